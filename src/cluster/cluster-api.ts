@@ -1,0 +1,83 @@
+import type { Fault } from '../core/faults.ts';
+import type { Json } from '../core/json.ts';
+import type { ServedResource } from '../core/kinds.ts';
+import type { ClusterName, ResourceVersion } from '../core/names.ts';
+
+/** Whole objects, or their metadata only (`PartialObjectMetadata`): no spec, status or data crosses the network then. */
+export type ObjectForm = 'object' | 'metadata';
+
+/** Which list: a kind, in one namespace or in all, at a version. */
+export interface ListPage {
+  readonly resource: ServedResource;
+  /** Absent: all namespaces, or a cluster-scoped kind. */
+  readonly namespace?: string;
+  readonly form: ObjectForm;
+  /** Absent on a page with `continue`. `''` is the most recent, `'0'` any, a version: not older than it (`resourceVersionMatch` is set for it). */
+  readonly version?: ResourceVersion | '' | '0';
+  /** Absent: the whole list in one answer. */
+  readonly limit?: number;
+  readonly continue?: string;
+}
+
+/** One page as it arrives. The last part is `pageEnded` or `failed`, each at most once; nothing is thrown. */
+export type ListPart =
+  /** The bytes of whole items in the server's order: each one JSON object. They belong to the receiver. */
+  | { readonly type: 'items'; readonly items: readonly Uint8Array[] }
+  /** `version` is absent only if the server sent none. `continue`: there are more pages. */
+  | { readonly type: 'pageEnded'; readonly version?: ResourceVersion; readonly continue?: string; readonly remaining?: number }
+  | { readonly type: 'failed'; readonly fault: Fault };
+
+/** Which watch: a kind, in one namespace or in all, from a version on. */
+export interface WatchStart {
+  readonly resource: ServedResource;
+  readonly namespace?: string;
+  readonly form: ObjectForm;
+  readonly version: ResourceVersion | '';
+  /** WatchList (KEP-3157): the first state comes as ADDED events, then the bookmark `k8s.io/initial-events-end`. */
+  readonly initialEvents: boolean;
+  /** After how long the server is asked to end the stream. 5 s past it, counted since the last byte, we end it ourselves. */
+  readonly timeoutSeconds: number;
+}
+
+/** One watch as it arrives. The last part is `closed` (a clean end, also after half a line, which is dropped) or `failed`. */
+export type WatchPart =
+  /** The server has answered 200. `heardMs()` is the monotonic time of the last sign of life of the connection beneath. */
+  | { readonly type: 'opened'; heardMs(): number }
+  /** The bytes of whole lines in the server's order: each one JSON watch event. They belong to the receiver. */
+  | { readonly type: 'frames'; readonly frames: readonly Uint8Array[] }
+  | { readonly type: 'closed' }
+  | { readonly type: 'failed'; readonly fault: Fault };
+
+/** One live call. It is built here, never forwarded: segments are encoded, no header of a client passes. */
+export interface LiveRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Path segments, not yet encoded: `['api', 'v1', 'namespaces', 'default', 'pods', 'web']`. */
+  readonly path: readonly string[];
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: Json;
+  /** Of the body; `application/json` by default. */
+  readonly contentType?: string;
+  readonly accept?: string;
+  readonly ifNoneMatch?: string;
+}
+
+/** What came of it: a 2xx or 304 with its body, or a fault. Nothing is thrown but a bug. */
+export type LiveAnswer =
+  | { readonly type: 'answered'; readonly status: number; readonly body: Uint8Array; readonly etag?: string }
+  | { readonly type: 'failed'; readonly fault: Fault };
+
+/**
+ * One API server as one identity sees it: the only door to the network.
+ *
+ * Bytes come out, no library's classes; every failure is classified into one fault, as the last part and never as an exception.
+ * An abort ends the request upstream at once and the iteration without a further part.
+ */
+export interface ClusterApi {
+  readonly cluster: ClusterName;
+  list(page: ListPage, signal: AbortSignal): AsyncIterable<ListPart>;
+  watch(start: WatchStart, signal: AbortSignal): AsyncIterable<WatchPart>;
+  /** Ends by itself after 10 s with `TIMED_OUT`. A 401 has been answered with one refresh of the credentials before it is told. */
+  send(request: LiveRequest, signal: AbortSignal): Promise<LiveAnswer>;
+  /** Faults that hold as long as the connection is made the way it is: `INSECURE`. */
+  readonly standingFaults: readonly Fault[];
+}

@@ -1,0 +1,140 @@
+import type { Caller } from '../access/access.ts';
+import type { Fault } from '../core/faults.ts';
+import type { Json } from '../core/json.ts';
+import type { ServedResource } from '../core/kinds.ts';
+import type { ClusterName } from '../core/names.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import type { ModelKind } from '../model/model.ts';
+import type { ClusterPhase, SyncState } from '../watch/mirrors.ts';
+
+/** One cluster as readers see it now: what it says of itself, with what the config and its Nodes say of it. */
+export interface ClusterView {
+  readonly name: ClusterName;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly version?: string;
+  readonly provider?: string;
+  readonly region?: string;
+  readonly zones: readonly string[];
+  readonly taints: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
+  readonly phase: ClusterPhase;
+  readonly asOfMs?: number;
+  readonly faults: readonly Fault[];
+}
+
+/** One mirror's age and phase, as data beside the rows. */
+export interface SyncView extends SyncState {
+  readonly cluster: ClusterView;
+  readonly kind: ModelKind;
+}
+
+/** One object in an answer: what the type of its kind resolves its fields from. */
+export interface Row {
+  readonly cluster: ClusterView;
+  readonly kind: ModelKind;
+  /** As how it was read: gives `apiVersion` to items of lists, which carry none. */
+  readonly resource: ServedResource;
+  readonly object: KubernetesObject;
+  readonly sync: SyncView;
+}
+
+/** The recursive filter of schema.md 2.2, as it comes from GraphQL. */
+export interface WhereInput {
+  readonly path?: string | null | undefined;
+  readonly eq?: Json | undefined;
+  readonly ne?: Json | undefined;
+  readonly in?: readonly Json[] | null | undefined;
+  readonly lt?: Json | undefined;
+  readonly lte?: Json | undefined;
+  readonly gt?: Json | undefined;
+  readonly gte?: Json | undefined;
+  readonly contains?: string | null | undefined;
+  readonly startsWith?: string | null | undefined;
+  readonly exists?: boolean | null | undefined;
+  readonly some?: WhereInput | null | undefined;
+  readonly and?: readonly WhereInput[] | null | undefined;
+  readonly or?: readonly WhereInput[] | null | undefined;
+  readonly not?: WhereInput | null | undefined;
+}
+
+export interface OrderByInput {
+  readonly path: string;
+  readonly direction?: 'ASC' | 'DESC' | null | undefined;
+}
+
+/** The arguments of a list field, as they come from GraphQL. */
+export interface ListArguments {
+  readonly clusters?: readonly string[] | null | undefined;
+  readonly namespaces?: readonly string[] | null | undefined;
+  readonly labels?: string | null | undefined;
+  readonly where?: WhereInput | null | undefined;
+  readonly search?: string | null | undefined;
+  readonly orderBy?: readonly OrderByInput[] | null | undefined;
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly waitSeconds?: number | null | undefined;
+}
+
+/** One page over all clusters asked, and how complete and old each cluster's part of it is. All of one moment. */
+export interface Listed {
+  readonly items: readonly Row[];
+  /** Of all permitted matching objects, whatever the page; a lower bound while `faults` is not empty. */
+  readonly totalCount: number;
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  /** The sealed cursor of an item of this page. */
+  cursorOf(row: Row): string;
+  /** One for each cluster and kind asked, by cluster then kind. */
+  readonly sync: readonly SyncView[];
+  /** The short form: the faults of `sync`, and of clusters named that do not serve the kind. */
+  readonly faults: readonly Fault[];
+}
+
+/** Who asks, and until when. Made once per operation. */
+export interface ReadContext {
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+  /** Told about each null that stands for a fault, not for absence: `extensions.faults`. */
+  reportFault(fault: Fault, path: readonly (string | number)[]): void;
+}
+
+/** A kind as one cluster serves it. */
+export interface ServedKindView {
+  readonly kind: ModelKind;
+  readonly versions: readonly string[];
+  readonly verbs: readonly string[];
+  /** Absent while no mirror of it runs. */
+  readonly count?: number;
+  readonly sync: SyncView;
+}
+
+/**
+ * The read side. Every read goes through `Access`; waits for first lists only; a sick cluster becomes a fault beside the rows.
+ *
+ * All methods throw {MusterError} `BAD_INPUT` for arguments that cannot be served, saying what was expected and what came.
+ */
+export interface Reads {
+  clusters(
+    context: ReadContext,
+    filter: { readonly names?: readonly string[] | null; readonly labels?: string | null },
+  ): readonly ClusterView[];
+  /** Undefined if unknown or hidden. */
+  cluster(context: ReadContext, name: string): ClusterView | undefined;
+  servedKinds(context: ReadContext, cluster: ClusterView): readonly ServedKindView[];
+  /** One list field: a single kind. */
+  list(context: ReadContext, kind: ModelKind, args: ListArguments): Promise<Listed>;
+  /** `resources`: several kinds, by any of their names; absent, every kind that may be listed. One total order over all of them. */
+  listKinds(context: ReadContext, kinds: readonly string[] | null | undefined, args: ListArguments): Promise<Listed>;
+  /** One single field. Undefined if absent or hidden, or if the cluster could not say: then a fault was reported. */
+  get(context: ReadContext, kind: ModelKind, key: ObjectKey, live: boolean): Promise<Row | undefined>;
+  /** `resource(id:)`. */
+  getById(context: ReadContext, id: string, live: boolean): Promise<Row | undefined>;
+  /** The opaque id of a row: base64url of (cluster, group, kind, namespace, name). */
+  idOf(row: Row): string;
+}
+
+export interface ObjectKey {
+  readonly cluster: string;
+  /** Absent for cluster-scoped kinds. */
+  readonly namespace?: string;
+  readonly name: string;
+}

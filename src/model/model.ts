@@ -1,0 +1,77 @@
+import type { GroupKind } from '../core/kinds.ts';
+
+/** Scalars that generated fields have. Passed through as served; what each means stands in schema.md 2.1. */
+export const scalarNames = [
+  'String',
+  'Boolean',
+  'Int',
+  'Int64',
+  'Float',
+  'DateTime',
+  'Bytes',
+  'Quantity',
+  'Duration',
+  'IntOrString',
+  'StringMap',
+  'JSON',
+] as const;
+
+export type ScalarName = (typeof scalarNames)[number];
+
+/** What a field holds. `ResourceList` (a map of quantities) and `ObjectMeta` are object types written by hand, named like any other. */
+export type TypeReference =
+  | { readonly scalar: ScalarName }
+  | { readonly type: string }
+  /** Items are never null. */
+  | { readonly list: TypeReference };
+
+export interface ModelField {
+  /** Its name in GraphQL. */
+  readonly name: string;
+  /** Its key in the JSON of the object; equal to `name` but for the few that GraphQL cannot name. */
+  readonly key: string;
+  readonly type: TypeReference;
+  readonly description?: string;
+  readonly deprecated?: string;
+  /** `x-kubernetes-list-type`, `-list-map-keys` and `-patch-merge-key` of a list: how server-side apply merges it. */
+  readonly listType?: 'atomic' | 'set' | 'map';
+  readonly listMapKeys?: readonly string[];
+  readonly patchMergeKey?: string;
+}
+
+/** An object type of the schema. Fields in order of their names. */
+export interface ModelType {
+  readonly name: string;
+  readonly description?: string;
+  readonly fields: readonly ModelField[];
+}
+
+export type KindSource = 'BUILT_IN' | 'CUSTOM' | 'AGGREGATED';
+
+/** A kind with root fields. */
+export interface ModelKind extends GroupKind {
+  /** Versions known to serve it, the best first. */
+  readonly versions: readonly string[];
+  readonly plural: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly namespaced: boolean;
+  readonly source: KindSource;
+  /** Names in GraphQL: the type (`Pod`), the list field (`pods`), the single field (`pod`). */
+  readonly type: string;
+  readonly many: string;
+  readonly one: string;
+  /** Paths whose types differ between clusters so that they became `JSON`. */
+  readonly conflicts: readonly string[];
+  /** Set when nobody serves the kind any more: the reason given in `@deprecated`. */
+  readonly deprecated?: string;
+}
+
+/** Types and kinds: what the schema is built from, and what `where`, `orderBy` and sums are checked against. */
+export interface Model {
+  /** By name. */
+  readonly types: ReadonlyMap<string, ModelType>;
+  /** By `keyOfKind`. */
+  readonly kinds: ReadonlyMap<string, ModelKind>;
+}

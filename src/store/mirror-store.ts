@@ -1,0 +1,113 @@
+import type { Fault } from '../core/faults.ts';
+import type { ResourceVersion } from '../core/names.ts';
+import type { KubernetesObject, ObjectIdentity } from '../core/objects.ts';
+
+/** One change of a mirror, in the order the cluster made it. */
+export type StoreEvent =
+  /** `before` is the object that stood there; absent if it is new. */
+  | {
+      readonly type: 'applied';
+      readonly object: KubernetesObject;
+      readonly before?: KubernetesObject;
+      readonly version: ResourceVersion | undefined;
+    }
+  /** `object` is its last state. `proof`: the server said so, or a complete list lacks it. */
+  | {
+      readonly type: 'deleted';
+      readonly object: KubernetesObject;
+      readonly proof: 'event' | 'absence';
+      readonly version: ResourceVersion | undefined;
+    }
+  /** Nothing changed up to this version. At most one per 30 s reaches a reader. */
+  | { readonly type: 'confirmed'; readonly version: ResourceVersion }
+  /** The first list is whole, or a stale mirror is true again. */
+  | { readonly type: 'synced'; readonly version: ResourceVersion | undefined }
+  /** The mirror fell behind, or was emptied for a lost right. Never told as deletions. */
+  | { readonly type: 'failed'; readonly fault: Fault }
+  /** The delta is unknown: forget everything and take the snapshot again. */
+  | { readonly type: 'reset' }
+  /** The kind or the cluster has left. Always the last event. */
+  | { readonly type: 'gone'; readonly fault: Fault };
+
+/** The mirror of one kind in one cluster, for those who read it. Every method answers at once, from one moment. */
+export interface StoreReader {
+  /** Objects held. */
+  readonly size: number;
+  /** Estimated bytes held, for eviction. */
+  readonly bytes: number;
+  /** Up to where the mirror is true. Absent before the first list. */
+  readonly version: ResourceVersion | undefined;
+  /** Changes with another history of the cluster: a cursor of another epoch is void. */
+  readonly epoch: string;
+  get(namespace: string, name: string): KubernetesObject | undefined;
+  /** In no promised order. */
+  objects(): Iterable<KubernetesObject>;
+  /** Namespaces with at least one object, in order of code units. */
+  namespaces(): readonly string[];
+  /** The namespace's objects by name, in order of code units; cached until the namespace changes. Cluster-scoped objects stand in `''`. */
+  inNamespace(namespace: string): readonly KubernetesObject[];
+  /**
+   * Objects that an index finds for one requirement: a label with one of these values, an owner's uid, a node's name.
+   * A superset is never returned; `undefined` says that there is no such index, so ask `objects()`.
+   */
+  indexed(index: IndexLookup): readonly KubernetesObject[] | undefined;
+  /** Joins the change feed: see `change-feed.ts`. Snapshot and position are taken in one turn. */
+  follow(reader: FeedReader, signal: AbortSignal): Followed;
+}
+
+export type IndexLookup =
+  | { readonly by: 'label'; readonly key: string; readonly values: readonly string[] }
+  | { readonly by: 'owner'; readonly uid: string }
+  | { readonly by: 'node'; readonly name: string };
+
+/** Called with batches at the end of a turn, never from within the change itself. One that throws is ended alone. */
+export type FeedReader = (events: readonly StoreEvent[]) => void;
+
+export interface Followed {
+  /** All objects at the moment of joining. */
+  readonly snapshot: readonly KubernetesObject[];
+  readonly version: ResourceVersion | undefined;
+  readonly epoch: string;
+}
+
+/** Parses the same bytes again, keeping integers beyond 2⁵³−1 as `RawNumber`: asked only when the store meets one. */
+export type ExactParse = () => KubernetesObject;
+
+/** A complete list in the making. Nothing of it is seen before `commit`, which is one synchronous turn. */
+export interface Stage {
+  /** True if the store holds this uid at this version: it is kept, and the bytes need no parsing. */
+  keep(identity: ObjectIdentity): boolean;
+  add(object: KubernetesObject, exactly: ExactParse): void;
+  /** Takes back what was added or kept: a DELETED among the initial events of a WatchList. */
+  remove(namespace: string, name: string): void;
+  /** Swaps: deletes what is missing (`proof: 'absence'`), applies what is new or changed, says nothing about what is equal. */
+  commit(version: ResourceVersion | undefined): void;
+  discard(): void;
+}
+
+export interface StageOptions {
+  /** Replaces this namespace's objects only. Absent: everything. */
+  readonly namespace?: string;
+  /** Compare content even where uid and version are equal: the version served, or the server's, has changed (mirror.md 3.4). */
+  readonly byContent?: boolean;
+}
+
+/** The mirror of one kind in one cluster, for the one who fills it. */
+export interface StoreWriter {
+  replace(options?: StageOptions): Stage;
+  /** ADDED or MODIFIED. Idempotent: what is equal to what is held moves the version only. Another uid under the name: `deleted` old, `applied` new. */
+  applied(object: KubernetesObject, version: ResourceVersion | undefined, exactly: ExactParse): void;
+  /** DELETED with the state it carries. An unknown key is ignored but for the version. */
+  deleted(object: KubernetesObject, version: ResourceVersion | undefined, exactly: ExactParse): void;
+  /** BOOKMARK. */
+  confirmed(version: ResourceVersion): void;
+  failed(fault: Fault): void;
+  /** True again after `failed`, without a list. */
+  synced(): void;
+  /** Drops all objects without telling a deletion: a right was lost. Readers get `failed`. */
+  empty(fault: Fault): void;
+  /** The kind or the cluster has left: `gone` to all readers, memory freed, no further write has an effect. */
+  gone(fault: Fault): void;
+}
+
+export interface MirrorStore extends StoreReader, StoreWriter {}

@@ -1,0 +1,81 @@
+import type { Fault } from '../core/faults.ts';
+import type { GroupKind, ServedResource } from '../core/kinds.ts';
+import type { ClusterName, ResourceVersion } from '../core/names.ts';
+import type { StoreReader } from '../store/mirror-store.ts';
+
+/** How true a mirror is. Equal to the schema's `SyncPhase`; see the table in mirror.md 5. */
+export type SyncPhase = 'SYNCING' | 'SYNCED' | 'STALE' | 'MISSING';
+
+export interface SyncState {
+  readonly phase: SyncPhase;
+  /** Milliseconds of the epoch up to which the content is known to be true. Absent before the first whole list. */
+  readonly asOfMs?: number;
+  readonly version?: ResourceVersion;
+  readonly fault?: Fault;
+}
+
+/** One mirror, for those who read it. */
+export interface MirrorReader {
+  readonly cluster: ClusterName;
+  readonly resource: ServedResource;
+  readonly store: StoreReader;
+  sync(): SyncState;
+  /** Faults of parts of it: namespaces that may not be read. */
+  faults(): readonly Fault[];
+  /** True once the first list is whole, or has failed, or can never come: nothing to wait for. */
+  settled(): boolean;
+  /** Resolves when settled, or when the signal aborts. */
+  whenSettled(signal: AbortSignal): Promise<void>;
+}
+
+/** Holds a mirror open. Disposing it twice is once; the mirror stays for a while after the last lease is gone. */
+export interface MirrorLease extends Disposable {
+  readonly mirror: MirrorReader;
+}
+
+/** Equal to the schema's `ClusterPhase`. */
+export type ClusterPhase = 'CONNECTING' | 'SYNCED' | 'DEGRADED' | 'UNREACHABLE';
+
+/** What is known of one cluster now. */
+export interface ClusterState {
+  readonly name: ClusterName;
+  readonly phase: ClusterPhase;
+  /** Milliseconds of the epoch of the last sign of life. */
+  readonly asOfMs?: number;
+  readonly faults: readonly Fault[];
+  /** What the server says of itself: `v1.36.3`. Absent until it has answered once. */
+  readonly version?: string;
+  /** Absent until discovery has succeeded once. */
+  readonly resources?: readonly ServedResource[];
+  /** The uid of the namespace `kube-system`, by which two contexts are known as one cluster. */
+  readonly uid?: string;
+}
+
+/** All mirrors of all clusters, for those who read. */
+export interface Mirrors {
+  /** The clusters that are members now, by name in order of code units. */
+  clusters(): readonly ClusterState[];
+  /** Undefined if no such cluster is a member. */
+  cluster(name: ClusterName): ClusterState | undefined;
+  /** Undefined if the cluster has not answered yet or does not serve the kind. */
+  served(cluster: ClusterName, kind: GroupKind): ServedResource | undefined;
+  /**
+   * Starts the mirror if nobody has, and holds it.
+   * Undefined if `served` is. `namespaces` are asked for first where the kind may not be listed in all of them.
+   */
+  acquire(cluster: ClusterName, kind: GroupKind, options?: { readonly namespaces?: readonly string[] }): MirrorLease | undefined;
+  /** The mirror if it runs, without starting or holding it. */
+  peek(cluster: ClusterName, kind: GroupKind): MirrorReader | undefined;
+  /** Resolves once discovery of the cluster has succeeded or failed once, or when the signal aborts. */
+  whenDiscovered(cluster: ClusterName, signal: AbortSignal): Promise<void>;
+  /** Calls back after any change of a cluster's state, discovery or membership, at the end of the turn, until the signal aborts. */
+  onChange(callback: (change: MirrorsChange) => void, signal: AbortSignal): void;
+}
+
+export type MirrorsChange =
+  | { readonly type: 'joined'; readonly cluster: ClusterName }
+  | { readonly type: 'left'; readonly cluster: ClusterName }
+  /** Phase, faults, version or the served kinds. */
+  | { readonly type: 'changed'; readonly cluster: ClusterName }
+  /** One mirror's phase, with its fault. */
+  | { readonly type: 'mirrored'; readonly cluster: ClusterName; readonly kind: GroupKind; readonly sync: SyncState; readonly size: number };

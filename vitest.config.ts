@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  // Without these conditions two copies of graphql are loaded: "Cannot use GraphQLSchema from another module or realm".
+  ssr: { resolve: { conditions: ['module-sync', 'node', 'import'] } },
+  test: {
+    include: ['test/**/*.test.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 120_000,
+  },
+});
