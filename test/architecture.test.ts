@@ -1,0 +1,118 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+/** What each folder of `src` may import besides itself and `core`. A folder that is not here is unknown, and fails. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  config: [],
+  model: [],
+  store: ['model'],
+  cluster: [],
+  fleet: ['cluster'],
+  watch: ['cluster', 'store'],
+  access: ['cluster', 'store'],
+  load: ['cluster', 'fleet', 'watch', 'store', 'access', 'model'],
+  propagate: ['cluster', 'fleet', 'access', 'store', 'model'],
+  graph: ['load', 'propagate', 'model'],
+  serve: ['config', 'access', 'load', 'propagate', 'graph'],
+  sim: ['model'],
+  cli: ['config'],
+};
+
+/** Packages that only these places may import by value: a library's client and server halves count apart. */
+const soleUsers: readonly { readonly names: RegExp; readonly users: readonly string[] }[] = [
+  { names: /^@kubernetes\/client-node/, users: ['cluster'] },
+  { names: /^undici/, users: ['cluster'] },
+  { names: /^node:http2$/, users: ['cluster', 'sim'] },
+  { names: /^dataloader$/, users: ['load'] },
+  { names: /^@pothos\//, users: ['graph'] },
+  { names: /^(graphql-yoga|@graphql-yoga\/.*|ws|graphql-ws\/use\/.*|prom-client)$/, users: ['serve'] },
+  { names: /^node:http$/, users: ['serve', 'cluster', 'sim'] },
+  { names: /^commander$/, users: ['cli'] },
+  { names: /^jose$/, users: ['access'] },
+];
+
+/** Only these two know everything: one wires the stages, the other knows the process. */
+const roots = ['gateway.ts', 'main.ts'];
+
+interface Import {
+  readonly file: string;
+  readonly folder: string;
+  readonly target: string;
+  readonly byValue: boolean;
+}
+
+const source = path.resolve('src');
+const files = filesBelow(source).filter((file) => file.endsWith('.ts'));
+const imports = files.flatMap(importsOf);
+
+test('every folder of src stands in the table', () => {
+  const folders = readdirSync(source).filter((entry) => statSync(path.join(source, entry)).isDirectory());
+  expect(folders.filter((folder) => !(folder in mayImport))).toEqual([]);
+  const loose = readdirSync(source).filter((entry) => statSync(path.join(source, entry)).isFile());
+  expect(loose.filter((file) => !roots.includes(file))).toEqual([]);
+});
+
+test('a folder imports itself, core, and what its row says', () => {
+  const wrong = imports
+    .filter(({ target, folder }) => target.startsWith('.') && folder !== '')
+    .map((found) => ({ ...found, to: folderOf(path.resolve(source, path.dirname(found.file), found.target)) }))
+    .filter(({ folder, to }) => to !== folder && to !== 'core' && !(mayImport[folder] ?? []).includes(to))
+    .map(({ file, target }) => `${file} imports ${target}`);
+  expect(wrong).toEqual([]);
+});
+
+test('a library has the users its row names', () => {
+  const wrong = imports
+    .filter(({ byValue, folder }) => byValue && folder !== '')
+    .filter(({ target, folder }) => soleUsers.some(({ names, users }) => names.test(target) && !users.includes(folder)))
+    .map(({ file, target }) => `${file} imports ${target}`);
+  expect(wrong).toEqual([]);
+});
+
+test('core, model and store have neither network nor process beneath them', () => {
+  const wrong = imports
+    .filter(({ folder, byValue }) => byValue && ['core', 'model', 'store'].includes(folder))
+    .filter(({ target }) => /^node:(?!buffer$|crypto$)/.test(target))
+    .map(({ file, target }) => `${file} imports ${target}`);
+  expect(wrong).toEqual([]);
+});
+
+test('files stay under 400 lines and say what is inside', () => {
+  const long = files.filter((file) => readFileSync(file, 'utf8').split('\n').length > 401);
+  expect(long.map((file) => path.relative(source, file))).toEqual([]);
+  const vague = files.filter((file) => /(^|\/)(utils?|common|helpers?|misc|shared|types|index)(\.ts|\/)/.test(path.relative(source, file)));
+  expect(vague).toEqual([]);
+});
+
+test('the test finds what it looks for', () => {
+  expect(files.length).toBeGreaterThan(50);
+  expect(imports.filter(({ target }) => target.startsWith('.')).length).toBeGreaterThan(files.length);
+});
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(file, 'utf8');
+  const relative = path.relative(source, file);
+  const folder = relative.includes(path.sep) ? (relative.split(path.sep)[0] ?? '') : '';
+  const found: Import[] = [];
+  for (const match of text.matchAll(/^\s*(import|export)\s+(type\s+)?(?:[^'";]*?\sfrom\s+)?'([^']+)'/gm)) {
+    found.push({ file: relative, folder, target: match[3] ?? '', byValue: match[2] === undefined });
+  }
+  for (const match of text.matchAll(/(?:[^.\w]|^)import\(\s*'([^']+)'/g)) {
+    const before = text.slice(Math.max(0, (match.index ?? 0) - 10), match.index);
+    found.push({ file: relative, folder, target: match[1] ?? '', byValue: !/typeof\s*$/.test(before) });
+  }
+  return found;
+}
+
+function folderOf(file: string): string {
+  return path.relative(source, file).split(path.sep)[0] ?? '';
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const full = path.join(folder, entry.name);
+    return entry.isDirectory() ? filesBelow(full) : [full];
+  });
+}
