@@ -1,0 +1,226 @@
+import { MusterError } from '../core/errors.ts';
+import { keyOfKind } from '../core/kinds.ts';
+import { nearest } from '../core/nearest.ts';
+import { clusterFields, objectMeta, ownerReference } from './hand-written-types.ts';
+import type { Model, ModelField, ModelKind, ModelType, TypeReference } from './model.ts';
+
+/** One step of a path: a key of the JSON object that the walk has reached. */
+export interface PathStep {
+  readonly key: string;
+  /** The value may be a list, also of lists: the walk goes on from each of its elements. False: an array is the value itself. */
+  readonly list: boolean;
+}
+
+/** A path whose every step the model knows. */
+export interface ModelPath {
+  /** As the user wrote it. */
+  readonly text: string;
+  /**
+   * Where the walk begins: the object itself; the cluster it lives in (`cluster.region`, without that first segment); or how the object was
+   * read, for `apiVersion` and `kind`, which items of lists do not carry.
+   */
+  readonly from: 'object' | 'cluster' | 'served';
+  /** At least one. */
+  readonly steps: readonly PathStep[];
+  /** What stands at the end; of a list, what each of its elements is. Never a list. */
+  readonly type: TypeReference;
+  /** True if there may be several values: some step goes through a list. */
+  readonly many: boolean;
+}
+
+const maxTextLength = 1024;
+const maxSegments = 32;
+
+// A name up to the next dot or bracket, or text in brackets and quotes with JSON's escapes.
+const segmentPattern = /(?:(^|\.)([^.[\]"'\s]+))|\[("(?:[^"\\]|\\.)*"|'[^'\\]*')\]/y;
+
+/**
+ * The segments of a dotted path. What holds a dot or a slash stands in brackets: `metadata.labels["a.b/c"]`.
+ * Undefined if the text is no path: empty, longer than 1,024 characters or 32 segments, an index (`[0]`), a bracket without quotes.
+ */
+export function parsePath(text: string): readonly string[] | undefined {
+  if (text.length === 0 || text.length > maxTextLength) return undefined;
+  const segments: string[] = [];
+  let position = 0;
+  while (position < text.length) {
+    segmentPattern.lastIndex = position;
+    const match = segmentPattern.exec(text);
+    const segment = match === null ? undefined : segmentOf(match);
+    if (match === null || segment === undefined || segment === '' || (position === 0 && match[1] === '.')) return undefined;
+    segments.push(segment);
+    position += match[0].length;
+  }
+  return segments.length > maxSegments ? undefined : segments;
+}
+
+/**
+ * Checks a path against a kind. Segments are the names of the GraphQL schema, steps carry the keys of the JSON.
+ *
+ * A path may begin with `cluster`, go through lists (any element), end in a key of a map, and go on freely where the model says `JSON`.
+ *
+ * @throws {MusterError} `BAD_INPUT` if there is no such path: which part of it is wrong, and what was probably meant.
+ */
+export function resolvePath(model: Model, kind: ModelKind, text: string): ModelPath {
+  const walk: Walk = { model, text, within: keyOfKind(kind) };
+  const [first, ...rest] = segmentsOf(text);
+  if (first === 'cluster') return resolveInCluster(walk, rest);
+  if (first === 'apiVersion' || first === 'kind') {
+    const found = walkFrom(walk, [first], { scalar: 'String' }, rest);
+    return { ...found, from: 'served', steps: [{ key: first, list: false }, ...found.steps] };
+  }
+  return walkFrom(walk, [], { type: rootType }, [first ?? '', ...rest], typeOfKind(model, kind));
+}
+
+/**
+ * Checks a path that begins inside an object: what `some` asks of the elements of a list.
+ *
+ * @param type What the elements are: the `type` of the path to the list.
+ * @throws {MusterError} `BAD_INPUT` as `resolvePath` does.
+ */
+export function resolvePathFrom(model: Model, type: TypeReference, text: string): ModelPath {
+  return walkFrom({ model, text, within: printTypeReference(type) }, [], type, segmentsOf(text));
+}
+
+/** `Int64`, `Container`, `[Container]`: as in the schema, but for the marks of what is never null. */
+export function printTypeReference(type: TypeReference): string {
+  if ('scalar' in type) return type.scalar;
+  return 'list' in type ? `[${printTypeReference(type.list)}]` : type.type;
+}
+
+/** What all steps of one path need to know for their messages. */
+interface Walk {
+  readonly model: Model;
+  readonly text: string;
+  readonly within: string;
+}
+
+/** Stands for the type of the kind with `metadata` beside its own fields; no GraphQL name holds a space. */
+const rootType = 'the object';
+
+/** Names of a `ResourceList` that are not the key itself. Its numbers are read from the quantity, which compares with numbers too. */
+const resourceKeys: ReadonlyMap<string, string> = new Map([
+  ['ephemeralStorage', 'ephemeral-storage'],
+  ['cpuCores', 'cpu'],
+  ['memoryBytes', 'memory'],
+]);
+
+const handWritten: ReadonlyMap<string, ModelType> = new Map([objectMeta, ownerReference].map((type) => [type.name, type]));
+
+function segmentOf(match: RegExpExecArray): string | undefined {
+  const [, , name, quoted] = match;
+  if (quoted === undefined) return name;
+  if (quoted.startsWith("'")) return quoted.slice(1, -1);
+  try {
+    return String(JSON.parse(quoted));
+  } catch {
+    return undefined;
+  }
+}
+
+function segmentsOf(text: string): readonly string[] {
+  const segments = parsePath(text);
+  if (segments !== undefined) return segments;
+  const index = /\[\d+\]/.exec(text);
+  const hint = index === null ? '' : `; leave out ${index[0]}: a path through a list matches if any element does`;
+  throw badPath(`expected a path such as spec.replicas or metadata.labels["a.b/c"], got ${JSON.stringify(text.slice(0, 80))}${hint}`);
+}
+
+function resolveInCluster(walk: Walk, segments: readonly string[]): ModelPath {
+  if (segments.length === 0) {
+    throw badPath(`expected a field of the cluster, such as cluster.name or cluster.region, got ${walk.text}`);
+  }
+  const found = walkFrom(walk, ['cluster'], { type: clusterFields.name }, segments, clusterFields);
+  return { ...found, from: 'cluster' };
+}
+
+function typeOfKind(model: Model, kind: ModelKind): ModelType {
+  const own = model.types.get(kind.type)?.fields ?? [];
+  const metadata: ModelField = { name: 'metadata', key: 'metadata', type: { type: objectMeta.name } };
+  return { name: rootType, fields: [metadata, ...own] };
+}
+
+/** Walks the segments from a type on; `first` is that type where the model does not hold it. */
+function walkFrom(walk: Walk, walked: readonly string[], type: TypeReference, segments: readonly string[], first?: ModelType): ModelPath {
+  const steps: PathStep[] = [];
+  let current = type;
+  for (const [index, segment] of segments.entries()) {
+    const place: Place = { walk, walked: [...walked, ...segments.slice(0, index)], segment, rest: segments.slice(index + 1) };
+    const step = stepInto(place, current, index === 0 ? first : undefined);
+    const { element, list } = elementOf(step.type);
+    // Nobody knows whether what lies inside JSON is a list; at the end of the path an array there is a value like any other.
+    const free = 'scalar' in element && element.scalar === 'JSON' && place.rest.length > 0;
+    steps.push({ key: step.key, list: list || free });
+    current = element;
+  }
+  return { text: walk.text, from: 'object', steps, type: current, many: steps.some(({ list }) => list) };
+}
+
+interface Place {
+  readonly walk: Walk;
+  readonly walked: readonly string[];
+  readonly segment: string;
+  readonly rest: readonly string[];
+}
+
+function stepInto(place: Place, type: TypeReference, given: ModelType | undefined): { readonly key: string; readonly type: TypeReference } {
+  const { walk, segment, rest } = place;
+  if ('list' in type) return stepInto(place, type.list, given);
+  if ('scalar' in type) {
+    if (type.scalar === 'JSON') return { key: segment, type };
+    if (type.scalar !== 'StringMap') throw notAnObject(place, type.scalar);
+    if (rest.length > 0) throw keyWithDots(place);
+    return { key: segment, type: { scalar: 'String' } };
+  }
+  if (type.type === 'ResourceList') {
+    if (rest.length > 0) throw keyWithDots(place);
+    return { key: resourceKeys.get(segment) ?? segment, type: { scalar: 'Quantity' } };
+  }
+  const known = given ?? handWritten.get(type.type) ?? walk.model.types.get(type.type);
+  const field = known?.fields.find(({ name }) => name === segment);
+  if (field === undefined) throw noSuchField(place, known);
+  return field;
+}
+
+function elementOf(type: TypeReference): { readonly element: TypeReference; readonly list: boolean } {
+  if (!('list' in type)) return { element: type, list: false };
+  return { element: elementOf(type.list).element, list: true };
+}
+
+function noSuchField({ walk, walked, segment }: Place, type: ModelType | undefined): MusterError {
+  const before = walked.map((part) => `${part}.`).join('');
+  const names = type?.fields.map(({ name }) => name) ?? [];
+  const near = nearest(segment, names);
+  const meant = near === undefined ? oneLevelBelow(walk.model, type, segment) : `${before}${near}`;
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+  return badPath(`no field ${before}${printSegment(segment)} in ${walk.within}${hint}`);
+}
+
+/** `name` is often written where `metadata.name` is meant, `replicas` for `spec.replicas`. */
+function oneLevelBelow(model: Model, root: ModelType | undefined, segment: string): string | undefined {
+  if (root?.name !== rootType) return undefined;
+  const field = root.fields.find(({ type }) => {
+    const below = 'type' in type ? (handWritten.get(type.type) ?? model.types.get(type.type)) : undefined;
+    return below?.fields.some(({ name }) => name === segment);
+  });
+  return field === undefined ? undefined : `${field.name}.${segment}`;
+}
+
+function keyWithDots({ walk, walked, segment, rest }: Place): MusterError {
+  const meant = `${walked.join('.')}[${JSON.stringify([segment, ...rest].join('.'))}]`;
+  return badPath(`no field ${walk.text.slice(0, 200)} in ${walk.within}; a key with dots stands in brackets: did you mean ${meant}?`);
+}
+
+function notAnObject({ walk, walked, segment }: Place, scalar: string): MusterError {
+  const before = walked.join('.');
+  return badPath(
+    `no field ${before === '' ? '' : `${before}.`}${printSegment(segment)} in ${walk.within}: ${before || 'it'} has the type ${scalar}, which has no fields`,
+  );
+}
+
+function printSegment(segment: string): string {
+  return segment.slice(0, 80);
+}
+
+function badPath(message: string): MusterError {
+  return new MusterError('BAD_INPUT', message);
+}
