@@ -1,0 +1,134 @@
+import { MusterError } from '../core/errors.ts';
+import { clusterName } from '../core/names.ts';
+import { defaultLimits, logLevels, secretsModes } from './defaults.ts';
+import {
+  flag,
+  integer,
+  type JsonSchema,
+  labelText,
+  listOf,
+  mapOf,
+  mapping,
+  oneOf,
+  optional,
+  required,
+  type Shape,
+  text,
+  type ValuesOf,
+} from './shape.ts';
+
+/** The only version of the config file there is. */
+export const configApiVersion = 'config.muster.dev/v1alpha1';
+
+/** Bytes of a config file. */
+export const maxConfigFileBytes = 1 << 20;
+
+const clusterNameText: Shape<string> = {
+  read: (value, path) => {
+    try {
+      return clusterName(text.read(value, path));
+    } catch (error) {
+      if (error instanceof MusterError && !error.message.startsWith(path)) throw new MusterError('BAD_INPUT', `${path}: ${error.message}`);
+      throw error;
+    }
+  },
+  schema: { type: 'string', minLength: 1, maxLength: 253 },
+};
+
+const taintKeys = {
+  key: required(text, 'The key of the taint.'),
+  value: optional(labelText, 'Its value.'),
+  effect: required(oneOf(['NoSchedule', 'NoExecute', 'PreferNoSchedule']), 'What it does to a propagation that does not tolerate it.'),
+};
+
+const clusterKeys = {
+  name: required(clusterNameText, 'What the cluster is called in every answer.'),
+  kubeconfig: optional(text, 'The kubeconfig to take the context from, relative to this file; else the usual one.'),
+  context: optional(text, 'The context to use; else the current one of the kubeconfig.'),
+  insecure: optional(flag, "True: the server's certificate is not verified, and the cluster has a standing fault INSECURE."),
+  labels: optional(mapOf(labelText), 'Labels to select clusters by.'),
+  provider: optional(text, "Who runs it; else what its Nodes' providerID says."),
+  region: optional(text, "Its region; else what its Nodes' topology labels say."),
+  zones: optional(listOf(text), "Its zones; else what its Nodes' topology labels say."),
+  taints: optional(listOf(mapping(taintKeys)), 'What keeps a propagation away that does not tolerate it.'),
+  namespaces: optional(listOf(text), 'Namespaces to try first where a kind may not be listed in all of them.'),
+  secrets: optional(oneOf(secretsModes), 'What may be had of Secrets of this cluster.'),
+};
+
+const limitKeys = {
+  bodyBytes: optional(integer({ min: 1024, max: 64 << 20 }), `Bytes of a request's body; ${defaultLimits.bodyBytes} by default.`),
+  tokens: optional(integer({ min: 100, max: 100_000 }), `Lexical tokens of a document; ${defaultLimits.tokens} by default.`),
+  depth: optional(integer({ min: 3, max: 100 }), `Levels of selections; ${defaultLimits.depth} by default.`),
+  aliases: optional(integer({ min: 0, max: 10_000 }), `Aliases of an operation; ${defaultLimits.aliases} by default.`),
+  directives: optional(integer({ min: 0, max: 10_000 }), `Directives of an operation; ${defaultLimits.directives} by default.`),
+  rootFields: optional(integer({ min: 1, max: 1_000 }), `Root fields of a query; ${defaultLimits.rootFields} by default.`),
+  requestsInFlight: optional(integer({ min: 1, max: 100_000 }), `Operations in flight; ${defaultLimits.requestsInFlight} by default.`),
+  querySeconds: optional(integer({ min: 1, max: 600 }), `Seconds until a query is aborted; ${defaultLimits.querySeconds} by default.`),
+};
+
+const fileKeys = {
+  apiVersion: required(oneOf([configApiVersion]), 'The version of this file.'),
+  clusters: optional(
+    listOf(mapping(clusterKeys)),
+    'The clusters of the fleet. Absent: every context of the kubeconfig is a cluster of that name.',
+  ),
+  host: optional(text, 'The address to listen on; other than loopback only with a token file.'),
+  port: optional(integer({ min: 0, max: 65535 }), 'The port to listen on; 0 takes any that is free.'),
+  allowOrigins: optional(listOf(text), 'Origins of web pages that may ask, such as https://portal.example.com.'),
+  tokenFile: optional(text, 'A file with the bearer token that every request must show.'),
+  logLevel: optional(oneOf(logLevels), 'The least severe lines to log.'),
+  secrets: optional(oneOf(secretsModes), 'What may be had of Secrets: nothing, their metadata, or also their data one at a time.'),
+  shutdownDelaySeconds: optional(integer({ min: 0, max: 600 }), 'Seconds between telling "not ready" and the end of accepting.'),
+  limits: optional(mapping(limitKeys), 'Bounds of what one caller may ask.'),
+};
+
+const file = mapping(fileKeys);
+
+/** A config file as it was written. */
+export type ConfigFile = ValuesOf<typeof fileKeys>;
+
+/** One entry of `clusters` as it was written. */
+export type ClusterEntry = ValuesOf<typeof clusterKeys>;
+
+/** The JSON Schema of the config file: `schema/config.schema.json` is its text. */
+export const configFileSchema: JsonSchema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'Muster config file',
+  ...file.schema,
+};
+
+/**
+ * Reads the text of a config file: YAML 1.2, one document, no duplicate keys, at most 1 MiB.
+ *
+ * @param name What messages call the file.
+ * @throws {MusterError} `BAD_INPUT` with one line: the file, the path of the key, what was expected and what came.
+ */
+export async function parseConfigFile(source: string, name: string): Promise<ConfigFile> {
+  if (source.length > maxConfigFileBytes) throw new MusterError('BAD_INPUT', `${name}: expected at most ${maxConfigFileBytes} bytes`);
+  // Only who has a config file pays for the YAML parser.
+  const { parseDocument } = await import('yaml');
+  const document = parseDocument(source, { prettyErrors: true, uniqueKeys: true, logLevel: 'silent' });
+  const problem = document.errors[0];
+  if (problem !== undefined) throw new MusterError('BAD_INPUT', `${name}: ${firstLine(problem.message)}`);
+  try {
+    const config = file.read(document.toJS({ maxAliasCount: 100 }), '');
+    demandUniqueNames(config.clusters ?? []);
+    return config;
+  } catch (error) {
+    throw new MusterError('BAD_INPUT', `${name}: ${firstLine(error instanceof Error ? error.message : String(error))}`, { cause: error });
+  }
+}
+
+function demandUniqueNames(clusters: readonly ClusterEntry[]): void {
+  const seen = new Map<string, number>();
+  for (const [place, { name }] of clusters.entries()) {
+    const before = seen.get(name);
+    if (before !== undefined)
+      throw new MusterError('BAD_INPUT', `clusters[${place}].name: ${JSON.stringify(name)} is already the name of clusters[${before}]`);
+    seen.set(name, place);
+  }
+}
+
+function firstLine(message: string): string {
+  return (message.split('\n', 1)[0] ?? '').replace(/:$/, '');
+}

@@ -1,0 +1,53 @@
+/** The API server of one team's laptop is not to be reached from the next table: loopback, unless a token file allows more. */
+export const defaultHost = '127.0.0.1';
+
+/** TCP port. */
+export const defaultPort = 4000;
+
+/** Bounds of what one caller may ask of the process (trust.md 7). Each can be set in the config file, within the bounds given there. */
+export interface Limits {
+  /** Bytes of a request's body. The API server takes 3 MiB, so an object of any size it takes fits. */
+  readonly bodyBytes: number;
+  /** Lexical tokens of a document. */
+  readonly tokens: number;
+  /** Levels of selections; fragments are no levels. */
+  readonly depth: number;
+  readonly aliases: number;
+  readonly directives: number;
+  /** Root fields of a query. */
+  readonly rootFields: number;
+  /** Operations in flight in the process; more are answered 429. */
+  readonly requestsInFlight: number;
+  /** Seconds after which a query is aborted. */
+  readonly querySeconds: number;
+}
+
+/** What holds if the config file says nothing. */
+export const defaultLimits: Limits = {
+  bodyBytes: 4 << 20,
+  tokens: 2_000,
+  depth: 12,
+  aliases: 30,
+  directives: 50,
+  rootFields: 10,
+  requestsInFlight: 400,
+  querySeconds: 30,
+};
+
+/** From the most to the least. */
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+
+export type LogLevel = (typeof logLevels)[number];
+
+export const defaultLogLevel: LogLevel = 'info';
+
+/** What may be had of Secrets: nothing; their metadata; also, one at a time by `live`, their data (trust.md 5). */
+export const secretsModes = ['none', 'metadata', 'live'] as const;
+
+export type SecretsMode = (typeof secretsModes)[number];
+
+/** Local mode: the caller is whoever runs it, with the rights of the kubeconfig. */
+export const defaultSecrets: SecretsMode = 'live';
+
+/** Seconds between "not ready" and the end of accepting: 0 in local mode, where no load balancer has to notice. */
+export const defaultShutdownDelaySeconds = 0;

@@ -1,0 +1,174 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { MusterError } from '../core/errors.ts';
+import type { Config, ConfiguredCluster, Environment, Flags } from './config.ts';
+import { type ClusterEntry, type ConfigFile, parseConfigFile } from './config-file.ts';
+import {
+  defaultHost,
+  defaultLimits,
+  defaultLogLevel,
+  defaultPort,
+  defaultSecrets,
+  defaultShutdownDelaySeconds,
+  type LogLevel,
+  logLevels,
+  type SecretsMode,
+} from './defaults.ts';
+import { isLoopback, parseOrigin } from './host.ts';
+import { shown } from './shape.ts';
+
+/** Where settings come from besides the file. */
+export interface ConfigSources {
+  readonly flags: Flags;
+  readonly environment: Environment;
+  /** What relative paths of flags and variables start from. */
+  readonly directory: string;
+}
+
+/**
+ * Puts flags, `MUSTER_*` variables, config file and defaults together, the earlier winning.
+ *
+ * @throws {MusterError} `BAD_INPUT` with one line that names the flag, variable, or file and key, what was expected and what came.
+ */
+export async function loadConfig({ flags, environment, directory }: ConfigSources): Promise<Config> {
+  const said = mergeFlags(flags, environment);
+  const configFile = said.config === undefined ? undefined : path.resolve(directory, said.config.value);
+  const file: Partial<ConfigFile> = configFile === undefined ? {} : await readConfigFile(configFile);
+  const fromFile = (given: string | undefined) =>
+    given === undefined ? undefined : fromHome(given, path.dirname(configFile ?? directory));
+  const tokenFile = said.tokenFile === undefined ? fromFile(file.tokenFile) : path.resolve(directory, said.tokenFile.value);
+  const config: Config = {
+    demo: said.demo,
+    ...(said.kubeconfig === undefined ? {} : { kubeconfig: path.resolve(directory, said.kubeconfig.value) }),
+    contexts: said.contexts,
+    clusters: clustersOf(file, configFile),
+    ...(configFile === undefined ? {} : { configFile }),
+    host: said.host?.value ?? file.host ?? defaultHost,
+    port: said.port === undefined ? (file.port ?? defaultPort) : portOf(said.port),
+    allowOrigins: said.allowOrigins.length > 0 ? said.allowOrigins.map(originOf) : (file.allowOrigins ?? []).map(asOrigin),
+    ...(tokenFile === undefined ? {} : { tokenFile }),
+    logLevel: said.logLevel === undefined ? (file.logLevel ?? defaultLogLevel) : logLevelOf(said.logLevel),
+    secrets: file.secrets ?? defaultSecrets,
+    limits: { ...defaultLimits, ...file.limits },
+    shutdownDelaySeconds: file.shutdownDelaySeconds ?? defaultShutdownDelaySeconds,
+    stateDirectory: path.join(environment.XDG_STATE_HOME || path.join(environment.HOME ?? homedir(), '.local/state'), 'muster'),
+    environment: { ...environment },
+  };
+  if (config.tokenFile === undefined && !isLoopback(config.host))
+    throw new MusterError(
+      'BAD_INPUT',
+      `the host ${shown(config.host)} is not loopback: expected --token-file with the token that requests must show`,
+    );
+  if (config.demo && (config.kubeconfig !== undefined || config.contexts.length > 0))
+    throw new MusterError('BAD_INPUT', '--demo is the embedded fleet: expected no --kubeconfig and no --context beside it');
+  return deeplyFrozen(config);
+}
+
+/**
+ * The `clusters` of the config file as it is now: for when it changes under a running gateway.
+ *
+ * @throws {MusterError} `BAD_INPUT` as `loadConfig` does.
+ */
+export async function reloadClusters(configFile: string): Promise<readonly ConfiguredCluster[]> {
+  return clustersOf(await readConfigFile(configFile), configFile);
+}
+
+interface Said {
+  /** The flag or variable that said it. */
+  readonly by: string;
+  readonly value: string;
+}
+
+function mergeFlags(flags: Flags, environment: Environment) {
+  const pick = (flag: string | undefined, name: string): Said | undefined => {
+    if (flag !== undefined) return { by: `--${name}`, value: notEmpty(flag, `--${name}`) };
+    const variable = `MUSTER_${name.toUpperCase().replaceAll('-', '_')}`;
+    const value = environment[variable];
+    // Kubernetes gives the pods beside a Service called "muster" a MUSTER_PORT of its own: tcp://10.0.0.1:4000.
+    if (value === undefined || value === '' || (name === 'port' && value.startsWith('tcp://'))) return undefined;
+    return { by: variable, value };
+  };
+  const pickList = (flag: readonly string[] | undefined, name: string): readonly string[] =>
+    flag !== undefined && flag.length > 0 ? flag.map((one) => notEmpty(one, `--${name}`)) : (pick(undefined, name)?.value.split(',') ?? []);
+  return {
+    demo: flags.demo ?? booleanOf(pick(undefined, 'demo')),
+    kubeconfig: pick(flags.kubeconfig, 'kubeconfig'),
+    contexts: pickList(flags.context, 'context'),
+    config: pick(flags.config, 'config'),
+    host: pick(flags.host, 'host'),
+    port: pick(flags.port, 'port'),
+    allowOrigins: pickList(flags.allowOrigin, 'allow-origin'),
+    tokenFile: pick(flags.tokenFile, 'token-file'),
+    logLevel: pick(flags.logLevel, 'log-level'),
+  };
+}
+
+async function readConfigFile(file: string): Promise<ConfigFile> {
+  const source = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === 'ENOENT' ? 'there is no such file' : (error.code ?? error.message);
+    throw new MusterError('BAD_INPUT', `the config file ${file} cannot be read: ${why}`, { cause: error });
+  });
+  return parseConfigFile(source, file);
+}
+
+function clustersOf(file: Partial<ConfigFile>, configFile: string | undefined): readonly ConfiguredCluster[] {
+  const directory = path.dirname(configFile ?? '.');
+  return deeplyFrozen((file.clusters ?? []).map((entry) => clusterOf(entry, directory, file.secrets ?? defaultSecrets)));
+}
+
+function clusterOf({ kubeconfig, ...entry }: ClusterEntry, directory: string, secrets: SecretsMode): ConfiguredCluster {
+  return {
+    ...entry,
+    ...(kubeconfig === undefined ? {} : { kubeconfig: fromHome(kubeconfig, directory) }),
+    insecure: entry.insecure ?? false,
+    labels: entry.labels ?? {},
+    namespaces: entry.namespaces ?? [],
+    secrets: entry.secrets ?? secrets,
+  };
+}
+
+/** No shell expands a `~` that stands in a file. */
+function fromHome(given: string, directory: string): string {
+  return given.startsWith('~/') ? path.join(homedir(), given.slice(2)) : path.resolve(directory, given);
+}
+
+function notEmpty(value: string, name: string): string {
+  if (value === '') throw new MusterError('BAD_INPUT', `${name}: expected a value, got empty text`);
+  return value;
+}
+
+function booleanOf(said: Said | undefined): boolean {
+  if (said === undefined || said.value === 'false' || said.value === '0') return false;
+  if (said.value === 'true' || said.value === '1') return true;
+  throw new MusterError('BAD_INPUT', `${said.by}: expected true or false, got ${shown(said.value)}`);
+}
+
+function portOf({ by, value }: Said): number {
+  const port = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
+  if (port >= 0 && port <= 65535) return port;
+  throw new MusterError('BAD_INPUT', `${by}: expected a port from 0 to 65535, got ${shown(value)}`);
+}
+
+function logLevelOf({ by, value }: Said): LogLevel {
+  const level = logLevels.find((known) => known === value);
+  if (level !== undefined) return level;
+  throw new MusterError('BAD_INPUT', `${by}: expected ${logLevels.join(', ')}, got ${shown(value)}`);
+}
+
+function originOf(value: string): string {
+  return parseOrigin(value) ?? refuseOrigin('--allow-origin', value);
+}
+
+function asOrigin(value: string, place: number): string {
+  return parseOrigin(value) ?? refuseOrigin(`allowOrigins[${place}]`, value);
+}
+
+function refuseOrigin(by: string, value: string): never {
+  throw new MusterError('BAD_INPUT', `${by}: expected an origin such as https://portal.example.com, got ${shown(value)}`);
+}
+
+function deeplyFrozen<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) for (const part of Object.values(Object.freeze(value))) deeplyFrozen(part);
+  return value;
+}

@@ -1,0 +1,159 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Flags } from '../../src/config/config.ts';
+import { loadConfig, reloadClusters } from '../../src/config/load-config.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'muster-config-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const header = 'apiVersion: config.muster.dev/v1alpha1\n';
+const load = (flags: Flags = {}, environment: Record<string, string> = {}) => loadConfig({ flags, environment, directory: folder });
+const problem = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'accepted',
+    (error: { code?: string; message: string }) => `${error.code}: ${error.message.replaceAll(folder, '')}`,
+  );
+
+async function loadFile(text: string, flags: Flags = {}, environment: Record<string, string> = {}) {
+  await writeFile(path.join(folder, 'muster.yaml'), text);
+  return load({ config: 'muster.yaml', ...flags }, environment);
+}
+
+test('has a default for everything', async () => {
+  const config = await load({}, { HOME: '/home/ada' });
+  expect(config).toMatchObject({
+    demo: false,
+    contexts: [],
+    clusters: [],
+    host: '127.0.0.1',
+    port: 4000,
+    allowOrigins: [],
+    logLevel: 'info',
+    secrets: 'live',
+    shutdownDelaySeconds: 0,
+    stateDirectory: '/home/ada/.local/state/muster',
+  });
+  expect(config.limits).toEqual({
+    bodyBytes: 4_194_304,
+    tokens: 2_000,
+    depth: 12,
+    aliases: 30,
+    directives: 50,
+    rootFields: 10,
+    requestsInFlight: 400,
+    querySeconds: 30,
+  });
+  expect(config.kubeconfig).toBeUndefined();
+});
+
+test('flags win over variables, variables over the file, the file over the defaults', async () => {
+  const text = `${header}port: 1001\nhost: 127.0.0.2\nlogLevel: warn\nallowOrigins: [https://a.example.com]\nlimits: { depth: 5 }\n`;
+  const environment = { MUSTER_PORT: '1002', MUSTER_HOST: '127.0.0.3', MUSTER_CONTEXT: 'north,south', XDG_STATE_HOME: '/state' };
+  const config = await loadFile(text, { port: '1003' }, environment);
+  expect(config).toMatchObject({ port: 1003, host: '127.0.0.3', logLevel: 'warn', contexts: ['north', 'south'] });
+  expect(config.allowOrigins).toEqual(['https://a.example.com']);
+  expect(config.limits).toMatchObject({ depth: 5, aliases: 30 });
+  expect(config.stateDirectory).toBe('/state/muster');
+});
+
+test('relative paths start from the working directory for flags and from the file for what stands in it', async () => {
+  const text = `${header}tokenFile: secret/token\nclusters:\n  - { name: north, kubeconfig: ../north.yaml }\n  - { name: south, kubeconfig: /etc/south.yaml }\n`;
+  await writeFile(path.join(folder, 'muster.yaml'), text);
+  const config = await loadConfig({
+    flags: { config: path.join(folder, 'muster.yaml'), kubeconfig: 'k' },
+    environment: {},
+    directory: '/elsewhere',
+  });
+  expect(config.kubeconfig).toBe('/elsewhere/k');
+  expect(config.tokenFile).toBe(path.join(folder, 'secret/token'));
+  expect(config.clusters.map(({ kubeconfig }) => kubeconfig)).toEqual([path.join(path.dirname(folder), 'north.yaml'), '/etc/south.yaml']);
+});
+
+test('gives clusters what the file says of all of them, unless they say it themselves', async () => {
+  const config = await loadFile(
+    `${header}secrets: none\nclusters:\n  - name: north\n    labels: { tier: 1, live: true }\n  - { name: south, secrets: metadata }\n`,
+  );
+  expect(config.clusters).toEqual([
+    { name: 'north', insecure: false, labels: { tier: '1', live: 'true' }, namespaces: [], secrets: 'none' },
+    { name: 'south', insecure: false, labels: {}, namespaces: [], secrets: 'metadata' },
+  ]);
+  expect(await reloadClusters(path.join(folder, 'muster.yaml'))).toEqual(config.clusters);
+});
+
+test('is frozen all the way down', async () => {
+  const config = await loadFile(`${header}clusters: [{ name: north, labels: { a: b } }]\n`);
+  for (const part of [config, config.limits, config.clusters, config.clusters[0], config.clusters[0]?.labels, config.environment])
+    expect(Object.isFrozen(part)).toBe(true);
+});
+
+test('ignores the MUSTER_PORT that Kubernetes sets beside a Service called muster', async () => {
+  expect((await load({}, { MUSTER_PORT: 'tcp://10.0.0.1:4000' })).port).toBe(4000);
+});
+
+test.each([
+  [
+    'an unknown key, with the one that was meant',
+    `${header}clusters:\n  - name: a\n    kubconfig: x\n`,
+    'unknown key clusters[0].kubconfig; did you mean clusters[0].kubeconfig?',
+  ],
+  ['an unknown key far from any', `${header}zzzzzzzz: 1\n`, 'unknown key zzzzzzzz; expected one of apiVersion, clusters,'],
+  ['a key of a later release', `${header}hub: north\n`, 'unknown key hub;'],
+  ['a wrong type', `${header}port: many\n`, 'port: expected an integer from 0 to 65535, got "many"'],
+  ['a number out of bounds', `${header}limits: { depth: 1000 }\n`, 'limits.depth: expected an integer from 3 to 100, got 1000'],
+  ['another version', 'apiVersion: config.muster.dev/v2\n', 'apiVersion: expected config.muster.dev/v1alpha1, got "config.muster.dev/v2"'],
+  ['no version', 'port: 4000\n', 'apiVersion is missing'],
+  ['no name', `${header}clusters: [{ context: a }]\n`, 'clusters[0].name is missing'],
+  [
+    'a name twice',
+    `${header}clusters: [{ name: a }, { name: b }, { name: a }]\n`,
+    'clusters[2].name: "a" is already the name of clusters[0]',
+  ],
+  ['a list', '- a\n', 'the file: expected a mapping, got a list'],
+  ['nothing', '', 'the file: expected a mapping, got null'],
+  ['a key twice', `${header}port: 1\nport: 2\n`, 'Map keys must be unique at line 3, column 1'],
+  [
+    'what is not YAML',
+    `${header}clusters: [\n`,
+    'Flow sequence in block collection must be sufficiently indented and end with a ] at line 3',
+  ],
+  ['an own __proto__', `${header}__proto__: { port: 1 }\n`, 'unknown key __proto__;'],
+  ['an alias bomb', bomb(), 'Excessive alias count'],
+  ['a path where an origin belongs', `${header}allowOrigins: [https://a.example.com/x]\n`, 'allowOrigins[0]: expected an origin such as'],
+])('refuses %s in the file, in one line', async (_, text, message) => {
+  const refused = await problem(loadFile(text));
+  expect(refused).toContain(message);
+  expect(refused).toMatch(/^BAD_INPUT: [^\n]+$/);
+  expect(({} as { port?: unknown }).port).toBeUndefined();
+});
+
+test.each([
+  ['--port', { port: '65536' }, '--port: expected a port from 0 to 65535, got "65536"'],
+  ['--port', { port: '4e3' }, '--port: expected a port from 0 to 65535, got "4e3"'],
+  ['--log-level', { logLevel: 'loud' }, '--log-level: expected debug, info, warn, error, silent, got "loud"'],
+  ['--allow-origin', { allowOrigin: ['*'] }, '--allow-origin: expected an origin such as https://portal.example.com, got "*"'],
+  ['--kubeconfig', { kubeconfig: '' }, '--kubeconfig: expected a value, got empty text'],
+  ['--config', { config: 'absent.yaml' }, 'the config file /absent.yaml cannot be read: there is no such file'],
+  ['--host', { host: '0.0.0.0' }, 'the host "0.0.0.0" is not loopback: expected --token-file'],
+  ['--demo', { demo: true, kubeconfig: 'x' }, '--demo is the embedded fleet: expected no --kubeconfig'],
+] satisfies [string, Flags, string][])('refuses a wrong %s', async (_, flags, message) => {
+  expect(await problem(load(flags))).toContain(message);
+});
+
+test('names the variable that is wrong', async () => {
+  expect(await problem(load({}, { MUSTER_LOG_LEVEL: 'loud' }))).toContain('MUSTER_LOG_LEVEL: expected debug');
+  expect(await problem(load({}, { MUSTER_DEMO: 'perhaps' }))).toContain('MUSTER_DEMO: expected true or false');
+});
+
+test('a token file allows any host', async () => {
+  expect(await load({ host: '0.0.0.0', tokenFile: 'token' })).toMatchObject({ host: '0.0.0.0', tokenFile: path.join(folder, 'token') });
+});
+
+function bomb(): string {
+  const levels = Array.from({ length: 9 }, (_, level) => `l${level + 1}: &l${level + 1} [${Array(10).fill(`*l${level}`).join(', ')}]`);
+  return `${header}l0: &l0 [x]\n${levels.join('\n')}\n`;
+}
