@@ -1,0 +1,80 @@
+import { monitorEventLoopDelay, PerformanceObserver, performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** CPU milliseconds since the process started: of the main thread, and of the whole process. */
+export interface Cpu {
+  readonly main: number;
+  readonly process: number;
+}
+
+export function cpuNow(): Cpu {
+  const whole = process.cpuUsage();
+  const main = process.threadCpuUsage();
+  return { main: (main.user + main.system) / 1000, process: (whole.user + whole.system) / 1000 };
+}
+
+export function cpuSince(start: Cpu): Cpu {
+  const now = cpuNow();
+  return { main: now.main - start.main, process: now.process - start.process };
+}
+
+/** Bytes that are reachable now: twice collected. Needs `--expose-gc`. */
+export async function reachableBytes(): Promise<number> {
+  const collect = globalThis.gc;
+  if (collect === undefined) throw new Error('start this program with --expose-gc');
+  for (let n = 0; n < 3; n += 1) {
+    collect();
+    await sleep(20);
+  }
+  return process.memoryUsage().heapUsed;
+}
+
+/** Watches the loop and the garbage collector until `stop`. */
+export function watchLoop(): { stop(): { readonly longestStallMs: number; readonly gcMs: number; readonly longestGcMs: number } } {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  let gcMs = 0;
+  let longestGcMs = 0;
+  const observer = new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) {
+      gcMs += duration;
+      longestGcMs = Math.max(longestGcMs, duration);
+    }
+  });
+  observer.observe({ entryTypes: ['gc'] });
+  delay.enable();
+  return {
+    stop: () => {
+      delay.disable();
+      observer.disconnect();
+      return { longestStallMs: delay.max / 1e6, gcMs, longestGcMs };
+    },
+  };
+}
+
+/** Asks until it is true, every few milliseconds: what a measuring program waits with, as it measures CPU and not time. */
+export async function reached(condition: () => boolean, withinMs = 120_000): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`not reached within ${withinMs} ms: ${condition.toString()}`);
+    await sleep(5);
+  }
+}
+
+/** Tells the canned server to push events; resolves when it has written them. */
+export async function push(control: string, { count, rate = 0 }: { readonly count: number; readonly rate?: number }): Promise<void> {
+  const { request } = await import('node:http');
+  await new Promise<void>((resolve, reject) => {
+    const call = request(`${control}/push?count=${count}&rate=${rate}`, { method: 'POST' }, (response) => {
+      response.resume();
+      response.once('end', () => resolve());
+    });
+    call.once('error', reject);
+    call.end();
+  });
+}
+
+/** Ends the process with the figures as its last line, whatever is still open. */
+export function finish(figures: Readonly<Record<string, number>>): never {
+  process.stdout.write(`${JSON.stringify(figures)}\n`);
+  process.exit(0);
+}
