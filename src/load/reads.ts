@@ -1,11 +1,15 @@
 import type { Caller } from '../access/access.ts';
 import type { Fault } from '../core/faults.ts';
-import type { Json } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { ModelKind } from '../model/model.ts';
+import type { OrderByInput } from '../store/order.ts';
+import type { WhereInput } from '../store/where.ts';
 import type { ClusterPhase, SyncState } from '../watch/mirrors.ts';
+
+export type { OrderByInput } from '../store/order.ts';
+export type { WhereInput } from '../store/where.ts';
 
 /** One cluster as readers see it now: what it says of itself, with what the config and its Nodes say of it. */
 export interface ClusterView {
@@ -35,30 +39,6 @@ export interface Row {
   readonly resource: ServedResource;
   readonly object: KubernetesObject;
   readonly sync: SyncView;
-}
-
-/** The recursive filter of schema.md 2.2, as it comes from GraphQL. */
-export interface WhereInput {
-  readonly path?: string | null | undefined;
-  readonly eq?: Json | undefined;
-  readonly ne?: Json | undefined;
-  readonly in?: readonly Json[] | null | undefined;
-  readonly lt?: Json | undefined;
-  readonly lte?: Json | undefined;
-  readonly gt?: Json | undefined;
-  readonly gte?: Json | undefined;
-  readonly contains?: string | null | undefined;
-  readonly startsWith?: string | null | undefined;
-  readonly exists?: boolean | null | undefined;
-  readonly some?: WhereInput | null | undefined;
-  readonly and?: readonly WhereInput[] | null | undefined;
-  readonly or?: readonly WhereInput[] | null | undefined;
-  readonly not?: WhereInput | null | undefined;
-}
-
-export interface OrderByInput {
-  readonly path: string;
-  readonly direction?: 'ASC' | 'DESC' | null | undefined;
 }
 
 /** The arguments of a list field, as they come from GraphQL. */

@@ -2,7 +2,12 @@ import type { Fault } from '../core/faults.ts';
 import type { ResourceVersion } from '../core/names.ts';
 import type { KubernetesObject, ObjectIdentity } from '../core/objects.ts';
 
-/** One change of a mirror, in the order the cluster made it. */
+/**
+ * One change of a mirror, in the order the cluster made it.
+ *
+ * `version` is up to where whoever has handled this event and all before it knows the mirror: what a cursor may hold. Only the last event of a
+ * list's diff carries the list's version, as before it the diff is not whole.
+ */
 export type StoreEvent =
   /** `before` is the object that stood there; absent if it is new. */
   | {
@@ -24,8 +29,13 @@ export type StoreEvent =
   | { readonly type: 'synced'; readonly version: ResourceVersion | undefined }
   /** The mirror fell behind, or was emptied for a lost right. Never told as deletions. */
   | { readonly type: 'failed'; readonly fault: Fault }
-  /** The delta is unknown: forget everything and take the snapshot again. */
-  | { readonly type: 'reset' }
+  /** The delta is unknown: forget everything; this is what is held now. */
+  | {
+      readonly type: 'reset';
+      readonly snapshot: readonly KubernetesObject[];
+      readonly version: ResourceVersion | undefined;
+      readonly epoch: string;
+    }
   /** The kind or the cluster has left. Always the last event. */
   | { readonly type: 'gone'; readonly fault: Fault };
 
@@ -46,6 +56,8 @@ export interface StoreReader {
   namespaces(): readonly string[];
   /** The namespace's objects by name, in order of code units; cached until the namespace changes. Cluster-scoped objects stand in `''`. */
   inNamespace(namespace: string): readonly KubernetesObject[];
+  /** How many objects the namespace holds: what `inNamespace` would give, without making it. */
+  countIn(namespace: string): number;
   /**
    * Objects that an index finds for one requirement: a label with one of these values, an owner's uid, a node's name.
    * A superset is never returned; `undefined` says that there is no such index, so ask `objects()`.
@@ -53,6 +65,11 @@ export interface StoreReader {
   indexed(index: IndexLookup): readonly KubernetesObject[] | undefined;
   /** Joins the change feed: see `change-feed.ts`. Snapshot and position are taken in one turn. */
   follow(reader: FeedReader, signal: AbortSignal): Followed;
+  /**
+   * What came after that version, for one who resumes: in order, its last version being `version` above. Undefined if the delta is unknown:
+   * another epoch, a version older than the history (4,096 changes, 4 MiB, 10 minutes) or not of it, a mirror of single namespaces.
+   */
+  changesSince(epoch: string, version: ResourceVersion): readonly StoreEvent[] | undefined;
 }
 
 export type IndexLookup =
@@ -60,8 +77,13 @@ export type IndexLookup =
   | { readonly by: 'owner'; readonly uid: string }
   | { readonly by: 'node'; readonly name: string };
 
-/** Called with batches at the end of a turn, never from within the change itself. One that throws is ended alone. */
-export type FeedReader = (events: readonly StoreEvent[]) => void;
+/**
+ * Called with batches of at most 1,000 events at the end of a turn of the event loop, never from within the change itself.
+ *
+ * One that returns a promise is not called again before it resolves: what comes meanwhile waits in its queue, merged by object. More than 1,000
+ * events or 1 MiB waiting become one `reset`. One that throws or rejects is ended alone.
+ */
+export type FeedReader = (events: readonly StoreEvent[]) => unknown;
 
 export interface Followed {
   /** All objects at the moment of joining. */
@@ -73,14 +95,21 @@ export interface Followed {
 /** Parses the same bytes again, keeping integers beyond 2⁵³−1 as `RawNumber`: asked only when the store meets one. */
 export type ExactParse = () => KubernetesObject;
 
-/** A complete list in the making. Nothing of it is seen before `commit`, which is one synchronous turn. */
+/**
+ * A complete list in the making. Nothing of it is seen before `commit`, which is one synchronous turn; after it, or after `discard`, every
+ * method is without effect. What events say meanwhile about versions after the list's own survives the commit.
+ */
 export interface Stage {
-  /** True if the store holds this uid at this version: it is kept, and the bytes need no parsing. */
+  /** True if the store holds this uid at this version: it is kept, and the bytes need no parsing. Never with `byContent`. */
   keep(identity: ObjectIdentity): boolean;
   add(object: KubernetesObject, exactly: ExactParse): void;
   /** Takes back what was added or kept: a DELETED among the initial events of a WatchList. */
   remove(namespace: string, name: string): void;
-  /** Swaps: deletes what is missing (`proof: 'absence'`), applies what is new or changed, says nothing about what is equal. */
+  /**
+   * Swaps: deletes what is missing (`proof: 'absence'`), applies what is new or changed, says nothing about what is equal.
+   * A version below the one held, where both are plain decimals, is another history of the cluster: the epoch changes.
+   * A commit of everything tells `synced` where that was not so; of one namespace it does not, as others may be missing: call `synced()`.
+   */
   commit(version: ResourceVersion | undefined): void;
   discard(): void;
 }
@@ -99,12 +128,12 @@ export interface StoreWriter {
   applied(object: KubernetesObject, version: ResourceVersion | undefined, exactly: ExactParse): void;
   /** DELETED with the state it carries. An unknown key is ignored but for the version. */
   deleted(object: KubernetesObject, version: ResourceVersion | undefined, exactly: ExactParse): void;
-  /** BOOKMARK. */
-  confirmed(version: ResourceVersion): void;
+  /** BOOKMARK. With a namespace: of the watch of that namespace alone. */
+  confirmed(version: ResourceVersion, namespace?: string): void;
   failed(fault: Fault): void;
   /** True again after `failed`, without a list. */
   synced(): void;
-  /** Drops all objects without telling a deletion: a right was lost. Readers get `failed`. */
+  /** Drops all objects without telling a deletion: a right was lost. Readers get `failed`, and at the next commit a `reset`. */
   empty(fault: Fault): void;
   /** The kind or the cluster has left: `gone` to all readers, memory freed, no further write has an effect. */
   gone(fault: Fault): void;

@@ -1,0 +1,114 @@
+/** An exact amount: `mantissa` × 10^`exponent`, and how Kubernetes prints it: `1Gi`, `250m`, `1e3`. */
+export interface Quantity {
+  readonly mantissa: bigint;
+  readonly exponent: number;
+  readonly format: 'binary' | 'decimal' | 'exponent';
+}
+
+const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
+/** For the exponents −9, −6 … 18. */
+const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'] as const;
+
+const maxTextLength = 256;
+const maxExponent = 1_000;
+const quantityPattern = /^([-+]?)(\d*)(?:\.(\d*))?(?:([KMGTPE]i)|([numkMGTPE]?)|[eE]([-+]?\d{1,9}))$/;
+
+/**
+ * Reads a quantity as apimachinery's resource.Quantity does: parts below 1n are rounded away from zero. Unlike there nothing is cut off at 2⁶³−1.
+ * Undefined if the text is none, longer than 256 characters, or has an exponent beyond ±1,000.
+ */
+export function parseQuantity(text: string): Quantity | undefined {
+  const match = text.length > maxTextLength ? null : quantityPattern.exec(text);
+  if (match === null) return undefined;
+  const [, sign, whole = '', fraction = '', binary, decimal = '', power] = match;
+  if (whole === '' && fraction === '') return undefined;
+  const digits = BigInt(whole + fraction) * (sign === '-' ? -1n : 1n);
+  if (binary !== undefined) {
+    const factor = 1n << BigInt(10 * binarySuffixes.indexOf(binary as (typeof binarySuffixes)[number]));
+    return roundToNano({ mantissa: digits * factor, exponent: -fraction.length, format: 'binary' });
+  }
+  const exponent = power === undefined ? 3 * decimalSuffixes.indexOf(decimal as (typeof decimalSuffixes)[number]) - 9 : Number(power);
+  if (Math.abs(exponent) > maxExponent) return undefined;
+  return roundToNano({ mantissa: digits, exponent: exponent - fraction.length, format: power === undefined ? 'decimal' : 'exponent' });
+}
+
+/** Below zero, zero or above it, as the first is less than, equal to or greater than the second. Exact. */
+export function compareQuantities(a: Quantity, b: Quantity): number {
+  if (a.exponent === b.exponent) return compare(a.mantissa, b.mantissa);
+  const [x, y] = aligned(a, b);
+  return compare(x, y);
+}
+
+/** The exact sum, in the format of the first, or of the second if the first is zero. */
+export function addQuantities(a: Quantity, b: Quantity): Quantity {
+  const [x, y] = aligned(a, b);
+  return { mantissa: x + y, exponent: Math.min(a.exponent, b.exponent), format: a.mantissa === 0n ? b.format : a.format };
+}
+
+/** As the API server prints it: no fraction, the largest suffix that needs none; a binary one below 1,024, or with a fraction, as decimal. */
+export function printQuantity(quantity: Quantity): string {
+  if (quantity.mantissa === 0n) return '0';
+  if (quantity.format === 'binary') {
+    const integer = integerOf(quantity);
+    if (integer !== undefined && (integer >= 1024n || integer <= -1024n)) return printBinary(integer);
+  }
+  return printDecimal(quantity);
+}
+
+/** The nearest double. */
+export function numberOfQuantity(quantity: Quantity): number {
+  return Number(`${quantity.mantissa}e${quantity.exponent}`);
+}
+
+function printBinary(integer: bigint): string {
+  let rest = integer;
+  let power = 0;
+  while (power < binarySuffixes.length - 1 && rest % 1024n === 0n) {
+    rest /= 1024n;
+    power += 1;
+  }
+  return `${rest}${binarySuffixes[power]}`;
+}
+
+function printDecimal({ mantissa, exponent, format }: Quantity): string {
+  let rest = mantissa;
+  let power = exponent;
+  while (rest % 10n === 0n) {
+    rest /= 10n;
+    power += 1;
+  }
+  // Down to a multiple of three, and to the largest suffix there is.
+  const shift = format === 'exponent' ? modulo(power, 3) : Math.max(modulo(power, 3), power - 18);
+  rest *= 10n ** BigInt(shift);
+  power -= shift;
+  if (format === 'exponent') return power === 0 ? `${rest}` : `${rest}e${power}`;
+  return `${rest}${decimalSuffixes[power / 3 + 3]}`;
+}
+
+function integerOf({ mantissa, exponent }: Quantity): bigint | undefined {
+  if (exponent >= 0) return mantissa * 10n ** BigInt(exponent);
+  const divisor = 10n ** BigInt(-exponent);
+  return mantissa % divisor === 0n ? mantissa / divisor : undefined;
+}
+
+function roundToNano(quantity: Quantity): Quantity {
+  const { mantissa, exponent } = quantity;
+  if (exponent >= -9) return quantity;
+  const divisor = 10n ** BigInt(-9 - exponent);
+  const rest = mantissa % divisor;
+  const away = rest === 0n ? 0n : rest > 0n ? 1n : -1n;
+  return { ...quantity, mantissa: mantissa / divisor + away, exponent: -9 };
+}
+
+function aligned(a: Quantity, b: Quantity): readonly [bigint, bigint] {
+  const exponent = Math.min(a.exponent, b.exponent);
+  return [a.mantissa * 10n ** BigInt(a.exponent - exponent), b.mantissa * 10n ** BigInt(b.exponent - exponent)];
+}
+
+function compare(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function modulo(value: number, divisor: number): number {
+  return ((value % divisor) + divisor) % divisor;
+}
