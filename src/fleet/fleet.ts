@@ -1,0 +1,54 @@
+import type { Log } from '../core/log.ts';
+import type { ClusterName } from '../core/names.ts';
+import type { Candidate, ClusterSource } from './cluster-source.ts';
+import type { Member } from './member.ts';
+import { type Connect, Roster } from './roster.ts';
+
+export interface FleetOptions {
+  /** Of two that name a cluster alike the earlier one's is taken. */
+  readonly sources: readonly ClusterSource[];
+  readonly connect: Connect;
+  readonly log: Log;
+}
+
+/** Which clusters exist now. Disposing it ends the life of each. */
+export interface Fleet extends AsyncDisposable {
+  /** By name, in order of code units. */
+  members(): readonly Member[];
+  member(name: ClusterName): Member | undefined;
+  /** Calls back at once for each member there is, then for each that joins, until the signal aborts. A member's own signal tells when it leaves. */
+  onJoin(callback: (member: Member) => void, signal: AbortSignal): void;
+  /** Tells the uid of a cluster's `kube-system`, once it is known: two members of one uid are one cluster, and the later one leaves. */
+  identified(name: ClusterName, uid: string): void;
+}
+
+/** Makes the fleet of what the sources say first, and follows them. Resolves once each source has said its first set. */
+export async function createFleet({ sources, connect, log }: FleetOptions): Promise<Fleet> {
+  const ended = new AbortController();
+  const roster = new Roster(connect, log);
+  const sets: (readonly Candidate[] | undefined)[] = sources.map(() => undefined);
+  const followers = sources.map((source, place) => {
+    const { promise: started, resolve: start } = Promise.withResolvers<void>();
+    const follow = async () => {
+      for await (const candidates of source.watch(ended.signal)) {
+        sets[place] = candidates;
+        // All sources begin at once, so that nobody is seated only to be sent away.
+        if (sets.every((set) => set !== undefined)) roster.update(sets.flat());
+        start();
+      }
+    };
+    return { started, done: follow().finally(start) };
+  });
+  await Promise.all(followers.map(({ started }) => started));
+  return {
+    members: () => roster.members(),
+    member: (name) => roster.member(name),
+    onJoin: (callback, signal) => roster.onJoin(callback, signal),
+    identified: (name, uid) => roster.identified(name, uid),
+    [Symbol.asyncDispose]: async () => {
+      ended.abort();
+      roster.end();
+      await Promise.all(followers.map(({ done }) => done));
+    },
+  };
+}

@@ -1,0 +1,208 @@
+import type { Kubeconfig, KubeconfigContext } from '../cluster/kubeconfig.ts';
+import type { Clock } from '../core/clock.ts';
+import { MusterError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { clusterName } from '../core/names.ts';
+import { nearest } from '../core/nearest.ts';
+import type { Candidate, ClusterSource } from './cluster-source.ts';
+import { watchFiles } from './file-watch.ts';
+import type { MemberSettings } from './member.ts';
+
+/** One cluster that the config file names: where to find it, and what is known of it. */
+export interface NamedCluster extends Omit<MemberSettings, 'namespaces'> {
+  readonly name: string;
+  /** Absent: the usual kubeconfig. */
+  readonly kubeconfig?: string;
+  /** Absent: the kubeconfig's current context. */
+  readonly context?: string;
+  readonly insecure: boolean;
+  readonly namespaces: readonly string[];
+}
+
+export interface KubeconfigSourceOptions {
+  /** Finds and reads a kubeconfig: the named file, or the usual one. Undefined if there is none in the usual places. Throws what is wrong with it. */
+  readonly load: (file: string | undefined) => Promise<Kubeconfig | undefined>;
+  /** The usual kubeconfig, where it was named. */
+  readonly kubeconfig?: string;
+  /** Only these contexts, the first first. Empty: all of them, the current one first. */
+  readonly contexts: readonly string[];
+  /** What the config file names, read anew each time. If it names any, only these are taken. */
+  readonly clusters: () => Promise<readonly NamedCluster[]>;
+  /** The config file, watched beside the kubeconfigs. */
+  readonly configFile?: string;
+  /** What may be had of Secrets of contexts that the config file does not name. */
+  readonly secrets: MemberSettings['secrets'];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * The clusters of the operator's kubeconfig and config file, followed as the files change.
+ *
+ * Undefined if nothing was named and nothing found: no kubeconfig at all, or one without a context.
+ *
+ * @throws {MusterError} `BAD_INPUT`, one line, if what was named is absent or broken.
+ */
+export async function openKubeconfigSource(options: KubeconfigSourceOptions): Promise<ClusterSource | undefined> {
+  const first = await readOnce(options);
+  if (first === undefined) return undefined;
+  demandUsable(first.candidates, options);
+  return { watch: (signal) => follow(first, options, signal) };
+}
+
+interface Reading {
+  readonly candidates: readonly Candidate[];
+  /** The files that were read. */
+  readonly paths: readonly string[];
+}
+
+async function* follow(first: Reading, options: KubeconfigSourceOptions, signal: AbortSignal): AsyncIterable<readonly Candidate[]> {
+  yield first.candidates;
+  let paths = first.paths;
+  let broken = false;
+  while (!signal.aborted) {
+    for await (const _ of watchFiles(paths, options.clock, signal)) {
+      const next = await readAgain(options, broken);
+      broken = next === undefined;
+      if (next === undefined) continue;
+      yield next.candidates;
+      const moved = next.paths.join('\n') !== paths.join('\n');
+      paths = next.paths;
+      if (moved) break;
+    }
+  }
+}
+
+/** Undefined, and logged once, while the files are broken: the last good state stands. */
+async function readAgain(options: KubeconfigSourceOptions, wasBroken: boolean): Promise<Reading | undefined> {
+  try {
+    const reading = (await readOnce(options)) ?? { candidates: [], paths: [] };
+    if (wasBroken) options.log.info({ clusters: reading.candidates.length }, 'the kubeconfig can be read again');
+    return reading;
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    if (!wasBroken) options.log.warn({ problem: error.message }, 'the kubeconfig has become unreadable: its clusters stay as they were');
+    return undefined;
+  }
+}
+
+async function readOnce(options: KubeconfigSourceOptions): Promise<Reading | undefined> {
+  const named = await options.clusters();
+  const own = options.configFile === undefined ? [] : [options.configFile];
+  if (named.length > 0) {
+    const reading = await readNamed(named, options);
+    return { candidates: reading.candidates, paths: [...own, ...reading.paths] };
+  }
+  const kubeconfig = await options.load(options.kubeconfig);
+  if (kubeconfig === undefined || kubeconfig.contexts.length === 0) {
+    if (options.contexts.length === 0 && kubeconfig?.origin !== 'named') return undefined;
+    throw new MusterError('BAD_INPUT', nothingToTake(kubeconfig, options.contexts));
+  }
+  const contexts = options.contexts.length === 0 ? currentFirst(kubeconfig) : options.contexts.map((name) => contextOf(kubeconfig, name));
+  return {
+    candidates: [...new Set(contexts)].map((context) =>
+      candidateOf(context, { name: context.name, settings: settingsOfContext(context, options) }),
+    ),
+    paths: [...own, ...kubeconfig.paths],
+  };
+}
+
+async function readNamed(named: readonly NamedCluster[], options: KubeconfigSourceOptions): Promise<Reading> {
+  const loads = new Map<string | undefined, Promise<Kubeconfig | undefined>>();
+  const loaded = (file: string | undefined) => {
+    const loading = loads.get(file) ?? options.load(file);
+    loads.set(file, loading);
+    return loading;
+  };
+  const candidates: Candidate[] = [];
+  for (const cluster of selected(named, options.contexts)) {
+    const kubeconfig = await loaded(cluster.kubeconfig ?? options.kubeconfig);
+    if (kubeconfig === undefined)
+      throw new MusterError('BAD_INPUT', `cluster ${cluster.name}: expected a kubeconfig, found none in the usual places`);
+    candidates.push(namedCandidate(cluster, contextOf(kubeconfig, cluster.context ?? kubeconfig.currentContext, cluster.name)));
+  }
+  const files = await Promise.all(loads.values());
+  return { candidates, paths: files.flatMap((file) => file?.paths ?? []) };
+}
+
+/** `--context` beside a config file picks among its clusters, by name or by context. */
+function selected(named: readonly NamedCluster[], contexts: readonly string[]): readonly NamedCluster[] {
+  if (contexts.length === 0) return named;
+  return contexts.map((wanted) => {
+    const found = named.find(({ name, context }) => name === wanted || context === wanted);
+    if (found !== undefined) return found;
+    throw new MusterError(
+      'BAD_INPUT',
+      noContext(
+        wanted,
+        named.map(({ name }) => name),
+      ),
+    );
+  });
+}
+
+function namedCandidate(cluster: NamedCluster, context: KubeconfigContext): Candidate {
+  const { name, kubeconfig: _, context: __, insecure, namespaces, ...settings } = cluster;
+  const candidate = candidateOf(context, { name, settings: { ...settings, namespaces: withOwnNamespace(namespaces, context) } });
+  if (!insecure || candidate.result === 'broken') return candidate;
+  return { ...candidate, endpoint: { ...candidate.endpoint, trust: { type: 'unverified' } } };
+}
+
+function candidateOf(context: KubeconfigContext, as: { readonly name: string; readonly settings: MemberSettings }): Candidate {
+  const name = clusterName(as.name);
+  if (context.result === 'broken') return { result: 'broken', name, problem: context.problem, settings: as.settings };
+  return { result: 'usable', name, endpoint: { ...context.endpoint, name }, settings: as.settings };
+}
+
+function settingsOfContext(context: KubeconfigContext, { secrets }: KubeconfigSourceOptions): MemberSettings {
+  return { labels: {}, namespaces: withOwnNamespace([], context), secrets };
+}
+
+function withOwnNamespace(namespaces: readonly string[], context: KubeconfigContext): readonly string[] {
+  const own = context.result === 'usable' ? context.endpoint.namespace : undefined;
+  return own === undefined || namespaces.includes(own) ? namespaces : [...namespaces, own];
+}
+
+/** Of two contexts for one cluster the current one is to win. */
+function currentFirst({ contexts, currentContext }: Kubeconfig): readonly KubeconfigContext[] {
+  return contexts.toSorted((a, b) => Number(b.name === currentContext) - Number(a.name === currentContext));
+}
+
+function contextOf({ contexts, paths }: Kubeconfig, name: string | undefined, cluster?: string): KubeconfigContext {
+  const where = cluster === undefined ? '' : `cluster ${cluster}: `;
+  if (name === undefined) throw new MusterError('BAD_INPUT', `${where}expected a context, as ${paths.join(', ')} has no current one`);
+  const found = contexts.find((context) => context.name === name);
+  if (found !== undefined) return found;
+  throw new MusterError(
+    'BAD_INPUT',
+    `${where}${noContext(
+      name,
+      contexts.map((context) => context.name),
+    )}`,
+  );
+}
+
+function noContext(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  const advice =
+    meant === undefined
+      ? `expected one of ${known
+          .slice(0, 10)
+          .map((one) => JSON.stringify(one))
+          .join(', ')}`
+      : `did you mean ${JSON.stringify(meant)}?`;
+  return `no context ${JSON.stringify(name)} in the kubeconfig; ${advice}`;
+}
+
+function nothingToTake(kubeconfig: Kubeconfig | undefined, contexts: readonly string[]): string {
+  if (kubeconfig !== undefined) return `the kubeconfig ${kubeconfig.paths.join(', ')} has no contexts`;
+  return `no kubeconfig found for the context ${JSON.stringify(contexts[0])}: expected --kubeconfig, KUBECONFIG or ~/.kube/config`;
+}
+
+/** What was named must be whole at the start; what merely stands in the file beside others shows as a fault. */
+function demandUsable(candidates: readonly Candidate[], { contexts }: KubeconfigSourceOptions): void {
+  const broken = candidates.filter((candidate) => candidate.result === 'broken');
+  const first = broken[0];
+  if (first !== undefined && (contexts.length > 0 || broken.length === candidates.length))
+    throw new MusterError('BAD_INPUT', first.problem);
+}

@@ -1,0 +1,180 @@
+import { expect, test } from 'vitest';
+import type { Endpoint } from '../../src/cluster/endpoint.ts';
+import { silentLog } from '../../src/core/log.ts';
+import { clusterName } from '../../src/core/names.ts';
+import type { Candidate, ClusterSource } from '../../src/fleet/cluster-source.ts';
+import { createFleet, type Fleet } from '../../src/fleet/fleet.ts';
+import type { Member } from '../../src/fleet/member.ts';
+import { endpointOf, silentApi } from '../support/endpoints.ts';
+import { turns } from '../support/manual-clock.ts';
+
+const never = new AbortController().signal;
+
+const usable = (name: string, changes: Partial<Endpoint> = {}): Candidate => ({
+  result: 'usable',
+  name: clusterName(name),
+  endpoint: endpointOf(name, changes),
+  settings: { labels: {}, namespaces: [], secrets: 'live' },
+});
+
+/** A source whose sets the test gives, one after the other. */
+function scriptedSource(first: readonly Candidate[]) {
+  const sets: (readonly Candidate[])[] = [first];
+  let wake = () => {};
+  const source: ClusterSource = {
+    async *watch(signal) {
+      signal.addEventListener('abort', () => wake(), { once: true });
+      while (!signal.aborted) {
+        const next = sets.shift();
+        if (next !== undefined) yield next;
+        else await new Promise<void>((resolve) => (wake = resolve));
+      }
+    },
+  };
+  const say = async (candidates: readonly Candidate[]) => {
+    sets.push(candidates);
+    wake();
+    await turns();
+  };
+  return { source, say };
+}
+
+async function startFleet(first: readonly Candidate[]) {
+  const { source, say } = scriptedSource(first);
+  const fleet = await createFleet({ sources: [source], connect: ({ name }) => silentApi(name), log: silentLog });
+  return { fleet, say };
+}
+
+const names = (fleet: Fleet) => fleet.members().map(({ name }) => name);
+const duplicatesOf = (fleet: Fleet, name: string) =>
+  fleet
+    .member(clusterName(name))
+    ?.api.standingFaults.filter(({ code }) => code === 'DUPLICATE')
+    .map(({ message }) => message.split(' ')[0]);
+
+test('has the clusters of its source, by name, when it begins', async () => {
+  const { fleet } = await startFleet([usable('south'), usable('north')]);
+  await using _ = fleet;
+  expect(names(fleet)).toEqual(['north', 'south']);
+});
+
+test('tells of members there are and of those that join, until the signal aborts', async () => {
+  const { fleet, say } = await startFleet([usable('north')]);
+  await using _ = fleet;
+  const listening = new AbortController();
+  const joined: string[] = [];
+  fleet.onJoin(({ name }) => joined.push(name), listening.signal);
+  await say([usable('north'), usable('south')]);
+  listening.abort();
+  await say([usable('north'), usable('south'), usable('east')]);
+  expect(joined).toEqual(['north', 'south']);
+});
+
+test('a set that changes ends and begins only the lives of those that changed', async () => {
+  const { fleet, say } = await startFleet([usable('north'), usable('south'), usable('east')]);
+  await using _ = fleet;
+  const before = new Map<string, Member>(fleet.members().map((member) => [member.name, member]));
+  await say([usable('north'), usable('south', { server: 'https://moved.test' }), usable('west')]);
+  expect(names(fleet)).toEqual(['north', 'south', 'west']);
+  expect(fleet.member(clusterName('north'))).toBe(before.get('north'));
+  expect(before.get('north')?.signal.aborted).toBe(false);
+  expect(before.get('south')?.signal.aborted).toBe(true);
+  expect(before.get('east')?.signal.aborted).toBe(true);
+  expect(fleet.member(clusterName('south'))?.signal.aborted).toBe(false);
+});
+
+test('one server with one CA by two names is one cluster, with a DUPLICATE fault', async () => {
+  const { fleet } = await startFleet([usable('north'), usable('alias', { server: 'https://north.test:6443' }), usable('south')]);
+  await using _ = fleet;
+  expect(names(fleet)).toEqual(['north', 'south']);
+  expect(duplicatesOf(fleet, 'north')).toEqual(['alias']);
+  expect(duplicatesOf(fleet, 'south')).toEqual([]);
+});
+
+test('one server with another CA, or behind another TLS name, is another cluster', async () => {
+  const ca = { type: 'authority', certificates: { type: 'data', data: Buffer.from('other CA') } } as const;
+  const { fleet } = await startFleet([
+    usable('a', { server: 'https://shared.test' }),
+    usable('b', { server: 'https://shared.test', trust: ca }),
+    usable('c', { server: 'https://shared.test', tlsServerName: 'c.test' }),
+  ]);
+  await using _ = fleet;
+  expect(names(fleet)).toEqual(['a', 'b', 'c']);
+});
+
+test('two members that turn out to have one kube-system become one: the earlier of the set, whoever answered first', async () => {
+  const { fleet, say } = await startFleet([usable('north'), usable('public')]);
+  await using _ = fleet;
+  const later = fleet.member(clusterName('public'));
+  fleet.identified(clusterName('public'), 'uid-1');
+  expect(names(fleet)).toEqual(['north', 'public']);
+  fleet.identified(clusterName('north'), 'uid-1');
+  expect(names(fleet)).toEqual(['north']);
+  expect(later?.signal.aborted).toBe(true);
+  expect(duplicatesOf(fleet, 'north')).toEqual(['public']);
+
+  await say([usable('north'), usable('public'), usable('south')]);
+  expect(names(fleet), 'it is not forgotten at the next change').toEqual(['north', 'south']);
+  await say([usable('public'), usable('south')]);
+  expect(names(fleet), 'with the winner gone the other name has the seat').toEqual(['public', 'south']);
+  expect(duplicatesOf(fleet, 'public')).toEqual([]);
+});
+
+test('two uids are two clusters, whatever their address says', async () => {
+  const { fleet, say } = await startFleet([usable('a', { server: 'https://one.test' })]);
+  await using _ = fleet;
+  fleet.identified(clusterName('a'), 'uid-a');
+  await say([usable('a', { server: 'https://one.test' }), usable('b')]);
+  fleet.identified(clusterName('b'), 'uid-b');
+  expect(names(fleet)).toEqual(['a', 'b']);
+});
+
+test('a name that is described otherwise than before is not taken for the cluster it was', async () => {
+  const { fleet, say } = await startFleet([usable('a'), usable('b')]);
+  await using _ = fleet;
+  fleet.identified(clusterName('a'), 'uid-1');
+  await say([usable('a', { server: 'https://new.test' }), usable('b')]);
+  fleet.identified(clusterName('b'), 'uid-1');
+  expect(names(fleet)).toEqual(['a', 'b']);
+});
+
+test('a cluster whose description is broken is a member that answers why', async () => {
+  const broken: Candidate = {
+    result: 'broken',
+    name: clusterName('odd'),
+    problem: 'users[0].user.exec: expected a command',
+    settings: { labels: {}, namespaces: [], secrets: 'live' },
+  };
+  const { fleet } = await startFleet([usable('north'), broken]);
+  await using _ = fleet;
+  const member = fleet.member(clusterName('odd'));
+  const answer = await member?.api.send({ method: 'GET', path: ['version'] }, never);
+  expect(answer).toMatchObject({
+    type: 'failed',
+    fault: { code: 'INVALID', cluster: 'odd', message: 'users[0].user.exec: expected a command', retry: 'NEVER' },
+  });
+  expect(member?.api.standingFaults).toHaveLength(1);
+});
+
+test('of two sources that name a cluster alike the first one counts', async () => {
+  const [first, second] = [
+    scriptedSource([usable('north')]),
+    scriptedSource([usable('north', { server: 'https://other.test' }), usable('south')]),
+  ];
+  const servers: string[] = [];
+  const connect = (endpoint: Endpoint) => {
+    servers.push(endpoint.server);
+    return silentApi(endpoint.name);
+  };
+  await using fleet = await createFleet({ sources: [first.source, second.source], connect, log: silentLog });
+  expect(names(fleet)).toEqual(['north', 'south']);
+  expect(servers).toEqual(['https://north.test:6443', 'https://south.test:6443']);
+});
+
+test('its end is the end of every member and of its sources', async () => {
+  const { fleet } = await startFleet([usable('north'), usable('south')]);
+  const members = fleet.members();
+  await fleet[Symbol.asyncDispose]();
+  expect(members.every(({ signal }) => signal.aborted)).toBe(true);
+  expect(fleet.members()).toEqual([]);
+});
