@@ -25,7 +25,14 @@ export type TypeReference =
   /** Items are never null. */
   | { readonly list: TypeReference };
 
-export interface ModelField {
+/** How server-side apply and strategic merge treat a list: `x-kubernetes-list-type`, `-list-map-keys` and `-patch-merge-key`. */
+export interface ListRules {
+  readonly listType?: 'atomic' | 'set' | 'map';
+  readonly listMapKeys?: readonly string[];
+  readonly patchMergeKey?: string;
+}
+
+export interface ModelField extends ListRules {
   /** Its name in GraphQL. */
   readonly name: string;
   /** Its key in the JSON of the object; equal to `name` but for the few that GraphQL cannot name. */
@@ -33,13 +40,12 @@ export interface ModelField {
   readonly type: TypeReference;
   readonly description?: string;
   readonly deprecated?: string;
-  /** `x-kubernetes-list-type`, `-list-map-keys` and `-patch-merge-key` of a list: how server-side apply merges it. */
-  readonly listType?: 'atomic' | 'set' | 'map';
-  readonly listMapKeys?: readonly string[];
-  readonly patchMergeKey?: string;
 }
 
-/** An object type of the schema. Fields in order of their names. */
+/**
+ * An object type of the schema. Fields in order of their keys' code units. The type of a kind holds what stands beside `apiVersion`, `kind` and
+ * `metadata`, and may have no field at all; any other type has one.
+ */
 export interface ModelType {
   readonly name: string;
   readonly description?: string;

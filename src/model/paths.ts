@@ -53,6 +53,13 @@ export function parsePath(text: string): readonly string[] | undefined {
   return segments.length > maxSegments ? undefined : segments;
 }
 
+/** The text that `parsePath` makes these segments of, brackets only where they are needed. */
+export function printPath(segments: readonly string[]): string {
+  return segments
+    .map((segment, index) => (/[.[\]"'\s]/.test(segment) ? `[${JSON.stringify(segment)}]` : `${index === 0 ? '' : '.'}${segment}`))
+    .join('');
+}
+
 /**
  * Checks a path against a kind. Segments are the names of the GraphQL schema, steps carry the keys of the JSON.
  *
@@ -187,12 +194,11 @@ function elementOf(type: TypeReference): { readonly element: TypeReference; read
 }
 
 function noSuchField({ walk, walked, segment }: Place, type: ModelType | undefined): MusterError {
-  const before = walked.map((part) => `${part}.`).join('');
   const names = type?.fields.map(({ name }) => name) ?? [];
   const near = nearest(segment, names);
-  const meant = near === undefined ? oneLevelBelow(walk.model, type, segment) : `${before}${near}`;
+  const meant = near === undefined ? oneLevelBelow(walk.model, type, segment) : printPath([...walked, near]);
   const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-  return badPath(`no field ${before}${printSegment(segment)} in ${walk.within}${hint}`);
+  return badPath(`no field ${printPath([...walked, segment.slice(0, 80)])} in ${walk.within}${hint}`);
 }
 
 /** `name` is often written where `metadata.name` is meant, `replicas` for `spec.replicas`. */
@@ -206,19 +212,13 @@ function oneLevelBelow(model: Model, root: ModelType | undefined, segment: strin
 }
 
 function keyWithDots({ walk, walked, segment, rest }: Place): MusterError {
-  const meant = `${walked.join('.')}[${JSON.stringify([segment, ...rest].join('.'))}]`;
+  const meant = printPath([...walked, [segment, ...rest].join('.')]);
   return badPath(`no field ${walk.text.slice(0, 200)} in ${walk.within}; a key with dots stands in brackets: did you mean ${meant}?`);
 }
 
 function notAnObject({ walk, walked, segment }: Place, scalar: string): MusterError {
-  const before = walked.join('.');
-  return badPath(
-    `no field ${before === '' ? '' : `${before}.`}${printSegment(segment)} in ${walk.within}: ${before || 'it'} has the type ${scalar}, which has no fields`,
-  );
-}
-
-function printSegment(segment: string): string {
-  return segment.slice(0, 80);
+  const asked = printPath([...walked, segment.slice(0, 80)]);
+  return badPath(`no field ${asked} in ${walk.within}: ${printPath(walked) || 'it'} has the type ${scalar}, which has no fields`);
 }
 
 function badPath(message: string): MusterError {

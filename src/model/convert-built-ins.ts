@@ -1,0 +1,165 @@
+import { invariant, MusterError } from '../core/errors.ts';
+import { isJsonObject, type JsonObject } from '../core/json.ts';
+import { keyOfKind, type ServedResource } from '../core/kinds.ts';
+import { fieldNamesOf } from './graphql-names.ts';
+import { embeddedObjectMeta } from './hand-written-types.ts';
+import { builtInTypeName, rootFieldNames } from './kind-names.ts';
+import type { Model, ModelField, ModelKind, ModelType, TypeReference } from './model.ts';
+import { type Dialect, fieldsOf, shapeOf } from './openapi-shapes.ts';
+import { reservedTypeNames, resourceFieldNames } from './reserved-names.ts';
+import { compareText, type Shape, type ShapeField } from './shapes.ts';
+import { compareVersions } from './versions.ts';
+import { writtenShapeOf } from './written-shapes.ts';
+
+/** Kinds that are listable but nobody should build on: one is deprecated since 1.19, the other holds core's events once more. */
+const leftOut: ReadonlySet<string> = new Set(['ComponentStatus', 'Event.events.k8s.io']);
+
+/**
+ * The model of the kinds that a bare API server serves: kinds that can be listed, GA or beta, and every type they lead to. Descriptions are not
+ * kept, deprecations are.
+ *
+ * @param definitions What `/openapi/v2` has under `definitions`.
+ * @param resources What discovery says, at the versions to be read.
+ * @throws {MusterError} `BAD_INPUT` if two definitions would have one name, or one the name of a type written by hand: the table of renamed
+ * definitions lacks a line; or if a definition is missing or no schema.
+ */
+export function convertBuiltIns(definitions: JsonObject, resources: readonly ServedResource[]): Model {
+  const converter = new Converter(definitions);
+  const kinds = resources
+    .filter((resource) => resource.verbs.includes('list') && !resource.version.includes('alpha') && !leftOut.has(keyOfKind(resource)))
+    .map((resource): [string, ModelKind] => [keyOfKind(resource), converter.convertKind(resource)]);
+  return { kinds: new Map(kinds), types: converter.convertReached() };
+}
+
+/** Field by field, what the fields of a generated type are called, and what they lead to. */
+export function modelFields(
+  fields: readonly ShapeField[],
+  reference: (shape: Shape) => TypeReference,
+  hidden?: ReadonlySet<string>,
+): readonly ModelField[] {
+  const names = fieldNamesOf(
+    fields.map(({ key }) => key),
+    hidden,
+  );
+  return fields.map(({ shape, ...field }, index) => ({ name: names[index] ?? field.key, type: reference(shape), ...field }));
+}
+
+/** Definitions refer to each other in circles, so they are read from a queue, each once. */
+class Converter {
+  readonly #definitions: JsonObject;
+  /** Names of types by the definition (or, for an object in another one, by its name with `embedded ` before it). */
+  readonly #names = new Map<string, string>();
+  readonly #owners = new Map<string, string>();
+  readonly #types = new Map<string, ModelType>([[embeddedObjectMeta.name, embeddedObjectMeta]]);
+  readonly #roots = new Set<string>();
+  readonly #queue: { readonly definition: string; readonly name: string }[] = [];
+
+  constructor(definitions: JsonObject) {
+    this.#definitions = definitions;
+  }
+
+  convertKind(resource: ServedResource): ModelKind {
+    const definition = this.#definitionOf(resource);
+    const name = this.#claim(definition, builtInTypeName(definition));
+    this.#roots.add(definition);
+    const fields = fieldsOf(this.#schema(definition), this.#dialect, { except: new Set(['apiVersion', 'kind', 'metadata']) });
+    this.#types.set(name, { name, fields: modelFields(fields, referenceOf, resourceFieldNames) });
+    return {
+      group: resource.group,
+      kind: resource.kind,
+      versions: resource.versions.filter((version) => !version.includes('alpha')).toSorted(compareVersions),
+      plural: resource.resource,
+      singular: resource.singular,
+      shortNames: resource.shortNames.toSorted(compareText),
+      categories: resource.categories.toSorted(compareText),
+      namespaced: resource.namespaced,
+      source: 'BUILT_IN',
+      type: name,
+      ...rootFieldNames({ prefix: '', kind: resource.kind, plural: resource.resource }),
+      conflicts: [],
+    };
+  }
+
+  convertReached(): ReadonlyMap<string, ModelType> {
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      const { definition, name } = next;
+      const fields = fieldsOf(this.#schema(definition), this.#dialect);
+      this.#types.set(name, { name, fields: modelFields(fields, referenceOf) });
+    }
+    const reached = this.#reachable();
+    return new Map([...this.#types].filter(([name]) => reached.has(name)).sort(([a], [b]) => compareText(a, b)));
+  }
+
+  /** Values of maps were read too, to see what they are; most maps are `JSON`, and nothing leads to these types. */
+  #reachable(): ReadonlySet<string> {
+    const reached = new Set([embeddedObjectMeta.name, ...[...this.#roots].map((definition) => this.#names.get(definition) ?? '')]);
+    for (const name of reached) {
+      for (const { type } of this.#types.get(name)?.fields ?? []) {
+        const item = elementOf(type);
+        if ('type' in item) reached.add(item.type);
+      }
+    }
+    return reached;
+  }
+
+  readonly #dialect: Dialect = {
+    integers: 'byFormat',
+    describe: false,
+    count: () => undefined,
+    refer: (definition, depth) => {
+      const written = writtenShapeOf(definition);
+      if (written !== undefined) return written;
+      const schema = this.#schema(definition);
+      if (!isJsonObject(schema.properties)) return shapeOf(schema, this.#dialect, depth + 1);
+      return { type: this.#typeOf(definition, schema) };
+    },
+  };
+
+  /** The type of a kind has a cluster and an id; where another kind holds such an object, it has neither. */
+  #typeOf(definition: string, schema: JsonObject): string {
+    const isKind = Array.isArray(schema['x-kubernetes-group-version-kind']);
+    const key = isKind ? `embedded ${definition}` : definition;
+    const known = this.#names.get(key);
+    if (known !== undefined) return known;
+    const name = this.#claim(key, isKind ? `Embedded${builtInTypeName(definition)}` : builtInTypeName(definition));
+    this.#queue.push({ definition, name });
+    return name;
+  }
+
+  #claim(definition: string, name: string): string {
+    const owner = this.#owners.get(name);
+    if (owner !== undefined)
+      throw new MusterError('BAD_INPUT', `expected one definition with the name ${name}, got ${owner} and ${definition}`);
+    if (reservedTypeNames.has(name))
+      throw new MusterError('BAD_INPUT', `${definition}: the name ${name} belongs to a type written by hand`);
+    this.#owners.set(name, definition);
+    this.#names.set(definition, name);
+    return name;
+  }
+
+  #definitionOf({ group, version, kind }: ServedResource): string {
+    for (const [name, schema] of Object.entries(this.#definitions)) {
+      const kinds = isJsonObject(schema) ? schema['x-kubernetes-group-version-kind'] : undefined;
+      if (!Array.isArray(kinds) || kinds.length !== 1) continue;
+      const [only] = kinds;
+      if (isJsonObject(only) && only.group === group && only.version === version && only.kind === kind) return name;
+    }
+    throw new MusterError('BAD_INPUT', `expected a definition of ${group}/${version} ${kind}, got none`);
+  }
+
+  #schema(definition: string): JsonObject {
+    const schema = Object.hasOwn(this.#definitions, definition) ? this.#definitions[definition] : undefined;
+    if (isJsonObject(schema)) return schema;
+    throw new MusterError('BAD_INPUT', `expected a definition ${definition}, got none`);
+  }
+}
+
+function elementOf(type: TypeReference): TypeReference {
+  return 'list' in type ? elementOf(type.list) : type;
+}
+
+function referenceOf(shape: Shape): TypeReference {
+  if ('list' in shape) return { list: referenceOf(shape.list) };
+  invariant(!('fields' in shape), 'a definition of a built-in kind holds an object without a name');
+  return shape;
+}

@@ -1,0 +1,104 @@
+import { MusterError } from '../core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import { firstSentence } from './descriptions.ts';
+import { joinKindSchemas } from './join-kinds.ts';
+import { type Dialect, fieldsOf } from './openapi-shapes.ts';
+import { compareText, json, type KindSchema } from './shapes.ts';
+
+/** No real CRD has a tenth of it (the largest of the corpus: 6,000 fields over its versions). */
+const maxFields = 60_000;
+
+/** Every object has these: their types are written by hand. */
+const ownKeys: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+
+/**
+ * The kind that a CustomResourceDefinition (`apiextensions.k8s.io/v1`) defines, its served versions joined into one. If it serves none, all of
+ * them are joined and `versions` is empty.
+ *
+ * @throws {MusterError} `BAD_INPUT` if no kind can be made of it: names the CRD, and where in it which thing was expected.
+ */
+export function convertDefinition(definition: KubernetesObject): KindSchema {
+  try {
+    return convertSpec(objectAt(definition, 'spec'));
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    const name = definition.metadata.name.slice(0, 253);
+    throw new MusterError('BAD_INPUT', `CustomResourceDefinition ${name}: ${error.message}`, { cause: error });
+  }
+}
+
+function convertSpec(spec: JsonObject): KindSchema {
+  const names = objectAt(spec, 'names');
+  const kind = textAt(names, 'kind');
+  const scope = textAt(spec, 'scope');
+  if (!Array.isArray(spec.versions) || spec.versions.length === 0)
+    throw new MusterError('BAD_INPUT', 'spec.versions: expected at least one');
+  const versions = (spec.versions as readonly Json[]).filter(isJsonObject);
+  const served = versions.filter((version) => version.served === true);
+  const base = {
+    group: textAt(spec, 'group'),
+    kind,
+    plural: textAt(names, 'plural'),
+    singular: typeof names.singular === 'string' && names.singular !== '' ? names.singular : kind.toLowerCase(),
+    shortNames: textsIn(names.shortNames),
+    categories: textsIn(names.categories),
+    namespaced: scope === 'Namespaced',
+    source: 'CUSTOM' as const,
+    conflicts: [],
+  };
+  return (served.length > 0 ? served : versions)
+    .map((version): KindSchema => ({ ...base, ...convertVersion(version), versions: served.length > 0 ? [textAt(version, 'name')] : [] }))
+    .reduce(joinKindSchemas);
+}
+
+function convertVersion(version: JsonObject): Pick<KindSchema, 'shape' | 'description'> {
+  const name = textAt(version, 'name');
+  const schema = isJsonObject(version.schema) ? version.schema.openAPIV3Schema : undefined;
+  if (schema === undefined) return { shape: { fields: [] } };
+  if (!isJsonObject(schema)) throw new MusterError('BAD_INPUT', `${name}: expected a schema`);
+  try {
+    const description = firstSentence(schema.description);
+    return {
+      shape: { fields: fieldsOf(schema, customDialect(), { except: ownKeys }) },
+      ...(description === undefined ? {} : { description }),
+    };
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    throw new MusterError('BAD_INPUT', `${name}.${error.message}`, { cause: error });
+  }
+}
+
+/** Structural schemas: no references, and the format of an integer comes and goes between releases of the same CRD. */
+function customDialect(): Dialect {
+  let fields = 0;
+  return {
+    refer: () => json,
+    integers: 'int64',
+    describe: true,
+    count: () => {
+      fields++;
+      if (fields > maxFields) throw new MusterError('BAD_INPUT', `expected at most ${maxFields} fields, got more`);
+    },
+  };
+}
+
+function objectAt(parent: JsonObject, key: string): JsonObject {
+  const value = parent[key];
+  if (isJsonObject(value)) return value;
+  throw new MusterError('BAD_INPUT', `expected an object at ${key}, got ${printed(value)}`);
+}
+
+function textAt(parent: JsonObject, key: string): string {
+  const value = parent[key];
+  if (typeof value === 'string' && value !== '') return value;
+  throw new MusterError('BAD_INPUT', `expected text at ${key}, got ${printed(value)}`);
+}
+
+function textsIn(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? [...new Set(value.filter((item) => typeof item === 'string'))].sort(compareText) : [];
+}
+
+function printed(value: Json | undefined): string {
+  return (JSON.stringify(value) ?? 'nothing').slice(0, 80);
+}

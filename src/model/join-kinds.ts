@@ -1,0 +1,44 @@
+import { invariant } from '../core/errors.ts';
+import { keyOfKind } from '../core/kinds.ts';
+import { joinObjects, joinTexts } from './join-shapes.ts';
+import type { KindSource } from './model.ts';
+import { printPath } from './paths.ts';
+import { compareText, type KindSchema } from './shapes.ts';
+
+/** Who says most about a kind comes first. */
+const sources: readonly KindSource[] = ['BUILT_IN', 'CUSTOM', 'AGGREGATED'];
+
+/**
+ * One kind as two clusters (or two versions) define it, joined: see `joinShapes`. Commutative, associative and idempotent in every part.
+ * A place whose types have nothing in common is listed in `conflicts`; of two such places one above the other, the upper one.
+ */
+export function joinKindSchemas(a: KindSchema, b: KindSchema): KindSchema {
+  if (a === b) return a;
+  invariant(keyOfKind(a) === keyOfKind(b), `${keyOfKind(a)} cannot be joined with ${keyOfKind(b)}`);
+  const found: string[] = [];
+  const shape = joinObjects(a.shape, b.shape, { path: [], conflict: (path) => found.push(printPath(path)) });
+  const description = joinTexts(a.description, b.description);
+  return {
+    group: a.group,
+    kind: a.kind,
+    versions: union(a.versions, b.versions),
+    plural: joinTexts(a.plural, b.plural) ?? a.plural,
+    singular: joinTexts(a.singular, b.singular) ?? a.singular,
+    shortNames: union(a.shortNames, b.shortNames),
+    categories: union(a.categories, b.categories),
+    namespaced: a.namespaced || b.namespaced,
+    source: sources.find((source) => source === a.source || source === b.source) ?? a.source,
+    ...(description === undefined ? {} : { description }),
+    shape,
+    conflicts: uppermost([...a.conflicts, ...b.conflicts, ...found]),
+  };
+}
+
+function union(a: readonly string[], b: readonly string[]): readonly string[] {
+  return [...new Set([...a, ...b])].sort(compareText);
+}
+
+function uppermost(paths: readonly string[]): readonly string[] {
+  const all = union(paths, []);
+  return all.filter((path) => !all.some((other) => path.startsWith(`${other}.`) || path.startsWith(`${other}[`)));
+}

@@ -1,0 +1,131 @@
+import { invariant } from '../core/errors.ts';
+import { type ListRules, type ScalarName, scalarNames } from './model.ts';
+import { compareText, isJson, json, listOf, type ObjectShape, type Shape, type ShapeField } from './shapes.ts';
+
+/**
+ * What stands directly above each scalar in the one order that joins follow. `JSON` is above everything and need not be written down.
+ * A table of pairs would not do: (DateTime, String, Int) comes out differently by the order in which they are met.
+ */
+const directlyAbove: Readonly<Partial<Record<ScalarName, readonly ScalarName[]>>> = {
+  DateTime: ['String'],
+  Bytes: ['String'],
+  Quantity: ['String'],
+  Duration: ['String'],
+  String: ['IntOrString'],
+  Int: ['Int64'],
+  Int64: ['IntOrString', 'Float'],
+};
+
+const joinedScalars = tableOfJoins();
+
+/**
+ * The least shape that describes all that either describes. Commutative, associative, idempotent: the order of clusters cannot matter.
+ *
+ * Objects keep the fields of both. Types by name join with themselves only. `conflict` is called with the path (keys beneath `path`) of each
+ * place where the join is `JSON` although one side was not; never for a place beneath another.
+ */
+export function joinShapes(a: Shape, b: Shape, at: JoinPlace): Shape {
+  if (a === b) return a;
+  if ('fields' in a && 'fields' in b) return joinObjects(a, b, at);
+  if ('list' in a && 'list' in b) return joinLists(a, b, at);
+  const joined = joinNamed(a, b);
+  if (isJson(joined) && !(isJson(a) && isJson(b))) at.conflict(at.path);
+  return joined;
+}
+
+/** Where in the tree two shapes meet, and who wants to know of those that have nothing in common. */
+export interface JoinPlace {
+  readonly path: readonly string[];
+  conflict(path: readonly string[]): void;
+}
+
+/** The fields of both, joined where both have them. Returns `a` itself where `b` adds nothing. */
+export function joinObjects(a: ObjectShape, b: ObjectShape, at: JoinPlace): ObjectShape {
+  if (a === b) return a;
+  const fields: ShapeField[] = [];
+  let [i, j] = [0, 0];
+  for (;;) {
+    const [left, right] = [a.fields[i], b.fields[j]];
+    if (left === undefined && right === undefined) break;
+    const order = left === undefined ? 1 : right === undefined ? -1 : compareText(left.key, right.key);
+    if (order <= 0) i++;
+    if (order >= 0) j++;
+    if (order < 0 && left !== undefined) fields.push(left);
+    else if (order > 0 && right !== undefined) fields.push(right);
+    else if (left !== undefined && right !== undefined) fields.push(joinFields(left, right, at));
+  }
+  return fields.length === a.fields.length && fields.every((field, index) => field === a.fields[index]) ? a : { fields };
+}
+
+/** The longer text; of two as long, the first by code units. */
+export function joinTexts(a: string | undefined, b: string | undefined): string | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  if (a.length !== b.length) return a.length > b.length ? a : b;
+  return a <= b ? a : b;
+}
+
+function joinFields(a: ShapeField, b: ShapeField, { path, conflict }: JoinPlace): ShapeField {
+  const shape = joinShapes(a.shape, b.shape, { path: [...path, a.key], conflict });
+  const rules = joinRules(a, b);
+  const description = joinTexts(a.description, b.description);
+  const deprecated = joinTexts(a.deprecated, b.deprecated);
+  const same = rules.listType === a.listType && rules.listMapKeys === a.listMapKeys && rules.patchMergeKey === a.patchMergeKey;
+  if (shape === a.shape && same && description === a.description && deprecated === a.deprecated) return a;
+  return {
+    key: a.key,
+    shape,
+    ...rules,
+    ...(description === undefined ? {} : { description }),
+    ...(deprecated === undefined ? {} : { deprecated }),
+  };
+}
+
+/** Nothing said < one way of merging < `atomic`: where clusters disagree, replacing the whole list is what none of them gets wrong. */
+export function joinRules(a: ListRules, b: ListRules): ListRules {
+  const mergeKey = joinTexts(a.patchMergeKey, b.patchMergeKey);
+  return { ...joinListTypes(a, b), ...(mergeKey === undefined ? {} : { patchMergeKey: mergeKey }) };
+}
+
+function joinListTypes(a: ListRules, b: ListRules): ListRules {
+  const said = [a, b].filter(({ listType }) => listType !== undefined);
+  const [first, second = first] = said;
+  if (first?.listType === undefined || second === undefined) return {};
+  if (first.listType !== second.listType || !sameTexts(first.listMapKeys, second.listMapKeys)) return { listType: 'atomic' };
+  return { listType: first.listType, ...(first.listMapKeys === undefined ? {} : { listMapKeys: first.listMapKeys }) };
+}
+
+function sameTexts(a: readonly string[] | undefined, b: readonly string[] | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return a.length === b.length && a.every((text, index) => text === b[index]);
+}
+
+function joinLists(a: { readonly list: Shape }, b: { readonly list: Shape }, at: JoinPlace): Shape {
+  const item = joinShapes(a.list, b.list, at);
+  return item === a.list ? a : listOf(item);
+}
+
+function joinNamed(a: Shape, b: Shape): Shape {
+  if ('type' in a && 'type' in b) return a.type === b.type ? a : json;
+  if (!('scalar' in a && 'scalar' in b)) return json;
+  const joined = joinedScalars.get(a.scalar)?.get(b.scalar);
+  invariant(joined !== undefined, `no join of ${a.scalar} and ${b.scalar}`);
+  return joined === a.scalar ? a : { scalar: joined };
+}
+
+function tableOfJoins(): ReadonlyMap<ScalarName, ReadonlyMap<ScalarName, ScalarName>> {
+  const above = new Map(scalarNames.map((name) => [name, selfAndAbove(name)]));
+  return new Map(scalarNames.map((a) => [a, new Map(scalarNames.map((b) => [b, leastCommon(above, a, b)]))]));
+}
+
+function selfAndAbove(name: ScalarName): ReadonlySet<ScalarName> {
+  const above = (directlyAbove[name] ?? []).flatMap((upper) => [...selfAndAbove(upper)]);
+  return new Set<ScalarName>([name, ...above, 'JSON']);
+}
+
+/** The common upper bound that is beneath all others: it has the most above it. */
+function leastCommon(above: ReadonlyMap<ScalarName, ReadonlySet<ScalarName>>, a: ScalarName, b: ScalarName): ScalarName {
+  const common = scalarNames.filter((name) => above.get(a)?.has(name) && above.get(b)?.has(name));
+  const least = common.find((name) => common.every((other) => above.get(name)?.has(other)));
+  invariant(least !== undefined, `the scalars ${a} and ${b} have no least upper bound`);
+  return least;
+}

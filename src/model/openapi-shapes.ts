@@ -1,0 +1,173 @@
+import { MusterError } from '../core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
+import { deprecationOf, firstSentence } from './descriptions.ts';
+import type { ListRules, ScalarName } from './model.ts';
+import { compareText, json, listOf, type Shape, type ShapeField } from './shapes.ts';
+
+/** What differs between the dialects of OpenAPI that clusters speak. */
+export interface Dialect {
+  /** What a `$ref` stands for, by the name of the definition. `depth` is to be handed on where the definition is read in place. */
+  refer(name: string, depth: number): Shape;
+  /** Integers without a format that binds, as in custom resources, are `Int64`. */
+  readonly integers: 'byFormat' | 'int64';
+  /** Where descriptions come from this source; else the fields have none. */
+  readonly describe: boolean;
+  /** Called once per field read: throws when a source is larger than any real one. */
+  count(): void;
+}
+
+/** Schemas nested deeper than this, lists and maps counted, are `JSON` from there on: no operation may ask so deep. */
+const maxDepth = 40;
+
+/** The beginning of the pattern that controller-gen gives to quantities, the only thing that tells them from other int-or-strings. */
+const quantityPattern = '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)';
+
+const stringFormats: ReadonlyMap<Json | undefined, ScalarName> = new Map<Json | undefined, ScalarName>([
+  ['date-time', 'DateTime'],
+  ['byte', 'Bytes'],
+  ['duration', 'Duration'],
+  ['int-or-string', 'IntOrString'],
+]);
+
+/**
+ * The shape of a schema. `enum`, `required` and validation never count: clusters differ in them most.
+ *
+ * @throws {MusterError} `BAD_INPUT` if the schema is not one, and what `dialect.count` throws.
+ */
+export function shapeOf(schema: Json | undefined, dialect: Dialect, depth = 0): Shape {
+  if (!isJsonObject(schema)) throw notASchema(schema);
+  if (depth >= maxDepth) return json;
+  const reference = referenceOf(schema);
+  if (reference !== undefined) return dialect.refer(reference, depth);
+  if (schema['x-kubernetes-preserve-unknown-fields'] === true) return json;
+  if (isIntOrString(schema)) return { scalar: isQuantity(schema) ? 'Quantity' : 'IntOrString' };
+  switch (schema.type) {
+    case 'string':
+      return { scalar: stringFormats.get(schema.format) ?? 'String' };
+    case 'boolean':
+      return { scalar: 'Boolean' };
+    case 'integer':
+      return { scalar: dialect.integers === 'byFormat' && schema.format === 'int32' ? 'Int' : 'Int64' };
+    case 'number':
+      return { scalar: 'Float' };
+    case 'array':
+      return listShape(schema.items, dialect, depth);
+    case 'object':
+    case undefined:
+      return objectShape(schema, dialect, depth);
+    default:
+      throw new MusterError('BAD_INPUT', `expected a type of OpenAPI, got ${JSON.stringify(schema.type).slice(0, 80)}`);
+  }
+}
+
+/** The fields that the schema of an object declares, in order of their keys, without those in `except`. Throws as `shapeOf` does. */
+export function fieldsOf(
+  schema: JsonObject,
+  dialect: Dialect,
+  { except, depth = 0 }: { readonly except?: ReadonlySet<string>; readonly depth?: number } = {},
+): readonly ShapeField[] {
+  const { properties } = schema;
+  if (properties === undefined) return [];
+  if (!isJsonObject(properties)) throw notASchema(properties);
+  return Object.entries(properties)
+    .filter(([key]) => except?.has(key) !== true)
+    .sort(([a], [b]) => compareText(a, b))
+    .map(([key, property]) => fieldOf(key, property, { dialect, depth }));
+}
+
+/** The name of the definition that a schema refers to; in the dialect of version 3 the reference stands in an `allOf` of one. */
+export function referenceOf(schema: JsonObject): string | undefined {
+  const { $ref, allOf } = schema;
+  if (typeof $ref === 'string') return $ref.slice($ref.lastIndexOf('/') + 1);
+  if (!Array.isArray(allOf) || allOf.length !== 1 || schema.properties !== undefined) return undefined;
+  const [only] = allOf as readonly Json[];
+  return only !== undefined && isJsonObject(only) && typeof only.$ref === 'string' ? referenceOf(only) : undefined;
+}
+
+function fieldOf(
+  key: string,
+  schema: Json | undefined,
+  { dialect, depth }: { readonly dialect: Dialect; readonly depth: number },
+): ShapeField {
+  dialect.count();
+  const shape = within(key, () => shapeOf(schema, dialect, depth + 1));
+  const { description } = isJsonObject(schema) ? schema : {};
+  const deprecated = deprecationOf(description);
+  const sentence = dialect.describe ? firstSentence(description) : undefined;
+  return {
+    key,
+    shape,
+    ...(isJsonObject(schema) && 'list' in shape ? listRulesOf(schema) : {}),
+    ...(sentence === undefined ? {} : { description: sentence }),
+    ...(deprecated === undefined ? {} : { deprecated }),
+  };
+}
+
+function listShape(items: Json | undefined, dialect: Dialect, depth: number): Shape {
+  if (!isJsonObject(items) || items.nullable === true) return json;
+  return listOf(shapeOf(items, dialect, depth + 1));
+}
+
+function objectShape(schema: JsonObject, dialect: Dialect, depth: number): Shape {
+  const { additionalProperties } = schema;
+  const fields = fieldsOf(schema, dialect, { depth });
+  if (isJsonObject(additionalProperties)) return fields.length > 0 ? json : mapShape(shapeOf(additionalProperties, dialect, depth + 1));
+  return fields.length === 0 || additionalProperties === true ? json : { fields };
+}
+
+/** Text of any meaning makes a map of strings; only quantities and text have a map of their own. */
+function mapShape(value: Shape): Shape {
+  if (!('scalar' in value)) return json;
+  switch (value.scalar) {
+    case 'Quantity':
+      return { type: 'ResourceList' };
+    case 'String':
+    case 'DateTime':
+    case 'Bytes':
+    case 'Duration':
+      return { scalar: 'StringMap' };
+    default:
+      return json;
+  }
+}
+
+function listRulesOf(schema: JsonObject): ListRules {
+  const listType = schema['x-kubernetes-list-type'];
+  const keys = schema['x-kubernetes-list-map-keys'];
+  const mergeKey = schema['x-kubernetes-patch-merge-key'];
+  return {
+    ...(listType === 'atomic' || listType === 'set' || listType === 'map' ? { listType } : {}),
+    ...(listType === 'map' && Array.isArray(keys) && keys.every((key) => typeof key === 'string')
+      ? { listMapKeys: [...keys].sort(compareText) }
+      : {}),
+    ...(typeof mergeKey === 'string' ? { patchMergeKey: mergeKey } : {}),
+  };
+}
+
+function isIntOrString(schema: JsonObject): boolean {
+  if (schema['x-kubernetes-int-or-string'] === true || schema.format === 'int-or-string') return true;
+  if (schema.type !== undefined || schema.properties !== undefined) return false;
+  return [schema.anyOf, schema.oneOf].some((choices) => {
+    if (!Array.isArray(choices)) return false;
+    const types = (choices as readonly Json[]).map((choice) => (isJsonObject(choice) ? choice.type : undefined));
+    return types.length === 2 && types.includes('integer') && types.includes('string');
+  });
+}
+
+function isQuantity(schema: JsonObject): boolean {
+  return typeof schema.pattern === 'string' && schema.pattern.startsWith(quantityPattern);
+}
+
+function notASchema(value: Json | undefined): MusterError {
+  return new MusterError('BAD_INPUT', `expected a schema, got ${(JSON.stringify(value) ?? 'nothing').slice(0, 80)}`);
+}
+
+/** Puts the key before the message of what is thrown beneath it, so that it ends up as the whole path. */
+function within(key: string, read: () => Shape): Shape {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    throw new MusterError(error.code, `${key}${/^expected/.test(error.message) ? ': ' : '.'}${error.message}`, { cause: error });
+  }
+}
