@@ -5,6 +5,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['module-sync', 'node', 'import'] } },
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/tell-skipped.ts'],
     testTimeout: 30_000,
     hookTimeout: 120_000,
   },

@@ -1,0 +1,66 @@
+import type { ApiBody, Endpoint, RawClient } from '../support/raw-client.ts';
+import { createRawClient } from '../support/raw-client.ts';
+import { realPrograms, realServerTitle, startRealCluster } from '../support/real-cluster.ts';
+
+/** An API server that the contract suite asks. What it says is compared with what stands in the cases, and nothing else. */
+export interface ContractServer extends AsyncDisposable {
+  /** As an administrator. */
+  readonly client: RawClient;
+  readonly endpoint: Endpoint;
+  /** Somebody the server knows, and who may do nothing in that namespace. */
+  outsider(namespace: string): Promise<Endpoint>;
+  /** Forgets the history of Events, which no API server keeps in a cache. */
+  forgetEvents(): Promise<void>;
+}
+
+export interface ContractServerKind {
+  readonly title: string;
+  readonly available: boolean;
+  start(): Promise<ContractServer>;
+}
+
+/** Both servers, the embedded one and the one it imitates. */
+export const contractServers: readonly ContractServerKind[] = [
+  { title: 'the embedded fleet', available: true, start: startEmbedded },
+  { title: realServerTitle, available: realPrograms !== undefined, start: startReal },
+];
+
+async function startEmbedded(): Promise<ContractServer> {
+  const { startSimCluster } = await import('../../src/sim/start-sim-cluster.ts');
+  const cluster = await startSimCluster({ name: 'contract' });
+  const endpoint = { url: cluster.url, caPem: cluster.caPem, token: cluster.token };
+  const client = createRawClient(endpoint);
+  return {
+    client,
+    endpoint,
+    outsider: async (namespace) => {
+      cluster.forbid({ namespaces: [namespace] });
+      return endpoint;
+    },
+    forgetEvents: async () => cluster.compact(),
+    [Symbol.asyncDispose]: async () => {
+      client[Symbol.dispose]();
+      await cluster[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function startReal(): Promise<ContractServer> {
+  const cluster = await startRealCluster();
+  const client = createRawClient(cluster.endpoint);
+  return {
+    client,
+    endpoint: cluster.endpoint,
+    outsider: (namespace) => cluster.addUser(`outside-${namespace}`),
+    async forgetEvents() {
+      // etcd keeps the revision it is compacted at, and a watch starts one after its version: two more changes make all it saw too old.
+      for (let n = 0; n < 2; n++) await client.send('POST', '/api/v1/namespaces', { body: { metadata: { generateName: 'compacted-' } } });
+      const events: ApiBody = (await client.get('/api/v1/events?limit=1')).json();
+      await cluster.compact(events.metadata.resourceVersion);
+    },
+    [Symbol.asyncDispose]: async () => {
+      client[Symbol.dispose]();
+      await cluster[Symbol.asyncDispose]();
+    },
+  };
+}

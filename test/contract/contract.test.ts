@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { type ContractServer, contractServers } from './contract-server.ts';
+import { customResourceCases } from './custom-resource-cases.ts';
+import { discoveryCases } from './discovery-cases.ts';
+import { historyCases } from './history-cases.ts';
+import { listCases } from './list-cases.ts';
+import { type DeclareCase, openPlace } from './place.ts';
+import { transportCases } from './transport-cases.ts';
+import { watchCases } from './watch-cases.ts';
+import { writeCases } from './write-cases.ts';
+
+// The same questions to the embedded fleet and to what it imitates: where they differ, the real one is right.
+for (const kind of contractServers) {
+  describe.skipIf(!kind.available)(kind.title, () => {
+    let server: ContractServer;
+    beforeAll(async () => {
+      server = await kind.start();
+    });
+    afterAll(() => server[Symbol.asyncDispose]());
+
+    const alone: DeclareCase = (name, run) => test(name, async () => run(await openPlace(server)));
+    const sideBySide: DeclareCase = (name, run) => test.concurrent(name, async () => run(await openPlace(server)));
+
+    describe('lists', () => listCases(sideBySide));
+    describe('watches', () => watchCases(sideBySide));
+    describe('writes', () => writeCases(sideBySide));
+    describe('transport', () => transportCases(sideBySide));
+    // These change what is served, or what is remembered, for everybody.
+    describe('discovery', () => discoveryCases(alone));
+    describe('custom resources', () => customResourceCases(alone));
+    describe('history', () => historyCases(alone));
+  });
+}
