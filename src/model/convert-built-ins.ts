@@ -1,13 +1,13 @@
 import { invariant, MusterError } from '../core/errors.ts';
 import { isJsonObject, type JsonObject } from '../core/json.ts';
 import { keyOfKind, type ServedResource } from '../core/kinds.ts';
-import { fieldNamesOf } from './graphql-names.ts';
 import { embeddedObjectMeta } from './hand-written-types.ts';
 import { builtInTypeName, rootFieldNames } from './kind-names.ts';
-import type { Model, ModelField, ModelKind, ModelType, TypeReference } from './model.ts';
+import type { Model, ModelKind, ModelType, TypeReference } from './model.ts';
+import { modelFields } from './model-fields.ts';
 import { type Dialect, fieldsOf, shapeOf } from './openapi-shapes.ts';
 import { reservedTypeNames, resourceFieldNames } from './reserved-names.ts';
-import { compareText, type Shape, type ShapeField } from './shapes.ts';
+import { compareText, keysOfEveryObject, type Shape } from './shapes.ts';
 import { compareVersions } from './versions.ts';
 import { writtenShapeOf } from './written-shapes.ts';
 
@@ -31,19 +31,6 @@ export function convertBuiltIns(definitions: JsonObject, resources: readonly Ser
   return { kinds: new Map(kinds), types: converter.convertReached() };
 }
 
-/** Field by field, what the fields of a generated type are called, and what they lead to. */
-export function modelFields(
-  fields: readonly ShapeField[],
-  reference: (shape: Shape) => TypeReference,
-  hidden?: ReadonlySet<string>,
-): readonly ModelField[] {
-  const names = fieldNamesOf(
-    fields.map(({ key }) => key),
-    hidden,
-  );
-  return fields.map(({ shape, ...field }, index) => ({ name: names[index] ?? field.key, type: reference(shape), ...field }));
-}
-
 /** Definitions refer to each other in circles, so they are read from a queue, each once. */
 class Converter {
   readonly #definitions: JsonObject;
@@ -62,7 +49,7 @@ class Converter {
     const definition = this.#definitionOf(resource);
     const name = this.#claim(definition, builtInTypeName(definition));
     this.#roots.add(definition);
-    const fields = fieldsOf(this.#schema(definition), this.#dialect, { except: new Set(['apiVersion', 'kind', 'metadata']) });
+    const fields = fieldsOf(this.#schema(definition), this.#dialect, { except: keysOfEveryObject });
     this.#types.set(name, { name, fields: modelFields(fields, referenceOf, resourceFieldNames) });
     return {
       group: resource.group,

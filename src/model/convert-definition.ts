@@ -4,13 +4,10 @@ import type { KubernetesObject } from '../core/objects.ts';
 import { firstSentence } from './descriptions.ts';
 import { joinKindSchemas } from './join-kinds.ts';
 import { type Dialect, fieldsOf } from './openapi-shapes.ts';
-import { compareText, json, type KindSchema } from './shapes.ts';
+import { compareText, json, type KindSchema, keysOfEveryObject } from './shapes.ts';
 
 /** No real CRD has a tenth of it (the largest of the corpus: 6,000 fields over its versions). */
 const maxFields = 60_000;
-
-/** Every object has these: their types are written by hand. */
-const ownKeys: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 /**
  * The kind that a CustomResourceDefinition (`apiextensions.k8s.io/v1`) defines, its served versions joined into one. If it serves none, all of
@@ -60,7 +57,7 @@ function convertVersion(version: JsonObject): Pick<KindSchema, 'shape' | 'descri
   try {
     const description = firstSentence(schema.description);
     return {
-      shape: { fields: fieldsOf(schema, customDialect(), { except: ownKeys }) },
+      shape: { fields: fieldsOf(schema, customDialect(), { except: keysOfEveryObject }) },
       ...(description === undefined ? {} : { description }),
     };
   } catch (error) {

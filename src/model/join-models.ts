@@ -1,7 +1,7 @@
 import { invariant } from '../core/errors.ts';
-import { modelFields } from './convert-built-ins.ts';
 import { joinObjects } from './join-shapes.ts';
 import type { Model, ModelField, ModelKind, ModelType, TypeReference } from './model.ts';
+import { modelFields } from './model-fields.ts';
 import { resourceFieldNames } from './reserved-names.ts';
 import { compareText, type Shape } from './shapes.ts';
 import { compareVersions } from './versions.ts';

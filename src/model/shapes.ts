@@ -45,6 +45,9 @@ export interface KindSchema extends GroupKind {
   readonly conflicts: readonly string[];
 }
 
+/** Every object has these, and their types are written by hand. */
+export const keysOfEveryObject: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+
 /** Any value: what a shape is when nothing better is known. */
 export const json: Shape = { scalar: 'JSON' };
 

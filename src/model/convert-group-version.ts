@@ -1,0 +1,103 @@
+import { MusterError } from '../core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
+import { apiVersionOf, type ServedResource } from '../core/kinds.ts';
+import { firstSentence } from './descriptions.ts';
+import type { KindSource } from './model.ts';
+import { type Dialect, fieldsOf, shapeOf } from './openapi-shapes.ts';
+import { compareText, json, type KindSchema, keysOfEveryObject, type Shape } from './shapes.ts';
+import { writtenShapeOf } from './written-shapes.ts';
+
+/** The largest group version of Kubernetes has 2,000. */
+const maxFields = 60_000;
+
+/** One group version of an API server, and what it serves there. */
+export interface GroupVersion {
+  /** What `/openapi/v3/apis/<group>/<version>` answered. */
+  readonly document: Json;
+  /** Of this group version only; those that cannot be listed are passed over. */
+  readonly resources: readonly ServedResource[];
+  readonly source: KindSource;
+}
+
+/**
+ * The kinds of one group version: of an aggregated API, of CRDs that may not be listed, of built-in kinds that the committed model does not
+ * know. A kind without a definition has the fields of every object only; a definition that contains itself is `JSON` there.
+ *
+ * @throws {MusterError} `BAD_INPUT` if the document is not one of OpenAPI 3: names the group version, and where which thing was expected.
+ */
+export function convertGroupVersion({ document, resources, source }: GroupVersion): readonly KindSchema[] {
+  const listed = resources.filter(({ verbs }) => verbs.includes('list'));
+  const [first] = listed;
+  if (first === undefined) return [];
+  try {
+    const definitions = definitionsIn(document);
+    return listed.map((resource) => convertKind(resource, definitions, source));
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    throw new MusterError('BAD_INPUT', `OpenAPI of ${apiVersionOf(first)}: ${error.message}`, { cause: error });
+  }
+}
+
+function convertKind(resource: ServedResource, definitions: JsonObject, source: KindSource): KindSchema {
+  const schema = definitionOf(resource, definitions);
+  const description = firstSentence(schema?.description);
+  return {
+    group: resource.group,
+    kind: resource.kind,
+    versions: [resource.version],
+    plural: resource.resource,
+    singular: resource.singular === '' ? resource.kind.toLowerCase() : resource.singular,
+    shortNames: resource.shortNames.toSorted(compareText),
+    categories: resource.categories.toSorted(compareText),
+    namespaced: resource.namespaced,
+    source,
+    ...(description === undefined ? {} : { description }),
+    shape: { fields: schema === undefined ? [] : fieldsOf(schema, dialectOf(definitions), { except: keysOfEveryObject }) },
+    conflicts: [],
+  };
+}
+
+/** Reads references in place, each once; the shapes share what they have in common. */
+function dialectOf(definitions: JsonObject): Dialect {
+  const known = new Map<string, Shape | 'reading'>();
+  let fields = 0;
+  const dialect: Dialect = {
+    integers: 'byFormat',
+    describe: true,
+    refer: (name, depth) => {
+      const shape = writtenShapeOf(name) ?? known.get(name);
+      if (shape === 'reading') return json;
+      if (shape !== undefined) return shape;
+      const schema = Object.hasOwn(definitions, name) ? definitions[name] : undefined;
+      if (schema === undefined) throw new MusterError('BAD_INPUT', `expected a schema ${name}, got none`);
+      known.set(name, 'reading');
+      const read = shapeOf(schema, dialect, depth + 1);
+      known.set(name, read);
+      return read;
+    },
+    count: () => {
+      fields++;
+      if (fields > maxFields) throw new MusterError('BAD_INPUT', `expected at most ${maxFields} fields, got more`);
+    },
+  };
+  return dialect;
+}
+
+function definitionsIn(document: Json): JsonObject {
+  const components = isJsonObject(document) ? document.components : undefined;
+  const schemas = isJsonObject(components) ? components.schemas : undefined;
+  if (isJsonObject(schemas)) return schemas;
+  throw new MusterError('BAD_INPUT', 'expected an object at components.schemas');
+}
+
+function definitionOf({ group, version, kind }: ServedResource, definitions: JsonObject): JsonObject | undefined {
+  return Object.values(definitions)
+    .filter((schema) => schema !== undefined && isJsonObject(schema))
+    .find((schema) => {
+      const kinds = schema['x-kubernetes-group-version-kind'];
+      return (
+        Array.isArray(kinds) &&
+        (kinds as readonly Json[]).some((one) => isJsonObject(one) && one.group === group && one.version === version && one.kind === kind)
+      );
+    });
+}
