@@ -3,7 +3,7 @@ import type { Fault } from '../core/faults.ts';
 import type { ServedResource } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
-import type { ModelKind } from '../model/model.ts';
+import type { Model, ModelKind } from '../model/model.ts';
 import type { OrderByInput } from '../store/order.ts';
 import type { WhereInput } from '../store/where.ts';
 import type { ClusterPhase, SyncState } from '../watch/mirrors.ts';
@@ -69,7 +69,7 @@ export interface Listed {
   readonly faults: readonly Fault[];
 }
 
-/** Who asks, and until when. Made once per operation. */
+/** Who asks, and until when. Made once per operation: what one operation reads live is asked once. */
 export interface ReadContext {
   readonly caller: Caller;
   readonly signal: AbortSignal;
@@ -87,34 +87,54 @@ export interface ServedKindView {
   readonly sync: SyncView;
 }
 
+/** Where a single object comes from: the mirror, or one GET at this moment. */
+export type ReadFrom = 'mirror' | 'live';
+
+/** What a single field asks for. */
+export interface ObjectKey {
+  readonly cluster: string;
+  /** Absent for cluster-scoped kinds. */
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
+
+/** One object, or none. */
+export interface Found {
+  /** Absent: there is no such object, or the caller may not see it; both look the same unless `faults` says why nobody could tell. */
+  readonly row?: Row;
+  readonly faults: readonly Fault[];
+}
+
+/** The types an operation runs on: rows of other kinds are none of its business. */
+export interface WithinModel {
+  readonly model: Model;
+}
+
 /**
  * The read side. Every read goes through `Access`; waits for first lists only; a sick cluster becomes a fault beside the rows.
  *
  * All methods throw {MusterError} `BAD_INPUT` for arguments that cannot be served, saying what was expected and what came.
  */
 export interface Reads {
+  /** By name, in order of code units. */
   clusters(
     context: ReadContext,
-    filter: { readonly names?: readonly string[] | null; readonly labels?: string | null },
+    filter: { readonly names?: readonly string[] | null | undefined; readonly labels?: string | null | undefined },
   ): readonly ClusterView[];
   /** Undefined if unknown or hidden. */
   cluster(context: ReadContext, name: string): ClusterView | undefined;
+  /** What the cluster serves and the model knows, by group and kind. Empty until its discovery has succeeded once. */
   servedKinds(context: ReadContext, cluster: ClusterView): readonly ServedKindView[];
   /** One list field: a single kind. */
   list(context: ReadContext, kind: ModelKind, args: ListArguments): Promise<Listed>;
   /** `resources`: several kinds, by any of their names; absent, every kind that may be listed. One total order over all of them. */
-  listKinds(context: ReadContext, kinds: readonly string[] | null | undefined, args: ListArguments): Promise<Listed>;
-  /** One single field. Undefined if absent or hidden, or if the cluster could not say: then a fault was reported. */
-  get(context: ReadContext, kind: ModelKind, key: ObjectKey, live: boolean): Promise<Row | undefined>;
-  /** `resource(id:)`. */
-  getById(context: ReadContext, id: string, live: boolean): Promise<Row | undefined>;
-  /** The opaque id of a row: base64url of (cluster, group, kind, namespace, name). */
-  idOf(row: Row): string;
-}
-
-export interface ObjectKey {
-  readonly cluster: string;
-  /** Absent for cluster-scoped kinds. */
-  readonly namespace?: string;
-  readonly name: string;
+  listKinds(
+    context: ReadContext,
+    asked: WithinModel & { readonly kinds?: readonly string[] | null | undefined },
+    args: ListArguments,
+  ): Promise<Listed>;
+  /** One single field. A Secret is given whole if it is read live, and only here; from the mirror it is `BAD_INPUT`. */
+  get(context: ReadContext, asked: { readonly kind: ModelKind; readonly key: ObjectKey; readonly from: ReadFrom }): Promise<Found>;
+  /** `resource(id:)`. A Secret comes with its metadata only; live it is `BAD_INPUT`. */
+  getById(context: ReadContext, asked: WithinModel & { readonly id: string; readonly from: ReadFrom }): Promise<Found>;
 }

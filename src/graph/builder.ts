@@ -1,0 +1,128 @@
+import SchemaBuilder, { ListRef, type OutputRef } from '@pothos/core';
+import { defaultFieldResolver, type GraphQLFieldResolver } from 'graphql';
+import { invariant } from '../core/errors.ts';
+import type { ApiStatus, Fault } from '../core/faults.ts';
+import type { Json } from '../core/json.ts';
+import type { ObjectMetadata, OwnerReference } from '../core/objects.ts';
+import type { ClusterView, Listed, OrderByInput, Row, ServedKindView, SyncView, WhereInput } from '../load/reads.ts';
+import type { Model, ModelKind, ModelType, TypeReference } from '../model/model.ts';
+import type { GatewayView, GraphContext } from './context.ts';
+import { addScalars } from './scalars.ts';
+
+interface AsServed<Input> {
+  Input: Input;
+  Output: unknown;
+}
+
+interface GraphTypes {
+  Context: GraphContext;
+  Scalars: {
+    ID: { Input: string; Output: string };
+    DateTime: AsServed<string>;
+    Int64: AsServed<Json & {}>;
+    Quantity: AsServed<string>;
+    Bytes: AsServed<string>;
+    Duration: AsServed<string>;
+    IntOrString: AsServed<Json & {}>;
+    StringMap: AsServed<Json & {}>;
+    // Without `{}` a member of `Where` would be either required or never null (exactOptionalPropertyTypes).
+    JSON: AsServed<Json & {}>;
+  };
+}
+
+type Types = PothosSchemaTypes.ExtendDefaultTypes<GraphTypes>;
+
+/** The library's builder with the types of our schema. */
+export type Pothos = PothosSchemaTypes.SchemaBuilder<Types>;
+
+/** A type whose fields are resolved from `T`. */
+export type ObjectRefOf<T> = PothosSchemaTypes.ObjectRef<Types, T>;
+
+/** What declares the fields of `Query`. */
+export type RootFields = PothosSchemaTypes.QueryFieldBuilder<Types, object>;
+
+type UnfinishedRefOf<T> = PothosSchemaTypes.ImplementableObjectRef<Types, T>;
+
+/** An item of a connection with the list it stands in, which knows its cursor. */
+export interface EdgeView {
+  readonly row: Row;
+  readonly listed: Listed;
+}
+
+/** The types that are written by hand, by what their fields are resolved from. Each is given its fields by the module of its name. */
+export type HandWritten = ReturnType<typeof handWrittenOf>;
+
+/** One schema in the making: a new one for each rebuild. */
+export interface GraphBuilder {
+  readonly pothos: Pothos;
+  readonly model: Model;
+  readonly types: HandWritten;
+  /** The model's types by name, with those that hand-written ones refer to. */
+  readonly modelTypes: ReadonlyMap<string, ModelType>;
+  /** The types of the model that are kinds of objects, by name. */
+  readonly kinds: ReadonlyMap<string, UnfinishedRefOf<Row>>;
+  /** The other types of the model, by name. */
+  readonly parts: ReadonlyMap<string, UnfinishedRefOf<unknown>>;
+  /**
+   * What a field of the model is declared by.
+   *
+   * @throws {InvariantError} if the model refers to a type that it does not have.
+   */
+  outputOf(reference: TypeReference): AnyOutput;
+}
+
+/** A builder for a schema of these kinds. Scalars are there, all other types have no field yet. */
+export function createGraphBuilder(model: Model): GraphBuilder {
+  const pothos: Pothos = new SchemaBuilder<GraphTypes>({});
+  const scalars = addScalars(pothos);
+  const types = handWrittenOf(pothos);
+  const kinds = new Map([...model.kinds.values()].map(({ type }) => [type, pothos.objectRef<Row>(type)]));
+  const modelTypes = new Map([[taint.name, taint], ...model.types]);
+  const names = [...modelTypes.keys()].filter((name) => !kinds.has(name));
+  const parts = new Map(names.map((name) => [name, pothos.objectRef<unknown>(name)]));
+  const byHand = new Map<string, AnyOutput>([types.objectMeta, types.ownerReference, types.resourceList].map((type) => [type.name, type]));
+  function outputOf(reference: TypeReference): AnyOutput {
+    if ('list' in reference) return new ListRef<Types, unknown>(outputOf(reference.list), false);
+    const found = 'scalar' in reference ? scalars.get(reference.scalar) : (byHand.get(reference.type) ?? parts.get(reference.type));
+    invariant(found !== undefined, `the model refers to ${JSON.stringify(reference)}, which is not among its types`);
+    return found;
+  }
+  return { pothos, model, modelTypes, types, kinds, parts, outputOf };
+}
+
+/** `Cluster.taints` has the type of a Node's taints; a model without Nodes lacks it. */
+const taint: ModelType = {
+  name: 'Taint',
+  description: 'What keeps work away, unless it tolerates it.',
+  fields: ['effect', 'key', 'value'].map((name) => ({ name, key: name, type: { scalar: 'String' } })),
+};
+
+/** What a field is declared by where its resolver gives a value as it was served. */
+export type AnyOutput = OutputRef<unknown> | ListRef<Types, unknown>;
+
+/** Reads the property of the field's own name: what graphql-js does for fields without a resolver, at the same price. */
+export const asServed: GraphQLFieldResolver<unknown, GraphContext> = defaultFieldResolver;
+
+/** The members that an interface names, without "any other key": Pothos cannot check names against that. */
+type Known<T> = { readonly [K in keyof T as string extends K ? never : K]: T[K] };
+
+function handWrittenOf(pothos: Pothos) {
+  return {
+    resource: pothos.interfaceRef<Row>('Resource'),
+    objectMeta: pothos.objectRef<Known<ObjectMetadata>>('ObjectMeta'),
+    ownerReference: pothos.objectRef<Known<OwnerReference>>('OwnerReference'),
+    resourceList: pothos.objectRef<Readonly<Record<string, Json>>>('ResourceList'),
+    cluster: pothos.objectRef<ClusterView>('Cluster'),
+    servedKind: pothos.objectRef<ServedKindView>('ServedKind'),
+    kind: pothos.objectRef<ModelKind>('Kind'),
+    gateway: pothos.objectRef<GatewayView>('Gateway'),
+    sync: pothos.objectRef<SyncView>('Sync'),
+    fault: pothos.objectRef<Fault>('Fault'),
+    apiError: pothos.objectRef<ApiStatus>('ApiError'),
+    apiErrorCause: pothos.objectRef<ApiStatus['causes'][number]>('ApiErrorCause'),
+    connection: pothos.interfaceRef<Listed>('Connection'),
+    pageInfo: pothos.objectRef<Listed>('PageInfo'),
+    where: pothos.inputRef<WhereInput>('Where'),
+    orderBy: pothos.inputRef<OrderByInput>('OrderBy'),
+  };
+}

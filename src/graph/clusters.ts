@@ -1,0 +1,75 @@
+import { idOfCluster } from '../load/ids.ts';
+import type { ClusterView } from '../load/reads.ts';
+import { asServed, type GraphBuilder } from './builder.ts';
+import { described } from './faults.ts';
+import { ageSecondsOf, isoOf } from './times.ts';
+
+/** Adds `Cluster`, `ClusterPhase` and `ServedKind`. A cluster's taints have the type of a Node's, which the model brings. */
+export function addClusters({ pothos, types, outputOf }: GraphBuilder): void {
+  const phase = pothos.enumType('ClusterPhase', {
+    description: 'How a cluster does, as far as this gateway can tell.',
+    values: described(['CONNECTING', 'SYNCED', 'DEGRADED', 'UNREACHABLE'], phaseMeanings),
+  });
+  types.cluster.implement({
+    description: 'A Kubernetes cluster of the fleet.',
+    fields: (t) => ({
+      id: t.id({ nullable: false, description: 'Opaque; the same as long as its name is.', resolve: ({ name }) => idOfCluster(name) }),
+      name: t.exposeString('name', { nullable: false, description: 'What the fleet calls it.' }),
+      labels: t.field({ type: 'StringMap', nullable: false, description: 'The labels it was given in the fleet.', resolve: asServed }),
+      label: t.string({
+        description: 'One of its labels.',
+        args: { key: t.arg.string({ required: true, description: 'The whole key, such as `example.com/team`.' }) },
+        resolve: ({ labels }, { key }) => (Object.hasOwn(labels, key) ? labels[key] : undefined),
+      }),
+      version: t.exposeString('version', { description: 'The version of Kubernetes it runs. Null until it has answered once.' }),
+      provider: t.exposeString('provider', { description: 'Who runs its machines, such as `aws` or `gce`.' }),
+      region: t.exposeString('region', { description: 'Where its machines stand: the region most of them are in.' }),
+      zones: t.exposeStringList('zones', { nullable: false, description: 'The zones its machines stand in.' }),
+      taints: t.field({
+        type: outputOf({ list: { type: 'Taint' } }),
+        nullable: false,
+        description: 'What keeps work away from it, unless tolerated.',
+        resolve: (cluster) => cluster.taints,
+      }),
+      phase: t.field({ type: phase, nullable: false, description: 'How it does.', resolve: (cluster) => cluster.phase }),
+      asOf: t.field({ type: 'DateTime', description: 'When it last gave a sign of life.', resolve: ({ asOfMs }) => isoOf(asOfMs) }),
+      ageSeconds: t.float({
+        description: 'How long ago that was.',
+        resolve: ({ asOfMs }, _args, { clock }) => ageSecondsOf(asOfMs, clock.now()),
+      }),
+      faults: t.field({
+        type: [types.fault],
+        nullable: false,
+        description: 'What it could not do, as a whole or in part.',
+        resolve: (cluster) => cluster.faults,
+      }),
+      kinds: t.field({
+        type: [types.servedKind],
+        nullable: false,
+        description: 'What it serves. Empty until it has said so once.',
+        resolve: (cluster, _args, { reads, read }) => reads.servedKinds(read, cluster),
+      }),
+    }),
+  });
+  addServedKinds(types);
+}
+
+function addServedKinds(types: GraphBuilder['types']): void {
+  types.servedKind.implement({
+    description: 'A kind as one cluster serves it.',
+    fields: (t) => ({
+      kind: t.field({ type: types.kind, nullable: false, description: 'The kind.', resolve: (served) => served.kind }),
+      versions: t.exposeStringList('versions', { nullable: false, description: 'The versions that serve it, the preferred one first.' }),
+      verbs: t.exposeStringList('verbs', { nullable: false, description: 'What may be asked of it, such as `list` or `watch`.' }),
+      count: t.exposeInt('count', { description: 'How many objects are held. Null while nobody has asked for them.' }),
+      sync: t.field({ type: types.sync, nullable: false, description: 'How complete and old they are.', resolve: (served) => served.sync }),
+    }),
+  });
+}
+
+const phaseMeanings: Readonly<Record<ClusterView['phase'], string>> = {
+  CONNECTING: 'It has not answered yet.',
+  SYNCED: 'All is well.',
+  DEGRADED: 'It answers, but something is wrong: see `faults`.',
+  UNREACHABLE: 'It does not answer. What was read before is still served.',
+};

@@ -1,0 +1,97 @@
+import type { Listed, Row } from '../load/reads.ts';
+import type { ModelKind } from '../model/model.ts';
+import type { EdgeView, GraphBuilder, ObjectRefOf } from './builder.ts';
+
+/** Adds `Connection`, `PageInfo` and `ResourceConnection` with its edges. */
+export function addConnections(builder: GraphBuilder): ObjectRefOf<Listed> {
+  const { types } = builder;
+  types.connection.implement({
+    description: 'One page of a list over many clusters, and how complete it is.',
+    // Nobody asks for a connection without knowing of what: a field's type is always one of the object types.
+    resolveType: () => 'ResourceConnection',
+    fields: (t) => ({
+      items: t.field({ type: [types.resource], nullable: false, description: 'The objects of this page.', resolve: ({ items }) => items }),
+      pageInfo: t.field({ type: types.pageInfo, nullable: false, description: 'How to go on.', resolve: (listed) => listed }),
+      totalCount: t.exposeInt('totalCount', {
+        nullable: false,
+        description: 'How many objects match, on all pages. A lower bound while `faults` is not empty.',
+      }),
+      sync: t.field({
+        type: [types.sync],
+        nullable: false,
+        description: 'How complete and old each part is: one for each cluster and kind asked.',
+        resolve: (listed) => listed.sync,
+      }),
+      faults: t.field({
+        type: [types.fault],
+        nullable: false,
+        description: 'What is missing or old, and why: the short form of `sync`.',
+        resolve: (listed) => listed.faults,
+      }),
+    }),
+  });
+  types.pageInfo.implement({
+    description: 'Where a page stands in its list.',
+    fields: (t) => ({
+      hasNextPage: t.exposeBoolean('hasNextPage', { nullable: false, description: 'True if there are objects after this page.' }),
+      hasPreviousPage: t.exposeBoolean('hasPreviousPage', { nullable: false, description: 'True if there are objects before this page.' }),
+      startCursor: t.string({ description: 'The cursor of the first object.', resolve: (listed) => cursorOf(listed, listed.items.at(0)) }),
+      endCursor: t.string({
+        description: 'The cursor of the last object: `after` of the next page.',
+        resolve: (listed) => cursorOf(listed, listed.items.at(-1)),
+      }),
+    }),
+  });
+  return addConnection(builder, { type: 'Resource', item: types.resource, of: 'objects of any kind' });
+}
+
+/** Adds `PodConnection` and `PodEdge`, and the same for every other kind. By the name of the kind's type. */
+export function addKindConnections(builder: GraphBuilder): ReadonlyMap<string, ObjectRefOf<Listed>> {
+  const connections = new Map<string, ObjectRefOf<Listed>>();
+  for (const kind of builder.model.kinds.values()) {
+    const item = builder.kinds.get(kind.type);
+    if (item !== undefined) connections.set(kind.type, addConnection(builder, { type: kind.type, item, of: objectsOf(kind) }));
+  }
+  return connections;
+}
+
+interface ConnectionOf {
+  readonly type: string;
+  readonly item: ObjectRefOf<Row> | GraphBuilder['types']['resource'];
+  readonly of: string;
+}
+
+function addConnection({ pothos, types }: GraphBuilder, { type, item, of }: ConnectionOf): ObjectRefOf<Listed> {
+  const edge = pothos.objectRef<EdgeView>(`${type}Edge`).implement({
+    description: `One of a page of ${of}.`,
+    fields: (t) => ({
+      cursor: t.string({
+        nullable: false,
+        description: 'Where it stands: `after` of what follows it.',
+        resolve: ({ listed, row }) => listed.cursorOf(row),
+      }),
+      node: t.field({ type: item, nullable: false, description: 'The object.', resolve: ({ row }) => row }),
+    }),
+  });
+  return pothos.objectRef<Listed>(`${type}Connection`).implement({
+    description: `One page of ${of}, over many clusters.`,
+    interfaces: [types.connection],
+    fields: (t) => ({
+      items: t.field({ type: [item], nullable: false, description: 'The objects of this page.', resolve: ({ items }) => items }),
+      edges: t.field({
+        type: [edge],
+        nullable: false,
+        description: 'The objects of this page, each with its cursor.',
+        resolve: (listed) => listed.items.map((row) => ({ row, listed })),
+      }),
+    }),
+  });
+}
+
+function cursorOf(listed: Listed, row: Row | undefined): string | undefined {
+  return row === undefined ? undefined : listed.cursorOf(row);
+}
+
+function objectsOf({ kind, group }: ModelKind): string {
+  return group === '' ? `objects of the kind ${kind}` : `objects of the kind ${kind} of ${group}`;
+}

@@ -1,0 +1,24 @@
+import type { Clock } from '../core/clock.ts';
+import type { ReadContext, Reads } from '../load/reads.ts';
+
+/** What the gateway says of itself: `Query.gateway`. */
+export interface GatewayView {
+  readonly version: string;
+  /** True if it answers from the embedded fleet. */
+  readonly demo: boolean;
+  /** Of the printed SDL the operation runs on: equal for equal schemas, whichever process made them. */
+  readonly schemaHash: string;
+  /** Milliseconds of the epoch. */
+  readonly schemaBuiltAtMs: number;
+  /** Why some group of kinds is missing, or the newest schema is not the one that serves. */
+  readonly schemaProblem?: string | undefined;
+}
+
+/** What every resolver gets. Made once per operation. */
+export interface GraphContext {
+  readonly reads: Reads;
+  readonly read: ReadContext;
+  readonly gateway: GatewayView;
+  /** For ages, which are told as of the moment they are read. */
+  readonly clock: Pick<Clock, 'now'>;
+}

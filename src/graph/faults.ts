@@ -1,0 +1,104 @@
+import { type Fault, type FaultCode, faultCodes, type Retry } from '../core/faults.ts';
+import { keyOfKind } from '../core/kinds.ts';
+import type { ClusterView } from '../load/reads.ts';
+import type { GraphBuilder } from './builder.ts';
+import type { GraphContext } from './context.ts';
+import { isoOf } from './times.ts';
+
+/** Adds `Fault`, `FaultCode`, `Retry`, `ApiError` and `ApiErrorCause`. */
+export function addFaults(builder: GraphBuilder): void {
+  const { pothos, types, model } = builder;
+  const code = pothos.enumType('FaultCode', { description: 'What went wrong.', values: described(faultCodes, faultMeanings) });
+  const retry = pothos.enumType('Retry', {
+    description: 'Whether the same request may succeed later.',
+    values: described(['NOW', 'LATER', 'NEVER'], retryMeanings),
+  });
+  types.fault.implement({
+    description: 'What one cluster could not do. Data beside the results: it never fails a request.',
+    fields: (t) => ({
+      code: t.field({ type: code, nullable: false, description: 'What went wrong.', resolve: (fault) => fault.code }),
+      cluster: t.field({
+        type: types.cluster,
+        nullable: false,
+        description: 'The cluster that could not do it.',
+        resolve: (fault, _args, context) => clusterOf(fault, context),
+      }),
+      kind: t.field({
+        type: types.kind,
+        description: 'The kind it is about; null if it is about the cluster as a whole.',
+        resolve: ({ kind }) => (kind === undefined ? undefined : model.kinds.get(keyOfKind(kind))),
+      }),
+      message: t.exposeString('message', { nullable: false, description: 'For people. Holds neither host nor secret.' }),
+      retry: t.field({ type: retry, nullable: false, description: 'Whether to ask again.', resolve: (fault) => fault.retry }),
+      since: t.field({ type: 'DateTime', description: 'Since when it holds.', resolve: ({ sinceMs }) => isoOf(sinceMs) }),
+      status: t.field({ type: types.apiError, description: 'What the API server itself said.', resolve: (fault) => fault.status }),
+    }),
+  });
+  addApiErrors(builder);
+}
+
+function addApiErrors({ types }: GraphBuilder): void {
+  types.apiError.implement({
+    description: 'The answer of an API server that refused: its Status.',
+    fields: (t) => ({
+      code: t.exposeInt('code', { nullable: false, description: 'The HTTP status.' }),
+      reason: t.exposeString('reason', { nullable: false, description: 'One word for machines, such as `Forbidden`.' }),
+      message: t.exposeString('message', { nullable: false, description: 'For people.' }),
+      retryAfterSeconds: t.exposeInt('retryAfterSeconds', { description: 'How long to wait before asking again.' }),
+      causes: t.field({
+        type: [types.apiErrorCause],
+        nullable: false,
+        description: 'Why, field by field.',
+        resolve: (status) => status.causes,
+      }),
+    }),
+  });
+  types.apiErrorCause.implement({
+    description: 'One reason why an API server refused.',
+    fields: (t) => ({
+      reason: t.exposeString('reason', { description: 'One word for machines.' }),
+      field: t.exposeString('field', { description: 'The path of the field at fault.' }),
+      message: t.exposeString('message', { description: 'For people.' }),
+    }),
+  });
+}
+
+/** A cluster that has left since is still named: a fault must not be lost with it. */
+function clusterOf({ cluster }: Fault, { reads, read }: GraphContext): ClusterView {
+  return reads.cluster(read, cluster) ?? { name: cluster, labels: {}, zones: [], taints: [], phase: 'UNREACHABLE', faults: [] };
+}
+
+/** The values of an enum with what each means, each standing for itself. */
+export function described<const Value extends string>(
+  values: readonly Value[],
+  meanings: Readonly<Record<Value, string>>,
+): { readonly [V in Value]: { readonly value: V; readonly description: string } } {
+  const entries = values.map((value) => [value, { value, description: meanings[value] }]);
+  return Object.fromEntries(entries) as { readonly [V in Value]: { readonly value: V; readonly description: string } };
+}
+
+const faultMeanings: Readonly<Record<FaultCode, string>> = {
+  UNREACHABLE: 'Nothing can be sent to the cluster, or nothing comes back.',
+  TIMED_OUT: 'The cluster did not answer in time.',
+  UNAUTHENTICATED: 'The cluster does not know who asks: the credentials are wrong or have expired.',
+  FORBIDDEN: 'The cluster knows who asks, and does not allow it.',
+  NOT_SERVED: 'The cluster has no such kind.',
+  NOT_FOUND: 'The cluster has no such object.',
+  CONFLICT: 'Somebody else has changed or owns what was to be changed.',
+  INVALID: 'The cluster refuses what it was sent.',
+  THROTTLED: 'The cluster asks for patience.',
+  EXPIRED: 'What was read is too old to go on from.',
+  SYNCING: 'The first list is not whole yet.',
+  TOO_LARGE: 'More than this gateway takes.',
+  MALFORMED: 'The cluster answered something that cannot be understood.',
+  SERVER_ERROR: 'The cluster failed while answering.',
+  INSECURE: 'The identity of the cluster is not verified, as its kubeconfig demands.',
+  DUPLICATE: 'The same cluster is reached by another name too.',
+  GONE: 'The cluster or the kind has left.',
+};
+
+const retryMeanings: Readonly<Record<Retry, string>> = {
+  NOW: 'At once.',
+  LATER: 'After a while.',
+  NEVER: 'Not before somebody changes something.',
+};

@@ -1,0 +1,36 @@
+import { type GraphQLSchema, validateSchema } from 'graphql';
+import type { Model } from '../model/model.ts';
+import { createGraphBuilder } from './builder.ts';
+import { addClusters } from './clusters.ts';
+import { addConnections, addKindConnections } from './connections.ts';
+import { addFaults } from './faults.ts';
+import { addGateway } from './gateway.ts';
+import { addGenerated } from './generated.ts';
+import { addKinds } from './kinds.ts';
+import { addQueryInputs } from './query-inputs.ts';
+import { addResource } from './resource.ts';
+import { addRoot } from './root.ts';
+import { addSync } from './sync.ts';
+
+/**
+ * The schema of these kinds, in the order of the model. Its resolvers need a `GraphContext`; those below the root fields return values, never
+ * promises.
+ *
+ * @throws {Error} if the model makes no valid schema: which types or fields are at fault.
+ */
+export function buildGraph(model: Model): GraphQLSchema {
+  const builder = createGraphBuilder(model);
+  addFaults(builder);
+  addKinds(builder);
+  addSync(builder);
+  addClusters(builder);
+  addGateway(builder);
+  addResource(builder);
+  addQueryInputs(builder);
+  addGenerated(builder);
+  addRoot(builder, { any: addConnections(builder), ofKinds: addKindConnections(builder) });
+  const schema = builder.pothos.toSchema({ sortSchema: false });
+  const errors = validateSchema(schema);
+  if (errors.length > 0) throw new Error(`the model makes no valid schema: ${errors.map(({ message }) => message).join('; ')}`);
+  return schema;
+}

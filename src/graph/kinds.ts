@@ -1,0 +1,39 @@
+import type { KindSource } from '../model/model.ts';
+import type { GraphBuilder } from './builder.ts';
+import { described } from './faults.ts';
+
+/** Adds `Kind` and `KindSource`. */
+export function addKinds({ pothos, types }: GraphBuilder): void {
+  const source = pothos.enumType('KindSource', {
+    description: 'Where a kind comes from.',
+    values: described(['BUILT_IN', 'CUSTOM', 'AGGREGATED'], sourceMeanings),
+  });
+  types.kind.implement({
+    description: 'A kind of object, and what it is called in this schema.',
+    fields: (t) => ({
+      group: t.exposeString('group', { nullable: false, description: 'Its API group; empty for the core group.' }),
+      kind: t.exposeString('kind', { nullable: false, description: 'Its name in manifests, such as `Deployment`.' }),
+      plural: t.exposeString('plural', { nullable: false, description: 'Its name in paths and for kubectl, such as `deployments`.' }),
+      shortNames: t.exposeStringList('shortNames', { nullable: false, description: 'Its short names for kubectl, such as `deploy`.' }),
+      categories: t.exposeStringList('categories', {
+        nullable: false,
+        description: 'The groups of kinds it is listed with, such as `all`.',
+      }),
+      namespaced: t.exposeBoolean('namespaced', { nullable: false, description: 'True if its objects live in namespaces.' }),
+      source: t.field({ type: source, nullable: false, description: 'Where it comes from.', resolve: (kind) => kind.source }),
+      type: t.exposeString('type', { nullable: false, description: 'Its type in this schema, such as `Deployment`.' }),
+      many: t.exposeString('many', { nullable: false, description: 'The field of `Query` that lists it, such as `deployments`.' }),
+      one: t.exposeString('one', { nullable: false, description: 'The field of `Query` that gets one, such as `deployment`.' }),
+      conflicts: t.exposeStringList('conflicts', {
+        nullable: false,
+        description: 'Paths that clusters define so differently that they became `JSON`.',
+      }),
+    }),
+  });
+}
+
+const sourceMeanings: Readonly<Record<KindSource, string>> = {
+  BUILT_IN: 'Kubernetes itself.',
+  CUSTOM: 'A CustomResourceDefinition.',
+  AGGREGATED: 'An API server behind the API server.',
+};

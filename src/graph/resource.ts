@@ -1,0 +1,159 @@
+import { apiVersionOf } from '../core/kinds.ts';
+import { numberOfQuantity, parseQuantity } from '../core/quantities.ts';
+import { idOfObject } from '../load/ids.ts';
+import { manifestOf } from '../load/manifest.ts';
+import type { Row } from '../load/reads.ts';
+import { asServed, type GraphBuilder } from './builder.ts';
+import { printYaml } from './yaml.ts';
+
+/** Adds `Resource`, `ObjectMeta`, `OwnerReference` and `ResourceList`. */
+export function addResource(builder: GraphBuilder): void {
+  const { types } = builder;
+  types.resource.implement({
+    description: 'An object of any kind in one cluster.',
+    resolveType: ({ kind }) => kind.type,
+    fields: (t) => ({
+      id: t.id({
+        nullable: false,
+        description: 'Opaque. Stands for cluster, kind, namespace and name: it outlives the object, and names its successor.',
+        resolve: idOf,
+      }),
+      cluster: t.field({ type: types.cluster, nullable: false, description: 'Where it lives.', resolve: (row) => row.cluster }),
+      apiVersion: t.string({
+        nullable: false,
+        description: 'Group and version it was read in, such as `apps/v1`.',
+        resolve: ({ resource }) => apiVersionOf(resource),
+      }),
+      kind: t.string({ nullable: false, description: 'Its kind, such as `Deployment`.', resolve: ({ kind }) => kind.kind }),
+      metadata: t.field({
+        type: types.objectMeta,
+        nullable: false,
+        description: 'What every object has, such as name and labels.',
+        resolve: ({ object }) => object.metadata,
+      }),
+      sync: t.field({
+        type: types.sync,
+        nullable: false,
+        description: 'How complete and old the copy is that it was read from.',
+        resolve: (row) => row.sync,
+      }),
+      object: t.field({
+        type: 'JSON',
+        nullable: false,
+        description: 'All of it, also what this schema does not know. Without managedFields; of a Secret without its data.',
+        resolve: manifestOf,
+      }),
+      yaml: t.string({
+        nullable: false,
+        description: 'The same as YAML that kubectl reads.',
+        resolve: (row) => printYaml(manifestOf(row)),
+      }),
+    }),
+  });
+  addMetadata(builder);
+  addResourceList(builder);
+}
+
+function addMetadata({ types, outputOf }: GraphBuilder): void {
+  types.objectMeta.implement({
+    description: 'What every object has.',
+    fields: (t) => ({
+      name: t.exposeString('name', { nullable: false, description: 'Unique for its kind in its namespace and cluster.' }),
+      namespace: t.exposeString('namespace', { description: 'The namespace it lives in; null if its kind lives in none.' }),
+      uid: t.exposeString('uid', { description: 'Unique in its cluster for all time.' }),
+      resourceVersion: t.exposeString('resourceVersion', { description: 'Opaque; another one after each change.' }),
+      generation: t.field({ type: 'Int64', description: 'Counts the changes of what is desired.', resolve: asServed }),
+      creationTimestamp: t.field({ type: 'DateTime', description: 'When it was created.', resolve: asServed }),
+      deletionTimestamp: t.field({
+        type: 'DateTime',
+        description: 'When it will be gone; null unless it is being deleted.',
+        resolve: asServed,
+      }),
+      finalizers: t.field({
+        type: outputOf({ list: { scalar: 'String' } }),
+        description: 'Who still has to agree before it is deleted.',
+        resolve: asServed,
+      }),
+      ownerReferences: t.field({
+        type: [types.ownerReference],
+        description: 'The objects it belongs to: it is deleted with the last of them.',
+        resolve: (metadata) => metadata.ownerReferences,
+      }),
+      labels: t.field({ type: 'StringMap', description: 'All its labels.', resolve: asServed }),
+      label: t.string({
+        description: 'One of its labels.',
+        args: { key: t.arg.string({ required: true, description: 'The whole key, such as `app.kubernetes.io/name`.' }) },
+        resolve: ({ labels }, { key }) => ownValue(labels, key),
+      }),
+      annotations: t.field({
+        type: 'StringMap',
+        description: 'Its annotations.',
+        args: { keys: t.arg.stringList({ description: 'Only these; absent, all.' }) },
+        resolve: ({ annotations }, { keys }) => (keys == null ? annotations : onlyKeys(annotations, keys)),
+      }),
+      annotation: t.string({
+        description: 'One of its annotations.',
+        args: { key: t.arg.string({ required: true, description: 'The whole key.' }) },
+        resolve: ({ annotations }, { key }) => ownValue(annotations, key),
+      }),
+    }),
+  });
+  types.ownerReference.implement({
+    description: 'An object that another one belongs to, in the same cluster and namespace.',
+    fields: (t) => ({
+      apiVersion: t.exposeString('apiVersion', { nullable: true, description: 'Its group and version.' }),
+      kind: t.exposeString('kind', { nullable: true, description: 'Its kind.' }),
+      name: t.exposeString('name', { nullable: true, description: 'Its name.' }),
+      uid: t.exposeString('uid', { nullable: true, description: 'Its uid.' }),
+      controller: t.exposeBoolean('controller', { description: 'True for the one that manages the object.' }),
+    }),
+  });
+}
+
+function addResourceList({ types }: GraphBuilder): void {
+  types.resourceList.implement({
+    description: 'Amounts by the name of the resource.',
+    fields: (t) => ({
+      cpu: t.field({ type: 'Quantity', description: 'Processor time: `1` is one core.', resolve: (list) => ownValue(list, 'cpu') }),
+      memory: t.field({ type: 'Quantity', description: 'Bytes of memory.', resolve: (list) => ownValue(list, 'memory') }),
+      ephemeralStorage: t.field({
+        type: 'Quantity',
+        description: 'Bytes of local disk.',
+        resolve: (list) => ownValue(list, 'ephemeral-storage'),
+      }),
+      pods: t.field({ type: 'Quantity', description: 'How many pods.', resolve: (list) => ownValue(list, 'pods') }),
+      get: t.field({
+        type: 'Quantity',
+        description: 'Any of them.',
+        args: { name: t.arg.string({ required: true, description: 'The name of the resource, such as `nvidia.com/gpu`.' }) },
+        resolve: (list, { name }) => ownValue(list, name),
+      }),
+      all: t.field({ type: 'StringMap', nullable: false, description: 'All of them by name.', resolve: (list) => list }),
+      cpuCores: t.float({ description: '`cpu` as a number of cores.', resolve: (list) => numberOf(list, 'cpu') }),
+      memoryBytes: t.float({ description: '`memory` as a number of bytes.', resolve: (list) => numberOf(list, 'memory') }),
+    }),
+  });
+}
+
+function idOf({ cluster, kind, object }: Row): string {
+  const { namespace = '', name } = object.metadata;
+  return idOfObject({ cluster: cluster.name, group: kind.group, kind: kind.kind, namespace, name });
+}
+
+function numberOf(list: Readonly<Record<string, unknown>>, name: string): number | undefined {
+  const quantity = parseQuantity(String(ownValue(list, name) ?? ''));
+  return quantity === undefined ? undefined : numberOfQuantity(quantity);
+}
+
+/** Maps come from outside: a key such as `constructor` must not find what every object inherits. */
+function ownValue<T>(map: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
+  return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
+}
+
+function onlyKeys(
+  map: Readonly<Record<string, string>> | undefined,
+  keys: readonly string[],
+): Readonly<Record<string, string>> | undefined {
+  if (map === undefined) return undefined;
+  return Object.fromEntries(Object.entries(map).filter(([key]) => keys.includes(key)));
+}

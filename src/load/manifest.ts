@@ -1,0 +1,42 @@
+import type { JsonObject } from '../core/json.ts';
+import { apiVersionOf, type GroupKind } from '../core/kinds.ts';
+import type { KubernetesObject, ObjectMetadata } from '../core/objects.ts';
+import type { Row } from './reads.ts';
+
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** True for the kind whose values are shown by one live read only. */
+export function isSecret({ group, kind }: GroupKind): boolean {
+  return group === '' && kind === 'Secret';
+}
+
+/** The whole object as a manifest: all that was served, with `apiVersion` and `kind` first, also where the items of a list lack them. */
+export function manifestOf({ kind, resource, object }: Row): JsonObject {
+  const { apiVersion: _version, kind: _kind, ...rest } = object;
+  return { apiVersion: apiVersionOf(resource), kind: kind.kind, ...rest };
+}
+
+/**
+ * What of an object may leave the gateway: no `managedFields`; of a Secret neither the annotation that repeats its data nor, unless it was
+ * read live, the data. The object itself where nothing has to go; nothing is changed in place.
+ */
+export function redact(object: KubernetesObject, kind: GroupKind, { live }: { readonly live: boolean }): KubernetesObject {
+  const secret = isSecret(kind);
+  const metadata = redactMetadata(object.metadata, secret);
+  const dropped = secret && !live ? ['data', 'stringData'].filter((key) => Object.hasOwn(object, key)) : [];
+  if (metadata === object.metadata && dropped.length === 0) return object;
+  return { ...without(object, dropped), metadata };
+}
+
+function redactMetadata(metadata: ObjectMetadata, secret: boolean): ObjectMetadata {
+  const { annotations } = metadata;
+  const repeated = secret && annotations !== undefined && Object.hasOwn(annotations, lastApplied);
+  if (!repeated && !Object.hasOwn(metadata, 'managedFields')) return metadata;
+  const rest = without(metadata, ['managedFields']);
+  return repeated ? { ...rest, annotations: without(annotations, [lastApplied]) } : rest;
+}
+
+/** Keys are copied as own properties, `__proto__` too. */
+function without<T extends object>(map: T, keys: readonly string[]): T {
+  return Object.fromEntries(Object.entries(map).filter(([key]) => !keys.includes(key))) as T;
+}
