@@ -1,0 +1,164 @@
+import type { Clock } from '../core/clock.ts';
+import type { ApiStatus, Fault, FaultCode, Retry } from '../core/faults.ts';
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
+import type { GroupKind } from '../core/kinds.ts';
+import type { ClusterName } from '../core/names.ts';
+
+/** A failure before it is known whose it is. The message holds neither host nor address, secret or body. */
+export interface Breakage {
+  readonly code: FaultCode;
+  readonly message: string;
+  readonly retry: Retry;
+  readonly status?: ApiStatus;
+}
+
+/** Which cluster, and which kind where it concerns one. */
+export interface FaultScope {
+  readonly cluster: ClusterName;
+  readonly kind?: GroupKind;
+}
+
+/** No answer tells us to wait longer than this. */
+export const maxRetryAfterSeconds = 600;
+
+const maxMessage = 1_024;
+
+/** The breakage as the fault of one cluster. */
+export function faultOf(breakage: Breakage, { cluster, kind }: FaultScope): Fault {
+  const { code, message, retry, status } = breakage;
+  return {
+    code,
+    cluster,
+    message,
+    retry,
+    ...(kind === undefined ? {} : { kind: { group: kind.group, kind: kind.kind } }),
+    ...(status === undefined ? {} : { status }),
+  };
+}
+
+/** A breakage without a Status: the connection, the time, or an answer that cannot be read. */
+export function breakage(code: FaultCode, message: string, retry: Retry = 'LATER'): Breakage {
+  return { code, message, retry };
+}
+
+/** What an answer that is no success says. */
+export interface RefusedAnswer {
+  readonly httpStatus: number;
+  /** The body's first 64 KiB, parsed, if they are JSON. */
+  readonly body: Json | undefined;
+  /** The header as it came. */
+  readonly retryAfter: string | undefined;
+}
+
+/**
+ * An HTTP answer of 300 or more as one breakage, whose `status` always has the code. A redirect is `MALFORMED`: it is never followed.
+ */
+export function breakageOfAnswer(answer: RefusedAnswer, clock: Clock): Breakage {
+  if (answer.httpStatus < 400)
+    return breakage('MALFORMED', `the API server answered with a redirect (HTTP ${answer.httpStatus}), which is not followed`);
+  const status = isStatus(answer.body) ? answer.body : undefined;
+  const retryAfterSeconds = parseRetryAfter(answer.retryAfter, clock) ?? secondsIn(status);
+  return breakageOfStatus(apiStatusOf(status ?? {}, answer.httpStatus, retryAfterSeconds), status);
+}
+
+/** The Status of an ERROR event as one breakage: its own `code` takes the place of HTTP's. */
+export function breakageOfErrorEvent(object: Json | undefined): Breakage {
+  const status = isJsonObject(object) ? object : {};
+  const code = typeof status.code === 'number' && Number.isInteger(status.code) ? status.code : 500;
+  return breakageOfStatus(apiStatusOf(status, code, secondsIn(status)), status);
+}
+
+/**
+ * `Retry-After`: seconds, or an HTTP date. Whole seconds from 0 to 600; undefined if it is neither.
+ */
+export function parseRetryAfter(header: string | undefined, clock: Clock): number | undefined {
+  if (header === undefined) return undefined;
+  const text = header.trim();
+  const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - clock.now()) / 1_000);
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), maxRetryAfterSeconds);
+}
+
+function breakageOfStatus(status: ApiStatus, body: JsonObject | undefined): Breakage {
+  const code = codeOf(status, body);
+  const reason = status.reason === '' ? '' : `, reason ${status.reason}`;
+  return { code, message: `the API server answered HTTP ${status.code}${reason}`, retry: retryOf(code, status), status };
+}
+
+const codes: Readonly<Record<number, FaultCode>> = {
+  400: 'INVALID',
+  401: 'UNAUTHENTICATED',
+  403: 'FORBIDDEN',
+  405: 'NOT_SERVED',
+  408: 'TIMED_OUT',
+  409: 'CONFLICT',
+  410: 'EXPIRED',
+  413: 'TOO_LARGE',
+  429: 'THROTTLED',
+  504: 'TIMED_OUT',
+};
+
+function codeOf(status: ApiStatus, body: JsonObject | undefined): FaultCode {
+  // A name among the details: the path is served, the object is not there. Without: `404 page not found`, or an unknown resource.
+  if (status.code === 404) return isJsonObject(body?.details) && typeof body.details.name === 'string' ? 'NOT_FOUND' : 'NOT_SERVED';
+  // Server-side apply answers a caller's mistake with 500 and no reason (observed.md).
+  if (status.code === 500 && status.message.startsWith('failed to create typed patch object')) return 'INVALID';
+  return codes[status.code] ?? (status.code >= 400 && status.code < 500 ? 'INVALID' : 'SERVER_ERROR');
+}
+
+function retryOf(code: FaultCode, status: ApiStatus): Retry {
+  switch (code) {
+    case 'EXPIRED':
+      return 'NOW';
+    case 'CONFLICT':
+      return status.causes.some((cause) => cause.reason === 'FieldManagerConflict') ? 'NEVER' : 'LATER';
+    case 'FORBIDDEN':
+    case 'NOT_SERVED':
+    case 'NOT_FOUND':
+    case 'INVALID':
+    case 'TOO_LARGE':
+      return 'NEVER';
+    default:
+      return 'LATER';
+  }
+}
+
+function isStatus(body: Json | undefined): body is JsonObject {
+  return isJsonObject(body) && body.kind === 'Status';
+}
+
+function secondsIn(status: JsonObject | undefined): number | undefined {
+  const seconds = isJsonObject(status?.details) ? status.details.retryAfterSeconds : undefined;
+  return typeof seconds === 'number' && seconds > 0 ? Math.min(seconds, maxRetryAfterSeconds) : undefined;
+}
+
+function apiStatusOf(status: JsonObject, code: number, retryAfterSeconds: number | undefined): ApiStatus {
+  const causes = isJsonObject(status.details) && Array.isArray(status.details.causes) ? (status.details.causes as readonly Json[]) : [];
+  return {
+    code,
+    reason: textIn(status.reason),
+    message: withoutHosts(textIn(status.message)),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    causes: causes.filter(isJsonObject).slice(0, 100).map(causeOf),
+  };
+}
+
+function causeOf(cause: JsonObject): ApiStatus['causes'][number] {
+  return {
+    ...(typeof cause.reason === 'string' ? { reason: textIn(cause.reason) } : {}),
+    ...(typeof cause.field === 'string' ? { field: textIn(cause.field) } : {}),
+    ...(typeof cause.message === 'string' ? { message: withoutHosts(textIn(cause.message)) } : {}),
+  };
+}
+
+function textIn(value: Json | undefined): string {
+  return typeof value === 'string' ? value.slice(0, maxMessage).replace(/\p{Cc}+/gu, ' ') : '';
+}
+
+/** An API server tells of webhooks and aggregated APIs it cannot reach by URL and address: these stay here. */
+function withoutHosts(text: string): string {
+  return text
+    .replace(/\b[a-z][a-z0-9+.-]*:\/\/[^\s"']+/gi, '<address>')
+    .replace(/\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b/g, '<address>')
+    .replace(/\[[0-9a-f:.]*:[0-9a-f:.]*\](:\d+)?/gi, '<address>')
+    .replace(/\blookup \S+/g, 'lookup <address>');
+}

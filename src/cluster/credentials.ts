@@ -1,0 +1,268 @@
+import type { Clock } from '../core/clock.ts';
+import { type Breakage, breakage } from './classify.ts';
+import { breakageOfError, DialError } from './connection-errors.ts';
+import type { TlsIdentity } from './dial.ts';
+import type { Credentials, Endpoint } from './endpoint.ts';
+import { runExecPlugin } from './exec-plugin.ts';
+import { impersonationHeaders } from './impersonation.ts';
+import { createMaterialReader, type MaterialReader, rereadMs } from './materials.ts';
+import { createOidcTokens } from './oidc.ts';
+import { abandoned, untilAborted } from './request-scope.ts';
+
+/** As whom requests are sent now. */
+export interface Identity {
+  /** Grows when anything of it changes. */
+  readonly serial: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly tls: TlsIdentity;
+}
+
+export type Obtained =
+  | { readonly type: 'obtained'; readonly identity: Identity }
+  | { readonly type: 'failed'; readonly breakage: Breakage };
+
+/** The credentials of one endpoint. Whoever asks while they are being fetched waits for the same fetch. */
+export interface CredentialProvider {
+  obtain(signal: AbortSignal): Promise<Obtained>;
+  /**
+   * After a 401: what is newer than the identity used, else what one refresh gives.
+   * Undefined if there was a refresh less than 10 s ago: then a 401 is the answer.
+   */
+  renew(used: Identity, signal: AbortSignal): Promise<Obtained | undefined>;
+}
+
+/** Credentials are dropped this long before they expire, and refreshed, or a plugin that failed run again, at most so often. */
+const leewayMs = 10_000;
+const providerDeadlineMs = 60_000;
+
+/** What stands in `Authorization` and beside it, and until when (monotonic). */
+interface Proof {
+  readonly authorization?: string;
+  readonly certificate?: Uint8Array;
+  readonly key?: Uint8Array;
+  readonly freshUntilMs: number;
+}
+
+interface Held {
+  readonly identity: Identity;
+  readonly freshUntilMs: number;
+}
+
+/** Nothing is read or run before the first `obtain`. At the end of `life` plugins are killed and everything is forgotten. */
+export function createCredentials(endpoint: Endpoint, clock: Clock, life: AbortSignal): CredentialProvider {
+  const readers = readersOf(endpoint, clock);
+  const prove = proverOf(endpoint, { readers, clock, life });
+  const fixedHeaders = impersonationHeaders(endpoint.impersonation);
+  let held: Held | undefined;
+  let last: Identity | undefined;
+  let failed: { readonly breakage: Breakage; readonly untilMs: number } | undefined;
+  let fetching: Promise<Obtained> | undefined;
+  let renewing: Promise<Obtained> | undefined;
+  let renewedMs = Number.NEGATIVE_INFINITY;
+
+  life.addEventListener('abort', () => {
+    held = undefined;
+    last = undefined;
+  });
+
+  const fetch = async (): Promise<Obtained> => {
+    try {
+      const [proof, ca, cert, key] = await Promise.all([prove(), readers.ca?.read(), readers.certificate?.read(), readers.key?.read()]);
+      const headers = { ...fixedHeaders, ...(proof.authorization === undefined ? {} : { authorization: proof.authorization }) };
+      const identity = identityAfter(last, headers, {
+        verify: endpoint.trust.type !== 'unverified',
+        ...optional('ca', ca),
+        ...optional('cert', proof.certificate ?? cert),
+        ...optional('key', proof.key ?? key),
+      });
+      const freshUntilMs = Math.min(proof.freshUntilMs, readers.any ? clock.monotonic() + rereadMs : Number.POSITIVE_INFINITY);
+      if (life.aborted) return { type: 'failed', breakage: abandoned };
+      last = identity;
+      held = { identity, freshUntilMs };
+      failed = undefined;
+      return { type: 'obtained', identity };
+    } catch (error) {
+      if (!(error instanceof DialError)) throw error;
+      failed = { breakage: error.breakage, untilMs: clock.monotonic() + leewayMs };
+      return { type: 'failed', breakage: error.breakage };
+    }
+  };
+  const fetchOnce = (): Promise<Obtained> => {
+    fetching ??= fetch().finally(() => {
+      fetching = undefined;
+    });
+    return fetching;
+  };
+  const current = (): Promise<Obtained> => {
+    if (held !== undefined && clock.monotonic() < held.freshUntilMs) return Promise.resolve({ type: 'obtained', identity: held.identity });
+    if (failed !== undefined && clock.monotonic() < failed.untilMs) return Promise.resolve({ type: 'failed', breakage: failed.breakage });
+    return fetchOnce();
+  };
+  const renew = async (): Promise<Obtained> => {
+    for (const reader of readers.all) reader.expire();
+    prove.expire();
+    held = undefined;
+    return await fetchOnce();
+  };
+
+  return {
+    async obtain(signal) {
+      return (await untilAborted(current(), signal)) ?? { type: 'failed', breakage: abandoned };
+    },
+    async renew(used, signal) {
+      if (held !== undefined && held.identity.serial > used.serial) return { type: 'obtained', identity: held.identity };
+      if (renewing === undefined) {
+        if (clock.monotonic() < renewedMs + leewayMs) return undefined;
+        renewedMs = clock.monotonic();
+        renewing = renew().finally(() => {
+          renewing = undefined;
+        });
+      }
+      return await untilAborted(renewing, signal);
+    },
+  };
+}
+
+interface Readers {
+  readonly ca: MaterialReader | undefined;
+  readonly certificate: MaterialReader | undefined;
+  readonly key: MaterialReader | undefined;
+  readonly all: readonly MaterialReader[];
+  /** Whether anything of it is a file. */
+  readonly any: boolean;
+}
+
+function readersOf({ trust, clientCertificate }: Endpoint, clock: Clock): Readers {
+  const ca = trust.type === 'authority' ? createMaterialReader(trust.certificates, 'the certificate authority', clock) : undefined;
+  const certificate = clientCertificate && createMaterialReader(clientCertificate.certificate, 'the client certificate', clock);
+  const key = clientCertificate && createMaterialReader(clientCertificate.key, 'the client key', clock);
+  const materials = [trust.type === 'authority' ? trust.certificates : undefined, clientCertificate?.certificate, clientCertificate?.key];
+  const all = [ca, certificate, key].filter((reader) => reader !== undefined);
+  return { ca, certificate, key, all, any: materials.some((material) => material?.type === 'file') };
+}
+
+/** Gives a proof each time it is called. `expire` makes it forget what it holds itself. */
+interface Prover {
+  (): Promise<Proof>;
+  expire(): void;
+}
+
+interface ProverOptions {
+  readonly readers: Readers;
+  readonly clock: Clock;
+  readonly life: AbortSignal;
+}
+
+function proverOf(endpoint: Endpoint, options: ProverOptions): Prover {
+  const { credentials } = endpoint;
+  switch (credentials.type) {
+    case 'none':
+      return fixed({ freshUntilMs: Number.POSITIVE_INFINITY });
+    case 'token':
+      return fixed({ authorization: bearer(credentials.token), freshUntilMs: Number.POSITIVE_INFINITY });
+    case 'basic':
+      return fixed({ authorization: basic(credentials), freshUntilMs: Number.POSITIVE_INFINITY });
+    case 'tokenFile':
+      return tokenFileProver(credentials.path, options.clock);
+    case 'exec':
+      return keptProver(() => execProof(endpoint, credentials, options), options.clock);
+    case 'oidc':
+      return oidcProver(credentials.settings, options);
+    default:
+      throw credentials satisfies never;
+  }
+}
+
+function fixed(proof: Proof): Prover {
+  return Object.assign(() => Promise.resolve(proof), { expire: () => undefined });
+}
+
+function tokenFileProver(path: string, clock: Clock): Prover {
+  const reader = createMaterialReader({ type: 'file', path }, 'the token', clock);
+  const prove = async () => ({
+    authorization: bearer(Buffer.from(await reader.read()).toString('utf8')),
+    freshUntilMs: clock.monotonic() + rereadMs,
+  });
+  return Object.assign(prove, { expire: () => reader.expire() });
+}
+
+/** Keeps a proof for as long as it says: the files beside it are read more often. */
+function keptProver(make: () => Promise<Proof>, clock: Clock): Prover {
+  let kept: Proof | undefined;
+  const prove = async () => {
+    if (kept === undefined || clock.monotonic() >= kept.freshUntilMs) kept = await make();
+    return kept;
+  };
+  return Object.assign(prove, {
+    expire() {
+      kept = undefined;
+    },
+  });
+}
+
+async function execProof(endpoint: Endpoint, { plugin }: Extract<Credentials, { type: 'exec' }>, { readers, clock, life }: ProverOptions): Promise<Proof> {
+  const authority = await readers.ca?.read();
+  const cluster = {
+    server: endpoint.server,
+    insecure: endpoint.trust.type === 'unverified',
+    ...optional('tlsServerName', endpoint.tlsServerName),
+    ...optional('proxyUrl', endpoint.proxyUrl),
+    ...optional('authority', authority),
+  };
+  const outcome = await runExecPlugin(plugin, { cluster, clock }, life);
+  if (outcome.type === 'failed') throw new DialError(outcome.breakage);
+  const { token, clientCertificate, clientKey, expiresMs } = outcome.credential;
+  const goodForMs = expiresMs === undefined ? Number.POSITIVE_INFINITY : expiresMs - clock.now() - leewayMs;
+  return {
+    ...(token === undefined ? {} : { authorization: bearer(token) }),
+    ...optional('certificate', clientCertificate),
+    ...optional('key', clientKey),
+    // One that comes expired is told by its 401; running the plugin for every request would help nobody.
+    freshUntilMs: clock.monotonic() + Math.max(goodForMs, leewayMs),
+  };
+}
+
+function oidcProver(settings: Readonly<Record<string, string>>, { clock, life }: ProverOptions): Prover {
+  const tokens = createOidcTokens(settings);
+  const prove = async (): Promise<Proof> => {
+    const done = new AbortController();
+    const late = clock.sleep(providerDeadlineMs, done.signal);
+    try {
+      const token = await untilAborted(Promise.race([tokens(), late.then(() => undefined)]), life);
+      if (token === undefined) throw new DialError(breakage('UNAUTHENTICATED', 'the OIDC provider gave no token'));
+      return { authorization: bearer(token), freshUntilMs: clock.monotonic() + rereadMs };
+    } catch (error) {
+      if (error instanceof DialError) throw error;
+      throw new DialError(breakage('UNAUTHENTICATED', `the OIDC token could not be refreshed: ${breakageOfError(error).message}`));
+    } finally {
+      done.abort();
+    }
+  };
+  return Object.assign(prove, { expire: () => undefined });
+}
+
+function bearer(token: string): string {
+  const trimmed = token.trim();
+  if (/^[\x21-\x7e]+$/.test(trimmed)) return `Bearer ${trimmed}`;
+  throw new DialError(breakage('UNAUTHENTICATED', trimmed === '' ? 'the token is empty' : 'the token holds characters that no token has'));
+}
+
+function basic({ username, password }: Extract<Credentials, { type: 'basic' }>): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
+
+/** The last identity if nothing has changed, so that connections made with it stay. */
+function identityAfter(last: Identity | undefined, headers: Identity['headers'], tls: Omit<TlsIdentity, 'serial'>): Identity {
+  const sameTls = last !== undefined && sameBytes(last.tls.ca, tls.ca) && sameBytes(last.tls.cert, tls.cert) && sameBytes(last.tls.key, tls.key);
+  if (sameTls && last.headers.authorization === headers.authorization) return last;
+  const serial = (last?.serial ?? 0) + 1;
+  return { serial, headers, tls: sameTls ? last.tls : { ...tls, serial } };
+}
+
+function sameBytes(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  return a === b || (a !== undefined && b !== undefined && Buffer.compare(a, b) === 0);
+}
+
+function optional<Key extends string, T>(key: Key, value: T | undefined): { readonly [K in Key]?: T } {
+  return (value === undefined ? {} : { [key]: value }) as { readonly [K in Key]?: T };
+}

@@ -1,0 +1,133 @@
+import http2 from 'node:http2';
+import type net from 'node:net';
+import type { Clock } from '../core/clock.ts';
+import { type Breakage, breakage } from './classify.ts';
+import { breakageOfError } from './connection-errors.ts';
+import { openStream } from './http2-stream.ts';
+import { createPulse, watchOver } from './liveness.ts';
+import { abandoned, breakageIn } from './request-scope.ts';
+import type { Lane, WireAnswer, WireRequest } from './wire.ts';
+
+/** We open no more streams on one session, whatever the peer allows. */
+const maxStreams = 200;
+/** Of the room, watches take four fifths at most: lists and live calls must get through. */
+const watchShare = 0.8;
+const streamWindowBytes = 1024 * 1024;
+const sessionWindowBytes = 16 * 1024 * 1024;
+
+/** One HTTP/2 connection whose streams we count ourselves: node:http2 queues in silence past the peer's limit. */
+export interface Http2Session {
+  /** Takes no new streams: the peer said GOAWAY, or `drain` was called. Open ones end by themselves. */
+  readonly draining: boolean;
+  readonly closed: boolean;
+  readonly streams: number;
+  hasRoom(lane: Lane): boolean;
+  /** Counts a stream at once. Ends upstream as soon as the signal aborts. Resolves with the head; throws nothing. */
+  request(request: WireRequest, signal: AbortSignal): Promise<WireAnswer>;
+  drain(): void;
+  /** Destroys the socket; open streams fail with this. */
+  destroy(reason: Breakage): void;
+}
+
+export interface Http2SessionOptions {
+  readonly authority: string;
+  readonly clock: Clock;
+  /** Called after a stream ended, the session began to drain, or closed: there may be room, or need, elsewhere. */
+  readonly changed: () => void;
+}
+
+export type SessionOpened =
+  | { readonly type: 'opened'; readonly session: Http2Session }
+  | { readonly type: 'broken'; readonly breakage: Breakage };
+
+/** Makes a session of a connected socket, once the peer has said how many streams it takes. An abort meanwhile destroys the socket. */
+export function openHttp2Session(socket: net.Socket, options: Http2SessionOptions, signal: AbortSignal): Promise<SessionOpened> {
+  const client = http2.connect(options.authority, {
+    createConnection: () => socket,
+    settings: { initialWindowSize: streamWindowBytes, enablePush: false },
+    // At Node's 10 MB it refuses streams once the windows below are full.
+    maxSessionMemory: 64,
+  });
+  const session = superviseSession(client, options);
+  return new Promise((resolve) => {
+    const settle = (opened: SessionOpened) => {
+      signal.removeEventListener('abort', abort);
+      resolve(opened);
+    };
+    const abort = () => session.destroy(breakageIn(signal) ?? abandoned);
+    client.once('remoteSettings', () => {
+      client.setLocalWindowSize(sessionWindowBytes);
+      settle({ type: 'opened', session });
+    });
+    client.once('close', () => settle({ type: 'broken', breakage: session.reason() }));
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+}
+
+interface SupervisedSession extends Http2Session {
+  reason(): Breakage;
+}
+
+function superviseSession(client: http2.ClientHttp2Session, { authority, clock, changed }: Http2SessionOptions): SupervisedSession {
+  const life = new AbortController();
+  const pulse = createPulse(clock);
+  const counts: Record<Lane, number> = { watch: 0, request: 0 };
+  let reason: Breakage | undefined;
+  let draining = false;
+
+  const session: SupervisedSession = {
+    get draining() {
+      return draining || client.closed;
+    },
+    get closed() {
+      return client.destroyed;
+    },
+    get streams() {
+      return counts.watch + counts.request;
+    },
+    reason: () => reason ?? breakage('UNREACHABLE', 'the connection was closed'),
+    hasRoom(lane) {
+      const limit = Math.min(client.remoteSettings.maxConcurrentStreams ?? maxStreams, maxStreams);
+      if (session.draining || session.closed || session.streams >= limit) return false;
+      return lane === 'request' || counts.watch < Math.max(1, Math.floor(limit * watchShare));
+    },
+    // Asynchronous so that what is thrown reaches this caller; the count moves in the same turn.
+    async request(request, signal) {
+      counts[request.lane]++;
+      const ended = () => {
+        counts[request.lane]--;
+        if (draining && session.streams === 0) client.close();
+        changed();
+      };
+      return openStream(client, { request, authority, pulse, ended, reason: session.reason }, signal);
+    },
+    drain() {
+      draining = true;
+      if (session.streams === 0) client.close();
+    },
+    destroy(because) {
+      reason ??= because;
+      client.destroy();
+    },
+  };
+
+  client.on('error', (error) => {
+    reason ??= breakageOfError(error);
+  });
+  client.on('goaway', () => {
+    draining = true;
+    changed();
+  });
+  client.on('ping', () => pulse.beat());
+  client.once('close', () => {
+    life.abort();
+    changed();
+  });
+  const ask = () => {
+    if (!client.destroyed) client.ping((error) => error ?? pulse.beat());
+  };
+  const dead = () => session.destroy(breakage('UNREACHABLE', 'the API server has not been heard for 25 s'));
+  void watchOver({ clock, pulse, ask, dead }, life.signal);
+  return session;
+}

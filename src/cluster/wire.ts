@@ -1,0 +1,42 @@
+import type { Breakage } from './classify.ts';
+
+/** What a request is for: watches stand for minutes, so they may not take all the room of a connection. */
+export type Lane = 'watch' | 'request';
+
+/** One HTTP request, whatever the protocol. */
+export interface WireRequest {
+  readonly method: string;
+  /** With the server's own prefix and the query, encoded. */
+  readonly path: string;
+  /** Names in lower case. Values hold no control characters. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: Uint8Array;
+  readonly lane: Lane;
+}
+
+/** What a body gave: some bytes, its clean end, or the reason why no more can come. The last two are final. */
+export type ByteRead =
+  | { readonly type: 'bytes'; readonly chunks: readonly Uint8Array[] }
+  | { readonly type: 'ended' }
+  | { readonly type: 'broken'; readonly breakage: Breakage };
+
+/** A body, pulled by one reader. What arrived before it broke is read first. */
+export interface ByteSource {
+  read(): Promise<ByteRead>;
+}
+
+/** The head of an answer; its body follows. Ends with the signal it was asked with. */
+export interface WireResponse {
+  readonly status: number;
+  /** By name in lower case; of several the first. */
+  header(name: string): string | undefined;
+  readonly body: ByteSource;
+  /** The monotonic time of the last sign of life of the connection beneath. */
+  heardMs(): number;
+}
+
+export type WireAnswer =
+  | { readonly type: 'answered'; readonly response: WireResponse }
+  /** The server has certainly not seen it: it may be sent again, whatever it is. */
+  | { readonly type: 'refused'; readonly breakage: Breakage }
+  | { readonly type: 'broken'; readonly breakage: Breakage };
