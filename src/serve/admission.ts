@@ -1,0 +1,58 @@
+import { Refusal } from './refusal.ts';
+
+/** How many operations are in flight in the process, whatever their transport. */
+export class Admission {
+  readonly #most: number;
+  #inFlight = 0;
+  #closed = false;
+  #whenIdle: (() => void) | undefined;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /**
+   * Takes a place; disposing the answer gives it back, once.
+   *
+   * @throws {Refusal} 429 with Retry-After if all are taken, 503 once it is closed.
+   */
+  enter(): Disposable {
+    if (this.#closed)
+      throw new Refusal({
+        status: 503,
+        code: 'SHUTTING_DOWN',
+        message: 'the gateway is ending',
+        headers: { 'retry-after': '1', connection: 'close' },
+      });
+    if (this.#inFlight >= this.#most)
+      throw new Refusal({
+        status: 429,
+        code: 'OVERLOADED',
+        message: `expected at most ${this.#most} operations in flight`,
+        headers: { 'retry-after': '1' },
+      });
+    this.#inFlight++;
+    let left = false;
+    return {
+      [Symbol.dispose]: () => {
+        if (left) return;
+        left = true;
+        this.#inFlight--;
+        if (this.#inFlight === 0) this.#whenIdle?.();
+      },
+    };
+  }
+
+  /** Lets nobody in any more; resolves once everybody has left. */
+  close(): Promise<void> {
+    this.#closed = true;
+    if (this.#inFlight === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#whenIdle = resolve;
+    });
+  }
+}

@@ -1,0 +1,43 @@
+import type { Fault } from '../core/faults.ts';
+import { keyOfKind } from '../core/kinds.ts';
+
+/** One entry of `extensions.faults`: why values are null that are not absent. */
+export interface ReportedFault {
+  /** Of the first of them. */
+  readonly path: readonly (string | number)[];
+  readonly count: number;
+  readonly code: Fault['code'];
+  readonly cluster: string;
+  readonly kind: string | null;
+  readonly message: string;
+  readonly retry: Fault['retry'];
+}
+
+/** Different faults told in one answer; further ones are left out. */
+const maxReported = 100;
+
+/** Gathers the faults of one operation's nulls: once per code, cluster and kind. */
+export class FaultReport {
+  readonly #faults = new Map<string, { fault: Fault; path: readonly (string | number)[]; count: number }>();
+
+  add(fault: Fault, path: readonly (string | number)[]): void {
+    const key = `${fault.code} ${fault.kind === undefined ? '' : keyOfKind(fault.kind)} ${fault.cluster}`;
+    const known = this.#faults.get(key);
+    if (known !== undefined) known.count++;
+    else if (this.#faults.size < maxReported) this.#faults.set(key, { fault, path, count: 1 });
+  }
+
+  /** Undefined if there was none. */
+  entries(): readonly ReportedFault[] | undefined {
+    if (this.#faults.size === 0) return undefined;
+    return [...this.#faults.values()].map(({ fault: { code, cluster, kind, message, retry }, path, count }) => ({
+      path,
+      count,
+      code,
+      cluster,
+      kind: kind === undefined ? null : keyOfKind(kind),
+      message,
+      retry,
+    }));
+  }
+}

@@ -1,0 +1,19 @@
+/** One thing that must hold before requests are welcome. */
+export interface Check {
+  readonly name: string;
+  readonly isGood: boolean;
+  /** What it is at, in a few words. */
+  readonly detail: string;
+}
+
+/** Whether requests are welcome. A sick cluster never makes the gateway unready: it is data. */
+export interface Health {
+  isReady(): boolean;
+  checks(): readonly Check[];
+}
+
+/** The checks, a line each, in the form that `kubectl get --raw /readyz?verbose` has made familiar. */
+export function verboseText(health: Health): string {
+  const lines = health.checks().map(({ name, isGood, detail }) => `[${isGood ? '+' : '-'}]${name} ${isGood ? 'ok' : 'not yet'}: ${detail}`);
+  return `${[...lines, health.isReady() ? 'readyz check passed' : 'readyz check failed'].join('\n')}\n`;
+}

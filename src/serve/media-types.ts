@@ -1,0 +1,87 @@
+import { Refusal } from './refusal.ts';
+
+/** The media types of GraphQL over HTTP that the front answers in. */
+export type AnswerType = 'application/json' | 'application/graphql-response+json';
+
+/**
+ * Demands a body that a web page cannot send across origins without asking first: JSON, in UTF-8, not compressed.
+ *
+ * @throws {Refusal} 415 for anything else.
+ */
+export function demandJson(headers: {
+  readonly 'content-type'?: string | undefined;
+  readonly 'content-encoding'?: string | undefined;
+}): void {
+  const { type, parameters } = parseMediaType(headers['content-type'] ?? '');
+  const charset = parameters.get('charset') ?? 'utf-8';
+  if (type !== 'application/json' || !/^utf-?8$/.test(charset))
+    throw new Refusal({
+      status: 415,
+      code: 'BAD_INPUT',
+      message: `expected a body of application/json in UTF-8, got ${shownHeader(headers['content-type'])}`,
+    });
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw new Refusal({ status: 415, code: 'BAD_INPUT', message: `expected a body that is not compressed, got ${shownHeader(encoding)}` });
+}
+
+/**
+ * The answer's media type: the caller's best, the newer one of two equals; `application/json` for who leaves it open.
+ *
+ * @throws {Refusal} 406 if neither is accepted.
+ */
+export function chooseAnswerType(accept: string | undefined): AnswerType {
+  if (accept === undefined || accept === '*/*') return 'application/json';
+  const ranges = accept.split(',', 50).map(parseRange);
+  const modern = qualityOf('application/graphql-response+json', ranges, false);
+  const plain = qualityOf('application/json', ranges, true);
+  if (modern > 0 && modern >= plain) return 'application/graphql-response+json';
+  if (plain > 0) return 'application/json';
+  throw new Refusal({
+    status: 406,
+    code: 'BAD_INPUT',
+    message: `expected to be allowed to answer in application/graphql-response+json or application/json, got ${shownHeader(accept)}`,
+  });
+}
+
+/** True if the caller would rather have a page than data: a browser that navigates. */
+export function prefersHtml(accept: string | undefined): boolean {
+  if (accept === undefined) return false;
+  const ranges = accept.split(',', 50).map(parseRange);
+  const html = qualityOf('text/html', ranges, false);
+  return html > 0 && html >= qualityOf('application/json', ranges, false);
+}
+
+interface Range {
+  readonly type: string;
+  readonly quality: number;
+}
+
+/** Wildcards count only for the type that stands for "any": else `*` `/` `*` would mean the newer one, which old clients cannot read. */
+function qualityOf(type: string, ranges: readonly Range[], wildcards: boolean): number {
+  const exact = ranges.find((range) => range.type === type);
+  if (exact !== undefined) return exact.quality;
+  if (!wildcards) return 0;
+  const wide = ranges.find((range) => range.type === 'application/*') ?? ranges.find((range) => range.type === '*/*');
+  return wide?.quality ?? 0;
+}
+
+function parseRange(text: string): Range {
+  const { type, parameters } = parseMediaType(text);
+  const quality = Number(parameters.get('q') ?? 1);
+  const charset = parameters.get('charset') ?? 'utf-8';
+  return { type: /^utf-?8$/.test(charset) ? type : '', quality: quality >= 0 && quality <= 1 ? quality : 0 };
+}
+
+function parseMediaType(text: string): { readonly type: string; readonly parameters: ReadonlyMap<string, string> } {
+  const [type = '', ...rest] = text.toLowerCase().split(';', 10);
+  const parameters = rest.map((part) => {
+    const [name = '', value = ''] = part.split('=', 2);
+    return [name.trim(), value.trim().replace(/^"(.*)"$/, '$1')] as const;
+  });
+  return { type: type.trim(), parameters: new Map(parameters) };
+}
+
+function shownHeader(value: string | undefined): string {
+  return value === undefined ? 'none' : JSON.stringify(value.slice(0, 80));
+}

@@ -1,0 +1,125 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** One cluster as metrics show it. */
+export interface ClusterGauges {
+  readonly cluster: string;
+  readonly phase: string;
+  /** Objects in all its mirrors. */
+  readonly objects: number;
+  /** Seconds since its oldest mirror was known to be true; absent while it has none. */
+  readonly ageSeconds?: number;
+}
+
+export interface MetricsOptions {
+  /** Asked at each scrape. */
+  readonly clusters: () => readonly ClusterGauges[];
+  /** Requests to API servers since the start, asked at each scrape. */
+  readonly upstream: () => readonly { readonly cluster: string; readonly verb: string; readonly code: string; readonly count: number }[];
+}
+
+/** Clusters told by name; those beyond are `other`, so that the number of series has a bound. */
+const maxClusterLabels = 500;
+
+/** Loop lag, heap and garbage collection belong to the process, not to one gateway in it: observed once. */
+let ofProcess: Registry | undefined;
+
+/** What operators see. Labels come from closed sets only, never from a user, a namespace, an object, a document or an address. */
+export class Metrics {
+  readonly contentType: string;
+  readonly #registry = new Registry();
+  readonly #clusterLabels = new Set<string>();
+  readonly #requests = new Counter({
+    name: 'muster_requests_total',
+    help: 'Operations answered, by transport, type and code of the first error.',
+    labelNames: ['transport', 'operation_type', 'code'],
+    registers: [this.#registry],
+  });
+  readonly #seconds = new Histogram({
+    name: 'muster_request_seconds',
+    help: 'Time from the parsed request to the answer.',
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 30],
+    registers: [this.#registry],
+  });
+  readonly #authFailures = new Counter({
+    name: 'muster_auth_failures_total',
+    help: 'Requests without the right credentials.',
+    labelNames: ['method', 'reason'],
+    registers: [this.#registry],
+  });
+
+  constructor({ clusters, upstream }: MetricsOptions) {
+    this.contentType = this.#registry.contentType;
+    if (ofProcess === undefined) {
+      ofProcess = new Registry();
+      collectDefaultMetrics({ register: ofProcess });
+    }
+    this.#countUpstream(upstream);
+    this.#gaugeClusters(clusters);
+  }
+
+  /** An operation ended, or was refused before its type was known. */
+  answered(operation: {
+    readonly transport: string;
+    readonly operationType: string | undefined;
+    readonly code: string;
+    readonly tookMs?: number;
+  }): void {
+    this.#requests.inc({ transport: operation.transport, operation_type: operation.operationType ?? 'none', code: operation.code });
+    if (operation.tookMs !== undefined) this.#seconds.observe(operation.tookMs / 1000);
+  }
+
+  /** Somebody asked without the right token. */
+  authFailed(reason: 'missing' | 'wrong'): void {
+    this.#authFailures.inc({ method: 'token', reason });
+  }
+
+  /** All series as Prometheus reads them. */
+  async text(): Promise<string> {
+    const texts = await Promise.all([this.#registry.metrics(), ofProcess?.metrics() ?? '']);
+    return texts.join('\n');
+  }
+
+  #countUpstream(upstream: MetricsOptions['upstream']): void {
+    const labelOf = (cluster: string) => this.#clusterLabel(cluster);
+    new Counter({
+      name: 'muster_upstream_requests_total',
+      help: 'Requests to API servers, by verb and outcome.',
+      labelNames: ['cluster', 'verb', 'code'],
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        for (const { cluster, verb, code, count } of upstream()) this.inc({ cluster: labelOf(cluster), verb, code }, count);
+      },
+    });
+  }
+
+  #gaugeClusters(clusters: () => readonly ClusterGauges[]): void {
+    const gauge = (name: string, help: string, labelNames: readonly string[], fill: (to: Gauge<string>) => void) =>
+      new Gauge<string>({
+        name,
+        help,
+        labelNames: [...labelNames],
+        registers: [this.#registry],
+        collect() {
+          // A cluster that has left has no series any more.
+          this.reset();
+          fill(this);
+        },
+      });
+    gauge('muster_cluster_phase', 'One for the phase a cluster is in.', ['cluster', 'phase'], (to) => {
+      for (const { cluster, phase } of clusters()) to.inc({ cluster: this.#clusterLabel(cluster), phase });
+    });
+    gauge('muster_mirror_objects', 'Objects held of a cluster.', ['cluster'], (to) => {
+      for (const { cluster, objects } of clusters()) to.inc({ cluster: this.#clusterLabel(cluster) }, objects);
+    });
+    gauge('muster_mirror_age_seconds', 'Seconds since the oldest mirror of a cluster was known to be true.', ['cluster'], (to) => {
+      for (const { cluster, ageSeconds } of clusters())
+        if (ageSeconds !== undefined) to.set({ cluster: this.#clusterLabel(cluster) }, ageSeconds);
+    });
+  }
+
+  #clusterLabel(cluster: string): string {
+    if (this.#clusterLabels.size < maxClusterLabels) this.#clusterLabels.add(cluster);
+    return this.#clusterLabels.has(cluster) ? cluster : 'other';
+  }
+}

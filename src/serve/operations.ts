@@ -1,0 +1,140 @@
+import type { ExecutionResult, FormattedExecutionResult, OperationTypeNode } from 'graphql';
+import type { Caller } from '../access/access.ts';
+import type { Clock } from '../core/clock.ts';
+import { MusterError } from '../core/errors.ts';
+import type { Fault } from '../core/faults.ts';
+import type { Log } from '../core/log.ts';
+import type { Engine, ReadyOperation, ServedSchema } from './engine.ts';
+import { FaultReport } from './fault-report.ts';
+import { clientError, maskedCode } from './masking.ts';
+import type { OperationRequest } from './request-body.ts';
+
+/** What one operation needs to know of its caller. */
+export interface OperationScope {
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+  readonly served: ServedSchema;
+  reportFault(fault: Fault, path: readonly (string | number)[]): void;
+}
+
+export interface OperationsOptions {
+  readonly engine: Engine;
+  /** What the resolvers get. */
+  readonly contextOf: (scope: OperationScope) => object;
+  readonly querySeconds: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Told of every operation that ended with an answer. */
+  readonly onAnswered: (ended: AnsweredOperation) => void;
+}
+
+/** Who asks, over what, and until when. */
+export interface Asking {
+  readonly requestId: string;
+  readonly caller: Caller;
+  readonly transport: 'http';
+  /** Aborts when the client has gone or the gateway ends. */
+  readonly signal: AbortSignal;
+}
+
+/** One operation that was answered, for metrics and log. */
+export interface AnsweredOperation extends Pick<Asking, 'requestId' | 'caller' | 'transport'> {
+  readonly request: OperationRequest;
+  /** Undefined where the document could not be understood. */
+  readonly operationType: OperationTypeNode | undefined;
+  /** `OK`, or the code of its first error. */
+  readonly code: string;
+  readonly faults: number;
+  /** Milliseconds it took. */
+  readonly tookMs: number;
+}
+
+export interface Answer {
+  /** `request`: it did not get to run. Then there is no `data`. */
+  readonly stage: 'request' | 'execution';
+  readonly code: string;
+  readonly body: FormattedExecutionResult;
+}
+
+/** Runs operations for every transport: one verdict, one masking, one deadline. */
+export class Operations {
+  readonly #options: OperationsOptions;
+
+  constructor(options: OperationsOptions) {
+    this.#options = options;
+  }
+
+  /** Parses and validates: what can run, or the answer that says why not. */
+  prepare(request: OperationRequest, asking: Asking): ReadyOperation | Answer {
+    const startedMs = this.#options.clock.monotonic();
+    const prepared = this.#options.engine.prepare(request);
+    if (prepared.result === 'ready') return prepared.ready;
+    const body = { errors: prepared.errors.map((error) => clientError(error, this.#masking(asking))) };
+    return this.#ended({ request, asking, startedMs, operationType: undefined }, { stage: 'request', body, faults: 0 });
+  }
+
+  /**
+   * Runs a prepared operation until it ends or its time is over.
+   *
+   * @throws The reason of the asking's signal, if that has ended it: nobody waits for an answer then, or it is the one to be told.
+   */
+  async run(ready: ReadyOperation, request: OperationRequest, asking: Asking): Promise<Answer> {
+    const { clock, contextOf, querySeconds } = this.#options;
+    const startedMs = clock.monotonic();
+    const report = new FaultReport();
+    const over = new AbortController();
+    const done = new AbortController();
+    void clock
+      .sleep(querySeconds * 1000, done.signal)
+      .then(() => over.abort(new MusterError('TOO_COSTLY', `expected to answer within ${querySeconds} s`)));
+    const signal = AbortSignal.any([asking.signal, over.signal]);
+    const scope: OperationScope = {
+      caller: asking.caller,
+      signal,
+      served: ready.served,
+      reportFault: (fault, path) => report.add(fault, path),
+    };
+    const result = await ready
+      .execute(contextOf(scope), signal)
+      .catch((error: unknown): ExecutionResult | { readonly failure: unknown } => ({ failure: signal.aborted ? signal.reason : error }))
+      .finally(() => done.abort());
+    if (asking.signal.aborted) throw asking.signal.reason;
+    const faults = report.entries();
+    const body = 'failure' in result ? { errors: [clientError(result.failure, this.#masking(asking))] } : this.#formatted(result, asking);
+    const whole = faults === undefined ? body : { ...body, extensions: { faults } };
+    const about = { request, asking, startedMs, operationType: ready.operation.operation };
+    return this.#ended(about, { stage: 'execution', body: whole, faults: faults?.length ?? 0 });
+  }
+
+  #formatted({ data, errors }: ExecutionResult, asking: Asking): FormattedExecutionResult {
+    const formatted = errors === undefined ? {} : { errors: errors.map((error) => clientError(error, this.#masking(asking))) };
+    return data === undefined ? formatted : { ...formatted, data };
+  }
+
+  #masking({ requestId }: Asking) {
+    return {
+      requestId,
+      onBug: (error: unknown) => this.#options.log.error({ requestId, error }, 'a bug: an operation met an error nobody expects'),
+    };
+  }
+
+  #ended(
+    about: About,
+    outcome: { readonly stage: Answer['stage']; readonly body: FormattedExecutionResult; readonly faults: number },
+  ): Answer {
+    const { request, asking, operationType } = about;
+    const first = outcome.body.errors?.[0];
+    const code = first === undefined ? 'OK' : String(first.extensions?.code ?? maskedCode);
+    const tookMs = this.#options.clock.monotonic() - about.startedMs;
+    const { requestId, caller, transport } = asking;
+    this.#options.onAnswered({ requestId, caller, transport, request, operationType, code, faults: outcome.faults, tookMs });
+    return { stage: outcome.stage, code, body: outcome.body };
+  }
+}
+
+interface About {
+  readonly request: OperationRequest;
+  readonly asking: Asking;
+  readonly startedMs: number;
+  readonly operationType: OperationTypeNode | undefined;
+}

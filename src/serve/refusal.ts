@@ -1,0 +1,21 @@
+import type { ErrorCode } from '../core/errors.ts';
+
+/** Why a request gets no further than the front: an HTTP status, a code and one line for the caller. Thrown in the front, answered in the front. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(reason: {
+    readonly status: number;
+    readonly code: ErrorCode;
+    readonly message: string;
+    readonly headers?: Readonly<Record<string, string>>;
+  }) {
+    super(reason.message);
+    this.status = reason.status;
+    this.code = reason.code;
+    this.headers = reason.headers ?? {};
+  }
+}

@@ -1,0 +1,135 @@
+import type { ValidationRule } from 'graphql';
+import type { Caller } from '../access/access.ts';
+import type { Config } from '../config/config.ts';
+import type { Clock } from '../core/clock.ts';
+import { MusterError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { Admission } from './admission.ts';
+import { createEngine, type ServedSchema } from './engine.ts';
+import { Front } from './front.ts';
+import { createGraphiql, type ExampleQuery } from './graphiql.ts';
+import { createGuard } from './guard.ts';
+import type { Health } from './health.ts';
+import { Metrics, type MetricsOptions } from './metrics.ts';
+import { type OperationScope, Operations } from './operations.ts';
+import type { Refusal } from './refusal.ts';
+import { requestLine } from './request-line.ts';
+import { Router } from './router.ts';
+import { listen } from './server.ts';
+
+export interface ServeOptions {
+  readonly config: Pick<Config, 'host' | 'port' | 'allowOrigins' | 'limits' | 'logLevel'>;
+  /** The bearer token that requests must show. Absent: none is asked for. */
+  readonly token?: string;
+  readonly served: () => ServedSchema;
+  /** What the resolvers of one operation get. */
+  readonly contextOf: (scope: OperationScope) => object;
+  /** Who asks in local mode. */
+  readonly caller: Caller;
+  readonly limitRules: readonly ValidationRule[];
+  readonly health: Health;
+  readonly observed: MetricsOptions;
+  /** What GraphiQL opens with. */
+  readonly examples: readonly ExampleQuery[];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The open door. Disposing it is `drain` without patience. */
+export interface Serving extends AsyncDisposable {
+  /** Where it listens: also when port 0 was asked for. */
+  readonly port: number;
+  /** Not ready from now on, while requests are still answered: for load balancers to notice. */
+  retire(): void;
+  /**
+   * Accepts no more, and resolves when the last connection is gone. What is in flight has `patienceMs` to end; then it is told
+   * `SHUTTING_DOWN`.
+   */
+  drain(patienceMs: number): Promise<void>;
+}
+
+/** How long clients have to take the answers that end them, before their connections are cut. */
+const lastWordsMs = 1_000;
+
+/**
+ * Opens the HTTP edge.
+ *
+ * @throws {MusterError} `BAD_INPUT`, one line, if the address cannot be listened on.
+ */
+export async function serve(options: ServeOptions): Promise<Serving> {
+  const { config, clock, log, health, observed } = options;
+  const admission = new Admission(config.limits.requestsInFlight);
+  const ending = new AbortController();
+  const metrics = new Metrics(observed);
+  let retired = false;
+  const router = routerOf(options, {
+    admission,
+    ending: ending.signal,
+    metrics,
+    health: { ...health, isReady: () => !retired && health.isReady() },
+  });
+  const listening = await listen({ host: config.host, port: config.port, handle: (request, response) => router.handle(request, response) });
+
+  let drained: Promise<void> | undefined;
+  const drain = async (patienceMs: number) => {
+    retired = true;
+    const closed = listening.close();
+    const gone = new AbortController();
+    const idle = admission.close();
+    await Promise.race([idle, clock.sleep(patienceMs, gone.signal)]);
+    ending.abort(new MusterError('SHUTTING_DOWN', 'the gateway is ending'));
+    await Promise.race([idle.then(() => closed), clock.sleep(lastWordsMs, gone.signal)]);
+    gone.abort();
+    listening.destroy();
+    await closed;
+    log.debug({}, 'the HTTP edge is closed');
+  };
+  return {
+    port: listening.port,
+    retire: () => {
+      retired = true;
+    },
+    drain: (patienceMs) => {
+      drained ??= drain(patienceMs);
+      return drained;
+    },
+    [Symbol.asyncDispose]: () => {
+      drained ??= drain(0);
+      return drained;
+    },
+  };
+}
+
+interface Parts {
+  readonly admission: Admission;
+  readonly ending: AbortSignal;
+  readonly metrics: Metrics;
+  readonly health: Health;
+}
+
+function routerOf(options: ServeOptions, { admission, ending, metrics, health }: Parts): Router {
+  const { config, clock, log, served, contextOf, caller } = options;
+  const guard = createGuard({
+    host: config.host,
+    allowOrigins: config.allowOrigins,
+    ...(options.token === undefined ? {} : { token: options.token }),
+  });
+  const onBug = (error: unknown) => log.error({ error }, 'a bug: a request met an error nobody expects');
+  const onRefused = ({ code, message }: Refusal) => {
+    metrics.answered({ transport: 'http', operationType: undefined, code });
+    if (code === 'UNAUTHENTICATED') metrics.authFailed(message.startsWith('expected') ? 'missing' : 'wrong');
+  };
+  const operations = new Operations({
+    engine: createEngine({ served, maxTokens: config.limits.tokens, limitRules: options.limitRules }),
+    contextOf,
+    querySeconds: config.limits.querySeconds,
+    clock,
+    log,
+    onAnswered: (ended) => {
+      metrics.answered(ended);
+      if (config.logLevel === 'debug') log.debug(requestLine(ended), 'answered');
+    },
+  });
+  const front = new Front({ operations, guard, admission, caller, bodyBytes: config.limits.bodyBytes, ending, onRefused, onBug });
+  return new Router({ front, guard, health, metrics, served, graphiql: createGraphiql(options.examples), onRefused, onBug });
+}

@@ -1,0 +1,65 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { MusterError } from '../core/errors.ts';
+
+export interface ListenOptions {
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+}
+
+/** A server that accepts connections. */
+export interface Listening {
+  readonly port: number;
+  /** Accepts no more connections and closes those that are idle; resolves when the last one is gone. */
+  close(): Promise<void>;
+  /** Cuts what is still open. */
+  destroy(): void;
+}
+
+/**
+ * Listens, with bounds on what a connection may cost before it is a request: 10 s for headers of 16 KiB, 30 s for a whole request, 75 s
+ * between two.
+ *
+ * @throws {MusterError} `BAD_INPUT`, one line, if the address cannot be listened on.
+ */
+export async function listen({ host, port, handle }: ListenOptions): Promise<Listening> {
+  const server = createServer(
+    {
+      headersTimeout: 10_000,
+      requestTimeout: 30_000,
+      keepAliveTimeout: 75_000,
+      maxHeaderSize: 16 << 10,
+      connectionsCheckingInterval: 5_000,
+    },
+    (request, response) => {
+      // What was in flight when it stopped listening leaves a kept connection behind, which nobody else would close.
+      response.once('finish', () => {
+        if (!server.listening) setImmediate(() => server.closeIdleConnections());
+      });
+      void handle(request, response);
+    },
+  );
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(new MusterError('BAD_INPUT', whyNot(error, host, port), { cause: error })),
+    );
+    server.listen({ host, port }, resolve);
+  });
+  return { port: (server.address() as AddressInfo).port, close: () => closed(server), destroy: () => server.closeAllConnections() };
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+}
+
+function whyNot({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
+  if (code === 'EADDRINUSE') return `port ${port} on ${host} is in use: expected a free one, or another by --port`;
+  if (code === 'EACCES') return `port ${port} on ${host} may not be listened on: expected one above 1023, by --port`;
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `${host} is no address of this machine: expected another by --host`;
+  return `cannot listen on ${host}:${port}: ${message}`;
+}
