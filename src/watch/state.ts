@@ -54,6 +54,8 @@ export type State =
 export interface Memory {
   /** v: up to where the store is true. */
   readonly version?: ResourceVersion;
+  /** How old a list may be as long as there is no v. */
+  readonly unversioned: '' | '0';
   /** A list has been committed. */
   readonly whole: boolean;
   /** Failures in a row, for the backoff. */
@@ -159,6 +161,7 @@ export interface Situation<S extends State = State> {
 
 /** The memory of a reflector that has seen nothing. */
 export const blankMemory: Memory = {
+  unversioned: '0',
   whole: false,
   attempt: 0,
   streaming: false,

@@ -41,7 +41,7 @@ export function firstAttempt(memory: Memory): Attempt {
 
 /** A list not older than what is held, by LIST. */
 export function relistAttempt(memory: Memory): ListAttempt {
-  return listAttempt(memory.version ?? '0');
+  return listAttempt(memory.version ?? memory.unversioned);
 }
 
 /** The next list of a kind that cannot be watched. A list "not older than v" might be v for ever. */

@@ -1,7 +1,8 @@
 import type { Fault } from '../core/faults.ts';
+import type { ResourceVersion } from '../core/names.ts';
+import { compareVersions } from '../store/versions.ts';
 import type { Effect, Input, Memory, ObjectEvent, ReadableEvent, Situation, State, Step } from './state.ts';
 import { begin, isOutOfHistory, type Rest, relistAttempt, unchanged, unreadable, wait, watchOn, welcomed } from './step-common.ts';
-import { isOlder } from './version-order.ts';
 
 type Watching = Situation<Extract<State, { readonly phase: 'watching' }>>;
 
@@ -93,4 +94,9 @@ function stepWatchFailed({ memory, moment }: Rest, fault: Fault): Step {
   if (isOutOfHistory(fault)) return begin({ memory: { ...memory, fault }, moment }, relistAttempt(memory));
   if (fault.status?.code === 405) return watchOn({ memory: { ...memory, watchable: false }, moment });
   return wait({ memory, moment }, { fault, retry: { type: 'watch' } });
+}
+
+/** Versions that cannot be ordered are never older. */
+function isOlder(version: ResourceVersion, other: ResourceVersion): boolean {
+  return (compareVersions(version, other) ?? 0) < 0;
 }

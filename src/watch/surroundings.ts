@@ -1,0 +1,19 @@
+import type { ClusterApi } from '../cluster/cluster-api.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { ClusterName } from '../core/names.ts';
+import type { Admission } from './admission.ts';
+import type { Breaker } from './breaker.ts';
+import type { Pace } from './pace.ts';
+
+/** What all reflectors of one cluster share. */
+export interface Surroundings {
+  readonly cluster: ClusterName;
+  /** Observed: the breaker learns from it. */
+  readonly api: ClusterApi;
+  readonly breaker: Breaker;
+  readonly admission: Admission;
+  readonly pace: Pace;
+  readonly clock: Clock;
+  readonly log: Log;
+}
