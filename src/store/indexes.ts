@@ -1,0 +1,157 @@
+import type { Clock } from '../core/clock.ts';
+import { isJsonObject } from '../core/json.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import type { IndexLookup } from './mirror-store.ts';
+import type { Held } from './shelves.ts';
+
+/** Ways from a label, an owner or a node to the objects that have it. Each is made when first asked for, and goes 10 minutes after the last time. */
+export interface Indexes {
+  /** Estimated bytes held. */
+  readonly bytes: number;
+  find(lookup: IndexLookup): readonly KubernetesObject[];
+  add(held: Held): void;
+  /** After `held.object` has taken the place of `before`. */
+  replace(held: Held, before: KubernetesObject): void;
+  remove(held: Held): void;
+  clear(): void;
+}
+
+interface Index {
+  /** What the object is found by: none, one, or several values. */
+  readonly valuesOf: (object: KubernetesObject) => readonly string[];
+  readonly buckets: Map<string, Set<Held>>;
+  usedAtMs: number;
+}
+
+const unusedMs = 10 * 60_000;
+const sweepMs = 60_000;
+/** A client can ask for any label: the one asked for longest ago goes. */
+const maxIndexes = 32;
+const bytesPerEntry = 48;
+
+/** Indexes over what `all` gives when one of them is made. */
+export function createIndexes(all: () => Iterable<Held>, clock: Clock): Indexes {
+  const indexes = new Map<string, Index>();
+  let entries = 0;
+  let sweptAtMs = clock.monotonic();
+
+  const drop = (name: string, index: Index): void => {
+    for (const bucket of index.buckets.values()) entries -= bucket.size;
+    indexes.delete(name);
+  };
+
+  const sweep = (): void => {
+    const now = clock.monotonic();
+    if (now - sweptAtMs < sweepMs) return;
+    sweptAtMs = now;
+    for (const [name, index] of indexes) if (now - index.usedAtMs >= unusedMs) drop(name, index);
+  };
+
+  const insert = (index: Index, held: Held): void => {
+    for (const value of new Set(index.valuesOf(held.object))) {
+      const bucket = index.buckets.get(value);
+      if (bucket === undefined) index.buckets.set(value, new Set([held]));
+      else bucket.add(held);
+      entries += 1;
+    }
+  };
+
+  const take = (index: Index, held: Held, object: KubernetesObject): void => {
+    for (const value of new Set(index.valuesOf(object))) {
+      const bucket = index.buckets.get(value);
+      if (bucket?.delete(held)) entries -= 1;
+      if (bucket?.size === 0) index.buckets.delete(value);
+    }
+  };
+
+  const indexFor = (lookup: IndexLookup): Index => {
+    const name = lookup.by === 'label' ? `label ${lookup.key}` : lookup.by;
+    const existing = indexes.get(name);
+    const index: Index = existing ?? { valuesOf: valuesFor(lookup), buckets: new Map(), usedAtMs: 0 };
+    index.usedAtMs = clock.monotonic();
+    // A Map keeps the order of insertion: so the first is the one used longest ago.
+    indexes.delete(name);
+    indexes.set(name, index);
+    if (existing === undefined) for (const held of all()) insert(index, held);
+    const [oldest] = indexes;
+    if (indexes.size > maxIndexes && oldest !== undefined) drop(...oldest);
+    return index;
+  };
+
+  return {
+    get bytes() {
+      return entries * bytesPerEntry;
+    },
+    find(lookup) {
+      sweep();
+      const { buckets } = indexFor(lookup);
+      const found: KubernetesObject[] = [];
+      for (const value of soughtBy(lookup)) for (const { object } of buckets.get(value) ?? []) found.push(object);
+      return found;
+    },
+    add(held) {
+      sweep();
+      for (const index of indexes.values()) insert(index, held);
+    },
+    replace(held, before) {
+      sweep();
+      for (const index of indexes.values()) {
+        if (sameValues(index.valuesOf(before), index.valuesOf(held.object))) continue;
+        take(index, held, before);
+        insert(index, held);
+      }
+    },
+    remove(held) {
+      for (const index of indexes.values()) take(index, held, held.object);
+    },
+    clear() {
+      indexes.clear();
+      entries = 0;
+    },
+  };
+}
+
+/** The uid of the owner that controls the object. */
+export function controllerOf({ metadata: { ownerReferences } }: KubernetesObject): string | undefined {
+  if (!Array.isArray(ownerReferences)) return undefined;
+  return ownerReferences.find((owner) => owner?.controller === true)?.uid;
+}
+
+function soughtBy(lookup: IndexLookup): Iterable<string> {
+  switch (lookup.by) {
+    case 'label':
+      return new Set(lookup.values);
+    case 'owner':
+      return [lookup.uid];
+    case 'node':
+      return [lookup.name];
+    default:
+      return lookup satisfies never;
+  }
+}
+
+function valuesFor(lookup: IndexLookup): Index['valuesOf'] {
+  switch (lookup.by) {
+    case 'label': {
+      const { key } = lookup;
+      return ({ metadata: { labels } }) => (isJsonObject(labels) && Object.hasOwn(labels, key) ? textsOf(labels[key]) : none);
+    }
+    case 'owner':
+      return ({ metadata: { ownerReferences } }) =>
+        Array.isArray(ownerReferences) ? ownerReferences.flatMap((owner) => textsOf(owner?.uid)) : none;
+    case 'node':
+      return ({ spec }) => (isJsonObject(spec) && Object.hasOwn(spec, 'nodeName') ? textsOf(spec.nodeName) : none);
+    default:
+      return lookup satisfies never;
+  }
+}
+
+const none: readonly string[] = [];
+
+function textsOf(value: unknown): readonly string[] {
+  return typeof value === 'string' ? [value] : none;
+}
+
+function sameValues(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((value, index) => value === b[index]);
+}

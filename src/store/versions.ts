@@ -1,0 +1,12 @@
+import type { ResourceVersion } from '../core/names.ts';
+
+const decimal = /^(?:0|[1-9]\d*)$/;
+
+/**
+ * Below zero, zero or above it, where both are plain decimals (KEP-5504), or equal; else undefined: versions say nothing of their order.
+ */
+export function compareVersions(a: ResourceVersion | string, b: ResourceVersion | string): number | undefined {
+  if (a === b) return 0;
+  if (!decimal.test(a) || !decimal.test(b)) return undefined;
+  return a.length - b.length || (a < b ? -1 : 1);
+}
