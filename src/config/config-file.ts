@@ -57,11 +57,6 @@ const clusterKeys = {
 
 const limitKeys = {
   bodyBytes: optional(integer({ min: 1024, max: 64 << 20 }), `Bytes of a request's body; ${defaultLimits.bodyBytes} by default.`),
-  tokens: optional(integer({ min: 100, max: 100_000 }), `Lexical tokens of a document; ${defaultLimits.tokens} by default.`),
-  depth: optional(integer({ min: 3, max: 100 }), `Levels of selections; ${defaultLimits.depth} by default.`),
-  aliases: optional(integer({ min: 0, max: 10_000 }), `Aliases of an operation; ${defaultLimits.aliases} by default.`),
-  directives: optional(integer({ min: 0, max: 10_000 }), `Directives of an operation; ${defaultLimits.directives} by default.`),
-  rootFields: optional(integer({ min: 1, max: 1_000 }), `Root fields of a query; ${defaultLimits.rootFields} by default.`),
   requestsInFlight: optional(integer({ min: 1, max: 100_000 }), `Operations in flight; ${defaultLimits.requestsInFlight} by default.`),
   querySeconds: optional(integer({ min: 1, max: 600 }), `Seconds until a query is aborted; ${defaultLimits.querySeconds} by default.`),
 };

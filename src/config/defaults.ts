@@ -4,18 +4,10 @@ export const defaultHost = '127.0.0.1';
 /** TCP port. */
 export const defaultPort = 4000;
 
-/** Bounds of what one caller may ask of the process (trust.md 7). Each can be set in the config file, within the bounds given there. */
+/** Bounds of what callers may ask of the process. Each can be set in the config file, within the bounds given there; those of documents are fixed. */
 export interface Limits {
   /** Bytes of a request's body. The API server takes 3 MiB, so an object of any size it takes fits. */
   readonly bodyBytes: number;
-  /** Lexical tokens of a document. */
-  readonly tokens: number;
-  /** Levels of selections; fragments are no levels. */
-  readonly depth: number;
-  readonly aliases: number;
-  readonly directives: number;
-  /** Root fields of a query. */
-  readonly rootFields: number;
   /** Operations in flight in the process; more are answered 429. */
   readonly requestsInFlight: number;
   /** Seconds after which a query is aborted. */
@@ -25,11 +17,6 @@ export interface Limits {
 /** What holds if the config file says nothing. */
 export const defaultLimits: Limits = {
   bodyBytes: 4 << 20,
-  tokens: 2_000,
-  depth: 12,
-  aliases: 30,
-  directives: 50,
-  rootFields: 10,
   requestsInFlight: 400,
   querySeconds: 30,
 };

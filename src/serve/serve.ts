@@ -1,9 +1,9 @@
-import type { ValidationRule } from 'graphql';
 import type { Caller } from '../access/access.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { documentLimits, limitRules } from '../graph/limits.ts';
 import { Admission } from './admission.ts';
 import { createEngine, type ServedSchema } from './engine.ts';
 import { Front } from './front.ts';
@@ -26,7 +26,6 @@ export interface ServeOptions {
   readonly contextOf: (scope: OperationScope) => object;
   /** Who asks in local mode. */
   readonly caller: Caller;
-  readonly limitRules: readonly ValidationRule[];
   readonly health: Health;
   readonly observed: MetricsOptions;
   /** What GraphiQL opens with. */
@@ -120,7 +119,7 @@ function routerOf(options: ServeOptions, { admission, ending, metrics, health }:
     if (code === 'UNAUTHENTICATED') metrics.authFailed(message.startsWith('expected') ? 'missing' : 'wrong');
   };
   const operations = new Operations({
-    engine: createEngine({ served, maxTokens: config.limits.tokens, limitRules: options.limitRules }),
+    engine: createEngine({ served, maxTokens: documentLimits.tokens, limitRules }),
     contextOf,
     querySeconds: config.limits.querySeconds,
     clock,

@@ -40,11 +40,6 @@ test('has a default for everything', async () => {
   });
   expect(config.limits).toEqual({
     bodyBytes: 4_194_304,
-    tokens: 2_000,
-    depth: 12,
-    aliases: 30,
-    directives: 50,
-    rootFields: 10,
     requestsInFlight: 400,
     querySeconds: 30,
   });
@@ -52,12 +47,12 @@ test('has a default for everything', async () => {
 });
 
 test('flags win over variables, variables over the file, the file over the defaults', async () => {
-  const text = `${header}port: 1001\nhost: 127.0.0.2\nlogLevel: warn\nallowOrigins: [https://a.example.com]\nlimits: { depth: 5 }\n`;
+  const text = `${header}port: 1001\nhost: 127.0.0.2\nlogLevel: warn\nallowOrigins: [https://a.example.com]\nlimits: { querySeconds: 5 }\n`;
   const environment = { MUSTER_PORT: '1002', MUSTER_HOST: '127.0.0.3', MUSTER_CONTEXT: 'north,south', XDG_STATE_HOME: '/state' };
   const config = await loadFile(text, { port: '1003' }, environment);
   expect(config).toMatchObject({ port: 1003, host: '127.0.0.3', logLevel: 'warn', contexts: ['north', 'south'] });
   expect(config.allowOrigins).toEqual(['https://a.example.com']);
-  expect(config.limits).toMatchObject({ depth: 5, aliases: 30 });
+  expect(config.limits).toMatchObject({ querySeconds: 5, requestsInFlight: 400 });
   expect(config.stateDirectory).toBe('/state/muster');
 });
 
@@ -104,7 +99,11 @@ test.each([
   ['an unknown key far from any', `${header}zzzzzzzz: 1\n`, 'unknown key zzzzzzzz; expected one of apiVersion, clusters,'],
   ['a key of a later release', `${header}hub: north\n`, 'unknown key hub;'],
   ['a wrong type', `${header}port: many\n`, 'port: expected an integer from 0 to 65535, got "many"'],
-  ['a number out of bounds', `${header}limits: { depth: 1000 }\n`, 'limits.depth: expected an integer from 3 to 100, got 1000'],
+  [
+    'a number out of bounds',
+    `${header}limits: { querySeconds: 1000 }\n`,
+    'limits.querySeconds: expected an integer from 1 to 600, got 1000',
+  ],
   ['another version', 'apiVersion: config.muster.dev/v2\n', 'apiVersion: expected config.muster.dev/v1alpha1, got "config.muster.dev/v2"'],
   ['no version', 'port: 4000\n', 'apiVersion is missing'],
   ['no name', `${header}clusters: [{ context: a }]\n`, 'clusters[0].name is missing'],

@@ -34,7 +34,6 @@ export async function startServing({ config, schema = () => helloSchema, ...chan
     served: () => servedOf(schema()),
     contextOf: (scope) => scope,
     caller: { key: 'local' },
-    limitRules: [],
     health: { isReady: () => true, checks: () => [] },
     observed: { clusters: () => [], upstream: () => [] },
     examples: [{ title: 'hello', query: '{ hello }' }],

@@ -1,0 +1,44 @@
+import { pino, stdSerializers, stdTimeFunctions } from 'pino';
+import type { LogLevel } from '../config/defaults.ts';
+import type { Log } from '../core/log.ts';
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  /** Takes whole lines. */
+  readonly write: (line: string) => void;
+  /** True: lines for people. False: JSON. */
+  readonly isTerminal: boolean;
+}
+
+/** The log of the process: one line per call, JSON for programs or text for people. */
+export function createLog({ level, write, isTerminal }: LogOptions): Log {
+  const logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { error: stdSerializers.err },
+    },
+    { write: isTerminal ? (line: string) => write(readable(line)) : write },
+  );
+  return {
+    debug: (fields, message) => logger.debug(fields, message),
+    info: (fields, message) => logger.info(fields, message),
+    warn: (fields, message) => logger.warn(fields, message),
+    error: (fields, message) => logger.error(fields, message),
+  };
+}
+
+const colors: Readonly<Record<string, string>> = { debug: '\x1b[90m', info: '\x1b[36m', warn: '\x1b[33m', error: '\x1b[31m' };
+const reset = '\x1b[0m';
+
+/** `14:03:07 warn  the message  key=value …`, with the stack of an error beneath. */
+function readable(line: string): string {
+  const { level, time, msg, error, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  const color = colors[String(level)] ?? '';
+  const pairs = Object.entries(fields).map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const head = `${String(time).slice(11, 19)} ${color}${String(level).padEnd(5)}${reset} ${msg}`;
+  const stack = (error as { stack?: string } | undefined)?.stack;
+  return `${[head, ...pairs].join('  ')}\n${stack === undefined ? '' : `${stack}\n`}`;
+}

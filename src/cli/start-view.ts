@@ -1,0 +1,80 @@
+/** How far one cluster has come while the gateway starts. */
+export type StartProgress = { readonly cluster: string } & (
+  | { readonly step: 'connecting' }
+  /** First lists are under way. */
+  | { readonly step: 'listing'; readonly version: string; readonly objects: number }
+  | { readonly step: 'synced'; readonly version: string; readonly objects: number }
+  /** It goes on without this cluster: why, as its fault says. */
+  | { readonly step: 'failed'; readonly code: string; readonly message: string }
+  /** It is `same` by another name, and is read as that. */
+  | { readonly step: 'duplicate'; readonly same: string }
+);
+
+export interface StartViewOptions {
+  /** Takes whole lines. */
+  readonly write: (line: string) => void;
+  /** True: aligned and in color. False: plain lines. */
+  readonly isTerminal: boolean;
+}
+
+/** What stands in the terminal once the gateway is ready. */
+export interface Banner {
+  readonly url: string;
+  /** It answers from the embedded fleet: nobody is to take it for his own clusters. */
+  readonly demo: boolean;
+  /** Queries worth pasting; empty for none. */
+  readonly queries: readonly { readonly title: string; readonly query: string }[];
+}
+
+/** The terminal while the gateway starts: a line for each step of each cluster, then the address. Says nothing twice. */
+export interface StartView {
+  progressed(progress: StartProgress): void;
+  ready(banner: Banner): void;
+}
+
+/** Makes the view of one start. */
+export function createStartView({ write, isTerminal }: StartViewOptions): StartView {
+  const told = new Map<string, string>();
+  const paint = isTerminal ? (code: number, text: string) => `\x1b[${code}m${text}\x1b[0m` : (_: number, text: string) => text;
+  let width = 0;
+  return {
+    progressed: (progress) => {
+      // Counts that grow within a step are no news.
+      if (told.get(progress.cluster) === progress.step) return;
+      told.set(progress.cluster, progress.step);
+      width = Math.max(width, progress.cluster.length);
+      write(`${isTerminal ? '  ' : ''}${paint(1, progress.cluster.padEnd(isTerminal ? width : 0))}  ${describe(progress, paint)}\n`);
+    },
+    ready: ({ url, demo, queries }) => {
+      const lines = [''];
+      if (demo) lines.push(`${paint(7, ' DEMO ')} an embedded fleet: these clusters are not yours, and nothing here is real`, '');
+      for (const { title, query } of queries) lines.push(`${paint(90, `# ${title}`)}\n${query.trim()}\n`);
+      if (queries.length > 0) lines.push(`Paste them into GraphiQL: open the address in a browser.\n`);
+      write(`${lines.join('\n')}${paint(1, 'ready')} ${url}\n`);
+    },
+  };
+}
+
+type Paint = (code: number, text: string) => string;
+
+function describe(progress: StartProgress, paint: Paint): string {
+  switch (progress.step) {
+    case 'connecting':
+      return paint(90, 'connecting');
+    case 'listing':
+      return `listing${progress.objects > 0 ? `, ${counted(progress.objects)} so far` : ''} ${paint(90, `(${progress.version})`)}`;
+    case 'synced':
+      return `${paint(32, 'synced')}, ${counted(progress.objects)} ${paint(90, `(${progress.version})`)}`;
+    case 'failed':
+      return `${paint(31, progress.code)} ${progress.message}`;
+    case 'duplicate':
+      return `${paint(33, 'DUPLICATE')} the same cluster as ${progress.same}: read once`;
+    default:
+      progress satisfies never;
+      return '';
+  }
+}
+
+function counted(objects: number): string {
+  return `${objects.toLocaleString('en')} ${objects === 1 ? 'object' : 'objects'}`;
+}
