@@ -3,9 +3,9 @@ import { decodeEvent } from '../cluster/decode.ts';
 import type { Fault, FaultCode } from '../core/faults.ts';
 import { keyOfKind, type ServedResource } from '../core/kinds.ts';
 import type { ResourceVersion } from '../core/names.ts';
-import type { StoreWriter } from '../store/mirror-store.ts';
+import type { MirrorStore } from '../store/mirror-store.ts';
 import type { ReflectorFacts } from './reflector-facts.ts';
-import { createRequests, type Requests } from './requests.ts';
+import { createRequests, type Frame, type Requests } from './requests.ts';
 import { createStaging, type Staging } from './staging.ts';
 import { blankMemory, type Effect, type Input, type Memory, type Report, type State } from './state.ts';
 import { step } from './step.ts';
@@ -17,13 +17,13 @@ export interface ReflectorOptions {
   readonly form: ObjectForm;
   /** Absent: all namespaces. */
   readonly namespace?: string;
-  readonly store: StoreWriter;
+  readonly store: MirrorStore;
   /** Whether the first list may be a WatchList (mirror.md 3.3). */
   readonly streaming: boolean;
   /** Compare the first list by content, as what is served at a version may have changed. */
   readonly byContent?: boolean;
-  /** v, and that the store is whole up to it: of the reflector whose place this one takes. */
-  readonly heir?: { readonly version?: ResourceVersion };
+  /** The facts of the reflector whose place this one takes: what that one held is held. */
+  readonly heir?: ReflectorFacts;
   /** The first list must be the most recent one. */
   readonly recent?: boolean;
   /** After anything that `facts` tells may have changed; never in the middle of a change. */
@@ -47,184 +47,209 @@ export interface Reflector {
  * missing for good.
  */
 export function createReflector(options: ReflectorOptions): Reflector {
-  const { surroundings, resource, store } = options;
-  const { clock, breaker } = surroundings;
-  const life = new AbortController();
-  const context = { cluster: surroundings.cluster, resource };
-  const staging: Staging = createStaging(options);
-  const requests: Requests = createRequests(
-    { ...options, stagedSize: () => staging.size },
-    { hear, fail: (reason, code) => faultAt(code, reason) },
-    life.signal,
-  );
-  let state: State = { phase: 'fresh' };
-  let memory: Memory = {
-    ...blankMemory,
-    streaming: options.streaming,
-    watchable: resource.verbs.includes('watch'),
-    unversioned: options.recent === true ? '' : '0',
-    whole: options.heir !== undefined,
-    ...(options.heir?.version === undefined ? {} : { version: options.heir.version }),
-  };
-  let sleeping: AbortController | undefined;
-  let failedOnce = false;
-  let lostMs: number | undefined;
-  let trueMs: number | undefined;
+  return new RunningReflector(options);
+}
 
-  function faultAt(code: FaultCode, message: string): Fault {
-    return { code, cluster: surroundings.cluster, kind: { group: resource.group, kind: resource.kind }, message, retry: 'LATER' };
+class RunningReflector implements Reflector {
+  readonly #options: ReflectorOptions;
+  readonly #life = new AbortController();
+  readonly #staging: Staging;
+  readonly #requests: Requests;
+  #state: State = { phase: 'fresh' };
+  #memory: Memory;
+  #sleeping: AbortController | undefined;
+  #failedOnce = false;
+  #lostMs: number | undefined;
+  #trueMs: number | undefined;
+
+  constructor(options: ReflectorOptions) {
+    this.#options = options;
+    this.#memory = memoryAtStart(options);
+    this.#trueMs = options.heir?.trueMs;
+    this.#lostMs = options.heir?.lostMs ?? options.surroundings.clock.monotonic();
+    this.#staging = createStaging(options);
+    const listener = {
+      hear: (input: Input | Frame) => this.#hear(input),
+      fail: (message: string, code: FaultCode) => this.#fault(code, message),
+    };
+    this.#requests = createRequests({ ...options, heldSize: () => options.store.size }, listener, this.#life.signal);
+    options.surroundings.breaker.onClosed(() => this.#dispatch({ type: 'woken' }), this.#life.signal);
+    // Not before the owner holds it.
+    queueMicrotask(() => {
+      if (this.#state.phase === 'fresh') this.#dispatch({ type: 'started' });
+    });
   }
 
-  function hear(input: Input | { readonly type: 'frame'; readonly frame: Uint8Array }): void {
-    dispatch(input.type === 'frame' ? decoded(input.frame) : input);
+  facts(): ReflectorFacts {
+    this.#hearAgain();
+    const { whole, watchable, forbiddenSinceMs, version, fault } = this.#memory;
+    return {
+      phase: this.#state.phase,
+      whole,
+      stands: this.#stands(),
+      failedOnce: this.#failedOnce,
+      polled: !watchable,
+      forbidden: forbiddenSinceMs !== undefined,
+      staged: this.#staging.size,
+      ...(this.#lostMs === undefined ? {} : { lostMs: this.#lostMs }),
+      ...(this.#trueMs === undefined ? {} : { trueMs: this.#trueMs }),
+      ...(version === undefined ? {} : { version }),
+      ...(fault === undefined ? {} : { fault }),
+    };
   }
 
-  function decoded(frame: Uint8Array): Input {
+  stop(): void {
+    this.#dispatch({ type: 'stopped', reason: 'stopped' });
+  }
+
+  #hear(input: Input | Frame): void {
+    this.#dispatch(input.type === 'frame' ? this.#decoded(input.frame) : input);
+  }
+
+  #decoded(frame: Uint8Array): Input {
+    const { surroundings, resource } = this.#options;
     try {
-      const event = decodeEvent(frame, context);
-      return event.type === 'unreadable' ? { type: 'unreadable', fault: faultAt('MALFORMED', event.reason) } : { type: 'event', event };
+      const event = decodeEvent(frame, { cluster: surroundings.cluster, resource });
+      return event.type === 'unreadable' ? { type: 'unreadable', fault: this.#fault('MALFORMED', event.reason) } : { type: 'event', event };
     } catch (error) {
-      return threw(error);
+      return this.#threw(error);
     }
   }
 
-  function dispatch(input: Input): void {
-    if (state.phase === 'watching' && input.type !== 'event') hearAgain();
-    const before = { state, memory };
+  #dispatch(input: Input): void {
+    const { clock, breaker } = this.#options.surroundings;
+    if (this.#state.phase === 'watching' && input.type !== 'event') this.#hearAgain();
+    const [stateBefore, memoryBefore] = [this.#state, this.#memory];
     let next: Input | undefined = input;
     while (next !== undefined) {
       const current: Input = next;
       const moment = { nowMs: clock.monotonic(), random: clock.random(), breaker: breaker.fault };
-      const result = step({ state, memory, moment }, current);
-      ({ state, memory } = result);
-      next = undefined;
-      for (const effect of result.effects) {
-        next = attempt(effect, current);
-        if (next !== undefined) break;
-      }
+      const { state, memory, effects } = step({ state: this.#state, memory: this.#memory, moment }, current);
+      [this.#state, this.#memory] = [state, memory];
+      next = this.#carryOutAll(effects, current);
     }
-    if (state.phase !== before.state.phase || memory.fault !== before.memory.fault || memory.whole !== before.memory.whole) changed();
+    const { fault, whole } = this.#memory;
+    if (this.#state.phase !== stateBefore.phase || fault !== memoryBefore.fault || whole !== memoryBefore.whole) this.#changed();
+  }
+
+  /** Gives the input that follows at once, if one does: the effects after it are void. */
+  #carryOutAll(effects: readonly Effect[], cause: Input): Input | undefined {
+    for (const effect of effects) {
+      const next = this.#attempt(effect, cause);
+      if (next !== undefined) return next;
+    }
+    return undefined;
   }
 
   /** A bug in the store, or in what reads the bytes, costs a list and no more (row 22). */
-  function attempt(effect: Effect, cause: Input): Input | undefined {
+  #attempt(effect: Effect, cause: Input): Input | undefined {
     try {
-      return carryOut(effect);
+      return this.#carryOut(effect);
     } catch (error) {
-      const input = threw(error);
-      return cause.type === 'threw' ? undefined : input;
+      const next = this.#threw(error);
+      return cause.type === 'threw' ? undefined : next;
     }
   }
 
-  function threw(error: unknown): Input {
-    surroundings.log.error({ cluster: context.cluster, kind: keyOfKind(resource), err: error }, 'an event could not be taken in');
-    return { type: 'threw', fault: faultAt('MALFORMED', 'an event could not be taken in') };
-  }
-
-  /** Gives the input that follows at once, if one does. */
-  function carryOut(effect: Effect): Input | undefined {
+  #carryOut(effect: Effect): Input | undefined {
+    const { store, onMissing, onReport } = this.#options;
     switch (effect.type) {
       case 'list':
-        return void requests.list(effect.list);
+        return void this.#requests.list(effect.list);
       case 'watch':
-        return void requests.watch(effect);
+        return void this.#requests.watch(effect);
       case 'abort':
-        return void requests.abort();
+        return void this.#requests.abort();
       case 'stage': {
-        const reason = staging.stage(effect.items);
-        return reason === undefined ? undefined : { type: 'unreadable', fault: faultAt('MALFORMED', reason) };
+        const reason = this.#staging.stage(effect.items);
+        return reason === undefined ? undefined : { type: 'unreadable', fault: this.#fault('MALFORMED', reason) };
       }
       case 'stageEvent':
-        return void staging.stageEvent(effect.event);
+        return void this.#staging.stageEvent(effect.event);
       case 'commit':
-        return void commit(effect.version);
+        return void this.#commit(effect.version);
       case 'discard':
-        return void staging.discard();
+        return void this.#staging.discard();
       case 'write':
-        return void write(effect);
+        return void this.#write(effect);
       case 'confirm':
         return void store.confirmed(effect.version);
       case 'sleep':
-        return void sleep(effect.ms);
+        return void this.#sleep(effect.ms);
       case 'rediscover':
-        return void options.onMissing();
+        return void onMissing();
       case 'report':
-        return void options.onReport(effect);
+        return void onReport(effect);
       default:
         throw effect satisfies never;
     }
   }
 
-  function write({ event, version }: Extract<Effect, { readonly type: 'write' }>): void {
+  #write({ event, version }: Extract<Effect, { readonly type: 'write' }>): void {
+    const { store } = this.#options;
     if (event.type === 'applied') store.applied(event.object, version, event.exactly);
     else store.deleted(event.object, version, event.exactly);
   }
 
-  function commit(version: ResourceVersion | undefined): void {
-    staging.commit(version);
-    requests.admitted();
-    trueMs = Math.max(trueMs ?? 0, requests.startedMs);
-    failedOnce = false;
-    options.onCommitted?.();
+  #commit(version: ResourceVersion | undefined): void {
+    this.#staging.commit(version);
+    this.#requests.admitted();
+    this.#trueMs = Math.max(this.#trueMs ?? 0, this.#requests.startedMs);
+    this.#failedOnce = false;
+    this.#options.onCommitted?.();
   }
 
-  function sleep(ms: number): void {
-    sleeping?.abort();
+  #sleep(ms: number): void {
+    this.#sleeping?.abort();
     const ended = new AbortController();
-    sleeping = ended;
-    void clock.sleep(ms, ended.signal).then(() => {
-      if (!ended.signal.aborted) dispatch({ type: 'elapsed' });
+    this.#sleeping = ended;
+    void this.#options.surroundings.clock.sleep(ms, ended.signal).then(() => {
+      if (!ended.signal.aborted) this.#dispatch({ type: 'elapsed' });
     });
   }
 
-  function stands(): boolean {
-    if (state.phase === 'polling') return true;
+  #stands(): boolean {
+    if (this.#state.phase === 'polling') return true;
     // Some proxies send the headers with the first event: no answer yet is no failure, unless one came before.
-    return state.phase === 'watching' && (state.openedMs !== undefined || memory.fault === undefined);
+    return this.#state.phase === 'watching' && (this.#state.openedMs !== undefined || this.#memory.fault === undefined);
   }
 
-  function hearAgain(): void {
-    const heardMs = state.phase === 'watching' && state.openedMs !== undefined ? requests.heardMs() : undefined;
-    if (heardMs !== undefined) trueMs = Math.max(trueMs ?? 0, heardMs);
+  /** What is held is true up to the last sign of life of the connection, while the stream stands. */
+  #hearAgain(): void {
+    const heardMs = this.#state.phase === 'watching' && this.#state.openedMs !== undefined ? this.#requests.heardMs() : undefined;
+    if (heardMs !== undefined) this.#trueMs = Math.max(this.#trueMs ?? 0, heardMs);
   }
 
-  function changed(): void {
-    if (state.phase === 'waiting' || state.phase === 'ended') failedOnce = true;
-    if (stands()) lostMs = undefined;
-    else lostMs ??= clock.monotonic();
-    if (state.phase === 'ended') end();
-    options.onChange();
+  #changed(): void {
+    if (this.#state.phase === 'waiting' || this.#state.phase === 'ended') this.#failedOnce = true;
+    if (this.#stands()) this.#lostMs = undefined;
+    else this.#lostMs ??= this.#options.surroundings.clock.monotonic();
+    if (this.#state.phase === 'ended') {
+      this.#life.abort();
+      this.#sleeping?.abort();
+    }
+    this.#options.onChange();
   }
 
-  function end(): void {
-    life.abort();
-    sleeping?.abort();
+  #threw(error: unknown): Input {
+    const { surroundings, resource } = this.#options;
+    surroundings.log.error({ cluster: surroundings.cluster, kind: keyOfKind(resource), err: error }, 'an event could not be taken in');
+    return { type: 'threw', fault: this.#fault('MALFORMED', 'an event could not be taken in') };
   }
 
-  breaker.onClosed(() => dispatch({ type: 'woken' }), life.signal);
-  queueMicrotask(() => {
-    if (state.phase === 'fresh') dispatch({ type: 'started' });
-  });
+  #fault(code: FaultCode, message: string): Fault {
+    const { surroundings, resource } = this.#options;
+    return { code, cluster: surroundings.cluster, kind: { group: resource.group, kind: resource.kind }, message, retry: 'LATER' };
+  }
+}
 
+function memoryAtStart({ resource, streaming, recent, heir }: ReflectorOptions): Memory {
   return {
-    facts() {
-      hearAgain();
-      return {
-        phase: state.phase,
-        whole: memory.whole,
-        stands: stands(),
-        failedOnce,
-        polled: !memory.watchable,
-        forbidden: memory.forbiddenSinceMs !== undefined,
-        staged: staging.size,
-        ...(lostMs === undefined ? {} : { lostMs }),
-        ...(trueMs === undefined ? {} : { trueMs }),
-        ...(memory.version === undefined ? {} : { version: memory.version }),
-        ...(memory.fault === undefined ? {} : { fault: memory.fault }),
-      };
-    },
-    stop() {
-      dispatch({ type: 'stopped', reason: 'stopped' });
-    },
+    ...blankMemory,
+    streaming,
+    watchable: resource.verbs.includes('watch'),
+    unversioned: recent === true ? '' : '0',
+    whole: heir !== undefined,
+    ...(heir?.version === undefined ? {} : { version: heir.version }),
   };
 }

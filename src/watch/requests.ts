@@ -1,7 +1,7 @@
 import type { ListPage, ListPart, ObjectForm, WatchPart } from '../cluster/cluster-api.ts';
 import type { Fault, FaultCode } from '../core/faults.ts';
 import type { ServedResource } from '../core/kinds.ts';
-import type { Leave } from './admission.ts';
+import type { Leave, ListSize } from './admission.ts';
 import type { Effect, Input, ListAttempt } from './state.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -22,7 +22,7 @@ export interface Requests {
   /** Asks for a page as soon as it is admitted. */
   list(list: ListAttempt): void;
   /** Watches; a WatchList as soon as it is admitted. */
-  watch(start: Extract<Effect, { readonly type: 'watch' }>): void;
+  watch(start: WatchEffect): void;
   /** Ends it upstream: nothing more of it is heard. */
   abort(): void;
   /** What was to be admitted is in: its room is another's. */
@@ -38,132 +38,170 @@ export interface RequestsOptions {
   readonly resource: ServedResource;
   readonly form: ObjectForm;
   readonly namespace?: string;
-  /** Objects that the store holds of this list, or that have been staged: what a list without pages is likely to weigh. */
-  readonly stagedSize: () => number;
+  /** Objects that the store holds: what a list without pages is likely to bring. */
+  readonly heldSize: () => number;
+}
+
+/** A line of a watch, not yet parsed. */
+export interface Frame {
+  readonly type: 'frame';
+  readonly frame: Uint8Array;
 }
 
 /** What a request tells. */
 export interface RequestListener {
-  hear(input: Input | { readonly type: 'frame'; readonly frame: Uint8Array }): void;
+  hear(input: Input | Frame): void;
+  /** A fault of this cluster and kind. */
   fail(message: string, code: FaultCode): Fault;
 }
 
-interface Request {
-  readonly ended: AbortController;
-  leave?: Leave;
+/** Makes one request at a time: the next one aborts the one before. Inputs come one after the other, never from within a call. */
+export function createRequests(options: RequestsOptions, listener: RequestListener, signal: AbortSignal): Requests {
+  const requests = new ReflectorRequests(options, listener);
+  signal.addEventListener('abort', () => requests.abort(), { once: true });
+  return requests;
 }
 
-/** Makes one request at a time: the next one aborts the one before. Inputs come one after the other, never from within a call. */
-export function createRequests(options: RequestsOptions, { hear, fail }: RequestListener, signal: AbortSignal): Requests {
-  const { surroundings, resource, form, namespace } = options;
-  const { api, admission, clock, pace, cluster } = surroundings;
-  const scope = { resource, form, ...(namespace === undefined ? {} : { namespace }) };
-  let current: Request | undefined;
-  let startedMs = 0;
-  let heard: (() => number) | undefined;
-  let itemsSeen = 0;
-  let bytesSeen = 0;
-  let remaining: number | undefined;
+type WatchEffect = Extract<Effect, { readonly type: 'watch' }>;
 
-  function begin(): Request {
-    abort();
-    heard = undefined;
-    const request: Request = { ended: new AbortController() };
-    current = request;
-    return request;
+interface Request {
+  readonly ended: AbortController;
+  leave?: Leave | undefined;
+}
+
+class ReflectorRequests implements Requests {
+  readonly #options: RequestsOptions;
+  readonly #listener: RequestListener;
+  readonly #scope: Pick<ListPage, 'resource' | 'form' | 'namespace'>;
+  #current: Request | undefined;
+  #startedMs = 0;
+  #heard: (() => number) | undefined;
+  #itemsSeen = 0;
+  #bytesSeen = 0;
+  #remaining: number | undefined;
+
+  constructor(options: RequestsOptions, listener: RequestListener) {
+    this.#options = options;
+    this.#listener = listener;
+    const { resource, form, namespace } = options;
+    this.#scope = { resource, form, ...(namespace === undefined ? {} : { namespace }) };
   }
 
-  function abort(): void {
-    current?.ended.abort();
-    current?.leave?.();
-    current = undefined;
+  get startedMs(): number {
+    return this.#startedMs;
+  }
+
+  list(list: ListAttempt): void {
+    void this.#runList(list, this.#begin());
+  }
+
+  watch(start: WatchEffect): void {
+    void this.#runWatch(start, this.#begin());
+  }
+
+  abort(): void {
+    this.#current?.ended.abort();
+    this.#current?.leave?.();
+    this.#current = undefined;
+  }
+
+  admitted(): void {
+    this.#current?.leave?.();
+  }
+
+  heardMs(): number | undefined {
+    return this.#heard?.();
+  }
+
+  #begin(): Request {
+    this.abort();
+    this.#heard = undefined;
+    this.#current = { ended: new AbortController() };
+    return this.#current;
   }
 
   /** False if the request was aborted before its turn came. */
-  async function admit(request: Request, size: { readonly bytesInFlight: number; readonly bytesToCome: number }): Promise<boolean> {
+  async #admit(request: Request, size: Omit<ListSize, 'cluster'>): Promise<boolean> {
+    const { admission, cluster } = this.#options.surroundings;
     const leave = await admission.enter({ cluster, ...size }, request.ended.signal);
-    if (leave === undefined) return false;
-    if (request.ended.signal.aborted) {
-      leave();
-      return false;
-    }
     request.leave = leave;
-    return true;
+    if (request.ended.signal.aborted) leave?.();
+    return !request.ended.signal.aborted;
   }
 
-  async function runList(list: ListAttempt, request: Request): Promise<void> {
-    const page = pageOf(list);
-    const meanBytes = itemsSeen === 0 ? guessedItemBytes : bytesSeen / itemsSeen;
-    const inPage = page.limit ?? Math.max(pageLimit, options.stagedSize());
-    const toCome = list.page === 1 ? inPage : (remaining ?? inPage);
-    if (!(await admit(request, { bytesInFlight: inPage * meanBytes, bytesToCome: toCome * meanBytes }))) return;
-    if (list.page === 1) startedMs = clock.monotonic();
+  async #runList(list: ListAttempt, request: Request): Promise<void> {
+    const { api, clock } = this.#options.surroundings;
+    const page = this.#pageOf(list);
+    const inPage = page.limit ?? this.#likelySize();
+    const toCome = list.page === 1 ? inPage : (this.#remaining ?? inPage);
+    const meanBytes = this.#meanBytes();
+    if (!(await this.#admit(request, { bytesInFlight: inPage * meanBytes, bytesToCome: toCome * meanBytes }))) return;
+    if (list.page === 1) this.#startedMs = clock.monotonic();
     for await (const part of api.list(page, request.ended.signal)) {
       if (request.ended.signal.aborted) return;
-      if (part.type === 'items') {
-        if (!(await takeItems(part.items, request))) return;
-      } else {
-        endPage(part, request);
-        return;
-      }
+      if (part.type !== 'items') return this.#endPage(part, request);
+      await this.#takeItems(part.items, request);
     }
-    if (!request.ended.signal.aborted) hear({ type: 'failed', fault: fail('the list ended without its end', 'SERVER_ERROR') });
+    if (request.ended.signal.aborted) return;
+    request.leave?.();
+    this.#listener.hear({ type: 'failed', fault: this.#listener.fail('the list ended without its end', 'SERVER_ERROR') });
   }
 
-  /** False if the request was aborted meanwhile. */
-  async function takeItems(items: readonly Uint8Array[], request: Request): Promise<boolean> {
+  async #takeItems(items: readonly Uint8Array[], request: Request): Promise<void> {
+    const { pace } = this.#options.surroundings;
     let slice = pace.begin();
     for (let from = 0; from < items.length; from += itemsAtOnce) {
       if (slice.spent()) {
         await pace.rest();
         slice = pace.begin();
       }
-      if (request.ended.signal.aborted) return false;
+      if (request.ended.signal.aborted) return;
       const some = items.slice(from, from + itemsAtOnce);
-      for (const { byteLength } of some) bytesSeen += byteLength;
-      itemsSeen += some.length;
-      hear({ type: 'items', items: some });
+      for (const { byteLength } of some) this.#bytesSeen += byteLength;
+      this.#itemsSeen += some.length;
+      this.#listener.hear({ type: 'items', items: some });
     }
-    return !request.ended.signal.aborted;
   }
 
-  function endPage(part: Exclude<ListPart, { readonly type: 'items' }>, request: Request): void {
+  #endPage(part: Exclude<ListPart, { readonly type: 'items' }>, request: Request): void {
     request.leave?.();
-    if (part.type === 'pageEnded') remaining = part.remaining;
-    if (part.type === 'failed') hear(part);
-    else
-      hear({
-        type: 'pageEnded',
-        ...(part.version === undefined ? {} : { version: part.version }),
-        ...(part.continue === undefined ? {} : { continue: part.continue }),
-      });
+    if (part.type === 'pageEnded') this.#remaining = part.remaining;
+    this.#listener.hear(part);
   }
 
-  function pageOf({ token, at, paging }: ListAttempt): ListPage {
-    if (token !== undefined) return { ...scope, limit: pageLimit, continue: token };
+  #pageOf({ token, at, paging }: ListAttempt): ListPage {
+    if (token !== undefined) return { ...this.#scope, limit: pageLimit, continue: token };
     // A list "not older than" comes from the server's watch cache, which ignores a limit or refuses to serve it.
     const paged = paging === 'paged' && (at === '' || at === '0');
-    return { ...scope, version: at, ...(paged ? { limit: pageLimit } : {}) };
+    return { ...this.#scope, version: at, ...(paged ? { limit: pageLimit } : {}) };
   }
 
-  async function runWatch(start: Extract<Effect, { readonly type: 'watch' }>, request: Request): Promise<void> {
+  #meanBytes(): number {
+    return this.#itemsSeen === 0 ? guessedItemBytes : this.#bytesSeen / this.#itemsSeen;
+  }
+
+  #likelySize(): number {
+    return Math.max(pageLimit, this.#options.heldSize());
+  }
+
+  async #runWatch(start: WatchEffect, request: Request): Promise<void> {
+    const { api, clock } = this.#options.surroundings;
     const { version, initialEvents, timeoutSeconds } = start;
     if (initialEvents) {
-      const meanBytes = itemsSeen === 0 ? guessedItemBytes : bytesSeen / itemsSeen;
-      const bytesToCome = Math.max(pageLimit, options.stagedSize()) * meanBytes;
-      if (!(await admit(request, { bytesInFlight: streamWindowBytes, bytesToCome }))) return;
-      startedMs = clock.monotonic();
+      const bytesToCome = this.#likelySize() * this.#meanBytes();
+      if (!(await this.#admit(request, { bytesInFlight: streamWindowBytes, bytesToCome }))) return;
+      this.#startedMs = clock.monotonic();
     }
-    for await (const part of api.watch({ ...scope, version, initialEvents, timeoutSeconds }, request.ended.signal)) {
+    for await (const part of api.watch({ ...this.#scope, version, initialEvents, timeoutSeconds }, request.ended.signal)) {
       if (request.ended.signal.aborted) return;
-      if (part.type === 'frames') await takeFrames(part.frames, request);
-      else takeSign(part, request);
-      if (request.ended.signal.aborted || part.type === 'closed' || part.type === 'failed') return;
+      if (part.type === 'frames') await this.#takeFrames(part.frames, request);
+      else if (this.#takeSign(part, request) === 'last') return;
     }
-    if (!request.ended.signal.aborted) hear({ type: 'closed', fault: endedAtOnce() });
+    if (!request.ended.signal.aborted) this.#takeSign({ type: 'closed' }, request);
   }
 
-  async function takeFrames(frames: readonly Uint8Array[], request: Request): Promise<void> {
+  async #takeFrames(frames: readonly Uint8Array[], request: Request): Promise<void> {
+    const { pace } = this.#options.surroundings;
     let slice = pace.begin();
     for (const frame of frames) {
       if (slice.spent()) {
@@ -171,42 +209,22 @@ export function createRequests(options: RequestsOptions, { hear, fail }: Request
         slice = pace.begin();
       }
       if (request.ended.signal.aborted) return;
-      hear({ type: 'frame', frame });
+      this.#listener.hear({ type: 'frame', frame });
     }
   }
 
-  function takeSign(part: Exclude<WatchPart, { readonly type: 'frames' }>, request: Request): void {
-    switch (part.type) {
-      case 'opened':
-        heard = () => part.heardMs();
-        hear({ type: 'opened' });
-        break;
-      case 'closed':
-        request.leave?.();
-        hear({ type: 'closed', fault: endedAtOnce() });
-        break;
-      case 'failed':
-        request.leave?.();
-        hear({ type: 'failed', fault: part.fault });
-        break;
-      default:
-        throw part satisfies never;
+  #takeSign(part: Exclude<WatchPart, { readonly type: 'frames' }>, request: Request): 'first' | 'last' {
+    if (part.type === 'opened') {
+      this.#heard = () => part.heardMs();
+      this.#listener.hear({ type: 'opened' });
+      return 'first';
     }
+    request.leave?.();
+    if (part.type === 'failed') this.#listener.hear(part);
+    else {
+      const fault = this.#listener.fail('the server ended the watch before anything came on it', 'SERVER_ERROR');
+      this.#listener.hear({ type: 'closed', fault });
+    }
+    return 'last';
   }
-
-  function endedAtOnce(): Fault {
-    return fail('the server ended the watch before anything came on it', 'SERVER_ERROR');
-  }
-
-  signal.addEventListener('abort', abort, { once: true });
-  return {
-    list: (list) => void runList(list, begin()),
-    watch: (start) => void runWatch(start, begin()),
-    abort,
-    admitted: () => current?.leave?.(),
-    get startedMs() {
-      return startedMs;
-    },
-    heardMs: () => heard?.(),
-  };
 }

@@ -1,0 +1,238 @@
+import type { ObjectForm } from '../cluster/cluster-api.ts';
+import type { Fault, FaultCode } from '../core/faults.ts';
+import type { ServedResource } from '../core/kinds.ts';
+import type { ClusterName } from '../core/names.ts';
+import type { MirrorStore } from '../store/mirror-store.ts';
+import type { MirrorReader, SyncState } from './mirrors.ts';
+import type { ReflectorFacts } from './reflector-facts.ts';
+import { createScopes, type Scopes } from './scopes.ts';
+import type { Report } from './state.ts';
+import type { Surroundings } from './surroundings.ts';
+import { isSettled, type ScopeSync, syncOf, worstOf } from './sync.ts';
+
+/** Whether the mirror is filled, and how; or why it must not be. */
+export type MirrorPolicy =
+  | { readonly fill: 'reflect'; readonly form: ObjectForm }
+  /** Nothing of the kind is ever asked for. */
+  | { readonly fill: 'withheld'; readonly message: string };
+
+export interface MirrorOptions {
+  readonly surroundings: Surroundings;
+  readonly resource: ServedResource;
+  readonly policy: MirrorPolicy;
+  /** Empty, and this mirror's alone. */
+  readonly store: MirrorStore;
+  readonly candidates: () => readonly string[];
+  readonly streaming: () => boolean;
+  /** The phase or its fault has changed. */
+  readonly onSync: (sync: SyncState) => void;
+  /** The path answers 404. */
+  readonly onMissing: () => void;
+  readonly onReport: (report: Report) => void;
+}
+
+/** The mirror of one kind in one cluster, for the one who owns it. */
+export interface Mirror extends MirrorReader {
+  /** Objects of first lists that are not whole yet. */
+  readonly staged: number;
+  /** The last sign of life of a stream of it, in monotonic milliseconds. */
+  readonly heardMs: number | undefined;
+  /** See `Scopes.want`. */
+  want(namespaces: readonly string[]): void;
+  /** What is served, or at which version, has changed: a fresh list, compared by content. */
+  relist(resource: ServedResource): void;
+  /** The cluster's breaker has opened or closed. */
+  breakerChanged(): void;
+  /** Ends it: readers are told `gone`, what was held is freed. */
+  end(fault: Fault): void;
+}
+
+/** Starts at once. */
+export function createMirror(options: MirrorOptions): Mirror {
+  const mirror = new RunningMirror(options);
+  mirror.begin();
+  return mirror;
+}
+
+class RunningMirror implements Mirror {
+  readonly #options: MirrorOptions;
+  readonly #waiters = new Set<() => void>();
+  #resource: ServedResource;
+  #scopes: Scopes | undefined;
+  #ended: Fault | undefined;
+  #told: Pick<SyncState, 'phase' | 'fault'> | undefined;
+  #timer: AbortController | undefined;
+
+  constructor(options: MirrorOptions) {
+    this.#options = options;
+    this.#resource = options.resource;
+  }
+
+  get cluster(): ClusterName {
+    return this.#options.surroundings.cluster;
+  }
+
+  get resource(): ServedResource {
+    return this.#resource;
+  }
+
+  get store(): MirrorStore {
+    return this.#options.store;
+  }
+
+  get staged(): number {
+    return this.#scopes?.facts().reduce((sum, { staged }) => sum + staged, 0) ?? 0;
+  }
+
+  get heardMs(): number | undefined {
+    const times = this.#scopes?.facts().flatMap(({ trueMs }) => (trueMs === undefined ? [] : [trueMs])) ?? [];
+    return times.length === 0 ? undefined : Math.max(...times);
+  }
+
+  begin(): void {
+    const { policy, surroundings, store, candidates, streaming, onMissing, onReport } = this.#options;
+    if (policy.fill === 'withheld') {
+      this.#ended = this.#fault('FORBIDDEN', policy.message);
+      return;
+    }
+    const { form } = policy;
+    const onChange = () => this.#evaluate();
+    this.#scopes = createScopes({
+      surroundings,
+      resource: this.#resource,
+      form,
+      store,
+      candidates,
+      streaming,
+      onMissing,
+      onReport,
+      onChange,
+    });
+  }
+
+  sync(): SyncState {
+    const { clock } = this.#options.surroundings;
+    const { phase, fault } = this.#judge();
+    const trueMs = this.#trueMs();
+    const { version } = this.#options.store;
+    return {
+      phase,
+      ...(trueMs === undefined || phase === 'MISSING' ? {} : { asOfMs: clock.now() - (clock.monotonic() - trueMs) }),
+      ...(version === undefined || phase === 'MISSING' ? {} : { version }),
+      ...(fault === undefined ? {} : { fault }),
+    };
+  }
+
+  faults(): readonly Fault[] {
+    const refusal = this.#scopes?.refusal;
+    const namespaces = this.#scopes?.namespaces.length ?? 0;
+    if (refusal === undefined || namespaces === 0) return [];
+    return [{ ...refusal, message: `${this.#resource.resource} may not be listed in all namespaces; read in ${namespaces} of them` }];
+  }
+
+  settled(): boolean {
+    if (this.#scopes === undefined) return true;
+    const facts = this.#scopes.facts();
+    if (facts.length === 0) return !this.#scopes.asking;
+    const moment = { breaker: this.#options.surroundings.breaker.fault };
+    return facts.every((scope) => isSettled(scope, moment));
+  }
+
+  whenSettled(signal: AbortSignal): Promise<void> {
+    if (signal.aborted || this.settled()) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = () => {
+        this.#waiters.delete(end);
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      this.#waiters.add(end);
+      signal.addEventListener('abort', end, { once: true });
+    });
+  }
+
+  want(namespaces: readonly string[]): void {
+    this.#scopes?.want(namespaces);
+  }
+
+  relist(resource: ServedResource): void {
+    this.#resource = resource;
+    this.#scopes?.relist(resource);
+  }
+
+  breakerChanged(): void {
+    if (this.#ended === undefined) this.#evaluate();
+  }
+
+  end(fault: Fault): void {
+    const scopes = this.#scopes;
+    this.#scopes = undefined;
+    this.#ended = fault;
+    this.#timer?.abort();
+    scopes?.stop();
+    this.#options.store.gone(fault);
+    for (const resolve of [...this.#waiters]) resolve();
+  }
+
+  #judge(): ScopeSync {
+    const scopes = this.#scopes;
+    if (scopes === undefined) return { phase: 'MISSING', fault: this.#ended ?? this.#syncing() };
+    const { clock, breaker } = this.#options.surroundings;
+    const moment = { nowMs: clock.monotonic(), breaker: breaker.fault, syncing: this.#syncing() };
+    const worst = worstOf(scopes.facts().map((facts) => syncOf(facts, moment)));
+    if (worst !== undefined) return worst;
+    if (scopes.asking || scopes.refusal === undefined) return { phase: 'SYNCING', fault: moment.syncing };
+    return { phase: 'MISSING', fault: scopes.refusal };
+  }
+
+  /** As old as the oldest part of it. */
+  #trueMs(): number | undefined {
+    const facts: readonly ReflectorFacts[] = this.#scopes?.facts() ?? [];
+    const times = facts.map(({ trueMs }) => trueMs ?? Number.NaN);
+    const oldest = Math.min(...times);
+    return times.length === 0 || Number.isNaN(oldest) ? undefined : oldest;
+  }
+
+  #evaluate(): void {
+    if (this.#scopes === undefined) return;
+    const { phase, fault, untilMs } = this.#judge();
+    const before = this.#told;
+    this.#told = { phase, ...(fault === undefined ? {} : { fault }) };
+    this.#evaluateAgainAt(untilMs);
+    if (before?.phase !== phase || before.fault?.code !== fault?.code) {
+      this.#tellReaders(before, { phase, fault });
+      this.#options.onSync(this.sync());
+    }
+    if (this.settled()) for (const resolve of [...this.#waiters]) resolve();
+  }
+
+  #tellReaders(
+    before: Pick<SyncState, 'phase'> | undefined,
+    { phase, fault }: Pick<ScopeSync, 'phase'> & { readonly fault: Fault | undefined },
+  ): void {
+    const { store } = this.#options;
+    if (phase === 'STALE' && fault !== undefined) store.failed(fault);
+    if (phase === 'SYNCED' && before?.phase === 'STALE') store.synced();
+  }
+
+  #evaluateAgainAt(untilMs: number | undefined): void {
+    this.#timer?.abort();
+    this.#timer = undefined;
+    if (untilMs === undefined) return;
+    const { clock } = this.#options.surroundings;
+    const ended = new AbortController();
+    this.#timer = ended;
+    void clock.sleep(untilMs - clock.monotonic(), ended.signal).then(() => {
+      if (!ended.signal.aborted) this.#evaluate();
+    });
+  }
+
+  #syncing(): Fault {
+    return this.#fault('SYNCING', `the first list of ${this.#resource.resource} is not whole yet`);
+  }
+
+  #fault(code: FaultCode, message: string): Fault {
+    const { group, kind } = this.#resource;
+    return { code, cluster: this.cluster, kind: { group, kind }, message, retry: code === 'SYNCING' ? 'LATER' : 'NEVER' };
+  }
+}
