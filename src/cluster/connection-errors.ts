@@ -27,8 +27,8 @@ const messages: Readonly<Record<string, string>> = {
 };
 
 /** Carries a breakage through what can only throw: the steps of a dial, and undici. Nobody above `cluster` meets it. */
-export class DialError extends Error {
-  override readonly name = 'DialError';
+export class BreakageError extends Error {
+  override readonly name = 'BreakageError';
   readonly breakage: Breakage;
 
   constructor(broken: Breakage) {
@@ -41,7 +41,7 @@ export class DialError extends Error {
  * What an error of a socket, of TLS or of an HTTP library says, in words of our own: theirs name hosts and addresses.
  */
 export function breakageOfError(error: unknown): Breakage {
-  if (error instanceof DialError) return error.breakage;
+  if (error instanceof BreakageError) return error.breakage;
   const code = errorCode(error);
   // The server's alert about our certificate comes only after our side of the handshake was done (TLS 1.3).
   if (/^ERR_SSL_.*ALERT_.*(CERTIFICATE|ACCESS_DENIED|UNKNOWN_CA)/.test(code)) {

@@ -1,4 +1,6 @@
 import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { ClusterName } from '../core/names.ts';
 import { type Dialled, type DialTarget, dial, type TlsIdentity } from './dial.ts';
 import { createHttp1Pool, type Http1Pool } from './http1-pool.ts';
 import { type Connection, createSessions } from './sessions.ts';
@@ -14,14 +16,16 @@ export interface Connections {
 
 export interface ConnectionsOptions {
   readonly target: DialTarget;
+  readonly cluster: ClusterName;
   readonly clock: Clock;
+  readonly log: Log;
 }
 
 /**
  * Nothing is opened before the first request. HTTP/2 where TLS agrees on it, else HTTP/1.1; asked anew after all connections were lost.
  * At the end of `life` all sockets are destroyed.
  */
-export function createConnections({ target, clock }: ConnectionsOptions, life: AbortSignal): Connections {
+export function createConnections({ target, cluster, clock, log }: ConnectionsOptions, life: AbortSignal): Connections {
   let roundTripMs: number | undefined;
   let http1: Http1Pool | undefined;
 
@@ -29,7 +33,10 @@ export function createConnections({ target, clock }: ConnectionsOptions, life: A
     (...protocols: readonly ('h2' | 'http/1.1')[]) =>
     async (identity: TlsIdentity, signal: AbortSignal): Promise<Dialled> => {
       const dialled = await dial(target, { identity, protocols, clock }, signal);
-      if (dialled.type === 'dialled') roundTripMs = dialled.roundTripMs;
+      if (dialled.type === 'dialled') {
+        roundTripMs = dialled.roundTripMs;
+        log.debug({ cluster, protocol: dialled.protocol, roundTripMs }, 'connected');
+      } else log.debug({ cluster, problem: dialled.breakage.message }, 'could not connect');
       return dialled;
     };
   const poolFor = (identity: TlsIdentity): Http1Pool =>

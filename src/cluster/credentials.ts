@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import { type Breakage, breakage } from './classify.ts';
-import { breakageOfError, DialError } from './connection-errors.ts';
+import { BreakageError, breakageOfError } from './connection-errors.ts';
 import type { TlsIdentity } from './dial.ts';
 import type { Credentials, Endpoint } from './endpoint.ts';
 import { runExecPlugin } from './exec-plugin.ts';
@@ -82,7 +82,7 @@ export function createCredentials(endpoint: Endpoint, clock: Clock, life: AbortS
       failed = undefined;
       return { type: 'obtained', identity };
     } catch (error) {
-      if (!(error instanceof DialError)) throw error;
+      if (!(error instanceof BreakageError)) throw error;
       failed = { breakage: error.breakage, untilMs: clock.monotonic() + leewayMs };
       return { type: 'failed', breakage: error.breakage };
     }
@@ -157,11 +157,11 @@ function proverOf(endpoint: Endpoint, options: ProverOptions): Prover {
   const { credentials } = endpoint;
   switch (credentials.type) {
     case 'none':
-      return fixed({ freshUntilMs: Number.POSITIVE_INFINITY });
+      return fixed(() => undefined);
     case 'token':
-      return fixed({ authorization: bearer(credentials.token), freshUntilMs: Number.POSITIVE_INFINITY });
+      return fixed(() => bearer(credentials.token));
     case 'basic':
-      return fixed({ authorization: basic(credentials), freshUntilMs: Number.POSITIVE_INFINITY });
+      return fixed(() => basic(credentials));
     case 'tokenFile':
       return tokenFileProver(credentials.path, options.clock);
     case 'exec':
@@ -173,8 +173,9 @@ function proverOf(endpoint: Endpoint, options: ProverOptions): Prover {
   }
 }
 
-function fixed(proof: Proof): Prover {
-  return Object.assign(() => Promise.resolve(proof), { expire: () => undefined });
+function fixed(authorization: () => string | undefined): Prover {
+  const prove = async () => ({ ...optional('authorization', authorization()), freshUntilMs: Number.POSITIVE_INFINITY });
+  return Object.assign(prove, { expire: () => undefined });
 }
 
 function tokenFileProver(path: string, clock: Clock): Prover {
@@ -200,7 +201,11 @@ function keptProver(make: () => Promise<Proof>, clock: Clock): Prover {
   });
 }
 
-async function execProof(endpoint: Endpoint, { plugin }: Extract<Credentials, { type: 'exec' }>, { readers, clock, life }: ProverOptions): Promise<Proof> {
+async function execProof(
+  endpoint: Endpoint,
+  { plugin }: Extract<Credentials, { type: 'exec' }>,
+  { readers, clock, life }: ProverOptions,
+): Promise<Proof> {
   const authority = await readers.ca?.read();
   const cluster = {
     server: endpoint.server,
@@ -210,7 +215,7 @@ async function execProof(endpoint: Endpoint, { plugin }: Extract<Credentials, { 
     ...optional('authority', authority),
   };
   const outcome = await runExecPlugin(plugin, { cluster, clock }, life);
-  if (outcome.type === 'failed') throw new DialError(outcome.breakage);
+  if (outcome.type === 'failed') throw new BreakageError(outcome.breakage);
   const { token, clientCertificate, clientKey, expiresMs } = outcome.credential;
   const goodForMs = expiresMs === undefined ? Number.POSITIVE_INFINITY : expiresMs - clock.now() - leewayMs;
   return {
@@ -229,11 +234,11 @@ function oidcProver(settings: Readonly<Record<string, string>>, { clock, life }:
     const late = clock.sleep(providerDeadlineMs, done.signal);
     try {
       const token = await untilAborted(Promise.race([tokens(), late.then(() => undefined)]), life);
-      if (token === undefined) throw new DialError(breakage('UNAUTHENTICATED', 'the OIDC provider gave no token'));
+      if (token === undefined) throw new BreakageError(breakage('UNAUTHENTICATED', 'the OIDC provider gave no token'));
       return { authorization: bearer(token), freshUntilMs: clock.monotonic() + rereadMs };
     } catch (error) {
-      if (error instanceof DialError) throw error;
-      throw new DialError(breakage('UNAUTHENTICATED', `the OIDC token could not be refreshed: ${breakageOfError(error).message}`));
+      if (error instanceof BreakageError) throw error;
+      throw new BreakageError(breakage('UNAUTHENTICATED', `the OIDC token could not be refreshed: ${breakageOfError(error).message}`));
     } finally {
       done.abort();
     }
@@ -244,7 +249,9 @@ function oidcProver(settings: Readonly<Record<string, string>>, { clock, life }:
 function bearer(token: string): string {
   const trimmed = token.trim();
   if (/^[\x21-\x7e]+$/.test(trimmed)) return `Bearer ${trimmed}`;
-  throw new DialError(breakage('UNAUTHENTICATED', trimmed === '' ? 'the token is empty' : 'the token holds characters that no token has'));
+  throw new BreakageError(
+    breakage('UNAUTHENTICATED', trimmed === '' ? 'the token is empty' : 'the token holds characters that no token has'),
+  );
 }
 
 function basic({ username, password }: Extract<Credentials, { type: 'basic' }>): string {
@@ -253,7 +260,8 @@ function basic({ username, password }: Extract<Credentials, { type: 'basic' }>):
 
 /** The last identity if nothing has changed, so that connections made with it stay. */
 function identityAfter(last: Identity | undefined, headers: Identity['headers'], tls: Omit<TlsIdentity, 'serial'>): Identity {
-  const sameTls = last !== undefined && sameBytes(last.tls.ca, tls.ca) && sameBytes(last.tls.cert, tls.cert) && sameBytes(last.tls.key, tls.key);
+  const sameTls =
+    last !== undefined && sameBytes(last.tls.ca, tls.ca) && sameBytes(last.tls.cert, tls.cert) && sameBytes(last.tls.key, tls.key);
   if (sameTls && last.headers.authorization === headers.authorization) return last;
   const serial = (last?.serial ?? 0) + 1;
   return { serial, headers, tls: sameTls ? last.tls : { ...tls, serial } };

@@ -2,7 +2,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import type { Clock } from '../core/clock.ts';
 import { type Breakage, breakage } from './classify.ts';
-import { breakageOfError, DialError } from './connection-errors.ts';
+import { BreakageError, breakageOfError } from './connection-errors.ts';
 import { tunnelThrough } from './proxy-tunnel.ts';
 import { abandoned, openRequestScope, type RequestScope } from './request-scope.ts';
 
@@ -49,7 +49,7 @@ export type Dialled =
  * An abort destroys what there is of the connection. Nothing is thrown. The socket has no data listener yet, and no timeout.
  */
 export async function dial(target: DialTarget, { identity, protocols, clock }: DialOptions, signal: AbortSignal): Promise<Dialled> {
-  using scope = openRequestScope(signal, clock);
+  using scope = openRequestScope([signal], clock);
   scope.within(
     connectDeadlineMs,
     breakage('UNREACHABLE', `the API server did not take the connection within ${connectDeadlineMs / 1_000} s`),
@@ -136,8 +136,8 @@ function settled(socket: net.Socket, event: 'connect' | 'secureConnect', signal:
       socket.destroy();
       done(() => reject(error));
     };
-    const closed = () => done(() => reject(new DialError(breakage('UNREACHABLE', 'the API server closed the connection at once'))));
-    const abort = () => failed(new DialError(abandoned));
+    const closed = () => done(() => reject(new BreakageError(breakage('UNREACHABLE', 'the API server closed the connection at once'))));
+    const abort = () => failed(new BreakageError(abandoned));
     socket.once(event, arrived);
     socket.on('error', failed);
     socket.once('close', closed);
@@ -151,7 +151,7 @@ function demandLoopback(socket: net.Socket): net.Socket {
   const address = socket.remoteAddress ?? '';
   if (address === '::1' || /^(::ffff:)?127\./.test(address)) return socket;
   socket.destroy();
-  throw new DialError(breakage('UNREACHABLE', 'http is spoken to loopback only: expected https'));
+  throw new BreakageError(breakage('UNREACHABLE', 'http is spoken to loopback only: expected https'));
 }
 
 function hostOf(url: URL): string {

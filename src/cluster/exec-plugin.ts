@@ -56,7 +56,9 @@ export async function runExecPlugin(
   return readCredential(ran.stdout, plugin);
 }
 
-type Ran = { readonly result: 'exited'; readonly stdout: string } | { readonly result: 'failed'; readonly why: string; readonly stderr: string };
+type Ran =
+  | { readonly result: 'exited'; readonly stdout: string }
+  | { readonly result: 'failed'; readonly why: string; readonly stderr: string };
 
 function run(plugin: ExecPlugin, { info, clock }: { readonly info: string; readonly clock: Clock }, signal: AbortSignal): Promise<Ran> {
   return new Promise((resolve) => {

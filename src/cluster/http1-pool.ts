@@ -3,7 +3,7 @@ import { type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../core/clock.ts';
 import { byteQueue } from './byte-queue.ts';
 import { type Breakage, breakage } from './classify.ts';
-import { breakageOfError, DialError } from './connection-errors.ts';
+import { BreakageError, breakageOfError } from './connection-errors.ts';
 import type { Dialled, TlsIdentity } from './dial.ts';
 import { createPulse, type Pulse, watchOver } from './liveness.ts';
 import { abandoned, breakageIn, untilAborted } from './request-scope.ts';
@@ -47,7 +47,7 @@ export function createHttp1Pool({ origin, identity, clock, dial }: Http1PoolOpti
     const adopted = spare.find((socket) => !socket.destroyed);
     spare.length = 0;
     const made = adopted === undefined ? await dial(identity, ending.signal) : { type: 'dialled' as const, socket: adopted };
-    if (made.type === 'broken') return callback(new DialError(made.breakage), null);
+    if (made.type === 'broken') return callback(new BreakageError(made.breakage), null);
     made.socket.setKeepAlive(true, keepAliveMs);
     callback(null, made.socket);
   };
@@ -67,7 +67,7 @@ export function createHttp1Pool({ origin, identity, clock, dial }: Http1PoolOpti
     if (ending.signal.aborted) return;
     ending.abort(because);
     for (const socket of spare) socket.destroy();
-    for (const pool of Object.values(pools)) void pool.destroy(new DialError(because)).catch(() => undefined);
+    for (const pool of Object.values(pools)) void pool.destroy(new BreakageError(because)).catch(() => undefined);
   };
   const abandon = () => destroy(abandoned);
   life.addEventListener('abort', abandon, { once: true });
@@ -129,14 +129,14 @@ function dispatch(pool: Pool, { request, pulse, ended }: DispatchOptions, signal
     const abort = () => {
       const because = breakageIn(signal) ?? abandoned;
       finish(because);
-      controller?.abort(new DialError(because));
+      controller?.abort(new BreakageError(because));
     };
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(started) {
         controller = started;
-        if (signal.aborted) started.abort(new DialError(abandoned));
+        if (signal.aborted) started.abort(new BreakageError(abandoned));
       },
       onResponseStart(_controller, status, headers) {
         pulse.beat();

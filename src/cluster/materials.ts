@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../core/clock.ts';
 import { breakage } from './classify.ts';
-import { DialError } from './connection-errors.ts';
+import { BreakageError } from './connection-errors.ts';
 import type { Material } from './endpoint.ts';
 
 /** Files are read again after this long: that is how kubelets and operators rotate tokens and certificates. */
@@ -12,7 +12,7 @@ export interface MaterialReader {
   /**
    * Read at most once per 60 s; a failed read keeps the old content.
    *
-   * @throws {DialError} `UNAUTHENTICATED` if it could never be read.
+   * @throws {BreakageError} `UNAUTHENTICATED` if it could never be read.
    */
   read(): Promise<Uint8Array>;
   /** The next `read` reads anew. */
@@ -31,7 +31,7 @@ export function createMaterialReader(material: Material, what: string, clock: Cl
       try {
         held = await readFile(path);
       } catch {
-        if (held === undefined) throw new DialError(breakage('UNAUTHENTICATED', `${what} cannot be read from ${path}`));
+        if (held === undefined) throw new BreakageError(breakage('UNAUTHENTICATED', `${what} cannot be read from ${path}`));
       }
       freshUntilMs = clock.monotonic() + rereadMs;
       return held;

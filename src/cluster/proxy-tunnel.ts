@@ -1,6 +1,6 @@
 import type net from 'node:net';
 import { breakage } from './classify.ts';
-import { DialError } from './connection-errors.ts';
+import { BreakageError } from './connection-errors.ts';
 
 const maxHeadBytes = 16_384;
 
@@ -13,7 +13,7 @@ export interface Tunnel {
 /**
  * Asks an HTTP proxy to CONNECT. Resolves once it agreed; the socket then leads to the host.
  *
- * @throws {DialError} if it refuses, says something else, or closes.
+ * @throws {BreakageError} if it refuses, says something else, or closes.
  */
 export async function tunnelThrough(socket: net.Socket, { proxy, host, port }: Tunnel, signal: AbortSignal): Promise<void> {
   const target = `${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -25,7 +25,7 @@ export async function tunnelThrough(socket: net.Socket, { proxy, host, port }: T
   if (status?.startsWith('2')) return;
   socket.destroy();
   const said = status === undefined ? 'something other than HTTP' : `HTTP ${status}`;
-  throw new DialError(breakage('UNREACHABLE', `the proxy did not open a tunnel: it answered ${said}`));
+  throw new BreakageError(breakage('UNREACHABLE', `the proxy did not open a tunnel: it answered ${said}`));
 }
 
 function readHead(socket: net.Socket, signal: AbortSignal): Promise<string> {
@@ -38,7 +38,7 @@ function readHead(socket: net.Socket, signal: AbortSignal): Promise<string> {
       end();
     };
     const fail = (message: string) => {
-      finish(() => reject(new DialError(breakage('UNREACHABLE', message))));
+      finish(() => reject(new BreakageError(breakage('UNREACHABLE', message))));
       socket.destroy();
     };
     const read = () => {

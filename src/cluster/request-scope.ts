@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import { type Breakage, breakage } from './classify.ts';
 
-/** The life of one request: it ends with the caller's signal, or when a deadline passes. */
+/** The life of one request: it ends with the caller's signal, when a deadline passes, or when it is disposed of; what is still open of it then is reset. */
 export interface RequestScope extends Disposable {
   /** Its reason is a `Breakage` when a deadline has passed. */
   readonly signal: AbortSignal;
@@ -9,12 +9,17 @@ export interface RequestScope extends Disposable {
   within(ms: number, what: Breakage): void;
   /** No deadline until the next `within`. */
   relax(): void;
+  /** True once one of the outer signals has aborted: nobody is to be told anything any more. */
+  readonly abandoned: boolean;
   /** Why it ended: the deadline's breakage, or undefined while it stands and after the caller's abort. */
   readonly broken: Breakage | undefined;
 }
 
-/** Opens the scope of one request. Disposing it leaves no timer and no listener behind. */
-export function openRequestScope(outer: AbortSignal, clock: Clock): RequestScope {
+/** What a request that was ended from outside is told; nobody reads it. */
+export const abandoned: Breakage = breakage('UNREACHABLE', 'the request was ended by its caller');
+
+/** Opens the scope of one request, which none of these signals outlives. Disposing it leaves no timer and no listener behind. */
+export function openRequestScope(outer: readonly AbortSignal[], clock: Clock): RequestScope {
   const controller = new AbortController();
   let untilMs = Number.POSITIVE_INFINITY;
   let wakesMs = Number.POSITIVE_INFINITY;
@@ -33,9 +38,10 @@ export function openRequestScope(outer: AbortSignal, clock: Clock): RequestScope
     nap = undefined;
     wakesMs = Number.POSITIVE_INFINITY;
   };
-  const end = () => controller.abort(outer.reason);
-  if (outer.aborted) end();
-  else outer.addEventListener('abort', end, { once: true });
+  const isAbandoned = () => outer.some((signal) => signal.aborted);
+  const end = () => controller.abort(abandoned);
+  if (isAbandoned()) end();
+  else for (const signal of outer) signal.addEventListener('abort', end, { once: true });
 
   return {
     signal: controller.signal,
@@ -48,12 +54,16 @@ export function openRequestScope(outer: AbortSignal, clock: Clock): RequestScope
     relax() {
       untilMs = Number.POSITIVE_INFINITY;
     },
+    get abandoned() {
+      return isAbandoned();
+    },
     get broken() {
-      return outer.aborted ? undefined : breakageIn(controller.signal);
+      return isAbandoned() ? undefined : breakageIn(controller.signal);
     },
     [Symbol.dispose]() {
-      outer.removeEventListener('abort', end);
+      for (const signal of outer) signal.removeEventListener('abort', end);
       untilMs = Number.POSITIVE_INFINITY;
+      controller.abort(abandoned);
       nap?.abort();
     },
   };
@@ -64,9 +74,6 @@ export function breakageIn(signal: AbortSignal): Breakage | undefined {
   const reason: unknown = signal.reason;
   return typeof reason === 'object' && reason !== null && 'code' in reason && 'retry' in reason ? (reason as Breakage) : undefined;
 }
-
-/** What a request that was ended from outside is told; nobody reads it. */
-export const abandoned: Breakage = breakage('UNREACHABLE', 'the request was ended by its caller');
 
 /** The promise's value, or undefined as soon as the signal aborts. The promise goes on: others may wait for it. */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {

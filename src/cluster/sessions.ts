@@ -85,7 +85,7 @@ export function createSessions({ authority, clock, dial, fallBack }: SessionsOpt
   };
 
   const greet = async ({ socket }: Connection): Promise<SessionOpened> => {
-    using scope = openRequestScope(life, clock);
+    using scope = openRequestScope([life], clock);
     scope.within(
       settingsDeadlineMs,
       breakage('UNREACHABLE', `the API server sent no HTTP/2 settings within ${settingsDeadlineMs / 1_000} s`),
