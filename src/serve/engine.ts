@@ -83,6 +83,8 @@ export function createEngine(options: EngineOptions): Engine {
         return { result: 'ready', ready: { served, document, operation, execute: run } };
       } catch (error) {
         if (error instanceof GraphQLError) return { result: 'refused', errors: [error] };
+        // graphql-js recurses: 2,000 tokens of nothing but brackets overflow the stack.
+        if (error instanceof RangeError) return { result: 'refused', errors: [new GraphQLError('expected a document that is less deep')] };
         throw error;
       }
     },
