@@ -34,7 +34,8 @@ export function fieldNamesOf(keys: readonly string[], hidden?: ReadonlySet<strin
     for (const key of keys) {
       let name = legalName(key);
       if (names.has(key) || (legalFirst && (name !== key || !free(name)))) continue;
-      while (!free(name) || taken.has(name)) name += '_';
+      // Two underscores in front belong to introspection.
+      while (!free(name) || taken.has(name)) name += name === '_' ? '0' : '_';
       taken.add(name);
       names.set(key, name);
     }

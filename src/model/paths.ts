@@ -1,5 +1,4 @@
 import { MusterError } from '../core/errors.ts';
-import { keyOfKind } from '../core/kinds.ts';
 import { nearest } from '../core/nearest.ts';
 import { clusterFields, objectMeta, ownerReference } from './hand-written-types.ts';
 import type { Model, ModelField, ModelKind, ModelType, TypeReference } from './model.ts';
@@ -68,7 +67,7 @@ export function printPath(segments: readonly string[]): string {
  * @throws {MusterError} `BAD_INPUT` if there is no such path: which part of it is wrong, and what was probably meant.
  */
 export function resolvePath(model: Model, kind: ModelKind, text: string): ModelPath {
-  const walk: Walk = { model, text, within: keyOfKind(kind) };
+  const walk: Walk = { model, text, within: kind.kind };
   const [first, ...rest] = segmentsOf(text);
   if (first === 'cluster') return resolveInCluster(walk, rest);
   if (first === 'apiVersion' || first === 'kind') {

@@ -1,0 +1,246 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { keyOfKind } from '../../src/core/kinds.ts';
+import { convertDefinition } from '../../src/model/convert-definition.ts';
+import { type CreatedModel, createModel } from '../../src/model/create-model.ts';
+import type { Model } from '../../src/model/model.ts';
+import { companionSuffixes, reservedRootFields, reservedTypeNames, resourceFieldNames } from '../../src/model/reserved-names.ts';
+import type { KindSchema, Shape } from '../../src/model/shapes.ts';
+import { arbitraryKindSchema } from '../support/arbitrary-shapes.ts';
+import { committedModel, corpusDefinitions, fixtureDefinition } from '../support/corpus.ts';
+
+const baseline = committedModel();
+const fixtures = ['widgets-north', 'widgets-south', 'names', 'free', 'machines', 'pods'].map((name) =>
+  convertDefinition(fixtureDefinition(name)),
+);
+
+describe('kinds of two clusters', () => {
+  const { model, problems } = create(fixtures);
+
+  test('stand beside the built-in ones, joined and named by group', () => {
+    expect(problems).toEqual([]);
+    expect(namesIn(model)).toEqual({
+      'Free.example.com': 'ExampleFree exampleFrees exampleFree',
+      'Widget.example.com': 'ExampleWidget exampleWidgets exampleWidget',
+      'Pod.example.net': 'ExampleNetPod exampleNetPods exampleNetPod',
+      'Machine.infra.example.com': 'InfraExampleMachine infraExampleMachines infraExampleMachine',
+      'Names.odd.example.org': 'OddExampleNames oddExampleNames oddExampleNamesByName',
+    });
+    expect(model.kinds.get('Widget.example.com')).toMatchObject({
+      versions: ['v1', 'v1beta1'],
+      conflicts: ['spec.round', 'spec.selector'],
+    });
+  });
+
+  test('share a type for one structure within a group, called by the shortest path to it', () => {
+    const typeOf = (type: string, field: string) => model.types.get(type)?.fields.find(({ name }) => name === field)?.type;
+    expect(typeOf('ExampleWidgetSpec', 'parts')).toEqual({ list: { type: 'ExampleWidgetSpecParts' } });
+    expect(typeOf('ExampleWidgetStatus', 'spare')).toEqual({ type: 'ExampleWidgetSpecParts' });
+  });
+
+  test('keep the keys of fields that GraphQL cannot name', () => {
+    const keys = (type: string) => Object.fromEntries((model.types.get(type)?.fields ?? []).map(({ name, key }) => [name, key]));
+    expect(keys('OddExampleNames')).toEqual({
+      cluster_: 'cluster',
+      events_: 'events',
+      object_: 'object_',
+      object__: 'object',
+      spec: 'spec',
+    });
+    expect(keys('OddExampleNamesSpec')).toMatchObject({
+      _proto__: '__proto__',
+      constructor_: 'constructor',
+      cluster: 'cluster',
+      _typename: '__typename',
+    });
+    checkLaws(model);
+  });
+});
+
+describe('names', () => {
+  test('do not depend on the order of arrival within one call', () => {
+    expect(namesIn(create(fixtures.toReversed()).model)).toEqual(namesIn(create(fixtures).model));
+  });
+
+  test('stay when a group with the same prefix comes later: the later one takes its whole group', () => {
+    const first = create([custom({ group: 'example.net', kind: 'Pod' })]);
+    expect(namesIn(first.model)).toEqual({ 'Pod.example.net': 'ExamplePod examplePods examplePod' });
+    const then = create([custom({ group: 'example.com', kind: 'Widget' }), custom({ group: 'example.net', kind: 'Pod' })], first);
+    expect(namesIn(then.model)).toEqual({
+      'Pod.example.net': 'ExamplePod examplePods examplePod',
+      'Widget.example.com': 'ExampleComWidget exampleComWidgets exampleComWidget',
+    });
+  });
+
+  test('are kept for a kind that has gone and comes again', () => {
+    const [ours, theirs] = [custom({ group: 'a.example.com', kind: 'BC' }), custom({ group: 'a.example.b.com', kind: 'C' })];
+    const both = create([ours, theirs]);
+    const without = create([theirs], both);
+    const again = create([ours, theirs], without);
+    expect(namesIn(again.model)).toEqual(namesIn(both.model));
+    expect(namesIn(without.model)['C.a.example.b.com']).toBe(namesIn(both.model)['C.a.example.b.com']);
+  });
+
+  test('may come from aliases', () => {
+    const { model } = createModel({
+      baseline,
+      custom: [custom({ group: 'example.com', kind: 'Widget' })],
+      prefixes: new Map([['example.com', 'Acme']]),
+    });
+    expect(namesIn(model)).toEqual({ 'Widget.example.com': 'AcmeWidget acmeWidgets acmeWidget' });
+  });
+
+  test('never meet: kinds that would be called alike take their whole group', () => {
+    const schemas = [
+      custom({ group: 'example.com', kind: 'FooBar' }),
+      custom({ group: 'example.foo.com', kind: 'Bar' }),
+      // Types that come with every kind, types written by hand, and built-in ones are taken too.
+      custom({ group: 'example.com', kind: 'Widget' }),
+      custom({ group: 'example.com', kind: 'WidgetConnection' }),
+      custom({ group: 'propagation.io', kind: 'Plan' }),
+      custom({ group: 'pod.io', kind: 'Template' }),
+      custom({ group: 'a-b.c.io', kind: 'X' }),
+      custom({ group: 'a.b.c.io', kind: 'X' }),
+      custom({ group: 'a.b-c.io', kind: 'X' }),
+    ];
+    const { model } = create(schemas);
+    expect(namesIn(model)).toMatchObject({
+      'FooBar.example.com': expect.stringContaining('ExampleFooBar '),
+      'Bar.example.foo.com': expect.stringContaining('ExampleFooComBar '),
+      'WidgetConnection.example.com': expect.stringContaining('ExampleComWidgetConnection '),
+      'Plan.propagation.io': expect.stringContaining('PropagationIoPlan '),
+      'Template.pod.io': expect.stringContaining('PodIoTemplate '),
+    });
+    checkLaws(model);
+  });
+
+  test('of a nested structure give way to kinds', () => {
+    const spec: Shape = { fields: [{ key: 'a', shape: { scalar: 'String' } }] };
+    const { model } = create([
+      custom({ group: 'example.com', kind: 'WidgetSpec' }),
+      custom({ group: 'example.com', kind: 'Widget', shape: { fields: [{ key: 'spec', shape: spec }] } }),
+    ]);
+    expect(model.kinds.get('WidgetSpec.example.com')?.type).toBe('ExampleWidgetSpec');
+    expect(model.types.get('ExampleWidget')?.fields[0]?.type).toEqual({ type: 'ExampleWidgetSpec_2' });
+    checkLaws(model);
+  });
+});
+
+test('a custom kind of the group and name of a built-in one adds nothing', () => {
+  const { model, prefixes } = create([custom({ group: 'apps', kind: 'Deployment' })]);
+  expect([...model.kinds]).toEqual([...baseline.kinds]);
+  expect([...prefixes]).toEqual([]);
+});
+
+test('a group that is too large is left out, with its name and the reason; the others stay', () => {
+  const wide = (prefix: string): Shape => ({
+    fields: Array.from({ length: 300 }, (_, index) => ({ key: `${prefix}${index}`, shape: { scalar: 'String' } })),
+  });
+  const shape = { fields: Array.from({ length: 300 }, (_, index) => ({ key: `r${index}`, shape: wide(`r${index}f`) })) };
+  const { model, problems } = create([custom({ group: 'huge.com', kind: 'Huge', shape }), custom({ group: 'small.com', kind: 'Small' })]);
+  expect(problems).toEqual([
+    { group: 'huge.com', message: 'group huge.com is left out: expected at most 60000 fields in one group, got more' },
+  ]);
+  expect(Object.keys(namesIn(model))).toEqual(['Small.small.com']);
+  checkLaws(model);
+});
+
+test('what nobody serves stays, deprecated', () => {
+  const schemas = [custom({ group: 'example.com', kind: 'Widget' }), custom({ group: 'example.com', kind: 'Gadget' })];
+  const { model } = createModel({ baseline, custom: schemas, prefixes: new Map(), unserved: new Set(['Widget.example.com']) });
+  expect(model.kinds.get('Widget.example.com')?.deprecated).toBe('No connected cluster serves this kind.');
+  expect(model.kinds.get('Gadget.example.com')?.deprecated).toBeUndefined();
+});
+
+test('random definitions of a kind by several clusters give one lawful model, in any order', () => {
+  fc.assert(
+    fc.property(fc.array(arbitraryKindSchema, { minLength: 1, maxLength: 5 }), (schemas) => {
+      const { model, problems } = create(schemas);
+      expect(problems).toEqual([]);
+      checkLaws(model);
+      expect(create(schemas.toReversed()).model).toEqual(model);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+describe.skipIf(corpusDefinitions === undefined)('the CRDs of real projects', () => {
+  const schemas = (corpusDefinitions ?? []).map(convertDefinition);
+
+  test('give a lawful model', () => {
+    const { model, problems } = create(schemas);
+    expect(problems).toEqual([]);
+    expect(model.kinds.size).toBe(baseline.kinds.size + schemas.length);
+    expect(namesIn(model)).toMatchObject({
+      'Certificate.cert-manager.io': 'CertManagerCertificate certManagerCertificates certManagerCertificate',
+      'Cluster.cluster.x-k8s.io': 'ClusterXCluster clusterXClusters clusterXCluster',
+      'Cluster.postgresql.cnpg.io': 'PostgresqlCnpgCluster postgresqlCnpgClusters postgresqlCnpgCluster',
+    });
+    checkLaws(model);
+  });
+
+  test('keep their names when one cluster more is connected, whichever it is', () => {
+    const all = create(schemas).model;
+    fc.assert(
+      fc.property(fc.shuffledSubarray(schemas, { minLength: 2 }), fc.nat(), (order, cut) => {
+        const before = create(order.slice(0, cut % order.length));
+        const after = create(order, before);
+        expect(namesIn(after.model)).toMatchObject(namesIn(before.model));
+        // No two groups of the corpus share a prefix, so the way there does not show at all.
+        expect(namesIn(all)).toMatchObject(namesIn(after.model));
+      }),
+      { numRuns: 15 },
+    );
+  });
+});
+
+function create(schemas: readonly KindSchema[], last?: CreatedModel): CreatedModel {
+  return createModel({ baseline, custom: schemas, prefixes: last?.prefixes ?? new Map() });
+}
+
+function custom({ shape = { fields: [] }, ...names }: { group: string; kind: string; shape?: KindSchema['shape'] }): KindSchema {
+  const lower = names.kind.toLowerCase();
+  return {
+    ...names,
+    ...{ plural: `${lower}s`, singular: lower, shortNames: [], categories: [], versions: ['v1'] },
+    ...{ namespaced: true, source: 'CUSTOM', shape, conflicts: [] },
+  };
+}
+
+/** Type, list field and single field of each kind that is not built in. */
+function namesIn({ kinds }: Model): Readonly<Record<string, string>> {
+  const customs = [...kinds.values()].filter(({ source }) => source !== 'BUILT_IN');
+  return Object.fromEntries(customs.map((kind) => [keyOfKind(kind), `${kind.type} ${kind.many} ${kind.one}`]));
+}
+
+/** What must hold of every model: names legal and different, no reference to nothing, keys reversible. */
+function checkLaws({ types, kinds }: Model): void {
+  const companions = [...kinds.values()].flatMap(({ type }) => companionSuffixes.map((suffix) => `${type}${suffix}`));
+  const typeNames = [...types.keys(), ...companions.filter((name) => !reservedTypeNames.has(name))];
+  expect(new Set(typeNames).size).toBe(typeNames.length);
+  expect([...types.keys()].filter((name) => reservedTypeNames.has(name))).toEqual([]);
+  const rootFields = [...[...kinds.values()].flatMap(({ many, one }) => [many, one]), ...reservedRootFields];
+  expect(new Set(rootFields).size).toBe(rootFields.length);
+  const kindTypes = new Set([...kinds.values()].map(({ type }) => type));
+  expect(kindTypes.size).toBe(kinds.size);
+  const illegal: string[] = [...typeNames, ...rootFields].filter((name) => !isLegal(name) && name !== '_service' && name !== '_entities');
+  for (const { name, fields } of types.values()) {
+    if (fields.length === 0 && !kindTypes.has(name)) illegal.push(`${name} is empty`);
+    if (new Set(fields.map((field) => field.name)).size !== fields.length) illegal.push(`${name} has a name twice`);
+    if (new Set(fields.map((field) => field.key)).size !== fields.length) illegal.push(`${name} has a key twice`);
+    for (const field of fields) {
+      let type = field.type;
+      while ('list' in type) type = type.list;
+      if ('type' in type && (type.type === 'ResourceList' ? false : !types.has(type.type) || kindTypes.has(type.type))) {
+        illegal.push(`${name}.${field.name} leads to ${type.type}`);
+      }
+      if (!isLegal(field.name) || field.name in {}) illegal.push(`${name}.${field.name}`);
+      if (kindTypes.has(name) && resourceFieldNames.has(field.name)) illegal.push(`${name}.${field.name} hides one of Resource`);
+    }
+  }
+  expect(illegal).toEqual([]);
+}
+
+function isLegal(name: string): boolean {
+  return /^(?!__)[A-Za-z_]\w*$/.test(name);
+}
