@@ -13,18 +13,14 @@ describe('local mode', () => {
   afterAll(() => edge[Symbol.asyncDispose]());
   const post = (headers: Record<string, string>) => rawRequest(edge.url, { method: 'POST', body: hello, headers: { ...json, ...headers } });
 
-  test.each([
-    'evil.example.com',
-    'evil.example.com:4000',
-    '127.0.0.1.evil.example.com',
-    '10.0.0.1',
-    '[::2]',
-    'localhost@evil.example.com',
-  ])('refuses the Host %j, which a rebound name would send, on every path', async (host) => {
-    expect((await post({ host })).status).toBeGreaterThanOrEqual(400);
-    for (const path of ['/graphql', '/schema.graphql', '/metrics', '/readyz', '/livez'])
-      expect((await rawRequest(edge.origin, { path, headers: { host } })).status).toBeGreaterThanOrEqual(400);
-  });
+  test.each(['evil.example.com', 'evil.example.com:4000', '127.0.0.1.evil.example.com', '10.0.0.1', '[::2]', 'localhost@evil.example.com'])(
+    'refuses the Host %j, which a rebound name would send, on every path',
+    async (host) => {
+      expect((await post({ host })).status).toBeGreaterThanOrEqual(400);
+      for (const path of ['/graphql', '/schema.graphql', '/metrics', '/readyz', '/livez'])
+        expect((await rawRequest(edge.origin, { path, headers: { host } })).status).toBeGreaterThanOrEqual(400);
+    },
+  );
 
   test.each(['localhost', 'localhost:1234', '127.0.0.1', '127.1.2.3:80', '[::1]:4000', 'LOCALHOST'])('serves the Host %s', async (host) => {
     expect((await post({ host })).status).toBe(200);
