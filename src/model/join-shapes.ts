@@ -35,7 +35,9 @@ export function joinShapes(a: Shape, b: Shape, at: JoinPlace): Shape {
 
 /** Where in the tree two shapes meet, and who wants to know of those that have nothing in common. */
 export interface JoinPlace {
-  readonly path: readonly string[];
+  /** Keys from the root to here; longer while the join is deeper, as it was afterwards. */
+  readonly path: string[];
+  /** Called with `path` as it is then: whoever keeps it takes a copy. */
   conflict(path: readonly string[]): void;
 }
 
@@ -64,8 +66,10 @@ export function joinTexts(a: string | undefined, b: string | undefined): string 
   return a <= b ? a : b;
 }
 
-function joinFields(a: ShapeField, b: ShapeField, { path, conflict }: JoinPlace): ShapeField {
-  const shape = joinShapes(a.shape, b.shape, { path: [...path, a.key], conflict });
+function joinFields(a: ShapeField, b: ShapeField, at: JoinPlace): ShapeField {
+  at.path.push(a.key);
+  const shape = joinShapes(a.shape, b.shape, at);
+  at.path.pop();
   const rules = joinRules(a, b);
   const description = joinTexts(a.description, b.description);
   const deprecated = joinTexts(a.deprecated, b.deprecated);
