@@ -41,7 +41,10 @@ export interface RunningServer extends AsyncDisposable {
 /** Starts it and waits for that line. Ended with SIGTERM, at the latest when the signal aborts. */
 export async function startServer(program: string, args: readonly string[], options: ProgramOptions): Promise<RunningServer> {
   const file = fileURLToPath(new URL(`./programs/${program}`, import.meta.url));
-  const child = spawn(process.execPath, [...(options.nodeFlags ?? []), file, ...args], { stdio: ['ignore', 'pipe', 'inherit'], signal: options.signal });
+  const child = spawn(process.execPath, [...(options.nodeFlags ?? []), file, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    signal: options.signal,
+  });
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const line = await new Promise<string>((resolve, reject) => {
     let text = '';

@@ -1,6 +1,7 @@
 // An API server that costs next to nothing: every answer is made before the first request. Pods, and whatever else is asked for as empty.
-//   canned-server.ts --pods 20000 [--port N]
-// Prints {"url","ca","control"}; `control` is plain HTTP: POST /push?count=N&rate=R sends MODIFIED events to every open watch of pods.
+//   canned-server.ts --pods 20000 [--no-watch-list]
+// Prints {"url","ca","control"}; `control` is plain HTTP: POST /push?count=N&rate=R sends MODIFIED events to every open watch of pods,
+// POST /expire ends them with a 410, GET /counts tells {requests, sockets, watches, lists}.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import type { AddressInfo } from 'node:net';
@@ -12,19 +13,26 @@ import { podOf } from '../pods.ts';
 type Request = IncomingMessage | Http2ServerRequest;
 type Response = ServerResponse | Http2ServerResponse;
 
-const { values } = parseArgs({ options: { pods: { type: 'string', default: '20000' } } });
+const { values } = parseArgs({
+  options: { pods: { type: 'string', default: '20000' }, 'no-watch-list': { type: 'boolean', default: false } },
+});
 const count = Number(values.pods);
 const listVersion = '900000000';
 const items = Array.from({ length: count }, (_, index) => Buffer.from(JSON.stringify(podOf(index))));
 const initial = items.map((item) => eventOf('ADDED', item));
 const watches = new Set<Response>();
+const others = new Set<Response>();
 let requests = 0;
+let lists = 0;
 const sockets = new Set<unknown>();
 let revision = 0;
 
 const { key, certificate, ca } = await createCertificate();
-const server = createSecureServer({ key, cert: certificate, allowHTTP1: true, settings: { maxConcurrentStreams: 100 } }, (request, response) => void answer(request, response));
-server.on('secureConnection', (socket) => sockets.add(socket));
+const server = createSecureServer(
+  { key, cert: certificate, allowHTTP1: true, settings: { maxConcurrentStreams: 100 } },
+  (request, response) => void answer(request, response),
+);
+server.on('secureConnection', (socket) => sockets.add(socket.once('close', () => sockets.delete(socket))));
 const control = createServer((request, response) => void steer(request, response));
 await Promise.all([listening(server), listening(control)]);
 console.log(JSON.stringify({ url: `https://127.0.0.1:${portOf(server)}`, ca, control: `http://127.0.0.1:${portOf(control)}` }));
@@ -36,34 +44,58 @@ async function answer(request: Request, response: Response): Promise<void> {
   const { pathname, searchParams: query } = url;
   if (pathname === '/version') return json(response, { major: '1', minor: '36', gitVersion: 'v1.36.3' });
   if (pathname === '/api' || pathname === '/apis') return discovery(pathname, response);
+  if (query.has('watch') && query.has('sendInitialEvents') && values['no-watch-list']) return forbidden(response);
   if (query.has('watch')) return openWatch(pathname, query, response);
   if (pathname === '/api/v1/pods') return listPods(query, response);
-  if (pathname === '/api/v1/namespaces/kube-system') return json(response, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system', uid: 'bench', resourceVersion: '1' } });
+  if (pathname === '/api/v1/namespaces/kube-system')
+    return json(response, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system', uid: 'bench', resourceVersion: '1' } });
   json(response, { kind: 'List', apiVersion: 'v1', metadata: { resourceVersion: listVersion }, items: [] });
+}
+
+function forbidden(response: Response): void {
+  (response as ServerResponse).statusCode = 422;
+  json(response, {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: 'sendInitialEvents is forbidden',
+    reason: 'Invalid',
+    code: 422,
+  });
 }
 
 function listPods(query: URLSearchParams, response: Response): void {
   const from = Number(query.get('continue') ?? '0');
   const to = query.has('limit') ? Math.min(count, from + Number(query.get('limit'))) : count;
   const more = to < count ? `,"continue":"${to}","remainingItemCount":${count - to}` : '';
-  const chunks: Buffer[] = [Buffer.from(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"${listVersion}"${more}},"items":[`)];
+  const chunks: Buffer[] = [
+    Buffer.from(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"${listVersion}"${more}},"items":[`),
+  ];
   for (let index = from; index < to; index += 1) {
     if (index > from) chunks.push(Buffer.from(','));
     chunks.push(items[index] ?? Buffer.alloc(0));
   }
   chunks.push(Buffer.from(']}'));
   response.setHeader('content-type', 'application/json');
-  void writeAll(response, chunks).then(() => response.end());
+  void writeAll(response, chunks).then(() => {
+    if (!more) lists += 1;
+    (response as ServerResponse).end();
+  });
 }
 
 async function openWatch(pathname: string, query: URLSearchParams, response: Response): Promise<void> {
   response.setHeader('content-type', 'application/json');
-  response.writeHead(200);
-  if ('flushHeaders' in response) response.flushHeaders();
+  (response as ServerResponse).writeHead(200);
+  (response as ServerResponse).flushHeaders?.();
   const ofPods = pathname === '/api/v1/pods';
+  if (!ofPods) others.add(response.on('close', () => others.delete(response)));
   if (query.get('sendInitialEvents') === 'true') {
     if (ofPods) await writeAll(response, initial);
-    const bookmark = { type: 'BOOKMARK', object: { ...identityOf(pathname), metadata: { resourceVersion: listVersion, annotations: { 'k8s.io/initial-events-end': 'true' } } } };
+    const bookmark = {
+      type: 'BOOKMARK',
+      object: { ...identityOf(pathname), metadata: { resourceVersion: listVersion, annotations: { 'k8s.io/initial-events-end': 'true' } } },
+    };
     write(response, Buffer.from(`${JSON.stringify(bookmark)}\n`));
   }
   if (!ofPods) return;
@@ -74,11 +106,14 @@ async function openWatch(pathname: string, query: URLSearchParams, response: Res
 /** POST /push?count=N&rate=R (events per second; 0: as fast as the reader takes them), GET /counts. */
 async function steer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://localhost');
-  if (pathname === '/counts') return json(response, { requests, sockets: sockets.size, watches: watches.size });
+  if (pathname === '/counts') return json(response, { requests, sockets: sockets.size, watches: watches.size, others: others.size, lists });
+  if (pathname === '/expire') return expire(response);
   const events = Number(query.get('count'));
   const rate = Number(query.get('rate') ?? '0');
   revision += 1;
-  const prepared = Array.from({ length: events }, (_, n) => eventOf('MODIFIED', Buffer.from(JSON.stringify(podOf((n * 7919) % count, revision + Math.floor(n / count))))));
+  const prepared = Array.from({ length: events }, (_, n) =>
+    eventOf('MODIFIED', Buffer.from(JSON.stringify(podOf((n * 7919) % count, revision + Math.floor(n / count))))),
+  );
   const started = performance.now();
   const step = rate === 0 ? 256 : Math.max(1, Math.round(rate / 200));
   for (let from = 0; from < events; from += step) {
@@ -88,16 +123,54 @@ async function steer(request: IncomingMessage, response: ServerResponse): Promis
   json(response, { pushed: events });
 }
 
+function expire(answer: ServerResponse): void {
+  const status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: 'too old resource version',
+    reason: 'Expired',
+    code: 410,
+  };
+  for (const watch of watches) (watch as ServerResponse).end(`${JSON.stringify({ type: 'ERROR', object: status })}\n`);
+  json(answer, {});
+}
+
 function discovery(pathname: string, response: Response): void {
-  const resource = (plural: string, kind: string, namespaced: boolean) => ({ resource: plural, responseKind: { group: '', version: '', kind }, scope: namespaced ? 'Namespaced' : 'Cluster', singularResource: kind.toLowerCase(), verbs: ['get', 'list', 'watch'] });
-  const core = [resource('pods', 'Pod', true), resource('namespaces', 'Namespace', false), resource('nodes', 'Node', false), resource('configmaps', 'ConfigMap', true)];
+  const resource = (plural: string, kind: string, namespaced: boolean) => ({
+    resource: plural,
+    responseKind: { group: '', version: '', kind },
+    scope: namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: kind.toLowerCase(),
+    verbs: ['get', 'list', 'watch'],
+  });
+  const core = [
+    resource('pods', 'Pod', true),
+    resource('namespaces', 'Namespace', false),
+    resource('nodes', 'Node', false),
+    resource('configmaps', 'ConfigMap', true),
+  ];
   const extensions = [resource('customresourcedefinitions', 'CustomResourceDefinition', false)];
-  const group = pathname === '/api' ? { metadata: {}, versions: [{ version: 'v1', freshness: 'Current', resources: core }] } : { metadata: { name: 'apiextensions.k8s.io' }, versions: [{ version: 'v1', freshness: 'Current', resources: extensions }] };
-  json(response, { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items: [group] }, 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList');
+  const group =
+    pathname === '/api'
+      ? { metadata: {}, versions: [{ version: 'v1', freshness: 'Current', resources: core }] }
+      : { metadata: { name: 'apiextensions.k8s.io' }, versions: [{ version: 'v1', freshness: 'Current', resources: extensions }] };
+  json(
+    response,
+    { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', metadata: {}, items: [group] },
+    'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
+  );
 }
 
 function identityOf(pathname: string): { kind: string; apiVersion: string } {
-  const kinds: Readonly<Record<string, string>> = { pods: 'Pod', namespaces: 'Namespace', nodes: 'Node', configmaps: 'ConfigMap', customresourcedefinitions: 'CustomResourceDefinition' };
+  const kinds: Readonly<Record<string, string>> = {
+    pods: 'Pod',
+    namespaces: 'Namespace',
+    nodes: 'Node',
+    configmaps: 'ConfigMap',
+    customresourcedefinitions: 'CustomResourceDefinition',
+  };
   const plural = pathname.split('/').at(-1) ?? '';
   return { kind: kinds[plural] ?? plural, apiVersion: pathname.startsWith('/apis/apiextensions') ? 'apiextensions.k8s.io/v1' : 'v1' };
 }
@@ -116,7 +189,8 @@ async function writeAll(response: Response, chunks: readonly Buffer[]): Promise<
       size += chunk.length;
     }
     if (size < 65_536 && chunk !== undefined) continue;
-    if (!write(response, Buffer.concat(batch))) await new Promise<void>((resolve) => response.once('drain', () => resolve()).once('close', () => resolve()));
+    if (!write(response, Buffer.concat(batch)))
+      await new Promise<void>((resolve) => response.once('drain', () => resolve()).once('close', () => resolve()));
     batch = [];
     size = 0;
   }

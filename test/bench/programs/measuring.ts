@@ -52,9 +52,9 @@ export function watchLoop(): { stop(): { readonly longestStallMs: number; readon
 }
 
 /** Asks until it is true, every few milliseconds: what a measuring program waits with, as it measures CPU and not time. */
-export async function reached(condition: () => boolean, withinMs = 120_000): Promise<void> {
+export async function reached(condition: () => boolean | Promise<boolean>, withinMs = 120_000): Promise<void> {
   const deadline = performance.now() + withinMs;
-  while (!condition()) {
+  while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`not reached within ${withinMs} ms: ${condition.toString()}`);
     await sleep(5);
   }
@@ -62,9 +62,14 @@ export async function reached(condition: () => boolean, withinMs = 120_000): Pro
 
 /** Tells the canned server to push events; resolves when it has written them. */
 export async function push(control: string, { count, rate = 0 }: { readonly count: number; readonly rate?: number }): Promise<void> {
+  await post(`${control}/push?count=${count}&rate=${rate}`);
+}
+
+/** One POST without a body, to its end. */
+export async function post(url: string): Promise<void> {
   const { request } = await import('node:http');
   await new Promise<void>((resolve, reject) => {
-    const call = request(`${control}/push?count=${count}&rate=${rate}`, { method: 'POST' }, (response) => {
+    const call = request(url, { method: 'POST' }, (response) => {
       response.resume();
       response.once('end', () => resolve());
     });

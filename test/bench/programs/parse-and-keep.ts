@@ -8,7 +8,9 @@ const before = await reachableBytes();
 const start = cpuNow();
 const chunks: Buffer[] = await new Promise((resolve, reject) => {
   const read: Buffer[] = [];
-  get(`${url}/api/v1/pods`, { ca }, (response) => response.on('data', (chunk: Buffer) => read.push(chunk)).once('end', () => resolve(read))).once('error', reject);
+  get(`${url}/api/v1/pods`, { ca }, (response) =>
+    response.on('data', (chunk: Buffer) => read.push(chunk)).once('end', () => resolve(read)),
+  ).once('error', reject);
 });
 const text = Buffer.concat(chunks).toString('utf8');
 const parseStart = cpuNow();
@@ -24,4 +26,13 @@ let keys = 0;
 for (const item of texts) keys += Object.keys(JSON.parse(item.toString('latin1')) as object).length;
 const each = cpuSince(oneByOne);
 const bytes = (await reachableBytes()) - before - text.length;
-finish({ held, fetchKeepCpuMs: fetched.process, parseMainMs: parsed.main, parseEachMainMs: each.main / texts.length, bytes, keys, kept: list.items.length, peakRssMb: process.resourceUsage().maxRSS / 1024 });
+finish({
+  held,
+  fetchKeepCpuMs: fetched.process,
+  parseMainMs: parsed.main,
+  parseEachMainMs: each.main / texts.length,
+  bytes,
+  keys,
+  kept: list.items.length,
+  peakRssMb: process.resourceUsage().maxRSS / 1024,
+});

@@ -1,0 +1,7 @@
+import type { BenchCase } from './bench-case.ts';
+import { mirrorCase } from './cases/mirror-case.ts';
+import { relistCase } from './cases/relist-case.ts';
+import { watchesCase } from './cases/watches-case.ts';
+
+/** All cases, in the order they run. */
+export const cases: readonly BenchCase[] = [mirrorCase, relistCase, watchesCase];
