@@ -1,0 +1,109 @@
+import type { ExampleQuery } from './graphiql.ts';
+
+const glance: ExampleQuery = {
+  title: 'every cluster at a glance',
+  query: `# Every cluster at a glance: its version, how it is, and why.
+query Clusters {
+  clusters {
+    name
+    version
+    phase
+    ageSeconds
+    region
+    faults { code message }
+  }
+}
+`,
+};
+
+const unwell: ExampleQuery = {
+  title: 'the pods that are not well, in all clusters',
+  query: `# The pods that are not well, in all clusters. A cluster that cannot answer fails nothing: see sync and faults.
+query Unwell {
+  pods(where: { path: "status.phase", in: ["Pending", "Failed", "Unknown"] }, orderBy: [{ path: "metadata.creationTimestamp", direction: DESC }], first: 50) {
+    totalCount
+    items {
+      cluster { name }
+      metadata { namespace name creationTimestamp }
+      spec { nodeName containers { name image } }
+      status { phase reason message }
+    }
+    sync { cluster { name } phase ageSeconds }
+    faults { code cluster { name } message }
+  }
+}
+`,
+};
+
+const deployments: ExampleQuery = {
+  title: 'the largest Deployments, with their images',
+  query: `# The largest Deployments over all clusters, with their images.
+query Deployments {
+  deployments(orderBy: [{ path: "spec.replicas", direction: DESC }, { path: "metadata.name" }], first: 20) {
+    totalCount
+    items {
+      cluster { name }
+      metadata { namespace name label(key: "app") }
+      spec { replicas template { spec { containers { image } } } }
+      status { availableReplicas updatedReplicas }
+    }
+    pageInfo { hasNextPage endCursor }
+  }
+}
+`,
+};
+
+const warnings: ExampleQuery = {
+  title: 'what went wrong lately',
+  query: `# What went wrong lately: warnings of all clusters, the newest first.
+query Warnings {
+  events(where: { path: "type", eq: "Warning" }, orderBy: [{ path: "lastTimestamp", direction: DESC }], first: 20) {
+    items {
+      cluster { name }
+      involvedObject { kind namespace name }
+      reason
+      message
+      count
+      lastTimestamp
+    }
+  }
+}
+`,
+};
+
+const search: ExampleQuery = {
+  title: 'objects of several kinds by their name',
+  query: `# Objects of several kinds whose name or labels hold a text, whatever their type.
+query Search($text: String!) {
+  resources(kinds: ["deploy", "svc", "cm", "ingresses.networking.k8s.io"], search: $text, first: 20) {
+    totalCount
+    items {
+      id
+      kind
+      apiVersion
+      cluster { name }
+      metadata { namespace name }
+      ... on Deployment { spec { replicas } }
+      ... on Service { spec { type clusterIP } }
+    }
+  }
+}
+`,
+  variables: '{\n  "text": "a"\n}',
+};
+
+const kinds: ExampleQuery = {
+  title: 'what can be asked for',
+  query: `# What can be asked for: every kind with its fields here, custom ones too, and what Muster says of itself.
+query Kinds {
+  gateway { version demo schemaHash schemaProblem }
+  kinds { group kind plural shortNames source type many one }
+}
+`,
+};
+
+/** What GraphiQL opens with: a tab each. */
+export const exampleQueries: readonly ExampleQuery[] = [glance, unwell, deployments, warnings, search, kinds];
+
+/** The three that the terminal shows over the embedded fleet. */
+export const demoQueries: readonly ExampleQuery[] = [glance, unwell, deployments];
