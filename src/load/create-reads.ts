@@ -1,0 +1,102 @@
+import type { Access } from '../access/access.ts';
+import type { Clock } from '../core/clock.ts';
+import { keyOfKind, type ServedResource } from '../core/kinds.ts';
+import type { Log } from '../core/log.ts';
+import type { ClusterName } from '../core/names.ts';
+import { matchesSelector, parseSelector } from '../core/selectors.ts';
+import { kindByAnyName } from '../model/any-name.ts';
+import type { Model, ModelKind } from '../model/model.ts';
+import type { MirrorReader, Mirrors } from '../watch/mirrors.ts';
+import { createClusterViews } from './cluster-views.ts';
+import { readList } from './lists.ts';
+import { createLiveReads } from './live.ts';
+import type { ClusterView, ReadContext, Reads, ServedKindView, WithinModel } from './reads.ts';
+import { createSeal } from './seal.ts';
+import { type LiveMember, readById, readSingle } from './singles.ts';
+
+export interface ReadsOptions {
+  readonly mirrors: Mirrors;
+  readonly access: Access;
+  /** That of the schema that serves now. */
+  readonly model: () => Model;
+  /** Undefined if no such cluster belongs to the fleet any more. */
+  readonly member: (name: ClusterName) => LiveMember | undefined;
+  /** 32 bytes: what cursors are sealed with. Replicas that share it read each other's. */
+  readonly sealKey: Uint8Array;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The read side over these mirrors. It owns nothing that has to be ended: each request gives back what it holds. */
+export function createReads({ mirrors, access, model, member, sealKey, clock, log }: ReadsOptions): Reads {
+  const views = createClusterViews({ mirrors, access, settingsOf: (name) => member(name)?.settings });
+  const parts = { mirrors, access, views, clock };
+  const lists = { ...parts, model, seal: createSeal(sealKey) };
+  const singles = { ...parts, member, live: createLiveReads(clock), log };
+  return {
+    clusters: (context, { names, labels }) => {
+      const asked = names == null ? views.visible(context.caller) : views.named(context.caller, names);
+      if (labels == null) return asked;
+      const selector = parseSelector(labels);
+      return asked.filter((view) => matchesSelector(selector, view.labels));
+    },
+    cluster: (context, name) => views.find(context.caller, name),
+    servedKinds: (context, cluster) => servedKinds({ mirrors, access, model: model() }, context, cluster),
+    list: (context, kind, args) => readList(lists, context, { kinds: [kind], chosen: true, args }),
+    listKinds: async (context, asked, args) =>
+      readList({ ...lists, model: () => asked.model }, context, { kinds: kindsOf(asked, asked.kinds), chosen: asked.kinds != null, args }),
+    get: (context, asked) => readSingle(singles, context, asked),
+    getById: (context, asked) => readById(singles, context, asked),
+  };
+}
+
+/** Each kind once, whatever it was called. */
+function kindsOf({ model }: WithinModel, names: readonly string[] | null | undefined): readonly ModelKind[] {
+  if (names == null) return [...model.kinds.values()];
+  return [...new Set(names.map((name) => kindByAnyName(model, name)))];
+}
+
+interface ServedOptions extends WithinModel {
+  readonly mirrors: Mirrors;
+  readonly access: Access;
+}
+
+function servedKinds({ mirrors, access, model }: ServedOptions, context: ReadContext, cluster: ClusterView): readonly ServedKindView[] {
+  const resources = mirrors.cluster(cluster.name)?.resources ?? [];
+  const known = resources.flatMap((resource) => {
+    const kind = model.kinds.get(keyOfKind(resource));
+    return kind === undefined ? [] : [{ resource, kind }];
+  });
+  return known
+    .map(({ resource, kind }) => servedKindOf({ cluster, kind, resource, mirror: mirrors.peek(cluster.name, kind) }, access, context))
+    .sort((a, b) => compareText(a.kind.group, b.kind.group) || compareText(a.kind.kind, b.kind.kind));
+}
+
+interface Served {
+  readonly cluster: ClusterView;
+  readonly kind: ModelKind;
+  readonly resource: ServedResource;
+  readonly mirror: MirrorReader | undefined;
+}
+
+function servedKindOf({ cluster, kind, resource, mirror }: Served, access: Access, context: ReadContext): ServedKindView {
+  const { versions, verbs } = resource;
+  const sync = { ...(mirror?.sync() ?? ({ phase: 'MISSING' } as const)), cluster, kind };
+  const count = mirror === undefined ? undefined : countInSight({ cluster, kind, mirror }, access, context);
+  return { kind, versions, verbs, sync, ...(count === undefined ? {} : { count }) };
+}
+
+/** Undefined where what the caller may see is not known at once: a count is not worth a question to the cluster. */
+function countInSight(
+  { cluster, kind, mirror: { store } }: { readonly cluster: ClusterView; readonly kind: ModelKind; readonly mirror: MirrorReader },
+  access: Access,
+  { caller, signal }: ReadContext,
+): number | undefined {
+  const sight = access.sightOf({ caller, cluster: cluster.name, kind, verb: 'list' }, signal);
+  if (sight instanceof Promise || sight.type === 'none') return undefined;
+  return sight.type === 'all' ? store.size : [...sight.namespaces].reduce((sum, namespace) => sum + store.countIn(namespace), 0);
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

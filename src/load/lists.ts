@@ -1,0 +1,97 @@
+import type { Fault } from '../core/faults.ts';
+import { apiVersionOf, keyOfKind } from '../core/kinds.ts';
+import type { Model, ModelKind } from '../model/model.ts';
+import { parsePosition, printPosition } from '../store/cursor.ts';
+import { type Hit, runQuery } from '../store/query.ts';
+import type { QuerySource } from '../store/query-source.ts';
+import { type CheckedArguments, checkArguments } from './list-arguments.ts';
+import { redact } from './manifest.ts';
+import { type Ask, type Part, type PartsOptions, withParts } from './parts.ts';
+import type { ListArguments, Listed, ReadContext, Row, SyncView } from './reads.ts';
+import { foreignCursor, type Seal, type SealScope } from './seal.ts';
+
+export interface ListsOptions extends PartsOptions {
+  readonly model: () => Model;
+  readonly seal: Seal;
+}
+
+/** What is listed: kinds of a model. */
+export interface ListedKinds {
+  readonly kinds: readonly ModelKind[];
+  /** True if the caller chose them: only then is it a fault that a cluster which was named lacks one. */
+  readonly chosen: boolean;
+  readonly args: ListArguments;
+}
+
+/**
+ * One page over all clusters and kinds asked, of one moment.
+ *
+ * @throws {MusterError} `BAD_INPUT` if an argument cannot be served, before anything is waited for.
+ */
+export async function readList(options: ListsOptions, context: ReadContext, { kinds, chosen, args }: ListedKinds): Promise<Listed> {
+  const checked = checkArguments(args, options.model(), kinds);
+  const scope: SealScope = { callerKey: context.caller.key, filter: checked.filter };
+  const after = checked.after === undefined ? undefined : (parsePosition(options.seal.open(checked.after, scope)) ?? refuseCursor());
+  const asks = asksOf(options, context, { kinds, chosen, checked });
+  return withParts(options, { asks, waitMs: checked.waitMs, context }, (parts) => {
+    const sources = parts.filter((part) => part.type === 'held').map(sourceOf);
+    const { namespaces, selector, where, search, order, first } = checked;
+    const result = runQuery(sources, { namespaces, selector, where, search, order, first, after });
+    const hits = new Map(result.hits.map((hit) => [rowOf(hit), hit]));
+    const sync = parts.flatMap((part) => (part.type === 'notServed' ? [] : [part.sync])).sort(byClusterAndKind);
+    return {
+      items: [...hits.keys()],
+      totalCount: result.totalCount,
+      hasNextPage: result.hasNextPage,
+      hasPreviousPage: result.hasPreviousPage,
+      cursorOf: (row) => {
+        const hit = hits.get(row);
+        return hit === undefined ? refuseCursor() : options.seal.close(printPosition(result.positionOf(hit)), scope);
+      },
+      sync,
+      faults: faultsOf(sync),
+    };
+  });
+}
+
+interface PartSource extends QuerySource {
+  readonly part: Extract<Part, { type: 'held' }>;
+}
+
+function asksOf(
+  { views }: ListsOptions,
+  { caller }: ReadContext,
+  { kinds, chosen, checked }: Omit<ListedKinds, 'args'> & { readonly checked: CheckedArguments },
+): readonly Ask[] {
+  const { clusters, namespaces } = checked;
+  const asked = clusters === undefined ? views.visible(caller) : views.named(caller, clusters);
+  const named = chosen && clusters !== undefined;
+  return asked.flatMap((cluster) => kinds.map((kind) => ({ cluster, kind, verb: 'list', named, namespaces }) as const));
+}
+
+function sourceOf(part: PartSource['part']): PartSource {
+  const { ask, mirror, sight } = part;
+  return { part, cluster: ask.cluster, kind: ask.kind, apiVersion: apiVersionOf(mirror.resource), store: mirror.store, sight };
+}
+
+function rowOf({ source: { part }, object }: Hit<PartSource>): Row {
+  const { ask, mirror, sync } = part;
+  return { cluster: ask.cluster, kind: ask.kind, resource: mirror.resource, object: redact(object, ask.kind, { live: false }), sync };
+}
+
+function refuseCursor(): never {
+  throw foreignCursor();
+}
+
+function byClusterAndKind(a: SyncView, b: SyncView): number {
+  return compareText(a.cluster.name, b.cluster.name) || compareText(keyOfKind(a.kind), keyOfKind(b.kind));
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+/** Each once, also where one fault of a cluster stands for several of its kinds. */
+function faultsOf(sync: readonly SyncView[]): readonly Fault[] {
+  return [...new Set(sync.flatMap(({ fault }) => (fault === undefined ? [] : [fault])))];
+}

@@ -1,0 +1,101 @@
+import DataLoader from 'dataloader';
+import type { ClusterApi } from '../cluster/cluster-api.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Fault } from '../core/faults.ts';
+import { type Json, parseJsonExactly } from '../core/json.ts';
+import type { ServedResource } from '../core/kinds.ts';
+import { parseResourceVersion } from '../core/names.ts';
+import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
+import type { SyncState } from '../watch/mirrors.ts';
+import type { ReadContext } from './reads.ts';
+
+/** One GET: of which object, from which API server. */
+export interface LiveRead {
+  readonly api: ClusterApi;
+  readonly resource: ServedResource;
+  /** Absent for cluster-scoped kinds. */
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
+
+export type LiveResult =
+  | { readonly type: 'found'; readonly object: KubernetesObject; readonly sync: SyncState }
+  | { readonly type: 'absent' }
+  | { readonly type: 'failed'; readonly fault: Fault };
+
+/** Reads objects from the API servers themselves. */
+export interface LiveReads {
+  /** What one operation asks for twice is asked once. Ends after 10 s with a fault; throws only when the operation is aborted. */
+  read(context: ReadContext, read: LiveRead): Promise<LiveResult>;
+}
+
+/** Makes the live side of reading. It holds nothing longer than the operations that asked. */
+export function createLiveReads(clock: Clock): LiveReads {
+  const loaders = new WeakMap<ReadContext, DataLoader<LiveRead, LiveResult, string>>();
+
+  function loaderOf(context: ReadContext): DataLoader<LiveRead, LiveResult, string> {
+    const known = loaders.get(context);
+    if (known !== undefined) return known;
+    const loader = new DataLoader<LiveRead, LiveResult, string>(
+      (reads) => Promise.all(reads.map((read) => fetchObject(read, { clock, signal: context.signal }))),
+      { cacheKeyFn: keyOf },
+    );
+    loaders.set(context, loader);
+    return loader;
+  }
+
+  return {
+    async read(context, read) {
+      const result = await loaderOf(context).load(read);
+      context.signal.throwIfAborted();
+      return result;
+    },
+  };
+}
+
+function keyOf({ api, resource, namespace, name }: LiveRead): string {
+  return JSON.stringify([api.cluster, resource.group, resource.version, resource.resource, namespace ?? null, name]);
+}
+
+/** What cannot be one segment of a path is the name of no object (apimachinery, IsValidPathSegmentName). */
+const notASegment = /^\.{0,2}$|[/%]/;
+
+async function fetchObject(
+  read: LiveRead,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<LiveResult> {
+  const { api, resource, namespace, name } = read;
+  if (notASegment.test(name) || (namespace !== undefined && notASegment.test(namespace))) return { type: 'absent' };
+  const asOfMs = clock.now();
+  const answer = await api.send({ method: 'GET', path: pathOf(resource, namespace, name) }, signal);
+  if (answer.type === 'failed') return answer.fault.code === 'NOT_FOUND' ? { type: 'absent' } : answer;
+  const object = parseObject(answer.body);
+  if (object === undefined || object.metadata.name !== name) return { type: 'failed', fault: malformed(read) };
+  const version = parseResourceVersion(object.metadata.resourceVersion);
+  return { type: 'found', object, sync: { phase: 'SYNCED', asOfMs, ...(version === undefined ? {} : { version }) } };
+}
+
+function pathOf({ group, version, resource }: ServedResource, namespace: string | undefined, name: string): readonly string[] {
+  const root = group === '' ? ['api', version] : ['apis', group, version];
+  return [...root, ...(namespace === undefined ? [] : ['namespaces', namespace]), resource, name];
+}
+
+function parseObject(body: Uint8Array): KubernetesObject | undefined {
+  try {
+    const value: Json = parseJsonExactly(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    return isKubernetesObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function malformed({ api, resource }: LiveRead): Fault {
+  const { group, kind } = resource;
+  return {
+    code: 'MALFORMED',
+    cluster: api.cluster,
+    kind: { group, kind },
+    message: 'expected the object asked for, got something else',
+    retry: 'LATER',
+  };
+}

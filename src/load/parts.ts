@@ -1,0 +1,161 @@
+import type { Access, Sight } from '../access/access.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Fault } from '../core/faults.ts';
+import { keyOfKind } from '../core/kinds.ts';
+import type { ModelKind } from '../model/model.ts';
+import type { MirrorLease, MirrorReader, Mirrors, SyncState } from '../watch/mirrors.ts';
+import type { ClusterViews } from './cluster-views.ts';
+import type { ClusterView, ReadContext, SyncView } from './reads.ts';
+import { createDeadline } from './waiting.ts';
+
+/** One kind of one cluster that was asked for. */
+export interface Ask {
+  readonly cluster: ClusterView;
+  readonly kind: ModelKind;
+  readonly verb: 'get' | 'list';
+  /** The cluster was named: that it does not serve the kind is then a fault. */
+  readonly named: boolean;
+  /** Asked for first where not all may be listed. */
+  readonly namespaces?: readonly string[] | undefined;
+}
+
+/** What can be read of it now. */
+export type Part =
+  /** `sight` is never `none`. */
+  | {
+      readonly type: 'held';
+      readonly ask: Ask;
+      readonly mirror: MirrorReader;
+      readonly sight: Exclude<Sight, { type: 'none' }>;
+      readonly sync: SyncView;
+    }
+  | { readonly type: 'missing'; readonly ask: Ask; readonly sync: SyncView }
+  /** Nobody named the cluster, and it has no such kind. */
+  | { readonly type: 'notServed'; readonly ask: Ask };
+
+export interface PartsOptions {
+  readonly mirrors: Mirrors;
+  readonly access: Access;
+  readonly views: ClusterViews;
+  readonly clock: Clock;
+}
+
+/** A question about several parts, whose answers belong together. */
+export interface AskedParts {
+  readonly asks: readonly Ask[];
+  readonly waitMs: number;
+  readonly context: ReadContext;
+}
+
+/**
+ * Holds the mirrors of what is asked, waits for first lists, and hands over all parts in one turn: whatever `use` reads is of one moment.
+ *
+ * Waits at most so long, together, for clusters that have not answered yet and for lists that are neither whole nor failed. Leases end with
+ * `use`, whose result is given back. An abort rejects with its reason.
+ */
+export async function withParts<T>(
+  { mirrors, access, views, clock }: PartsOptions,
+  { asks, waitMs, context }: AskedParts,
+  use: (parts: readonly Part[]) => T,
+): Promise<T> {
+  using leases = new DisposableStack();
+  using deadline = createDeadline(waitMs, clock, context.signal);
+  let sights = await sightsOf(asks, access, context);
+  const held = asks.map((ask, index) => (sights[index]?.type === 'none' ? undefined : hold(ask, mirrors, leases)));
+  let known = asks;
+  if (waitMs > 0 && held.some((holding) => holding?.state === 'waiting')) {
+    await Promise.all(held.map((holding) => settle(holding, { mirrors, leases, signal: deadline.signal })));
+    // Rights and clusters may have changed meanwhile: what is read below goes by those of now.
+    sights = await sightsOf(asks, access, context);
+    known = asks.map((ask) => ({ ...ask, cluster: views.find(context.caller, ask.cluster.name) ?? ask.cluster }));
+  }
+  context.signal.throwIfAborted();
+  return use(known.map((ask, index) => partOf(ask, { sight: sights[index], lease: held[index]?.lease, mirrors })));
+}
+
+interface Holding {
+  readonly ask: Ask;
+  lease: MirrorLease | undefined;
+  readonly state: 'ready' | 'waiting';
+}
+
+/** Promises only where something has to be asked: the usual case costs no turn of its own. */
+async function sightsOf(asks: readonly Ask[], access: Access, { caller, signal }: ReadContext): Promise<readonly Sight[]> {
+  return Promise.all(asks.map(({ cluster, kind, verb }) => access.sightOf({ caller, cluster: cluster.name, kind, verb }, signal)));
+}
+
+function hold(ask: Ask, mirrors: Mirrors, leases: DisposableStack): Holding {
+  const lease = acquire(ask, mirrors, leases);
+  if (lease !== undefined) return { ask, lease, state: lease.mirror.settled() ? 'ready' : 'waiting' };
+  const undiscovered = mirrors.cluster(ask.cluster.name)?.resources === undefined;
+  return { ask, lease, state: undiscovered ? 'waiting' : 'ready' };
+}
+
+async function settle(
+  holding: Holding | undefined,
+  { mirrors, leases, signal }: { readonly mirrors: Mirrors; readonly leases: DisposableStack; readonly signal: AbortSignal },
+): Promise<void> {
+  if (holding?.state !== 'waiting') return;
+  if (holding.lease === undefined) {
+    await mirrors.whenDiscovered(holding.ask.cluster.name, signal);
+    if (!leases.disposed) holding.lease = acquire(holding.ask, mirrors, leases);
+  }
+  await holding.lease?.mirror.whenSettled(signal);
+}
+
+function acquire({ cluster, kind, namespaces }: Ask, mirrors: Mirrors, leases: DisposableStack): MirrorLease | undefined {
+  const lease = mirrors.acquire(cluster.name, kind, namespaces === undefined ? {} : { namespaces });
+  return lease === undefined ? undefined : leases.use(lease);
+}
+
+interface Known {
+  readonly sight: Sight | undefined;
+  readonly lease: MirrorLease | undefined;
+  readonly mirrors: Mirrors;
+}
+
+function partOf(ask: Ask, { sight, lease, mirrors }: Known): Part {
+  const missing = (state: SyncState): Part => ({ type: 'missing', ask, sync: syncViewOf(ask, state) });
+  if (sight === undefined || sight.type === 'none')
+    return missing({ phase: 'MISSING', ...(sight === undefined ? {} : { fault: sight.fault }) });
+  if (lease !== undefined) return { type: 'held', ask, mirror: lease.mirror, sight, sync: syncViewOf(ask, lease.mirror.sync()) };
+  const state = absenceOf(ask, mirrors);
+  return ask.named || state.fault.code !== 'NOT_SERVED' ? missing(state) : { type: 'notServed', ask };
+}
+
+/** Why there is nothing to read of a kind in a cluster: it has left, has not answered yet, or does not serve the kind. */
+export function absenceOf(ask: Ask, mirrors: Mirrors): SyncState & { readonly fault: Fault } {
+  const state = mirrors.cluster(ask.cluster.name);
+  if (state === undefined) return { phase: 'MISSING', fault: faultOf(ask, 'GONE') };
+  if (state.resources === undefined) return { phase: 'SYNCING', fault: state.faults.find(isReason) ?? faultOf(ask, 'SYNCING') };
+  return { phase: 'MISSING', fault: faultOf(ask, 'NOT_SERVED') };
+}
+
+/** A mirror that is neither whole nor failed is a fault of its part, also where the mirror itself names none. */
+function syncViewOf(ask: Ask, state: SyncState): SyncView {
+  const { cluster, kind } = ask;
+  if (state.phase !== 'SYNCING' || state.fault !== undefined) return { ...state, cluster, kind };
+  return { ...state, cluster, kind, fault: faultOf(ask, 'SYNCING') };
+}
+
+const messages = {
+  GONE: 'the cluster has left the fleet',
+  SYNCING: 'the first list is not whole yet',
+  NOT_SERVED: 'the cluster does not serve this kind',
+} as const;
+
+function faultOf({ cluster, kind }: Ask, code: keyof typeof messages): Fault {
+  const retry = code === 'SYNCING' ? 'LATER' : 'NEVER';
+  return {
+    code,
+    cluster: cluster.name,
+    kind: { group: kind.group, kind: kind.kind },
+    message: `${keyOfKind(kind)}: ${messages[code]}`,
+    retry,
+  };
+}
+
+/** True for what can keep a cluster from answering: the way it is reached cannot. */
+function isReason({ code }: Fault): boolean {
+  return code !== 'INSECURE' && code !== 'DUPLICATE';
+}
