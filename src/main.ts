@@ -52,7 +52,7 @@ async function runGateway(flags: Flags, stopping: AbortSignal): Promise<void> {
   const view = createStartView({ write: (line) => process.stdout.write(line), isTerminal: process.stdout.isTTY === true });
   await using gateway = await createGateway({ config, clock: systemClock, log, onProgress: view.progressed });
   await gateway.whenReady(stopping);
-  if (!stopping.aborted) view.ready({ url: gateway.url, demo: gateway.demo, queries: gateway.demo ? gateway.examples : [] });
+  if (!stopping.aborted) view.ready({ url: gateway.url, demo: gateway.demo, queries: gateway.demo ? gateway.queries : [] });
   await aborted(stopping);
   await gateway.stop();
 }

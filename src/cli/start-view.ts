@@ -23,7 +23,7 @@ export interface Banner {
   /** It answers from the embedded fleet: nobody is to take it for his own clusters. */
   readonly demo: boolean;
   /** Queries worth pasting; empty for none. */
-  readonly queries: readonly { readonly title: string; readonly query: string }[];
+  readonly queries: readonly string[];
 }
 
 /** The terminal while the gateway starts: a line for each step of each cluster, then the address. Says nothing twice. */
@@ -46,11 +46,9 @@ export function createStartView({ write, isTerminal }: StartViewOptions): StartV
       write(`${isTerminal ? '  ' : ''}${paint(1, progress.cluster.padEnd(isTerminal ? width : 0))}  ${describe(progress, paint)}\n`);
     },
     ready: ({ url, demo, queries }) => {
-      const lines = [''];
-      if (demo) lines.push(`${paint(7, ' DEMO ')} an embedded fleet: these clusters are not yours, and nothing here is real`, '');
-      for (const { title, query } of queries) lines.push(`${paint(90, `# ${title}`)}\n${query.trim()}\n`);
-      if (queries.length > 0) lines.push(`Paste them into GraphiQL: open the address in a browser.\n`);
-      write(`${lines.join('\n')}${paint(1, 'ready')} ${url}\n`);
+      if (demo) write(`\n${paint(7, ' DEMO ')} an embedded fleet: these clusters are not yours, and nothing here is real\n\n`);
+      for (const query of queries) write(`${query.trim()}\n\n`);
+      write(`${paint(1, 'ready')} ${url}\n`);
     },
   };
 }

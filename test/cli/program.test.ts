@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { runProgram } from '../../src/cli/program.ts';
+import type { Flags } from '../../src/config/config.ts';
+
+async function run(...args: string[]) {
+  const seen: { flags?: Flags; out: string; err: string } = { out: '', err: '' };
+  const code = await runProgram(args, {
+    version: '1.2.3',
+    serve: async (flags) => {
+      seen.flags = { ...flags };
+      return 7;
+    },
+    out: (text) => {
+      seen.out += text;
+    },
+    err: (text) => {
+      seen.err += text;
+    },
+  });
+  return { code, ...seen };
+}
+
+test('serves when no command is named, and gives back its exit code', async () => {
+  expect(await run()).toEqual({ code: 7, flags: {}, out: '', err: '' });
+  expect(await run('serve')).toEqual({ code: 7, flags: {}, out: '', err: '' });
+});
+
+test('reads every flag, those that repeat in their order', async () => {
+  const args =
+    '--kubeconfig k --context a --context b --demo --host ::1 --port 0 --allow-origin https://a --allow-origin https://b --token-file t --log-level debug --config c';
+  const flags = {
+    kubeconfig: 'k',
+    context: ['a', 'b'],
+    demo: true,
+    host: '::1',
+    port: '0',
+    allowOrigin: ['https://a', 'https://b'],
+    tokenFile: 't',
+    logLevel: 'debug',
+    config: 'c',
+  };
+  expect((await run(...args.split(' '))).flags).toEqual(flags);
+  expect((await run('serve', ...args.split(' '))).flags).toEqual(flags);
+});
+
+test.each([
+  ['an unknown flag', ['--prot', '4000'], "muster: unknown option '--prot' (Did you mean --port?)\n"],
+  ['an unknown command', ['srve'], /^muster: .*\n$/],
+  ['a flag without its value', ['--port'], "muster: option '--port <number>' argument missing\n"],
+  ['a flag of a later release', ['--hub', 'north'], /^muster: unknown option '--hub'.*\n$/],
+])('refuses %s with one line and exit code 2', async (_, args, message) => {
+  const { code, err, out, flags } = await run(...args);
+  expect([code, out, flags]).toEqual([2, '', undefined]);
+  if (typeof message === 'string') expect(err).toBe(message);
+  else expect(err).toMatch(message);
+});
+
+test('helps', async () => {
+  const { code, out } = await run('serve', '--help');
+  expect(code).toBe(0);
+  for (const flag of [
+    '--kubeconfig',
+    '--context',
+    '--demo',
+    '--host',
+    '--port',
+    '--allow-origin',
+    '--token-file',
+    '--log-level',
+    '--config',
+  ])
+    expect(out).toContain(flag);
+  expect((await run('--version')).out).toBe('1.2.3\n');
+});
