@@ -10,7 +10,7 @@ import type { WireAnswer, WireRequest } from './wire.ts';
 export interface Connections {
   /** Throws nothing but bugs. `refused` only after a second session refused it too. */
   request(request: WireRequest, identity: TlsIdentity, signal: AbortSignal): Promise<WireAnswer>;
-  /** How long one round trip took when the last connection was made. Undefined before the first. */
+  /** The shortest round trip seen: a busy event loop makes others look longer. Undefined before the first connection. */
   readonly roundTripMs: number | undefined;
 }
 
@@ -29,12 +29,15 @@ export function createConnections({ target, cluster, clock, log }: ConnectionsOp
   let roundTripMs: number | undefined;
   let http1: Http1Pool | undefined;
 
+  const roundTrip = (ms: number) => {
+    roundTripMs = Math.min(ms, roundTripMs ?? ms);
+  };
   const dialOver =
     (...protocols: readonly ('h2' | 'http/1.1')[]) =>
     async (identity: TlsIdentity, signal: AbortSignal): Promise<Dialled> => {
       const dialled = await dial(target, { identity, protocols, clock }, signal);
       if (dialled.type === 'dialled') {
-        roundTripMs = dialled.roundTripMs;
+        roundTrip(dialled.roundTripMs);
         log.debug({ cluster, protocol: dialled.protocol, roundTripMs }, 'connected');
       } else log.debug({ cluster, problem: dialled.breakage.message }, 'could not connect');
       return dialled;
@@ -45,7 +48,7 @@ export function createConnections({ target, cluster, clock, log }: ConnectionsOp
     http1 = poolFor(identity);
     http1.adopt(connection);
   };
-  const sessions = createSessions({ authority: target.server.host, clock, dial: dialOver('h2', 'http/1.1'), fallBack }, life);
+  const sessions = createSessions({ authority: target.server.host, clock, dial: dialOver('h2', 'http/1.1'), fallBack, roundTrip }, life);
   const plain = target.server.protocol === 'http:';
 
   const poolOf = (identity: TlsIdentity): Http1Pool | undefined => {

@@ -38,7 +38,7 @@ export type Dialled =
       readonly type: 'dialled';
       readonly socket: net.Socket;
       readonly protocol: 'h2' | 'http/1.1';
-      /** How long the server, or the proxy on its behalf, took for one round trip. */
+      /** How long the server, or the proxy on its behalf, took for one round trip; 0 on loopback. */
       readonly roundTripMs: number;
     }
   | { readonly type: 'broken'; readonly breakage: Breakage };
@@ -78,7 +78,7 @@ async function connect(
   });
   await settled(socket, 'connect', scope.signal);
   socket.setNoDelay(true);
-  if (proxyUrl === undefined) return { socket, roundTripMs: clock.monotonic() - startedMs };
+  if (proxyUrl === undefined) return { socket, roundTripMs: isLoopback(socket) ? 0 : clock.monotonic() - startedMs };
   const proxy = first.protocol === 'https:' ? await secureProxy(socket, first, scope) : socket;
   startedMs = clock.monotonic();
   await tunnelThrough(proxy, { proxy: first, host: hostOf(server), port: portOf(server) }, scope.signal);
@@ -148,10 +148,13 @@ function settled(socket: net.Socket, event: 'connect' | 'secureConnect', signal:
 
 /** Without TLS only our own machine may be spoken to: a name that says so may still lead elsewhere, the address cannot. */
 function demandLoopback(socket: net.Socket): net.Socket {
-  const address = socket.remoteAddress ?? '';
-  if (address === '::1' || /^(::ffff:)?127\./.test(address)) return socket;
+  if (isLoopback(socket)) return socket;
   socket.destroy();
   throw new BreakageError(breakage('UNREACHABLE', 'http is spoken to loopback only: expected https'));
+}
+
+function isLoopback({ remoteAddress = '' }: net.Socket): boolean {
+  return remoteAddress === '::1' || /^(::ffff:)?127\./.test(remoteAddress);
 }
 
 function hostOf(url: URL): string {

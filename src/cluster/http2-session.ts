@@ -34,6 +34,8 @@ export interface Http2SessionOptions {
   readonly clock: Clock;
   /** Called after a stream ended, the session began to drain, or closed: there may be room, or need, elsewhere. */
   readonly changed: () => void;
+  /** Told how long a round trip took, as measured beneath the event loop. */
+  readonly roundTrip: (ms: number) => void;
 }
 
 export type SessionOpened =
@@ -42,7 +44,7 @@ export type SessionOpened =
 
 /** Makes a session of a connected socket, once the peer has said how many streams it takes. An abort meanwhile destroys the socket. */
 export function openHttp2Session(socket: net.Socket, options: Http2SessionOptions, signal: AbortSignal): Promise<SessionOpened> {
-  const client = http2.connect(options.authority, {
+  const client = http2.connect(`https://${options.authority}`, {
     createConnection: () => socket,
     settings: { initialWindowSize: streamWindowBytes, enablePush: false },
     // At Node's 10 MB it refuses streams once the windows below are full.
@@ -57,6 +59,7 @@ export function openHttp2Session(socket: net.Socket, options: Http2SessionOption
     const abort = () => session.destroy(breakageIn(signal) ?? abandoned);
     client.once('remoteSettings', () => {
       client.setLocalWindowSize(sessionWindowBytes);
+      client.ping((error, durationMs) => error ?? options.roundTrip(durationMs));
       settle({ type: 'opened', session });
     });
     client.once('close', () => settle({ type: 'broken', breakage: session.reason() }));

@@ -31,6 +31,8 @@ export interface SessionsOptions {
   readonly authority: string;
   readonly clock: Clock;
   dial(identity: TlsIdentity, signal: AbortSignal): Promise<Dialled>;
+  /** Told of each round trip measured. */
+  readonly roundTrip: (ms: number) => void;
   /** The server does not speak HTTP/2; this connection was made to it, and is handed over. */
   readonly fallBack: (connection: Connection, identity: TlsIdentity) => void;
 }
@@ -42,7 +44,7 @@ interface Waiting {
 }
 
 /** Nothing is opened before the first request. At the end of `life` all sockets are destroyed. */
-export function createSessions({ authority, clock, dial, fallBack }: SessionsOptions, life: AbortSignal): Sessions {
+export function createSessions({ authority, clock, dial, fallBack, roundTrip }: SessionsOptions, life: AbortSignal): Sessions {
   let sessions: readonly Http2Session[] = [];
   let waiting: readonly Waiting[] = [];
   let opening = false;
@@ -90,7 +92,7 @@ export function createSessions({ authority, clock, dial, fallBack }: SessionsOpt
       settingsDeadlineMs,
       breakage('UNREACHABLE', `the API server sent no HTTP/2 settings within ${settingsDeadlineMs / 1_000} s`),
     );
-    return await openHttp2Session(socket, { authority, clock, changed: serve }, scope.signal);
+    return await openHttp2Session(socket, { authority, clock, changed: serve, roundTrip }, scope.signal);
   };
 
   /** Lets sessions finish what they carry, and ends the watches on them after a while. */

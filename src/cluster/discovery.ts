@@ -1,0 +1,130 @@
+import type { Fault } from '../core/faults.ts';
+import { isJsonObject, type Json } from '../core/json.ts';
+import type { ServedResource } from '../core/kinds.ts';
+import { breakage, faultOf } from './classify.ts';
+import type { ClusterApi, LiveRequest } from './cluster-api.ts';
+import { createGate } from './gate.ts';
+import { askJson, type JsonAnswer } from './live-json.ts';
+import {
+  type GroupVersionResources,
+  groupVersionsIn,
+  objectsIn,
+  resourcesIn,
+  servedResources,
+  textOr,
+  textsIn,
+} from './served-resources.ts';
+
+export type Discovered =
+  | {
+      readonly type: 'discovered';
+      /** One per kind that can be listed, at the server's preferred version that serves it. */
+      readonly resources: readonly ServedResource[];
+      /** One per group version whose server did not answer: what was known of the group is among the resources still. */
+      readonly partial: readonly Fault[];
+      /** Opaque, for the next time. Absent where the server has none, or while anything is partial. */
+      readonly etag?: string;
+    }
+  /** The server's etag is still the one that was given. */
+  | { readonly type: 'unchanged' }
+  | { readonly type: 'failed'; readonly fault: Fault };
+
+export interface DiscoveryOptions {
+  readonly etag?: string;
+  /** What was found last time: kept for groups that cannot be asked now. */
+  readonly known?: readonly ServedResource[];
+}
+
+const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+const accept = `${aggregated},application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json`;
+const roots = ['api', 'apis'] as const;
+
+/**
+ * Asks what the API server serves: aggregated discovery in one request for the core group and one for all others, or one per group version
+ * from servers that do not have it (before 1.26), ten at a time.
+ */
+export async function discover(api: ClusterApi, options: DiscoveryOptions, signal: AbortSignal): Promise<Discovered> {
+  const tags = parseTags(options.etag);
+  const answers = await Promise.all(roots.map((root, index) => ask(api, root, { ifNoneMatch: tags[index], signal })));
+  if (answers.every((answer) => answer.type === 'unchanged')) return { type: 'unchanged' };
+  // One half is new: the other is needed whole too.
+  const whole = await Promise.all(
+    answers.map((answer, index) =>
+      answer.type === 'unchanged' ? ask(api, roots[index] ?? 'api', { ifNoneMatch: undefined, signal }) : answer,
+    ),
+  );
+  const failed = whole.find((answer) => answer.type === 'failed');
+  if (failed !== undefined) return failed;
+  const documents = whole.flatMap((answer) => (answer.type === 'answered' ? [answer] : []));
+  const halves = await Promise.all(documents.map((document) => readHalf(api, document, signal)));
+  return gather(api, halves.flat(), { known: options.known ?? [], etag: joinTags(documents.map(({ etag }) => etag)) });
+}
+
+function ask(
+  api: ClusterApi,
+  root: string,
+  { ifNoneMatch, signal }: { readonly ifNoneMatch: string | undefined; readonly signal: AbortSignal },
+): Promise<JsonAnswer> {
+  const request: LiveRequest = { method: 'GET', path: [root], accept, ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }) };
+  return askJson(api, request, signal);
+}
+
+type Found = GroupVersionResources & { readonly fault?: Fault };
+
+async function readHalf(
+  api: ClusterApi,
+  { value }: Extract<JsonAnswer, { type: 'answered' }>,
+  signal: AbortSignal,
+): Promise<readonly Found[]> {
+  const versions = groupVersionsIn(value);
+  if (versions !== undefined) return versions;
+  const gate = createGate(10);
+  const asked = legacyVersionsIn(value).map((at) => gate(() => readLegacy(api, at, signal), signal));
+  return (await Promise.all(asked)).filter((found) => found !== undefined);
+}
+
+/** `APIVersions` of /api, `APIGroupList` of /apis: each group's versions, the preferred one first. */
+function legacyVersionsIn(document: Json): readonly { readonly group: string; readonly version: string }[] {
+  if (!isJsonObject(document)) return [];
+  if (document.kind === 'APIVersions') return textsIn(document.versions).map((version) => ({ group: '', version }));
+  return objectsIn(document.groups).flatMap((group) => {
+    const preferred = isJsonObject(group.preferredVersion) ? textOr(group.preferredVersion.version, '') : '';
+    const versions = objectsIn(group.versions).map((version) => textOr(version.version, ''));
+    return [...new Set([preferred, ...versions])]
+      .filter((version) => version !== '')
+      .map((version) => ({ group: textOr(group.name, ''), version }));
+  });
+}
+
+async function readLegacy(api: ClusterApi, at: { readonly group: string; readonly version: string }, signal: AbortSignal): Promise<Found> {
+  const path = at.group === '' ? ['api', at.version] : ['apis', at.group, at.version];
+  const answer = await askJson(api, { method: 'GET', path }, signal);
+  if (answer.type === 'answered') return { ...at, resources: resourcesIn(answer.value, at), stale: false };
+  return { ...at, resources: [], stale: true, ...(answer.type === 'failed' ? { fault: answer.fault } : {}) };
+}
+
+function gather(
+  { cluster }: ClusterApi,
+  found: readonly Found[],
+  { known, etag }: { readonly known: readonly ServedResource[]; readonly etag: string | undefined },
+): Discovered {
+  const fresh = servedResources(found);
+  const stale = found.filter((version) => version.stale);
+  const keys = new Set(fresh.map(({ group, kind }) => `${group}/${kind}`));
+  const kept = known.filter(({ group, kind }) => stale.some((version) => version.group === group) && !keys.has(`${group}/${kind}`));
+  const partial = stale.map(({ group, version, fault }) => {
+    const message = `discovery of ${group === '' ? version : `${group}/${version}`} failed: what was known of it stays`;
+    return faultOf({ ...(fault ?? breakage('SERVER_ERROR', message)), message }, { cluster });
+  });
+  return { type: 'discovered', resources: [...fresh, ...kept], partial, ...(etag === undefined || partial.length > 0 ? {} : { etag }) };
+}
+
+/** Two tags as one: neither holds a line break. */
+function joinTags(tags: readonly (string | undefined)[]): string | undefined {
+  return tags.length === roots.length && tags.every((tag) => tag !== undefined) ? tags.join('\n') : undefined;
+}
+
+function parseTags(etag: string | undefined): readonly (string | undefined)[] {
+  const tags = etag?.split('\n') ?? [];
+  return tags.length === roots.length ? tags : [];
+}

@@ -1,0 +1,46 @@
+import net from 'node:net';
+
+/** The environment as a process has it. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The proxy that the environment names for this server: `HTTPS_PROXY`, unless `NO_PROXY` or loopback says otherwise. Lower-case names count too.
+ *
+ * `NO_PROXY` as Go reads it: `*`, domains with what is below them, addresses, networks (`10.0.0.0/8`), each perhaps with a port.
+ */
+export function proxyFor(server: URL, environment: Environment): string | undefined {
+  const proxy = environment.HTTPS_PROXY || environment.https_proxy;
+  if (proxy === undefined || proxy === '' || server.protocol !== 'https:') return undefined;
+  const host = server.hostname.replace(/^\[|\]$/g, '').toLowerCase();
+  const port = server.port === '' ? '443' : server.port;
+  if (host === 'localhost' || isLoopback(host)) return undefined;
+  const exceptions = (environment.NO_PROXY || environment.no_proxy || '').split(',');
+  if (exceptions.some((exception) => covers(exception.trim().toLowerCase(), host, port))) return undefined;
+  return proxy.includes('://') ? proxy : `http://${proxy}`;
+}
+
+function covers(exception: string, host: string, port: string): boolean {
+  if (exception === '') return false;
+  if (exception === '*') return true;
+  if (exception.includes('/')) return inNetwork(exception, host);
+  const [, name = exception, wantedPort] = /^(.*?|\[.*\])(?::(\d+))?$/.exec(net.isIPv6(exception) ? `[${exception}]` : exception) ?? [];
+  if (wantedPort !== undefined && wantedPort !== port) return false;
+  const bare = name.replace(/^\[|\]$/g, '').replace(/^\*?\./, '');
+  const wantsBelow = /^\*?\./.test(name);
+  return (host === bare && !wantsBelow) || (net.isIP(host) === 0 && host.endsWith(`.${bare}`));
+}
+
+function inNetwork(network: string, host: string): boolean {
+  const family = net.isIP(host);
+  const [address = '', bits = ''] = network.split('/');
+  if (family === 0 || net.isIP(address) !== family || !/^\d+$/.test(bits)) return false;
+  const list = new net.BlockList();
+  const type = family === 4 ? 'ipv4' : 'ipv6';
+  if (Number(bits) > (family === 4 ? 32 : 128)) return false;
+  list.addSubnet(address, Number(bits), type);
+  return list.check(host, type);
+}
+
+function isLoopback(host: string): boolean {
+  return host === '::1' || (net.isIPv4(host) && host.startsWith('127.'));
+}

@@ -1,0 +1,111 @@
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
+import { keyOfKind, type ServedResource } from '../core/kinds.ts';
+
+/** One resource of one group version, as discovery says it. */
+export interface VersionedResource extends Omit<ServedResource, 'versions'> {}
+
+/** One version of one group. */
+export interface GroupVersionResources {
+  readonly group: string;
+  readonly version: string;
+  readonly resources: readonly VersionedResource[];
+  /** The server could not ask whoever serves it: what it says is old, or nothing. */
+  readonly stale: boolean;
+}
+
+/**
+ * One resource per kind: at the first version that serves it so that it can be listed.
+ *
+ * @param versions Each group's in the server's order of preference.
+ */
+export function servedResources(versions: readonly GroupVersionResources[]): ServedResource[] {
+  const first = new Map<string, VersionedResource>();
+  const all = new Map<string, string[]>();
+  for (const resource of versions.flatMap((version) => version.resources).filter(isReadable)) {
+    const key = keyOfKind(resource);
+    const known = all.get(key);
+    if (known === undefined) {
+      first.set(key, resource);
+      all.set(key, [resource.version]);
+    } else if (!known.includes(resource.version)) known.push(resource.version);
+  }
+  return [...first].map(([key, resource]) => ({ ...resource, versions: all.get(key) ?? [resource.version] }));
+}
+
+/** Subresources have a slash in their name; reviews and bindings can only be created. */
+function isReadable({ resource, verbs }: VersionedResource): boolean {
+  return !resource.includes('/') && verbs.includes('list');
+}
+
+/** `APIGroupDiscoveryList`. Undefined if the document is no such list. */
+export function groupVersionsIn(document: Json): GroupVersionResources[] | undefined {
+  if (!isJsonObject(document) || document.kind !== 'APIGroupDiscoveryList') return undefined;
+  return objectsIn(document.items).flatMap((item) => {
+    const group = isJsonObject(item.metadata) ? textOr(item.metadata.name, '') : '';
+    return objectsIn(item.versions).map((version) => {
+      const at = { group, version: textOr(version.version, '') };
+      const resources = objectsIn(version.resources).flatMap((resource) => aggregatedResource(resource, at));
+      return { ...at, resources, stale: version.freshness === 'Stale' };
+    });
+  });
+}
+
+interface GroupVersion {
+  readonly group: string;
+  readonly version: string;
+}
+
+function aggregatedResource(resource: JsonObject, at: GroupVersion): VersionedResource[] {
+  const kind = isJsonObject(resource.responseKind) ? textOr(resource.responseKind.kind, '') : '';
+  const name = textOr(resource.resource, '');
+  if (kind === '' || name === '') return [];
+  return [
+    {
+      ...at,
+      kind,
+      resource: name,
+      singular: textOr(resource.singularResource, ''),
+      namespaced: resource.scope === 'Namespaced',
+      ...listsIn(resource),
+    },
+  ];
+}
+
+/** `APIResourceList`, as servers before 1.26 have one per group version. */
+export function resourcesIn(document: Json, at: GroupVersion): VersionedResource[] {
+  const resources = isJsonObject(document) ? objectsIn(document.resources) : [];
+  return resources.flatMap((resource) => {
+    const kind = textOr(resource.kind, '');
+    const name = textOr(resource.name, '');
+    if (kind === '' || name === '') return [];
+    return [
+      {
+        ...at,
+        kind,
+        resource: name,
+        singular: textOr(resource.singularName, ''),
+        namespaced: resource.namespaced === true,
+        ...listsIn(resource),
+      },
+    ];
+  });
+}
+
+function listsIn(resource: JsonObject): Pick<VersionedResource, 'verbs' | 'shortNames' | 'categories'> {
+  return { verbs: textsIn(resource.verbs), shortNames: textsIn(resource.shortNames), categories: textsIn(resource.categories) };
+}
+
+/** The items of a list that are objects; none if it is no list. */
+export function objectsIn(list: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(list) ? (list as readonly Json[]).filter(isJsonObject) : [];
+}
+
+/** The items of a list that are text; none if it is no list. */
+export function textsIn(list: Json | undefined): readonly string[] {
+  return Array.isArray(list) ? (list as readonly Json[]).filter((item) => typeof item === 'string') : [];
+}
+
+/** The value if it is text. */
+export function textOr(value: Json | undefined, otherwise: string): string {
+  return typeof value === 'string' ? value : otherwise;
+}
