@@ -62,7 +62,7 @@ export interface OpenWatch extends RequestedResource {
 /** The state of one kind: what a most recent list answers. */
 export interface SimList {
   readonly version: string;
-  /** By namespace, then name, in order of code units; each with kind and apiVersion. */
+  /** By `namespace/name` in order of code units, as a server lists them; each with kind and apiVersion. */
   readonly items: readonly KubernetesObject[];
 }
 
@@ -88,6 +88,13 @@ export interface AggregatedApi {
   readonly kinds: readonly AggregatedKind[];
 }
 
+/** One change as the cluster made it. `object` is whole; it is parsed when first read. */
+export interface SimChange {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly kind: GroupKind;
+  readonly object: KubernetesObject;
+}
+
 /** What `fill` makes the objects of. `metadata.name` is what the numbers are put after: `web` gives `web-0`, `web-1`, … */
 export type FillTemplate = JsonObject | ((index: number) => JsonObject);
 
@@ -95,7 +102,7 @@ export type FillTemplate = JsonObject | ((index: number) => JsonObject);
  * One Kubernetes API server in memory, on loopback, over TLS, with HTTP/2 and HTTP/1.1.
  *
  * The methods below are the cluster itself: they ask no rights, answer at once, and whoever watches sees what they do.
- * Objects that go in are copied; those that come out are frozen, and whole: with kind, apiVersion and managedFields.
+ * Objects that go in are printed; those that come out are parsed anew, whole: with kind, apiVersion and managedFields.
  * Admission is left out: no validation against a schema, no defaults, no pruning.
  */
 export interface SimCluster extends Misbehaviours, AsyncDisposable {
@@ -117,6 +124,8 @@ export interface SimCluster extends Misbehaviours, AsyncDisposable {
    * @throws {Error} if the kind is not served.
    */
   put(object: KubernetesObject): KubernetesObject;
+  /** The same with this text for all members but kind, apiVersion and metadata: `"spec":{…},"status":{…}`, in whatever form, duplicate keys and all. */
+  putRaw(object: KubernetesObject, members: string): KubernetesObject;
   get(kind: KindName, name: string, namespace?: string): KubernetesObject | undefined;
   list(kind: KindName, namespace?: string): SimList;
   /** The items of `list`. */
@@ -134,6 +143,8 @@ export interface SimCluster extends Misbehaviours, AsyncDisposable {
   /** The state of now, for `restore`. */
   backup(): SimBackup;
 
+  /** Tells every change from now on, in the turn it is made. Ends with the disposable. */
+  observe(listener: (change: SimChange) => void): Disposable;
   /** Every request since the start, the oldest first; the latest 100,000 are kept. */
   readonly requests: readonly SimRequest[];
   openWatches(): readonly OpenWatch[];

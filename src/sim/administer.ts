@@ -1,0 +1,116 @@
+import { isJsonObject } from '../core/json.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import type { SimServer } from './answer-context.ts';
+import { admittedNamespace } from './answer-write.ts';
+import { isDefinitions } from './custom-definition.ts';
+import { aggregateApi, defineKind, withdrawKind } from './define-kind.ts';
+import { removeNow } from './deletion.ts';
+import type { KindStorage } from './kind-storage.ts';
+import { createObject, replaceObject, storedAs } from './object-writes.ts';
+import type { KindName, SimChange, SimCluster } from './sim-cluster.ts';
+import { keyOf, parsed } from './stored-object.ts';
+
+/** The cluster's own hands: its state, without rights, requests or admission. */
+export type Administration = Pick<
+  SimCluster,
+  'put' | 'putRaw' | 'get' | 'list' | 'objects' | 'remove' | 'fill' | 'define' | 'withdraw' | 'aggregate' | 'backup' | 'observe'
+>;
+
+/** The manager of what the cluster writes itself. */
+const manager = 'kube-controller-manager';
+const definitionKind = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' };
+
+export function administer(server: SimServer): Administration {
+  const { state } = server;
+
+  function write(object: KubernetesObject, members?: string): KubernetesObject {
+    const storage = storageFor(server, object);
+    if (isDefinitions(storage)) return parsed(storage.kind, defineKind(server, object, { manager }));
+    const home = storage.kind.namespaced ? (object.metadata.namespace ?? 'default') : '';
+    if (home !== '' && state.storage('', 'namespaces')?.get(home) === undefined) {
+      put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: home } });
+    }
+    const isNamespace = storage.kind.kind === 'Namespace' && storage.kind.group === '';
+    const before = storedAs(storage, object);
+    const options = { manager, ...(members === undefined ? {} : { members }) };
+    const own =
+      isNamespace && before === undefined
+        ? { ...admittedNamespace(object), ...object, metadata: admittedNamespace(object).metadata }
+        : object;
+    const stored =
+      before === undefined
+        ? createObject(state, storage, own, options)
+        : replaceObject(state, storage, { ...options, before, object: own });
+    return parsed(storage.kind, stored);
+  }
+
+  const put = (object: KubernetesObject) => write(object);
+  const objects = (kind: KindName, namespace?: string) => {
+    const storage = state.storageOf(kind);
+    const chosen = storage.sorted().filter((object) => namespace === undefined || object.namespace === namespace);
+    return chosen.map((object) => parsed(storage.kind, object));
+  };
+  return {
+    put,
+    putRaw: (object, members) => write(object, members),
+    objects,
+    get(kind, name, namespace) {
+      const storage = state.storageOf(kind);
+      const stored = storage.get(keyIn(storage, name, namespace));
+      return stored === undefined ? undefined : parsed(storage.kind, stored);
+    },
+    list: (kind, namespace) => ({ version: String(state.revision), items: objects(kind, namespace) }),
+    remove(kind, name, namespace) {
+      const storage = state.storageOf(kind);
+      const stored = storage.get(keyIn(storage, name, namespace));
+      if (stored === undefined) return false;
+      if (isDefinitions(storage)) withdrawKind(server, stored);
+      else removeNow(state, storage, stored);
+      return true;
+    },
+    fill(kind, count, template = {}) {
+      const { kind: filled } = state.storageOf(kind);
+      const identity = { apiVersion: filled.group === '' ? 'v1' : `${filled.group}/${filled.versions[0]}`, kind: filled.kind };
+      return Array.from({ length: count }, (_, index) => {
+        const given = typeof template === 'function' ? template(index) : template;
+        const metadata = isJsonObject(given.metadata) ? given.metadata : {};
+        const name = `${typeof metadata.name === 'string' ? metadata.name : filled.singular}-${index}`;
+        return put({ ...identity, ...given, metadata: { ...metadata, name } });
+      });
+    },
+    define: (definition) => put({ ...definition, apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' }),
+    withdraw(name) {
+      const stored = state.storageOf(definitionKind).get(name);
+      if (stored === undefined) return false;
+      withdrawKind(server, stored);
+      return true;
+    },
+    aggregate: (api) => aggregateApi(server, api),
+    backup: () => ({ version: state.save() }),
+    observe: (listener) =>
+      state.onWrite((change) => listener(told(change.type, change.storage, () => parsed(change.storage.kind, change.object)))),
+  };
+}
+
+function told(type: SimChange['type'], { kind }: KindStorage, make: () => KubernetesObject): SimChange {
+  let object: KubernetesObject | undefined;
+  return {
+    type,
+    kind: { group: kind.group, kind: kind.kind },
+    get object() {
+      object ??= make();
+      return object;
+    },
+  };
+}
+
+/** @throws {Error} if the kind is not served. */
+function storageFor({ state }: SimServer, { apiVersion, kind }: KubernetesObject): KindStorage {
+  if (apiVersion === undefined || kind === undefined) throw new Error('expected an object with apiVersion and kind');
+  const slash = apiVersion.lastIndexOf('/');
+  return state.storageOf({ group: slash < 0 ? '' : apiVersion.slice(0, slash), kind });
+}
+
+function keyIn({ kind }: KindStorage, name: string, namespace: string | undefined): string {
+  return keyOf(kind.namespaced ? (namespace ?? 'default') : '', name);
+}

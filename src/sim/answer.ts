@@ -1,0 +1,135 @@
+import { answerReview } from './answer-access.ts';
+import { type AnswerContext, answerJson, answerRefusal, answerText, type ResourceContext } from './answer-context.ts';
+import { answerDelete, answerDeleteCollection } from './answer-delete.ts';
+import { answerDiscovery, answerUnknown, answerVersion, unavailable } from './answer-discovery.ts';
+import { answerList } from './answer-list.ts';
+import { answerWatch } from './answer-watch.ts';
+import { answerCreate, answerObject, answerUpdate } from './answer-write.ts';
+import {
+  forbidden,
+  noSuchMethod,
+  noSuchResource,
+  notFound,
+  type Refusal,
+  reasonOf,
+  refusal,
+  statusOf,
+  tooLarge,
+  unauthorized,
+} from './api-status.ts';
+import type { SimAnswer } from './misbehaviours.ts';
+import { keyOf } from './stored-object.ts';
+import { whenVisible } from './visibility.ts';
+
+/** Answers one request: with what is wrong now, else as an API server does. */
+export async function answer(context: AnswerContext): Promise<void> {
+  const { server, facts, outlet } = context;
+  const { behaviour, state } = server;
+  const delayMs = behaviour.delays.find(facts);
+  if (delayMs !== undefined) await state.clock.sleep(delayMs, outlet.signal);
+  if (outlet.signal.aborted) return;
+  const location = behaviour.redirects.find(facts);
+  if (location !== undefined) return answerJson(context, 302, '', { location });
+  const scripted = behaviour.answers.take(facts);
+  if (scripted !== undefined) return answerScripted(context, scripted);
+  const refused = refuseCaller(context);
+  if (refused !== undefined) return answerRefusal(context, refused);
+  if (behaviour.isBroken(facts.group)) return answerRefusal(context, unavailable);
+  await answerAsked(context);
+}
+
+async function answerAsked(context: AnswerContext): Promise<void> {
+  const { asked } = context;
+  switch (asked.type) {
+    case 'resource':
+      return answerResource({ ...context, asked });
+    case 'discovery':
+      return answerDiscovery(context, asked);
+    case 'version':
+      return answerVersion(context);
+    case 'health':
+      return answerText(context, 200, 'ok');
+    case 'notServed':
+      return answerRefusal(context, noSuchResource);
+    case 'methodNotAllowed':
+      return answerRefusal(context, noSuchMethod);
+    case 'unknown':
+      return answerUnknown(context);
+    default:
+      asked satisfies never;
+  }
+}
+
+async function answerResource(context: ResourceContext): Promise<void> {
+  const { storage, resource } = context.asked;
+  const { verbs, source } = storage.kind;
+  if (resource.verb === 'patch' && verbs.includes('patch')) {
+    return answerRefusal(context, { ...refusal(415, '415: Unsupported Media Type'), details: {} });
+  }
+  if (verbs.length === 1 && verbs[0] === 'create' && source === 'builtIn' && resource.verb === 'create') return answerReview(context);
+  if (resource.verb !== 'watch' && !verbs.includes(resource.verb)) return answerRefusal(context, noSuchMethod);
+  switch (resource.verb) {
+    case 'get':
+      return answerGet(context);
+    case 'list':
+      return answerList(context);
+    case 'watch':
+      return answerWatch(context);
+    case 'create':
+      return answerCreate(context);
+    case 'update':
+      return answerUpdate(context);
+    case 'delete':
+      return answerDelete(context);
+    case 'deletecollection':
+      return answerDeleteCollection(context);
+    case 'patch':
+      return answerRefusal(context, noSuchMethod);
+    default:
+      resource.verb satisfies never;
+  }
+}
+
+async function answerGet(context: ResourceContext): Promise<void> {
+  const { asked, query, server, outlet } = context;
+  const { storage, resource } = asked;
+  const version = query.get('resourceVersion') ?? '';
+  if (/^[1-9]\d*$/.test(version) && !(await whenVisible(server.state, Number(version), outlet.signal))) {
+    return answerRefusal(context, tooLarge(version, String(server.state.visibleRevision)));
+  }
+  const name = resource.name ?? '';
+  const stored = storage.get(keyOf(resource.namespace ?? '', name));
+  if (stored === undefined) answerRefusal(context, notFound(storage.kind, name));
+  else answerObject(context, 200, stored);
+}
+
+/** 401 for a token that is not the cluster's; 403 for nobody, and for what is forbidden. */
+function refuseCaller({ server, asked, request, facts }: AnswerContext): Refusal | undefined {
+  const { authorization } = request.headers;
+  if (authorization === undefined && (asked.type === 'version' || asked.type === 'health')) return undefined;
+  if (authorization !== undefined && authorization !== `Bearer ${server.token}`) return unauthorized;
+  const user = authorization === undefined ? 'system:anonymous' : 'admin';
+  if (asked.type !== 'resource') {
+    if (authorization !== undefined) return undefined;
+    return { ...refusal(403, `forbidden: User "${user}" cannot get path "${facts.path}"`), details: {} };
+  }
+  const { resource, storage } = asked;
+  if (authorization !== undefined && !server.behaviour.isForbidden(resource, storage.kind.kind)) return undefined;
+  const where = resource.namespace === undefined ? 'at the cluster scope' : `in the namespace "${resource.namespace}"`;
+  const what = `User "${user}" cannot ${resource.verb} resource "${resource.resource}" in API group "${resource.group}" ${where}`;
+  return forbidden(storage.kind, what, resource.name);
+}
+
+/** An answer that somebody wrote: its body as it is, or the Status that goes with its code. */
+function answerScripted(context: AnswerContext, { status, headers = {}, body }: SimAnswer): void {
+  const { outlet } = context;
+  const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const reason = reasonOf(status);
+  const standard: Refusal = { code: status, message: `sent by the cluster: ${status}`, ...(reason === undefined ? {} : { reason }) };
+  const content = body ?? (status >= 400 ? statusOf(standard) : '');
+  const isRaw = typeof content === 'string' || content instanceof Uint8Array;
+  const bytes = isRaw ? Buffer.from(content) : Buffer.from(JSON.stringify(content));
+  outlet.head(status, { 'content-type': 'application/json', ...own });
+  if (bytes.length > 0) outlet.write(bytes);
+  outlet.end();
+}

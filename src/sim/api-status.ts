@@ -1,0 +1,139 @@
+import type { SimKind } from './built-in-kinds.ts';
+
+export interface StatusCause {
+  readonly reason: string;
+  readonly message: string;
+  readonly field?: string;
+}
+
+/** What an API server answers when it will not: the code of the response and its `Status`. */
+export interface Refusal {
+  readonly code: number;
+  readonly reason?: string;
+  readonly message: string;
+  readonly details?: {
+    readonly name?: string;
+    readonly group?: string;
+    readonly kind?: string;
+    readonly uid?: string;
+    readonly causes?: readonly StatusCause[];
+    readonly retryAfterSeconds?: number;
+  };
+  /** A token for the inconsistent rest of a list. */
+  readonly continue?: string;
+}
+
+/** True for what is refused, false for what was done. */
+export function isRefusal(value: object): value is Refusal {
+  return 'code' in value && 'message' in value;
+}
+
+/** The Status object, in the order of its struct. */
+export function statusOf({ code, reason, message, details, continue: token }: Refusal): object {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: token === undefined ? {} : { continue: token },
+    status: 'Failure',
+    message,
+    ...(reason === undefined ? {} : { reason }),
+    ...(details === undefined ? {} : { details }),
+    code,
+  };
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  406: 'NotAcceptable',
+  409: 'Conflict',
+  410: 'Expired',
+  415: 'UnsupportedMediaType',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+};
+
+/** The reason that usually goes with a code. */
+export function reasonOf(code: number): string | undefined {
+  return reasons[code];
+}
+
+/** A refusal of which no more is known than its code. */
+export function refusal(code: number, message: string): Refusal {
+  const reason = reasonOf(code);
+  return { code, message, ...(reason === undefined ? {} : { reason }) };
+}
+
+/** `configmaps`, `widgets.example.com`: how messages name a resource. */
+export function qualifiedResource({ resource, group }: Pick<SimKind, 'resource' | 'group'>): string {
+  return group === '' ? resource : `${resource}.${group}`;
+}
+
+function detailsOf({ resource, group }: Pick<SimKind, 'resource' | 'group'>, name?: string): NonNullable<Refusal['details']> {
+  return { ...(name === undefined ? {} : { name }), ...(group === '' ? {} : { group }), kind: resource };
+}
+
+export const noSuchResource: Refusal = { ...refusal(404, 'the server could not find the requested resource'), details: {} };
+export const noSuchMethod: Refusal = { ...refusal(405, 'the server does not allow this method on the requested resource'), details: {} };
+export const unauthorized: Refusal = refusal(401, 'Unauthorized');
+
+export function notFound(kind: Pick<SimKind, 'resource' | 'group'>, name: string): Refusal {
+  return { ...refusal(404, `${qualifiedResource(kind)} "${name}" not found`), details: detailsOf(kind, name) };
+}
+
+export function alreadyExists(kind: SimKind, name: string): Refusal {
+  return {
+    code: 409,
+    reason: 'AlreadyExists',
+    message: `${qualifiedResource(kind)} "${name}" already exists`,
+    details: detailsOf(kind, name),
+  };
+}
+
+export function conflict(kind: SimKind, name: string, why: string): Refusal {
+  return {
+    ...refusal(409, `Operation cannot be fulfilled on ${qualifiedResource(kind)} "${name}": ${why}`),
+    details: detailsOf(kind, name),
+  };
+}
+
+export const modified = 'the object has been modified; please apply your changes to the latest version and try again';
+
+export function forbidden(kind: Pick<SimKind, 'resource' | 'group'>, why: string, name?: string): Refusal {
+  const subject = name === undefined ? qualifiedResource(kind) : `${qualifiedResource(kind)} "${name}"`;
+  return { ...refusal(403, `${subject} is forbidden: ${why}`), details: detailsOf(kind, name) };
+}
+
+/** 422 of an object: `subject` is a kind (`ConfigMap`, `Widget.example.com`). */
+export function invalid(
+  subject: { readonly kind: string; readonly group?: string; readonly name: string },
+  causes: readonly StatusCause[],
+): Refusal {
+  const { kind, group = '', name } = subject;
+  const told = causes.map(({ field, message }) => `${field}: ${message}`);
+  const what = told.length === 1 ? told[0] : `[${told.join(', ')}]`;
+  const details = { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind, causes };
+  return { ...refusal(422, `${group === '' ? kind : `${kind}.${group}`} "${name}" is invalid: ${what}`), details };
+}
+
+/** 422 of the options of a list or a watch. */
+export function invalidOptions(causes: readonly StatusCause[]): Refusal {
+  return invalid({ kind: 'ListOptions', group: 'meta.k8s.io', name: '' }, causes);
+}
+
+export function tooLarge(version: string, current: string): Refusal {
+  return {
+    ...refusal(504, `Timeout: Too large resource version: ${version}, current: ${current}`),
+    details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 },
+  };
+}
+
+export function tooOld(version: string, oldest: number): Refusal {
+  return refusal(410, `too old resource version: ${version} (${oldest})`);
+}

@@ -1,0 +1,83 @@
+import type { RequestFacts } from './asked.ts';
+import type { SimAnswer, SimProhibition, StatusError, StreamingFault } from './misbehaviours.ts';
+import { RuleSet } from './rule-set.ts';
+import type { RequestedResource } from './sim-cluster.ts';
+
+/** How the next event of a watch, or the next compressed list, is cut. */
+export interface Cut {
+  readonly where: 'line' | 'character' | 'gzip';
+  readonly end: 'reset' | 'clean';
+}
+
+/** All misbehaviours in force. Whoever answers a request asks here what is wrong with it. */
+export class Behaviour {
+  readonly answers = new RuleSet<SimAnswer>();
+  readonly delays = new RuleSet<number>();
+  readonly redirects = new RuleSet<string>();
+  readonly drips = new RuleSet<true>(() => this.#resume());
+  readonly chunks = new RuleSet<true>(() => this.#resume());
+  readonly stalls = new RuleSet<true>(() => this.#resume());
+  readonly closesAtOnce = new RuleSet<true>();
+  readonly heldHeaders = new RuleSet<true>();
+  readonly expirations = new RuleSet<'status' | 'event'>();
+  readonly expiredLists = new RuleSet<true>();
+  readonly errors = new RuleSet<StatusError>();
+  readonly cuts = new RuleSet<Cut>();
+  readonly streaming = new RuleSet<StreamingFault>();
+  readonly unwatchable = new RuleSet<true>();
+  readonly #prohibitions = new Set<SimProhibition>();
+  readonly #brokenGroups = new Map<symbol, string>();
+  readonly #outlets = new Set<() => void>();
+
+  forbid(prohibition: SimProhibition): Disposable {
+    this.#prohibitions.add(prohibition);
+    return { [Symbol.dispose]: () => void this.#prohibitions.delete(prohibition) };
+  }
+
+  /** True if nobody may do this. A request over all namespaces needs the right in all of them. */
+  isForbidden(resource: Omit<RequestedResource, 'version'>, kind: string | undefined): boolean {
+    return [...this.#prohibitions].some((prohibition) => {
+      const { group, kind: wanted, resource: plural, verbs, namespaces, exceptNamespaces } = prohibition;
+      const concerns =
+        (group === undefined || group === resource.group) &&
+        (wanted === undefined || wanted === kind) &&
+        (plural === undefined || plural === resource.resource) &&
+        (verbs === undefined || verbs.includes(resource.verb));
+      if (!concerns) return false;
+      const { namespace } = resource;
+      if (namespaces !== undefined) return namespace !== undefined && namespaces.includes(namespace);
+      return exceptNamespaces === undefined || namespace === undefined || !exceptNamespaces.includes(namespace);
+    });
+  }
+
+  breakGroup(group: string): Disposable {
+    const key = Symbol(group);
+    this.#brokenGroups.set(key, group);
+    return { [Symbol.dispose]: () => void this.#brokenGroups.delete(key) };
+  }
+
+  isBroken(group: string | undefined): boolean {
+    return group !== undefined && [...this.#brokenGroups.values()].includes(group);
+  }
+
+  /** True while nothing may be sent on the stream. */
+  isStalled(facts: RequestFacts): boolean {
+    return this.stalls.find(facts) !== undefined;
+  }
+
+  /** Bytes are sent one by one: at once, or a second apart. */
+  paceOf(facts: RequestFacts): 'whole' | 'bytes' | 'drips' {
+    if (this.drips.find(facts) !== undefined) return 'drips';
+    return this.chunks.find(facts) === undefined ? 'whole' : 'bytes';
+  }
+
+  /** Calls back whenever what held a stream back may have ended. */
+  onResume(callback: () => void): Disposable {
+    this.#outlets.add(callback);
+    return { [Symbol.dispose]: () => void this.#outlets.delete(callback) };
+  }
+
+  #resume(): void {
+    for (const callback of [...this.#outlets]) callback();
+  }
+}

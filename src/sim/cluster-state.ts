@@ -1,0 +1,215 @@
+import type { Clock } from '../core/clock.ts';
+import { keyOfKind } from '../core/kinds.ts';
+import type { SimKind } from './built-in-kinds.ts';
+import { type Change, KindStorage } from './kind-storage.ts';
+import type { KindName } from './sim-cluster.ts';
+import type { StoredObject } from './stored-object.ts';
+
+/** What became of an object, before it has a revision. */
+export interface Write {
+  readonly type: Change['type'];
+  /** Makes the state for the revision that the write gets. */
+  readonly make: (revision: number) => StoredObject;
+  readonly before?: StoredObject;
+}
+
+export interface StateOptions {
+  readonly clock: Clock;
+  readonly historyLength: number;
+  readonly kinds: readonly SimKind[];
+}
+
+interface SavedState {
+  readonly revision: number;
+  readonly storages: readonly { readonly storage: KindStorage; readonly kind: SimKind; readonly objects: readonly StoredObject[] }[];
+}
+
+/**
+ * What a cluster holds: its kinds, their objects, and one count of revisions over all of them.
+ *
+ * A write is told to listeners in the same turn, unless the cluster lags: then the last few are held back until later ones follow.
+ */
+export class ClusterState {
+  readonly clock: Clock;
+  revision = 1;
+  readonly #historyLength: number;
+  readonly #storages = new Map<string, KindStorage>();
+  /** Objects by the uid of their owner. */
+  readonly #owned = new Map<string, Set<string>>();
+  readonly #listeners = new Set<(change: Change) => void>();
+  readonly #writeListeners = new Set<(change: Change) => void>();
+  readonly #saved = new Map<string, SavedState>();
+  #recent: Change[] = [];
+  #behind = 0;
+  #held: Change[] = [];
+
+  constructor({ clock, historyLength, kinds }: StateOptions) {
+    this.clock = clock;
+    this.#historyLength = historyLength;
+    for (const kind of kinds) this.serve(kind);
+  }
+
+  /** Seconds precision, as Kubernetes writes times. */
+  timestamp(): string {
+    return `${new Date(this.clock.now()).toISOString().slice(0, 19)}Z`;
+  }
+
+  storages(): readonly KindStorage[] {
+    return [...this.#storages.values()];
+  }
+
+  storage(group: string, resource: string): KindStorage | undefined {
+    return this.#storages.get(`${resource}.${group}`);
+  }
+
+  /** The storage of a kind by any of its names. @throws {Error} if it is not served, or the name is that of several. */
+  storageOf(kind: KindName): KindStorage {
+    const found = this.storages().filter((storage) => isNamed(storage.kind, kind));
+    const [first] = found;
+    if (first !== undefined && (found.length === 1 || first.kind.group === '')) return first;
+    const name = typeof kind === 'string' ? kind : keyOfKind(kind);
+    throw new Error(
+      first === undefined ? `no kind ${name} is served` : `${name} may be ${found.map((one) => keyOfKind(one.kind)).join(' or ')}`,
+    );
+  }
+
+  /** Serves a kind, or serves it in another form: its objects stay. */
+  serve(kind: SimKind): KindStorage {
+    const key = `${kind.resource}.${kind.group}`;
+    const known = this.#storages.get(key);
+    if (known !== undefined) {
+      known.serveAs(kind);
+      return known;
+    }
+    const storage = new KindStorage(kind, { revision: this.revision, historyLength: this.#historyLength });
+    this.#storages.set(key, storage);
+    return storage;
+  }
+
+  withdraw(storage: KindStorage): void {
+    this.#storages.delete(`${storage.kind.resource}.${storage.kind.group}`);
+  }
+
+  isServed(storage: KindStorage): boolean {
+    return this.#storages.get(`${storage.kind.resource}.${storage.kind.group}`) === storage;
+  }
+
+  /** One write at the next revision. */
+  write(storage: KindStorage, { type, make, before }: Write): StoredObject {
+    this.revision += 1;
+    const object = make(this.revision);
+    const change: Change = { revision: this.revision, storage, type, object, ...(before === undefined ? {} : { before }) };
+    storage.apply(change);
+    this.#index(change);
+    this.#recent.push(change);
+    if (this.#recent.length > this.#historyLength * 2) this.#recent = this.#recent.slice(-this.#historyLength);
+    for (const listener of [...this.#writeListeners]) listener(change);
+    if (this.#behind === 0) this.#tell(change);
+    else {
+      this.#held.push(change);
+      while (this.#held.length > this.#behind) this.#tellOldest();
+    }
+    return object;
+  }
+
+  /** Called with each change as soon as watches may see it. Ends with the disposable. */
+  onChange(listener: (change: Change) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  /** Called with each change as it is made, whatever watches may see. Ends with the disposable. */
+  onWrite(listener: (change: Change) => void): Disposable {
+    this.#writeListeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#writeListeners.delete(listener) };
+  }
+
+  /** What the objects with this owner are: storage and key. */
+  *ownedBy(uid: string): Iterable<{ readonly storage: KindStorage; readonly object: StoredObject }> {
+    for (const place of [...(this.#owned.get(uid) ?? [])]) {
+      const [resource = '', key = ''] = place.split(' ');
+      const storage = this.#storages.get(resource);
+      const object = storage?.get(key);
+      if (storage !== undefined && object !== undefined) yield { storage, object };
+    }
+  }
+
+  hasUid(uid: string): boolean {
+    return this.storages().some((storage) => storage.sorted().some((object) => object.uid === uid));
+  }
+
+  /** Up to where watches and cached lists see: behind `revision` while the cluster lags. */
+  get visibleRevision(): number {
+    return (this.#held[0]?.revision ?? this.revision + 1) - 1;
+  }
+
+  /** From now on the last so many changes are held back. */
+  lag(behind: number): void {
+    this.#behind = behind;
+    this.#held = behind === 0 ? [] : this.#recent.slice(-behind);
+  }
+
+  catchUp(): void {
+    this.#behind = 0;
+    while (this.#held.length > 0) this.#tellOldest();
+  }
+
+  compact(): void {
+    for (const storage of this.storages()) storage.compact(this.revision);
+  }
+
+  save(): string {
+    const version = String(this.revision);
+    const storages = this.storages().map((storage) => ({ storage, kind: storage.kind, objects: storage.sorted() }));
+    this.#saved.set(version, { revision: this.revision, storages });
+    return version;
+  }
+
+  /** @throws {Error} if no such state was saved. */
+  restore(version: string): void {
+    const saved = this.#saved.get(version);
+    if (saved === undefined) throw new Error(`no backup at version ${version}`);
+    this.revision = saved.revision;
+    this.#storages.clear();
+    this.#owned.clear();
+    this.#recent = [];
+    this.#held = [];
+    for (const { storage, kind, objects } of saved.storages) {
+      this.#storages.set(`${kind.resource}.${kind.group}`, storage);
+      storage.kind = kind;
+      storage.reset(objects, saved.revision);
+      for (const object of objects) this.#place(storage, object);
+    }
+  }
+
+  #tell(change: Change): void {
+    for (const listener of [...this.#listeners]) listener(change);
+  }
+
+  #tellOldest(): void {
+    const change = this.#held.shift();
+    if (change !== undefined) this.#tell(change);
+  }
+
+  #index({ type, storage, object, before }: Change): void {
+    const place = `${storage.kind.resource}.${storage.kind.group} ${object.key}`;
+    for (const uid of before?.owners ?? []) {
+      const places = this.#owned.get(uid);
+      places?.delete(place);
+      if (places?.size === 0) this.#owned.delete(uid);
+    }
+    if (type !== 'DELETED') this.#place(storage, object);
+  }
+
+  #place(storage: KindStorage, object: StoredObject): void {
+    for (const uid of object.owners) {
+      const places = this.#owned.get(uid) ?? new Set();
+      this.#owned.set(uid, places.add(`${storage.kind.resource}.${storage.kind.group} ${object.key}`));
+    }
+  }
+}
+
+function isNamed(kind: SimKind, name: KindName): boolean {
+  if (typeof name !== 'string') return kind.kind === name.kind && kind.group === name.group;
+  return name === kind.kind || name === keyOfKind(kind);
+}

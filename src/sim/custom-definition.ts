@@ -1,0 +1,126 @@
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import type { SimKind } from './built-in-kinds.ts';
+import type { ClusterState } from './cluster-state.ts';
+import { removeNow } from './deletion.ts';
+import type { KindStorage } from './kind-storage.ts';
+import { createObject, replaceObject, storedAs, type WriteOptions } from './object-writes.ts';
+import { parsed, type StoredObject } from './stored-object.ts';
+
+const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'] as const;
+
+/** The kind that a CustomResourceDefinition serves. Undefined for one that lacks what makes a kind. */
+export function customKindOf({ spec }: KubernetesObject): SimKind | undefined {
+  if (!isJsonObject(spec) || !isJsonObject(spec.names)) return undefined;
+  const { group, names, scope } = spec;
+  const versions = served(spec.versions);
+  if (typeof group !== 'string' || typeof names.kind !== 'string' || typeof names.plural !== 'string' || versions.length === 0)
+    return undefined;
+  return {
+    group,
+    kind: names.kind,
+    listKind: typeof names.listKind === 'string' ? names.listKind : `${names.kind}List`,
+    resource: names.plural,
+    singular: typeof names.singular === 'string' ? names.singular : names.kind.toLowerCase(),
+    namespaced: scope === 'Namespaced',
+    versions: versions.map(({ name }) => name).sort(byPreference),
+    verbs,
+    shortNames: strings(names.shortNames),
+    categories: strings(names.categories),
+    hasStatus: versions.some(({ hasStatus }) => hasStatus),
+    source: 'custom',
+    anonymous: false,
+    zero: '',
+  };
+}
+
+/**
+ * Creates or replaces a definition and serves its kind. Two changes, as of a real server: the definition, then its status. In their turn
+ * the kind is served already.
+ */
+export function applyDefinition(state: ClusterState, object: KubernetesObject, options: WriteOptions): StoredObject {
+  const definitions = definitionsOf(state);
+  const kind = customKindOf(object);
+  const before = storedAs(definitions, object);
+  const bare = withStatus(object, { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: storedVersionsOf(object) });
+  const stored =
+    before === undefined
+      ? createObject(state, definitions, bare, options)
+      : replaceObject(state, definitions, { ...options, before, object: withStatus(object, parsed(definitions.kind, before).status) });
+  if (kind !== undefined) {
+    state.serve(kind);
+    replaceObject(state, definitions, { ...options, before: stored, object: established(state, parsed(definitions.kind, stored)) });
+  }
+  return stored;
+}
+
+/** Deletes the definition: each object of the kind first, then the kind is served no more. */
+export function withdrawDefinition(state: ClusterState, definition: StoredObject): void {
+  const definitions = definitionsOf(state);
+  const kind = customKindOf(parsed(definitions.kind, definition));
+  const storage = kind === undefined ? undefined : state.storage(kind.group, kind.resource);
+  for (const object of storage?.sorted() ?? []) if (storage !== undefined) removeNow(state, storage, object);
+  if (storage !== undefined) state.withdraw(storage);
+  removeNow(state, definitions, definition);
+}
+
+/** True for the kind whose objects define kinds. */
+export function isDefinitions({ kind }: KindStorage): boolean {
+  return kind.kind === 'CustomResourceDefinition' && kind.group === 'apiextensions.k8s.io';
+}
+
+function definitionsOf(state: ClusterState): KindStorage {
+  return state.storageOf({ group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' });
+}
+
+function established(state: ClusterState, object: KubernetesObject): KubernetesObject {
+  const names = isJsonObject(object.spec) && isJsonObject(object.spec.names) ? object.spec.names : {};
+  const lastTransitionTime = state.timestamp();
+  const conditions = [
+    { type: 'NamesAccepted', status: 'True', lastTransitionTime, reason: 'NoConflicts', message: 'no conflicts found' },
+    {
+      type: 'Established',
+      status: 'True',
+      lastTransitionTime,
+      reason: 'InitialNamesAccepted',
+      message: 'the initial names have been accepted',
+    },
+  ];
+  return withStatus(object, { conditions, acceptedNames: names, storedVersions: storedVersionsOf(object) });
+}
+
+function withStatus(object: KubernetesObject, status: Json | undefined): KubernetesObject {
+  return { ...object, ...(status === undefined ? {} : { status }) };
+}
+
+function storedVersionsOf({ spec }: KubernetesObject): readonly string[] {
+  const versions = isJsonObject(spec) && Array.isArray(spec.versions) ? spec.versions : [];
+  return versions
+    .filter((version: Json): version is JsonObject => isJsonObject(version) && version.storage === true)
+    .map(({ name }) => String(name));
+}
+
+function served(versions: Json | undefined): readonly { readonly name: string; readonly hasStatus: boolean }[] {
+  if (!Array.isArray(versions)) return [];
+  return versions
+    .filter((version: Json): version is JsonObject => isJsonObject(version) && version.served !== false && typeof version.name === 'string')
+    .map(({ name, subresources }) => ({ name: String(name), hasStatus: isJsonObject(subresources) && subresources.status !== undefined }));
+}
+
+function strings(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter((item: Json): item is string => typeof item === 'string') : [];
+}
+
+/** Kubernetes' order: `v2`, `v1`, `v1beta2`, `v1beta1`, `v1alpha1`, then the rest by name. */
+function byPreference(left: string, right: string): number {
+  const [a, b] = [rankOf(left), rankOf(right)];
+  for (const [index, rank] of a.entries()) if (rank !== b[index]) return (b[index] ?? 0) - rank;
+  return left < right ? -1 : 1;
+}
+
+function rankOf(version: string): readonly number[] {
+  const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version);
+  if (match === null) return [0, 0, 0];
+  const [, major, stage, minor = '0'] = match;
+  return [stage === undefined ? 3 : stage === 'beta' ? 2 : 1, Number(major), Number(minor)];
+}

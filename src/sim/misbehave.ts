@@ -1,0 +1,69 @@
+import type { SimServer } from './answer-context.ts';
+import { refusalOf } from './answer-watch.ts';
+import { tooOld } from './api-status.ts';
+import { isWithin } from './asked.ts';
+import type { Door } from './door.ts';
+import type { Misbehaviours, SimScope } from './misbehaviours.ts';
+import type { OpenStream } from './watch-stream.ts';
+
+/** Misbehaviours of the wire and of answers; those that change the cluster's state are `upset`'s. */
+export type WireMisbehaviours = Omit<
+  Misbehaviours,
+  'compact' | 'expireContinue' | 'failOver' | 'restore' | 'recreate' | 'upgrade' | 'churn' | 'rotateToken'
+>;
+
+/** The methods by which a cluster answers wrongly, late, or not at all. */
+export function misbehave(server: SimServer, door: Door): WireMisbehaviours {
+  const { behaviour, watches, state } = server;
+  const streams = (scope: SimScope = {}): OpenStream[] => [...watches].filter(({ facts }) => isWithin(facts, scope));
+  const toAll = (scope: SimScope | undefined, act: (stream: OpenStream) => void): number => {
+    const meant = streams(scope);
+    for (const stream of meant) act(stream);
+    return meant.length;
+  };
+  const isAt = (stream: OpenStream) => stream.request.query.resourceVersion ?? String(state.revision);
+
+  return {
+    answer: (answer, scope = {}) => behaviour.answers.add(answer, scope, answer.times ?? 1),
+    delay: (ms, scope = {}) => behaviour.delays.add(ms, scope),
+    drip: (scope = {}) => behaviour.drips.add(true, scope),
+    silence: () => door.silence(),
+    stall: (scope = {}) => behaviour.stalls.add(true, scope),
+    refuse: () => door.refuse(),
+    disconnect: () => door.cut(),
+    close: (scope) => toAll(scope, (stream) => stream.end()),
+    closeAtOnce: (scope = {}) => behaviour.closesAtOnce.add(true, scope),
+    holdHeaders: (scope = {}) => behaviour.heldHeaders.add(true, scope),
+    goAway: () => door.goAway(),
+    speak: (protocols, options) => door.speak(protocols, options?.maxConcurrentStreams),
+    expire(as, scope = {}) {
+      if (as === 'now') toAll(scope, (stream) => stream.fail(tooOld(isAt(stream), state.revision)));
+      else if (as === 'list') behaviour.expiredLists.add(true, { ...scope, verb: 'list' }, 1);
+      else behaviour.expirations.add(as, { ...scope, verb: 'watch' }, 1);
+    },
+    error(error, { times = 0, ...scope } = {}) {
+      const status = typeof error === 'number' ? { code: error } : error;
+      if (times > 0) behaviour.errors.add(status, { ...scope, verb: 'watch' }, times);
+      return toAll(scope, (stream) => stream.fail(refusalOf(status)));
+    },
+    cut(where, { end = 'reset', ...scope } = {}) {
+      behaviour.cuts.add({ where, end }, { ...scope, verb: where === 'gzip' ? 'list' : 'watch' }, 1);
+    },
+    chunk: (scope = {}) => behaviour.chunks.add(true, scope),
+    emit(event, scope) {
+      const isRaw = typeof event === 'string' || event instanceof Uint8Array;
+      const bytes = isRaw ? event : `${JSON.stringify(event)}\n`;
+      return toAll(scope, (stream) => stream.emit(bytes));
+    },
+    forbid: (prohibition) => behaviour.forbid(prohibition),
+    streaming: (fault, scope = {}) => behaviour.streaming.add(fault, scope, fault.type === 'dying' ? (fault.times ?? 1) : undefined),
+    bookmark(version = String(state.visibleRevision), scope = {}) {
+      const meant = streams(scope).filter(({ allowsBookmarks }) => allowsBookmarks);
+      for (const stream of meant) stream.bookmark(version, { endsInitialEvents: false });
+      return meant.length;
+    },
+    breakGroup: (group) => behaviour.breakGroup(group),
+    unwatchable: (scope) => behaviour.unwatchable.add(true, scope),
+    redirect: (location, scope = {}) => behaviour.redirects.add(location, scope),
+  };
+}

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { systemClock } from '../core/clock.ts';
+import { administer } from './administer.ts';
+import type { SimServer } from './answer-context.ts';
+import { Behaviour } from './behaviour.ts';
+import { builtInKinds } from './built-in-kinds.ts';
+import { createCertificate } from './certificate.ts';
+import { ClusterState } from './cluster-state.ts';
+import { Door } from './door.ts';
+import { misbehave } from './misbehave.ts';
+import { createRequestHandler } from './request-handler.ts';
+import { RequestLog } from './request-log.ts';
+import type { SimCluster, SimClusterOptions } from './sim-cluster.ts';
+import { upset } from './upset.ts';
+
+const firstNamespaces = ['kube-system', 'default', 'kube-node-lease', 'kube-public'];
+
+/**
+ * Starts one cluster: it listens on loopback when this resolves, and holds the namespaces that every cluster has.
+ *
+ * @throws {Error} if no port can be had.
+ */
+export async function startSimCluster(options: SimClusterOptions): Promise<SimCluster> {
+  const { name, version = '1.36.3', clock = systemClock, protocols = 'both', maxConcurrentStreams = 100 } = options;
+  const { historyLength = 1_000, bookmarkSeconds = 60 } = options;
+  const state = new ClusterState({ clock, historyLength, kinds: builtInKinds(minorOf(version)) });
+  const log = new RequestLog(clock);
+  const certificate = await createCertificate();
+  const server: SimServer = {
+    ...{ state, behaviour: new Behaviour(), watches: new Set(), bookmarkSeconds },
+    ...{ gitVersion: gitVersionOf(version), token: randomUUID(), tokensExpiredAt: -1 },
+    get host() {
+      return door.host;
+    },
+  };
+  const door = await Door.open({ certificate, protocols, maxConcurrentStreams, handler: createRequestHandler(server, log) });
+  state.onChange((change) => {
+    for (const stream of [...server.watches]) stream.tell(change);
+  });
+  const admin = administer(server);
+  for (const namespace of firstNamespaces) admin.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  const stop = () => door[Symbol.asyncDispose]();
+  const reversion = (next: string) => {
+    server.gitVersion = gitVersionOf(next);
+    const kinds = builtInKinds(minorOf(next));
+    for (const kind of kinds) state.serve(kind);
+    for (const storage of state.storages()) {
+      const isKnown =
+        storage.kind.source !== 'builtIn' || kinds.some(({ kind, group }) => kind === storage.kind.kind && group === storage.kind.group);
+      if (!isKnown) state.withdraw(storage);
+    }
+  };
+  return {
+    name,
+    url: `https://${door.host}`,
+    caPem: certificate.ca,
+    get token() {
+      return server.token;
+    },
+    get gitVersion() {
+      return server.gitVersion;
+    },
+    get requests() {
+      return log.all;
+    },
+    openWatches: () => [...server.watches].map(({ asked, request }) => ({ ...asked.resource, request })),
+    connections: () => door.connections,
+    ...admin,
+    ...misbehave(server, door),
+    ...upset(server, door, reversion),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+function gitVersionOf(version: string): string {
+  return version.startsWith('v') ? version : `v${version}`;
+}
+
+function minorOf(version: string): number {
+  return Number(/^v?1\.(\d+)/.exec(version)?.[1] ?? '36');
+}

@@ -1,0 +1,120 @@
+import { isJsonObject, isRawNumber, type Json, type JsonObject, parseJsonExactly } from '../core/json.ts';
+import { apiVersionOf } from '../core/kinds.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import type { SimKind } from './built-in-kinds.ts';
+
+/** One state of one object. Only its text is kept, which takes half the memory of the parsed object, and is what goes over the wire. */
+export interface StoredObject {
+  /** `namespace/name`, or the name alone: what etcd orders by. */
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly revision: number;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Uids of its owners. */
+  readonly owners: readonly string[];
+  readonly terminating: boolean;
+  /** Built-in kinds: the members after kind and apiVersion, metadata first, without braces. Custom ones: the whole object, keys sorted. */
+  readonly text: string;
+  /** Where the metadata ends in it; 0 where it is not the first member. */
+  readonly metadataEnd: number;
+}
+
+/** How an object stands on the wire: alone or in an event, among the items of a list, or its metadata only. */
+export type WireShape = 'object' | 'item' | 'metadata';
+
+export interface WireForm {
+  readonly shape: WireShape;
+  /** The version asked for. */
+  readonly version: string;
+}
+
+/** The order of the fields of ObjectMeta in Go; the rest follows, managedFields are last. */
+const metadataOrder = [
+  ...['name', 'generateName', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp'],
+  ...['deletionGracePeriodSeconds', 'labels', 'annotations', 'ownerReferences', 'finalizers'],
+];
+
+/** How deep keys are sorted: beyond it an object of a custom kind keeps its order, so that no depth can exhaust the stack. */
+const maxDepth = 500;
+
+export function keyOf(namespace: string, name: string): string {
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+/** Makes the state to keep. `members` replaces everything but kind, apiVersion and metadata by that text. */
+export function storedOf(kind: SimKind, object: KubernetesObject, revision: number, members?: string): StoredObject {
+  const { metadata } = object;
+  const { text, metadataEnd } = textFor(kind, object, members);
+  return {
+    key: keyOf(metadata.namespace ?? '', metadata.name),
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+    revision,
+    labels: { ...metadata.labels },
+    owners: (metadata.ownerReferences ?? []).map(({ uid }) => uid),
+    terminating: metadata.deletionTimestamp !== undefined,
+    text,
+    metadataEnd,
+  };
+}
+
+function textFor(kind: SimKind, object: KubernetesObject, members: string | undefined): { text: string; metadataEnd: number } {
+  const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
+  if (kind.source === 'custom') {
+    const own = { apiVersion: preferredApiVersion(kind), kind: kind.kind };
+    if (members === undefined) return { text: JSON.stringify(sorted({ ...own, metadata, ...rest })), metadataEnd: 0 };
+    const start = JSON.stringify({ ...own, metadata: sorted(metadata) }).slice(0, -1);
+    return { text: members === '' ? `${start}}` : `${start},${members}}`, metadataEnd: 0 };
+  }
+  const start = `"metadata":${JSON.stringify(orderedMetadata(metadata))}`;
+  const { status, ...others } = rest;
+  const tail = members ?? JSON.stringify(status === undefined ? others : { ...others, status }).slice(1, -1);
+  return { text: tail === '' ? start : `${start},${tail}`, metadataEnd: start.length };
+}
+
+/** The object's text as it goes over the wire. */
+export function wireText(kind: SimKind, stored: StoredObject, form: WireForm): string {
+  if (form.shape === 'metadata') {
+    const start = '{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",';
+    if (stored.metadataEnd > 0) return `${start}${stored.text.slice(0, stored.metadataEnd)}}`;
+    return `${start}"metadata":${JSON.stringify(orderedMetadata(parsed(kind, stored).metadata))}}`;
+  }
+  if (kind.source === 'custom') {
+    if (form.version === kind.versions[0]) return stored.text;
+    return JSON.stringify(sorted({ ...parsed(kind, stored), apiVersion: apiVersionOf({ group: kind.group, version: form.version }) }));
+  }
+  if (form.shape === 'item') return `{${stored.text}}`;
+  return `{"kind":"${kind.kind}","apiVersion":"${apiVersionOf({ group: kind.group, version: form.version })}",${stored.text}}`;
+}
+
+/** The object itself, whole, in a copy of its own. */
+export function parsed(kind: SimKind, stored: StoredObject): KubernetesObject {
+  const version = kind.versions[0] ?? '';
+  const text = wireText(kind, stored, { shape: 'object', version });
+  // Sixteen digits in a row may be an integer that a double cannot hold; the exact parser is five times slower.
+  return (/\d{16}/.test(text) ? parseJsonExactly(text) : JSON.parse(text)) as KubernetesObject;
+}
+
+/** Metadata in the order of Go's struct. */
+export function orderedMetadata(metadata: JsonObject): JsonObject {
+  const { managedFields, ...rest } = metadata;
+  const known = metadataOrder.filter((key) => rest[key] !== undefined).map((key) => [key, rest[key]] as const);
+  const unknown = Object.entries(rest).filter(([key]) => !metadataOrder.includes(key));
+  const last = managedFields === undefined ? [] : [['managedFields', managedFields] as const];
+  return Object.fromEntries([...known, ...unknown, ...last]);
+}
+
+/** The value with the keys of all its objects in the order of the alphabet, as Go marshals maps. */
+export function sorted(value: Json | undefined, depth = 0): Json | undefined {
+  if (typeof value !== 'object' || value === null || isRawNumber(value) || depth > maxDepth) return value;
+  if (!isJsonObject(value)) return (value as readonly Json[]).map((item) => sorted(item, depth + 1) as Json);
+  const keys = Object.keys(value).sort();
+  return Object.fromEntries(keys.map((key) => [key, sorted(value[key], depth + 1)]));
+}
+
+function preferredApiVersion(kind: SimKind): string {
+  return apiVersionOf({ group: kind.group, version: kind.versions[0] ?? '' });
+}
