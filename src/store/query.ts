@@ -1,8 +1,14 @@
+import { invariant, MusterError } from '../core/errors.ts';
+import { keyOfKind } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
-import type { LabelSelector } from '../core/selectors.ts';
+import { type LabelSelector, matchesSelector } from '../core/selectors.ts';
+import { candidatesIn, namespacesInSight } from './candidates.ts';
 import type { Position } from './cursor.ts';
-import type { Order } from './order.ts';
+import { hintsOfSelector } from './hints.ts';
+import { defaultOrder, type Order } from './order.ts';
+import { countViews, type View, walkInOrder } from './ordered-walk.ts';
 import type { QuerySource } from './query-source.ts';
+import { comparePositions, createLeaders } from './ranking.ts';
 import type { Where } from './where.ts';
 
 /** What is asked of many mirrors at once. All conditions must hold. */
@@ -13,10 +19,11 @@ export interface QuerySpec {
   readonly where?: Where | undefined;
   /** A part of the name, of a label's key or of its value, or of `key=value`, whatever the case. Empty text asks nothing. */
   readonly search?: string | undefined;
+  /** Absent: by namespace, name, cluster and kind, by which any other order ends too. Text compares by code units. */
   readonly order?: Order | undefined;
   /** Most objects on the page, at least 1. */
   readonly first: number;
-  /** The page begins after it, whether or not an object still stands there. */
+  /** The page begins after it, whether or not an object still stands there. Made by a query of the same order. */
   readonly after?: Position | undefined;
 }
 
@@ -35,4 +42,120 @@ export interface QueryResult<S extends QuerySource = QuerySource> {
   readonly hasPreviousPage: boolean;
   /** Where an object of this page stands in this order: `after` of the next page. */
   positionOf(hit: Hit<S>): Position;
+}
+
+/**
+ * Asks many mirrors, clusters times kinds, one question, in one synchronous turn.
+ *
+ * Filters and sorts before it cuts the page, in one total order over all sources. Without a filter, in the default order, a page costs what is on
+ * it, however much is held; else each candidate is looked at once, which indexes of labels, names, owners and nodes make few.
+ *
+ * @throws {MusterError} `BAD_INPUT` if `after` is of another order.
+ */
+export function runQuery<S extends QuerySource>(sources: readonly S[], spec: QuerySpec): QueryResult<S> {
+  const { namespaces, selector, where, search = '', order = defaultOrder, first, after } = spec;
+  invariant(Number.isInteger(first) && first > 0, `a page of at least one object, not of ${first}`);
+  if (after !== undefined && after.keys.length !== order.descending.length) {
+    throw new MusterError('BAD_INPUT', 'expected a cursor of this order, got one of another');
+  }
+  const views = sources.map((source) => ({ source, namespaces: namespacesInSight(namespaces, source.sight) }));
+  const filtered = (selector?.requirements.length ?? 0) > 0 || where !== undefined || search !== '';
+  return filtered || order.descending.length > 0 ? scan(views, { ...spec, order, search }) : walk(views, first, after);
+}
+
+/** A page of everything in the default order. */
+function walk<S extends QuerySource>(views: readonly View<S>[], first: number, after: Position | undefined): QueryResult<S> {
+  const totalCount = countViews(views);
+  const hits: Hit<S>[] = [];
+  let hasNextPage = false;
+  for (const hit of walkInOrder(views, after)) {
+    if (hits.length === first) {
+      hasNextPage = true;
+      break;
+    }
+    hits.push(hit);
+  }
+  const positionOf = (hit: Hit<S>) => placeOf(hit);
+  const [firstOfAll] = after === undefined ? [] : walkInOrder(views, undefined).take(1);
+  const hasPreviousPage = after !== undefined && firstOfAll !== undefined && comparePositions([], placeOf(firstOfAll), after) <= 0;
+  return { hits, totalCount, hasNextPage, hasPreviousPage, positionOf };
+}
+
+interface Scan extends QuerySpec {
+  readonly order: Order;
+  readonly search: string;
+}
+
+/** A page of what is found by looking at every candidate. */
+function scan<S extends QuerySource>(views: readonly View<S>[], { order, first, after, ...conditions }: Scan): QueryResult<S> {
+  const compare = (a: Ranked<S>, b: Ranked<S>) => comparePositions(order.descending, a.position, b.position);
+  const leaders = createLeaders<Ranked<S>>(first + 1, compare);
+  let totalCount = 0;
+  let hasPreviousPage = false;
+  for (const { source, namespaces } of views) {
+    const keysOf = order.keysFor(source);
+    const matches = predicateOf(source, conditions);
+    const hints = [
+      ...(conditions.where?.hintsFor(source.kind) ?? []),
+      ...(conditions.selector === undefined ? [] : hintsOfSelector(conditions.selector)),
+    ];
+    for (const object of candidatesIn(source.store, namespaces, hints)) {
+      if (!matches(object)) continue;
+      totalCount += 1;
+      const hit = { source, object };
+      const position = { ...placeOf(hit), keys: keysOf(object) };
+      if (after !== undefined && comparePositions(order.descending, position, after) <= 0) hasPreviousPage = true;
+      else leaders.offer({ hit, position });
+    }
+  }
+  const ranked = leaders.list();
+  const page = ranked.slice(0, first);
+  const positions = new Map(page.map(({ hit, position }) => [hit, position]));
+  const positionOf = (hit: Hit<S>): Position => {
+    const position = positions.get(hit);
+    invariant(position !== undefined, 'a hit of this page');
+    return position;
+  };
+  return { hits: page.map(({ hit }) => hit), totalCount, hasNextPage: ranked.length > first, hasPreviousPage, positionOf };
+}
+
+interface Ranked<S extends QuerySource> {
+  readonly hit: Hit<S>;
+  readonly position: Position;
+}
+
+function placeOf<S extends QuerySource>({ source, object }: Hit<S>): Position {
+  const { namespace = '', name } = object.metadata;
+  return { keys: [], namespace, name, cluster: source.cluster.name, kind: keyOfKind(source.kind) };
+}
+
+function predicateOf(
+  source: QuerySource,
+  { selector, where, search }: Pick<Scan, 'selector' | 'where' | 'search'>,
+): (object: KubernetesObject) => boolean {
+  const asked = where?.predicateFor(source);
+  const found = search === '' ? undefined : searchFor(search);
+  return (object) =>
+    (selector === undefined || matchesSelector(selector, labelsOf(object))) &&
+    (asked === undefined || asked(object)) &&
+    (found === undefined || found(object));
+}
+
+/** The text is escaped, so the expression is a plain search without regard to case, which V8 does without making new texts. */
+function searchFor(text: string): (object: KubernetesObject) => boolean {
+  const pattern = new RegExp(RegExp.escape(text), 'iu');
+  const pairs = text.includes('=');
+  return (object) => {
+    if (pattern.test(object.metadata.name)) return true;
+    const labels = labelsOf(object);
+    for (const key in labels) {
+      const value = labels[key] ?? '';
+      if (pattern.test(key) || pattern.test(value) || (pairs && pattern.test(`${key}=${value}`))) return true;
+    }
+    return false;
+  };
+}
+
+function labelsOf({ metadata: { labels } }: KubernetesObject): Readonly<Record<string, string>> | undefined {
+  return typeof labels === 'object' && labels !== null ? labels : undefined;
 }

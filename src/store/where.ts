@@ -1,9 +1,21 @@
+import { MusterError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
+import type { ValueType } from '../core/json-values.ts';
+import { keyOfKind } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
-import type { ModelKind } from '../model/model.ts';
+import type { Model, ModelKind, TypeReference } from '../model/model.ts';
+import { type ModelPath, printTypeReference, resolvePath, resolvePathFrom } from '../model/paths.ts';
+import { type Hint, hintsIn } from './hints.ts';
+import { comparisons, compileComparison } from './operators.ts';
+import { type Place, someElement, someValue, surroundingsOf } from './path-values.ts';
 import type { QuerySource } from './query-source.ts';
 
-/** The recursive filter of schema.md 2.2, as it comes from GraphQL. All that one level says must hold; `null` is as good as not said. */
+/**
+ * The recursive filter of schema.md 2.2, as it comes from GraphQL. All that one level says must hold; `null` is as good as not said.
+ *
+ * A path through lists matches if any of its values does, each comparison for itself; `ne` is what `eq` is not, so no value may equal. What is
+ * absent or null is no value: it is not equal, less or greater, and does not exist. `and: []` always holds, `or: []` never.
+ */
 export interface WhereInput {
   readonly path?: string | null | undefined;
   readonly eq?: Json | undefined;
@@ -16,17 +28,186 @@ export interface WhereInput {
   readonly contains?: string | null | undefined;
   readonly startsWith?: string | null | undefined;
   readonly exists?: boolean | null | undefined;
+  /** One element of the list at `path` meets all of this; its paths begin at the element, and without a path it is about the element itself. */
   readonly some?: WhereInput | null | undefined;
   readonly and?: readonly WhereInput[] | null | undefined;
   readonly or?: readonly WhereInput[] | null | undefined;
   readonly not?: WhereInput | null | undefined;
 }
 
-/** True if the object, which lies in that source, is asked for. */
-export type Predicate = (object: KubernetesObject, source: QuerySource) => boolean;
-
 /** A filter checked against the model: made by `compileWhere`. */
 export interface Where {
-  /** For objects of one of the kinds it was compiled for. */
-  predicateFor(kind: ModelKind): Predicate;
+  /** True for the objects of this source that are asked for. Its kind is one of those the filter was compiled for. */
+  predicateFor(source: QuerySource): (object: KubernetesObject) => boolean;
+  /** What every object asked for has, so that indexes may find it. Never more than the predicate says. */
+  hintsFor(kind: ModelKind): readonly Hint[];
+}
+
+/**
+ * Checks a filter against the model and makes it ready to run.
+ *
+ * For several kinds a path needs to fit one of them at least; for the others it has no value. At most 1,000 terms (comparisons, and values of
+ * `in`) and 16 levels.
+ *
+ * @throws {MusterError} `BAD_INPUT`: the path, what was expected there, and what came.
+ */
+export function compileWhere(model: Model, kinds: readonly ModelKind[], where: WhereInput): Where {
+  checkBounds(where);
+  const misfits = new Map<WhereInput, Misfit>();
+  const compiled = new Map(
+    kinds.map((kind) => {
+      const scope: Scope = {
+        resolve: (text) => resolvePath(model, kind, text),
+        resolveFrom: (type, text) => resolvePathFrom(model, type, text),
+        // What does not fit this kind may fit another one.
+        misfit(level, error) {
+          const known = misfits.get(level) ?? { kinds: new Set(), error };
+          misfits.set(level, { ...known, kinds: known.kinds.add(keyOfKind(kind)) });
+        },
+      };
+      return [keyOfKind(kind), { test: compileLevel(where, scope), hints: hintsIn(where, scope.resolve) }];
+    }),
+  );
+  for (const { kinds: misfit, error } of misfits.values()) if (misfit.size === kinds.length) throw error;
+  return {
+    predicateFor(source) {
+      const around = surroundingsOf(source);
+      const test = compiled.get(keyOfKind(source.kind))?.test;
+      return (object) => test?.({ here: object, around }) === true;
+    },
+    hintsFor: (kind) => compiled.get(keyOfKind(kind))?.hints ?? [],
+  };
+}
+
+interface Misfit {
+  readonly kinds: Set<string>;
+  readonly error: MusterError;
+}
+
+interface Scope {
+  resolve(text: string): ModelPath;
+  resolveFrom(type: TypeReference, text: string): ModelPath;
+  misfit(level: WhereInput, error: MusterError): void;
+  /** Inside `some`: what a level without a path is about. */
+  readonly self?: TypeReference;
+}
+
+type Test = (place: Place) => boolean;
+
+const maxTerms = 1_000;
+const maxDepth = 16;
+
+function compileLevel(where: WhereInput, scope: Scope): Test {
+  const tests: Test[] = [];
+  if (saysSomething(where)) tests.push(compileLeaf(where, scope));
+  if (where.and != null) tests.push(...where.and.map((inner) => compileLevel(inner, scope)));
+  if (where.or != null) tests.push(anyOf(where.or.map((inner) => compileLevel(inner, scope))));
+  if (where.not != null) tests.push(opposite(compileLevel(where.not, scope)));
+  return allOf(tests);
+}
+
+function compileLeaf(where: WhereInput, scope: Scope): Test {
+  try {
+    const path = pathOf(where, scope);
+    return allOf([...comparisonsOf(where, path), ...existenceOf(where, path), ...someOf(where, path, scope)]);
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    scope.misfit(where, error);
+    const noValue = where.ne != null || where.exists === false;
+    const asksForValue = where.exists === true || where.some != null || comparisons.some((name) => name !== 'ne' && where[name] != null);
+    return () => noValue && !asksForValue;
+  }
+}
+
+/** Where the values of a level stand; inside `some` it may be the element itself. */
+function pathOf(where: WhereInput, scope: Scope): ModelPath {
+  if (where.path != null) return scope.resolve(where.path);
+  if (scope.self !== undefined) return { text: 'the element', from: 'object', steps: [], type: scope.self, many: false };
+  throw refuse('expected a path beside the comparison, such as { path: "metadata.name", eq: "web" }');
+}
+
+function comparisonsOf(where: WhereInput, path: ModelPath): readonly Test[] {
+  return comparisons.flatMap((operator) => {
+    const operand = where[operator];
+    if (operand === undefined || operand === null) return [];
+    const { test, negated } = compileComparison({ path: path.text, operator, type: valueTypeOf(path, operator) }, operand);
+    return [negated ? (place: Place) => !someValue(path, place, test) : (place: Place) => someValue(path, place, test)];
+  });
+}
+
+function valueTypeOf({ type, text }: ModelPath, operator: string): ValueType {
+  if ('scalar' in type) return type.scalar;
+  throw refuse(
+    `expected a field of ${text} to compare, which is a ${printTypeReference(type)}: it takes exists alone, or some if it is a list; got ${operator}`,
+  );
+}
+
+function existenceOf({ exists }: WhereInput, path: ModelPath): readonly Test[] {
+  if (exists === undefined || exists === null) return [];
+  return [(place) => someValue(path, place, isThere) === exists];
+}
+
+const isThere = () => true;
+
+function someOf({ some }: WhereInput, path: ModelPath, scope: Scope): readonly Test[] {
+  if (some === undefined || some === null) return [];
+  const { type } = path;
+  const free = 'scalar' in type && type.scalar === 'JSON';
+  if (!free && path.steps.at(-1)?.list !== true) {
+    throw refuse(`expected a list for some, got ${path.text}, which is a ${printTypeReference(type)}`);
+  }
+  const inner = compileLevel(some, {
+    resolve: (text) => scope.resolveFrom(type, text),
+    resolveFrom: scope.resolveFrom,
+    misfit(_level, error) {
+      throw error;
+    },
+    self: type,
+  });
+  return [
+    ({ here, around }) => someValue(path, { here, around }, (value) => someElement(value, (element) => inner({ here: element, around }))),
+  ];
+}
+
+/** True if the level itself compares something, or was meant to. */
+function saysSomething(where: WhereInput): boolean {
+  const compares = where.exists != null || where.some != null || comparisons.some((operator) => where[operator] != null);
+  if (!compares && where.path != null) {
+    throw refuse(
+      `expected a comparison beside the path ${where.path.slice(0, 80)}, such as eq, in, gte or exists (exists: false finds what is absent)`,
+    );
+  }
+  return compares;
+}
+
+function checkBounds(where: WhereInput): void {
+  let terms = 0;
+  const waiting: { readonly level: WhereInput; readonly depth: number }[] = [{ level: where, depth: 1 }];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { level, depth } = next;
+    terms += Math.max(1, comparisons.filter((operator) => level[operator] != null).length) + (level.in?.length ?? 0);
+    if (terms > maxTerms) throw refuse(`expected at most ${maxTerms} terms, got more`);
+    if (depth > maxDepth) throw refuse(`expected at most ${maxDepth} levels, got more`);
+    for (const inner of [...(level.and ?? []), ...(level.or ?? []), level.not, level.some]) {
+      if (inner != null) waiting.push({ level: inner, depth: depth + 1 });
+    }
+  }
+}
+
+function allOf(tests: readonly Test[]): Test {
+  const [only] = tests;
+  if (only !== undefined && tests.length === 1) return only;
+  return (place) => tests.every((test) => test(place));
+}
+
+function anyOf(tests: readonly Test[]): Test {
+  return (place) => tests.some((test) => test(place));
+}
+
+function opposite(test: Test): Test {
+  return (place) => !test(place);
+}
+
+function refuse(message: string): MusterError {
+  return new MusterError('BAD_INPUT', `where: ${message}`);
 }

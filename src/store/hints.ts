@@ -1,0 +1,51 @@
+import type { Json } from '../core/json.ts';
+import type { LabelSelector } from '../core/selectors.ts';
+import type { ModelPath } from '../model/paths.ts';
+import type { IndexLookup } from './mirror-store.ts';
+import type { WhereInput } from './where.ts';
+
+/** Something that all objects asked for have in common. */
+export type Hint =
+  | { readonly by: 'name'; readonly values: readonly string[] }
+  | { readonly by: 'namespace'; readonly values: readonly string[] }
+  | IndexLookup;
+
+/** What a filter's comparisons by `eq` and `in` say of all objects that pass it. Paths that do not resolve say nothing. */
+export function hintsIn(where: WhereInput, resolve: (text: string) => ModelPath): readonly Hint[] {
+  return [...hintOf(where, resolve), ...(where.and ?? []).flatMap((inner) => hintsIn(inner, resolve))];
+}
+
+/** What a selector says of all objects that it selects. */
+export function hintsOfSelector({ requirements }: LabelSelector): readonly Hint[] {
+  return requirements.flatMap((requirement) =>
+    requirement.operator === 'in' ? [{ by: 'label', key: requirement.key, values: [...requirement.values] } as const] : [],
+  );
+}
+
+function hintOf(where: WhereInput, resolve: (text: string) => ModelPath): readonly Hint[] {
+  const values = textsOf(where.eq == null ? where.in : [where.eq]);
+  if (where.path == null || values === undefined || values.length === 0) return [];
+  const keys = keysOf(where.path, resolve);
+  const [first, second, third] = keys;
+  if (first === 'metadata' && keys.length === 2) {
+    if (second === 'name' || second === 'namespace') return [{ by: second, values }];
+  }
+  if (first === 'metadata' && second === 'labels' && third !== undefined) return [{ by: 'label', key: third, values }];
+  const [value] = values;
+  if (value === undefined || values.length > 1) return [];
+  if (first === 'metadata' && second === 'ownerReferences' && third === 'uid') return [{ by: 'owner', uid: value }];
+  return first === 'spec' && second === 'nodeName' && keys.length === 2 ? [{ by: 'node', name: value }] : [];
+}
+
+function keysOf(text: string, resolve: (text: string) => ModelPath): readonly string[] {
+  try {
+    const { from, steps } = resolve(text);
+    return from === 'object' ? steps.map(({ key }) => key) : [];
+  } catch {
+    return [];
+  }
+}
+
+function textsOf(values: readonly Json[] | null | undefined): readonly string[] | undefined {
+  return values?.every((value) => typeof value === 'string') ? (values as readonly string[]) : undefined;
+}
