@@ -1,3 +1,4 @@
+import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
 import type { ApiBody, Endpoint, RawClient } from '../support/raw-client.ts';
 import { createRawClient } from '../support/raw-client.ts';
 import { realPrograms, realServerTitle, startRealCluster } from '../support/real-cluster.ts';
@@ -26,7 +27,6 @@ export const contractServers: readonly ContractServerKind[] = [
 ];
 
 async function startEmbedded(): Promise<ContractServer> {
-  const { startSimCluster } = await import('../../src/sim/start-sim-cluster.ts');
   const cluster = await startSimCluster({ name: 'contract' });
   const endpoint = { url: cluster.url, caPem: cluster.caPem, token: cluster.token };
   const client = createRawClient(endpoint);

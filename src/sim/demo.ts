@@ -1,0 +1,48 @@
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import { demoClustersAt } from './demo/clusters.ts';
+import { keepBusy } from './demo/director.ts';
+import { kubeconfigOf } from './kubeconfig-of.ts';
+import { bringToLife } from './living.ts';
+import type { SimCluster } from './sim-cluster.ts';
+import { startSimCluster } from './start-sim-cluster.ts';
+
+/** The embedded fleet that `--demo` shows. Disposing of it ends its life, its connections and its servers. */
+export interface DemoFleet extends AsyncDisposable {
+  /** `eu-prod`, `us-prod` (a few versions behind) and `staging`, in this order. */
+  readonly clusters: readonly SimCluster[];
+  /** The text of a kubeconfig with a context per cluster, named after it; the first is current. */
+  readonly kubeconfig: string;
+}
+
+export interface DemoOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Starts three clusters full of what a web shop runs, some of it unhealthy, and keeps them moving: releases, scaling, Jobs that end well and
+ * badly, a node that is lost for a while. Everything is in this process and listens on loopback only.
+ */
+export async function startDemoFleet({ clock, log }: DemoOptions): Promise<DemoFleet> {
+  const end = new AbortController();
+  const clusters = await Promise.all(
+    demoClustersAt(clock.now()).map(async ({ name, version, definitions, objects }) => {
+      const cluster = await startSimCluster({ name, version, clock });
+      for (const definition of definitions) cluster.define(definition);
+      for (const object of objects) cluster.put(object);
+      return cluster;
+    }),
+  );
+  const lives = clusters.flatMap((cluster) => [bringToLife(cluster, { clock }, end.signal), keepBusy(cluster, clock, end.signal)]);
+  log.debug({ clusters: clusters.map(({ name }) => name) }, 'the embedded fleet lives');
+  return {
+    clusters,
+    kubeconfig: kubeconfigOf(clusters),
+    async [Symbol.asyncDispose]() {
+      end.abort();
+      await Promise.all(lives);
+      await Promise.all(clusters.map((cluster) => cluster[Symbol.asyncDispose]()));
+    },
+  };
+}

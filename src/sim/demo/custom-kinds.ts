@@ -1,0 +1,140 @@
+import type { JsonObject } from '../../core/json.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { timeOf } from '../living/world.ts';
+
+const dayMs = 86_400_000;
+
+/** Two kinds that no cluster has by itself, and objects of them: certificates, one of which is about to expire, and widgets. */
+export function customKindsAt(nowMs: number): {
+  readonly definitions: readonly KubernetesObject[];
+  readonly objects: readonly KubernetesObject[];
+} {
+  const objects = [
+    ...certificates.map((certificate) => certificateOf(certificate, nowMs)),
+    ...['press', 'lathe', 'kiln'].map((name, index) => widgetOf(name, index, nowMs)),
+  ];
+  return { definitions: [certificateDefinition, widgetDefinition], objects };
+}
+
+const text: JsonObject = { type: 'string' };
+const time: JsonObject = { type: 'string', format: 'date-time' };
+const integer: JsonObject = { type: 'integer', format: 'int64' };
+
+const conditions: JsonObject = {
+  type: 'array',
+  description: 'What is true of the object now.',
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['type'],
+  items: {
+    type: 'object',
+    required: ['type', 'status'],
+    properties: { type: text, status: text, reason: text, message: text, lastTransitionTime: time },
+  },
+};
+
+const certificateDefinition = definitionOf({
+  group: 'pki.shop.example',
+  kind: 'Certificate',
+  plural: 'certificates',
+  shortNames: ['cert'],
+  spec: {
+    type: 'object',
+    required: ['secretName', 'dnsNames'],
+    properties: {
+      secretName: { type: 'string', description: 'The Secret that holds the key and the certificate.' },
+      dnsNames: { type: 'array', items: text, description: 'The names that the certificate is good for.' },
+      issuer: { type: 'object', properties: { name: text, kind: text } },
+      renewBeforeDays: { ...integer, description: 'How long before it expires it is renewed.' },
+    },
+  },
+  status: { type: 'object', properties: { notBefore: time, notAfter: time, revision: integer, conditions } },
+});
+
+const widgetDefinition = definitionOf({
+  group: 'example.com',
+  kind: 'Widget',
+  plural: 'widgets',
+  shortNames: ['wd'],
+  spec: {
+    type: 'object',
+    required: ['size'],
+    properties: {
+      size: { ...integer, description: 'How large it is, in millimetres.' },
+      colour: { type: 'string', description: 'What it is painted in.' },
+      parts: { type: 'array', items: { type: 'object', properties: { name: text, count: integer } } },
+    },
+  },
+  status: { type: 'object', properties: { temperature: { type: 'number' }, produced: integer, conditions } },
+});
+
+interface Definition {
+  readonly group: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly shortNames: readonly string[];
+  readonly spec: JsonObject;
+  readonly status: JsonObject;
+}
+
+function definitionOf({ group, kind, plural, shortNames, spec, status }: Definition): KubernetesObject {
+  const schema = { type: 'object', description: `${kind}s of the demo.`, properties: { spec, status } };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural, singular: kind.toLowerCase(), kind, listKind: `${kind}List`, shortNames, categories: ['all'] },
+      versions: [{ name: 'v1', served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema: schema } }],
+      conversion: { strategy: 'None' },
+    },
+  };
+}
+
+interface Issued {
+  readonly name: string;
+  readonly namespace: string;
+  readonly daysLeft: number;
+}
+
+const certificates: readonly Issued[] = [
+  { name: 'www', namespace: 'shop', daysLeft: 61 },
+  { name: 'checkout', namespace: 'shop', daysLeft: 3 },
+  { name: 'ledger', namespace: 'payments', daysLeft: 24 },
+];
+
+function certificateOf({ name, namespace, daysLeft }: Issued, nowMs: number): KubernetesObject {
+  const isDue = daysLeft < 15;
+  const said = isDue
+    ? { status: 'False', reason: 'RenewalFailed', message: 'the issuer answered 429: too many orders this week' }
+    : { status: 'True', reason: 'Issued', message: 'the certificate is up to date' };
+  return {
+    apiVersion: 'pki.shop.example/v1',
+    kind: 'Certificate',
+    metadata: { name, namespace, creationTimestamp: timeOf(nowMs - 200 * dayMs), labels: { team: namespace } },
+    spec: {
+      secretName: `${name}-tls`,
+      dnsNames: [`${name}.shop.example`],
+      issuer: { name: 'public', kind: 'Issuer' },
+      renewBeforeDays: 15,
+    },
+    status: {
+      notBefore: timeOf(nowMs - (90 - daysLeft) * dayMs),
+      notAfter: timeOf(nowMs + daysLeft * dayMs),
+      revision: 3,
+      conditions: [{ type: 'Ready', ...said, lastTransitionTime: timeOf(nowMs - dayMs) }],
+    },
+  };
+}
+
+function widgetOf(name: string, index: number, nowMs: number): KubernetesObject {
+  const colours = ['red', 'green', 'blue'];
+  return {
+    apiVersion: 'example.com/v1',
+    kind: 'Widget',
+    metadata: { name, namespace: 'shop', creationTimestamp: timeOf(nowMs - (index + 2) * dayMs), labels: { line: String(index + 1) } },
+    spec: { size: 40 * (index + 1), colour: colours[index] ?? 'grey', parts: [{ name: 'bolt', count: 4 + index }] },
+    status: { temperature: 20, produced: 1_000 * index },
+  };
+}

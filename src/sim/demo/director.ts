@@ -1,0 +1,100 @@
+import type { Clock } from '../../core/clock.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { listAt, numberAt, objectAt, textAt } from '../json-at.ts';
+import { readyAnnotation } from '../living/nodes.ts';
+import { hashOf } from '../living/world.ts';
+import type { SimCluster } from '../sim-cluster.ts';
+import { workloadsAt } from './workloads.ts';
+
+/** Between two things that somebody does in a cluster of the demo, in milliseconds. */
+const pauseMs = { least: 3_000, most: 9_000 } as const;
+/** How long a node stays away. */
+const absenceMs = 20_000;
+
+/**
+ * What people and programs do in a demo cluster, every few seconds, until the signal aborts: they release new images, scale, run Jobs of which
+ * some fail, lose a node for a while. The cluster's own life answers.
+ */
+export async function keepBusy(cluster: SimCluster, clock: Clock, signal: AbortSignal): Promise<void> {
+  const acts = [release, release, scale, scale, runJob, runJob, produce, produce, loseNode];
+  while (!signal.aborted) {
+    await clock.sleep(pauseMs.least + clock.random() * (pauseMs.most - pauseMs.least), signal);
+    if (signal.aborted) return;
+    const act = oneOf(acts, clock);
+    await act?.(cluster, clock, signal);
+  }
+}
+
+/** A healthy Deployment of the shop gets its next patch version. */
+function release(cluster: SimCluster, clock: Clock): void {
+  const deployment = oneOf(healthy(cluster), clock);
+  if (deployment === undefined) return;
+  const template = objectAt(deployment.spec, 'template');
+  const containers = listAt(template, 'spec', 'containers').map((container) => {
+    const image = textAt(container, 'image') ?? '';
+    return { ...objectAt(container), image: image.replace(/\d+$/, (patch) => String(Number(patch) + 1)) };
+  });
+  const version = (textAt(containers[0], 'image') ?? '').split(':')[1] ?? '';
+  const metadata = objectAt(template, 'metadata');
+  const labels = { ...objectAt(metadata, 'labels'), 'app.kubernetes.io/version': version };
+  const next = { ...template, metadata: { ...metadata, labels }, spec: { ...objectAt(template, 'spec'), containers } };
+  cluster.put({ ...deployment, spec: { ...objectAt(deployment.spec), template: next } });
+}
+
+/** A Deployment gets one replica more or less: between 1 and 6. */
+function scale(cluster: SimCluster, clock: Clock): void {
+  const deployment = oneOf(healthy(cluster), clock);
+  if (deployment === undefined) return;
+  const replicas = (numberAt(deployment.spec, 'replicas') ?? 1) + (clock.random() < 0.5 ? -1 : 1);
+  cluster.put({ ...deployment, spec: { ...objectAt(deployment.spec), replicas: Math.min(6, Math.max(1, replicas)) } });
+}
+
+/** A Job that is gone two minutes after its end; one of four fails. */
+function runJob(cluster: SimCluster, clock: Clock): void {
+  const name = `thumbnails-${hashOf(clock.now()).slice(0, 5)}`;
+  const program = { name, namespace: 'batch', image: 'thumbnails:1.12.0', team: 'catalog', ageDays: 0, cpu: '100m' };
+  const job = workloadsAt(clock.now()).job(clock.random() < 0.25 ? { ...program, outcome: 'failed' } : program, {
+    parallelism: 2,
+    completions: 3,
+    backoffLimit: 1,
+    ttlSecondsAfterFinished: 120,
+  });
+  cluster.put(job);
+}
+
+/** Widgets get warmer and colder, where there are any. */
+function produce(cluster: SimCluster, clock: Clock): void {
+  if (cluster.get('CustomResourceDefinition', 'widgets.example.com') === undefined) return;
+  for (const widget of cluster.objects('Widget')) {
+    const temperature = Math.round((18 + clock.random() * 12) * 10) / 10;
+    const produced = (numberAt(widget.status, 'produced') ?? 0) + Math.floor(clock.random() * 40);
+    cluster.put({ ...widget, status: { ...objectAt(widget.status), temperature, produced } });
+  }
+}
+
+/** Now and then a node is away for 20 s. */
+async function loseNode(cluster: SimCluster, clock: Clock, signal: AbortSignal): Promise<void> {
+  const present = cluster.objects('Node').filter(({ metadata }) => metadata.annotations?.[readyAnnotation] === undefined);
+  const node = oneOf(present, clock);
+  if (node === undefined || clock.random() < 0.7) return;
+  cluster.put({ ...node, metadata: { ...node.metadata, annotations: { ...node.metadata.annotations, [readyAnnotation]: 'false' } } });
+  await clock.sleep(absenceMs, signal);
+  const held = cluster.get('Node', node.metadata.name);
+  if (held === undefined || signal.aborted) return;
+  const { [readyAnnotation]: _away, ...annotations } = held.metadata.annotations ?? {};
+  cluster.put({ ...held, metadata: { ...held.metadata, annotations } });
+}
+
+/** What may be released and scaled: nothing that is broken on purpose, nothing of the system. */
+function healthy(cluster: SimCluster): readonly KubernetesObject[] {
+  const deployments = [...cluster.objects('Deployment', 'shop'), ...cluster.objects('Deployment', 'payments')];
+  return deployments.filter(
+    ({ spec }) =>
+      textAt(spec, 'template', 'metadata', 'annotations', 'sim/outcome') === undefined &&
+      Object.keys(objectAt(spec, 'template', 'spec', 'nodeSelector')).length === 0,
+  );
+}
+
+function oneOf<T>(choices: readonly T[], clock: Clock): T | undefined {
+  return choices[Math.floor(clock.random() * choices.length)];
+}

@@ -1,0 +1,201 @@
+import type { JsonObject } from '../../core/json.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { timeOf } from '../living/world.ts';
+
+/** One program that a team runs. */
+export interface Program {
+  readonly name: string;
+  readonly namespace: string;
+  readonly image: string;
+  readonly team: string;
+  readonly replicas?: number;
+  readonly ageDays: number;
+  /** Requests; the limit of memory is twice as much. `250m`, `256Mi` by default. */
+  readonly cpu?: string;
+  readonly memory?: string;
+  /** Port of its Service. Absent: it has none. */
+  readonly port?: number;
+  /** `sim/outcome` of its pods. */
+  readonly outcome?: 'crash' | 'no-image' | 'failed' | 'forever';
+  readonly env?: Readonly<Record<string, string>>;
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+}
+
+const registry = 'registry.shop.example';
+const dayMs = 86_400_000;
+
+/** Builds the objects of a cluster's programs as somebody would have applied them, with ages counted back from `nowMs`. */
+export function workloadsAt(nowMs: number) {
+  const created = (ageDays: number) => timeOf(nowMs - ageDays * dayMs);
+
+  const metadataOf = ({ name, namespace, team, ageDays }: Program): KubernetesObject['metadata'] => ({
+    name,
+    namespace,
+    creationTimestamp: created(ageDays),
+    labels: { 'app.kubernetes.io/name': name, 'app.kubernetes.io/part-of': namespace, team },
+    annotations: { 'shop.example/owner': `${team}@shop.example` },
+  });
+
+  const specOf = (program: Program): JsonObject => ({
+    selector: { matchLabels: { app: program.name } },
+    template: templateOf(program),
+  });
+
+  /** Its Service, if it has a port. */
+  const service = (program: Program, extra: JsonObject = {}): KubernetesObject[] => {
+    if (program.port === undefined) return [];
+    const spec = {
+      selector: { app: program.name },
+      ports: [{ name: 'http', port: program.port, targetPort: program.port, protocol: 'TCP' }],
+    };
+    return [{ apiVersion: 'v1', kind: 'Service', metadata: metadataOf(program), spec: { ...spec, ...extra } }];
+  };
+
+  return {
+    created,
+    deployment: (program: Program): KubernetesObject[] => [
+      {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: metadataOf(program),
+        spec: {
+          replicas: program.replicas ?? 1,
+          ...specOf(program),
+          strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' } },
+          revisionHistoryLimit: 2,
+          progressDeadlineSeconds: 120,
+        },
+      },
+      ...service(program),
+    ],
+    statefulSet: (program: Program): KubernetesObject[] => [
+      {
+        apiVersion: 'apps/v1',
+        kind: 'StatefulSet',
+        metadata: metadataOf(program),
+        spec: { replicas: program.replicas ?? 1, serviceName: program.name, ...specOf(program), updateStrategy: { type: 'RollingUpdate' } },
+      },
+      ...service(program, { clusterIP: 'None', clusterIPs: ['None'] }),
+    ],
+    daemonSet: (program: Program): KubernetesObject[] => [
+      {
+        apiVersion: 'apps/v1',
+        kind: 'DaemonSet',
+        metadata: metadataOf(program),
+        spec: { ...specOf(program), updateStrategy: { type: 'RollingUpdate' } },
+      },
+    ],
+    job: (program: Program, options: JobOptions = {}): KubernetesObject => ({
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { ...metadataOf(program), creationTimestamp: created(program.ageDays) },
+      spec: jobSpecOf(program, options),
+    }),
+    cronJob: (program: Program, schedule: string): KubernetesObject => ({
+      apiVersion: 'batch/v1',
+      kind: 'CronJob',
+      metadata: metadataOf(program),
+      spec: {
+        schedule,
+        concurrencyPolicy: 'Forbid',
+        successfulJobsHistoryLimit: 3,
+        failedJobsHistoryLimit: 1,
+        jobTemplate: { metadata: { labels: { app: program.name } }, spec: jobSpecOf(program, {}) },
+      },
+    }),
+  };
+}
+
+export interface JobOptions {
+  readonly completions?: number;
+  readonly parallelism?: number;
+  readonly backoffLimit?: number;
+  readonly ttlSecondsAfterFinished?: number;
+}
+
+function jobSpecOf(program: Program, options: JobOptions): JsonObject {
+  return { completions: 1, parallelism: 1, backoffLimit: 2, ...options, template: templateOf(program, 'Never') };
+}
+
+function templateOf(program: Program, restartPolicy = 'Always'): JsonObject {
+  const { name, team, image, cpu = '250m', memory = '256Mi', port, outcome, env = {}, nodeSelector } = program;
+  const version = image.split(':')[1] ?? 'latest';
+  const container: JsonObject = {
+    name,
+    image: image.includes('/') ? image : `${registry}/${image}`,
+    ...(port === undefined ? {} : { ports: [{ name: 'http', containerPort: port, protocol: 'TCP' }] }),
+    env: Object.entries({ LOG_LEVEL: 'info', ...env }).map(([key, value]) => ({ name: key, value })),
+    resources: { requests: { cpu, memory }, limits: { memory: doubled(memory) } },
+  };
+  return {
+    metadata: {
+      labels: { app: name, 'app.kubernetes.io/version': version, team },
+      annotations: { 'prometheus.io/scrape': 'true', ...(outcome === undefined ? {} : { 'sim/outcome': outcome }) },
+    },
+    spec: { containers: [container], restartPolicy, ...(nodeSelector === undefined ? {} : { nodeSelector }) },
+  };
+}
+
+function doubled(quantity: string): string {
+  return quantity.replace(/^\d+/, (digits) => String(Number(digits) * 2));
+}
+
+export interface Hardware {
+  readonly region: string;
+  readonly provider: string;
+  readonly instanceType: string;
+  readonly kubeletVersion: string;
+  readonly cpu: string;
+  readonly memory: string;
+}
+
+export interface NodePlace {
+  readonly cluster: string;
+  readonly index: number;
+  readonly createdAt: string;
+}
+
+/** A node of that hardware; its conditions come from its life. */
+export function nodeOf({ region, provider, instanceType, kubeletVersion, cpu, memory }: Hardware, place: NodePlace): KubernetesObject {
+  const name = `${place.cluster}-node-${place.index}`;
+  const zone = `${region}${'abc'[place.index % 3]}`;
+  const capacity = { cpu, memory, pods: '110', 'ephemeral-storage': '100Gi' };
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name,
+      creationTimestamp: place.createdAt,
+      labels: {
+        'kubernetes.io/hostname': name,
+        'kubernetes.io/os': 'linux',
+        'kubernetes.io/arch': 'amd64',
+        'node.kubernetes.io/instance-type': instanceType,
+        'topology.kubernetes.io/region': region,
+        'topology.kubernetes.io/zone': zone,
+      },
+    },
+    spec: { podCIDR: `10.244.${place.index}.0/24`, providerID: `${provider}:///${zone}/i-${place.cluster}-${place.index}` },
+    status: {
+      capacity,
+      allocatable: capacity,
+      addresses: [
+        { type: 'InternalIP', address: `10.0.${place.index}.10` },
+        { type: 'Hostname', address: name },
+      ],
+      daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
+      nodeInfo: {
+        architecture: 'amd64',
+        operatingSystem: 'linux',
+        osImage: 'Flatcar Container Linux 4230.2',
+        kernelVersion: '6.12.58-flatcar',
+        containerRuntimeVersion: 'containerd://2.1.5',
+        kubeletVersion,
+        kubeProxyVersion: '',
+        machineID: '',
+        systemUUID: '',
+        bootID: '',
+      },
+    },
+  };
+}

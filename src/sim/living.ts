@@ -1,0 +1,80 @@
+import type { Clock } from '../core/clock.ts';
+import { startCronJobs } from './living/cron-jobs.ts';
+import { keepDaemonSets } from './living/daemon-sets.ts';
+import { rollOut } from './living/deployments.ts';
+import { createEventLog } from './living/events.ts';
+import { runJobs } from './living/jobs.ts';
+import { runPods } from './living/kubelet.ts';
+import { furnishNamespaces } from './living/namespaces.ts';
+import { beatNodes } from './living/nodes.ts';
+import { replicate } from './living/replica-sets.ts';
+import { bindPods } from './living/scheduler.ts';
+import { serveServices } from './living/services.ts';
+import { keepStatefulSets } from './living/stateful-sets.ts';
+import { createView } from './living/view.ts';
+import { createWorld, type WorldControl } from './living/world.ts';
+import type { SimCluster } from './sim-cluster.ts';
+
+export interface LivingOptions {
+  readonly clock: Clock;
+  /** Milliseconds between two looks at the cluster: 250 by default. Nothing is done in a look when nothing has changed or fallen due. */
+  readonly roundMs?: number;
+}
+
+const controllers = [
+  furnishNamespaces,
+  beatNodes,
+  startCronJobs,
+  runJobs,
+  rollOut,
+  replicate,
+  keepStatefulSets,
+  keepDaemonSets,
+  bindPods,
+  runPods,
+  serveServices,
+] as const;
+
+/** How often the made-up past may change the cluster before it is left to the present. Ordinary clusters need about eight. */
+const maxSettlingRounds = 40;
+
+/**
+ * Gives an embedded cluster its controllers, scheduler and kubelets: Deployments roll out, Jobs run and end, nodes report, Events come and
+ * go, Services find their pods. A pod template's annotation `sim/outcome` says what its pods do: `failed` and `forever` for Jobs as in
+ * tools for real clusters, `crash` and `no-image` for all.
+ *
+ * Before it returns it brings what is there to where it would be by now, with ages that fit. From then on it looks at the cluster in rounds
+ * until the signal aborts: then nothing of it is left. Works on the cluster itself, past the network and its misbehaviours.
+ */
+export function bringToLife(cluster: SimCluster, { clock, roundMs = 250 }: LivingOptions, signal: AbortSignal): Promise<void> {
+  const view = createView(cluster);
+  const log = createEventLog();
+  const world = createWorld({ cluster, view, clock, record: (happening, at) => log.record(happening, at) });
+  const round = () => {
+    world.begin();
+    for (const control of controllers) control(world);
+    log.prune(world);
+    world.end();
+  };
+  settle(world, round);
+  // What takes time begins to wait now.
+  round();
+  return live();
+
+  async function live(): Promise<void> {
+    try {
+      while (!signal.aborted) {
+        if (view.takeChanged() || world.isDue()) round();
+        await clock.sleep(roundMs, signal);
+      }
+    } finally {
+      view[Symbol.dispose]();
+    }
+  }
+}
+
+function settle(world: WorldControl, round: () => void): void {
+  world.settling = true;
+  for (let rounds = 0; rounds < maxSettlingRounds && world.view.takeChanged(); rounds++) round();
+  world.settling = false;
+}

@@ -1,0 +1,54 @@
+import type { KubernetesObject } from '../../core/objects.ts';
+import { labelsAt, textAt, valueAt } from '../json-at.ts';
+import { counted } from './deployments.ts';
+import { isReady, isTerminating, podOf } from './pods.ts';
+import { hashOf, suffix, type World, withStatus } from './world.ts';
+
+const from = 'daemonset-controller';
+const revisionLabel = 'controller-revision-hash';
+
+/** Keeps DaemonSets: a pod on every node that its template's selector allows, renewed one node after the other. */
+export function keepDaemonSets(world: World): void {
+  for (const set of [...world.view.objects('DaemonSet.apps')]) {
+    if (!isTerminating(set)) reconcile(world, set);
+  }
+}
+
+function reconcile(world: World, set: KubernetesObject): void {
+  const revision = hashOf(valueAt(set.spec, 'template'));
+  const selector = Object.entries(labelsAt(set.spec, 'template', 'spec', 'nodeSelector'));
+  const nodes = [...world.view.objects('Node')].filter((node) => selector.every(([key, value]) => node.metadata.labels?.[key] === value));
+  const names = new Set(nodes.map(({ metadata }) => metadata.name));
+  const pods = world.view.owned('Pod', set.metadata.uid);
+  const covered = new Set(pods.map(nodeOf));
+  for (const name of names) if (!covered.has(name)) create(world, set, { node: name, revision });
+  for (const pod of pods) if (!names.has(nodeOf(pod))) world.terminate(pod);
+  const stale = pods.find((pod) => pod.metadata.labels?.[revisionLabel] !== revision && !isTerminating(pod));
+  if (stale !== undefined && pods.length === names.size && pods.every(isReady)) world.terminate(stale);
+  report(world, set, { wanted: names.size, revision });
+}
+
+function create(world: World, set: KubernetesObject, { node, revision }: { readonly node: string; readonly revision: string }): void {
+  const name = `${set.metadata.name}-${suffix(world)}`;
+  world.put(podOf(set, { name, labels: { [revisionLabel]: revision, 'pod-template-generation': '1' }, nodeName: node }, world));
+  world.record({ to: set, type: 'Normal', reason: 'SuccessfulCreate', message: `Created pod: ${name}`, from });
+}
+
+function report(world: World, set: KubernetesObject, { wanted, revision }: { readonly wanted: number; readonly revision: string }): void {
+  const pods = world.view.owned('Pod', set.metadata.uid).filter((pod) => !isTerminating(pod));
+  const ready = pods.filter(isReady).length;
+  const next = withStatus(set, {
+    currentNumberScheduled: pods.length,
+    numberMisscheduled: 0,
+    desiredNumberScheduled: wanted,
+    numberReady: ready,
+    observedGeneration: set.metadata.generation,
+    ...counted({ updatedNumberScheduled: pods.filter((pod) => pod.metadata.labels?.[revisionLabel] === revision).length }),
+    ...counted({ numberAvailable: ready, numberUnavailable: wanted - ready }),
+  });
+  if (next !== undefined) world.put(next);
+}
+
+function nodeOf(pod: KubernetesObject): string {
+  return textAt(pod.spec, 'nodeName') ?? '';
+}

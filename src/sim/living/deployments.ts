@@ -1,0 +1,199 @@
+import type { Json, JsonObject } from '../../core/json.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { labelsAt, listAt, numberAt, objectAt, textAt, valueAt } from '../json-at.ts';
+import { isReady } from './pods.ts';
+import { controllerReference, hashOf, type World, withCondition, withStatus } from './world.ts';
+
+const from = 'deployment-controller';
+const revisionKey = 'deployment.kubernetes.io/revision';
+const hashLabel = 'pod-template-hash';
+
+/** One ReplicaSet with what its pods are. */
+interface Generation {
+  readonly set: KubernetesObject;
+  readonly revision: number;
+  readonly wanted: number;
+  readonly ready: number;
+  readonly made: number;
+}
+
+/** Rolls Deployments out: a ReplicaSet per template, pods moved from the old ones to the new within surge and unavailability. */
+export function rollOut(world: World): void {
+  for (const deployment of [...world.view.objects('Deployment.apps')]) {
+    if (deployment.metadata.deletionTimestamp === undefined) reconcile(world, deployment);
+  }
+}
+
+function reconcile(world: World, deployment: KubernetesObject): void {
+  const generations = generationsOf(world, deployment);
+  const current = generations.find(({ set }) => set.metadata.labels?.[hashLabel] === hashOf(valueAt(deployment.spec, 'template')));
+  if (current === undefined) {
+    begin(world, deployment, generations);
+    return;
+  }
+  const old = generations.filter((generation) => generation !== current);
+  // A step of a rollout at most every 1 to 2 s: a pace that people can follow.
+  if (isUnfinished(deployment, current, old) && world.passed(`deployment ${deployment.metadata.uid} steps`, 1_000, 2_000)) {
+    step(world, deployment, { current, old });
+  }
+  const limit = numberAt(deployment.spec, 'revisionHistoryLimit') ?? 10;
+  const empty = old.filter(({ wanted, made }) => wanted === 0 && made === 0).toSorted((a, b) => b.revision - a.revision);
+  for (const { set } of empty.slice(limit)) world.remove('ReplicaSet.apps', set);
+  report(world, deployment, { current, old });
+}
+
+function generationsOf(world: World, deployment: KubernetesObject): Generation[] {
+  return world.view.owned('ReplicaSet.apps', deployment.metadata.uid).map((set) => {
+    const pods = world.view.owned('Pod', set.metadata.uid);
+    return {
+      set,
+      revision: Number(set.metadata.annotations?.[revisionKey] ?? 0),
+      wanted: numberAt(set.spec, 'replicas') ?? 0,
+      ready: pods.filter(isReady).length,
+      made: pods.length,
+    };
+  });
+}
+
+/** The first sight of a template: its ReplicaSet, without pods yet. */
+function begin(world: World, deployment: KubernetesObject, generations: readonly Generation[]): void {
+  const template = objectAt(deployment.spec, 'template');
+  const hash = hashOf(template);
+  const labels = { ...labelsAt(template, 'metadata', 'labels'), [hashLabel]: hash };
+  const revision = String(Math.max(0, ...generations.map((generation) => generation.revision)) + 1);
+  const { name, namespace = 'default' } = deployment.metadata;
+  world.put({
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: {
+      name: `${name}-${hash}`,
+      namespace,
+      creationTimestamp: world.birthOf(deployment),
+      labels,
+      annotations: { [revisionKey]: revision },
+      ownerReferences: [controllerReference(deployment)],
+    },
+    spec: {
+      replicas: 0,
+      selector: { matchLabels: { ...labelsAt(deployment.spec, 'selector', 'matchLabels'), [hashLabel]: hash } },
+      template: { ...template, metadata: { ...objectAt(template, 'metadata'), labels } },
+    },
+    status: { replicas: 0 },
+  });
+  const annotations = { ...deployment.metadata.annotations, [revisionKey]: revision };
+  world.put({ ...deployment, metadata: { ...deployment.metadata, annotations } });
+}
+
+interface Rollout {
+  readonly current: Generation;
+  readonly old: readonly Generation[];
+}
+
+function isUnfinished(deployment: KubernetesObject, current: Generation, old: readonly Generation[]): boolean {
+  const isPaused = valueAt(deployment.spec, 'paused') === true;
+  return !isPaused && (current.wanted !== replicasOf(deployment) || old.some(({ wanted }) => wanted > 0));
+}
+
+function step(world: World, deployment: KubernetesObject, { current, old }: Rollout): void {
+  const replicas = replicasOf(deployment);
+  const { surge, unavailable } = limitsOf(deployment, replicas);
+  const all = [current, ...old];
+  const total = sum(all, 'wanted');
+  if (current.wanted > replicas) {
+    scale(world, deployment, current, replicas);
+    return;
+  }
+  const room = world.settling ? replicas : replicas + surge - total;
+  if (current.wanted < replicas && room > 0) scale(world, deployment, current, Math.min(replicas, current.wanted + room));
+  // Pods that are not ready do not serve, so they go first and cost nothing.
+  const spare = world.settling ? total : total - (replicas - unavailable) - (current.wanted - current.ready);
+  let removable = Math.min(spare, sum(old, 'wanted'));
+  for (const generation of old.toSorted((a, b) => a.ready - b.ready || a.revision - b.revision)) {
+    const taken = Math.min(Math.max(0, removable), generation.wanted);
+    if (taken > 0) scale(world, deployment, generation, generation.wanted - taken);
+    removable -= taken;
+  }
+}
+
+function scale(world: World, deployment: KubernetesObject, { set, wanted }: Generation, replicas: number): void {
+  const direction = replicas > wanted ? 'up' : 'down';
+  const message = `Scaled ${direction} replica set ${set.metadata.name} from ${wanted} to ${replicas}`;
+  world.record({ to: deployment, type: 'Normal', reason: 'ScalingReplicaSet', message, from });
+  world.put({ ...set, spec: { ...objectAt(set.spec), replicas } });
+}
+
+function report(world: World, deployment: KubernetesObject, { current, old }: Rollout): void {
+  const all = [current, ...old];
+  const replicas = replicasOf(deployment);
+  const [made, ready] = [sum(all, 'made'), sum(all, 'ready')];
+  const isDone = current.wanted === replicas && current.ready >= replicas && old.every(({ made: left }) => left === 0);
+  const { unavailable } = limitsOf(deployment, replicas);
+  const status: JsonObject = {
+    observedGeneration: deployment.metadata.generation,
+    ...counted({ replicas: made, updatedReplicas: current.made, readyReplicas: ready, availableReplicas: ready }),
+    ...counted({ unavailableReplicas: Math.max(0, replicas - ready) }),
+    conditions: conditionsOf(world, deployment, { set: current.set, isDone, isAvailable: ready >= replicas - unavailable }),
+  };
+  const next = withStatus(deployment, status);
+  if (next !== undefined) world.put(next);
+}
+
+interface Progress {
+  readonly set: KubernetesObject;
+  readonly isDone: boolean;
+  readonly isAvailable: boolean;
+}
+
+function conditionsOf(world: World, deployment: KubernetesObject, { set, isDone, isAvailable }: Progress): readonly Json[] {
+  const available = isAvailable
+    ? ({ status: 'True', reason: 'MinimumReplicasAvailable', message: 'Deployment has minimum availability.' } as const)
+    : ({ status: 'False', reason: 'MinimumReplicasUnavailable', message: 'Deployment does not have minimum availability.' } as const);
+  const before = listAt(deployment.status, 'conditions');
+  const progress = `ReplicaSet "${set.metadata.name}"`;
+  const progressing = isDone
+    ? ({ status: 'True', reason: 'NewReplicaSetAvailable', message: `${progress} has successfully progressed.` } as const)
+    : isLate(world, deployment)
+      ? ({ status: 'False', reason: 'ProgressDeadlineExceeded', message: `${progress} has timed out progressing.` } as const)
+      : ({ status: 'True', reason: 'ReplicaSetUpdated', message: `${progress} is progressing.` } as const);
+  const updatedKey = 'lastUpdateTime';
+  const first = withCondition(before, { type: 'Available', ...available, updatedKey }, world.nowMs);
+  return withCondition(first, { type: 'Progressing', ...progressing, updatedKey }, world.nowMs);
+}
+
+/** True once nothing has moved for the deadline: since the condition `Progressing` was last touched. */
+function isLate(world: World, deployment: KubernetesObject): boolean {
+  const deadlineMs = (numberAt(deployment.spec, 'progressDeadlineSeconds') ?? 600) * 1000;
+  const condition = listAt(deployment.status, 'conditions').find((one) => textAt(one, 'type') === 'Progressing');
+  const reason = textAt(condition, 'reason');
+  if (reason === 'ProgressDeadlineExceeded') return true;
+  if (reason !== 'ReplicaSetUpdated') return false;
+  return world.passed(`deployment ${deployment.metadata.uid} is late`, deadlineMs, deadlineMs);
+}
+
+function replicasOf(deployment: KubernetesObject): number {
+  return numberAt(deployment.spec, 'replicas') ?? 1;
+}
+
+function limitsOf(deployment: KubernetesObject, replicas: number): { readonly surge: number; readonly unavailable: number } {
+  if (textAt(deployment.spec, 'strategy', 'type') === 'Recreate') return { surge: 0, unavailable: replicas };
+  const rolling = objectAt(deployment.spec, 'strategy', 'rollingUpdate');
+  const surge = Math.ceil(share(rolling.maxSurge, replicas));
+  const unavailable = Math.floor(share(rolling.maxUnavailable, replicas));
+  return surge + unavailable === 0 ? { surge: 0, unavailable: 1 } : { surge, unavailable };
+}
+
+/** An absolute number, or a percentage of the replicas: 25 % by default. */
+function share(value: Json | undefined, replicas: number): number {
+  if (typeof value === 'number') return value;
+  const percent = typeof value === 'string' ? Number.parseFloat(value) : 25;
+  return (replicas * percent) / 100;
+}
+
+function sum(generations: readonly Generation[], key: 'wanted' | 'ready' | 'made'): number {
+  return generations.reduce((total, generation) => total + generation[key], 0);
+}
+
+/** Counts as Kubernetes writes them: zeros are left out. */
+export function counted(counts: Readonly<Record<string, number>>): JsonObject {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+}

@@ -1,0 +1,76 @@
+import type { KubernetesObject } from '../../core/objects.ts';
+import { numberAt } from '../json-at.ts';
+import { type Happening, timeOf, type World } from './world.ts';
+
+/** How long an Event is kept after it was last seen, as an API server's `--event-ttl`, which is an hour. */
+const eventTtlMs = 15 * 60_000;
+/** The most Events of one cluster: past it the oldest go first. */
+const maxEvents = 400;
+
+/** Turns what happens into Events. What happens again is counted in the Event it already has. */
+export interface EventLog {
+  record(happening: Happening, world: World): void;
+  /** Removes Events whose time has come, and the oldest beyond the most that are kept. */
+  prune(world: World): void;
+}
+
+/** An empty log. It remembers only which Event stands for what, as long as the Event is there. */
+export function createEventLog(): EventLog {
+  const names = new Map<string, string>();
+  let made = 0;
+  return {
+    record(happening, world) {
+      const { to, reason, message } = happening;
+      const key = `${to.metadata.uid} ${reason} ${message}`;
+      const namespace = to.metadata.namespace ?? 'default';
+      const known = names.get(key);
+      const before = known === undefined ? undefined : world.view.find('Event', known, namespace);
+      if (before !== undefined) {
+        world.put(countedAgain(before, world));
+        return;
+      }
+      made += 1;
+      const name = `${to.metadata.name}.${(Math.floor(world.nowMs) * 4096 + (made % 4096)).toString(16)}`;
+      names.set(key, name);
+      world.put({ ...eventOf(happening, world), metadata: { name, namespace } });
+    },
+    prune(world) {
+      if (world.view.count('Event') <= maxEvents && !world.passed('events age', 30_000, 30_000)) return;
+      const events = [...world.view.objects('Event')].toSorted((a, b) => lastSeenMs(a) - lastSeenMs(b));
+      const surplus = events.length - maxEvents;
+      const old = events.filter((event, index) => index < surplus || world.nowMs - lastSeenMs(event) > eventTtlMs);
+      for (const event of old) world.remove('Event', event);
+      if (old.length === 0) return;
+      const kept = new Set(Array.from(world.view.objects('Event'), ({ metadata }) => metadata.name));
+      for (const [key, name] of names) if (!kept.has(name)) names.delete(key);
+    },
+  };
+}
+
+function countedAgain(event: KubernetesObject, world: World): KubernetesObject {
+  return { ...event, count: (numberAt(event, 'count') ?? 1) + 1, lastTimestamp: timeOf(world.nowMs) };
+}
+
+function eventOf({ to, type, reason, message, from }: Happening, world: World): Omit<KubernetesObject, 'metadata'> {
+  const { name, namespace, uid = '', resourceVersion = '' } = to.metadata;
+  const where = namespace === undefined ? {} : { namespace };
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    involvedObject: { kind: to.kind ?? '', ...where, name, uid, apiVersion: to.apiVersion ?? '', resourceVersion },
+    reason,
+    message,
+    source: { component: from },
+    firstTimestamp: timeOf(world.nowMs),
+    lastTimestamp: timeOf(world.nowMs),
+    count: 1,
+    type,
+    eventTime: null,
+    reportingComponent: from,
+    reportingInstance: '',
+  };
+}
+
+function lastSeenMs({ lastTimestamp }: KubernetesObject): number {
+  return typeof lastTimestamp === 'string' ? Date.parse(lastTimestamp) : 0;
+}

@@ -1,0 +1,94 @@
+import type { JsonObject } from '../../core/json.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { listAt, numberAt, objectAt, textAt, valueAt } from '../json-at.ts';
+import { counted } from './deployments.ts';
+import { isFinished, isReady, isTerminating, phaseOf, podOf } from './pods.ts';
+import { hasCondition, suffix, timeOf, type World, withCondition, withStatus } from './world.ts';
+
+const from = 'job-controller';
+
+/** Runs Jobs: pods until enough of them have succeeded, or more have failed than `backoffLimit` allows. */
+export function runJobs(world: World): void {
+  for (const job of [...world.view.objects('Job.batch')]) {
+    if (isTerminating(job)) continue;
+    if (isJobFinished(job)) expire(world, job);
+    else reconcile(world, job);
+  }
+}
+
+/** True for a Job that is complete or has failed. */
+export function isJobFinished(job: KubernetesObject): boolean {
+  const conditions = listAt(job.status, 'conditions');
+  return hasCondition(conditions, 'Complete') || hasCondition(conditions, 'Failed');
+}
+
+function expire(world: World, job: KubernetesObject): void {
+  const seconds = numberAt(job.spec, 'ttlSecondsAfterFinished');
+  if (seconds === undefined) return;
+  if (!world.settling && world.passed(`job ${job.metadata.uid} expires`, seconds * 1000, seconds * 1000)) world.remove('Job.batch', job);
+}
+
+function reconcile(world: World, job: KubernetesObject): void {
+  const pods = world.view.owned('Pod', job.metadata.uid);
+  const active = pods.filter((pod) => !isTerminating(pod) && !isFinished(pod));
+  const succeeded = pods.filter((pod) => phaseOf(pod) === 'Succeeded').length;
+  const failed = pods.filter((pod) => phaseOf(pod) === 'Failed').length;
+  const completions = numberAt(job.spec, 'completions') ?? 1;
+  const isOver = succeeded >= completions ? 'Complete' : failed > (numberAt(job.spec, 'backoffLimit') ?? 6) ? 'Failed' : undefined;
+  const wanted = isOver !== undefined || valueAt(job.spec, 'suspend') === true ? 0 : Math.min(parallelism(job), completions - succeeded);
+  for (const pod of active.slice(wanted)) world.terminate(pod);
+  // After a failure the next attempt waits, as the controller's backoff has it, though not as long.
+  const isAllowed = failed === 0 || active.length >= wanted || world.passed(`job ${job.metadata.uid} retries`, 2_000, 4_000);
+  if (isAllowed) for (let missing = wanted - active.length; missing > 0; missing--) attempt(world, job);
+  report(world, job, { active, succeeded, failed, isOver });
+}
+
+function parallelism(job: KubernetesObject): number {
+  return numberAt(job.spec, 'parallelism') ?? 1;
+}
+
+function attempt(world: World, job: KubernetesObject): void {
+  const labels = { 'batch.kubernetes.io/job-name': job.metadata.name, 'batch.kubernetes.io/controller-uid': job.metadata.uid ?? '' };
+  const restartPolicy = textAt(job.spec, 'template', 'spec', 'restartPolicy') ?? 'Never';
+  const pod = podOf(job, { name: `${job.metadata.name}-${suffix(world)}`, labels, extraSpec: { restartPolicy } }, world);
+  world.put(pod);
+  world.record({ to: job, type: 'Normal', reason: 'SuccessfulCreate', message: `Created pod: ${pod.metadata.name}`, from });
+}
+
+interface Tally {
+  readonly active: readonly KubernetesObject[];
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly isOver: 'Complete' | 'Failed' | undefined;
+}
+
+function report(world: World, job: KubernetesObject, { succeeded, failed, isOver }: Tally): void {
+  const active = world.view.owned('Pod', job.metadata.uid).filter((pod) => !isTerminating(pod) && !isFinished(pod));
+  const startTime = textAt(job.status, 'startTime') ?? world.birthOf(job);
+  const status: JsonObject = {
+    ...counted({ active: active.length, succeeded, failed }),
+    ready: active.filter(isReady).length,
+    terminating: 0,
+    uncountedTerminatedPods: {},
+    startTime,
+  };
+  const ended = isOver === undefined ? {} : endOf(world, job, isOver);
+  const next = withStatus(job, { ...status, ...ended });
+  if (next !== undefined) world.put(next);
+}
+
+function endOf(world: World, job: KubernetesObject, result: 'Complete' | 'Failed'): JsonObject {
+  const isComplete = result === 'Complete';
+  const why = isComplete
+    ? { reason: 'CompletionsReached', message: 'Reached expected number of succeeded pods' }
+    : { reason: 'BackoffLimitExceeded', message: 'Job has reached the specified backoff limit' };
+  const said = isComplete
+    ? ({ type: 'Normal', reason: 'Completed', message: 'Job completed' } as const)
+    : ({ type: 'Warning', ...why } as const);
+  world.record({ to: job, ...said, from });
+  let conditions = listAt(objectAt(job.status), 'conditions');
+  for (const type of [isComplete ? 'SuccessCriteriaMet' : 'FailureTarget', result]) {
+    conditions = withCondition(conditions, { type, status: 'True', ...why }, world.nowMs);
+  }
+  return isComplete ? { conditions, completionTime: timeOf(world.nowMs) } : { conditions };
+}

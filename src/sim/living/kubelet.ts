@@ -1,0 +1,153 @@
+import type { JsonObject } from '../../core/json.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { listAt, numberAt, objectAt, textAt } from '../json-at.ts';
+import { containersOf, isTerminating, outcomeOf, phaseOf } from './pods.ts';
+import { digestOf, timeOf, type World, withCondition, withStatus } from './world.ts';
+
+const from = 'kubelet';
+
+/**
+ * What a kubelet does on every node. A bound pod runs 0.5 to 1.5 s later; one of a Job ends 2 to 6 s after that, badly if `sim/outcome` says
+ * `failed`, never if it says `forever`. `crash`: it dies again and again, waiting longer each time, at most 5 minutes. `no-image`: it never
+ * starts. A pod that goes is gone 0.5 to 1.5 s later.
+ */
+export function runPods(world: World): void {
+  for (const pod of [...world.view.objects('Pod')]) {
+    const key = `pod ${pod.metadata.uid}`;
+    if (isTerminating(pod)) {
+      if (world.passed(`${key} goes`, 500, 1_500)) remove(world, pod);
+    } else if (textAt(pod.spec, 'nodeName') === undefined) continue;
+    else if (phaseOf(pod) === 'Pending' && outcomeOf(pod) === 'no-image') failToPull(world, pod, key);
+    else if (phaseOf(pod) === 'Pending') start(world, pod, key);
+    else if (phaseOf(pod) === 'Running' && outcomeOf(pod) === 'crash') keepCrashing(world, pod, key);
+    else if (phaseOf(pod) === 'Running') keepRunning(world, pod, key);
+  }
+}
+
+function remove(world: World, pod: KubernetesObject): void {
+  if (textAt(pod.spec, 'nodeName') !== undefined && phaseOf(pod) === 'Running') {
+    const [container] = containersOf(pod);
+    world.record({ to: pod, type: 'Normal', reason: 'Killing', message: `Stopping container ${container?.name}`, from });
+  }
+  world.remove('Pod', pod);
+}
+
+function start(world: World, pod: KubernetesObject, key: string): void {
+  if (!world.passed(`${key} starts`, 500, 1_500)) return;
+  for (const { name, image } of containersOf(pod)) {
+    world.record({ to: pod, type: 'Normal', reason: 'Pulled', message: `Container image "${image}" already present on machine`, from });
+    world.record({ to: pod, type: 'Normal', reason: 'Started', message: `Started container ${name}`, from });
+  }
+  world.put({ ...pod, status: runningStatus(world, pod) });
+}
+
+function failToPull(world: World, pod: KubernetesObject, key: string): void {
+  const isFirst = listAt(pod.status, 'containerStatuses').length === 0;
+  if (world.settling && !isFirst) return;
+  if (!world.passed(`${key} pulls`, isFirst ? 500 : 20_000, isFirst ? 1_500 : 40_000)) return;
+  const [container = { name: '', image: '' }] = containersOf(pod);
+  world.record({ to: pod, type: 'Warning', reason: 'Failed', message: `Failed to pull image "${container.image}": not found`, from });
+  const state = { waiting: { reason: 'ImagePullBackOff', message: `Back-off pulling image "${container.image}"` } };
+  const status = { ...addressesOf(world, pod), ...notReady(world, pod, 'ContainersNotReady'), phase: 'Pending' };
+  const next = withStatus(pod, { ...objectAt(pod.status), ...status, containerStatuses: containerStatuses(pod, { state, ready: false }) });
+  if (next !== undefined) world.put(next);
+}
+
+function runningStatus(world: World, pod: KubernetesObject): JsonObject {
+  let conditions = listAt(pod.status, 'conditions');
+  const startedMs = world.nowMs;
+  for (const type of ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled']) {
+    conditions = withCondition(conditions, { type, status: 'True' }, startedMs);
+  }
+  const state = { running: { startedAt: timeOf(startedMs) } };
+  return {
+    ...objectAt(pod.status),
+    ...addressesOf(world, pod),
+    phase: 'Running',
+    conditions,
+    containerStatuses: containerStatuses(pod, { state, ready: true }),
+  };
+}
+
+function keepRunning(world: World, pod: KubernetesObject, key: string): void {
+  const isOfJob = pod.metadata.ownerReferences?.some(({ kind }) => kind === 'Job') ?? false;
+  if (!isOfJob || outcomeOf(pod) === 'forever' || !world.passed(`${key} ends`, 2_000, 6_000)) return;
+  const failed = outcomeOf(pod) === 'failed';
+  const reason = failed ? 'PodFailed' : 'PodCompleted';
+  const terminated = { exitCode: failed ? 1 : 0, reason: failed ? 'Error' : 'Completed', finishedAt: timeOf(world.nowMs) };
+  const startedAt = textAt(pod.status, 'startTime') ?? timeOf(world.nowMs);
+  world.put({
+    ...pod,
+    status: {
+      ...objectAt(pod.status),
+      ...notReady(world, pod, reason),
+      phase: failed ? 'Failed' : 'Succeeded',
+      containerStatuses: containerStatuses(pod, { state: { terminated: { ...terminated, startedAt } }, ready: false }),
+    },
+  });
+}
+
+function keepCrashing(world: World, pod: KubernetesObject, key: string): void {
+  const restarts = numberAt(listAt(pod.status, 'containerStatuses')[0], 'restartCount') ?? 0;
+  const isWaiting = textAt(listAt(pod.status, 'containerStatuses')[0], 'state', 'waiting', 'reason') !== undefined;
+  const [container = { name: '', image: '' }] = containersOf(pod);
+  if (isWaiting) {
+    if (world.settling) return;
+    const backoffMs = Math.min(300_000, 10_000 * 2 ** Math.min(restarts, 5));
+    if (!world.passed(`${key} restarts`, backoffMs, backoffMs * 1.1)) return;
+    world.record({ to: pod, type: 'Normal', reason: 'Started', message: `Started container ${container.name}`, from });
+    world.put({ ...pod, status: runningStatus(world, pod) });
+    return;
+  }
+  if (!world.passed(`${key} crashes`, 2_000, 5_000)) return;
+  const message = `Back-off restarting failed container ${container.name} in pod ${pod.metadata.name}`;
+  world.record({ to: pod, type: 'Warning', reason: 'BackOff', message, from });
+  const state = { waiting: { reason: 'CrashLoopBackOff', message } };
+  const lastState = { terminated: { exitCode: 1, reason: 'Error', finishedAt: timeOf(world.nowMs) } };
+  const statuses = containerStatuses(pod, {
+    state,
+    lastState,
+    ready: false,
+    restartCount: restarts + 1 + (world.settling ? Math.floor(world.random() * 40) : 0),
+  });
+  world.put({ ...pod, status: { ...objectAt(pod.status), ...notReady(world, pod, 'ContainersNotReady'), containerStatuses: statuses } });
+}
+
+function notReady(world: World, pod: KubernetesObject, reason: string): JsonObject {
+  let conditions = listAt(pod.status, 'conditions');
+  for (const type of ['Ready', 'ContainersReady']) conditions = withCondition(conditions, { type, status: 'False', reason }, world.nowMs);
+  return { conditions };
+}
+
+interface ContainerChange {
+  readonly state: JsonObject;
+  readonly lastState?: JsonObject;
+  readonly ready: boolean;
+  readonly restartCount?: number;
+}
+
+function containerStatuses(pod: KubernetesObject, { state, lastState, ready, restartCount }: ContainerChange): JsonObject[] {
+  const before = listAt(pod.status, 'containerStatuses');
+  return containersOf(pod).map(({ name, image }, index) => ({
+    name,
+    state,
+    lastState: lastState ?? objectAt(before[index], 'lastState'),
+    ready,
+    restartCount: restartCount ?? numberAt(before[index], 'restartCount') ?? 0,
+    image,
+    imageID: `${image.split(':')[0]}@sha256:${digestOf(image)}`,
+    containerID: `containerd://${(pod.metadata.uid ?? '').replaceAll('-', '')}${index}`,
+    started: ready,
+  }));
+}
+
+/** Addresses and the start, given once. */
+function addressesOf(world: World, pod: KubernetesObject): JsonObject {
+  if (textAt(pod.status, 'podIP') !== undefined) return {};
+  const node = world.view.find('Node', textAt(pod.spec, 'nodeName') ?? '');
+  const hostIP = textAt(listAt(node?.status, 'addresses')[0], 'address') ?? '10.0.0.1';
+  const block = textAt(node?.spec, 'podCIDR')?.split('.').slice(0, 3).join('.') ?? '10.244.0';
+  const podIP = `${block}.${2 + Math.floor(world.random() * 250)}`;
+  const startTime = world.birthOf(pod);
+  return { hostIP, hostIPs: [{ ip: hostIP }], podIP, podIPs: [{ ip: podIP }], startTime };
+}

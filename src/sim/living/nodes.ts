@@ -1,0 +1,70 @@
+import type { JsonObject } from '../../core/json.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { listAt, objectAt, textAt } from '../json-at.ts';
+import { hasCondition, timeOf, type World, withCondition } from './world.ts';
+
+/** Takes a node off the air while it stands among its annotations: `sim/ready: "false"`. */
+export const readyAnnotation = 'sim/ready';
+
+const pressures = ['MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
+
+/** Nodes report: their Lease every 10 s, their conditions every 30 s, and at once when they stop or start to be ready. */
+export function beatNodes(world: World): void {
+  for (const node of [...world.view.objects('Node')]) {
+    const isReady = node.metadata.annotations?.[readyAnnotation] !== 'false';
+    const conditions = listAt(node.status, 'conditions');
+    const isTold = conditions.length > 0 && hasCondition(conditions, 'Ready') === isReady;
+    const isDue = world.passed(`node ${node.metadata.uid} reports`, 30_000, 33_000);
+    if (!isTold || (isDue && isReady)) world.put({ ...node, status: statusOf(world, node) });
+    if (!isTold && conditions.length > 0) {
+      const reason = isReady ? 'NodeReady' : 'NodeNotReady';
+      const message = `Node ${node.metadata.name} status is now: ${reason}`;
+      world.record({ to: node, type: 'Normal', reason, message, from: isReady ? 'kubelet' : 'node-controller' });
+    }
+    if (isReady && world.passed(`node ${node.metadata.uid} beats`, 10_000, 11_000)) renewLease(world, node);
+  }
+}
+
+function statusOf(world: World, node: KubernetesObject): JsonObject {
+  const before = objectAt(node.status);
+  const isReady = node.metadata.annotations?.[readyAnnotation] !== 'false';
+  let conditions = listAt(before, 'conditions');
+  for (const type of pressures) {
+    const isPressed = hasCondition(conditions, type);
+    const reason = isPressed ? `KubeletHas${type.replace('Pressure', '')}Pressure` : `KubeletHasNo${type.replace('Pressure', '')}Pressure`;
+    conditions = withCondition(conditions, { type, status: isPressed ? 'True' : 'False', reason }, world.nowMs);
+  }
+  const ready = isReady
+    ? ({ status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' } as const)
+    : ({ status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' } as const);
+  conditions = withCondition(conditions, { type: 'Ready', ...ready }, world.nowMs);
+  const heard = conditions.map((condition) => ({ ...objectAt(condition), lastHeartbeatTime: timeOf(world.nowMs) }));
+  return { ...defaultsOf(node), ...before, conditions: heard };
+}
+
+function defaultsOf({ metadata }: KubernetesObject): JsonObject {
+  const capacity = { cpu: '8', memory: '32Gi', pods: '110', 'ephemeral-storage': '100Gi' };
+  return {
+    addresses: [
+      { type: 'InternalIP', address: `10.0.${metadata.name.length}.${1 + (metadata.name.charCodeAt(metadata.name.length - 1) % 250)}` },
+      { type: 'Hostname', address: metadata.name },
+    ],
+    capacity,
+    allocatable: capacity,
+    daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
+  };
+}
+
+function renewLease(world: World, node: KubernetesObject): void {
+  const { name } = node.metadata;
+  const before = world.view.find('Lease.coordination.k8s.io', name, 'kube-node-lease');
+  const renewTime = new Date(world.nowMs).toISOString().replace('Z', '000Z');
+  if (textAt(before?.spec, 'renewTime') === renewTime) return;
+  const owner = { apiVersion: 'v1', kind: 'Node', name, uid: node.metadata.uid ?? '' };
+  world.put({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: before?.metadata ?? { name, namespace: 'kube-node-lease', ownerReferences: [owner] },
+    spec: { holderIdentity: name, leaseDurationSeconds: 40, renewTime },
+  });
+}

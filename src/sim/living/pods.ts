@@ -1,0 +1,109 @@
+import type { Json, JsonObject } from '../../core/json.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { labelsAt, listAt, objectAt, textAt } from '../json-at.ts';
+import { controllerReference, hasCondition, type World } from './world.ts';
+
+/** What becomes of a pod, said by an annotation of its template, as the simulated kubelet of a real test cluster has it. */
+export const outcomeAnnotation = 'sim/outcome';
+
+export interface PodNaming {
+  readonly name: string;
+  /** Labels beyond those of the template. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** The node it is bound to from the start: what a DaemonSet does. */
+  readonly nodeName?: string;
+  readonly extraSpec?: JsonObject;
+}
+
+/** A new pod of the owner's template, pending, with what the API server's defaults add. */
+export function podOf(owner: KubernetesObject, naming: PodNaming, world: World): KubernetesObject {
+  const template = objectAt(owner.spec, 'template');
+  const annotations = labelsAt(template, 'metadata', 'annotations');
+  const containers = listAt(template, 'spec', 'containers').map((container) => ({ ...containerDefaults, ...objectAt(container) }));
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: naming.name,
+      namespace: owner.metadata.namespace ?? 'default',
+      creationTimestamp: world.birthOf(owner),
+      labels: { ...labelsAt(template, 'metadata', 'labels'), ...naming.labels },
+      ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
+      ownerReferences: [controllerReference(owner)],
+    },
+    spec: {
+      ...podDefaults,
+      ...objectAt(template, 'spec'),
+      containers,
+      ...naming.extraSpec,
+      ...(naming.nodeName === undefined ? {} : { nodeName: naming.nodeName }),
+    },
+    status: { phase: 'Pending', qosClass: qosOf(containers) },
+  };
+}
+
+const containerDefaults: JsonObject = {
+  resources: {},
+  terminationMessagePath: '/dev/termination-log',
+  terminationMessagePolicy: 'File',
+  imagePullPolicy: 'IfNotPresent',
+};
+
+const podDefaults: JsonObject = {
+  restartPolicy: 'Always',
+  terminationGracePeriodSeconds: 30,
+  dnsPolicy: 'ClusterFirst',
+  serviceAccountName: 'default',
+  serviceAccount: 'default',
+  securityContext: {},
+  schedulerName: 'default-scheduler',
+  tolerations: ['not-ready', 'unreachable'].map((taint) => ({
+    key: `node.kubernetes.io/${taint}`,
+    operator: 'Exists',
+    effect: 'NoExecute',
+    tolerationSeconds: 300,
+  })),
+  priority: 0,
+  enableServiceLinks: true,
+  preemptionPolicy: 'PreemptLowerPriority',
+};
+
+function qosOf(containers: readonly JsonObject[]): string {
+  const asked = containers.map(({ resources }) => [objectAt(resources, 'requests'), objectAt(resources, 'limits')] as const);
+  if (asked.every(([requests, limits]) => Object.keys(requests).length + Object.keys(limits).length === 0)) return 'BestEffort';
+  const isWhole = ([requests, limits]: readonly [JsonObject, JsonObject]) =>
+    ['cpu', 'memory'].every((name) => limits[name] !== undefined && (requests[name] ?? limits[name]) === limits[name]);
+  return asked.every(isWhole) ? 'Guaranteed' : 'Burstable';
+}
+
+export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
+
+export function phaseOf(pod: KubernetesObject): string {
+  return textAt(pod.status, 'phase') ?? 'Pending';
+}
+
+export function isReady(pod: KubernetesObject): boolean {
+  return pod.metadata.deletionTimestamp === undefined && hasCondition(listAt(pod.status, 'conditions'), 'Ready');
+}
+
+export function isTerminating({ metadata }: KubernetesObject): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+export function isFinished(pod: KubernetesObject): boolean {
+  const phase = phaseOf(pod);
+  return phase === 'Succeeded' || phase === 'Failed';
+}
+
+/** `failed`, `forever`, `crash`, `no-image`, or undefined for a pod that does what it should. */
+export function outcomeOf({ metadata }: KubernetesObject): string | undefined {
+  return metadata.annotations?.[outcomeAnnotation];
+}
+
+/** The names and images of a pod's containers. */
+export function containersOf(pod: KubernetesObject): readonly { readonly name: string; readonly image: string }[] {
+  return listAt(pod.spec, 'containers').map((container: Json) => ({
+    name: textAt(container, 'name') ?? '',
+    image: textAt(container, 'image') ?? '',
+  }));
+}

@@ -1,0 +1,46 @@
+import type { KubernetesObject } from '../../core/objects.ts';
+import { numberAt } from '../json-at.ts';
+import { counted } from './deployments.ts';
+import { isFinished, isReady, isTerminating, podOf } from './pods.ts';
+import { suffix, type World, withStatus } from './world.ts';
+
+const from = 'replicaset-controller';
+
+/** Makes and ends pods until each ReplicaSet has as many as it wants. */
+export function replicate(world: World): void {
+  for (const set of [...world.view.objects('ReplicaSet.apps')]) {
+    if (!isTerminating(set)) reconcile(world, set);
+  }
+}
+
+function reconcile(world: World, set: KubernetesObject): void {
+  const wanted = numberAt(set.spec, 'replicas') ?? 1;
+  const pods = world.view.owned('Pod', set.metadata.uid).filter((pod) => !isTerminating(pod) && !isFinished(pod));
+  for (let missing = wanted - pods.length; missing > 0; missing--) {
+    const pod = podOf(set, { name: `${set.metadata.name}-${suffix(world)}` }, world);
+    world.put(pod);
+    world.record({ to: set, type: 'Normal', reason: 'SuccessfulCreate', message: `Created pod: ${pod.metadata.name}`, from });
+  }
+  // Those that are not ready go first, then the youngest.
+  const surplus = pods.toSorted((a, b) => Number(isReady(a)) - Number(isReady(b)) || age(b) - age(a));
+  for (const pod of surplus.slice(0, Math.max(0, pods.length - wanted))) {
+    world.terminate(pod);
+    world.record({ to: set, type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted pod: ${pod.metadata.name}`, from });
+  }
+  report(world, set);
+}
+
+function report(world: World, set: KubernetesObject): void {
+  const pods = world.view.owned('Pod', set.metadata.uid).filter((pod) => !isTerminating(pod) && !isFinished(pod));
+  const ready = pods.filter(isReady).length;
+  const next = withStatus(set, {
+    replicas: pods.length,
+    ...counted({ fullyLabeledReplicas: pods.length, readyReplicas: ready, availableReplicas: ready }),
+    observedGeneration: set.metadata.generation,
+  });
+  if (next !== undefined) world.put(next);
+}
+
+function age({ metadata }: KubernetesObject): number {
+  return Date.parse(String(metadata.creationTimestamp)) || 0;
+}

@@ -1,0 +1,81 @@
+import type { JsonObject } from '../../core/json.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { labelsAt, listAt, objectAt, textAt } from '../json-at.ts';
+import { isFinished, isReady, isTerminating } from './pods.ts';
+import { controllerReference, isSame, suffix, type World } from './world.ts';
+
+const slices = 'EndpointSlice.discovery.k8s.io';
+
+/** Gives Services their addresses, and keeps the EndpointSlice of each that has a selector true to its pods. */
+export function serveServices(world: World): void {
+  for (const service of [...world.view.objects('Service')]) {
+    if (isTerminating(service)) continue;
+    if (textAt(service.spec, 'clusterIP') === undefined) giveAddress(world, service);
+    else if (Object.keys(labelsAt(service.spec, 'selector')).length > 0) keepSlice(world, service);
+  }
+}
+
+function giveAddress(world: World, service: KubernetesObject): void {
+  const isExternal = textAt(service.spec, 'type') === 'ExternalName';
+  if (isExternal) return;
+  const clusterIP = `10.96.${Math.floor(world.random() * 256)}.${1 + Math.floor(world.random() * 254)}`;
+  const defaults = { type: 'ClusterIP', sessionAffinity: 'None', ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' };
+  const spec = { ...defaults, internalTrafficPolicy: 'Cluster', ...objectAt(service.spec), clusterIP, clusterIPs: [clusterIP] };
+  world.put({ ...service, spec, status: { loadBalancer: {}, ...objectAt(service.status) } });
+}
+
+function keepSlice(world: World, service: KubernetesObject): void {
+  const [before] = world.view.owned(slices, service.metadata.uid);
+  const content = { addressType: 'IPv4', endpoints: endpointsOf(world, service), ports: portsOf(service) };
+  if (before !== undefined) {
+    const isTrue = isSame(before.endpoints, content.endpoints) && isSame(before.ports, content.ports);
+    if (!isTrue) world.put({ ...before, ...content });
+    return;
+  }
+  const labels = {
+    'kubernetes.io/service-name': service.metadata.name,
+    'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+  };
+  world.put({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      name: `${service.metadata.name}-${suffix(world)}`,
+      namespace: service.metadata.namespace ?? 'default',
+      generateName: `${service.metadata.name}-`,
+      creationTimestamp: world.birthOf(service),
+      labels: { ...service.metadata.labels, ...labels },
+      ownerReferences: [controllerReference(service)],
+    },
+    ...content,
+  });
+}
+
+function endpointsOf(world: World, service: KubernetesObject): JsonObject[] {
+  const selector = Object.entries(labelsAt(service.spec, 'selector'));
+  const pods = [...world.view.objects('Pod')].filter(
+    ({ metadata }) =>
+      metadata.namespace === service.metadata.namespace && selector.every(([key, value]) => metadata.labels?.[key] === value),
+  );
+  return pods.filter((pod) => textAt(pod.status, 'podIP') !== undefined && !isFinished(pod)).map((pod) => endpointOf(world, pod));
+}
+
+function endpointOf(world: World, pod: KubernetesObject): JsonObject {
+  const nodeName = textAt(pod.spec, 'nodeName') ?? '';
+  const zone = world.view.find('Node', nodeName)?.metadata.labels?.['topology.kubernetes.io/zone'];
+  const { name, namespace, uid } = pod.metadata;
+  return {
+    addresses: [textAt(pod.status, 'podIP') ?? ''],
+    conditions: { ready: isReady(pod), serving: isReady(pod), terminating: isTerminating(pod) },
+    targetRef: { kind: 'Pod', namespace, name, uid },
+    nodeName,
+    ...(zone === undefined ? {} : { zone }),
+  };
+}
+
+function portsOf(service: KubernetesObject): JsonObject[] {
+  return listAt(service.spec, 'ports').map((port) => {
+    const { name = '', protocol = 'TCP', port: number, targetPort } = objectAt(port);
+    return { name, port: typeof targetPort === 'number' ? targetPort : number, protocol };
+  });
+}

@@ -1,0 +1,111 @@
+import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { SimCluster } from '../sim-cluster.ts';
+
+/** What the controllers of a cluster see of it: the kinds they work on, as they stand now, without managedFields. */
+export interface View extends Disposable {
+  /** By kind's key (`Pod`, `Deployment.apps`). In the order in which they came. */
+  objects(kind: LivingKind): Iterable<KubernetesObject>;
+  find(kind: LivingKind, name: string, namespace?: string): KubernetesObject | undefined;
+  /** The objects of the kind whose controller has that uid, in the order in which they came. */
+  owned(kind: LivingKind, uid: string | undefined): KubernetesObject[];
+  count(kind: LivingKind): number;
+  /** True if anything has changed since this was last asked. */
+  takeChanged(): boolean;
+}
+
+export const livingKinds = [
+  'Namespace',
+  'Node',
+  'Pod',
+  'Service',
+  'Event',
+  'ServiceAccount',
+  'ConfigMap',
+  'Deployment.apps',
+  'ReplicaSet.apps',
+  'StatefulSet.apps',
+  'DaemonSet.apps',
+  'Job.batch',
+  'CronJob.batch',
+  'EndpointSlice.discovery.k8s.io',
+  'Lease.coordination.k8s.io',
+] as const;
+
+export type LivingKind = (typeof livingKinds)[number];
+
+const kinds: ReadonlySet<string> = new Set(livingKinds);
+
+/** Follows the cluster from its state of now on, until it is disposed of. */
+export function createView(cluster: SimCluster): View {
+  const held = new Map<LivingKind, Map<string, KubernetesObject>>(livingKinds.map((kind) => [kind, new Map()]));
+  const owned = new Map<string, Map<string, KubernetesObject>>();
+  let changed = true;
+
+  function keep(kind: LivingKind, object: KubernetesObject): void {
+    const bare = withoutManagedFields(object);
+    const key = keyOf(object.metadata.name, object.metadata.namespace);
+    held.get(kind)?.set(key, bare);
+    const owner = controllerOf(bare);
+    if (owner === undefined) return;
+    const place = `${kind} ${owner}`;
+    const siblings = owned.get(place) ?? new Map<string, KubernetesObject>();
+    owned.set(place, siblings);
+    siblings.set(key, bare);
+  }
+
+  function drop(kind: LivingKind, object: KubernetesObject): void {
+    const key = keyOf(object.metadata.name, object.metadata.namespace);
+    held.get(kind)?.delete(key);
+    const place = `${kind} ${controllerOf(object)}`;
+    const siblings = owned.get(place);
+    siblings?.delete(key);
+    if (siblings?.size === 0) owned.delete(place);
+  }
+
+  for (const kind of livingKinds) for (const object of cluster.objects(groupKindOf(kind))) keep(kind, object);
+  const subscription = cluster.observe((change) => {
+    const kind = keyOfKind(change.kind);
+    if (!isLivingKind(kind)) return;
+    changed = true;
+    if (change.type === 'DELETED') drop(kind, change.object);
+    else keep(kind, change.object);
+  });
+
+  return {
+    objects: (kind) => held.get(kind)?.values() ?? [],
+    find: (kind, name, namespace) => held.get(kind)?.get(keyOf(name, namespace)),
+    owned: (kind, uid) => [...(owned.get(`${kind} ${uid}`)?.values() ?? [])],
+    count: (kind) => held.get(kind)?.size ?? 0,
+    takeChanged() {
+      const was = changed;
+      changed = false;
+      return was;
+    },
+    [Symbol.dispose]: () => subscription[Symbol.dispose](),
+  };
+}
+
+/** The uid of the object's controller. */
+export function controllerOf({ metadata }: KubernetesObject): string | undefined {
+  return metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
+}
+
+function isLivingKind(kind: string): kind is LivingKind {
+  return kinds.has(kind);
+}
+
+/** `Deployment.apps` in its parts. */
+export function groupKindOf(key: string): GroupKind {
+  const [kind = key, ...group] = key.split('.');
+  return { kind, group: group.join('.') };
+}
+
+function keyOf(name: string, namespace = ''): string {
+  return `${namespace}/${name}`;
+}
+
+function withoutManagedFields(object: KubernetesObject): KubernetesObject {
+  const { managedFields: _managedFields, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}

@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../core/clock.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import type { KubernetesObject, OwnerReference } from '../../core/objects.ts';
+import type { SimCluster } from '../sim-cluster.ts';
+import { groupKindOf, type LivingKind, type View } from './view.ts';
+
+/** What happened, to whom: it becomes an Event. */
+export interface Happening {
+  readonly to: KubernetesObject;
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+  /** The component that reports it: `kubelet`, `deployment-controller`. */
+  readonly from: string;
+}
+
+/** A cluster as its controllers meet it: what is there, what time it is, and what they may do. */
+export interface World {
+  readonly view: View;
+  readonly nowMs: number;
+  /** Creates the object, or brings it to this state. */
+  put(object: KubernetesObject): void;
+  remove(kind: LivingKind, object: KubernetesObject): void;
+  /** Marks the object as going; the kubelet removes it a moment later. */
+  terminate(object: KubernetesObject): void;
+  record(happening: Happening): void;
+  /**
+   * True once a time between the two has passed since it was first asked for under this key, and then false until that time has passed again.
+   * A key that is not asked for in a round is forgotten. At once in the past that `settle` makes up.
+   */
+  passed(key: string, minMs: number, maxMs: number): boolean;
+  /** When something made now came to be: now, or, in the past that `settle` makes up, some time after its owner did. */
+  birthOf(owner: KubernetesObject): string;
+  /** While true, everything that takes time has already happened: a past is made up. */
+  readonly settling: boolean;
+  /** Uniform in [0, 1). */
+  random(): number;
+}
+
+export interface WorldControl extends World {
+  /** Begins a round at the time of now. */
+  begin(): void;
+  /** Ends it: forgets what was not asked for. */
+  end(): void;
+  /** True if something waits whose time has come. */
+  isDue(): boolean;
+  settling: boolean;
+  nowMs: number;
+}
+
+export interface WorldOptions {
+  readonly cluster: SimCluster;
+  readonly view: View;
+  readonly clock: Clock;
+  readonly record: (happening: Happening, world: World) => void;
+}
+
+/** A world that stands still until its rounds are begun. */
+export function createWorld({ cluster, view, clock, record }: WorldOptions): WorldControl {
+  const agenda = new Map<string, number>();
+  let asked = new Set<string>();
+  let nextDueMs = Number.POSITIVE_INFINITY;
+  const world: WorldControl = {
+    view,
+    nowMs: clock.now(),
+    settling: false,
+    put: (object) => void cluster.put(withoutGeneration(object)),
+    remove: (kind, { metadata }) => void cluster.remove(groupKindOf(kind), metadata.name, metadata.namespace),
+    terminate(object) {
+      if (object.metadata.deletionTimestamp !== undefined) return;
+      const metadata = { ...object.metadata, deletionTimestamp: timeOf(world.nowMs), deletionGracePeriodSeconds: 30 };
+      world.put({ ...object, metadata });
+    },
+    record: (happening) => record(happening, world),
+    passed(key, minMs, maxMs) {
+      if (world.settling) return true;
+      asked.add(key);
+      const dueMs = agenda.get(key);
+      const isDue = dueMs !== undefined && clock.monotonic() >= dueMs;
+      if (dueMs === undefined || isDue) agenda.set(key, clock.monotonic() + minMs + clock.random() * (maxMs - minMs));
+      return isDue;
+    },
+    birthOf(owner) {
+      if (!world.settling) return timeOf(world.nowMs);
+      const born = Date.parse(String(owner.metadata.creationTimestamp));
+      const sinceMs = Number.isNaN(born) ? 0 : Math.max(0, world.nowMs - born);
+      return timeOf(world.nowMs - clock.random() ** 2 * sinceMs);
+    },
+    random: () => clock.random(),
+    begin() {
+      world.nowMs = clock.now();
+      asked = new Set();
+    },
+    end() {
+      for (const key of agenda.keys()) if (!asked.has(key)) agenda.delete(key);
+      nextDueMs = Math.min(...agenda.values());
+    },
+    isDue: () => clock.monotonic() >= nextDueMs,
+  };
+  return world;
+}
+
+// The cluster counts generations itself, unless an object that comes says what its own is.
+function withoutGeneration(object: KubernetesObject): KubernetesObject {
+  const { generation: _generation, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+/** As Kubernetes writes times: to the second. */
+export function timeOf(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** The reference of what the object controls. */
+export function controllerReference({ apiVersion = '', kind = '', metadata }: KubernetesObject): OwnerReference {
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '', controller: true, blockOwnerDeletion: true };
+}
+
+/** The object with that status, or undefined if it has it already. */
+export function withStatus(object: KubernetesObject, status: JsonObject): KubernetesObject | undefined {
+  return isSame(object.status, status) ? undefined : { ...object, status };
+}
+
+/** True for values that are the same JSON, whatever the order of their keys. */
+export function isSame(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false;
+  const [left, right] = [a as JsonObject, b as JsonObject];
+  const [leftKeys, rightKeys] = [definedKeys(left), definedKeys(right)];
+  return leftKeys.length === rightKeys.length && leftKeys.every((key) => isSame(left[key], right[key]));
+}
+
+function definedKeys(object: JsonObject): string[] {
+  return Object.keys(object).filter((key) => object[key] !== undefined);
+}
+
+/** Letters and digits that spell no word: what Kubernetes makes names of. */
+const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
+
+/** A name's random end, `length` characters. */
+export function suffix(world: Pick<World, 'random'>, length = 5): string {
+  return Array.from({ length }, () => alphabet[Math.floor(world.random() * alphabet.length)]).join('');
+}
+
+/** Ten characters that are equal for equal values and, in practice, for no others. */
+export function hashOf(value: Json | undefined): string {
+  const digest = createHash('sha256').update(JSON.stringify(value)).digest();
+  return Array.from(digest.subarray(0, 10), (byte) => alphabet[byte % alphabet.length]).join('');
+}
+
+/** The digest that an image of that name might have. */
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+export interface ConditionChange {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason?: string;
+  readonly message?: string;
+  /** The key under which the condition also keeps when it was last looked at: `lastUpdateTime` of Deployments. */
+  readonly updatedKey?: string;
+}
+
+/** The conditions with one of them brought to that state. Its times move only if it changes. */
+export function withCondition(conditions: readonly Json[], change: ConditionChange, atMs: number): readonly Json[] {
+  const { updatedKey, ...next } = change;
+  const before = conditions.find((condition) => isOfType(condition, change.type)) as JsonObject | undefined;
+  const isUnchanged = before !== undefined && (['status', 'reason', 'message'] as const).every((key) => before[key] === next[key]);
+  if (isUnchanged) return conditions;
+  const moved = before?.status === change.status ? before.lastTransitionTime : timeOf(atMs);
+  const updated = updatedKey === undefined ? {} : { [updatedKey]: timeOf(atMs) };
+  const condition = { ...next, ...updated, lastTransitionTime: moved ?? timeOf(atMs) };
+  return [...conditions.filter((other) => !isOfType(other, change.type)), condition];
+}
+
+/** True if the condition of that type is `True`. */
+export function hasCondition(conditions: readonly Json[], type: string): boolean {
+  return conditions.some((condition) => isOfType(condition, type) && (condition as JsonObject).status === 'True');
+}
+
+function isOfType(condition: Json, type: string): boolean {
+  return typeof condition === 'object' && condition !== null && 'type' in condition && condition.type === type;
+}

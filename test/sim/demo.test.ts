@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { silentLog } from '../../src/core/log.ts';
+import { startDemoFleet } from '../../src/sim/demo.ts';
+import { textAt } from '../../src/sim/json-at.ts';
+import { isReady, phaseOf } from '../../src/sim/living/pods.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+
+const start = async (seed = 1) => {
+  const clock = createManualClock({ random: seededRandom(seed), startMs: Date.UTC(2026, 10, 21, 9, 30) });
+  return { clock, fleet: await startDemoFleet({ clock, log: silentLog }) };
+};
+
+test('has three clusters, one of them a few versions older, one with kinds of its own', async () => {
+  await using fleet = (await start()).fleet;
+  expect(fleet.clusters.map(({ name, gitVersion }) => [name, gitVersion])).toEqual([
+    ['eu-prod', 'v1.36.3'],
+    ['us-prod', 'v1.33.13'],
+    ['staging', 'v1.36.3'],
+  ]);
+  const [europe] = fleet.clusters;
+  expect(europe?.objects('Widget')).toHaveLength(3);
+  expect(europe?.objects('Certificate')).toHaveLength(3);
+  const { contexts, clusters } = JSON.parse(fleet.kubeconfig) as {
+    contexts: { name: string }[];
+    clusters: { cluster: { server: string } }[];
+  };
+  expect(contexts.map(({ name }) => name)).toEqual(['eu-prod', 'us-prod', 'staging']);
+  expect(clusters.map(({ cluster }) => cluster.server)).toEqual(fleet.clusters.map(({ url }) => url));
+});
+
+test('runs from its first moment, and some of it is unhealthy', async () => {
+  await using fleet = (await start()).fleet;
+  const pods = fleet.clusters.flatMap((cluster) => cluster.objects('Pod'));
+  expect(pods.length).toBeGreaterThan(90);
+  expect(pods.filter(isReady).length).toBeGreaterThan(pods.length * 0.8);
+  expect(pods.filter((pod) => phaseOf(pod) === 'Pending').length).toBeGreaterThan(0);
+  expect(pods.filter((pod) => phaseOf(pod) === 'Failed').length).toBeGreaterThan(0);
+  const reasons = new Set(fleet.clusters.flatMap((cluster) => cluster.objects('Event').map((event) => textAt(event, 'reason'))));
+  expect([...reasons]).toEqual(expect.arrayContaining(['BackOff', 'FailedScheduling', 'BackoffLimitExceeded', 'Scheduled']));
+});
+
+test('keeps moving for hours without growing', async () => {
+  const { clock, fleet: started } = await start(3);
+  await using fleet = started;
+  const count = () =>
+    fleet.clusters.flatMap((cluster) => ['Pod', 'Job', 'ReplicaSet', 'Event'].map((kind) => cluster.objects(kind).length));
+  const versions = () => fleet.clusters.map((cluster) => Number(cluster.list('Pod').version));
+  await clock.advance(10 * 60_000);
+  const [before, early] = [versions(), count()];
+  await clock.advance(60 * 60_000);
+  versions().forEach((version, index) => {
+    expect(version).toBeGreaterThan((before[index] ?? 0) + 500);
+  });
+  count().forEach((held, index) => {
+    expect(held).toBeLessThan(2 * (early[index] ?? 0) + 60);
+  });
+  expect(fleet.clusters[0]?.objects('Deployment').every((one) => one.metadata.generation !== undefined)).toBe(true);
+});
+
+test('leaves nothing behind when it ends', async () => {
+  const { clock, fleet } = await start();
+  await fleet[Symbol.asyncDispose]();
+  await clock.advance(0);
+  expect(clock.sleepers).toBe(0);
+});

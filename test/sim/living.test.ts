@@ -1,0 +1,374 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { JsonObject } from '../../src/core/json.ts';
+import type { KubernetesObject } from '../../src/core/objects.ts';
+import { labelsAt, listAt, numberAt, objectAt, textAt, valueAt } from '../../src/sim/json-at.ts';
+import { isScheduled } from '../../src/sim/living/cron-jobs.ts';
+import { isReady, phaseOf } from '../../src/sim/living/pods.ts';
+import { hasCondition } from '../../src/sim/living/world.ts';
+import { bringToLife } from '../../src/sim/living.ts';
+import type { SimCluster } from '../../src/sim/sim-cluster.ts';
+import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
+import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+
+interface Living {
+  readonly cluster: SimCluster;
+  readonly clock: ManualClock;
+  /** Ends its life, and resolves when nothing of it runs any more. */
+  end(): Promise<void>;
+}
+
+/** A cluster with two nodes and these objects, brought to life. */
+async function startLiving(...objects: readonly KubernetesObject[]): Promise<Living> {
+  const clock = createManualClock({ random: seededRandom(7) });
+  const cluster = await startSimCluster({ name: 'living', clock });
+  onTestFinished(() => cluster[Symbol.asyncDispose]());
+  for (const name of ['node-a', 'node-b']) cluster.put({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
+  for (const object of objects) cluster.put(object);
+  const end = new AbortController();
+  onTestFinished(() => end.abort());
+  const life = bringToLife(cluster, { clock }, end.signal);
+  await clock.advance(0);
+  return {
+    cluster,
+    clock,
+    end() {
+      end.abort();
+      return life;
+    },
+  };
+}
+
+const template = (image = 'web:1.0.0', outcome?: string): JsonObject => ({
+  metadata: { labels: { app: 'web' }, ...(outcome === undefined ? {} : { annotations: { 'sim/outcome': outcome } }) },
+  spec: { containers: [{ name: 'web', image, resources: { requests: { cpu: '100m' } } }] },
+});
+
+const metadata = (name: string) => ({ name, namespace: 'default' });
+
+const deployment = (spec: JsonObject = {}): KubernetesObject => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: metadata('web'),
+  spec: { replicas: 4, selector: { matchLabels: { app: 'web' } }, template: template(), ...spec },
+});
+
+const job = (spec: JsonObject = {}, outcome?: string): KubernetesObject => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: metadata('once'),
+  spec: { completions: 1, parallelism: 1, backoffLimit: 1, template: template('once:1', outcome), ...spec },
+});
+
+const held = (cluster: SimCluster, kind: string, name: string): KubernetesObject => {
+  const object = cluster.get(kind, name, 'default');
+  if (object === undefined) throw new Error(`expected ${kind} ${name}, found ${cluster.objects(kind).map((one) => one.metadata.name)}`);
+  return object;
+};
+
+const conditionsOf = (object: KubernetesObject) => listAt(object.status, 'conditions');
+const imagesOf = (pods: readonly KubernetesObject[]) => new Set(pods.map(({ spec }) => textAt(listAt(spec, 'containers')[0], 'image')));
+const reasonsOf = (cluster: SimCluster) => new Set(cluster.objects('Event').map((event) => textAt(event, 'reason')));
+
+describe('a Deployment', () => {
+  test('that is there already stands rolled out when life begins', async () => {
+    const { cluster } = await startLiving(deployment());
+    expect(held(cluster, 'Deployment', 'web').status).toMatchObject({
+      observedGeneration: 1,
+      replicas: 4,
+      updatedReplicas: 4,
+      readyReplicas: 4,
+      availableReplicas: 4,
+    });
+    expect(hasCondition(conditionsOf(held(cluster, 'Deployment', 'web')), 'Available')).toBe(true);
+    const [set] = cluster.objects('ReplicaSet');
+    expect(set).toMatchObject({
+      metadata: { annotations: { 'deployment.kubernetes.io/revision': '1' }, ownerReferences: [{ kind: 'Deployment', name: 'web' }] },
+      status: { replicas: 4, readyReplicas: 4 },
+    });
+    const pods = cluster.objects('Pod');
+    expect(pods).toHaveLength(4);
+    for (const pod of pods) {
+      expect(pod.metadata.ownerReferences).toMatchObject([
+        { kind: 'ReplicaSet', name: set?.metadata.name, uid: set?.metadata.uid, controller: true },
+      ]);
+      expect(labelsAt(pod, 'metadata', 'labels')).toMatchObject({ app: 'web', 'pod-template-hash': expect.any(String) });
+      expect(textAt(pod.spec, 'nodeName')).toMatch(/^node-[ab]$/);
+    }
+  });
+
+  test('that is new runs seconds later, not at once', async () => {
+    const { cluster, clock } = await startLiving();
+    cluster.put(deployment());
+    await clock.advance(250);
+    expect(cluster.objects('Pod').filter(isReady)).toEqual([]);
+    await clock.advance(8_000);
+    expect(cluster.objects('Pod').filter(isReady)).toHaveLength(4);
+    expect([...reasonsOf(cluster)]).toEqual(expect.arrayContaining(['ScalingReplicaSet', 'SuccessfulCreate', 'Scheduled', 'Started']));
+  });
+
+  test('rolls a new image out within surge and unavailability, and keeps the old ReplicaSet empty', async () => {
+    const { cluster, clock } = await startLiving(deployment());
+    const counts: { total: number; ready: number }[] = [];
+    using _following = cluster.observe(({ kind }) => {
+      if (kind.kind !== 'Pod') return;
+      const pods = cluster.objects('Pod').filter((pod) => pod.metadata.deletionTimestamp === undefined);
+      counts.push({ total: pods.length, ready: pods.filter(isReady).length });
+    });
+    const web = held(cluster, 'Deployment', 'web');
+    cluster.put({ ...web, spec: { ...objectAt(web.spec), template: template('web:1.0.1') } });
+    await clock.advance(60_000);
+
+    expect(imagesOf(cluster.objects('Pod'))).toEqual(new Set(['web:1.0.1']));
+    expect(held(cluster, 'Deployment', 'web')).toMatchObject({
+      metadata: { generation: 2, annotations: { 'deployment.kubernetes.io/revision': '2' } },
+      status: { observedGeneration: 2, replicas: 4, updatedReplicas: 4, availableReplicas: 4 },
+    });
+    expect(
+      cluster
+        .objects('ReplicaSet')
+        .map(({ spec }) => numberAt(spec, 'replicas'))
+        .toSorted(),
+    ).toEqual([0, 4]);
+    expect(Math.max(...counts.map(({ total }) => total))).toBeLessThanOrEqual(5);
+    expect(Math.min(...counts.map(({ ready }) => ready))).toBe(3);
+  });
+
+  test('whose new pods never start says so after its deadline, and the old ones go on', async () => {
+    const { cluster, clock } = await startLiving(deployment({ progressDeadlineSeconds: 30 }));
+    const web = held(cluster, 'Deployment', 'web');
+    cluster.put({ ...web, spec: { ...objectAt(web.spec), template: template('web:9.9.9', 'no-image') } });
+    await clock.advance(60_000);
+    const [progressing] = conditionsOf(held(cluster, 'Deployment', 'web')).filter((one) => textAt(one, 'type') === 'Progressing');
+    expect(progressing).toMatchObject({ status: 'False', reason: 'ProgressDeadlineExceeded' });
+    expect(numberAt(held(cluster, 'Deployment', 'web').status, 'availableReplicas')).toBeGreaterThanOrEqual(3);
+    const stuck = cluster.objects('Pod').filter((pod) => phaseOf(pod) === 'Pending');
+    expect(textAt(listAt(stuck[0]?.status, 'containerStatuses')[0], 'state', 'waiting', 'reason')).toBe('ImagePullBackOff');
+  });
+
+  test('takes pods away when it is scaled down, and all of them when it goes', async () => {
+    const { cluster, clock } = await startLiving(deployment());
+    const web = held(cluster, 'Deployment', 'web');
+    cluster.put({ ...web, spec: { ...objectAt(web.spec), replicas: 1 } });
+    await clock.advance(10_000);
+    expect(cluster.objects('Pod')).toHaveLength(1);
+    cluster.remove('Deployment', 'web', 'default');
+    await clock.advance(10_000);
+    expect([...cluster.objects('ReplicaSet'), ...cluster.objects('Pod')]).toEqual([]);
+  });
+
+  test('replaces a pod that somebody deletes', async () => {
+    const { cluster, clock } = await startLiving(deployment({ replicas: 1 }));
+    const [before] = cluster.objects('Pod');
+    cluster.remove('Pod', before?.metadata.name ?? '', 'default');
+    await clock.advance(5_000);
+    const [after] = cluster.objects('Pod');
+    expect(after && isReady(after)).toBe(true);
+    expect(after?.metadata.uid).not.toBe(before?.metadata.uid);
+  });
+});
+
+describe('a Job', () => {
+  test('runs its pods and is complete', async () => {
+    const { cluster, clock } = await startLiving();
+    cluster.put(job({ completions: 3, parallelism: 2 }));
+    await clock.advance(1_500);
+    expect(held(cluster, 'Job', 'once').status).toMatchObject({ active: 2, startTime: expect.any(String) });
+    await clock.advance(40_000);
+    expect(held(cluster, 'Job', 'once').status).toMatchObject({ succeeded: 3, completionTime: expect.any(String) });
+    expect(hasCondition(conditionsOf(held(cluster, 'Job', 'once')), 'Complete')).toBe(true);
+    expect(cluster.objects('Pod').map(phaseOf)).toEqual(['Succeeded', 'Succeeded', 'Succeeded']);
+  });
+
+  test('fails once more pods have failed than it allows', async () => {
+    const { cluster, clock } = await startLiving();
+    cluster.put(job({}, 'failed'));
+    await clock.advance(60_000);
+    expect(held(cluster, 'Job', 'once').status).toMatchObject({ failed: 2 });
+    expect(hasCondition(conditionsOf(held(cluster, 'Job', 'once')), 'Failed')).toBe(true);
+    expect(reasonsOf(cluster)).toContain('BackoffLimitExceeded');
+  });
+
+  test('runs for ever where it is told to', async () => {
+    const { cluster, clock } = await startLiving(job({}, 'forever'));
+    await clock.advance(120_000);
+    expect(held(cluster, 'Job', 'once').status).toMatchObject({ active: 1, ready: 1 });
+  });
+
+  test('is gone, with its pods, when its time after the end is over', async () => {
+    const { cluster, clock } = await startLiving();
+    cluster.put(job({ ttlSecondsAfterFinished: 30 }));
+    await clock.advance(20_000);
+    expect(hasCondition(conditionsOf(held(cluster, 'Job', 'once')), 'Complete')).toBe(true);
+    await clock.advance(31_000);
+    expect([...cluster.objects('Job'), ...cluster.objects('Pod')]).toEqual([]);
+  });
+});
+
+test('a CronJob starts a Job in its minute, and keeps as many as its history holds', async () => {
+  const cron = { schedule: '*/2 * * * *', successfulJobsHistoryLimit: 2, jobTemplate: { spec: job().spec ?? {} } };
+  const { cluster, clock } = await startLiving();
+  cluster.put({ apiVersion: 'batch/v1', kind: 'CronJob', metadata: metadata('tick'), spec: cron });
+  await clock.advance(10 * 60_000 + 15_000);
+  const jobs = cluster.objects('Job');
+  expect(jobs).toHaveLength(2);
+  expect(jobs.map(({ metadata: { ownerReferences } }) => ownerReferences?.[0]?.name)).toEqual(['tick', 'tick']);
+  expect(textAt(held(cluster, 'CronJob', 'tick').status, 'lastScheduleTime')).toBe('2026-01-01T00:10:00Z');
+});
+
+test.each([
+  ['* * * * *', '2026-03-01T12:34:00Z', true],
+  ['*/15 * * * *', '2026-03-01T12:45:00Z', true],
+  ['*/15 * * * *', '2026-03-01T12:44:00Z', false],
+  ['5/20 * * * *', '2026-03-01T12:25:00Z', true],
+  ['0 2 * * 1-5', '2026-03-02T02:00:00Z', true],
+  ['0 2 * * 1-5', '2026-03-01T02:00:00Z', false],
+  ['0,30 * 1 3 *', '2026-03-01T09:30:00Z', true],
+  ['nonsense', '2026-03-01T09:30:00Z', false],
+])('%s at %s is scheduled: %s', (schedule, at, expected) => {
+  expect(isScheduled(schedule, new Date(at))).toBe(expected);
+});
+
+test('a StatefulSet makes its pods one after the other, and renews them from the last to the first', async () => {
+  const spec = { replicas: 3, serviceName: 'db', selector: { matchLabels: { app: 'web' } }, template: template('db:1') };
+  const { cluster, clock } = await startLiving();
+  const order: string[] = [];
+  using _following = cluster.observe(({ kind, type, object }) => {
+    if (kind.kind === 'Pod' && type !== 'MODIFIED') order.push(`${type} ${object.metadata.name}`);
+  });
+  cluster.put({ apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: metadata('db'), spec });
+  await clock.advance(20_000);
+  expect(order).toEqual(['ADDED db-0', 'ADDED db-1', 'ADDED db-2']);
+  cluster.put({ ...held(cluster, 'StatefulSet', 'db'), spec: { ...spec, template: template('db:2') } });
+  await clock.advance(40_000);
+  expect(order.slice(3)).toEqual(['DELETED db-2', 'ADDED db-2', 'DELETED db-1', 'ADDED db-1', 'DELETED db-0', 'ADDED db-0']);
+  const { status } = held(cluster, 'StatefulSet', 'db');
+  expect(status).toMatchObject({ readyReplicas: 3, updatedReplicas: 3, currentRevision: textAt(status, 'updateRevision') });
+});
+
+test('a DaemonSet has a pod on every node, also on one that comes', async () => {
+  const spec = { selector: { matchLabels: { app: 'web' } }, template: template() };
+  const { cluster, clock } = await startLiving({ apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: metadata('agent'), spec });
+  const nodes = () =>
+    cluster
+      .objects('Pod')
+      .map((pod) => textAt(pod.spec, 'nodeName'))
+      .toSorted();
+  expect(nodes()).toEqual(['node-a', 'node-b']);
+  cluster.put({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-c' } });
+  await clock.advance(5_000);
+  expect(nodes()).toEqual(['node-a', 'node-b', 'node-c']);
+  expect(held(cluster, 'DaemonSet', 'agent').status).toMatchObject({ desiredNumberScheduled: 3, numberReady: 3 });
+});
+
+test('a pod that no node fits stays pending and says why, until one comes', async () => {
+  const picky = { ...template(), spec: { ...objectAt(template().spec), nodeSelector: { gpu: 'yes' } } };
+  const { cluster, clock } = await startLiving(deployment({ replicas: 1, template: picky }));
+  await clock.advance(30_000);
+  const [pending] = cluster.objects('Pod');
+  expect(pending && conditionsOf(pending)).toMatchObject([{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }]);
+  expect(reasonsOf(cluster)).toContain('FailedScheduling');
+  cluster.put({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-gpu', labels: { gpu: 'yes' } } });
+  await clock.advance(30_000);
+  expect(textAt(cluster.objects('Pod')[0]?.spec, 'nodeName')).toBe('node-gpu');
+});
+
+test('a crashing pod restarts again and again, ever later', async () => {
+  const { cluster, clock } = await startLiving();
+  cluster.put(deployment({ replicas: 1, template: template('web:1', 'crash') }));
+  const restarts = () => numberAt(listAt(cluster.objects('Pod')[0]?.status, 'containerStatuses')[0], 'restartCount') ?? 0;
+  await clock.advance(60_000);
+  const early = restarts();
+  await clock.advance(60_000);
+  expect(early).toBeGreaterThan(0);
+  expect(restarts()).toBeGreaterThan(early);
+  expect(restarts() - early).toBeLessThanOrEqual(early);
+});
+
+test('nodes beat, and one that is taken off the air is not ready until it is back', async () => {
+  const { cluster, clock } = await startLiving();
+  const beat = () => textAt(listAt(cluster.get('Node', 'node-a')?.status, 'conditions')[0], 'lastHeartbeatTime');
+  const before = beat();
+  await clock.advance(40_000);
+  expect(beat()).not.toBe(before);
+  expect(cluster.get('Lease', 'node-a', 'kube-node-lease')?.spec).toMatchObject({ holderIdentity: 'node-a' });
+  const node = cluster.get('Node', 'node-a');
+  cluster.put({ ...node, metadata: { ...node?.metadata, name: 'node-a', annotations: { 'sim/ready': 'false' } } });
+  await clock.advance(500);
+  expect(hasCondition(listAt(cluster.get('Node', 'node-a')?.status, 'conditions'), 'Ready')).toBe(false);
+  expect(reasonsOf(cluster)).toContain('NodeNotReady');
+  cluster.put({ ...node, metadata: { ...node?.metadata, name: 'node-a' } });
+  await clock.advance(500);
+  expect(hasCondition(listAt(cluster.get('Node', 'node-a')?.status, 'conditions'), 'Ready')).toBe(true);
+});
+
+test('a Service gets an address, and an EndpointSlice that follows its pods', async () => {
+  const service = { selector: { app: 'web' }, ports: [{ name: 'http', port: 80, targetPort: 8080 }] };
+  const { cluster, clock } = await startLiving(deployment({ replicas: 2 }), {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: metadata('web'),
+    spec: service,
+  });
+  expect(textAt(held(cluster, 'Service', 'web').spec, 'clusterIP')).toMatch(/^10\.96\./);
+  const endpoints = () => listAt(cluster.objects('EndpointSlice')[0], 'endpoints').map((one) => textAt(one, 'targetRef', 'name'));
+  expect(endpoints().toSorted()).toEqual(cluster.objects('Pod').map((pod) => pod.metadata.name));
+  const web = held(cluster, 'Deployment', 'web');
+  cluster.put({ ...web, spec: { ...objectAt(web.spec), replicas: 3 } });
+  await clock.advance(10_000);
+  expect(endpoints()).toHaveLength(3);
+});
+
+test('Events that happen again are counted, old ones go, and there are never more than 400', async () => {
+  const { cluster, clock } = await startLiving();
+  cluster.put(deployment({ replicas: 1, template: template('web:1', 'crash') }));
+  await clock.advance(5 * 60_000);
+  const backOffs = cluster.objects('Event').filter((event) => textAt(event, 'reason') === 'BackOff');
+  expect(backOffs).toHaveLength(1);
+  expect(numberAt(backOffs[0], 'count')).toBeGreaterThan(1);
+  cluster.remove('Deployment', 'web', 'default');
+  await clock.advance(20 * 60_000);
+  expect(cluster.objects('Event')).toEqual([]);
+  cluster.put(job({ completions: 300, parallelism: 100 }));
+  let most = 0;
+  for (let second = 0; second < 60; second++) {
+    await clock.advance(1_000);
+    most = Math.max(most, cluster.objects('Event').length);
+  }
+  expect(cluster.objects('Pod')).toHaveLength(300);
+  expect(most).toBeLessThanOrEqual(400);
+});
+
+test('namespaces have a ServiceAccount and a certificate', async () => {
+  const { cluster } = await startLiving({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
+  expect(cluster.get('ServiceAccount', 'default', 'shop')).toBeDefined();
+  expect(valueAt(cluster.get('ConfigMap', 'kube-root-ca.crt', 'shop'), 'data', 'ca.crt')).toBeDefined();
+});
+
+test('what is made up before life begins is younger than what made it, and older than now', async () => {
+  const creationTimestamp = '2025-11-01T00:00:00Z';
+  const { cluster, clock } = await startLiving({ ...deployment(), metadata: { ...metadata('web'), creationTimestamp } });
+  for (const pod of cluster.objects('Pod')) {
+    const made = Date.parse(String(pod.metadata.creationTimestamp));
+    expect(made).toBeGreaterThanOrEqual(Date.parse(creationTimestamp));
+    expect(made).toBeLessThanOrEqual(clock.now());
+  }
+});
+
+test('a cluster at rest changes nothing but its heartbeats', async () => {
+  const { cluster, clock } = await startLiving(deployment());
+  await clock.advance(60_000);
+  const changed = new Set<string>();
+  using _following = cluster.observe(({ kind }) => void changed.add(kind.kind));
+  await clock.advance(120_000);
+  expect([...changed].toSorted()).toEqual(['Lease', 'Node']);
+});
+
+test('ends with its signal, and leaves neither timer nor listener', async () => {
+  const { cluster, clock, end } = await startLiving(deployment());
+  await end();
+  expect(clock.sleepers).toBe(0);
+  cluster.put(deployment({ replicas: 9 }));
+  await clock.advance(10_000);
+  expect(cluster.objects('Pod')).toHaveLength(4);
+});
