@@ -29,7 +29,7 @@ export interface AnswerContext {
   readonly request: ServedRequest;
   readonly query: URLSearchParams;
   readonly outlet: Outlet;
-  /** The whole body, or undefined if it is larger than a server reads. */
+  /** The whole body, or undefined if it is larger than a server reads. May be asked for again. */
   readonly body: () => Promise<string | undefined>;
 }
 

@@ -5,7 +5,7 @@ import { aggregatedDiscovery, aggregatedType, plainDiscovery, resourceDocument, 
 import { wantsAggregated } from './media-type.ts';
 
 /** Answers `/api`, `/apis` and what lies below them up to a version: what is served. */
-export function answerDiscovery(context: AnswerContext, asked: Asked & { readonly type: 'discovery' }): void {
+export async function answerDiscovery(context: AnswerContext, asked: Asked & { readonly type: 'discovery' }): Promise<void> {
   const { server, request, outlet } = context;
   const served: Served = { kinds: server.state.storages().map(({ kind }) => kind), behaviour: server.behaviour, host: server.host };
   const { root, group, version } = asked;

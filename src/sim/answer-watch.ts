@@ -86,12 +86,17 @@ async function keepTimes({ query, server }: ResourceContext, stream: OpenStream)
   // Without a wish an API server takes between half an hour and an hour.
   const lastsMs = (asked > 0 ? asked : 1_800 * (1 + clock.random())) * 1_000;
   const endsMs = clock.monotonic() + lastsMs;
+  const everyMs = stream.allowsBookmarks ? server.bookmarkSeconds * 1_000 : Number.POSITIVE_INFINITY;
+  let bookmarkMs = clock.monotonic() + everyMs;
   for (;;) {
-    const leftMs = endsMs - clock.monotonic();
-    await clock.sleep(Math.min(leftMs, stream.allowsBookmarks ? server.bookmarkSeconds * 1_000 : leftMs), stream.signal);
+    const nowMs = clock.monotonic();
+    if (nowMs >= endsMs) return stream.end();
+    if (nowMs >= bookmarkMs) {
+      stream.bookmark(String(server.state.visibleRevision), { endsInitialEvents: false });
+      bookmarkMs = nowMs + everyMs;
+    }
+    await clock.sleep(Math.min(endsMs, bookmarkMs) - nowMs, stream.signal);
     if (stream.signal.aborted) return;
-    if (clock.monotonic() >= endsMs) return stream.end();
-    stream.bookmark(String(server.state.visibleRevision), { endsInitialEvents: false });
   }
 }
 

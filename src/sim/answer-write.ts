@@ -9,7 +9,7 @@ import { defineKind } from './define-kind.ts';
 import { settle } from './deletion.ts';
 import { acceptedShape } from './media-type.ts';
 import { createObject, replaceObject } from './object-writes.ts';
-import { keyOf, parsed, type StoredObject, wireText } from './stored-object.ts';
+import { keyOf, parsed, type StoredObject, storedOf, wireText } from './stored-object.ts';
 import { isDry, managerOf, readObject } from './write-request.ts';
 
 /** The letters of generated names: no vowels, so that no words come of it. */
@@ -55,11 +55,18 @@ export async function answerUpdate(context: ResourceContext): Promise<void> {
   if (refused !== undefined) return answerRefusal(context, refused);
   const next = merged(storage.kind, { old, object, isStatus: resource.subresource === 'status' });
   if (isDry(context)) return answerJson(context, 200, JSON.stringify(next));
+  // Who takes the last finalizer of what is being deleted deletes it: no change is told before.
+  if (before.terminating && next.metadata.finalizers === undefined && settle(state, storage, before)) {
+    return answerObject(
+      context,
+      200,
+      storedOf(storage.kind, { ...next, metadata: { ...old.metadata, ...next.metadata } }, before.revision),
+    );
+  }
   const options = { manager: managerOf(context) };
   const stored = isDefinitions(storage)
     ? defineKind(context.server, next, options)
     : replaceObject(state, storage, { ...options, before, object: next });
-  settle(state, storage, stored);
   answerObject(context, 200, stored);
 }
 
@@ -67,8 +74,8 @@ export async function answerUpdate(context: ResourceContext): Promise<void> {
 export function answerObject(context: ResourceContext, status: number, stored: StoredObject): void {
   const { storage, resource } = context.asked;
   const shape = acceptedShape(context.request.headers.accept, storage.kind, 'object');
-  if (typeof shape !== 'string') return answerRefusal(context, shape);
-  answerJson(context, status, wireText(storage.kind, stored, { shape, version: resource.version }));
+  if (typeof shape === 'string') answerJson(context, status, wireText(storage.kind, stored, { shape, version: resource.version }));
+  else answerRefusal(context, shape);
 }
 
 function withName(object: KubernetesObject): KubernetesObject {
@@ -147,7 +154,7 @@ function merged(
 ): KubernetesObject {
   if (isStatus) return withStatus({ ...old, metadata: without(old.metadata, ['managedFields']) }, object.status);
   const empty = list(object.metadata.finalizers).length === 0 ? ['finalizers'] : [];
-  const next = { ...object, metadata: { ...without(object.metadata, ['managedFields', ...empty]), name: old.metadata.name } };
+  const next = { ...object, metadata: { ...without(object.metadata, [...ownedByServer, ...empty]), name: old.metadata.name } };
   return kind.hasStatus ? withStatus(next, old.status) : next;
 }
 

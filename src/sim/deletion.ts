@@ -44,11 +44,15 @@ export function removeNow(state: ClusterState, storage: KindStorage, before: Sto
   return gone;
 }
 
-/** Lets go what waits for nothing any more: call it when finalizers were taken away. */
-export function settle(state: ClusterState, storage: KindStorage, object: StoredObject): void {
-  if (!object.terminating || finalizersOf(storage, object).length > 0) return;
-  if (isNamespace(storage)) settleNamespace(state, object.name);
-  else removeNow(state, storage, object);
+/** Lets go what is being deleted and has no finalizers any more. False for a namespace that still has content. */
+export function settle(state: ClusterState, storage: KindStorage, object: StoredObject): boolean {
+  if (!isNamespace(storage)) {
+    removeNow(state, storage, object);
+    return true;
+  }
+  if (contentOf(state, object.name).length > 0) return false;
+  dropObject(state, storage, object);
+  return true;
 }
 
 function deleteNamespace(state: ClusterState, storage: KindStorage, before: StoredObject): Deleted {

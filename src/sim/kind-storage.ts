@@ -75,8 +75,8 @@ export class KindStorage {
 
   /** The objects as they were at the revision, or undefined if its history is forgotten. */
   at(revision: number): readonly StoredObject[] | undefined {
-    if (this.#history.every((change) => change.revision <= revision)) return this.sorted();
     if (revision < this.oldestRevision) return undefined;
+    if (this.#history.every((change) => change.revision <= revision)) return this.sorted();
     const objects = new Map(this.#objects);
     for (const change of this.#history.toReversed()) {
       if (change.revision <= revision) break;

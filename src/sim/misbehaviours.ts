@@ -101,7 +101,7 @@ export interface Misbehaviours {
    * those that are open, and their end. `list`: the next list at a version is answered so.
    */
   expire(as: 'status' | 'event' | 'now' | 'list', scope?: SimScope): void;
-  /** Forgets all history: watches from before now, and lists at an exact version, are too old. Continue tokens die too. */
+  /** Forgets all history: every version seen so far is too old for watches and exact lists, and continue tokens die. */
   compact(): void;
   /** Lets the continue tokens handed out so far expire: 410, with a token for an inconsistent rest, as a real server has it. */
   expireContinue(): void;

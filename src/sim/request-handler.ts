@@ -27,7 +27,19 @@ export function createRequestHandler(server: SimServer, log: RequestLog): Handle
     };
     const outlet = new Outlet(response, { behaviour: server.behaviour, facts, clock: state.clock, onHead });
     message.on('error', () => undefined);
-    const context = { server, asked, facts, request, query, outlet, body: () => bodyOf(message) };
+    let body: Promise<string | undefined> | undefined;
+    const context = {
+      server,
+      asked,
+      facts,
+      request,
+      query,
+      outlet,
+      body: () => {
+        body ??= bodyOf(message);
+        return body;
+      },
+    };
     answer(context).catch((error: unknown) => {
       // A reader that went away in the middle is its own affair; anything else is a bug of this server.
       if (!outlet.signal.aborted) queueMicrotask(() => Promise.reject(error));

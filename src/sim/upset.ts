@@ -23,7 +23,7 @@ export function upset(server: SimServer, door: Door, reversion: Reversion): Stat
   return {
     compact() {
       state.compact();
-      server.tokensExpiredAt = state.revision;
+      server.tokensExpiredAt = state.revision - 1;
     },
     expireContinue() {
       server.tokensExpiredAt = state.revision;
