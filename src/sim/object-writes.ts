@@ -63,7 +63,9 @@ export function replaceObject(
   });
   const same = versioned(kind, { ...object, metadata: kept }, before.revision, options.members);
   if (same.text === before.text) return before;
-  const generation = given.generation ?? nextGeneration(old, object);
+  // Who writes back what was read changes no generation: only one that differs is meant.
+  const isGiven = given.generation !== undefined && given.generation !== old.metadata.generation;
+  const generation = isGiven ? given.generation : nextGeneration(old, object);
   const body = { ...object, metadata: compact({ ...kept, generation }) };
   const complete = given.managedFields !== undefined || kind.anonymous ? body : withManagedFields(state, kind, body, options);
   return state.write(storage, { type: 'MODIFIED', before, make: (revision) => versioned(kind, complete, revision, options.members) });
