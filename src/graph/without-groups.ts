@@ -1,9 +1,9 @@
 import type { Model, ModelKind, ModelType, TypeReference } from '../model/model.ts';
 
-/** The model without the kinds of these groups, and without the types that only they need. The model itself if no group is named. */
+/** The model without the custom kinds of these groups, and without the types that only they need. The model itself if no group is named. */
 export function withoutGroups(model: Model, groups: ReadonlySet<string>): Model {
   if (groups.size === 0) return model;
-  const kinds = new Map([...model.kinds].filter(([, { group }]) => !groups.has(group)));
+  const kinds = new Map([...model.kinds].filter(([, { group, source }]) => source === 'BUILT_IN' || !groups.has(group)));
   return { kinds, types: typesNeededBy(model, kinds.values()) };
 }
 

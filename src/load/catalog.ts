@@ -1,0 +1,177 @@
+import type { Clock } from '../core/clock.ts';
+import { MusterError } from '../core/errors.ts';
+import { keyOfKind, type ServedResource } from '../core/kinds.ts';
+import type { Log } from '../core/log.ts';
+import type { ClusterName } from '../core/names.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import { convertDefinition } from '../model/convert-definition.ts';
+import { type CreatedModel, createModel } from '../model/create-model.ts';
+import type { Model } from '../model/model.ts';
+import type { KindSchema } from '../model/shapes.ts';
+import type { ClusterState, Mirrors } from '../watch/mirrors.ts';
+import { debounce } from './debounce.ts';
+import { definitionKind, followDefinitions } from './definitions.ts';
+import { createGrownKinds } from './grown-kinds.ts';
+import { createUnknownKinds, type FetchDocument } from './unknown-kinds.ts';
+
+/** The kinds of all clusters as one model, which only grows. */
+export interface Catalog {
+  model(): Model;
+  /** Which groups are missing from the model or are not as their clusters define them, and why. Undefined if all is well. */
+  problem(): string | undefined;
+  /** Calls back with each new model until the signal aborts. */
+  onModel(callback: (model: Model) => void, signal: AbortSignal): void;
+}
+
+export interface CatalogOptions {
+  readonly mirrors: Mirrors;
+  /** The built-in kinds. */
+  readonly baseline: Model;
+  /** Asks a cluster for the OpenAPI document of kinds that neither the baseline nor a CustomResourceDefinition knows. */
+  readonly fetchDocument: FetchDocument;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A CRD is followed by others of its chart: one rebuild for all of them. */
+const quietMs = 300;
+const atMostMs = 1_000;
+
+/**
+ * Follows what the clusters define and serve, until the signal aborts: a new model 0.3 to 1 s after a change that matters.
+ *
+ * A definition that cannot be understood leaves its group as it last was, or out, and the others alone. A kind that was served and that nobody
+ * serves any more stays, deprecated.
+ */
+export function createCatalog(options: CatalogOptions, signal: AbortSignal): Catalog {
+  const { mirrors, baseline, clock, log } = options;
+  const grown = createGrownKinds();
+  const readers = new Set<(model: Model) => void>();
+  const converted = createConversions();
+  const everServed = new Set<string>();
+  let created: CreatedModel = { model: baseline, prefixes: new Map(), problems: [] };
+  let problem: string | undefined;
+  let unserved: ReadonlySet<string> = new Set();
+
+  const changed = debounce({ clock, quietMs, atMostMs, run: rebuild }, signal);
+  const definitions = followDefinitions(mirrors, changed, signal);
+  const unknown = createUnknownKinds({ ...options, onFound: changed }, signal);
+  onServedChange(mirrors, changed, signal);
+
+  function rebuild(): void {
+    const clusters = definitions.now();
+    const { schemas, broken } = converted.of(clusters.flatMap(({ objects }) => [...objects]));
+    const before = grown.snapshot();
+    const fresh = [...schemas, ...unknown.found()].filter(({ group }) => !broken.has(group));
+    const grew = fresh.map((schema) => grown.add(schema)).some(Boolean);
+    const nowUnserved = unservedOf(mirrors.clusters(), schemas, everServed);
+    if (grew || !equalSets(nowUnserved, unserved)) adopt(before, nowUnserved);
+    problem = [...[...broken.values()], ...created.problems.map(({ message }) => message)].sort().join('; ') || undefined;
+    const known = new Set([...baseline.kinds.keys(), ...schemas.map(keyOfKind)]);
+    // Before the definitions of a cluster are known, its custom kinds would look like unknown ones.
+    const unsettled = new Set(clusters.filter(({ settled }) => !settled).map(({ cluster }) => cluster));
+    const missing = ({ name }: ClusterState) =>
+      mirrors.served(name, definitionKind) !== undefined && !clusters.some(({ cluster }) => cluster === name);
+    unknown.look(
+      mirrors.clusters().filter((state) => !unsettled.has(state.name) && !missing(state)),
+      known,
+    );
+  }
+
+  function adopt(before: ReadonlyMap<string, KindSchema>, nowUnserved: ReadonlySet<string>): void {
+    const conflicts = conflictsOf(created.model);
+    const sources = { baseline, prefixes: created.prefixes, unserved: nowUnserved };
+    let next = createModel({ ...sources, custom: grown.all() });
+    if (next.problems.length > 0) {
+      for (const { group } of next.problems) grown.restore(group, before);
+      next = { ...createModel({ ...sources, custom: grown.all() }), problems: next.problems };
+    }
+    created = next;
+    unserved = nowUnserved;
+    for (const [key, paths] of conflictsOf(next.model)) {
+      if (conflicts.get(key) !== paths) log.warn({ kind: key, paths }, 'clusters define a kind differently: these paths become JSON');
+    }
+    for (const reader of readers) reader(next.model);
+  }
+
+  return {
+    model: () => created.model,
+    problem: () => problem,
+    onModel(callback, until) {
+      readers.add(callback);
+      until.addEventListener('abort', () => readers.delete(callback), { once: true });
+    },
+  };
+}
+
+/** Calls back when some cluster's served kinds are other ones than before. */
+function onServedChange(mirrors: Mirrors, callback: () => void, signal: AbortSignal): void {
+  const served = new Map<ClusterName, readonly ServedResource[] | undefined>();
+  mirrors.onChange(({ type, cluster }) => {
+    const resources = mirrors.cluster(cluster)?.resources;
+    if (type !== 'left' && served.get(cluster) === resources) return;
+    served.set(cluster, resources);
+    if (type === 'left') served.delete(cluster);
+    callback();
+  }, signal);
+  callback();
+}
+
+interface Conversions {
+  /** `broken` says why, by group. */
+  of(definitions: readonly KubernetesObject[]): { readonly schemas: readonly KindSchema[]; readonly broken: ReadonlyMap<string, string> };
+}
+
+/** Each revision of a definition is converted once. */
+function createConversions(): Conversions {
+  const known = new WeakMap<KubernetesObject, KindSchema | MusterError>();
+
+  function convert(definition: KubernetesObject): KindSchema | MusterError {
+    const result = known.get(definition) ?? attempt(definition);
+    known.set(definition, result);
+    return result;
+  }
+
+  return {
+    of(definitions) {
+      const schemas: KindSchema[] = [];
+      const broken = new Map<string, string>();
+      for (const definition of definitions) {
+        const result = convert(definition);
+        if (result instanceof MusterError) broken.set(groupOf(definition), result.message);
+        else schemas.push(result);
+      }
+      return { schemas, broken };
+    },
+  };
+}
+
+function attempt(definition: KubernetesObject): KindSchema | MusterError {
+  try {
+    return convertDefinition(definition);
+  } catch (error) {
+    if (error instanceof MusterError) return error;
+    throw error;
+  }
+}
+
+/** A definition is called `<plural>.<group>`: that stands also where its spec says nothing. */
+function groupOf({ metadata: { name } }: KubernetesObject): string {
+  return name.slice(name.indexOf('.') + 1);
+}
+
+/** What was served once, and is neither served nor defined now. */
+function unservedOf(clusters: readonly ClusterState[], schemas: readonly KindSchema[], ever: Set<string>): ReadonlySet<string> {
+  const defined = schemas.filter(({ versions }) => versions.length > 0).map(keyOfKind);
+  const served = new Set([...clusters.flatMap(({ resources }) => (resources ?? []).map(keyOfKind)), ...defined]);
+  for (const key of served) ever.add(key);
+  return new Set([...ever].filter((key) => !served.has(key)));
+}
+
+function conflictsOf({ kinds }: Model): ReadonlyMap<string, string> {
+  return new Map([...kinds].filter(([, { conflicts }]) => conflicts.length > 0).map(([key, { conflicts }]) => [key, conflicts.join(', ')]));
+}
+
+function equalSets(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && a.isSubsetOf(b);
+}

@@ -1,0 +1,97 @@
+import { MusterError } from '../core/errors.ts';
+import type { Json } from '../core/json.ts';
+import { apiVersionOf, keyOfKind, type ServedResource } from '../core/kinds.ts';
+import type { Log } from '../core/log.ts';
+import type { ClusterName } from '../core/names.ts';
+import { convertGroupVersion } from '../model/convert-group-version.ts';
+import type { KindSchema } from '../model/shapes.ts';
+import type { ClusterState } from '../watch/mirrors.ts';
+
+/**
+ * What `/openapi/v3/<path>` of a cluster says: `path` is `api/v1` or `apis/<group>/<version>`. Undefined if the cluster does not say it now;
+ * never rejects but for a bug.
+ */
+export type FetchDocument = (cluster: ClusterName, path: readonly string[], signal: AbortSignal) => Promise<Json | undefined>;
+
+export interface UnknownKindsOptions {
+  readonly fetchDocument: FetchDocument;
+  readonly log: Log;
+  /** Called when `found` has more. */
+  readonly onFound: () => void;
+}
+
+/** The shapes of kinds that are served but that neither the baseline nor a CustomResourceDefinition knows: aggregated APIs, newer releases. */
+export interface UnknownKinds {
+  /** Asks the clusters about the kinds that are not known, one group version after the other, each once per cluster; again at the next look if there was no answer. */
+  look(clusters: readonly ClusterState[], known: ReadonlySet<string>): void;
+  found(): readonly KindSchema[];
+}
+
+/** Kinds that are left out on purpose: a relic without objects, and the other name of core's events. */
+const leftOut: ReadonlySet<string> = new Set(['ComponentStatus', 'Event.events.k8s.io']);
+
+interface Question {
+  readonly cluster: ClusterName;
+  readonly resources: readonly ServedResource[];
+  readonly path: readonly string[];
+}
+
+/** Looks until the signal aborts. */
+export function createUnknownKinds({ fetchDocument, log, onFound }: UnknownKindsOptions, signal: AbortSignal): UnknownKinds {
+  const found: KindSchema[] = [];
+  const asked = new Set<string>();
+  const waiting: Question[] = [];
+  let busy = false;
+
+  async function work(): Promise<void> {
+    for (let question = waiting.shift(); question !== undefined && !signal.aborted; question = waiting.shift()) {
+      const document = await fetchDocument(question.cluster, question.path, signal);
+      if (signal.aborted) return;
+      if (document === undefined) asked.delete(keyOf(question));
+      else learn(question, document);
+    }
+    busy = false;
+  }
+
+  function learn({ cluster, resources }: Question, document: Json): void {
+    try {
+      found.push(...convertGroupVersion({ document, resources, source: 'AGGREGATED' }));
+      onFound();
+    } catch (error) {
+      if (!(error instanceof MusterError)) throw error;
+      log.warn({ cluster, reason: error.message }, 'kinds are left out, as their definition cannot be understood');
+    }
+  }
+
+  return {
+    found: () => found,
+    look(clusters, known) {
+      for (const { name, resources } of clusters) {
+        for (const question of questionsAbout(name, resources ?? [], known)) {
+          if (asked.has(keyOf(question))) continue;
+          asked.add(keyOf(question));
+          waiting.push(question);
+        }
+      }
+      if (busy || waiting.length === 0) return;
+      busy = true;
+      void work();
+    },
+  };
+}
+
+function keyOf({ cluster, path, resources }: Question): string {
+  return JSON.stringify([cluster, path, resources.map(keyOfKind)]);
+}
+
+function questionsAbout(cluster: ClusterName, resources: readonly ServedResource[], known: ReadonlySet<string>): readonly Question[] {
+  const unknown = resources.filter((resource) => {
+    const key = keyOfKind(resource);
+    return resource.verbs.includes('list') && !known.has(key) && !leftOut.has(key);
+  });
+  return [...Map.groupBy(unknown, apiVersionOf)].map(([apiVersion, of]) => ({
+    cluster,
+    resources: of,
+    path: apiVersion.includes('/') ? ['apis', ...apiVersion.split('/')] : ['api', apiVersion],
+  }));
+}
