@@ -1,0 +1,173 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  addQuantities,
+  compareQuantities,
+  numberOfQuantity,
+  parseQuantity,
+  printQuantity,
+  type Quantity,
+} from '../../src/core/quantities.ts';
+
+// The canonical forms are those that a kube-apiserver stores (apimachinery, resource.Quantity).
+test.each([
+  ['0', '0'],
+  ['-0', '0'],
+  ['0Mi', '0'],
+  ['1', '1'],
+  ['+1', '1'],
+  ['-1', '-1'],
+  ['007', '7'],
+  ['1.', '1'],
+  ['.5', '500m'],
+  ['0.5', '500m'],
+  ['1.5', '1500m'],
+  ['250m', '250m'],
+  ['1000m', '1'],
+  ['1500m', '1500m'],
+  ['1000', '1k'],
+  ['1500', '1500'],
+  ['1000000', '1M'],
+  ['0.001k', '1'],
+  ['100000n', '100u'],
+  ['1u', '1u'],
+  ['1E', '1E'],
+  ['1000E', '1000E'],
+  ['1e3', '1e3'],
+  ['1E3', '1e3'],
+  ['1e2', '100'],
+  ['1e-3', '1e-3'],
+  ['12e4', '120e3'],
+  ['1.5e3', '1500'],
+  ['1Ki', '1Ki'],
+  ['1024', '1024'],
+  ['1024Ki', '1Mi'],
+  ['0.5Gi', '512Mi'],
+  ['1.5Gi', '1536Mi'],
+  ['1023Ki', '1023Ki'],
+  ['0.5Ki', '512'],
+  ['0.1Ki', '102400m'],
+  ['-2Gi', '-2Gi'],
+  ['16Ei', '16Ei'],
+  ['9223372036854775807', '9223372036854775807'],
+  ['9223372036854775808', '9223372036854775808'],
+  ['0.1n', '1n'],
+  ['-0.1n', '-1n'],
+  ['1.0000000001', '1000000001n'],
+])('%s is printed %s', (text, canonical) => {
+  const quantity = parse(text);
+  expect(printQuantity(quantity)).toBe(canonical);
+  expect(compareQuantities(parse(canonical), quantity)).toBe(0);
+});
+
+test.each([
+  '',
+  '.',
+  '+',
+  '-',
+  'm',
+  'Ki',
+  '1 ',
+  ' 1',
+  '1mm',
+  '1ki',
+  '1kI',
+  '1K',
+  '1e',
+  '1e+',
+  '1Ee3',
+  '1Ki3',
+  '--1',
+  '1..2',
+  '0x10',
+  '1,5',
+  'NaN',
+  'Infinity',
+  '1e1001',
+  '1e-1001',
+  '1'.repeat(257),
+  '١',
+])('%j is no quantity', (text) => {
+  expect(parseQuantity(text)).toBeUndefined();
+});
+
+test.each([
+  ['1', '1000m', 0],
+  ['1Ki', '1024', 0],
+  ['1k', '1Ki', -1],
+  ['0.1', '100m', 0],
+  ['9007199254740993', '9007199254740992', 1],
+  ['9223372036854775807', '9223372036854775808', -1],
+  ['1e1000', '1e999', 1],
+  ['1e1000', '1n', 1],
+  ['-1e1000', '-1n', -1],
+  ['-1', '1', -1],
+  ['0', '-0', 0],
+  ['200m', '0.2', 0],
+  ['250m', '0.2', 1],
+  ['64Mi', '67108864', 0],
+])('%s against %s: %i', (a, b, order) => {
+  expect(Math.sign(compareQuantities(parse(a), parse(b)))).toBe(order);
+  expect(Math.sign(compareQuantities(parse(b), parse(a)))).toBe(order === 0 ? 0 : -order);
+});
+
+test.each([
+  ['1', '500m', '1500m'],
+  ['1Gi', '1Gi', '2Gi'],
+  ['512Mi', '512Mi', '1Gi'],
+  ['1Gi', '1M', '1074741824'],
+  ['0', '1Gi', '1Gi'],
+  ['1k', '24', '1024'],
+  ['1Ki', '1m', '1024001m'],
+  ['1e3', '1e3', '2e3'],
+  ['1', '-1', '0'],
+])('%s and %s make %s', (a, b, sum) => {
+  expect(printQuantity(addQuantities(parse(a), parse(b)))).toBe(sum);
+});
+
+const quantities = fc
+  .tuple(
+    fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }),
+    fc.option(fc.stringMatching(/^\d{1,6}$/), { nil: undefined }),
+    fc.constantFrom('n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei', 'e3', 'E-2', 'e12'),
+  )
+  .map(([whole, fraction, suffix]) => `${whole}${fraction === undefined ? '' : `.${fraction}`}${suffix}`);
+
+test('reads back what it prints, exactly', () => {
+  fc.assert(
+    fc.property(quantities, (text) => {
+      const quantity = parse(text);
+      const printed = printQuantity(quantity);
+      expect(compareQuantities(parse(printed), quantity)).toBe(0);
+      expect(printQuantity(parse(printed))).toBe(printed);
+    }),
+  );
+});
+
+test('orders as exact numbers do, and adds without loss', () => {
+  // In units of 1n everything above is an integer.
+  const nanos = ({ mantissa, exponent }: Quantity) => mantissa * 10n ** BigInt(exponent + 9);
+  fc.assert(
+    fc.property(quantities, quantities, (a, b) => {
+      const [x, y] = [parse(a), parse(b)];
+      expect(Math.sign(compareQuantities(x, y))).toBe(nanos(x) < nanos(y) ? -1 : nanos(x) > nanos(y) ? 1 : 0);
+      expect(nanos(addQuantities(x, y))).toBe(nanos(x) + nanos(y));
+      expect(compareQuantities(addQuantities(x, y), addQuantities(y, x))).toBe(0);
+    }),
+  );
+});
+
+test.each([
+  ['250m', 0.25],
+  ['1Gi', 2 ** 30],
+  ['1e3', 1000],
+  ['-5', -5],
+])('%s is about %d', (text, number) => {
+  expect(numberOfQuantity(parse(text))).toBe(number);
+});
+
+function parse(text: string): Quantity {
+  const quantity = parseQuantity(text);
+  if (quantity === undefined) throw new Error(`no quantity: ${text}`);
+  return quantity;
+}
