@@ -152,7 +152,7 @@ class RunningReflector implements Reflector {
   }
 
   #carryOut(effect: Effect): Input | undefined {
-    const { store, onMissing, onReport } = this.#options;
+    const { store, namespace, onMissing, onReport } = this.#options;
     switch (effect.type) {
       case 'list':
         return void this.#requests.list(effect.list);
@@ -173,7 +173,7 @@ class RunningReflector implements Reflector {
       case 'write':
         return void this.#write(effect);
       case 'confirm':
-        return void store.confirmed(effect.version);
+        return void store.confirmed(effect.version, namespace);
       case 'sleep':
         return void this.#sleep(effect.ms);
       case 'rediscover':

@@ -1,0 +1,64 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../core/clock.ts';
+import type { Mirror } from './mirror.ts';
+
+const keptMs = 300_000;
+const sweepMs = 30_000;
+
+/** Mirrors that nobody holds, kept for a while as somebody may come back. */
+export interface IdleMirrors {
+  /** From now on nobody holds it: `evict` is called when its time is over or its place is needed, unless it is taken before. */
+  rest(mirror: Mirror, evict: () => void): void;
+  /** Somebody holds it again, or it has ended: it will not be evicted. */
+  take(mirror: Mirror): void;
+}
+
+export interface IdleOptions {
+  readonly clock: Clock;
+  /** Of all of them together; the one idle longest goes first. */
+  readonly maxBytes: number;
+}
+
+/** Keeps idle mirrors for 5 minutes, within a bound of bytes (mirror.md 5). Stops sweeping when the signal aborts. */
+export function createIdleMirrors({ clock, maxBytes }: IdleOptions, signal: AbortSignal): IdleMirrors {
+  const evictions = new WeakMap<Mirror, () => void>();
+  const idle = new LRUCache<Mirror, Mirror>({
+    maxSize: maxBytes,
+    ttl: keptMs,
+    perf: { now: () => clock.monotonic() },
+    // Otherwise lru-cache remembers the time for a millisecond, by a timer of its own.
+    ttlResolution: 0,
+    // `take` deletes: that alone is no eviction.
+    dispose: (mirror, _key, reason) => {
+      if (reason !== 'delete') evictions.get(mirror)?.();
+    },
+  });
+
+  /** lru-cache fixes a size at `set`, but idle mirrors go on growing. */
+  function measure(mirror: Mirror, keepTtl: { readonly noUpdateTTL: boolean }): void {
+    idle.set(mirror, mirror, { size: Math.max(1, Math.ceil(mirror.store.bytes)), ...keepTtl });
+  }
+
+  async function sweeping(): Promise<void> {
+    for (;;) {
+      await clock.sleep(sweepMs, signal);
+      if (signal.aborted) return;
+      idle.purgeStale();
+      // From the oldest on, as a set makes the youngest.
+      for (const mirror of [...idle.rkeys()]) if (idle.has(mirror)) measure(mirror, { noUpdateTTL: true });
+    }
+  }
+
+  void sweeping();
+  return {
+    rest(mirror, evict) {
+      evictions.set(mirror, evict);
+      measure(mirror, { noUpdateTTL: false });
+      // What is larger than the whole cache never got in.
+      if (!idle.has(mirror)) evict();
+    },
+    take(mirror) {
+      idle.delete(mirror);
+    },
+  };
+}

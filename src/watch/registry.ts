@@ -1,0 +1,167 @@
+import type { Clock } from '../core/clock.ts';
+import { type GroupKind, keyOfKind, type ServedResource } from '../core/kinds.ts';
+import type { Log } from '../core/log.ts';
+import type { ClusterName } from '../core/names.ts';
+import { type AdmissionLimits, admissionLimits, createAdmission } from './admission.ts';
+import { ClusterMirrors } from './cluster-mirrors.ts';
+import type { ClusterProgress, EngagedCluster, FleetWide } from './engaged-cluster.ts';
+import { createIdleMirrors } from './idle-mirrors.ts';
+import type { ClusterState, MirrorLease, MirrorReader, Mirrors, MirrorsChange } from './mirrors.ts';
+import { createPace } from './pace.ts';
+import type { Report } from './state.ts';
+
+export type { ClusterProgress, EngagedCluster, SecretsPolicy } from './engaged-cluster.ts';
+
+export interface MirrorsOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Kinds of which only metadata is mirrored, by `keyOfKind`; Secrets always are. None by default. */
+  readonly sensitiveKinds?: readonly string[];
+  /** What idle mirrors may hold together; 256 MiB by default. */
+  readonly maxIdleBytes?: number;
+  /** What first lists may have in flight; 64 MiB, and two lists per cluster, by default. */
+  readonly admission?: AdmissionLimits;
+  /** Told of what an operator may want to count. */
+  readonly onReport?: (cluster: ClusterName, report: Report) => void;
+}
+
+/** All mirrors of all clusters, for the one who owns them. Disposing it ends them all, at once. */
+export interface MirrorRegistry extends Mirrors, AsyncDisposable {
+  /**
+   * Mirrors the cluster until the signal aborts: then its requests end, its stores are wiped, their readers are told `gone`, and it is no
+   * longer a member. One of the same name takes the place of the other.
+   */
+  engage(cluster: EngagedCluster, signal: AbortSignal): void;
+  /** True once each cluster's warm kinds are whole, or it has a fault, or 60 s have gone since it joined. With no cluster, true. */
+  ready(): boolean;
+  /** How far each cluster is, in the order of `clusters`. */
+  progress(): readonly ClusterProgress[];
+}
+
+const defaultIdleBytes = 256 << 20;
+
+/** More clusters than this that join together are spread over 10 s per 100. */
+const startedAtOnce = 20;
+const spreadMsPerCluster = 100;
+
+/** No cluster yet; nothing runs but the sweep of idle mirrors. */
+export function createMirrors(options: MirrorsOptions): MirrorRegistry {
+  return new Registry(options);
+}
+
+class Registry implements MirrorRegistry {
+  readonly #wide: FleetWide;
+  readonly #life = new AbortController();
+  readonly #members = new Map<ClusterName, ClusterMirrors>();
+  readonly #callbacks = new Set<(change: MirrorsChange) => void>();
+  #changes = new Map<string, MirrorsChange>();
+
+  constructor({ clock, log, sensitiveKinds = [], maxIdleBytes = defaultIdleBytes, admission = admissionLimits, onReport }: MirrorsOptions) {
+    this.#wide = {
+      clock,
+      log,
+      admission: createAdmission(admission),
+      pace: createPace(clock),
+      idle: createIdleMirrors({ clock, maxBytes: maxIdleBytes }, this.#life.signal),
+      sensitiveKinds: new Set(sensitiveKinds),
+      onChange: (change) => this.#tell(change),
+      onReport: (cluster, report) => {
+        log.debug({ cluster, ...report }, 'watch report');
+        onReport?.(cluster, report);
+      },
+    };
+  }
+
+  engage(cluster: EngagedCluster, signal: AbortSignal): void {
+    if (signal.aborted || this.#life.signal.aborted) return;
+    const { name } = cluster;
+    this.#leave(name, this.#members.get(name));
+    const crowd = Math.max(0, this.#members.size - startedAtOnce);
+    const member = new ClusterMirrors(cluster, this.#wide, crowd * spreadMsPerCluster * this.#wide.clock.random());
+    this.#members.set(name, member);
+    this.#tell({ type: 'joined', cluster: name });
+    signal.addEventListener('abort', () => this.#leave(name, member), { once: true });
+  }
+
+  clusters(): readonly ClusterState[] {
+    return this.#ordered().map((member) => member.state());
+  }
+
+  cluster(name: ClusterName): ClusterState | undefined {
+    return this.#members.get(name)?.state();
+  }
+
+  served(cluster: ClusterName, kind: GroupKind): ServedResource | undefined {
+    return this.#members.get(cluster)?.served(kind);
+  }
+
+  acquire(cluster: ClusterName, kind: GroupKind, options?: { readonly namespaces?: readonly string[] }): MirrorLease | undefined {
+    return this.#members.get(cluster)?.acquire(kind, options?.namespaces ?? []);
+  }
+
+  peek(cluster: ClusterName, kind: GroupKind): MirrorReader | undefined {
+    return this.#members.get(cluster)?.peek(kind);
+  }
+
+  whenDiscovered(cluster: ClusterName, signal: AbortSignal): Promise<void> {
+    return this.#members.get(cluster)?.whenDiscovered(signal) ?? Promise.resolve();
+  }
+
+  onChange(callback: (change: MirrorsChange) => void, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    // One of its own, as the same function may be given twice.
+    const own = (change: MirrorsChange) => callback(change);
+    this.#callbacks.add(own);
+    signal.addEventListener('abort', () => this.#callbacks.delete(own), { once: true });
+  }
+
+  ready(): boolean {
+    return this.progress().every(({ ready }) => ready);
+  }
+
+  progress(): readonly ClusterProgress[] {
+    return this.#ordered().map((member) => member.progress());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const [name, member] of [...this.#members]) this.#leave(name, member);
+    this.#life.abort();
+    this.#callbacks.clear();
+  }
+
+  #leave(name: ClusterName, member: ClusterMirrors | undefined): void {
+    if (member === undefined || this.#members.get(name) !== member) return;
+    this.#members.delete(name);
+    member.end();
+    this.#tell({ type: 'left', cluster: name });
+  }
+
+  #ordered(): readonly ClusterMirrors[] {
+    return [...this.#members.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** Told at the end of the turn, the last of equals only. */
+  #tell(change: MirrorsChange): void {
+    const key = `${change.type} ${'kind' in change ? keyOfKind(change.kind) : ''} ${change.cluster}`;
+    if (this.#changes.size === 0) queueMicrotask(() => this.#flush());
+    this.#changes.delete(key);
+    this.#changes.set(key, change);
+  }
+
+  #flush(): void {
+    const changes = [...this.#changes.values()];
+    this.#changes = new Map();
+    for (const change of changes) {
+      for (const callback of [...this.#callbacks]) this.#call(callback, change);
+    }
+  }
+
+  /** One that throws must not keep the others from hearing. */
+  #call(callback: (change: MirrorsChange) => void, change: MirrorsChange): void {
+    try {
+      callback(change);
+    } catch (error) {
+      this.#wide.log.error({ cluster: change.cluster, err: error }, 'a follower of the mirrors threw');
+    }
+  }
+}
