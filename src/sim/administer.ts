@@ -1,4 +1,4 @@
-import { isJsonObject } from '../core/json.ts';
+import { isJsonObject, type Json } from '../core/json.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { SimServer } from './answer-context.ts';
 import { admittedNamespace } from './answer-write.ts';
@@ -8,7 +8,7 @@ import { removeNow } from './deletion.ts';
 import type { KindStorage } from './kind-storage.ts';
 import { createObject, replaceObject, storedAs } from './object-writes.ts';
 import type { KindName, SimChange, SimCluster } from './sim-cluster.ts';
-import { keyOf, parsed } from './stored-object.ts';
+import { keyOf, parsed, type StoredObject } from './stored-object.ts';
 
 /** The cluster's own hands: its state, without rights, requests or admission. */
 export type Administration = Pick<
@@ -23,36 +23,33 @@ const definitionKind = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDef
 export function administer(server: SimServer): Administration {
   const { state } = server;
 
-  function write(object: KubernetesObject, members?: string): KubernetesObject {
+  function write(object: KubernetesObject, members?: string): StoredObject {
     const storage = storageFor(server, object);
-    if (isDefinitions(storage)) return parsed(storage.kind, defineKind(server, object, { manager }));
+    if (isDefinitions(storage)) return defineKind(server, object, { manager });
     const home = storage.kind.namespaced ? (object.metadata.namespace ?? 'default') : '';
     if (home !== '' && state.storage('', 'namespaces')?.get(home) === undefined) {
-      put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: home } });
+      write({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: home } });
     }
-    const isNamespace = storage.kind.kind === 'Namespace' && storage.kind.group === '';
     const before = storedAs(storage, object);
     const options = { manager, ...(members === undefined ? {} : { members }) };
-    const own =
-      isNamespace && before === undefined
-        ? { ...admittedNamespace(object), ...object, metadata: admittedNamespace(object).metadata }
-        : object;
-    const stored =
-      before === undefined
-        ? createObject(state, storage, own, options)
-        : replaceObject(state, storage, { ...options, before, object: own });
-    return parsed(storage.kind, stored);
+    if (before !== undefined) return replaceObject(state, storage, { ...options, before, object });
+    const isNamespace = storage.kind.kind === 'Namespace' && storage.kind.group === '';
+    return createObject(state, storage, isNamespace ? { ...admittedNamespace(object), ...bodyOf(object) } : object, options);
   }
 
-  const put = (object: KubernetesObject) => write(object);
+  function writeAndRead(object: KubernetesObject, members?: string): KubernetesObject {
+    const stored = write(object, members);
+    return parsed(storageFor(server, object).kind, stored);
+  }
+
   const objects = (kind: KindName, namespace?: string) => {
     const storage = state.storageOf(kind);
     const chosen = storage.sorted().filter((object) => namespace === undefined || object.namespace === namespace);
     return chosen.map((object) => parsed(storage.kind, object));
   };
   return {
-    put,
-    putRaw: (object, members) => write(object, members),
+    put: (object) => writeAndRead(object),
+    putRaw: (object, members) => writeAndRead(object, members),
     objects,
     get(kind, name, namespace) {
       const storage = state.storageOf(kind);
@@ -71,14 +68,18 @@ export function administer(server: SimServer): Administration {
     fill(kind, count, template = {}) {
       const { kind: filled } = state.storageOf(kind);
       const identity = { apiVersion: filled.group === '' ? 'v1' : `${filled.group}/${filled.versions[0]}`, kind: filled.kind };
-      return Array.from({ length: count }, (_, index) => {
+      let managedFields: Json | undefined;
+      for (let index = 0; index < count; index++) {
         const given = typeof template === 'function' ? template(index) : template;
         const metadata = isJsonObject(given.metadata) ? given.metadata : {};
         const name = `${typeof metadata.name === 'string' ? metadata.name : filled.singular}-${index}`;
-        return put({ ...identity, ...given, metadata: { ...metadata, name } });
-      });
+        // Who fills, makes objects of one shape: their managedFields are alike, and a third of the work.
+        const own = managedFields === undefined ? metadata : { managedFields, ...metadata };
+        const stored = write({ ...identity, ...given, metadata: { ...own, name } });
+        managedFields ??= parsed(filled, stored).metadata.managedFields;
+      }
     },
-    define: (definition) => put({ ...definition, apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' }),
+    define: (definition) => writeAndRead({ ...definition, apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' }),
     withdraw(name) {
       const stored = state.storageOf(definitionKind).get(name);
       if (stored === undefined) return false;
@@ -113,4 +114,8 @@ function storageFor({ state }: SimServer, { apiVersion, kind }: KubernetesObject
 
 function keyIn({ kind }: KindStorage, name: string, namespace: string | undefined): string {
   return keyOf(kind.namespaced ? (namespace ?? 'default') : '', name);
+}
+
+function bodyOf({ metadata: _metadata, ...body }: KubernetesObject): Omit<KubernetesObject, 'metadata'> {
+  return body;
 }

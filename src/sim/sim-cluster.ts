@@ -133,7 +133,7 @@ export interface SimCluster extends Misbehaviours, AsyncDisposable {
   /** Deletes at once, whatever finalizers say; what it owns goes with it, and a namespace with its content. False if there was nothing. */
   remove(kind: KindName, name: string, namespace?: string): boolean;
   /** Creates objects with numbered names, in one turn. They go to the template's namespace, else to `default`, if the kind is namespaced. */
-  fill(kind: KindName, count: number, template?: FillTemplate): readonly KubernetesObject[];
+  fill(kind: KindName, count: number, template?: FillTemplate): void;
   /** Serves a CustomResourceDefinition (also: applies it anew in another form). Discovery knows it before the call returns. */
   define(definition: KubernetesObject): KubernetesObject;
   /** Deletes a CustomResourceDefinition by its name (`widgets.example.com`): DELETED for each object, then 404. False if there is none. */
