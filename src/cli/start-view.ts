@@ -3,7 +3,13 @@ export type StartProgress = { readonly cluster: string } & (
   | { readonly step: 'connecting' }
   /** First lists are under way. */
   | { readonly step: 'listing'; readonly version: string; readonly objects: number }
-  | { readonly step: 'synced'; readonly version: string; readonly objects: number }
+  /** `fault`: what is not as it ought to be all the same. */
+  | {
+      readonly step: 'synced';
+      readonly version: string;
+      readonly objects: number;
+      readonly fault?: { readonly code: string; readonly message: string };
+    }
   /** It goes on without this cluster: why, as its fault says. */
   | { readonly step: 'failed'; readonly code: string; readonly message: string }
   /** It is `same` by another name, and is read as that. */
@@ -62,7 +68,7 @@ function describe(progress: StartProgress, paint: Paint): string {
     case 'listing':
       return `listing${progress.objects > 0 ? `, ${counted(progress.objects)} so far` : ''} ${paint(90, `(${progress.version})`)}`;
     case 'synced':
-      return `${paint(32, 'synced')}, ${counted(progress.objects)} ${paint(90, `(${progress.version})`)}`;
+      return `${paint(32, 'synced')}, ${counted(progress.objects)} ${paint(90, `(${progress.version})`)}${blemish(progress.fault, paint)}`;
     case 'failed':
       return `${paint(31, progress.code)} ${progress.message}`;
     case 'duplicate':
@@ -71,6 +77,10 @@ function describe(progress: StartProgress, paint: Paint): string {
       progress satisfies never;
       return '';
   }
+}
+
+function blemish(fault: { readonly code: string; readonly message: string } | undefined, paint: Paint): string {
+  return fault === undefined ? '' : `; ${paint(33, fault.code)} ${fault.message}`;
 }
 
 function counted(objects: number): string {

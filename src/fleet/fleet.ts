@@ -2,7 +2,7 @@ import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { Candidate, ClusterSource } from './cluster-source.ts';
 import type { Member } from './member.ts';
-import { type Connect, Roster } from './roster.ts';
+import { type Connect, type Duplicate, Roster } from './roster.ts';
 
 export interface FleetOptions {
   /** Of two that name a cluster alike the earlier one's is taken. */
@@ -16,10 +16,16 @@ export interface Fleet extends AsyncDisposable {
   /** By name, in order of code units. */
   members(): readonly Member[];
   member(name: ClusterName): Member | undefined;
+  /** Names that stand for a cluster which has a member already. */
+  duplicates(): readonly Duplicate[];
   /** Calls back at once for each member there is, then for each that joins, until the signal aborts. A member's own signal tells when it leaves. */
   onJoin(callback: (member: Member) => void, signal: AbortSignal): void;
-  /** Tells the uid of a cluster's `kube-system`, once it is known: two members of one uid are one cluster, and the later one leaves. */
-  identified(name: ClusterName, uid: string): void;
+  /**
+   * Tells the uid of a cluster's `kube-system`, once it is known: two members of one uid are one cluster, and the later one leaves.
+   *
+   * @returns Who has left by it, and as whom it is read from now on.
+   */
+  identified(name: ClusterName, uid: string): readonly Duplicate[];
 }
 
 /** Makes the fleet of what the sources say first, and follows them. Resolves once each source has said its first set. */
@@ -43,6 +49,7 @@ export async function createFleet({ sources, connect, log }: FleetOptions): Prom
   return {
     members: () => roster.members(),
     member: (name) => roster.member(name),
+    duplicates: () => roster.duplicates(),
     onJoin: (callback, signal) => roster.onJoin(callback, signal),
     identified: (name, uid) => roster.identified(name, uid),
     [Symbol.asyncDispose]: async () => {

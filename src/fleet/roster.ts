@@ -11,6 +11,12 @@ import type { Member } from './member.ts';
 /** Opens nothing before the API is used. The signal is the member's life. */
 export type Connect = (endpoint: Endpoint, signal: AbortSignal) => ClusterApi;
 
+/** A name that stands for a cluster which has a member already. */
+export interface Duplicate {
+  readonly name: ClusterName;
+  readonly same: ClusterName;
+}
+
 interface Seated {
   readonly member: Member;
   readonly life: AbortController;
@@ -49,10 +55,17 @@ export class Roster {
     for (const { member } of [...this.#seated.values()]) callback(member);
   }
 
-  identified(name: ClusterName, uid: string): void {
-    if (this.#uids.get(name) === uid || !this.#seated.has(name)) return;
+  identified(name: ClusterName, uid: string): readonly Duplicate[] {
+    if (this.#uids.get(name) === uid || !this.#seated.has(name)) return [];
     this.#uids.set(name, uid);
+    const before = new Set(this.#seated.keys());
     this.#reseat();
+    return this.duplicates().filter((duplicate) => before.has(duplicate.name));
+  }
+
+  /** All of them, in the order of the candidates. */
+  duplicates(): readonly Duplicate[] {
+    return [...this.#seated.values()].flatMap(({ member, duplicates }) => duplicates.map((name) => ({ name, same: member.name })));
   }
 
   /** Takes the whole set of candidates, the earlier winning over the later. Who is unchanged is not touched. */

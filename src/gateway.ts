@@ -1,0 +1,323 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createLocalAccess } from './access/local-access.ts';
+import { createPhaseLog, type PhaseLog } from './cli/phase-log.ts';
+import type { StartProgress } from './cli/start-view.ts';
+import { connectCluster } from './cluster/kube-api.ts';
+import { loadKubeconfig } from './cluster/kubeconfig.ts';
+import type { Config } from './config/config.ts';
+import { reloadClusters } from './config/load-config.ts';
+import { stateKey } from './config/state-key.ts';
+import { readToken } from './config/token.ts';
+import type { Clock } from './core/clock.ts';
+import type { Log } from './core/log.ts';
+import { clusterName } from './core/names.ts';
+import type { Candidate, ClusterSource } from './fleet/cluster-source.ts';
+import { fixedSource } from './fleet/fixed-source.ts';
+import { createFleet, type Fleet } from './fleet/fleet.ts';
+import { openKubeconfigSource } from './fleet/kubeconfig-source.ts';
+import { UpstreamCounts } from './fleet/upstream-counts.ts';
+import type { GatewayView, GraphContext } from './graph/context.ts';
+import { createLiveSchema, type LiveSchema } from './graph/live-schema.ts';
+import { createCatalog } from './load/catalog.ts';
+import { createReads } from './load/create-reads.ts';
+import { createDocumentFetcher } from './load/fetch-document.ts';
+import { parseModel } from './model/model-document.ts';
+import type { ServedSchema } from './serve/engine.ts';
+import type { Health } from './serve/health.ts';
+import type { ClusterGauges } from './serve/metrics.ts';
+import type { OperationScope } from './serve/operations.ts';
+import type { Serving } from './serve/serve.ts';
+import { type ClusterProgress, createMirrors, type MirrorRegistry } from './watch/registry.ts';
+
+export interface GatewayOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Told how far each cluster has come, until all are ready; the same step may come again. */
+  readonly onProgress?: ((progress: StartProgress) => void) | undefined;
+}
+
+/** All stages wired together, answering. Disposing it ends it without patience. */
+export interface Gateway extends AsyncDisposable {
+  /** Where GraphQL is served. */
+  readonly url: string;
+  /** It answers from the embedded fleet. */
+  readonly demo: boolean;
+  /** Queries worth pasting. */
+  readonly queries: readonly string[];
+  /** Resolves once every cluster has synced, has failed, or has had its 60 s; or when the signal aborts. */
+  whenReady(signal: AbortSignal): Promise<void>;
+  /** Ends it in order: not ready, then no new connections, then what is in flight, then the clusters. Twice is once. */
+  stop(): Promise<void>;
+}
+
+/** The version of this package. */
+export const gatewayVersion: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
+
+/** While it starts, how often time alone is looked at. */
+const readyPollMs = 200;
+
+/** What is in flight has this long to end. */
+const drainMs = 30_000;
+
+/** Who asks in local mode: whoever runs the gateway. */
+const localCaller = { key: 'local' };
+
+/**
+ * Starts everything: finds the clusters, mirrors them, builds the schema, listens. Resolves once it listens; the clusters may still be connecting.
+ *
+ * @throws {MusterError} `BAD_INPUT`, one line, if what the config names is absent or broken, or the address cannot be listened on.
+ */
+export async function createGateway(options: GatewayOptions): Promise<Gateway> {
+  const { config, clock, log, onProgress } = options;
+  await using stack = new AsyncDisposableStack();
+  const ending = new AbortController();
+  stack.defer(() => ending.abort());
+  const counts = new UpstreamCounts();
+  // What must be read or imported meanwhile is under way before the first socket opens.
+  const [preparing, opened] = [prepare(config), openSource({ config, clock, log })];
+  preparing.catch(() => undefined);
+  const { source, demo } = stack.use(await opened);
+
+  const mirrors = stack.use(createMirrors({ clock, log }));
+  const fleet = stack.use(
+    await createFleet({
+      sources: [source],
+      connect: (endpoint, signal) => counts.counted(connectCluster(endpoint, { clock, log, signal })),
+      log,
+    }),
+  );
+  for (const { name, same } of fleet.duplicates()) onProgress?.({ cluster: name, step: 'duplicate', same });
+  followPhases({ mirrors, fleet, phases: createPhaseLog(log), onProgress }, ending.signal);
+  fleet.onJoin(
+    ({ name, api, settings, signal }) => mirrors.engage({ name, api, namespaces: settings.namespaces, secrets: settings.secrets }, signal),
+    ending.signal,
+  );
+
+  const { baseline, sealKey, token, serve, examples } = await preparing;
+  const fetchDocument = createDocumentFetcher((name) => fleet.member(name)?.api);
+  const models = createCatalog({ mirrors, baseline, fetchDocument, clock, log }, ending.signal);
+  const schema = createLiveSchema({ models, clock, log }, ending.signal);
+  const reads = createReads({
+    mirrors,
+    access: createLocalAccess(),
+    model: () => schema.current().model,
+    member: (name) => fleet.member(name),
+    sealKey,
+    clock,
+    log,
+  });
+  const contextOf = ({ served, ...read }: OperationScope): GraphContext => ({
+    reads,
+    read,
+    gateway: gatewayView(served, schema, demo),
+    clock,
+  });
+  const serving = await serve({
+    config,
+    ...(token === undefined ? {} : { token }),
+    served: schema.current,
+    contextOf,
+    caller: localCaller,
+    health: healthOf(mirrors),
+    observed: { clusters: () => gaugesOf(mirrors, clock), upstream: () => counts.all() },
+    examples: examples.exampleQueries,
+    clock,
+    log,
+  });
+  stack.use(serving);
+  const queries = examples.demoQueries.map(({ query }) => query);
+  return gatewayOf({ options, mirrors, serving, demo, queries, rest: stack.move() });
+}
+
+interface OpenedSource extends AsyncDisposable {
+  readonly source: ClusterSource;
+  readonly demo: boolean;
+}
+
+/** The operator's clusters; the embedded fleet if that was asked for, or if nothing was named and nothing found. */
+async function openSource({ config, clock, log }: Pick<GatewayOptions, 'config' | 'clock' | 'log'>): Promise<OpenedSource> {
+  const { configFile, kubeconfig } = config;
+  const found = config.demo
+    ? undefined
+    : await openKubeconfigSource({
+        load: (file) => loadKubeconfig({ environment: config.environment, ...(file === undefined ? {} : { file }) }),
+        ...(kubeconfig === undefined ? {} : { kubeconfig }),
+        ...(configFile === undefined ? {} : { configFile }),
+        contexts: config.contexts,
+        clusters: createClustersReader(config),
+        secrets: config.secrets,
+        clock,
+        log,
+      });
+  if (found !== undefined) return { source: found, demo: false, [Symbol.asyncDispose]: async () => undefined };
+  // Who has clusters of his own does not pay for the embedded ones.
+  const { startDemoFleet } = await import('./sim/demo.ts');
+  const demo = await startDemoFleet({ clock, log });
+  return { source: fixedSource(demo.clusters.map(demoCandidate)), demo: true, [Symbol.asyncDispose]: () => demo[Symbol.asyncDispose]() };
+}
+
+/** What the config file says of clusters: first as it was read with all the rest, later as it is then. */
+function createClustersReader({ clusters, configFile }: Config): () => Promise<Config['clusters']> {
+  let first = true;
+  return async () => {
+    if (first || configFile === undefined) {
+      first = false;
+      return clusters;
+    }
+    return reloadClusters(configFile);
+  };
+}
+
+function demoCandidate({
+  name,
+  url,
+  caPem,
+  token,
+}: {
+  readonly name: string;
+  readonly url: string;
+  readonly caPem: string;
+  readonly token: string;
+}): Candidate {
+  return {
+    result: 'usable',
+    name: clusterName(name),
+    settings: { labels: {}, namespaces: [], secrets: 'live' },
+    endpoint: {
+      name: clusterName(name),
+      server: url,
+      trust: { type: 'authority', certificates: { type: 'data', data: Buffer.from(caPem) } },
+      credentials: { type: 'token', token },
+      compression: 'off',
+    },
+  };
+}
+
+/** What the start needs besides the clusters. The edge with all its libraries is imported here: it takes a while, as connecting does. */
+async function prepare(config: Config) {
+  const baseline = readFile(new URL('../schema/kubernetes.json', import.meta.url), 'utf8').then((text) => parseModel(JSON.parse(text)));
+  const token = config.tokenFile === undefined ? undefined : readToken(config.tokenFile);
+  const [{ serve }, examples] = await Promise.all([import('./serve/serve.ts'), import('./serve/examples.ts')]);
+  return { baseline: await baseline, sealKey: await stateKey(config.stateDirectory), token: await token, serve, examples };
+}
+
+interface Followed {
+  readonly mirrors: MirrorRegistry;
+  readonly fleet: Fleet;
+  readonly phases: PhaseLog;
+  readonly onProgress: GatewayOptions['onProgress'];
+}
+
+/** Tells the log of phases, and the fleet which cluster is which. */
+function followPhases({ mirrors, fleet, phases, onProgress }: Followed, signal: AbortSignal): void {
+  mirrors.onChange((change) => {
+    const { cluster } = change;
+    if (change.type === 'left') return phases.left(cluster);
+    if (change.type === 'mirrored') {
+      const { kind, sync, size } = change;
+      return phases.saw({ cluster, kind, phase: sync.phase, faults: sync.fault === undefined ? [] : [sync.fault], objects: size });
+    }
+    const state = mirrors.cluster(cluster);
+    if (state === undefined) return;
+    phases.saw({ cluster, phase: state.phase, faults: state.faults });
+    if (state.uid === undefined) return;
+    for (const { name, same } of fleet.identified(cluster, state.uid)) onProgress?.({ cluster: name, step: 'duplicate', same });
+  }, signal);
+}
+
+/** Resolves once every cluster is ready, telling on the way how far each one is. */
+async function untilReady(
+  { mirrors, clock, onProgress }: Pick<GatewayOptions, 'clock' | 'onProgress'> & { readonly mirrors: MirrorRegistry },
+  signal: AbortSignal,
+) {
+  const done = new AbortController();
+  const either = AbortSignal.any([signal, done.signal]);
+  let changed = Promise.withResolvers<void>();
+  mirrors.onChange(() => changed.resolve(), either);
+  for (let ready = false; !ready && !signal.aborted; ) {
+    ready = mirrors.ready();
+    for (const progress of mirrors.progress()) onProgress?.(startStepOf(progress));
+    if (ready) break;
+    // Time alone makes ready too: after 60 s nobody is waited for.
+    await Promise.race([changed.promise, clock.sleep(readyPollMs, either)]);
+    changed = Promise.withResolvers<void>();
+  }
+  done.abort();
+}
+
+function startStepOf({ cluster, phase, version, ready, objects, fault }: ClusterProgress): StartProgress {
+  if (fault !== undefined && (version === undefined || phase === 'UNREACHABLE'))
+    return { cluster, step: 'failed', code: fault.code, message: fault.message };
+  if (version === undefined) return { cluster, step: 'connecting' };
+  return { cluster, step: ready ? 'synced' : 'listing', version, objects, ...(fault === undefined ? {} : { fault }) };
+}
+
+function healthOf(mirrors: MirrorRegistry): Health {
+  return {
+    isReady: () => mirrors.ready(),
+    checks: () =>
+      mirrors.progress().map(({ cluster, phase, ready, objects, fault }) => ({
+        name: `cluster/${cluster}`,
+        isGood: ready,
+        detail: `${phase}, ${objects} objects${fault === undefined ? '' : `, ${fault.code}`}`,
+      })),
+  };
+}
+
+function gaugesOf(mirrors: MirrorRegistry, clock: Clock): readonly ClusterGauges[] {
+  const nowMs = clock.now();
+  return mirrors.clusters().map(({ name, phase, resources = [] }) => {
+    const running = resources.map((resource) => mirrors.peek(name, resource)).filter((mirror) => mirror !== undefined);
+    const ages = running.map((mirror) => mirror.sync().asOfMs).filter((asOfMs) => asOfMs !== undefined);
+    const objects = running.reduce((sum, { store }) => sum + store.size, 0);
+    return { cluster: name, phase, objects, ...(ages.length === 0 ? {} : { ageSeconds: Math.max(0, nowMs - Math.min(...ages)) / 1000 }) };
+  });
+}
+
+function gatewayView(served: ServedSchema, schema: LiveSchema, demo: boolean): GatewayView {
+  return {
+    version: gatewayVersion,
+    demo,
+    // The hash costs a printed schema, which most operations do not ask for.
+    get schemaHash() {
+      return served.hash;
+    },
+    schemaBuiltAtMs: schema.current().builtAtMs,
+    schemaProblem: schema.problem(),
+  };
+}
+
+interface GatewayParts {
+  readonly options: GatewayOptions;
+  readonly mirrors: MirrorRegistry;
+  readonly serving: Serving;
+  readonly demo: boolean;
+  readonly queries: readonly string[];
+  /** All that has to be ended, the last one first. */
+  readonly rest: AsyncDisposableStack;
+}
+
+function gatewayOf({ options, mirrors, serving, demo, queries, rest }: GatewayParts): Gateway {
+  const { config, clock } = options;
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  let stopped: Promise<void> | undefined;
+  const stop = async () => {
+    serving.retire();
+    if (config.shutdownDelaySeconds > 0) await clock.sleep(config.shutdownDelaySeconds * 1000, new AbortController().signal);
+    await serving.drain(drainMs);
+    await rest.disposeAsync();
+  };
+  return {
+    url: `http://${host}:${serving.port}/graphql`,
+    demo,
+    queries,
+    whenReady: (signal) => untilReady({ mirrors, clock, onProgress: options.onProgress }, signal),
+    stop: () => {
+      stopped ??= stop();
+      return stopped;
+    },
+    [Symbol.asyncDispose]: () => stopped ?? rest.disposeAsync(),
+  };
+}
