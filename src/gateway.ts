@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createLocalAccess } from './access/local-access.ts';
-import { createPhaseLog, type PhaseLog } from './cli/phase-log.ts';
 import type { StartProgress } from './cli/start-view.ts';
 import { connectCluster } from './cluster/kube-api.ts';
 import { loadKubeconfig } from './cluster/kubeconfig.ts';
@@ -89,7 +88,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     }),
   );
   for (const { name, same } of fleet.duplicates()) onProgress?.({ cluster: name, step: 'duplicate', same });
-  followPhases({ mirrors, fleet, phases: createPhaseLog(log), onProgress }, ending.signal);
+  followIdentities({ mirrors, fleet, onProgress }, ending.signal);
   fleet.onJoin(
     ({ name, api, settings, signal }) => mirrors.engage({ name, api, namespaces: settings.namespaces, secrets: settings.secrets }, signal),
     ending.signal,
@@ -206,24 +205,15 @@ async function prepare(config: Config) {
 interface Followed {
   readonly mirrors: MirrorRegistry;
   readonly fleet: Fleet;
-  readonly phases: PhaseLog;
   readonly onProgress: GatewayOptions['onProgress'];
 }
 
-/** Tells the log of phases, and the fleet which cluster is which. */
-function followPhases({ mirrors, fleet, phases, onProgress }: Followed, signal: AbortSignal): void {
-  mirrors.onChange((change) => {
-    const { cluster } = change;
-    if (change.type === 'left') return phases.left(cluster);
-    if (change.type === 'mirrored') {
-      const { kind, sync, size } = change;
-      return phases.saw({ cluster, kind, phase: sync.phase, faults: sync.fault === undefined ? [] : [sync.fault], objects: size });
-    }
-    const state = mirrors.cluster(cluster);
-    if (state === undefined) return;
-    phases.saw({ cluster, phase: state.phase, faults: state.faults });
-    if (state.uid === undefined) return;
-    for (const { name, same } of fleet.identified(cluster, state.uid)) onProgress?.({ cluster: name, step: 'duplicate', same });
+/** Tells the fleet which cluster is which, as soon as they have said so themselves. */
+function followIdentities({ mirrors, fleet, onProgress }: Followed, signal: AbortSignal): void {
+  mirrors.onChange(({ type, cluster }) => {
+    const uid = type === 'changed' ? mirrors.cluster(cluster)?.uid : undefined;
+    if (uid === undefined) return;
+    for (const { name, same } of fleet.identified(cluster, uid)) onProgress?.({ cluster: name, step: 'duplicate', same });
   }, signal);
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { createLog } from './cli/log.ts';
+import { createLog, quieted } from './cli/log.ts';
 import { runProgram } from './cli/program.ts';
 import { createStartView } from './cli/start-view.ts';
 import type { Flags } from './config/config.ts';
@@ -50,8 +50,10 @@ async function runGateway(flags: Flags, stopping: AbortSignal): Promise<void> {
   const log = createLog({ level: config.logLevel, write: (line) => process.stderr.write(line), isTerminal: process.stderr.isTTY === true });
   dieOfBugs(log);
   const view = createStartView({ write: (line) => process.stdout.write(line), isTerminal: process.stdout.isTTY === true });
-  await using gateway = await createGateway({ config, clock: systemClock, log, onProgress: view.progressed });
+  let starting = process.stdout.isTTY === true && process.stderr.isTTY === true;
+  await using gateway = await createGateway({ config, clock: systemClock, log: quieted(log, () => starting), onProgress: view.progressed });
   await gateway.whenReady(stopping);
+  starting = false;
   if (!stopping.aborted) view.ready({ url: gateway.url, demo: gateway.demo, queries: gateway.demo ? gateway.queries : [] });
   await aborted(stopping);
   await gateway.stop();

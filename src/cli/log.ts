@@ -30,15 +30,20 @@ export function createLog({ level, write, isTerminal }: LogOptions): Log {
   };
 }
 
+/** The same log, whose info lines are only debug for as long as it is to be quiet: while the terminal shows the same in its own way. */
+export function quieted(log: Log, isQuiet: () => boolean): Log {
+  return { ...log, info: (fields, message) => (isQuiet() ? log.debug(fields, message) : log.info(fields, message)) };
+}
+
 const colors: Readonly<Record<string, string>> = { debug: '\x1b[90m', info: '\x1b[36m', warn: '\x1b[33m', error: '\x1b[31m' };
 const reset = '\x1b[0m';
 
 /** `14:03:07 warn  the message  key=value …`, with the stack of an error beneath. */
 function readable(line: string): string {
-  const { level, time, msg, error, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  const { level, time, msg, error, err = error, ...fields } = JSON.parse(line) as Record<string, unknown>;
   const color = colors[String(level)] ?? '';
   const pairs = Object.entries(fields).map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
   const head = `${String(time).slice(11, 19)} ${color}${String(level).padEnd(5)}${reset} ${msg}`;
-  const stack = (error as { stack?: string } | undefined)?.stack;
+  const stack = (err as { stack?: string } | undefined)?.stack;
   return `${[head, ...pairs].join('  ')}\n${stack === undefined ? '' : `${stack}\n`}`;
 }
