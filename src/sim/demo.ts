@@ -26,15 +26,15 @@ export interface DemoOptions {
  */
 export async function startDemoFleet({ clock, log }: DemoOptions): Promise<DemoFleet> {
   const end = new AbortController();
+  const lives: Promise<void>[] = [];
   const clusters = await Promise.all(
     demoClustersAt(clock.now()).map(async ({ name, version, definitions, objects }) => {
       const cluster = await startSimCluster({ name, version, clock });
       for (const definition of definitions) cluster.define(definition);
-      for (const object of objects) cluster.put(object);
+      lives.push(bringToLife(cluster, { clock, objects }, end.signal), keepBusy(cluster, clock, end.signal));
       return cluster;
     }),
   );
-  const lives = clusters.flatMap((cluster) => [bringToLife(cluster, { clock }, end.signal), keepBusy(cluster, clock, end.signal)]);
   log.debug({ clusters: clusters.map(({ name }) => name) }, 'the embedded fleet lives');
   return {
     clusters,

@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts';
+import type { KubernetesObject } from '../core/objects.ts';
 import { startCronJobs } from './living/cron-jobs.ts';
 import { keepDaemonSets } from './living/daemon-sets.ts';
 import { rollOut } from './living/deployments.ts';
@@ -11,7 +12,7 @@ import { replicate } from './living/replica-sets.ts';
 import { bindPods } from './living/scheduler.ts';
 import { serveServices } from './living/services.ts';
 import { keepStatefulSets } from './living/stateful-sets.ts';
-import { createView } from './living/view.ts';
+import { createView, livingKindOf } from './living/view.ts';
 import { createWorld, type WorldControl } from './living/world.ts';
 import type { SimCluster } from './sim-cluster.ts';
 
@@ -19,6 +20,8 @@ export interface LivingOptions {
   readonly clock: Clock;
   /** Milliseconds between two looks at the cluster: 250 by default. Nothing is done in a look when nothing has changed or fallen due. */
   readonly roundMs?: number;
+  /** What is applied before life begins. An object of a kind that a controller works on is written once then, as it would stand by now. */
+  readonly objects?: readonly KubernetesObject[];
 }
 
 const controllers = [
@@ -46,7 +49,11 @@ const maxSettlingRounds = 40;
  * Before it returns it brings what is there to where it would be by now, with ages that fit. From then on it looks at the cluster in rounds
  * until the signal aborts: then nothing of it is left. Works on the cluster itself, past the network and its misbehaviours.
  */
-export function bringToLife(cluster: SimCluster, { clock, roundMs = 250 }: LivingOptions, signal: AbortSignal): Promise<void> {
+export function bringToLife(
+  cluster: SimCluster,
+  { clock, roundMs = 250, objects = [] }: LivingOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const view = createView(cluster);
   const log = createEventLog();
   const world = createWorld({ cluster, view, clock, record: (happening, at) => log.record(happening, at) });
@@ -56,7 +63,8 @@ export function bringToLife(cluster: SimCluster, { clock, roundMs = 250 }: Livin
     log.prune(world);
     world.end();
   };
-  settle(world, round);
+  settle(world, objects, round);
+  for (const object of objects) if (livingKindOf(object) === undefined) cluster.put(object);
   // What takes time begins to wait now.
   round();
   return live();
@@ -73,8 +81,10 @@ export function bringToLife(cluster: SimCluster, { clock, roundMs = 250 }: Livin
   }
 }
 
-function settle(world: WorldControl, round: () => void): void {
+function settle(world: WorldControl, objects: readonly KubernetesObject[], round: () => void): void {
   world.settling = true;
+  for (const object of objects) if (livingKindOf(object) !== undefined) world.put(object);
   for (let rounds = 0; rounds < maxSettlingRounds && world.view.takeChanged(); rounds++) round();
   world.settling = false;
+  world.view.flush();
 }

@@ -37,20 +37,20 @@ test('runs from its first moment, and some of it is unhealthy', async () => {
   expect(pods.filter((pod) => phaseOf(pod) === 'Pending').length).toBeGreaterThan(0);
   expect(pods.filter((pod) => phaseOf(pod) === 'Failed').length).toBeGreaterThan(0);
   const reasons = new Set(fleet.clusters.flatMap((cluster) => cluster.objects('Event').map((event) => textAt(event, 'reason'))));
-  expect([...reasons]).toEqual(expect.arrayContaining(['BackOff', 'FailedScheduling', 'BackoffLimitExceeded', 'Scheduled']));
+  expect([...reasons]).toEqual(expect.arrayContaining(['BackOff', 'FailedScheduling', 'BackoffLimitExceeded', 'Failed']));
 });
 
-test('keeps moving for hours without growing', async () => {
+test('keeps moving without growing', async () => {
   const { clock, fleet: started } = await start(3);
   await using fleet = started;
   const count = () =>
     fleet.clusters.flatMap((cluster) => ['Pod', 'Job', 'ReplicaSet', 'Event'].map((kind) => cluster.objects(kind).length));
   const versions = () => fleet.clusters.map((cluster) => Number(cluster.list('Pod').version));
-  await clock.advance(10 * 60_000);
+  await clock.advance(5 * 60_000);
   const [before, early] = [versions(), count()];
-  await clock.advance(60 * 60_000);
+  await clock.advance(20 * 60_000);
   versions().forEach((version, index) => {
-    expect(version).toBeGreaterThan((before[index] ?? 0) + 500);
+    expect(version).toBeGreaterThan((before[index] ?? 0) + 300);
   });
   count().forEach((held, index) => {
     expect(held).toBeLessThan(2 * (early[index] ?? 0) + 60);

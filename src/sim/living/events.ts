@@ -20,6 +20,8 @@ export function createEventLog(): EventLog {
   let made = 0;
   return {
     record(happening, world) {
+      // What went well in a past that is made up was told in Events that are gone by now.
+      if (world.settling && happening.type === 'Normal') return;
       const { to, reason, message } = happening;
       const key = `${to.metadata.uid} ${reason} ${message}`;
       const namespace = to.metadata.namespace ?? 'default';

@@ -4,7 +4,7 @@ import type { SimCluster } from '../sim-cluster.ts';
 
 /** What the controllers of a cluster see of it: the kinds they work on, as they stand now, without managedFields. */
 export interface View extends Disposable {
-  /** By kind's key (`Pod`, `Deployment.apps`). In the order in which they came. */
+  /** In the order in which they came. */
   objects(kind: LivingKind): Iterable<KubernetesObject>;
   find(kind: LivingKind, name: string, namespace?: string): KubernetesObject | undefined;
   /** The objects of the kind whose controller has that uid, in the order in which they came. */
@@ -12,6 +12,11 @@ export interface View extends Disposable {
   count(kind: LivingKind): number;
   /** True if anything has changed since this was last asked. */
   takeChanged(): boolean;
+  /** Sees the object as if the cluster had it. `flush` gives the cluster all that was drafted. */
+  draft(object: KubernetesObject): void;
+  /** No longer sees an object, which the cluster does not have yet. */
+  undraft(kind: LivingKind, object: KubernetesObject): void;
+  flush(): void;
 }
 
 export const livingKinds = [
@@ -40,6 +45,7 @@ const kinds: ReadonlySet<string> = new Set(livingKinds);
 export function createView(cluster: SimCluster): View {
   const held = new Map<LivingKind, Map<string, KubernetesObject>>(livingKinds.map((kind) => [kind, new Map()]));
   const owned = new Map<string, Map<string, KubernetesObject>>();
+  const drafted = new Map<string, { readonly kind: LivingKind; readonly key: string }>();
   let changed = true;
 
   function keep(kind: LivingKind, object: KubernetesObject): void {
@@ -82,8 +88,33 @@ export function createView(cluster: SimCluster): View {
       changed = false;
       return was;
     },
+    draft(object) {
+      const kind = livingKindOf(object);
+      if (kind === undefined) throw new Error(`expected a kind that lives, got ${object.apiVersion} ${object.kind}`);
+      const key = keyOf(object.metadata.name, object.metadata.namespace);
+      drafted.set(`${kind} ${key}`, { kind, key });
+      changed = true;
+      keep(kind, object);
+    },
+    undraft(kind, object) {
+      drafted.delete(`${kind} ${keyOf(object.metadata.name, object.metadata.namespace)}`);
+      changed = true;
+      drop(kind, object);
+    },
+    flush() {
+      const objects = Array.from(drafted.values(), ({ kind, key }) => held.get(kind)?.get(key));
+      drafted.clear();
+      for (const object of objects) if (object !== undefined) cluster.put(object);
+    },
     [Symbol.dispose]: () => subscription[Symbol.dispose](),
   };
+}
+
+/** The object's kind, if it is one that lives. */
+export function livingKindOf({ apiVersion = '', kind = '' }: KubernetesObject): LivingKind | undefined {
+  const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
+  const key = keyOfKind({ group, kind });
+  return isLivingKind(key) ? key : undefined;
 }
 
 /** The uid of the object's controller. */

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
-import type { Json, JsonObject } from '../../core/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { KubernetesObject, OwnerReference } from '../../core/objects.ts';
 import type { SimCluster } from '../sim-cluster.ts';
 import { groupKindOf, type LivingKind, type View } from './view.ts';
@@ -65,8 +65,14 @@ export function createWorld({ cluster, view, clock, record }: WorldOptions): Wor
     view,
     nowMs: clock.now(),
     settling: false,
-    put: (object) => void cluster.put(withoutGeneration(object)),
-    remove: (kind, { metadata }) => void cluster.remove(groupKindOf(kind), metadata.name, metadata.namespace),
+    put(object) {
+      if (world.settling) view.draft(drafted(object, world.nowMs));
+      else cluster.put(withoutGeneration(object));
+    },
+    remove(kind, object) {
+      if (world.settling) view.undraft(kind, object);
+      else cluster.remove(groupKindOf(kind), object.metadata.name, object.metadata.namespace);
+    },
     terminate(object) {
       if (object.metadata.deletionTimestamp !== undefined) return;
       const metadata = { ...object.metadata, deletionTimestamp: timeOf(world.nowMs), deletionGracePeriodSeconds: 30 };
@@ -99,6 +105,13 @@ export function createWorld({ cluster, view, clock, record }: WorldOptions): Wor
     isDue: () => clock.monotonic() >= nextDueMs,
   };
   return world;
+}
+
+/** The object with what a cluster would give it when it is made. */
+function drafted(object: KubernetesObject, nowMs: number): KubernetesObject {
+  const { uid = randomUUID(), creationTimestamp = timeOf(nowMs), generation = 1 } = object.metadata;
+  const isCounted = object.spec !== undefined && object.kind !== 'Node' && object.kind !== 'Service' && object.kind !== 'Lease';
+  return { ...object, metadata: { ...object.metadata, uid, creationTimestamp, ...(isCounted ? { generation } : {}) } };
 }
 
 // The cluster counts generations itself, unless an object that comes says what its own is.
@@ -143,10 +156,16 @@ export function suffix(world: Pick<World, 'random'>, length = 5): string {
   return Array.from({ length }, () => alphabet[Math.floor(world.random() * alphabet.length)]).join('');
 }
 
-/** Ten characters that are equal for equal values and, in practice, for no others. */
+const hashes = new WeakMap<JsonObject, string>();
+
+/** Ten characters that are equal for equal values and, in practice, for no others. Objects never change, so each is hashed once. */
 export function hashOf(value: Json | undefined): string {
+  const known = isJsonObject(value) ? hashes.get(value) : undefined;
+  if (known !== undefined) return known;
   const digest = createHash('sha256').update(JSON.stringify(value)).digest();
-  return Array.from(digest.subarray(0, 10), (byte) => alphabet[byte % alphabet.length]).join('');
+  const hash = Array.from(digest.subarray(0, 10), (byte) => alphabet[byte % alphabet.length]).join('');
+  if (isJsonObject(value)) hashes.set(value, hash);
+  return hash;
 }
 
 /** The digest that an image of that name might have. */
