@@ -1,0 +1,93 @@
+import { type ExecutionResult, type GraphQLSchema, graphql } from 'graphql';
+import type { Access } from '../../src/access/access.ts';
+import { createLocalAccess } from '../../src/access/local-access.ts';
+import type { Fault } from '../../src/core/faults.ts';
+import type { Log } from '../../src/core/log.ts';
+import type { ClusterName } from '../../src/core/names.ts';
+import type { GraphContext } from '../../src/graph/context.ts';
+import { buildGraph } from '../../src/graph/graph.ts';
+import { createReads } from '../../src/load/create-reads.ts';
+import type { Reads } from '../../src/load/reads.ts';
+import type { LiveMember } from '../../src/load/singles.ts';
+import type { Model } from '../../src/model/model.ts';
+import { createFakeMirrors, type FakeMirrors } from './fake-mirrors.ts';
+import { loadBaseline } from './kubernetes-objects.ts';
+import { createManualClock, type ManualClock } from './manual-clock.ts';
+
+/** What came of an operation, with what stands beside it. */
+export interface Answer {
+  readonly data: unknown;
+  /** The value at a dotted path of the data; through a list, the values of all its elements. */
+  at(path: string): unknown;
+  readonly errors: ExecutionResult['errors'];
+  readonly faults: readonly { readonly fault: Fault; readonly path: readonly (string | number)[] }[];
+}
+
+/** The whole read side over mirrors that the test fills. */
+export interface GraphOverMirrors {
+  readonly mirrors: FakeMirrors;
+  readonly clock: ManualClock;
+  readonly reads: Reads;
+  readonly schema: GraphQLSchema;
+  readonly logged: readonly { readonly fields: Readonly<Record<string, unknown>>; readonly message: string }[];
+  /** Runs an operation, as this caller. */
+  ask(
+    query: string,
+    variables?: Readonly<Record<string, unknown>>,
+    options?: { readonly caller?: string; readonly signal?: AbortSignal },
+  ): Promise<Answer>;
+}
+
+export interface GraphOverMirrorsOptions {
+  readonly model?: Model;
+  readonly access?: Access;
+  readonly member?: (name: ClusterName) => LiveMember | undefined;
+  readonly sealKey?: Uint8Array;
+  readonly mirrors?: FakeMirrors;
+}
+
+/** One gateway without its ends: no network below, no HTTP above. */
+export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOverMirrorsOptions = {}): GraphOverMirrors {
+  const clock = createManualClock();
+  const mirrors = options.mirrors ?? createFakeMirrors(clock);
+  const logged: { fields: Readonly<Record<string, unknown>>; message: string }[] = [];
+  const line = (fields: Readonly<Record<string, unknown>>, message: string) => void logged.push({ fields, message });
+  const log: Log = { debug: line, info: line, warn: line, error: line };
+  const reads = createReads({
+    mirrors,
+    access: options.access ?? createLocalAccess(),
+    model: () => model,
+    member: options.member ?? (() => undefined),
+    sealKey: options.sealKey ?? new Uint8Array(32),
+    clock,
+    log,
+  });
+  const schema = buildGraph(model);
+  const gateway = { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 };
+  return {
+    mirrors,
+    clock,
+    reads,
+    schema,
+    logged,
+    async ask(source, variableValues = {}, { caller = 'me', signal = new AbortController().signal } = {}) {
+      const faults: { fault: Fault; path: readonly (string | number)[] }[] = [];
+      const read = {
+        caller: { key: caller },
+        signal,
+        reportFault: (fault: Fault, path: readonly (string | number)[]) => void faults.push({ fault, path }),
+      };
+      const contextValue: GraphContext = { reads, read, gateway, clock };
+      const result = await graphql({ schema, source, variableValues, contextValue });
+      // As a client sees it: without null prototypes, and integers as JSON.stringify prints them.
+      const data: unknown = JSON.parse(JSON.stringify(result.data ?? null));
+      return { data, errors: result.errors, faults, at: (path) => valueAt(data, path.split('.')) };
+    },
+  };
+}
+
+function valueAt(value: unknown, [key, ...rest]: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((element) => valueAt(element, key === undefined ? [] : [key, ...rest]));
+  if (key === undefined || typeof value !== 'object' || value === null) return value;
+  return valueAt((value as Readonly<Record<string, unknown>>)[key], rest);
+}

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import type { Json } from '../../src/core/json.ts';
+import type { ServedResource } from '../../src/core/kinds.ts';
+import type { KubernetesObject, ObjectMetadata } from '../../src/core/objects.ts';
+import type { Model } from '../../src/model/model.ts';
+import { parseModel } from '../../src/model/model-document.ts';
+
+/** The committed model of the built-in kinds. */
+export function loadBaseline(): Model {
+  return parseModel(JSON.parse(readFileSync(new URL('../../schema/kubernetes.json', import.meta.url), 'utf8')));
+}
+
+/** How a cluster serves a built-in kind of the baseline. */
+export function servedAs(model: Model, key: string, overrides: Partial<ServedResource> = {}): ServedResource {
+  const kind = model.kinds.get(key);
+  if (kind === undefined) throw new Error(`no kind ${key}`);
+  const [version = 'v1'] = kind.versions;
+  const { group, versions, plural, singular, namespaced, shortNames, categories } = kind;
+  const names = { group, kind: kind.kind, resource: plural, singular, namespaced, shortNames, categories };
+  return { ...names, version, versions, verbs: ['get', 'list', 'watch'], ...overrides };
+}
+
+let uids = 0;
+
+/** An object with a uid and a version of its own, as the items of a list are: without `apiVersion` and `kind`. */
+export function objectNamed(
+  name: string,
+  metadata: Partial<ObjectMetadata> = {},
+  rest: Readonly<Record<string, Json>> = {},
+): KubernetesObject {
+  uids++;
+  return { metadata: { name, uid: `uid-${uids}`, resourceVersion: String(uids), ...metadata }, ...rest };
+}
