@@ -23,7 +23,7 @@ export const systemClock: Clock = {
         signal.removeEventListener('abort', end);
         resolve();
       };
-      const timer = setTimeout(end, Math.min(ms, 0x7fffffff));
+      const timer = setTimeout(end, Math.min(Math.max(ms, 0), 0x7fffffff));
       signal.addEventListener('abort', end, { once: true });
     }),
 };
