@@ -72,16 +72,19 @@ export function refuseWatchOptions(query: URLSearchParams, options: { readonly s
   const match = query.get(matchField) ?? '';
   const initial = query.get('sendInitialEvents') ?? '';
   const causes: StatusCause[] = [];
-  if (initial !== '' && !options.streams) {
-    causes.push(
-      forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled'),
-    );
-  } else if (initial !== '' && match === '') {
+  if (initial !== '' && match !== 'NotOlderThan') {
     causes.push(forbiddenField(matchField, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
   }
-  if (match !== '' && initial === '')
+  if (initial !== '' && !options.streams) {
+    const message = 'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled';
+    causes.push(forbiddenField('sendInitialEvents', message));
+  }
+  if (match !== '' && initial === '') {
     causes.push(forbiddenField(matchField, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'));
+  }
   if (match !== '' && match !== 'NotOlderThan') causes.push(unsupported(match, '"NotOlderThan"'));
+  if (match !== '' && query.get('continue'))
+    causes.push(forbiddenField(matchField, 'resourceVersionMatch is forbidden when continue is provided'));
   if (causes.length > 0) return invalidOptions(causes);
   const version = query.get('resourceVersion') ?? '';
   if (version === '' || /^\d+$/.test(version)) return undefined;

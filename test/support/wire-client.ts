@@ -160,7 +160,7 @@ function streamOf({ status, headers, body }: Head): WireStream {
   const chunks: Buffer[] = [];
   const waiting: (() => void)[] = [];
   let end: WireAnswer['end'] | undefined = body === undefined ? 'reset' : undefined;
-  let parsed = 0;
+  let [pending, read] = [Buffer.alloc(0), 0];
   const wake = () => {
     for (const go of waiting.splice(0)) go();
   };
@@ -182,11 +182,12 @@ function streamOf({ status, headers, body }: Head): WireStream {
   const more = () => new Promise<void>((resolve) => waiting.push(resolve));
   const next = async (): Promise<WireEvent | undefined> => {
     for (;;) {
-      const text = Buffer.concat(chunks);
-      const at = text.indexOf('\n', parsed);
+      if (read < chunks.length) pending = Buffer.concat([pending, ...chunks.slice(read)]);
+      read = chunks.length;
+      const at = pending.indexOf('\n');
       if (at >= 0) {
-        const line = text.subarray(parsed, at).toString();
-        parsed = at + 1;
+        const line = pending.subarray(0, at).toString();
+        pending = pending.subarray(at + 1);
         return JSON.parse(line) as WireEvent;
       }
       if (isOver()) return undefined;
