@@ -1,0 +1,455 @@
+import { describe, expect, test } from 'vitest';
+import type { Fault } from '../../src/core/faults.ts';
+import { clusterName } from '../../src/core/names.ts';
+import type { KubernetesObject } from '../../src/core/objects.ts';
+import type { MirrorStore, StoreEvent } from '../../src/store/mirror-store.ts';
+import { createStore } from '../../src/store/store.ts';
+import { createManualClock, turns } from '../support/manual-clock.ts';
+import { listInto, neverAsked, objectOf, printEvent, recorder, versionOf } from '../support/store-objects.ts';
+
+const fault: Fault = { code: 'UNREACHABLE', cluster: clusterName('north'), message: 'no answer', retry: 'LATER' };
+
+function fixture(...names: readonly string[]) {
+  const clock = createManualClock();
+  const errors: unknown[] = [];
+  const ignore = () => undefined;
+  const log = { debug: ignore, info: ignore, warn: ignore, error: (fields: unknown) => errors.push(fields) };
+  const store = createStore({ epoch: 'e', clock, log });
+  listInto(
+    store,
+    names.map((name) => objectOf({ name, version: 1 })),
+    10,
+  );
+  const stop = new AbortController();
+  let version = 10;
+  return {
+    store,
+    clock,
+    errors,
+    stop,
+    apply(name: string, uid?: string) {
+      version += 1;
+      store.applied(objectOf({ name, version, ...(uid === undefined ? {} : { uid }) }), versionOf(version), neverAsked);
+    },
+    remove(name: string) {
+      version += 1;
+      store.deleted(objectOf({ name, version }), versionOf(version), neverAsked);
+    },
+    follow() {
+      const record = recorder();
+      return { ...record, followed: store.follow(record.reader, stop.signal) };
+    },
+  };
+}
+
+describe('joining', () => {
+  test('takes snapshot and position in one turn: no change is told twice or not at all', async () => {
+    const { store, apply, remove, follow } = fixture('a', 'b');
+    apply('c');
+    const { followed, lines } = follow();
+    apply('d');
+    remove('a');
+    expect(followed.snapshot.map(({ metadata }) => metadata.name)).toEqual(['a', 'b', 'c']);
+    expect([followed.version, followed.epoch]).toEqual(['11', 'e']);
+    await turns(1);
+    expect(lines()).toEqual(['applied default/d@12', 'deleted default/a@13 by event']);
+    expect(store.size).toBe(3);
+  });
+
+  test('with a signal that has aborted gives the snapshot and nothing later', async () => {
+    const { store, apply } = fixture('a');
+    const { reader, batches } = recorder();
+    expect(store.follow(reader, AbortSignal.abort()).snapshot).toHaveLength(1);
+    apply('b');
+    await turns();
+    expect(batches).toEqual([]);
+  });
+});
+
+describe('telling', () => {
+  test('waits for the end of the turn, and tells all of the turn at once', async () => {
+    const { apply, follow } = fixture();
+    const { batches } = follow();
+    apply('a');
+    apply('b');
+    expect(batches).toEqual([]);
+    await Promise.resolve();
+    expect(batches).toEqual([]);
+    await turns(1);
+    expect(batches.map((batch) => batch.map(printEvent))).toEqual([['applied default/a@11', 'applied default/b@12']]);
+  });
+
+  test('stops at the abort, also with changes waiting', async () => {
+    const { apply, follow, stop } = fixture();
+    const { batches } = follow();
+    apply('a');
+    stop.abort();
+    apply('b');
+    await turns();
+    expect(batches).toEqual([]);
+  });
+
+  test('merges what one turn does to an object', async () => {
+    const { apply, remove, follow } = fixture('held', 'dies', 'returns');
+    const { lines } = follow();
+    apply('held');
+    apply('held');
+    apply('new');
+    apply('brief');
+    remove('returns');
+    apply('new');
+    apply('dies');
+    remove('brief');
+    remove('dies');
+    apply('returns');
+    await turns(1);
+    expect(lines()).toEqual([
+      'applied default/held@12 was @1',
+      'applied default/new@16',
+      'deleted default/dies@19 by event',
+      'applied default/returns@20 was @15',
+    ]);
+  });
+
+  test('keeps the old uid ahead of the new one of its name', async () => {
+    const { store, apply, follow } = fixture('a');
+    const { lines, batches } = follow();
+    apply('a');
+    apply('b');
+    apply('a', 'second');
+    apply('a', 'second');
+    apply('a', 'third');
+    await turns(1);
+    expect(lines()).toEqual(['applied default/b@12', 'deleted default/a@11 by event', 'applied default/a@15']);
+    expect(batches.flat().map((event) => (event.type === 'applied' || event.type === 'deleted' ? event.version : ''))).toEqual([
+      '12',
+      undefined,
+      '15',
+    ]);
+    expect(store.size).toBe(2);
+  });
+
+  test('ends one that throws, and that one alone', async () => {
+    const { store, apply, follow, errors, stop } = fixture();
+    let calls = 0;
+    store.follow(() => {
+      calls += 1;
+      throw new Error('broken');
+    }, stop.signal);
+    let rejections = 0;
+    store.follow(async () => {
+      rejections += 1;
+      throw new Error('broken later');
+    }, stop.signal);
+    const { lines } = follow();
+    apply('a');
+    await turns();
+    apply('b');
+    await turns();
+    expect([calls, rejections]).toEqual([1, 1]);
+    expect(lines()).toEqual(['applied default/a@11', 'applied default/b@12']);
+    expect(errors).toHaveLength(2);
+  });
+
+  test('says confirmed every 30 s at most', async () => {
+    const { store, clock, follow } = fixture();
+    const { batches } = follow();
+    for (let second = 0; second < 90; second += 10) {
+      store.confirmed(versionOf(100 + second));
+      await clock.advance(10_000);
+    }
+    expect(batches.flat()).toEqual([100, 130, 160].map((version) => ({ type: 'confirmed', version: String(version) })));
+  });
+
+  test('says failed and synced once each way', async () => {
+    const { store, follow } = fixture();
+    const { lines } = follow();
+    store.synced();
+    await turns(1);
+    expect(lines()).toEqual([]);
+    store.failed(fault);
+    await turns(1);
+    store.synced();
+    store.synced();
+    await turns(1);
+    store.failed(fault);
+    await turns(1);
+    listInto(store, [], 30);
+    await turns(1);
+    expect(lines()).toEqual(['failed UNREACHABLE', 'synced', 'failed UNREACHABLE', 'synced']);
+  });
+
+  test('of a first list of one namespace leaves synced to the writer', async () => {
+    const store = createStore({ epoch: 'e', clock: createManualClock() });
+    const { reader, lines } = recorder();
+    store.follow(reader, new AbortController().signal);
+    store.replace({ namespace: 'a' }).commit(versionOf(5));
+    await turns(1);
+    expect(lines()).toEqual([]);
+    store.synced();
+    await turns(1);
+    expect(lines()).toEqual(['synced']);
+  });
+});
+
+describe('a slow reader', () => {
+  function slow(store: MirrorStore, signal: AbortSignal) {
+    const batches: (readonly StoreEvent[])[] = [];
+    let release: () => void = () => undefined;
+    store.follow((events) => {
+      batches.push(events);
+      return new Promise<void>((resolve) => {
+        release = resolve;
+      });
+    }, signal);
+    return { batches, release: () => release() };
+  }
+
+  test('is not called again before it is done, and finds the rest merged', async () => {
+    const { store, apply, stop } = fixture();
+    const { batches, release } = slow(store, stop.signal);
+    apply('a');
+    await turns();
+    apply('b');
+    await turns();
+    apply('b');
+    await turns();
+    expect(batches).toHaveLength(1);
+    release();
+    await turns();
+    expect(batches.map((batch) => batch.map(printEvent))).toEqual([['applied default/a@11'], ['applied default/b@13']]);
+  });
+
+  test('behind by more than 1,000 changes gets one reset with what is held then; the others miss nothing', async () => {
+    const { store, apply, stop, follow } = fixture('first');
+    const { batches, release } = slow(store, stop.signal);
+    const { lines } = follow();
+    apply('x');
+    await turns();
+    for (let index = 0; index < 1_001; index += 1) {
+      apply(`p${index}`);
+      if (index % 100 === 0) await turns(1);
+    }
+    await turns();
+    expect(lines()).toHaveLength(1_002);
+    apply('last');
+    release();
+    await turns();
+    expect(batches).toHaveLength(2);
+    expect(batches[1]?.map(printEvent)).toEqual(['reset to 1004']);
+    expect(batches[1]?.[0]).toMatchObject({ version: store.version, epoch: 'e' });
+    release();
+    apply('more');
+    await turns();
+    expect(batches[2]?.map(printEvent)).toEqual(['applied default/more@1014']);
+  });
+
+  test('behind by 1,000 changes is told them all', async () => {
+    const { store, apply, stop } = fixture();
+    const { batches, release } = slow(store, stop.signal);
+    apply('x');
+    await turns();
+    for (let index = 0; index < 1_000; index += 1) apply(`p${index}`);
+    for (let index = 0; index < 1_000; index += 1) apply(`p${index}`);
+    release();
+    await turns();
+    expect(batches[1]).toHaveLength(1_000);
+  });
+
+  test('behind by more than 1 MiB gets a reset', async () => {
+    const { store, apply, stop } = fixture();
+    const { batches, release } = slow(store, stop.signal);
+    apply('x');
+    await turns();
+    for (let index = 0; index < 12; index += 1) {
+      store.applied(
+        objectOf({ name: `big${index}`, version: 100 + index, spec: { text: 'x'.repeat(100_000) } }),
+        versionOf(100 + index),
+        neverAsked,
+      );
+    }
+    release();
+    await turns();
+    expect(batches[1]?.map(printEvent)).toEqual(['reset to 13']);
+  });
+
+  test('keeps its state through a reset', async () => {
+    const { store, apply, stop } = fixture();
+    const { batches, release } = slow(store, stop.signal);
+    apply('x');
+    await turns();
+    store.failed(fault);
+    for (let index = 0; index < 1_001; index += 1) apply(`p${index}`);
+    release();
+    await turns();
+    expect(batches[1]?.map(printEvent)).toEqual(['reset to 1002', 'failed UNREACHABLE']);
+  });
+});
+
+describe('a list', () => {
+  const many = (count: number, version: number) => Array.from({ length: count }, (_, index) => objectOf({ name: `p${index}`, version }));
+
+  test('of ten thousand changes makes nobody slow: it comes in chunks, turn by turn', async () => {
+    const { store, follow } = fixture();
+    const { batches, lines } = follow();
+    listInto(store, many(10_500, 20), 20);
+    await turns(1);
+    expect(batches).toHaveLength(1);
+    expect(batches[0]).toHaveLength(1_000);
+    await turns(15);
+    expect(batches).toHaveLength(11);
+    expect(new Set(lines()).size).toBe(10_500);
+    expect(lines()[0]).toBe('applied default/p0@20');
+  });
+
+  test('carries its version on its last event only', async () => {
+    const { store, follow } = fixture('gone');
+    const { batches } = follow();
+    listInto(store, many(3, 20), 20);
+    await turns();
+    const versions = batches.flat().map((event) => (event.type === 'applied' || event.type === 'deleted' ? event.version : 'none'));
+    expect(versions).toEqual([undefined, undefined, undefined, '20']);
+  });
+
+  test('leaves what changes after it in order', async () => {
+    const { store, follow } = fixture();
+    const { lines } = follow();
+    listInto(store, many(2_000, 20), 20);
+    store.applied(objectOf({ name: 'p0', version: 21 }), versionOf(21), neverAsked);
+    store.deleted(objectOf({ name: 'p1', version: 22 }), versionOf(22), neverAsked);
+    await turns(10);
+    expect(lines().slice(2_000)).toEqual(['applied default/p0@21 was @20', 'deleted default/p1@22 by event']);
+  });
+
+  test('left unread nine times over becomes a reset', async () => {
+    const { store, stop } = fixture();
+    const batches: (readonly StoreEvent[])[] = [];
+    let release: () => void = () => undefined;
+    store.follow((events) => {
+      batches.push(events);
+      return new Promise<void>((resolve) => {
+        release = resolve;
+      });
+    }, stop.signal);
+    store.applied(objectOf({ name: 'x', version: 11 }), versionOf(11), neverAsked);
+    await turns();
+    for (let list = 0; list < 9; list += 1) listInto(store, many(200, 20 + list), 20 + list);
+    release();
+    await turns();
+    expect(batches[1]?.map(printEvent)).toEqual(['reset to 200']);
+  });
+});
+
+describe('an end', () => {
+  test('comes last, after all that waits, to everyone once', async () => {
+    const { store, follow } = fixture('a');
+    const { lines, batches } = follow();
+    listInto(
+      store,
+      Array.from({ length: 1_500 }, (_, index) => objectOf({ name: `p${index}`, version: 20 })),
+      20,
+    );
+    store.gone({ ...fault, code: 'GONE' });
+    await turns(10);
+    expect(lines()).toHaveLength(1_502);
+    expect(lines().at(-1)).toBe('gone GONE');
+    expect(batches).toHaveLength(2);
+  });
+
+  test('frees what readers who left held', async () => {
+    const { store, stop, follow } = fixture('a');
+    follow();
+    stop.abort();
+    store.gone({ ...fault, code: 'GONE' });
+    await turns();
+    expect(store.size).toBe(0);
+  });
+});
+
+describe('resuming', () => {
+  const told = (events: readonly StoreEvent[] | undefined) => events?.map(printEvent);
+
+  test('gives what came after any version that was reached', () => {
+    const { store, apply } = fixture('a');
+    apply('b');
+    store.confirmed(versionOf(15));
+    store.confirmed(versionOf(18));
+    listInto(store, [objectOf({ name: 'c', version: 20 })], 21);
+    store.applied(objectOf({ name: 'd', version: 30 }), versionOf(30), neverAsked);
+    const list = ['deleted default/a@1 by absence', 'deleted default/b@11 by absence', 'applied default/c@20'];
+    expect(told(store.changesSince('e', versionOf(10)))).toEqual(['applied default/b@11', ...list, 'applied default/d@30']);
+    for (const version of [11, 15, 16, 18, 20])
+      expect(told(store.changesSince('e', versionOf(version)))).toEqual([...list, 'applied default/d@30']);
+    for (const version of [21, 25]) expect(told(store.changesSince('e', versionOf(version)))).toEqual(['applied default/d@30']);
+    expect(store.changesSince('e', versionOf(30))).toEqual([]);
+  });
+
+  test('says that the delta is unknown: too old, ahead, another epoch, opaque', () => {
+    const { store, apply } = fixture('a');
+    apply('b');
+    for (const version of [9, 12, '011', 'abc']) expect(store.changesSince('e', versionOf(version))).toBeUndefined();
+    expect(store.changesSince('other', versionOf(11))).toBeUndefined();
+    listInto(store, [], 5);
+    expect(store.changesSince('e', versionOf(5))).toBeUndefined();
+    expect(store.changesSince('e+1', versionOf(5))).toEqual([]);
+    expect(store.changesSince('e+1', versionOf(4))).toBeUndefined();
+  });
+
+  test('works by equality where versions are opaque', () => {
+    const store = createStore({ epoch: 'e', clock: createManualClock() });
+    listInto(store, [], 'v-a');
+    store.applied(objectOf({ name: 'x' }), versionOf('v-c'), neverAsked);
+    store.confirmed(versionOf('v-b'));
+    store.applied(objectOf({ name: 'y' }), versionOf('v-d'), neverAsked);
+    expect(told(store.changesSince('e', versionOf('v-a')))).toEqual(['applied default/x@', 'applied default/y@']);
+    for (const version of ['v-b', 'v-c']) expect(told(store.changesSince('e', versionOf(version)))).toEqual(['applied default/y@']);
+    expect(store.changesSince('e', versionOf('v-x'))).toBeUndefined();
+  });
+
+  test('tells again what a list by content changed at a version already reached', () => {
+    const { store } = fixture('a');
+    const stage = store.replace({ byContent: true });
+    stage.add(objectOf({ name: 'a', version: 1, spec: {} }), neverAsked);
+    stage.commit(versionOf(10));
+    expect(told(store.changesSince('e', versionOf(10)))).toEqual(['applied default/a@1 was @1']);
+  });
+
+  test('remembers 4,096 changes', () => {
+    const { store, apply } = fixture();
+    for (let index = 0; index < 5_000; index += 1) apply(`p${index % 10}`);
+    expect(store.version).toBe('5010');
+    expect(store.changesSince('e', versionOf(5_010 - 4_096))).toHaveLength(4_096);
+    expect(store.changesSince('e', versionOf(5_009 - 4_096))).toBeUndefined();
+  });
+
+  test('remembers 4 MiB', () => {
+    const { store } = fixture();
+    const big = (name: string, version: number): KubernetesObject => objectOf({ name, version, spec: { text: 'x'.repeat(1_000_000) } });
+    for (let version = 11; version <= 20; version += 1) store.applied(big(`p${version}`, version), versionOf(version), neverAsked);
+    expect(store.changesSince('e', versionOf(16))).toHaveLength(4);
+    expect(store.changesSince('e', versionOf(15))).toBeUndefined();
+  });
+
+  test('remembers 10 minutes', async () => {
+    const { store, clock, apply } = fixture();
+    apply('a');
+    await clock.advance(6 * 60_000);
+    apply('b');
+    await clock.advance(4 * 60_000);
+    expect(store.changesSince('e', versionOf(10))).toHaveLength(2);
+    await clock.advance(1);
+    expect(store.changesSince('e', versionOf(10))).toBeUndefined();
+    expect(store.changesSince('e', versionOf(11))).toHaveLength(1);
+  });
+
+  test('forgets a list of more changes than it remembers', () => {
+    const { store } = fixture();
+    listInto(
+      store,
+      Array.from({ length: 4_097 }, (_, index) => objectOf({ name: `p${index}`, version: 20 })),
+      20,
+    );
+    expect(store.changesSince('e', versionOf(10))).toBeUndefined();
+    expect(store.changesSince('e', versionOf(20))).toEqual([]);
+  });
+});
