@@ -1,0 +1,169 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as inRealTime } from 'node:timers/promises';
+import type { Flags } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import type { Json } from '../../src/core/json.ts';
+import { type Log, silentLog } from '../../src/core/log.ts';
+import type { KubernetesObject } from '../../src/core/objects.ts';
+import { createGateway, type Gateway } from '../../src/gateway.ts';
+import { kubeconfigOf } from '../../src/sim/kubeconfig-of.ts';
+import type { SimCluster, SimClusterOptions } from '../../src/sim/sim-cluster.ts';
+import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
+import { createManualClock, type ManualClock } from './manual-clock.ts';
+import { seededRandom } from './seeded-random.ts';
+
+/** What a list field answers, as far as tests read it. */
+export interface Listed {
+  readonly items: readonly { readonly metadata: { readonly name: string; readonly namespace?: string; readonly uid?: string } }[];
+  readonly totalCount: number;
+  readonly sync: readonly { readonly phase: string; readonly asOf: string | null; readonly cluster: { readonly name: string } }[];
+  readonly faults: readonly { readonly code: string; readonly message: string; readonly cluster: { readonly name: string } }[];
+}
+
+export interface GraphAnswer<Data> {
+  readonly data?: Data | null;
+  readonly errors?: readonly { readonly message: string; readonly extensions: { readonly code: string } }[];
+  readonly extensions?: Readonly<Record<string, Json>>;
+}
+
+/** The whole gateway in process, over embedded clusters, with a clock that only the test moves. */
+export interface TestGateway extends AsyncDisposable {
+  /** Where GraphQL is served, over real HTTP. */
+  readonly url: string;
+  readonly clock: ManualClock;
+  /** The cluster itself: put and remove objects, misbehave. @throws {Error} if there is none of the name. */
+  cluster(name: string): SimCluster;
+  /** The data of an operation. @throws {Error} if it had errors. */
+  query<Data>(text: string, variables?: Readonly<Record<string, Json>>): Promise<Data>;
+  ask<Data>(text: string, variables?: Readonly<Record<string, Json>>): Promise<GraphAnswer<Data>>;
+  /** Moves the clock by so much, in small steps between which sockets get their turns. */
+  pass(ms: number): Promise<void>;
+  /** Moves the clock on until it is so. @throws {Error} after `withinMs` of its time, a minute by default. */
+  until(isSo: () => Promise<boolean> | boolean, withinMs?: number): Promise<void>;
+}
+
+export interface TestGatewayOptions {
+  readonly flags?: Flags;
+  /** Of the config file, besides its apiVersion: YAML or JSON. */
+  readonly configFile?: Readonly<Record<string, Json>>;
+  /** How a cluster of that name is to be. */
+  readonly clusters?: Readonly<Record<string, Partial<SimClusterOptions>>>;
+  /** What a cluster does before the gateway starts. */
+  readonly before?: (cluster: (name: string) => SimCluster) => void;
+  readonly log?: Log;
+  /** Resolve as soon as it listens, ready or not. */
+  readonly waitFor?: 'ready' | 'listening';
+}
+
+/** So much of the gateway's time passes per step, and so much of the machine's: sockets are as fast as ever, so time may not fly. */
+const step = { virtualMs: 100, realMs: 4 } as const;
+
+/**
+ * Starts a gateway over one embedded cluster per name, holding these objects (definitions among them are defined first). Resolves when it is ready.
+ */
+export async function startGateway(
+  fleet: Readonly<Record<string, readonly KubernetesObject[]>>,
+  options: TestGatewayOptions = {},
+): Promise<TestGateway> {
+  await using stack = new AsyncDisposableStack();
+  const clock = createManualClock({ random: seededRandom(1) });
+  const clusters = new Map<string, SimCluster>();
+  for (const [name, objects] of Object.entries(fleet)) {
+    const cluster = stack.use(await startSimCluster({ ...options.clusters?.[name], name, clock }));
+    clusters.set(name, cluster);
+    fill(cluster, objects);
+  }
+  const cluster = (name: string) => {
+    const found = clusters.get(name);
+    if (found === undefined) throw new Error(`expected a cluster of ${[...clusters.keys()]}, got ${name}`);
+    return found;
+  };
+  options.before?.(cluster);
+  const directory = await mkdtemp(path.join(tmpdir(), 'muster-test-'));
+  stack.defer(() => rm(directory, { recursive: true }));
+  const config = await configIn(directory, [...clusters.values()], options);
+  const gateway = stack.use(await pumped(clock, createGateway({ config, clock, log: options.log ?? silentLog })));
+  if (options.waitFor !== 'listening') await pumped(clock, gateway.whenReady(new AbortController().signal));
+  return testGatewayOf({ gateway, clock, cluster, stack: stack.move() });
+}
+
+function fill(cluster: SimCluster, objects: readonly KubernetesObject[]): void {
+  const isDefinition = ({ kind }: KubernetesObject) => kind === 'CustomResourceDefinition';
+  for (const object of objects.filter(isDefinition)) cluster.define(object);
+  for (const object of objects.filter((one) => !isDefinition(one))) cluster.put(object);
+}
+
+async function configIn(directory: string, clusters: readonly SimCluster[], { flags, configFile }: TestGatewayOptions) {
+  const kubeconfig = path.join(directory, 'kubeconfig');
+  await writeFile(kubeconfig, kubeconfigOf(clusters));
+  const file = path.join(directory, 'config.yaml');
+  if (configFile !== undefined) await writeFile(file, JSON.stringify({ apiVersion: 'config.muster.dev/v1alpha1', ...configFile }));
+  return loadConfig({
+    flags: { kubeconfig, port: '0', ...(configFile === undefined ? {} : { config: file }), ...flags },
+    environment: { HOME: directory, XDG_STATE_HOME: directory, PATH: process.env.PATH },
+    directory,
+  });
+}
+
+interface Parts {
+  readonly gateway: Gateway;
+  readonly clock: ManualClock;
+  readonly cluster: (name: string) => SimCluster;
+  readonly stack: AsyncDisposableStack;
+}
+
+function testGatewayOf({ gateway, clock, cluster, stack }: Parts): TestGateway {
+  const ask = async <Data>(query: string, variables: Readonly<Record<string, Json>> = {}): Promise<GraphAnswer<Data>> => {
+    const asked = fetch(gateway.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query, variables }),
+    });
+    const answer = await pumped(clock, asked);
+    return (await answer.json()) as GraphAnswer<Data>;
+  };
+  return {
+    url: gateway.url,
+    clock,
+    cluster,
+    ask,
+    async query<Data>(text: string, variables?: Readonly<Record<string, Json>>) {
+      const { data, errors } = await ask<Data>(text, variables);
+      if (errors !== undefined || data === undefined || data === null) throw new Error(`expected data, got ${JSON.stringify(errors)}`);
+      return data;
+    },
+    async pass(ms) {
+      for (let left = ms; left > 0; left -= step.virtualMs) await tick(clock, Math.min(left, step.virtualMs));
+    },
+    async until(isSo, withinMs = 60_000) {
+      const endMs = clock.monotonic() + withinMs;
+      while (!(await isSo())) {
+        if (clock.monotonic() > endMs) throw new Error(`expected it to become so within ${withinMs} ms: ${isSo}`);
+        await tick(clock, step.virtualMs);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await pumped(clock, stack.disposeAsync());
+    },
+  };
+}
+
+async function tick(clock: ManualClock, ms: number): Promise<void> {
+  await clock.advance(ms);
+  await inRealTime(step.realMs);
+}
+
+/** What the promise gives, with time going on until it does. */
+async function pumped<T>(clock: ManualClock, promise: Promise<T>): Promise<T> {
+  let isSettled = false;
+  const settled = promise.finally(() => {
+    isSettled = true;
+  });
+  settled.catch(() => undefined);
+  // The first turns are for what needs no time: most of what is asked.
+  for (let turn = 0; turn < 25 && !isSettled; turn++) await inRealTime(1);
+  while (!isSettled) await tick(clock, step.virtualMs);
+  return settled;
+}
