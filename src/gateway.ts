@@ -74,10 +74,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const ending = new AbortController();
   stack.defer(() => ending.abort());
   const counts = new UpstreamCounts();
-  // What must be read or imported meanwhile is under way before the first socket opens.
-  const [preparing, opened] = [prepare(config), openSource({ config, clock, log })];
-  preparing.catch(() => undefined);
-  const { source, demo } = stack.use(await opened);
+  const [token, sealKey] = await Promise.all([
+    config.tokenFile === undefined ? undefined : readToken(config.tokenFile),
+    stateKey(config.stateDirectory),
+  ]);
+  const { source, demo } = stack.use(await openSource({ config, clock, log }));
 
   const mirrors = stack.use(createMirrors({ clock, log }));
   const fleet = stack.use(
@@ -94,7 +95,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     ending.signal,
   );
 
-  const { baseline, sealKey, token, serve, examples } = await preparing;
+  const { baseline, serve, examples } = await prepare();
   const fetchDocument = createDocumentFetcher((name) => fleet.member(name)?.api);
   const models = createCatalog({ mirrors, baseline, fetchDocument, clock, log }, ending.signal);
   const schema = createLiveSchema({ models, clock, log }, ending.signal);
@@ -194,12 +195,11 @@ function demoCandidate({
   };
 }
 
-/** What the start needs besides the clusters. The edge with all its libraries is imported here: it takes a while, as connecting does. */
-async function prepare(config: Config) {
+/** What takes a while to read and import, just as connecting does: so it is done while the first sockets open. */
+async function prepare() {
   const baseline = readFile(new URL('../schema/kubernetes.json', import.meta.url), 'utf8').then((text) => parseModel(JSON.parse(text)));
-  const token = config.tokenFile === undefined ? undefined : readToken(config.tokenFile);
   const [{ serve }, examples] = await Promise.all([import('./serve/serve.ts'), import('./serve/examples.ts')]);
-  return { baseline: await baseline, sealKey: await stateKey(config.stateDirectory), token: await token, serve, examples };
+  return { baseline: await baseline, serve, examples };
 }
 
 interface Followed {

@@ -1,0 +1,195 @@
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type RunningProcess, runMuster } from '../support/run-process.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'muster-process-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const run = (args: readonly string[], environment: Record<string, string> = {}) =>
+  runMuster(args, { HOME: folder, XDG_STATE_HOME: path.join(folder, 'state'), ...environment });
+const url = async (gateway: RunningProcess) => (await gateway.says(/^ready (http\S+)$/m))[1] ?? '';
+
+async function ask(at: string, query: string, variables?: object) {
+  const answer = await fetch(at, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query, variables }),
+  });
+  return (await answer.json()) as { data?: Record<string, never>; errors?: unknown };
+}
+
+describe('the embedded fleet', () => {
+  test('is there when no kubeconfig is, says DEMO, and shows queries that run', async () => {
+    await using gateway = run(['--port', '0']);
+    const at = await url(gateway);
+    expect(gateway.out()).toContain('DEMO');
+    for (const cluster of ['eu-prod', 'us-prod', 'staging']) {
+      expect(gateway.out()).toMatch(new RegExp(`^${cluster}  connecting$`, 'm'));
+      expect(gateway.out()).toMatch(new RegExp(`^${cluster}  synced, [\\d,]+ objects \\(v1\\.\\d+\\.\\d+\\)$`, 'm'));
+    }
+    expect(await ask(at, '{ gateway { demo } clusters { phase } }')).toEqual({
+      data: { gateway: { demo: true }, clusters: Array(3).fill({ phase: 'SYNCED' }) },
+    });
+    const shown = gateway
+      .out()
+      .slice(gateway.out().indexOf('DEMO'), gateway.out().indexOf('ready http'))
+      .split(/\n\n(?=# )/)
+      .slice(1);
+    expect(shown).toHaveLength(3);
+    for (const query of shown) {
+      const { data, errors } = await ask(at, query);
+      expect(errors).toBeUndefined();
+      expect(JSON.stringify(data)).toContain('"name"');
+    }
+    gateway.kill('SIGTERM');
+    expect(await gateway.ended).toBe(0);
+    expect(gateway.err()).not.toMatch(/"level":"(warn|error)"/);
+  });
+
+  test('every query that GraphiQL opens with finds something in it', async () => {
+    await using gateway = run(['--demo', '--port', '0', '--log-level', 'error']);
+    const at = await url(gateway);
+    const { exampleQueries } = await import('../../src/serve/examples.ts');
+    for (const { query, variables } of exampleQueries) {
+      const { data, errors } = await ask(at, query, variables === undefined ? undefined : JSON.parse(variables));
+      expect(errors).toBeUndefined();
+      expect(JSON.stringify(data), query).toMatch(/"(name|kind)":"/);
+    }
+  });
+});
+
+describe('its end', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    '%s ends it when idle, within a second, with exit code 0; a second one at once changes nothing',
+    async (signal) => {
+      await using gateway = run(['--demo', '--port', '0']);
+      const at = await url(gateway);
+      await ask(at, '{ clusters { name } }');
+      const before = performance.now();
+      gateway.kill(signal);
+      gateway.kill(signal);
+      expect(await gateway.ended).toBe(0);
+      expect(performance.now() - before).toBeLessThan(2_000);
+      await expect(fetch(at)).rejects.toThrow();
+    },
+  );
+
+  test('a signal while it starts ends it too', async () => {
+    await using gateway = run(['--demo', '--port', '0']);
+    await gateway.says(/connecting/);
+    gateway.kill('SIGTERM');
+    expect(await gateway.ended).toBe(0);
+  });
+
+  test('a second signal more than a second later ends at once what will not end', async () => {
+    await writeFile(path.join(folder, 'muster.yaml'), 'apiVersion: config.muster.dev/v1alpha1\nshutdownDelaySeconds: 600\n');
+    await using gateway = run(['--demo', '--port', '0', '--config', path.join(folder, 'muster.yaml')]);
+    const at = await url(gateway);
+    gateway.kill('SIGTERM');
+    // It is not ready from then on, and answers all the same.
+    await untilStatus(new URL('/readyz', at), 503);
+    expect((await ask(at, '{ clusters { name } }')).errors).toBeUndefined();
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    gateway.kill('SIGTERM');
+    expect(await gateway.ended).toBe(143);
+  });
+});
+
+describe('what it cannot do is told in one line, with exit code 2', () => {
+  const refused = async (args: readonly string[], environment: Record<string, string> = {}) => {
+    await using gateway = run(args, environment);
+    expect(await gateway.ended).toBe(2);
+    expect(gateway.out()).toBe('');
+    expect(gateway.err()).toMatch(/^muster: [^\n]+\n$/);
+    return gateway.err().trim();
+  };
+
+  test('a kubeconfig that was named and is not there', async () => {
+    expect(await refused(['--kubeconfig', 'nowhere'])).toContain('nowhere');
+    expect(await refused([], { KUBECONFIG: '/nowhere/config' })).toContain('/nowhere/config');
+    expect(await refused([], { MUSTER_KUBECONFIG: '/nowhere/other' })).toContain('/nowhere/other');
+  });
+
+  test('a kubeconfig that is none', async () => {
+    const file = path.join(folder, 'config');
+    await writeFile(file, 'clusters: [');
+    expect(await refused(['--kubeconfig', file])).toContain(file);
+  });
+
+  test('a context that is not in it', async () => {
+    const file = path.join(folder, 'config');
+    await writeFile(file, JSON.stringify(kubeconfig()));
+    expect(await refused(['--kubeconfig', file, '--context', 'nroth'])).toContain(
+      'no context "nroth" in the kubeconfig; did you mean "north"?',
+    );
+    expect(await refused(['--context', 'north'])).toContain('no kubeconfig found for the context "north"');
+  });
+
+  test('an unknown key of the config file', async () => {
+    const file = path.join(folder, 'muster.yaml');
+    await writeFile(file, 'apiVersion: config.muster.dev/v1alpha1\nprot: 4000\n');
+    expect(await refused(['--demo', '--config', file])).toBe(`muster: ${file}: unknown key prot; did you mean port?`);
+  });
+
+  test('a port in use', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    await using gateway = run(['--demo', '--port', String(port), '--log-level', 'silent']);
+    expect(await gateway.ended).toBe(2);
+    expect(gateway.err()).toBe(`muster: port ${port} on 127.0.0.1 is in use: expected a free one, or another by --port\n`);
+    server.close();
+  });
+
+  test('a host that is not loopback, without a token', async () => {
+    expect(await refused(['--demo', '--host', '0.0.0.0'])).toContain('the host "0.0.0.0" is not loopback: expected --token-file');
+    expect(await refused(['--demo', '--host', '0.0.0.0', '--token-file', 'nowhere'])).toContain(
+      'nowhere cannot be read: there is no such file',
+    );
+  });
+
+  test('an unknown flag', async () => {
+    expect(await refused(['--kubconfig', 'x'])).toBe("muster: unknown option '--kubconfig' (Did you mean --kubeconfig?)");
+  });
+});
+
+test('a token file opens another host, and is demanded there', async () => {
+  await writeFile(path.join(folder, 'token'), 'correct-horse\n');
+  await using gateway = run(['--demo', '--port', '0', '--host', '0.0.0.0', '--token-file', path.join(folder, 'token')]);
+  const at = (await url(gateway)).replace('0.0.0.0', '127.0.0.1');
+  const post = (headers: Record<string, string>) =>
+    fetch(at, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: '{"query":"{ clusters { name } }"}' });
+  expect((await post({})).status).toBe(401);
+  expect((await post({ authorization: 'Bearer correct-horse' })).status).toBe(200);
+});
+
+test('the key that seals cursors outlives the process', async () => {
+  const page = 'query ($after: String) { pods(first: 1, after: $after) { items { id } pageInfo { endCursor } } }';
+  let after: unknown;
+  for (const _ of ['first', 'second']) {
+    await using gateway = run(['--demo', '--port', '0']);
+    const { data, errors } = await ask(await url(gateway), page, { after });
+    expect(errors).toBeUndefined();
+    after = (data as { pods?: { pageInfo: { endCursor: string } } }).pods?.pageInfo.endCursor;
+    expect(after).toEqual(expect.any(String));
+  }
+  expect((await stat(path.join(folder, 'state/muster/key'))).mode & 0o777).toBe(0o600);
+});
+
+async function untilStatus(at: URL, status: number): Promise<void> {
+  while ((await fetch(at)).status !== status) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+function kubeconfig() {
+  return {
+    clusters: [{ name: 'north', cluster: { server: 'https://127.0.0.1:1' } }],
+    users: [{ name: 'north', user: {} }],
+    contexts: [{ name: 'north', context: { cluster: 'north', user: 'north' } }],
+  };
+}

@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+
+/** A process of ours while it runs, and what it has written. */
+export interface RunningProcess extends AsyncDisposable {
+  readonly pid: number;
+  /** All of stdout so far. */
+  out(): string;
+  /** All of stderr so far. */
+  err(): string;
+  /** Resolves once stdout matches; rejects with all that was written if the process ends before. */
+  says(pattern: RegExp): Promise<RegExpExecArray>;
+  kill(signal: NodeJS.Signals): void;
+  /** Its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+}
+
+/** Runs `muster` as `npm start` does, with an environment that holds nothing of this machine's clusters. Disposing kills what still runs. */
+export function runMuster(args: readonly string[], environment: Readonly<Record<string, string>>): RunningProcess {
+  const main = path.join(import.meta.dirname, '../../src/main.ts');
+  const child = spawn(process.execPath, [main, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH ?? '', ...environment },
+  });
+  const texts = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    texts.out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    texts.err += text;
+  });
+  const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
+  return {
+    pid: child.pid ?? 0,
+    out: () => texts.out,
+    err: () => texts.err,
+    ended,
+    kill: (signal) => child.kill(signal),
+    says: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const match = pattern.exec(texts.out);
+          if (match !== null) resolve(match);
+          return match !== null;
+        };
+        if (look()) return;
+        child.stdout.on('data', look);
+        void ended.then((how) => look() || reject(new Error(`ended with ${how}:\n${texts.out}\n${texts.err}`)));
+      }),
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
