@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type Log, silentLog } from '../../src/core/log.ts';
+import type { SimCluster } from '../../src/sim/sim-cluster.ts';
+import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
+import { kubeconfigText, runGateway } from '../support/run-gateway.ts';
+
+const never = new AbortController().signal;
+let north: SimCluster;
+let south: SimCluster;
+beforeAll(async () => {
+  [north, south] = await Promise.all([startSimCluster({ name: 'north' }), startSimCluster({ name: 'south' })]);
+  for (const cluster of [north, south])
+    cluster.put({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: `web-${cluster.name}`, namespace: 'default' },
+      spec: { containers: [] },
+    });
+});
+afterAll(async () => {
+  await Promise.all([north, south].map((cluster) => cluster[Symbol.asyncDispose]()));
+});
+
+const both = () => [
+  { name: 'north', cluster: north },
+  { name: 'south', cluster: south },
+];
+/** Nobody listens there. */
+const nowhere = () => ({ ...north, url: 'https://127.0.0.1:1', caPem: north.caPem, token: 'x' });
+const clustersOf = async (run: Awaited<ReturnType<typeof runGateway>>) =>
+  (
+    (await run.query('{ clusters { name phase faults { code message } } }')) as {
+      clusters: { name: string; phase: string; faults: { code: string; message: string }[] }[];
+    }
+  ).clusters;
+const namesOf = async (run: Awaited<ReturnType<typeof runGateway>>) => (await clustersOf(run)).map(({ name }) => name).join(' ');
+
+test('answers typed objects of every context of the kubeconfig', async () => {
+  await using run = await runGateway({ contexts: both() });
+  await run.gateway.whenReady(never);
+  expect(await run.query('{ pods { totalCount items { cluster { name } metadata { name } } faults { code } } gateway { demo } }')).toEqual({
+    pods: {
+      totalCount: 2,
+      items: [
+        { cluster: { name: 'north' }, metadata: { name: 'web-north' } },
+        { cluster: { name: 'south' }, metadata: { name: 'web-south' } },
+      ],
+      faults: [],
+    },
+    gateway: { demo: false },
+  });
+});
+
+test('tells how far each cluster is while it starts', async () => {
+  await using run = await runGateway({ contexts: [...both(), { name: 'nowhere', cluster: nowhere() }] });
+  await run.gateway.whenReady(never);
+  const steps = (cluster: string) => [...new Set(run.progress.filter((step) => step.cluster === cluster).map(({ step }) => step))];
+  expect(steps('north').at(0)).toBe('connecting');
+  expect(steps('north').at(-1)).toBe('synced');
+  expect(run.progress.findLast(({ cluster }) => cluster === 'south')).toMatchObject({
+    step: 'synced',
+    version: south.gitVersion,
+    objects: expect.any(Number),
+  });
+  expect(run.progress.findLast(({ cluster }) => cluster === 'nowhere')).toMatchObject({ step: 'failed', code: 'UNREACHABLE' });
+});
+
+test('a cluster that joins or leaves the kubeconfig joins or leaves the graph, and the others are not touched', async () => {
+  await using run = await runGateway({ contexts: [{ name: 'north', cluster: north }] });
+  await run.gateway.whenReady(never);
+  await run.query('{ pods { totalCount } }');
+  const connections = north.connections();
+  const requests = north.requests.length;
+  await run.rewrite('kubeconfig', kubeconfigText(both()));
+  await vi.waitUntil(async () => (await namesOf(run)) === 'north south', { timeout: 20_000 });
+  expect(await run.query('{ pods { totalCount } }')).toEqual({ pods: { totalCount: 2 } });
+  await run.rewrite('kubeconfig', kubeconfigText([{ name: 'north', cluster: north }]));
+  await vi.waitUntil(async () => (await namesOf(run)) === 'north', { timeout: 20_000 });
+  expect(await run.query('{ pods { totalCount } }')).toEqual({ pods: { totalCount: 1 } });
+  await vi.waitUntil(() => south.connections() === 0, { timeout: 20_000 });
+  expect(north.connections()).toBe(connections);
+  expect(north.requests.length).toBe(requests);
+});
+
+test('a kubeconfig broken while it runs changes nothing, and says so', async () => {
+  const warnings: unknown[] = [];
+  const log: Log = { ...silentLog, warn: (fields, message) => message.startsWith('the kubeconfig') && warnings.push(fields) };
+  await using run = await runGateway({ contexts: both(), log });
+  await run.gateway.whenReady(never);
+  await run.rewrite('kubeconfig', '{ broken');
+  await vi.waitUntil(() => warnings.length > 0, { timeout: 20_000 });
+  expect(await namesOf(run)).toBe('north south');
+  expect(await run.query('{ pods { totalCount } }')).toEqual({ pods: { totalCount: 2 } });
+});
+
+test('one cluster by two contexts is one, with a DUPLICATE fault: by its address at once', async () => {
+  await using run = await runGateway({ contexts: [...both(), { name: 'north-admin', cluster: north }] });
+  await run.gateway.whenReady(never);
+  const clusters = await clustersOf(run);
+  expect(clusters.map(({ name }) => name)).toEqual(['north', 'south']);
+  expect(clusters[0]?.faults).toEqual([{ code: 'DUPLICATE', message: 'north-admin is the same cluster: it is read once, as north' }]);
+  expect(await run.query('{ pods { totalCount } }')).toEqual({ pods: { totalCount: 2 } });
+});
+
+test('and by another address as soon as it has said who it is; the first named wins', async () => {
+  const aliased = {
+    name: 'alias',
+    cluster: { ...north, url: north.url.replace('127.0.0.1', 'localhost'), caPem: north.caPem, token: north.token },
+  };
+  await using run = await runGateway({ contexts: [...both(), aliased], flags: { context: ['alias', 'south', 'north'] } });
+  await run.gateway.whenReady(never);
+  await vi.waitUntil(async () => (await namesOf(run)) === 'alias south', { timeout: 20_000 });
+  expect((await clustersOf(run))[0]?.faults.map(({ code }) => code)).toEqual(['DUPLICATE']);
+  expect(await run.query('{ pods { totalCount } }')).toEqual({ pods: { totalCount: 2 } });
+  expect(run.progress).toContainEqual({ cluster: 'north', step: 'duplicate', same: 'alias' });
+});
+
+test('the config file names clusters and what is known of them, and is followed as it changes', async () => {
+  const header = 'apiVersion: config.muster.dev/v1alpha1\n';
+  const first = `${header}clusters:\n  - { name: eu, context: north, region: eu-1, labels: { tier: prod } }\n`;
+  await using run = await runGateway({ contexts: both(), configFile: first });
+  await run.gateway.whenReady(never);
+  const view = () => run.query('{ clusters { name region labels } }');
+  expect(await view()).toEqual({ clusters: [{ name: 'eu', region: 'eu-1', labels: { tier: 'prod' } }] });
+  await run.rewrite('config', `${first}  - { name: us, context: south }\n`);
+  await vi.waitUntil(async () => (await namesOf(run)) === 'eu us', { timeout: 20_000 });
+  expect(await view()).toMatchObject({ clusters: [{ name: 'eu' }, { name: 'us', region: null, labels: {} }] });
+});
+
+test('a cluster that cannot be reached at the start is a fault of its own, and the others answer', async () => {
+  await using run = await runGateway({ contexts: [{ name: 'nowhere', cluster: nowhere() }, ...both()] });
+  await run.gateway.whenReady(never);
+  const { pods } = (await run.query('{ pods { totalCount faults { code cluster { name } } } }')) as { pods: unknown };
+  expect(pods).toEqual({ totalCount: 2, faults: [{ code: 'UNREACHABLE', cluster: { name: 'nowhere' } }] });
+});
+
+test('its end leaves nothing connected', async () => {
+  const run = await runGateway({ contexts: both() });
+  await run.gateway.whenReady(never);
+  await run.query('{ pods { totalCount } deployments { totalCount } }');
+  expect(north.connections()).toBeGreaterThan(0);
+  await run.gateway.stop();
+  await vi.waitUntil(() => north.connections() + south.connections() === 0, { timeout: 20_000 });
+  await expect(fetch(run.gateway.url)).rejects.toThrow();
+  await run[Symbol.asyncDispose]();
+});
+
+test('metrics tell of clusters and of requests to them', async () => {
+  await using run = await runGateway({ contexts: both() });
+  await run.gateway.whenReady(never);
+  await run.query('{ pods { totalCount } }');
+  const text = await (await fetch(new URL('/metrics', run.gateway.url))).text();
+  expect(text).toContain('muster_cluster_phase{cluster="north",phase="SYNCED"} 1\n');
+  expect(text).toMatch(/muster_mirror_objects\{cluster="south"\} [1-9]/);
+  expect(text).toMatch(/muster_upstream_requests_total\{cluster="north",verb="get",code="OK"\} [1-9]/);
+});
