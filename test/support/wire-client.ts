@@ -97,9 +97,11 @@ function overHttp2({ url, caPem, token }: WireServer): WireClient {
   return {
     session,
     ...asking(async (path, { method = 'GET', headers = {}, body }) => {
-      const stream = session.request({ ':path': path, ':method': method, ...identified(token, body), ...headers });
+      // Else Node takes it that a DELETE has no body.
+      const options = { endStream: body === undefined };
+      const stream = session.request({ ':path': path, ':method': method, ...identified(token, body), ...headers }, options);
       stream.on('error', () => undefined);
-      stream.end(textOf(body));
+      if (body !== undefined) stream.end(textOf(body));
       const { promise, resolve } = Promise.withResolvers<Head>();
       stream.on('response', ({ ':status': status = 0, ...rest }) => resolve({ status, headers: rest, body: stream }));
       stream.on('close', () => resolve({ status: 0, headers: {}, body: undefined }));
