@@ -1,0 +1,98 @@
+import { spawnSync } from 'node:child_process';
+import {
+  type GraphQLArgument,
+  type GraphQLEnumType,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isSpecifiedScalarType,
+  lexicographicSortSchema,
+  printSchema,
+} from 'graphql';
+import { expect, test } from 'vitest';
+import { faultCodes } from '../../src/core/faults.ts';
+import { buildGraph } from '../../src/graph/graph.ts';
+import { loadBaseline } from '../support/kubernetes-objects.ts';
+
+const model = loadBaseline();
+const schema = buildGraph(model);
+
+test('the schema of the built-in kinds is the one that was reviewed', async () => {
+  // After a change that is meant: npx vitest run test/graph/sdl.test.ts -u
+  await expect(`${printSchema(lexicographicSortSchema(schema))}\n`).toMatchFileSnapshot('../../schema/muster.graphql');
+});
+
+test('every type, field, argument and value that is written by hand is described', () => {
+  const silent = Object.values(schema.getTypeMap())
+    .filter((type) => !model.types.has(type.name) && !isIntrospectionType(type) && !isSpecifiedScalarType(type))
+    .flatMap(silentParts);
+  expect(silent).toEqual([]);
+  expect(
+    silentParts(
+      buildGraph({
+        types: new Map([['A', { name: 'A', fields: [{ name: 'b', key: 'b', type: { scalar: 'Int' } }] }]]),
+        kinds: new Map(),
+      }).getType('A'),
+    ),
+  ).toEqual(['A', 'A.b']);
+});
+
+test('FaultCode is what a fault can be', () => {
+  const codes = (schema.getType('FaultCode') as GraphQLEnumType).getValues().map(({ name, value }) => [name, value]);
+  expect(codes).toEqual(faultCodes.map((code) => [code, code]));
+});
+
+test('what later issues bring is not there yet', () => {
+  const fieldsOf = (name: string) => Object.keys((schema.getType(name) as GraphQLObjectType).getFields());
+  expect(schema.getMutationType()).toBeUndefined();
+  expect(schema.getSubscriptionType()).toBeUndefined();
+  expect(fieldsOf('Resource')).toEqual(['id', 'cluster', 'apiVersion', 'kind', 'metadata', 'sync', 'object', 'yaml']);
+  expect(fieldsOf('Connection')).toEqual(['items', 'pageInfo', 'totalCount', 'sync', 'faults']);
+  for (const name of ['Column', 'Group', 'Sum', 'PodOwner']) expect(schema.getType(name)).toBeUndefined();
+});
+
+test('every kind has its type, its connection and its two fields', () => {
+  const query = schema.getQueryType()?.getFields() ?? {};
+  for (const kind of model.kinds.values()) {
+    expect(String(query[kind.many]?.type)).toBe(`${kind.type}Connection!`);
+    expect(String(query[kind.one]?.type)).toBe(kind.type);
+    expect(query[kind.one]?.args.map(({ name }) => name)).toEqual(
+      kind.namespaced ? ['cluster', 'namespace', 'name', 'live'] : ['cluster', 'name', 'live'],
+    );
+    expect(schema.getImplementations(schema.getType('Resource') as never).objects.map(({ name }) => name)).toContain(kind.type);
+  }
+});
+
+test('building and reading load nothing of the network: neither client-node nor sockets', () => {
+  const program = `
+    import { registerHooks } from 'node:module';
+    const loaded = [];
+    registerHooks({ resolve(specifier, context, next) { const found = next(specifier, context); loaded.push(found.url); return found; } });
+    await import('./src/graph/graph.ts');
+    await import('./src/graph/live-schema.ts');
+    await import('./src/load/create-reads.ts');
+    await import('./src/load/catalog.ts');
+    console.log(JSON.stringify(loaded));`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+  expect(stderr.replaceAll(/^.*ExperimentalWarning.*$|^\(Use .*$/gm, '').trim()).toBe('');
+  const loaded = JSON.parse(stdout) as string[];
+  expect(loaded.some((url) => url.includes('@pothos/core'))).toBe(true);
+  expect(loaded.filter((url) => /client-node|undici|\/src\/cluster\/|node:(net|tls|https?|http2)$/.test(url))).toEqual([]);
+});
+
+function silentParts(type: GraphQLNamedType | undefined): readonly string[] {
+  if (type === undefined) return ['no type'];
+  const own = type.description ? [] : [type.name];
+  if (isEnumType(type)) return [...own, ...type.getValues().flatMap((value) => (value.description ? [] : [`${type.name}.${value.name}`]))];
+  if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) return own;
+  const fields = Object.values(type.getFields()).flatMap((field) => {
+    const args: readonly GraphQLArgument[] = 'args' in field ? field.args : [];
+    const silent = args.filter(({ description }) => !description).map(({ name }) => `${type.name}.${field.name}(${name})`);
+    return [...(field.description ? [] : [`${type.name}.${field.name}`]), ...silent];
+  });
+  return [...own, ...fields];
+}

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { type JsonObject, parseJsonExactly } from '../../src/core/json.ts';
+import { printYaml } from '../../src/graph/yaml.ts';
+
+const texts = [
+  'yes',
+  'y',
+  'off',
+  '0644',
+  '0o14',
+  '1_000',
+  '1:30',
+  '190:20:30',
+  'null',
+  '~',
+  '',
+  '2024-01-01',
+  '2001-12-14t21:59:43.10-05:00',
+  '1e3',
+  '.inf',
+  '0x1F',
+  '0b11',
+  '<<',
+  '-',
+  '? a',
+  '#x',
+  'a: b',
+  '!t',
+  '*x',
+  '&x',
+  'True',
+  '+1',
+  '  lead',
+  'a\nb\n',
+  'a\rb',
+  '\u0085',
+  '\u2028',
+  '\ufeffx',
+  '\u007f',
+  '\u0001',
+  '"\u0085\\"',
+  'é',
+  '🙂',
+  'word '.repeat(100),
+];
+
+test.each([
+  ['1.1', texts],
+  ['1.2', texts],
+] as const)('a YAML %s reader gets every text back as that text, as value and as key', (version, all) => {
+  const object: JsonObject = { list: all, map: Object.fromEntries(all.map((text) => [text, text])) };
+  expect(parse(printYaml(object), { version, merge: true, maxAliasCount: 0 })).toEqual(object);
+});
+
+test('no line break or mark of YAML 1.1 stands unescaped', () => {
+  expect(printYaml({ text: 'a\u0085b\u2028c\ufeff' })).toBe('text: "a\\u0085b\\u2028c\\ufeff"\n');
+});
+
+test('integers keep their digits, shared parts are repeated, long texts are not folded', () => {
+  const shared = { a: 1 };
+  const object = { big: parseJsonExactly('9007199254740993'), one: shared, two: shared, long: 'word '.repeat(60) } as JsonObject;
+  expect(printYaml(object)).toBe(`big: 9007199254740993\none:\n  a: 1\ntwo:\n  a: 1\nlong: "${'word '.repeat(60)}"\n`);
+});
