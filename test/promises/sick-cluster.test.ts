@@ -1,17 +1,142 @@
-import { expect, test } from 'vitest';
-import { type Listed, startGateway } from '../support/start-gateway.ts';
+import { describe, expect, test } from 'vitest';
+import type { SimProtocols } from '../../src/sim/misbehaviours.ts';
+import { untilEqual } from '../support/equal-mirror.ts';
+import { type Listed, startGateway, type TestGateway } from '../support/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
-const allPods = '{ pods { items { metadata { name } } sync { phase asOf cluster { name } } faults { code message cluster { name } } } }';
+// "A sick cluster never fails a request." Rows B1, B2, B4, B6, B7 of reliability.md, as a client of GraphQL sees them.
 
-test('keeps answering from the last mirror while a cluster is unreachable', async () => {
+const fields = 'items { metadata { name } } sync { phase asOf cluster { name } } faults { code message cluster { name } }';
+
+async function askPods(gateway: TestGateway, args = '(waitSeconds: 0)'): Promise<Listed> {
+  return (await gateway.query<{ pods: Listed }>(`{ pods${args} { ${fields} } }`)).pods;
+}
+
+const namesIn = ({ items }: Listed) => items.map(({ metadata }) => metadata.name);
+const faultsIn = ({ faults }: Listed) => faults.map(({ code, cluster }) => `${code} ${cluster.name}`);
+const phaseOf = ({ sync }: Listed, name: string) => sync.find(({ cluster }) => cluster.name === name)?.phase;
+const asOf = ({ sync }: Listed, name: string) => Date.parse(sync.find(({ cluster }) => cluster.name === name)?.asOf ?? '');
+
+/** How long it takes, in the gateway's milliseconds, until a query tells that fault. */
+async function msUntilFault(gateway: TestGateway, fault: string): Promise<number> {
+  const startMs = gateway.clock.monotonic();
+  await gateway.until(async () => faultsIn(await askPods(gateway)).includes(fault));
+  return gateway.clock.monotonic() - startMs;
+}
+
+test('B1: is ready, and answers from the others, when a cluster is unreachable from the start', async () => {
+  await using gateway = await startGateway(
+    { north: [pod('web')], south: [pod('api')] },
+    { before: (cluster) => void cluster('south').refuse() },
+  );
+  expect(gateway.clock.monotonic()).toBeLessThan(60_000);
+  const pods = await askPods(gateway, '');
+  expect(namesIn(pods)).toEqual(['web']);
+  expect(faultsIn(pods)).toEqual(['UNREACHABLE south']);
+  expect(phaseOf(pods, 'north')).toBe('SYNCED');
+});
+
+test('B2: serves the last mirror of a cluster that dies, with its age; tells it within 10 s; recovers alone', async () => {
   await using gateway = await startGateway({ north: [pod('web')], south: [pod('api')] });
-  expect((await gateway.query<{ pods: Listed }>(allPods)).pods.faults).toEqual([]);
-  using _down = gateway.cluster('south').refuse();
-  gateway.cluster('south').disconnect();
-  await gateway.until(async () => (await gateway.query<{ pods: Listed }>(allPods)).pods.faults.length > 0);
+  expect(faultsIn(await askPods(gateway, ''))).toEqual([]);
+  const south = gateway.cluster('south');
+  {
+    using _down = south.refuse();
+    south.disconnect();
+    // A poll of the test is a step of 100 ms.
+    expect(await msUntilFault(gateway, 'UNREACHABLE south')).toBeLessThanOrEqual(10_200);
+    const pods = await askPods(gateway);
+    expect(namesIn(pods)).toEqual(['api', 'web']);
+    expect(phaseOf(pods, 'south')).toBe('STALE');
+    await gateway.pass(60_000);
+    const later = await askPods(gateway);
+    expect(asOf(later, 'south')).toBe(asOf(pods, 'south'));
+    expect(asOf(later, 'north')).toBeGreaterThan(asOf(pods, 'north'));
+    south.put(pod('meanwhile'));
+    south.remove('Pod', 'api', 'default');
+  }
+  await untilEqual(gateway, ['north', 'south']);
+  expect(namesIn(await askPods(gateway))).toEqual(['meanwhile', 'web']);
+});
 
-  const { pods } = await gateway.query<{ pods: Listed }>(allPods);
-  expect(pods.items.map(({ metadata }) => metadata.name)).toEqual(['api', 'web']);
-  expect(pods.faults).toMatchObject([{ code: 'UNREACHABLE', cluster: { name: 'south' } }]);
+const halfOpen: readonly { readonly protocols: SimProtocols; readonly withinMs: number }[] = [
+  { protocols: 'h2', withinMs: 25_000 },
+  { protocols: 'http1', withinMs: 45_000 },
+];
+
+describe('B4: a connection over which nothing comes any more', () => {
+  test.each(halfOpen)('over $protocols is noticed within $withinMs ms, and no event is lost', async ({ protocols, withinMs }) => {
+    await using gateway = await startGateway({ north: [pod('web')], south: [pod('api')] }, { clusters: { south: { protocols } } });
+    expect(faultsIn(await askPods(gateway, ''))).toEqual([]);
+    {
+      using _dark = gateway.cluster('south').silence();
+      gateway.cluster('south').put(pod('unheard'));
+      // A poll of the test is a step of 100 ms.
+      expect(await msUntilFault(gateway, 'UNREACHABLE south')).toBeLessThanOrEqual(withinMs + 200);
+      expect(namesIn(await askPods(gateway))).toEqual(['api', 'web']);
+    }
+    await untilEqual(gateway, ['north', 'south']);
+    expect(namesIn(await askPods(gateway))).toEqual(['api', 'unheard', 'web']);
+  });
+});
+
+describe('B6: a cluster that asks for patience', () => {
+  test.each([
+    { says: 'seconds', headers: { 'retry-after': '7' }, leastMs: 7_000 },
+    { says: 'nothing', headers: {}, leastMs: 800 },
+  ])('with $says gets it, without a new list, and other kinds and clusters notice nothing', async ({ headers, leastMs }) => {
+    await using gateway = await startGateway({ north: [pod('web')], south: [pod('api')] });
+    await askPods(gateway, '');
+    const south = gateway.cluster('south');
+    const lists = () =>
+      south.requests.filter(({ resource, query }) => resource?.resource === 'pods' && query.sendInitialEvents !== undefined);
+    const before = lists().length;
+    south.answer({ status: 429, headers }, { resource: 'pods', verb: 'watch' });
+    const fromMs = gateway.clock.monotonic();
+    south.close({ resource: 'pods' });
+    south.put(pod('later'));
+    await gateway.until(async () => namesIn(await askPods(gateway)).includes('later'));
+    expect(gateway.clock.monotonic() - fromMs).toBeGreaterThanOrEqual(leastMs);
+    expect(lists()).toHaveLength(before);
+    expect(faultsIn(await askPods(gateway))).toEqual([]);
+  });
+});
+
+test('B7: bursts of 500 are waited out with growing patience, and what is held is kept', async () => {
+  await using gateway = await startGateway({ north: [pod('web')], south: [pod('api')] });
+  await askPods(gateway, '');
+  const south = gateway.cluster('south');
+  const burst = south.answer({ status: 500, times: Number.POSITIVE_INFINITY }, { resource: 'pods' });
+  const fromMs = gateway.clock.monotonic();
+  south.close({ resource: 'pods' });
+  await gateway.until(async () => faultsIn(await askPods(gateway)).includes('SERVER_ERROR south'));
+  await gateway.pass(30_000);
+  expect(namesIn(await askPods(gateway))).toEqual(['api', 'web']);
+  const tries = south.requests.filter(({ resource, startedMs }) => resource?.resource === 'pods' && startedMs >= fromMs);
+  expect(tries.length).toBeGreaterThanOrEqual(4);
+  expect(tries.length).toBeLessThanOrEqual(9);
+  burst[Symbol.dispose]();
+  await untilEqual(gateway, ['north', 'south']);
+});
+
+test('a cluster that lists slowly is waited for as long as the query says, and not longer', async () => {
+  await using gateway = await startGateway({ north: [pod('web')], south: [pod('api')] });
+  using _slow = gateway.cluster('south').delay(30_000, { resource: 'pods' });
+  const fromMs = gateway.clock.monotonic();
+  const pods = await askPods(gateway, '(waitSeconds: 2)');
+  expect(namesIn(pods)).toEqual(['web']);
+  expect(faultsIn(pods)).toEqual(['SYNCING south']);
+  expect(gateway.clock.monotonic() - fromMs).toBeLessThan(3_000);
+  await gateway.until(async () => namesIn(await askPods(gateway)).length === 2);
+});
+
+test('a kind that may not be read is a fault of that kind alone', async () => {
+  await using gateway = await startGateway(
+    { north: [pod('web')], south: [pod('api')] },
+    { before: (cluster) => void cluster('south').forbid({ kind: 'Pod' }) },
+  );
+  const { pods, namespaces } = await gateway.query<{ pods: Listed; namespaces: Listed }>(`{ pods { ${fields} } namespaces { ${fields} } }`);
+  expect(faultsIn(pods)).toEqual(['FORBIDDEN south']);
+  expect(namesIn(pods)).toEqual(['web']);
+  expect(namespaces.faults).toEqual([]);
 });

@@ -6,6 +6,8 @@ import { type Happening, timeOf, type World } from './world.ts';
 const eventTtlMs = 15 * 60_000;
 /** The most Events of one cluster: past it the oldest go first. */
 const maxEvents = 400;
+/** How many are left then, so that the next ones cost nothing for a while. */
+const keptEvents = 350;
 
 /** Turns what happens into Events. What happens again is counted in the Event it already has. */
 export interface EventLog {
@@ -39,7 +41,7 @@ export function createEventLog(): EventLog {
     prune(world) {
       if (world.view.count('Event') <= maxEvents && !world.passed('events age', 30_000, 30_000)) return;
       const events = [...world.view.objects('Event')].toSorted((a, b) => lastSeenMs(a) - lastSeenMs(b));
-      const surplus = events.length - maxEvents;
+      const surplus = events.length > maxEvents ? events.length - keptEvents : 0;
       const old = events.filter((event, index) => index < surplus || world.nowMs - lastSeenMs(event) > eventTtlMs);
       for (const event of old) world.remove('Event', event);
       if (old.length === 0) return;

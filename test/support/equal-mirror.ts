@@ -1,0 +1,58 @@
+import type { TestGateway } from './start-gateway.ts';
+
+/** What tells one state of an object from another, as one line of text. */
+type Identity = string;
+
+const query = `query ($after: String) {
+  pods(first: 500, after: $after, waitSeconds: 0) {
+    items { cluster { name } metadata { namespace name uid resourceVersion } }
+    pageInfo { hasNextPage endCursor }
+    faults { code }
+  }
+}`;
+
+interface Page {
+  readonly pods: {
+    readonly items: readonly {
+      readonly cluster: { readonly name: string };
+      readonly metadata: { readonly namespace: string; readonly name: string; readonly uid: string; readonly resourceVersion: string };
+    }[];
+    readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+    readonly faults: readonly { readonly code: string }[];
+  };
+}
+
+/** The pods as GraphQL tells them: names, uids and versions, sorted. */
+export async function podsInGraph(gateway: TestGateway): Promise<Identity[]> {
+  const found: Identity[] = [];
+  let after: string | null = null;
+  do {
+    const { pods }: Page = await gateway.query<Page>(query, { after });
+    for (const { cluster, metadata } of pods.items) {
+      found.push(`${cluster.name}/${metadata.namespace}/${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`);
+    }
+    after = pods.pageInfo.hasNextPage ? pods.pageInfo.endCursor : null;
+  } while (after !== null);
+  return found.toSorted();
+}
+
+/** The pods as their clusters have them. */
+export function podsInClusters(gateway: TestGateway, names: readonly string[]): Identity[] {
+  return names
+    .flatMap((name) =>
+      gateway
+        .cluster(name)
+        .objects('Pod')
+        .map(({ metadata }) => `${name}/${metadata.namespace}/${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`),
+    )
+    .toSorted();
+}
+
+/** Waits, in the gateway's time, until it tells what the clusters have and no fault. @throws {Error} if it does not within `withinMs`. */
+export async function untilEqual(gateway: TestGateway, names: readonly string[], withinMs = 180_000): Promise<void> {
+  await gateway.until(async () => {
+    const { pods } = await gateway.query<Page>(query, { after: null });
+    if (pods.faults.length > 0) return false;
+    return (await podsInGraph(gateway)).join('\n') === podsInClusters(gateway, names).join('\n');
+  }, withinMs);
+}
