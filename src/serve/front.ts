@@ -20,8 +20,6 @@ export interface FrontOptions {
   /** Who asks in local mode: whoever runs the gateway. */
   readonly caller: Caller;
   readonly bodyBytes: number;
-  /** Aborts what is in flight, with the reason that clients are told. */
-  readonly ending: AbortSignal;
   /** Told of each refusal before the operation was known. */
   readonly onRefused: (refusal: Refusal) => void;
   readonly onBug: (error: unknown) => void;
@@ -36,16 +34,24 @@ class ClientGone extends Error {
 export class Front {
   readonly #options: FrontOptions;
   readonly #introspections = new IntrospectionCache();
+  readonly #lives = new Set<AbortController>();
 
   constructor(options: FrontOptions) {
     this.#options = options;
   }
 
+  /** Ends what is in flight, telling the clients why. */
+  endAll(reason: MusterError): void {
+    for (const life of this.#lives) life.abort(reason);
+  }
+
   /** Order of work: headers, identity, limits, body, shape, parse, validate, execute. Rejects for nothing. */
   async handle(request: IncomingMessage, response: ServerResponse, headers: OutgoingHttpHeaders): Promise<void> {
     const requestId = randomUUID();
-    const life = new AbortController();
-    response.once('close', () => life.abort(new ClientGone()));
+    const life = this.#begin();
+    response.once('close', () => {
+      if (!response.writableFinished) life.abort(new ClientGone());
+    });
     let type: AnswerType = 'application/json';
     try {
       demandJson(request.headers);
@@ -53,16 +59,23 @@ export class Front {
       this.#options.guard.identify(request.headers);
       using _place = this.#options.admission.enter();
       const operation = parseOperation(await readBody(request, this.#options.bodyBytes));
-      const signal = AbortSignal.any([life.signal, this.#options.ending]);
       await this.#answer(
         operation,
-        { requestId, caller: this.#options.caller, transport: 'http', signal },
+        { requestId, caller: this.#options.caller, transport: 'http', life },
         { request, response, headers, type },
       );
     } catch (error) {
-      if (life.signal.aborted) return;
+      if (life.signal.reason instanceof ClientGone) return;
       this.#refuse(error, requestId, { request, response, headers, type });
+    } finally {
+      this.#lives.delete(life);
     }
+  }
+
+  #begin(): AbortController {
+    const life = new AbortController();
+    this.#lives.add(life);
+    return life;
   }
 
   async #answer(operation: OperationRequest, asking: Asking, exchange: Exchange): Promise<void> {
@@ -80,9 +93,9 @@ export class Front {
     { asking, exchange }: { readonly asking: Asking; readonly exchange: Exchange },
   ): Promise<void> {
     const { request, response, headers, type } = exchange;
-    const detached = { ...asking, signal: this.#options.ending };
     const make = async () => {
-      const answer = await this.#options.operations.run(ready, operation, detached);
+      const life = this.#begin();
+      const answer = await this.#options.operations.run(ready, operation, { ...asking, life }).finally(() => this.#lives.delete(life));
       // An answer with errors names its request: it is told, not kept.
       if (answer.body.errors !== undefined) throw new NotKept(answer);
       return Buffer.from(JSON.stringify(answer.body));

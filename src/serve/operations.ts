@@ -4,6 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
 import type { Fault } from '../core/faults.ts';
 import type { Log } from '../core/log.ts';
+import type { Deadlines } from './deadlines.ts';
 import type { Engine, ReadyOperation, ServedSchema } from './engine.ts';
 import { FaultReport } from './fault-report.ts';
 import { clientError, maskedCode } from './masking.ts';
@@ -22,6 +23,8 @@ export interface OperationsOptions {
   /** What the resolvers get. */
   readonly contextOf: (scope: OperationScope) => object;
   readonly querySeconds: number;
+  /** Of `querySeconds`. */
+  readonly deadlines: Deadlines;
   readonly clock: Clock;
   readonly log: Log;
   /** Told of every operation that ended with an answer. */
@@ -33,8 +36,8 @@ export interface Asking {
   readonly requestId: string;
   readonly caller: Caller;
   readonly transport: 'http';
-  /** Aborts when the client has gone or the gateway ends. */
-  readonly signal: AbortSignal;
+  /** The operation's own: aborted when the client has gone, when the gateway ends, or when its time is over. */
+  readonly life: AbortController;
 }
 
 /** One operation that was answered, for metrics and log. */
@@ -76,34 +79,39 @@ export class Operations {
   /**
    * Runs a prepared operation until it ends or its time is over.
    *
-   * @throws The reason of the asking's signal, if that has ended it: nobody waits for an answer then, or it is the one to be told.
+   * @throws The reason of the asking's life, if somebody else has ended it: nobody waits for an answer then, or it is the one to be told.
    */
   async run(ready: ReadyOperation, request: OperationRequest, asking: Asking): Promise<Answer> {
-    const { clock, contextOf, querySeconds } = this.#options;
-    const startedMs = clock.monotonic();
+    const startedMs = this.#options.clock.monotonic();
     const report = new FaultReport();
-    const over = new AbortController();
-    const done = new AbortController();
-    void clock
-      .sleep(querySeconds * 1000, done.signal)
-      .then(() => over.abort(new MusterError('TOO_COSTLY', `expected to answer within ${querySeconds} s`)));
-    const signal = AbortSignal.any([asking.signal, over.signal]);
-    const scope: OperationScope = {
-      caller: asking.caller,
-      signal,
-      served: ready.served,
-      reportFault: (fault, path) => report.add(fault, path),
-    };
-    const result = await ready
-      .execute(contextOf(scope), signal)
-      .catch((error: unknown): ExecutionResult | { readonly failure: unknown } => ({ failure: signal.aborted ? signal.reason : error }))
-      .finally(() => done.abort());
-    if (asking.signal.aborted) throw asking.signal.reason;
+    const outcome = await this.#execute(ready, asking, report);
     const faults = report.entries();
-    const body = 'failure' in result ? { errors: [clientError(result.failure, this.#masking(asking))] } : this.#formatted(result, asking);
+    const body =
+      'failure' in outcome ? { errors: [clientError(outcome.failure, this.#masking(asking))] } : this.#formatted(outcome, asking);
     const whole = faults === undefined ? body : { ...body, extensions: { faults } };
     const about = { request, asking, startedMs, operationType: ready.operation.operation };
     return this.#ended(about, { stage: 'execution', body: whole, faults: faults?.length ?? 0 });
+  }
+
+  async #execute(
+    ready: ReadyOperation,
+    { caller, life }: Asking,
+    report: FaultReport,
+  ): Promise<ExecutionResult | { readonly failure: unknown }> {
+    const { contextOf, deadlines, querySeconds } = this.#options;
+    const deadline = deadlines.start(() => life.abort(new MusterError('TOO_COSTLY', `expected to answer within ${querySeconds} s`)));
+    try {
+      const { signal } = life;
+      return await ready.execute(
+        contextOf({ caller, signal, served: ready.served, reportFault: (fault, path) => report.add(fault, path) }),
+        signal,
+      );
+    } catch (error) {
+      if (life.signal.aborted && !deadline.passed) throw life.signal.reason;
+      return { failure: deadline.passed ? life.signal.reason : error };
+    } finally {
+      deadline.end();
+    }
   }
 
   #formatted({ data, errors }: ExecutionResult, asking: Asking): FormattedExecutionResult {

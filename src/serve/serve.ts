@@ -5,10 +5,11 @@ import { MusterError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { documentLimits, limitRules } from '../graph/limits.ts';
 import { Admission } from './admission.ts';
+import { Deadlines } from './deadlines.ts';
 import { createEngine, type ServedSchema } from './engine.ts';
 import { Front } from './front.ts';
 import { createGraphiql, type ExampleQuery } from './graphiql.ts';
-import { createGuard } from './guard.ts';
+import { createGuard, type Guard } from './guard.ts';
 import type { Health } from './health.ts';
 import { Metrics, type MetricsOptions } from './metrics.ts';
 import { type OperationScope, Operations } from './operations.ts';
@@ -56,17 +57,13 @@ const lastWordsMs = 1_000;
  * @throws {MusterError} `BAD_INPUT`, one line, if the address cannot be listened on.
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
-  const { config, clock, log, health, observed } = options;
+  const { config, clock, log } = options;
   const admission = new Admission(config.limits.requestsInFlight);
   const ending = new AbortController();
-  const metrics = new Metrics(observed);
   let retired = false;
-  const router = routerOf(options, {
-    admission,
-    ending: ending.signal,
-    metrics,
-    health: { ...health, isReady: () => !retired && health.isReady() },
-  });
+  const parts = partsOf(options, { admission, ending: ending.signal }, () => retired);
+  const front = frontOf(options, parts);
+  const router = new Router({ ...parts, front, served: options.served, graphiql: createGraphiql(options.examples) });
   const listening = await listen({ host: config.host, port: config.port, handle: (request, response) => router.handle(request, response) });
 
   let drained: Promise<void> | undefined;
@@ -76,7 +73,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     const gone = new AbortController();
     const idle = admission.close();
     await Promise.race([idle, clock.sleep(patienceMs, gone.signal)]);
-    ending.abort(new MusterError('SHUTTING_DOWN', 'the gateway is ending'));
+    ending.abort();
+    front.endAll(new MusterError('SHUTTING_DOWN', 'the gateway is ending'));
     await Promise.race([idle.then(() => closed), clock.sleep(lastWordsMs, gone.signal)]);
     gone.abort();
     listening.destroy();
@@ -104,24 +102,19 @@ interface Parts {
   readonly ending: AbortSignal;
   readonly metrics: Metrics;
   readonly health: Health;
+  readonly guard: Guard;
+  readonly onBug: (error: unknown) => void;
+  readonly onRefused: (refusal: Refusal) => void;
 }
 
-function routerOf(options: ServeOptions, { admission, ending, metrics, health }: Parts): Router {
+function frontOf(options: ServeOptions, { admission, ending, metrics, guard, onBug, onRefused }: Parts): Front {
   const { config, clock, log, served, contextOf, caller } = options;
-  const guard = createGuard({
-    host: config.host,
-    allowOrigins: config.allowOrigins,
-    ...(options.token === undefined ? {} : { token: options.token }),
-  });
-  const onBug = (error: unknown) => log.error({ error }, 'a bug: a request met an error nobody expects');
-  const onRefused = ({ code, message }: Refusal) => {
-    metrics.answered({ transport: 'http', operationType: undefined, code });
-    if (code === 'UNAUTHENTICATED') metrics.authFailed(message.startsWith('expected') ? 'missing' : 'wrong');
-  };
+  const { querySeconds, bodyBytes } = config.limits;
   const operations = new Operations({
     engine: createEngine({ served, maxTokens: documentLimits.tokens, limitRules }),
     contextOf,
-    querySeconds: config.limits.querySeconds,
+    querySeconds,
+    deadlines: new Deadlines({ clock, limitMs: querySeconds * 1000 }, ending),
     clock,
     log,
     onAnswered: (ended) => {
@@ -129,6 +122,22 @@ function routerOf(options: ServeOptions, { admission, ending, metrics, health }:
       if (config.logLevel === 'debug') log.debug(requestLine(ended), 'answered');
     },
   });
-  const front = new Front({ operations, guard, admission, caller, bodyBytes: config.limits.bodyBytes, ending, onRefused, onBug });
-  return new Router({ front, guard, health, metrics, served, graphiql: createGraphiql(options.examples), onRefused, onBug });
+  return new Front({ operations, guard, admission, caller, bodyBytes, onRefused, onBug });
+}
+
+function partsOf(options: ServeOptions, { admission, ending }: Pick<Parts, 'admission' | 'ending'>, isRetired: () => boolean): Parts {
+  const { config, log, health, token } = options;
+  const metrics = new Metrics(options.observed);
+  return {
+    admission,
+    ending,
+    metrics,
+    health: { isReady: () => !isRetired() && health.isReady(), checks: () => health.checks() },
+    guard: createGuard({ host: config.host, allowOrigins: config.allowOrigins, ...(token === undefined ? {} : { token }) }),
+    onBug: (error) => log.error({ error }, 'a bug: a request met an error nobody expects'),
+    onRefused: ({ code, message }) => {
+      metrics.answered({ transport: 'http', operationType: undefined, code });
+      if (code === 'UNAUTHENTICATED') metrics.authFailed(message.startsWith('expected') ? 'missing' : 'wrong');
+    },
+  };
 }
