@@ -1,4 +1,5 @@
 import { isJsonObject, type Json } from '../core/json.ts';
+import { apiVersionOf } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { SimServer } from './answer-context.ts';
 import { admittedNamespace } from './answer-write.ts';
@@ -20,7 +21,45 @@ export type Administration = Pick<
 const manager = 'kube-controller-manager';
 const definitionKind = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' };
 
+/** The methods by which a cluster is filled, read and changed without a request. */
 export function administer(server: SimServer): Administration {
+  const { state } = server;
+  const writer = createWriter(server);
+  const objects = (kind: KindName, namespace?: string) => {
+    const storage = state.storageOf(kind);
+    const chosen = storage.sorted().filter((object) => namespace === undefined || object.namespace === namespace);
+    return chosen.map((object) => parsed(storage.kind, object));
+  };
+  return {
+    ...writer,
+    objects,
+    get(kind, name, namespace) {
+      const storage = state.storageOf(kind);
+      const stored = storage.get(keyIn(storage, name, namespace));
+      return stored === undefined ? undefined : parsed(storage.kind, stored);
+    },
+    list: (kind, namespace) => ({ version: String(state.revision), items: objects(kind, namespace) }),
+    remove(kind, name, namespace) {
+      const storage = state.storageOf(kind);
+      const stored = storage.get(keyIn(storage, name, namespace));
+      if (stored === undefined) return false;
+      if (isDefinitions(storage)) withdrawKind(server, stored);
+      else removeNow(state, storage, stored);
+      return true;
+    },
+    withdraw(name) {
+      const stored = state.storageOf(definitionKind).get(name);
+      if (stored === undefined) return false;
+      withdrawKind(server, stored);
+      return true;
+    },
+    aggregate: (api) => aggregateApi(server, api),
+    backup: () => ({ version: state.save() }),
+    observe: (listener) => state.onWrite(({ type, storage, object }) => listener(told(type, storage, () => parsed(storage.kind, object)))),
+  };
+}
+
+function createWriter(server: SimServer): Pick<SimCluster, 'put' | 'putRaw' | 'fill' | 'define'> {
   const { state } = server;
 
   function write(object: KubernetesObject, members?: string): StoredObject {
@@ -42,32 +81,13 @@ export function administer(server: SimServer): Administration {
     return parsed(storageFor(server, object).kind, stored);
   }
 
-  const objects = (kind: KindName, namespace?: string) => {
-    const storage = state.storageOf(kind);
-    const chosen = storage.sorted().filter((object) => namespace === undefined || object.namespace === namespace);
-    return chosen.map((object) => parsed(storage.kind, object));
-  };
   return {
     put: (object) => writeAndRead(object),
     putRaw: (object, members) => writeAndRead(object, members),
-    objects,
-    get(kind, name, namespace) {
-      const storage = state.storageOf(kind);
-      const stored = storage.get(keyIn(storage, name, namespace));
-      return stored === undefined ? undefined : parsed(storage.kind, stored);
-    },
-    list: (kind, namespace) => ({ version: String(state.revision), items: objects(kind, namespace) }),
-    remove(kind, name, namespace) {
-      const storage = state.storageOf(kind);
-      const stored = storage.get(keyIn(storage, name, namespace));
-      if (stored === undefined) return false;
-      if (isDefinitions(storage)) withdrawKind(server, stored);
-      else removeNow(state, storage, stored);
-      return true;
-    },
+    define: (definition) => writeAndRead({ ...definition, apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' }),
     fill(kind, count, template = {}) {
       const { kind: filled } = state.storageOf(kind);
-      const identity = { apiVersion: filled.group === '' ? 'v1' : `${filled.group}/${filled.versions[0]}`, kind: filled.kind };
+      const identity = { apiVersion: apiVersionOf({ group: filled.group, version: filled.versions[0] ?? '' }), kind: filled.kind };
       let managedFields: Json | undefined;
       for (let index = 0; index < count; index++) {
         const given = typeof template === 'function' ? template(index) : template;
@@ -79,17 +99,6 @@ export function administer(server: SimServer): Administration {
         managedFields ??= parsed(filled, stored).metadata.managedFields;
       }
     },
-    define: (definition) => writeAndRead({ ...definition, apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' }),
-    withdraw(name) {
-      const stored = state.storageOf(definitionKind).get(name);
-      if (stored === undefined) return false;
-      withdrawKind(server, stored);
-      return true;
-    },
-    aggregate: (api) => aggregateApi(server, api),
-    backup: () => ({ version: state.save() }),
-    observe: (listener) =>
-      state.onWrite((change) => listener(told(change.type, change.storage, () => parsed(change.storage.kind, change.object)))),
   };
 }
 

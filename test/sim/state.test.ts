@@ -47,6 +47,8 @@ test('counts revisions over all kinds, generations of the spec, and nothing wher
   const scaled = south.put({ ...deployment, spec: { replicas: 2 }, status: { replicas: 1 } });
   expect([scaled.metadata.generation, scaled.metadata.uid]).toEqual([2, first.metadata.uid]);
   expect(told).toEqual(['MODIFIED Deployment web', 'MODIFIED Deployment web']);
+  const again = south.put({ ...scaled, spec: { replicas: 3 } });
+  expect([again.metadata.generation, again.metadata.creationTimestamp]).toEqual([3, first.metadata.creationTimestamp]);
 });
 
 test('keeps managedFields of a real size', async () => {
