@@ -133,7 +133,7 @@ export interface Misbehaviours {
   /** Deletes the object and creates it again, as it was but for uid, version and time. */
   recreate(kind: KindName, name: string, namespace?: string): KubernetesObject;
   /**
-   * The server is replaced by one of another version: connections are reset. `convert` is what it makes of each object when read, at the
+   * The server is replaced by one of another version: connections are reset. `convert` is what it makes of each object it holds, at the
    * same resourceVersion: a new default.
    */
   upgrade(version: string, convert?: (object: KubernetesObject) => KubernetesObject): void;
