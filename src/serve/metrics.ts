@@ -80,16 +80,23 @@ export class Metrics {
   }
 
   #countUpstream(upstream: MetricsOptions['upstream']): void {
-    const labelOf = (cluster: string) => this.#clusterLabel(cluster);
-    new Counter({
-      name: 'muster_upstream_requests_total',
-      help: 'Requests to API servers, by verb and outcome.',
-      labelNames: ['cluster', 'verb', 'code'],
-      registers: [this.#registry],
-      collect() {
-        this.reset();
-        for (const { cluster, verb, code, count } of upstream()) this.inc({ cluster: labelOf(cluster), verb, code }, count);
-      },
+    const count = (name: string, help: string, labelNames: readonly string[], fill: (to: Counter<string>) => void) =>
+      new Counter<string>({
+        name,
+        help,
+        labelNames: [...labelNames],
+        registers: [this.#registry],
+        collect() {
+          this.reset();
+          fill(this);
+        },
+      });
+    count('muster_upstream_requests_total', 'Requests to API servers, by verb and outcome.', ['cluster', 'verb', 'code'], (to) => {
+      for (const { cluster, verb, code, count } of upstream()) to.inc({ cluster: this.#clusterLabel(cluster), verb, code }, count);
+    });
+    count('muster_watch_restarts_total', 'Watches that ended and were opened again, by why they ended.', ['cluster', 'reason'], (to) => {
+      for (const { cluster, verb, code, count } of upstream())
+        if (verb === 'watch') to.inc({ cluster: this.#clusterLabel(cluster), reason: code === 'OK' ? 'ended' : code }, count);
     });
   }
 

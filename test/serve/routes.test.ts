@@ -21,7 +21,11 @@ beforeAll(async () => {
         { cluster: 'south', phase: 'UNREACHABLE', objects: 0 },
         ...Array.from({ length: 600 }, (_, n) => ({ cluster: `c${n}`, phase: 'SYNCED', objects: 1 })),
       ],
-      upstream: () => [{ cluster: 'north', verb: 'list', code: 'OK', count: 7 }],
+      upstream: () => [
+        { cluster: 'north', verb: 'list', code: 'OK', count: 7 },
+        { cluster: 'north', verb: 'watch', code: 'OK', count: 3 },
+        { cluster: 'north', verb: 'watch', code: 'EXPIRED', count: 2 },
+      ],
     },
     examples: [{ title: 'hello', query: '# Say hello.\n{ hello }' }],
   });
@@ -87,6 +91,8 @@ test('metrics have the promised names, and labels from closed sets', async () =>
     'muster_mirror_objects{cluster="north"} 12',
     'muster_mirror_age_seconds{cluster="north"} 1.5',
     'muster_upstream_requests_total{cluster="north",verb="list",code="OK"} 7',
+    'muster_watch_restarts_total{cluster="north",reason="ended"} 3',
+    'muster_watch_restarts_total{cluster="north",reason="EXPIRED"} 2',
   ])
     expect(text).toContain(`${line}\n`);
   for (const name of [
