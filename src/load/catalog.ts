@@ -21,6 +21,8 @@ export interface Catalog {
   problem(): string | undefined;
   /** Calls back with each new model until the signal aborts. */
   onModel(callback: (model: Model) => void, signal: AbortSignal): void;
+  /** Takes in at once what is known now, without waiting for quiet: so that who is told "ready" finds the kinds that are there. */
+  settle(): void;
 }
 
 export interface CatalogOptions {
@@ -97,6 +99,7 @@ export function createCatalog(options: CatalogOptions, signal: AbortSignal): Cat
   return {
     model: () => created.model,
     problem: () => problem,
+    settle: rebuild,
     onModel(callback, until) {
       readers.add(callback);
       until.addEventListener('abort', () => readers.delete(callback), { once: true });

@@ -15,14 +15,14 @@ export interface DebounceOptions {
  * @returns What to call.
  */
 export function debounce({ clock, quietMs, atMostMs, run }: DebounceOptions, signal: AbortSignal): () => void {
-  let calls = 0;
+  let lastCallMs = 0;
   let waiting = false;
 
   async function wait(): Promise<void> {
     const endMs = clock.monotonic() + atMostMs;
-    for (let seen = 0; seen !== calls && clock.monotonic() < endMs; ) {
-      seen = calls;
-      await clock.sleep(Math.min(quietMs, endMs - clock.monotonic()), signal);
+    const leftMs = () => Math.min(lastCallMs + quietMs, endMs) - clock.monotonic();
+    for (let ms = leftMs(); ms > 0; ms = leftMs()) {
+      await clock.sleep(ms, signal);
       if (signal.aborted) return;
     }
     waiting = false;
@@ -30,7 +30,7 @@ export function debounce({ clock, quietMs, atMostMs, run }: DebounceOptions, sig
   }
 
   return () => {
-    calls++;
+    lastCallMs = clock.monotonic();
     if (waiting || signal.aborted) return;
     waiting = true;
     void wait();

@@ -1,0 +1,274 @@
+import { afterEach, expect, test } from 'vitest';
+import { type Json, parseJsonExactly } from '../../src/core/json.ts';
+import type { ServedResource } from '../../src/core/kinds.ts';
+import { silentLog } from '../../src/core/log.ts';
+import type { KubernetesObject } from '../../src/core/objects.ts';
+import { type Catalog, createCatalog } from '../../src/load/catalog.ts';
+import { definitionKind } from '../../src/load/definitions.ts';
+import type { Model } from '../../src/model/model.ts';
+import { createFakeMirrors, type FakeCluster } from '../support/fake-mirrors.ts';
+import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+
+const baseline = loadBaseline();
+const definitions: ServedResource = {
+  ...definitionKind,
+  version: 'v1',
+  versions: ['v1'],
+  resource: 'customresourcedefinitions',
+  singular: 'customresourcedefinition',
+  namespaced: false,
+  verbs: ['get', 'list', 'watch'],
+  shortNames: [],
+  categories: [],
+};
+const widgets: ServedResource = {
+  ...definitions,
+  group: 'example.com',
+  kind: 'Widget',
+  resource: 'widgets',
+  singular: 'widget',
+  namespaced: true,
+};
+
+type Properties = Readonly<Record<string, Json>>;
+
+function definition(group: string, kind: string, properties: Properties): KubernetesObject {
+  const plural = `${kind.toLowerCase()}s`;
+  const openAPIV3Schema = { type: 'object', properties: { spec: { type: 'object', properties } } };
+  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }];
+  const names = { kind, plural, singular: kind.toLowerCase(), shortNames: [] };
+  return objectNamed(`${plural}.${group}`, {}, { spec: { group, scope: 'Namespaced', names, versions } });
+}
+
+/** One whose schema no kind can be made of. */
+const unbuildable = objectNamed('gadgets.example.com', {}, { spec: { group: 'example.com', names: 7 } });
+
+const integer = { type: 'integer' } as const;
+const text = { type: 'string' } as const;
+
+const ending: AbortController[] = [];
+afterEach(() => {
+  for (const controller of ending.splice(0)) controller.abort();
+});
+
+function start(documents: Readonly<Record<string, string>> = {}) {
+  const clock = createManualClock();
+  const mirrors = createFakeMirrors(clock);
+  const controller = new AbortController();
+  ending.push(controller);
+  const fetched: string[] = [];
+  const fetchDocument = async (cluster: string, path: readonly string[]) => {
+    fetched.push(`${cluster}:${path.join('/')}`);
+    const document = documents[path.join('/')];
+    return document === undefined ? undefined : parseJsonExactly(document);
+  };
+  const catalog = createCatalog({ mirrors, baseline, fetchDocument, clock, log: silentLog }, controller.signal);
+  const models: Model[] = [];
+  catalog.onModel((model) => models.push(model), controller.signal);
+  const joined = (name: string, ...crds: readonly KubernetesObject[]): FakeCluster => {
+    const cluster = mirrors.join(name);
+    cluster.discover(definitions, servedAs(baseline, 'Pod'));
+    cluster.mirror(definitionKind).list(...crds);
+    return cluster;
+  };
+  return { clock, mirrors, catalog, models, joined, fetched, controller };
+}
+
+function fieldsOf(catalog: Catalog, type: string): readonly string[] | undefined {
+  return catalog
+    .model()
+    .types.get(type)
+    ?.fields.map((field) => `${field.name}: ${'scalar' in field.type ? field.type.scalar : '?'}`)
+    .sort();
+}
+
+test('serves the built-in kinds at once, and custom ones a moment after they are defined', async () => {
+  const { clock, catalog, models, joined } = start();
+  expect(catalog.model() === baseline).toBe(true);
+  const north = joined('north');
+  await clock.advance(2_000);
+  expect(models).toHaveLength(0);
+
+  north.mirror(definitionKind).put(definition('example.com', 'Widget', { size: integer }));
+  await clock.advance(299);
+  expect(models).toHaveLength(0);
+  await clock.advance(1);
+  expect(models).toHaveLength(1);
+  expect(models[0] === catalog.model()).toBe(true);
+  expect(catalog.model().kinds.get('Widget.example.com')).toMatchObject({
+    type: 'ExampleWidget',
+    many: 'exampleWidgets',
+    one: 'exampleWidget',
+    source: 'CUSTOM',
+  });
+  expect(fieldsOf(catalog, 'ExampleWidgetSpec')).toEqual(['size: Int64']);
+  expect(catalog.problem()).toBeUndefined();
+});
+
+test('waits for quiet, but never longer than a second', async () => {
+  const { clock, models, joined } = start();
+  const north = joined('north');
+  await clock.advance(2_000);
+  for (let index = 0; index < 5; index++) {
+    north.mirror(definitionKind).put(definition('example.com', `Kind${String.fromCharCode(65 + index)}`, { size: integer }));
+    await clock.advance(250);
+  }
+  // At 1,000 ms, although it was never quiet for 300.
+  expect(models).toHaveLength(1);
+  await clock.advance(1_000);
+  expect(models).toHaveLength(2);
+});
+
+test('joins two clusters that define a kind differently, whoever comes first', async () => {
+  const ofNorth = definition('example.com', 'Widget', { size: integer, color: text });
+  const ofSouth = definition('example.com', 'Widget', { size: text, weight: { type: 'number' } });
+  const seen = [];
+  for (const [first, second] of [
+    [ofNorth, ofSouth],
+    [ofSouth, ofNorth],
+  ] as const) {
+    const { clock, catalog, joined } = start();
+    joined('a', first);
+    await clock.advance(1_000);
+    joined('b', second);
+    await clock.advance(1_000);
+    seen.push(fieldsOf(catalog, 'ExampleWidgetSpec'));
+  }
+  expect(seen[0]).toEqual(seen[1]);
+  expect(seen[0]).toEqual(['color: String', 'size: IntOrString', 'weight: Float']);
+});
+
+test('only grows: what a definition drops stays, a kind that nobody serves is deprecated, and back when it is served', async () => {
+  const { clock, catalog, models, joined } = start();
+  const widget = definition('example.com', 'Widget', { size: integer });
+  const north = joined('north', widget);
+  north.discover(definitions, widgets);
+  await clock.advance(1_000);
+
+  north
+    .mirror(definitionKind)
+    .put({ ...definition('example.com', 'Widget', { color: text }), metadata: { ...widget.metadata, resourceVersion: '99' } });
+  await clock.advance(1_000);
+  expect(fieldsOf(catalog, 'ExampleWidgetSpec')).toEqual(['color: String', 'size: Int64']);
+  expect(catalog.model().kinds.get('Widget.example.com')?.deprecated).toBeUndefined();
+
+  north.mirror(definitionKind).list();
+  north.discover(definitions);
+  await clock.advance(1_000);
+  expect(catalog.model().kinds.get('Widget.example.com')?.deprecated).toBe('No connected cluster serves this kind.');
+  // Never served here, so nobody misses them.
+  expect(catalog.model().kinds.get('Node')?.deprecated).toBeUndefined();
+
+  north.discover(definitions, widgets);
+  await clock.advance(1_000);
+  expect(catalog.model().kinds.get('Widget.example.com')?.deprecated).toBeUndefined();
+  const count = models.length;
+  north.discover(definitions, widgets);
+  north.mirror(definitionKind).list();
+  await clock.advance(5_000);
+  expect(models).toHaveLength(count);
+});
+
+test('a cluster that leaves takes no type with it', async () => {
+  const { clock, catalog, joined } = start();
+  const north = joined('north', definition('example.com', 'Widget', { size: integer }));
+  await clock.advance(1_000);
+  north.leave();
+  await clock.advance(1_000);
+  expect(catalog.model().kinds.get('Widget.example.com')).toMatchObject({ deprecated: expect.any(String) });
+  expect(north.leases).toBe(0);
+  joined('north', definition('example.com', 'Widget', { weight: integer }));
+  await clock.advance(1_000);
+  expect(fieldsOf(catalog, 'ExampleWidgetSpec')).toEqual(['size: Int64', 'weight: Int64']);
+});
+
+test('a definition that cannot be understood leaves out its group, and no other', async () => {
+  const { clock, catalog, joined } = start();
+  const north = joined(
+    'north',
+    definition('example.com', 'Widget', { size: integer }),
+    unbuildable,
+    definition('other.org', 'Thing', { size: integer }),
+  );
+  await clock.advance(1_000);
+  expect(catalog.model().kinds.get('Widget.example.com')).toBeUndefined();
+  expect(catalog.model().kinds.get('Thing.other.org')).toBeDefined();
+  expect(catalog.problem()).toMatch(/gadgets\.example\.com/);
+
+  north.mirror(definitionKind).remove(unbuildable);
+  await clock.advance(1_000);
+  expect(catalog.model().kinds.get('Widget.example.com')).toBeDefined();
+  expect(catalog.problem()).toBeUndefined();
+});
+
+test('a group that was understood stays as it was when it no longer is', async () => {
+  const { clock, catalog, joined } = start();
+  const north = joined('north', definition('example.com', 'Widget', { size: integer }));
+  await clock.advance(1_000);
+  north.mirror(definitionKind).put(unbuildable);
+  await clock.advance(1_000);
+  expect(fieldsOf(catalog, 'ExampleWidgetSpec')).toEqual(['size: Int64']);
+  expect(catalog.problem()).toMatch(/gadgets\.example\.com/);
+});
+
+const podMetrics: ServedResource = {
+  ...widgets,
+  group: 'metrics.k8s.io',
+  kind: 'PodMetrics',
+  version: 'v1beta1',
+  versions: ['v1beta1'],
+  resource: 'pods',
+};
+const document = JSON.stringify({
+  openapi: '3.0.0',
+  paths: {},
+  components: {
+    schemas: {
+      PodMetrics: {
+        type: 'object',
+        properties: { apiVersion: text, kind: text, metadata: { type: 'object' }, window: text },
+        'x-kubernetes-group-version-kind': [{ group: 'metrics.k8s.io', kind: 'PodMetrics', version: 'v1beta1' }],
+      },
+    },
+  },
+});
+
+test('asks a cluster for the shapes of what neither the baseline nor a definition knows, once', async () => {
+  const { clock, catalog, joined, fetched, mirrors } = start({ 'apis/metrics.k8s.io/v1beta1': document });
+  const late = mirrors.join('late');
+  late.discover(definitions, podMetrics);
+  await clock.advance(5_000);
+  // Its definitions are not known yet: it might be one of theirs.
+  expect(fetched).toEqual([]);
+  late.mirror(definitionKind).list();
+  await clock.advance(5_000);
+  expect(fetched).toEqual(['late:apis/metrics.k8s.io/v1beta1']);
+  expect(catalog.model().kinds.get('PodMetrics.metrics.k8s.io')).toMatchObject({ source: 'AGGREGATED', many: expect.any(String) });
+  expect(fieldsOf(catalog, catalog.model().kinds.get('PodMetrics.metrics.k8s.io')?.type ?? '')).toEqual(['window: String']);
+
+  joined('north', definition('example.com', 'Widget', {})).discover(definitions, widgets, servedAs(baseline, 'Pod'));
+  await clock.advance(5_000);
+  expect(fetched).toHaveLength(1);
+});
+
+test('asks again what a cluster did not answer, when something changes', async () => {
+  const { clock, joined, fetched } = start();
+  const north = joined('north');
+  north.discover(definitions, podMetrics);
+  await clock.advance(5_000);
+  expect(fetched).toHaveLength(1);
+  north.discover(definitions, podMetrics, widgets);
+  await clock.advance(5_000);
+  expect(fetched.length).toBeGreaterThan(1);
+});
+
+test('ends with its signal: no lease, no timer, no further model', async () => {
+  const { clock, controller, joined, models } = start();
+  const north = joined('north', definition('example.com', 'Widget', { size: integer }));
+  controller.abort();
+  await clock.advance(5_000);
+  expect(models).toHaveLength(0);
+  expect(north.leases).toBe(0);
+  expect(clock.sleepers).toBe(0);
+});
