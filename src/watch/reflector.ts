@@ -18,8 +18,8 @@ export interface ReflectorOptions {
   /** Absent: all namespaces. */
   readonly namespace?: string;
   readonly store: MirrorStore;
-  /** Whether the first list may be a WatchList (mirror.md 3.3). */
-  readonly streaming: boolean;
+  /** Whether a first list may be a WatchList now (mirror.md 3.3). */
+  readonly streaming: () => boolean;
   /** Compare the first list by content, as what is served at a version may have changed. */
   readonly byContent?: boolean;
   /** The facts of the reflector whose place this one takes: what that one held is held. */
@@ -246,7 +246,7 @@ class RunningReflector implements Reflector {
 function memoryAtStart({ resource, streaming, recent, heir }: ReflectorOptions): Memory {
   return {
     ...blankMemory,
-    streaming,
+    streaming: streaming(),
     watchable: resource.verbs.includes('watch'),
     unversioned: recent === true ? '' : '0',
     whole: heir !== undefined,

@@ -38,6 +38,8 @@ export interface RequestsOptions {
   readonly resource: ServedResource;
   readonly form: ObjectForm;
   readonly namespace?: string;
+  /** Whether a WatchList may be asked for now. */
+  readonly streaming: () => boolean;
   /** Objects that the store holds: what a list without pages is likely to bring. */
   readonly heldSize: () => number;
 }
@@ -190,6 +192,8 @@ class ReflectorRequests implements Requests {
     if (initialEvents) {
       const bytesToCome = this.#likelySize() * this.#meanBytes();
       if (!(await this.#admit(request, { bytesInFlight: streamWindowBytes, bytesToCome }))) return;
+      // Meanwhile another kind may have found out.
+      if (!this.#options.streaming()) return this.#listener.hear({ type: 'unstreamed' });
       this.#startedMs = clock.monotonic();
     }
     for await (const part of api.watch({ ...this.#scope, version, initialEvents, timeoutSeconds }, request.ended.signal)) {

@@ -147,7 +147,7 @@ class RunningScopes implements Scopes {
       resource: this.#resource,
       form,
       store,
-      streaming: streaming(),
+      streaming,
       onMissing,
       onReport,
       ...beginning,

@@ -108,6 +108,8 @@ export type Input =
   | { readonly type: 'elapsed' }
   /** The breaker has closed. */
   | { readonly type: 'woken' }
+  /** WatchList has been found not to work in this cluster, before ours was asked for. */
+  | { readonly type: 'unstreamed' }
   | { readonly type: 'stopped'; readonly reason: 'stopped' | 'notServed' };
 
 /** Something an operator may want to count. */

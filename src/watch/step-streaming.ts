@@ -25,6 +25,8 @@ export function stepStreaming(situation: Streaming, input: Input): Step {
       return stepInitialEvent(situation, input.event);
     case 'elapsed':
       return stepSilence(situation);
+    case 'unstreamed':
+      return begin({ memory: { ...memory, streaming: false }, moment }, relistAttempt(memory));
     case 'closed':
       return brokenOff(situation, input.fault);
     case 'failed':

@@ -1,0 +1,130 @@
+import { keyOfKind, type ServedResource } from '../../src/core/kinds.ts';
+import type { Log } from '../../src/core/log.ts';
+import type { KubernetesObject } from '../../src/core/objects.ts';
+import type { StoreEvent, StoreReader } from '../../src/store/mirror-store.ts';
+import type { MirrorLease, MirrorsChange } from '../../src/watch/mirrors.ts';
+import { createMirrors, type EngagedCluster, type MirrorRegistry, type MirrorsOptions } from '../../src/watch/registry.ts';
+import type { Report } from '../../src/watch/state.ts';
+import { FakeCluster } from '../support/fake-cluster.ts';
+import { servedKind } from '../support/fake-discovery.ts';
+import { createManualClock, type ManualClock, turns } from '../support/manual-clock.ts';
+
+export const pods = servedKind({ group: '', kind: 'Pod', version: 'v1', resource: 'pods' });
+export const secrets = servedKind({ group: '', kind: 'Secret', version: 'v1', resource: 'secrets' });
+export const widgets = servedKind({ group: 'example.com', kind: 'Widget', version: 'v1', resource: 'widgets' });
+const clusterScoped = [
+  servedKind({ group: '', kind: 'Namespace', version: 'v1', resource: 'namespaces', namespaced: false }),
+  servedKind({ group: '', kind: 'Node', version: 'v1', resource: 'nodes', namespaced: false }),
+  servedKind({
+    group: 'apiextensions.k8s.io',
+    kind: 'CustomResourceDefinition',
+    version: 'v1',
+    resource: 'customresourcedefinitions',
+    namespaced: false,
+  }),
+];
+
+/** The warm kinds, pods and secrets: what a fake serves if a test says nothing. */
+export const usualKinds: readonly ServedResource[] = [...clusterScoped, pods, secrets];
+
+/** `keyOfKind` of the definitions. */
+export const definitionsKey = 'CustomResourceDefinition.apiextensions.k8s.io';
+
+export interface Watching extends AsyncDisposable {
+  readonly clock: ManualClock;
+  readonly mirrors: MirrorRegistry;
+  readonly changes: readonly MirrorsChange[];
+  readonly reports: readonly Report[];
+  readonly errors: readonly unknown[];
+  /** Lets the cluster in, until the controller given back aborts. */
+  engage(fake: FakeCluster, settings?: Partial<EngagedCluster>): AbortController;
+  fake(name: string, kinds?: readonly ServedResource[]): FakeCluster;
+  /** Fails if the kind is not served. */
+  hold(fake: FakeCluster, kind: ServedResource, namespaces?: readonly string[]): MirrorLease;
+}
+
+/** Mirrors over fakes, by a clock of the test's own. */
+export function startWatching(options: Partial<MirrorsOptions> & { readonly random?: () => number } = {}): Watching {
+  const { random, ...rest } = options;
+  const clock = createManualClock(random === undefined ? {} : { random });
+  const changes: MirrorsChange[] = [];
+  const reports: Report[] = [];
+  const errors: unknown[] = [];
+  const log: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: (fields) => errors.push(fields) };
+  const mirrors = createMirrors({ clock, log, onReport: (_cluster, report) => reports.push(report), ...rest });
+  const life = new AbortController();
+  mirrors.onChange((change) => changes.push(change), life.signal);
+  return {
+    clock,
+    mirrors,
+    changes,
+    reports,
+    errors,
+    fake: (name, kinds = usualKinds) => new FakeCluster(name, clock, kinds),
+    engage(fake, settings) {
+      const member = new AbortController();
+      mirrors.engage({ name: fake.name, api: fake.api, namespaces: [], secrets: 'live', ...settings }, member.signal);
+      return member;
+    },
+    hold(fake, kind, namespaces) {
+      const lease = mirrors.acquire(fake.name, kind, namespaces === undefined ? {} : { namespaces });
+      if (lease === undefined) throw new Error(`${keyOfKind(kind)} is not served`);
+      return lease;
+    },
+    async [Symbol.asyncDispose]() {
+      await mirrors[Symbol.asyncDispose]();
+      life.abort();
+      await turns();
+    },
+  };
+}
+
+/** A pod, as small as one can be. */
+export function pod(name: string, value = '0', namespace = 'default'): KubernetesObject {
+  return { metadata: { name, namespace, labels: { value } }, spec: { value } };
+}
+
+/** A definition of the kind, established. */
+export function definitionFor({ group, kind, resource }: ServedResource, generation = 1): KubernetesObject {
+  return {
+    metadata: { name: `${resource}.${group}`, generation },
+    spec: { group, names: { kind, plural: resource } },
+    status: { conditions: [{ type: 'Established', status: 'True' }] },
+  };
+}
+
+/** What a mirror holds or a server has, comparably: each object with uid and version, by key. */
+export function contentOf(objects: Iterable<KubernetesObject>): Readonly<Record<string, unknown>> {
+  const entries = Array.from(objects, ({ kind: _, apiVersion: __, ...object }) => [
+    `${object.metadata.namespace ?? ''}/${object.metadata.name}`,
+    object,
+  ]);
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1)));
+}
+
+/** Follows a store's feed as a reader must: folds it, and remembers what was told. */
+export interface Follower {
+  readonly events: readonly StoreEvent[];
+  /** What the reader believes the store holds. */
+  content(): Readonly<Record<string, unknown>>;
+}
+
+export function followStore(store: StoreReader, signal: AbortSignal): Follower {
+  const events: StoreEvent[] = [];
+  const believed = new Map<string, KubernetesObject>();
+  const keyOf = ({ metadata }: KubernetesObject) => `${metadata.namespace ?? ''}/${metadata.name}`;
+  const takeAll = (objects: Iterable<KubernetesObject>) => {
+    believed.clear();
+    for (const object of objects) believed.set(keyOf(object), object);
+  };
+  const { snapshot } = store.follow((batch) => {
+    for (const event of batch) {
+      events.push(event);
+      if (event.type === 'applied') believed.set(keyOf(event.object), event.object);
+      if (event.type === 'deleted') believed.delete(keyOf(event.object));
+      if (event.type === 'reset') takeAll(store.objects());
+    }
+  }, signal);
+  takeAll(snapshot);
+  return { events, content: () => contentOf(believed.values()) };
+}
