@@ -18,7 +18,7 @@ import { openKubeconfigSource } from './fleet/kubeconfig-source.ts';
 import { UpstreamCounts } from './fleet/upstream-counts.ts';
 import type { GatewayView, GraphContext } from './graph/context.ts';
 import { createLiveSchema, type LiveSchema } from './graph/live-schema.ts';
-import { createCatalog } from './load/catalog.ts';
+import { type Catalog, createCatalog } from './load/catalog.ts';
 import { createReads } from './load/create-reads.ts';
 import { createDocumentFetcher } from './load/fetch-document.ts';
 import { parseModel } from './model/model-document.ts';
@@ -99,6 +99,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const fetchDocument = createDocumentFetcher((name) => fleet.member(name)?.api);
   const models = createCatalog({ mirrors, baseline, fetchDocument, clock, log }, ending.signal);
   const schema = createLiveSchema({ models, clock, log }, ending.signal);
+  const health = healthOf(mirrors, models);
   const reads = createReads({
     mirrors,
     access: createLocalAccess(),
@@ -120,7 +121,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     served: schema.current,
     contextOf,
     caller: localCaller,
-    health: healthOf(mirrors),
+    health,
     observed: { clusters: () => gaugesOf(mirrors, clock), upstream: () => counts.all() },
     examples: examples.exampleQueries,
     clock,
@@ -128,7 +129,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   });
   stack.use(serving);
   const queries = examples.demoQueries.map(({ query }) => query);
-  return gatewayOf({ options, mirrors, serving, demo, queries, rest: stack.move() });
+  return gatewayOf({ options, mirrors, health, serving, demo, queries, rest: stack.move() });
 }
 
 interface OpenedSource extends AsyncDisposable {
@@ -217,17 +218,19 @@ function followIdentities({ mirrors, fleet, onProgress }: Followed, signal: Abor
   }, signal);
 }
 
-/** Resolves once every cluster is ready, telling on the way how far each one is. */
-async function untilReady(
-  { mirrors, clock, onProgress }: Pick<GatewayOptions, 'clock' | 'onProgress'> & { readonly mirrors: MirrorRegistry },
-  signal: AbortSignal,
-) {
+interface Starting extends Pick<GatewayOptions, 'clock' | 'onProgress'> {
+  readonly mirrors: MirrorRegistry;
+  readonly health: Health;
+}
+
+/** Resolves once all is ready, telling on the way how far each cluster is. */
+async function untilReady({ mirrors, health, clock, onProgress }: Starting, signal: AbortSignal): Promise<void> {
   const done = new AbortController();
   const either = AbortSignal.any([signal, done.signal]);
   let changed = Promise.withResolvers<void>();
   mirrors.onChange(() => changed.resolve(), either);
   for (let ready = false; !ready && !signal.aborted; ) {
-    ready = mirrors.ready();
+    ready = health.isReady();
     for (const progress of mirrors.progress()) onProgress?.(startStepOf(progress));
     if (ready) break;
     // Time alone makes ready too: after 60 s nobody is waited for.
@@ -244,13 +247,20 @@ function startStepOf({ cluster, phase, version, ready, objects, fault }: Cluster
   return { cluster, step: ready ? 'synced' : 'listing', version, objects, ...(fault === undefined ? {} : { fault }) };
 }
 
-function healthOf(mirrors: MirrorRegistry): Health {
+/** Ready once every cluster is, and the schema has their custom kinds; from then on it stays so, whoever joins or falls ill. */
+function healthOf(mirrors: MirrorRegistry, models: Pick<Catalog, 'settle'>): Health {
+  let ready = false;
   return {
-    isReady: () => mirrors.ready(),
+    isReady: () => {
+      if (ready || !mirrors.ready()) return ready;
+      models.settle();
+      ready = true;
+      return ready;
+    },
     checks: () =>
-      mirrors.progress().map(({ cluster, phase, ready, objects, fault }) => ({
+      mirrors.progress().map(({ cluster, phase, ready: isGood, objects, fault }) => ({
         name: `cluster/${cluster}`,
-        isGood: ready,
+        isGood,
         detail: `${phase}, ${objects} objects${fault === undefined ? '' : `, ${fault.code}`}`,
       })),
   };
@@ -282,6 +292,7 @@ function gatewayView(served: ServedSchema, schema: LiveSchema, demo: boolean): G
 interface GatewayParts {
   readonly options: GatewayOptions;
   readonly mirrors: MirrorRegistry;
+  readonly health: Health;
   readonly serving: Serving;
   readonly demo: boolean;
   readonly queries: readonly string[];
@@ -289,7 +300,7 @@ interface GatewayParts {
   readonly rest: AsyncDisposableStack;
 }
 
-function gatewayOf({ options, mirrors, serving, demo, queries, rest }: GatewayParts): Gateway {
+function gatewayOf({ options, mirrors, health, serving, demo, queries, rest }: GatewayParts): Gateway {
   const { config, clock } = options;
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   let stopped: Promise<void> | undefined;
@@ -303,7 +314,7 @@ function gatewayOf({ options, mirrors, serving, demo, queries, rest }: GatewayPa
     url: `http://${host}:${serving.port}/graphql`,
     demo,
     queries,
-    whenReady: (signal) => untilReady({ mirrors, clock, onProgress: options.onProgress }, signal),
+    whenReady: (signal) => untilReady({ mirrors, health, clock, onProgress: options.onProgress }, signal),
     stop: () => {
       stopped ??= stop();
       return stopped;

@@ -65,6 +65,40 @@ test('tells how far each cluster is while it starts', async () => {
   expect(run.progress.findLast(({ cluster }) => cluster === 'nowhere')).toMatchObject({ step: 'failed', code: 'UNREACHABLE' });
 });
 
+test('who is told "ready" finds the custom kinds that are there, and ready it stays', async () => {
+  const names = { kind: 'Gadget', plural: 'gadgets', singular: 'gadget' };
+  const schema = {
+    openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } } },
+  };
+  south.define({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'gadgets.example.com' },
+    spec: { group: 'example.com', scope: 'Namespaced', names, versions: [{ name: 'v1', served: true, storage: true, schema }] },
+  });
+  await using run = await runGateway({ contexts: [{ name: 'south', cluster: south }] });
+  await run.gateway.whenReady(never);
+  expect(await run.query('{ exampleGadgets { totalCount items { spec { size } } } }')).toEqual({
+    exampleGadgets: { totalCount: 0, items: [] },
+  });
+  const readyz = async () => (await fetch(new URL('/readyz', run.gateway.url))).status;
+  expect(await readyz()).toBe(200);
+  await run.rewrite(
+    'kubeconfig',
+    kubeconfigText([
+      { name: 'south', cluster: south },
+      { name: 'nowhere', cluster: nowhere() },
+    ]),
+  );
+  await vi.waitUntil(
+    async () => {
+      expect(await readyz()).toBe(200);
+      return (await namesOf(run)) === 'nowhere south';
+    },
+    { timeout: 20_000 },
+  );
+});
+
 test('a cluster that joins or leaves the kubeconfig joins or leaves the graph, and the others are not touched', async () => {
   await using run = await runGateway({ contexts: [{ name: 'north', cluster: north }] });
   await run.gateway.whenReady(never);

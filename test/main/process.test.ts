@@ -38,7 +38,7 @@ describe('the embedded fleet', () => {
     });
     const shown = gateway
       .out()
-      .slice(gateway.out().indexOf('DEMO'), gateway.out().indexOf('ready http'))
+      .slice(gateway.out().indexOf('DEMO'), gateway.out().indexOf('GraphiQL, with'))
       .split(/\n\n(?=# )/)
       .slice(1);
     expect(shown).toHaveLength(3);
