@@ -22,6 +22,7 @@ export interface DiscoveryLoopOptions {
 export function createDiscoveryLoop({ clock, delayMs, discover }: DiscoveryLoopOptions, signal: AbortSignal): DiscoveryLoop {
   let dueMs = clock.monotonic() + delayMs;
   let sleeping = new AbortController();
+  let earliestMs = 0;
   let failures = 0;
 
   async function running(): Promise<void> {
@@ -32,7 +33,8 @@ export function createDiscoveryLoop({ clock, delayMs, discover }: DiscoveryLoopO
       const succeeded = await discover(signal);
       failures = succeeded ? 0 : failures + 1;
       const restMs = succeeded ? periodMs * (0.8 + 0.4 * clock.random()) : backoffMs({ attempt: failures - 1, random: clock.random() });
-      dueMs = Math.max(clock.monotonic() + spacingMs, Math.min(dueMs, clock.monotonic() + restMs));
+      earliestMs = clock.monotonic() + spacingMs;
+      dueMs = Math.max(earliestMs, Math.min(dueMs, clock.monotonic() + restMs));
     }
   }
 
@@ -47,7 +49,7 @@ export function createDiscoveryLoop({ clock, delayMs, discover }: DiscoveryLoopO
   void running();
   return {
     soon(ms) {
-      const askedMs = clock.monotonic() + ms;
+      const askedMs = Math.max(earliestMs, clock.monotonic() + ms);
       if (askedMs >= dueMs) return;
       dueMs = askedMs;
       sleeping.abort();

@@ -133,6 +133,8 @@ class Registry implements MirrorRegistry {
     if (member === undefined || this.#members.get(name) !== member) return;
     this.#members.delete(name);
     member.end();
+    // What it was about to say of itself is no longer so.
+    for (const [key, { cluster, type }] of this.#changes) if (cluster === name && type !== 'joined') this.#changes.delete(key);
     this.#tell({ type: 'left', cluster: name });
   }
 
