@@ -15,6 +15,7 @@ import type { Candidate, ClusterSource } from './fleet/cluster-source.ts';
 import { fixedSource } from './fleet/fixed-source.ts';
 import { createFleet, type Fleet } from './fleet/fleet.ts';
 import { openKubeconfigSource } from './fleet/kubeconfig-source.ts';
+import type { Duplicate } from './fleet/roster.ts';
 import { UpstreamCounts } from './fleet/upstream-counts.ts';
 import type { GatewayView, GraphContext } from './graph/context.ts';
 import { createLiveSchema, type LiveSchema } from './graph/live-schema.ts';
@@ -69,7 +70,7 @@ const localCaller = { key: 'local' };
  * @throws {MusterError} `BAD_INPUT`, one line, if what the config names is absent or broken, or the address cannot be listened on.
  */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, clock, log, onProgress } = options;
+  const { config, clock, log } = options;
   await using stack = new AsyncDisposableStack();
   const ending = new AbortController();
   stack.defer(() => ending.abort());
@@ -88,12 +89,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       log,
     }),
   );
-  for (const { name, same } of fleet.duplicates()) onProgress?.({ cluster: name, step: 'duplicate', same });
-  followIdentities({ mirrors, fleet, onProgress }, ending.signal);
-  fleet.onJoin(
-    ({ name, api, settings, signal }) => mirrors.engage({ name, api, namespaces: settings.namespaces, secrets: settings.secrets }, signal),
-    ending.signal,
-  );
+  mirrorAll({ mirrors, fleet, onProgress: options.onProgress }, ending.signal);
 
   const { baseline, serve, examples } = await prepare();
   const fetchDocument = createDocumentFetcher((name) => fleet.member(name)?.api);
@@ -209,12 +205,17 @@ interface Followed {
   readonly onProgress: GatewayOptions['onProgress'];
 }
 
-/** Tells the fleet which cluster is which, as soon as they have said so themselves. */
-function followIdentities({ mirrors, fleet, onProgress }: Followed, signal: AbortSignal): void {
+/** Mirrors who is a member for as long as it is one, and tells the fleet which cluster is which as soon as they have said so themselves. */
+function mirrorAll({ mirrors, fleet, onProgress }: Followed, signal: AbortSignal): void {
+  const tell = ({ name, same }: Duplicate) => onProgress?.({ cluster: name, step: 'duplicate', same });
+  fleet.duplicates().forEach(tell);
   mirrors.onChange(({ type, cluster }) => {
     const uid = type === 'changed' ? mirrors.cluster(cluster)?.uid : undefined;
-    if (uid === undefined) return;
-    for (const { name, same } of fleet.identified(cluster, uid)) onProgress?.({ cluster: name, step: 'duplicate', same });
+    if (uid !== undefined) fleet.identified(cluster, uid).forEach(tell);
+  }, signal);
+  fleet.onJoin(({ name, api, settings, signal: life }) => {
+    const { namespaces, secrets } = settings;
+    mirrors.engage({ name, api, namespaces, secrets }, life);
   }, signal);
 }
 
