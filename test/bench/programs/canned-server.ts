@@ -189,11 +189,20 @@ async function writeAll(response: Response, chunks: readonly Buffer[]): Promise<
       size += chunk.length;
     }
     if (size < 65_536 && chunk !== undefined) continue;
-    if (!write(response, Buffer.concat(batch)))
-      await new Promise<void>((resolve) => response.once('drain', () => resolve()).once('close', () => resolve()));
+    if (!write(response, Buffer.concat(batch))) await drained(response);
     batch = [];
     size = 0;
   }
+}
+
+function drained(response: Response): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      response.removeListener('drain', end).removeListener('close', end);
+      resolve();
+    };
+    response.on('drain', end).on('close', end);
+  });
 }
 
 function write(response: Response, bytes: Buffer): boolean {
