@@ -46,7 +46,8 @@ export function createHttp1Pool({ origin, identity, clock, dial }: Http1PoolOpti
   const connector = async (callback: (...args: [Error, null] | [null, net.Socket]) => void) => {
     const adopted = spare.find((socket) => !socket.destroyed);
     spare.length = 0;
-    const made = adopted === undefined ? await dial(identity, ending.signal) : { type: 'dialled' as const, socket: adopted };
+    // Awaited in either case: undici forgets a request whose connection is there in the turn in which it was asked for.
+    const made = await (adopted === undefined ? dial(identity, ending.signal) : { type: 'dialled' as const, socket: adopted });
     if (made.type === 'broken') return callback(new BreakageError(made.breakage), null);
     made.socket.setKeepAlive(true, keepAliveMs);
     callback(null, made.socket);
