@@ -1,5 +1,5 @@
 // An API server that costs next to nothing: every answer is made before the first request. Pods, and whatever else is asked for as empty.
-//   canned-server.ts --pods 20000 [--no-watch-list]
+//   canned-server.ts --pods 20000 [--no-watch-list] [--uid TEXT]
 // Prints {"url","ca","control"}; `control` is plain HTTP: POST /push?count=N&rate=R sends MODIFIED events to every open watch of pods,
 // POST /expire ends them with a 410, GET /counts tells {requests, sockets, watches, lists}.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -14,7 +14,11 @@ type Request = IncomingMessage | Http2ServerRequest;
 type Response = ServerResponse | Http2ServerResponse;
 
 const { values } = parseArgs({
-  options: { pods: { type: 'string', default: '20000' }, 'no-watch-list': { type: 'boolean', default: false } },
+  options: {
+    pods: { type: 'string', default: '20000' },
+    'no-watch-list': { type: 'boolean', default: false },
+    uid: { type: 'string', default: 'bench' },
+  },
 });
 const count = Number(values.pods);
 const listVersion = '900000000';
@@ -48,7 +52,11 @@ async function answer(request: Request, response: Response): Promise<void> {
   if (query.has('watch')) return openWatch(pathname, query, response);
   if (pathname === '/api/v1/pods') return listPods(query, response);
   if (pathname === '/api/v1/namespaces/kube-system')
-    return json(response, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system', uid: 'bench', resourceVersion: '1' } });
+    return json(response, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'kube-system', uid: values.uid, resourceVersion: '1' },
+    });
   json(response, { kind: 'List', apiVersion: 'v1', metadata: { resourceVersion: listVersion }, items: [] });
 }
 

@@ -14,14 +14,23 @@ const oneByOne = cpuNow();
 let keys = 0;
 for (const item of texts) keys += Object.keys(JSON.parse(item.toString('latin1')) as object).length;
 const each = cpuSince(oneByOne);
-finish({ held, fetchKeepCpuMs: list.cpuMs, parseEachMainMs: each.main / texts.length, bytes, keys, peakRssMb: process.resourceUsage().maxRSS / 1024 });
+finish({
+  held,
+  fetchKeepCpuMs: list.cpuMs,
+  parseEachMainMs: each.main / texts.length,
+  bytes,
+  keys,
+  peakRssMb: process.resourceUsage().maxRSS / 1024,
+});
 
 // A function of its own, so that neither the chunks nor the text outlive it: what is counted is the parsed list alone.
 async function fetchAndParse(): Promise<{ items: unknown[]; cpuMs: number }> {
   const start = cpuNow();
   const chunks: Buffer[] = await new Promise((resolve, reject) => {
     const read: Buffer[] = [];
-    get(`${url}/api/v1/pods`, { ca }, (response) => response.on('data', (chunk: Buffer) => read.push(chunk)).once('end', () => resolve(read))).once('error', reject);
+    get(`${url}/api/v1/pods`, { ca }, (response) =>
+      response.on('data', (chunk: Buffer) => read.push(chunk)).once('end', () => resolve(read)),
+    ).once('error', reject);
   });
   const { items } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { items: unknown[] };
   return { items, cpuMs: cpuSince(start).process };

@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { BenchCase, Figures } from '../bench-case.ts';
+import { type BenchServer, writeKubeconfig } from '../programs/bench-kubeconfig.ts';
+import { runProgram, startServer } from '../run-program.ts';
+
+const podsEach = 1_000;
+const query =
+  '{ pods(first: 500, waitSeconds: 30) { totalCount items { cluster { name } metadata { name namespace } spec { nodeName } status { phase } } sync { phase } } }';
+
+/** From the start of the process to the first complete answer over three clusters. */
+export const firstAnswerCase: BenchCase = {
+  name: 'first answer',
+  samples: 5,
+  prepare: async ({ signal }) => {
+    await using stack = new AsyncDisposableStack();
+    const servers: BenchServer[] = [];
+    for (const name of ['north', 'south', 'east']) {
+      const server = stack.use(await startServer('canned-server.ts', ['--pods', String(podsEach), '--uid', name], { signal }));
+      servers.push({ name, url: server.address.url ?? '', ca: server.address.ca ?? '' });
+    }
+    const kubeconfig = writeKubeconfig(servers);
+    const kept = stack.move();
+    return {
+      programs: {
+        ours: () => timeOfGateway(kubeconfig, signal),
+        floor: async () => {
+          const from = performance.now();
+          const { held = 0 } = await runProgram('import-and-list.ts', [kubeconfig], { signal });
+          if (held !== 3 * podsEach) throw new Error(`the floor listed ${held} pods`);
+          return { ms: performance.now() - from };
+        },
+      },
+      [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    };
+  },
+  rows: [
+    {
+      name: 'process start to first answer',
+      unit: 'ms',
+      against: 'a bare Node process that imports client-node, lists and parses the same',
+      ours: (all) => all.ours?.ms ?? Number.NaN,
+      floor: (all) => all.floor?.ms ?? Number.NaN,
+      target: { atMost: 3 },
+    },
+  ],
+};
+
+async function timeOfGateway(kubeconfig: string, signal: AbortSignal): Promise<Figures> {
+  const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+  const state = mkdtempSync(path.join(tmpdir(), 'muster-bench-state-'));
+  const from = performance.now();
+  const child = spawn(process.execPath, [main, '--kubeconfig', kubeconfig, '--port', '0', '--log-level', 'silent'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, XDG_STATE_HOME: state },
+    signal,
+  });
+  try {
+    const url = await new Promise<string>((resolve, reject) => {
+      let text = '';
+      child.once('close', (code) => reject(new Error(`the gateway ended with ${code}:\n${text}`)));
+      child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+        const ready = /ready (\S+)/.exec(text);
+        if (ready?.[1] !== undefined) resolve(ready[1]);
+      });
+    });
+    const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ query }) });
+    const { data } = (await answer.json()) as { data: { pods: { totalCount: number; items: unknown[] } } };
+    if (data.pods.totalCount !== 3 * podsEach || data.pods.items.length !== 500)
+      throw new Error(`incomplete: ${data.pods.totalCount} pods`);
+    return { ms: performance.now() - from };
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
