@@ -1,0 +1,47 @@
+import type { BenchCase } from '../bench-case.ts';
+import { writeKubeconfig } from '../programs/bench-kubeconfig.ts';
+import { runProgram, startServer } from '../run-program.ts';
+
+/** What a request costs before any data is touched. Its bound comes with compiled operations. */
+export const helloCase: BenchCase = {
+  name: 'hello POST',
+  samples: 3,
+  prepare: async ({ signal }) => ({
+    programs: { ours: () => runProgram('hello.ts', ['ours'], { signal }), bare: () => runProgram('hello.ts', ['bare'], { signal }) },
+    [Symbol.asyncDispose]: async () => undefined,
+  }),
+  rows: [
+    {
+      name: 'hello POST',
+      unit: 'CPU µs',
+      against: 'bare node:http, fixed answer',
+      ours: (all) => all.ours?.cpuUsEach ?? Number.NaN,
+      floor: (all) => all.bare?.cpuUsEach ?? Number.NaN,
+      target: null,
+    },
+  ],
+};
+
+/** A page of pods from the mirror to bytes. Its bound comes with compiled operations. */
+export const listToBytesCase: BenchCase = {
+  name: 'list to bytes',
+  samples: 3,
+  prepare: async ({ signal }) => {
+    const server = await startServer('canned-server.ts', ['--pods', '500'], { signal });
+    const kubeconfig = writeKubeconfig([{ name: 'bench', url: server.address.url ?? '', ca: server.address.ca ?? '' }]);
+    return {
+      programs: { ours: () => runProgram('list-to-bytes.ts', [kubeconfig], { signal }) },
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    };
+  },
+  rows: [
+    {
+      name: '500 pods × 15 leaves',
+      unit: 'CPU ms',
+      against: 'JSON.stringify of the same answer',
+      ours: (all) => all.ours?.oursMs ?? Number.NaN,
+      floor: (all) => all.ours?.stringifyMs ?? Number.NaN,
+      target: null,
+    },
+  ],
+};

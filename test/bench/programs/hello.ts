@@ -1,0 +1,44 @@
+// A hello-world POST: the CPU of the server per request, while a client in another process asks.
+//   hello.ts ours|bare
+import { execFile } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { loadConfig } from '../../../src/config/load-config.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { silentLog } from '../../../src/core/log.ts';
+import { createGateway } from '../../../src/gateway.ts';
+import { writeKubeconfig } from './bench-kubeconfig.ts';
+import { cpuNow, cpuSince, finish } from './measuring.ts';
+
+const requests = 4_000;
+const url = process.argv[2] === 'ours' ? await ours() : await bare();
+const ask = promisify(execFile);
+const client = fileURLToPath(new URL('./post-many.ts', import.meta.url));
+await ask(process.execPath, [client, url, '1000']);
+const start = cpuNow();
+await ask(process.execPath, [client, url, String(requests)]);
+finish({ cpuUsEach: (cpuSince(start).process * 1000) / requests });
+
+/** The gateway over one cluster that is not there: nothing but the front is at work. */
+async function ours(): Promise<string> {
+  const kubeconfig = writeKubeconfig([{ name: 'nowhere', url: 'https://127.0.0.1:9', ca: '' }]);
+  const directory = mkdtempSync(path.join(tmpdir(), 'muster-bench-'));
+  const config = await loadConfig({ flags: { kubeconfig, port: '0' }, environment: { XDG_STATE_HOME: directory }, directory });
+  const gateway = await createGateway({ config, clock: systemClock, log: silentLog });
+  return gateway.url;
+}
+
+async function bare(): Promise<string> {
+  const answer = Buffer.from('{"data":{"__typename":"Query"}}');
+  const server = createServer((request, response) => {
+    request.resume();
+    request.once('end', () => response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length }).end(answer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
+}
