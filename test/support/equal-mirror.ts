@@ -31,6 +31,8 @@ export async function podsInGraph(gateway: TestGateway): Promise<Identity[]> {
     for (const { cluster, metadata } of pods.items) {
       found.push(`${cluster.name}/${metadata.namespace}/${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`);
     }
+    if (pods.pageInfo.hasNextPage && pods.items.length === 0) throw new Error('expected objects on a page that is not the last');
+    if (found.length > 100_000) throw new Error('expected the pages to end');
     after = pods.pageInfo.hasNextPage ? pods.pageInfo.endCursor : null;
   } while (after !== null);
   return found.toSorted();

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { type Listed, startGateway } from '../support/start-gateway.ts';
+import { pod } from '../support/workloads.ts';
+
+// "Everything has a bound": past it the gateway refuses, and goes on.
+
+test('an operation past a limit is refused before it runs, and the next one is answered', async () => {
+  await using gateway = await startGateway({ north: [pod('web')] });
+  const refused = async (text: string) => (await gateway.ask(text)).errors?.map(({ extensions }) => extensions.code);
+  const aliases = Array.from({ length: 31 }, (_, n) => `a${n}: kind`).join(' ');
+  expect(await refused(`{ pods { items { ${aliases} } } }`)).toEqual(['TOO_COSTLY']);
+  // Reading stops at the last token that is allowed, and what was read until then is no document.
+  expect(await refused(`{ ${'gateway { version } '.repeat(1_000)} }`)).toEqual(['BAD_INPUT']);
+  expect(await refused('{ pods(first: 501) { totalCount } }')).toEqual(['BAD_INPUT']);
+  expect(await refused('{ pods(first: 0) { totalCount } }')).toEqual(['BAD_INPUT']);
+  const large = await fetch(gateway.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query: '{ gateway { version } }', variables: { padding: 'x'.repeat(4 << 20) } }),
+  });
+  expect(large.status).toBe(413);
+  expect(await gateway.query('{ pods { totalCount } }')).toEqual({ pods: { totalCount: 1 } });
+});
+
+test('an object of more than 16 MiB is a fault of its kind, what is held stays, and other kinds live', async () => {
+  await using gateway = await startGateway({ north: [pod('web')] });
+  await gateway.query('{ pods { totalCount } configMaps { totalCount } }');
+  const north = gateway.cluster('north');
+  north.put({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'huge', namespace: 'default' },
+    data: { text: 'x'.repeat(17 << 20) },
+  });
+  const text = '{ configMaps(waitSeconds: 0) { totalCount faults { code } } pods(waitSeconds: 0) { totalCount faults { code } } }';
+  const ask = () => gateway.query<{ configMaps: Listed; pods: Listed }>(text);
+  await gateway.until(async () => (await ask()).configMaps.faults.some(({ code }) => code === 'TOO_LARGE'));
+  north.put(pod('later'));
+  await gateway.until(async () => (await ask()).pods.totalCount === 2);
+  expect((await ask()).pods.faults).toEqual([]);
+  expect((await ask()).configMaps.faults).toEqual([{ code: 'TOO_LARGE' }]);
+  north.remove('ConfigMap', 'huge', 'default');
+  await gateway.until(async () => (await ask()).configMaps.faults.length === 0, 10 * 60_000);
+});
+
+test('a page is never longer than it was asked to be, and the pages together are the list', async () => {
+  await using gateway = await startGateway({ north: [], south: [] });
+  for (const name of ['north', 'south']) gateway.cluster(name).fill('Pod', 60, pod('many'));
+  await gateway.until(async () => (await gateway.query<{ pods: Listed }>('{ pods { totalCount } }')).pods.totalCount === 120);
+  const query = `query ($after: String) { pods(first: 50, after: $after) { items { metadata { name } cluster { name } } pageInfo { endCursor hasNextPage } } }`;
+  interface Page {
+    readonly pods: {
+      readonly items: readonly { readonly metadata: { readonly name: string }; readonly cluster: { readonly name: string } }[];
+      readonly pageInfo: { readonly endCursor: string; readonly hasNextPage: boolean };
+    };
+  }
+  const sizes: number[] = [];
+  const seen = new Set<string>();
+  for (let after: string | null = null, more = true; more; ) {
+    const { pods }: Page = await gateway.query<Page>(query, { after });
+    sizes.push(pods.items.length);
+    expect(sizes.length).toBeLessThanOrEqual(3);
+    for (const { metadata, cluster } of pods.items) seen.add(`${cluster.name}/${metadata.name}`);
+    [after, more] = [pods.pageInfo.endCursor, pods.pageInfo.hasNextPage];
+  }
+  expect(sizes).toEqual([50, 50, 20]);
+  expect(seen.size).toBe(120);
+});
