@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { createLocalAccess } from '../../src/access/local-access.ts';
+import { clusterName } from '../../src/core/names.ts';
+
+test('in local mode the caller sees what the kubeconfig sees, of every cluster, at once', () => {
+  const access = createLocalAccess();
+  const caller = { key: 'local' };
+  const cluster = clusterName('north');
+  expect(access.maySeeCluster(caller, cluster)).toBe(true);
+  const question = { caller, cluster, kind: { group: '', kind: 'Pod' }, verb: 'list' } as const;
+  expect(access.sightOf(question, new AbortController().signal)).toEqual({ type: 'all' });
+});

@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createSeal } from '../../src/load/seal.ts';
+
+const scope = { callerKey: 'me', filter: 'f' };
+
+test('opens what was closed with the same key for the same scope, in another process too', () => {
+  const key = new Uint8Array(32).fill(7);
+  fc.assert(
+    fc.property(fc.uint8Array(), fc.string(), fc.string(), (content, callerKey, filter) => {
+      const cursor = createSeal(key).close(content, { callerKey, filter });
+      expect(cursor).toMatch(/^[\w-]+$/);
+      expect([...createSeal(key).open(cursor, { callerKey, filter })]).toEqual([...content]);
+    }),
+  );
+});
+
+test('caller and filter cannot be mistaken for each other', () => {
+  const seal = createSeal(new Uint8Array(32));
+  const cursor = seal.close(new Uint8Array([1]), { callerKey: 'ab', filter: 'c' });
+  expect(() => seal.open(cursor, { callerKey: 'a', filter: 'bc' })).toThrow('expected a cursor');
+});
+
+test('no changed bit opens', () => {
+  const seal = createSeal(new Uint8Array(32));
+  const bytes = Buffer.from(seal.close(new TextEncoder().encode('position'), scope), 'base64url');
+  for (let bit = 0; bit < bytes.length * 8; bit++) {
+    const changed = Buffer.from(bytes);
+    changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+    expect(() => seal.open(changed.toString('base64url'), scope)).toThrow('expected a cursor');
+  }
+});
+
+test('needs a whole key', () => {
+  expect(() => createSeal(new Uint8Array(16))).toThrow('a key of 32 bytes is needed, not of 16');
+});
