@@ -2,9 +2,19 @@ import type { BenchCase } from './bench-case.ts';
 import { firstAnswerCase } from './cases/first-answer-case.ts';
 import { helloCase, listToBytesCase } from './cases/front-case.ts';
 import { mirrorCase } from './cases/mirror-case.ts';
+import { realCase } from './cases/real-case.ts';
 import { relistCase } from './cases/relist-case.ts';
 import { restCase } from './cases/rest-case.ts';
 import { watchesCase } from './cases/watches-case.ts';
 
 /** All cases, in the order they run. */
-export const cases: readonly BenchCase[] = [mirrorCase, relistCase, watchesCase, firstAnswerCase, helloCase, listToBytesCase, restCase];
+export const cases: readonly BenchCase[] = [
+  mirrorCase,
+  relistCase,
+  watchesCase,
+  firstAnswerCase,
+  helloCase,
+  listToBytesCase,
+  restCase,
+  realCase,
+];

@@ -1,0 +1,190 @@
+// Three real API servers with 1,000 pods each, the gateway over them as a user starts it, and what both answer in turn.
+//   real-fleet.ts PODS ROUNDS
+import { spawn } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type RealCluster, startRealCluster } from '../../support/real-cluster.ts';
+import { fifteenLeaves } from '../fifteen-leaves.ts';
+import { podOf } from '../pods.ts';
+
+const [podCount = '1000', roundCount = '9'] = process.argv.slice(2);
+const podsEach = Number(podCount);
+const rounds = Number(roundCount);
+const names = ['north', 'south', 'east'];
+
+interface Client {
+  send(method: string, path: string, body?: string, contentType?: string): Promise<string>;
+}
+
+const clusters = await Promise.all(names.map(() => startRealCluster()));
+const clients = clusters.map(({ endpoint }) => clientOf(endpoint));
+await Promise.all(clients.map((client, index) => fill(client, index)));
+const gateway = await startGateway(clusters);
+try {
+  await measure();
+} finally {
+  gateway.kill();
+  await Promise.all(clusters.map((cluster) => cluster[Symbol.asyncDispose]()));
+}
+process.exit(0);
+
+async function measure(): Promise<void> {
+  const [north] = clients;
+  if (north === undefined) throw new Error('no cluster');
+  const first = JSON.parse(await north.send('GET', '/api/v1/namespaces/default/pods?limit=1')) as {
+    items: { metadata: { name: string } }[];
+  };
+  const pod = first.items[0]?.metadata.name ?? '';
+  const podPath = `/api/v1/namespaces/default/pods/${pod}`;
+  const samples: Record<string, number>[] = [];
+  for (let round = -2; round < rounds; round += 1) {
+    const times: Record<string, number> = {
+      rawListMs: await timed(() => Promise.all(clients.map((client) => client.send('GET', '/api/v1/pods')))),
+      allMs: await timed(allPages),
+      page100Ms: await timed(() => pageOf(100)),
+      rawGetMs: await timed(() => north.send('GET', podPath)),
+      oneMs: await timed(() => gateway.ask(`{ pod(cluster: "north", namespace: "default", name: "${pod}") { ${fifteenLeaves} } }`)),
+      changeMs: await changeOf({ client: north, podPath, pod, value: `round-${round}` }),
+    };
+    // The first rounds warm both sides up.
+    if (round >= 0) samples.push(times);
+  }
+  const figures = Object.keys(samples[0] ?? {}).map((name) => [name, median(samples.map((sample) => sample[name] ?? Number.NaN))]);
+  console.log(JSON.stringify(Object.fromEntries(figures)));
+}
+
+async function allPages(): Promise<void> {
+  let seen = 0;
+  for (let after: string | null = null; ; ) {
+    const page = await pageOf(500, after);
+    seen += page.items.length;
+    if (!page.pageInfo.hasNextPage) break;
+    after = page.pageInfo.endCursor;
+  }
+  if (seen !== podsEach * names.length) throw new Error(`${seen} pods over all pages`);
+}
+
+interface Page {
+  readonly items: readonly unknown[];
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string };
+}
+
+async function pageOf(first: number, after: string | null = null): Promise<Page> {
+  const query = `query ($first: Int, $after: String) { pods(first: $first, after: $after) { items { ${fifteenLeaves} } pageInfo { hasNextPage endCursor } } }`;
+  return ((await gateway.ask(query, { first, after })) as { pods: Page }).pods;
+}
+
+/** Milliseconds from the end of a PATCH until a query over the mirror shows what it wrote. */
+async function changeOf({ client, podPath, pod, value }: { client: Client; podPath: string; pod: string; value: string }): Promise<number> {
+  await client.send('PATCH', podPath, JSON.stringify({ metadata: { labels: { bench: value } } }), 'application/merge-patch+json');
+  const from = performance.now();
+  for (;;) {
+    const { pod: seen } = (await gateway.ask(
+      `{ pod(cluster: "north", namespace: "default", name: "${pod}") { metadata { label(key: "bench") } } }`,
+    )) as { pod: { metadata: { label: string } } };
+    if (seen.metadata.label === value) return performance.now() - from;
+    if (performance.now() - from > 5_000) throw new Error('the change did not arrive within 5 s');
+  }
+}
+
+async function fill(client: Client, cluster: number): Promise<void> {
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      while (next < podsEach) {
+        const index = next;
+        next += 1;
+        await client.send('POST', '/api/v1/namespaces/default/pods', JSON.stringify(creatable(index + cluster * podsEach)));
+      }
+    }),
+  );
+}
+
+/** A pod as somebody may create it: the namespace that is there, without what the server or admission gives. */
+function creatable(index: number): object {
+  const { metadata, spec } = podOf(index) as { metadata: Record<string, unknown>; spec: Record<string, unknown> };
+  const { name, labels, annotations } = metadata;
+  const { volumes: _, serviceAccountName: _name, serviceAccount: _account, priority: _priority, preemptionPolicy: _policy, ...rest } = spec;
+  const containers = (rest.containers as Record<string, unknown>[]).map(({ volumeMounts: _mounts, ...container }) => container);
+  // About 4.5 KB as served, with what the server adds.
+  const padding = 'x'.repeat(900);
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default', labels, annotations: { ...(annotations as object), padding } },
+    spec: { ...rest, containers, automountServiceAccountToken: false },
+  };
+}
+
+function clientOf({ url, caPem, certPem, keyPem }: RealCluster['endpoint']): Client {
+  const agent = new Agent({ keepAlive: true, ca: caPem, cert: certPem, key: keyPem });
+  return {
+    send: (method, at, body, contentType = 'application/json') =>
+      new Promise((resolve, reject) => {
+        const call = request(
+          `${url}${at}`,
+          { agent, method, headers: body === undefined ? {} : { 'content-type': contentType } },
+          (response) => {
+            const chunks: Buffer[] = [];
+            response
+              .on('data', (chunk: Buffer) => chunks.push(chunk))
+              .once('end', () => {
+                const text = Buffer.concat(chunks).toString('utf8');
+                if ((response.statusCode ?? 0) >= 300) reject(new Error(`${method} ${at}: ${response.statusCode} ${text.slice(0, 500)}`));
+                else resolve(text);
+              });
+          },
+        );
+        call.once('error', reject).end(body);
+      }),
+  };
+}
+
+async function startGateway(
+  all: readonly RealCluster[],
+): Promise<{ ask(query: string, variables?: object): Promise<unknown>; kill(): void }> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'muster-bench-'));
+  const file = path.join(folder, 'config.yaml');
+  const entries = all.map(({ kubeconfigPath }, index) => ({ name: names[index], kubeconfig: kubeconfigPath }));
+  writeFileSync(file, JSON.stringify({ apiVersion: 'config.muster.dev/v1alpha1', clusters: entries }));
+  const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+  const child = spawn(process.execPath, [main, '--config', file, '--port', '0', '--log-level', 'silent'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, XDG_STATE_HOME: folder },
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    child.once('close', (code) => reject(new Error(`the gateway ended with ${code}:\n${text}`)));
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      const ready = /ready (\S+)/.exec(text);
+      if (ready?.[1] !== undefined) resolve(ready[1]);
+    });
+  });
+  return {
+    ask: async (query, variables) => {
+      const answer = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ query, variables }),
+      });
+      const { data, errors } = (await answer.json()) as { data: unknown; errors?: unknown };
+      if (errors !== undefined) throw new Error(JSON.stringify(errors));
+      return data;
+    },
+    kill: () => child.kill('SIGKILL'),
+  };
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const from = performance.now();
+  await work();
+  return performance.now() - from;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}
