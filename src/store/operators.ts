@@ -76,7 +76,7 @@ function equals(place: OperandPlace, operand: Json): ValueTest {
   const key = keyOfOperand(place, operand);
   return (value) => {
     const other = orderKeyOf(value, place.type);
-    return other?.type === key.type && compareOrderKeys(other, key) === 0;
+    return other !== undefined && compareOrderKeys(other, key) === 0;
   };
 }
 
