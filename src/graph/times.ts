@@ -3,7 +3,7 @@ export function isoOf(epochMs: number | undefined): string | undefined {
   return epochMs === undefined ? undefined : new Date(epochMs).toISOString();
 }
 
-/** Seconds from then to now, at least 0: a clock that was set back makes nothing younger than now. */
+/** Seconds from then to now, to the millisecond, at least 0: a clock that was set back makes nothing younger than now. */
 export function ageSecondsOf(epochMs: number | undefined, nowMs: number): number | undefined {
-  return epochMs === undefined ? undefined : Math.max(0, nowMs - epochMs) / 1000;
+  return epochMs === undefined ? undefined : Math.round(Math.max(0, nowMs - epochMs)) / 1000;
 }

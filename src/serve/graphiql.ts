@@ -11,7 +11,7 @@ export interface ExampleQuery {
 /** The page needs its own inline script and style, workers and fonts it carries along, and nothing from elsewhere. */
 const policy = [
   "default-src 'none'",
-  "script-src 'unsafe-inline' 'unsafe-eval' blob:",
+  "script-src 'unsafe-inline' blob:",
   'worker-src blob:',
   "style-src 'unsafe-inline'",
   'font-src data:',
