@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import { readyAnnotation } from '../living/nodes.ts';
 import { customKindsAt } from './custom-kinds.ts';
-import { type Hardware, nodeOf, type Program, workloadsAt } from './workloads.ts';
+import { type Hardware, nodeOf, type Program, Workloads } from './workloads.ts';
 
 /** A cluster of the demo: what it is called, which version it runs, and what is applied to it, definitions first. */
 export interface DemoCluster {
@@ -19,7 +19,7 @@ export function demoClustersAt(nowMs: number): readonly DemoCluster[] {
 }
 
 function europe(nowMs: number): DemoCluster {
-  const make = workloadsAt(nowMs);
+  const make = new Workloads(nowMs);
   const custom = customKindsAt(nowMs);
   const nodes = nodesOf(nowMs, { cluster: 'eu-prod', count: 5, version: 'v1.36.3', region: 'eu-central-1' });
   return {
@@ -44,7 +44,7 @@ function europe(nowMs: number): DemoCluster {
 }
 
 function america(nowMs: number): DemoCluster {
-  const make = workloadsAt(nowMs);
+  const make = new Workloads(nowMs);
   const nodes = nodesOf(nowMs, { cluster: 'us-prod', count: 4, version: 'v1.33.13', region: 'us-east-1' });
   return {
     name: 'us-prod',
@@ -65,7 +65,7 @@ function america(nowMs: number): DemoCluster {
 }
 
 function staging(nowMs: number): DemoCluster {
-  const make = workloadsAt(nowMs);
+  const make = new Workloads(nowMs);
   return {
     name: 'staging',
     version: '1.36.3',
@@ -135,12 +135,12 @@ const stores: readonly Program[] = [
 const exporter: Program = { name: '', namespace: 'batch', image: 'exporter:1.6.0', team: 'finance', ageDays: 30, cpu: '100m' };
 
 function system(nowMs: number): KubernetesObject[] {
-  const make = workloadsAt(nowMs);
+  const make = new Workloads(nowMs);
   const common = { namespace: 'kube-system', team: 'platform', ageDays: 400, cpu: '100m', memory: '70Mi' };
   return [
     ...make.deployment({ ...common, name: 'coredns', image: 'registry.k8s.io/coredns/coredns:v1.12.4', replicas: 2, port: 53 }),
-    ...make.daemonSet({ ...common, name: 'kube-proxy', image: 'registry.k8s.io/kube-proxy:v1.36.3' }),
-    ...make.daemonSet({ ...common, name: 'node-exporter', namespace: 'monitoring', image: 'quay.io/prometheus/node-exporter:v1.10.2' }),
+    make.daemonSet({ ...common, name: 'kube-proxy', image: 'registry.k8s.io/kube-proxy:v1.36.3' }),
+    make.daemonSet({ ...common, name: 'node-exporter', namespace: 'monitoring', image: 'quay.io/prometheus/node-exporter:v1.10.2' }),
     ...make.statefulSet({
       ...common,
       name: 'prometheus',
@@ -198,9 +198,9 @@ interface NodePool {
 }
 
 function nodesOf(nowMs: number, { cluster, count, version, region }: NodePool): KubernetesObject[] {
-  const { created } = workloadsAt(nowMs);
+  const make = new Workloads(nowMs);
   const hardware: Hardware = { region, provider: 'aws', instanceType: 'm7i.2xlarge', kubeletVersion: version, cpu: '8', memory: '32Gi' };
-  return Array.from({ length: count }, (_, index) => nodeOf(hardware, { cluster, index, createdAt: created(40 + index * 13) }));
+  return Array.from({ length: count }, (_, index) => nodeOf(hardware, { cluster, index, createdAt: make.created(40 + index * 13) }));
 }
 
 function absent(node: KubernetesObject): KubernetesObject {

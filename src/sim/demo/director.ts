@@ -4,7 +4,7 @@ import { listAt, numberAt, objectAt, textAt } from '../json-at.ts';
 import { readyAnnotation } from '../living/nodes.ts';
 import { hashOf } from '../living/world.ts';
 import type { SimCluster } from '../sim-cluster.ts';
-import { workloadsAt } from './workloads.ts';
+import { Workloads } from './workloads.ts';
 
 /** Between two things that somebody does in a cluster of the demo, in milliseconds. */
 const pauseMs = { least: 3_000, most: 9_000 } as const;
@@ -53,7 +53,7 @@ function scale(cluster: SimCluster, clock: Clock): void {
 function runJob(cluster: SimCluster, clock: Clock): void {
   const name = `thumbnails-${hashOf(clock.now()).slice(0, 5)}`;
   const program = { name, namespace: 'batch', image: 'thumbnails:1.12.0', team: 'catalog', ageDays: 0, cpu: '100m' };
-  const job = workloadsAt(clock.now()).job(clock.random() < 0.25 ? { ...program, outcome: 'failed' } : program, {
+  const job = new Workloads(clock.now()).job(clock.random() < 0.25 ? { ...program, outcome: 'failed' } : program, {
     parallelism: 2,
     completions: 3,
     backoffLimit: 1,

@@ -25,85 +25,78 @@ const registry = 'registry.shop.example';
 const dayMs = 86_400_000;
 
 /** Builds the objects of a cluster's programs as somebody would have applied them, with ages counted back from `nowMs`. */
-export function workloadsAt(nowMs: number) {
-  const created = (ageDays: number) => timeOf(nowMs - ageDays * dayMs);
+export class Workloads {
+  readonly #nowMs: number;
 
-  const metadataOf = ({ name, namespace, team, ageDays }: Program): KubernetesObject['metadata'] => ({
-    name,
-    namespace,
-    creationTimestamp: created(ageDays),
-    labels: { 'app.kubernetes.io/name': name, 'app.kubernetes.io/part-of': namespace, team },
-    annotations: { 'shop.example/owner': `${team}@shop.example` },
-  });
+  constructor(nowMs: number) {
+    this.#nowMs = nowMs;
+  }
 
-  const specOf = (program: Program): JsonObject => ({
-    selector: { matchLabels: { app: program.name } },
-    template: templateOf(program),
-  });
+  /** When something of that age was created. */
+  created(ageDays: number): string {
+    return timeOf(this.#nowMs - ageDays * dayMs);
+  }
 
-  /** Its Service, if it has a port. */
-  const service = (program: Program, extra: JsonObject = {}): KubernetesObject[] => {
-    if (program.port === undefined) return [];
+  /** A Deployment, and its Service if it has a port. */
+  deployment(program: Program): KubernetesObject[] {
     const spec = {
-      selector: { app: program.name },
-      ports: [{ name: 'http', port: program.port, targetPort: program.port, protocol: 'TCP' }],
+      replicas: program.replicas ?? 1,
+      ...podsOf(program),
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' } },
+      revisionHistoryLimit: 2,
+      progressDeadlineSeconds: 120,
     };
-    return [{ apiVersion: 'v1', kind: 'Service', metadata: metadataOf(program), spec: { ...spec, ...extra } }];
-  };
+    return [{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: this.#metadata(program), spec }, ...this.#service(program)];
+  }
 
-  return {
-    created,
-    deployment: (program: Program): KubernetesObject[] => [
-      {
-        apiVersion: 'apps/v1',
-        kind: 'Deployment',
-        metadata: metadataOf(program),
-        spec: {
-          replicas: program.replicas ?? 1,
-          ...specOf(program),
-          strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' } },
-          revisionHistoryLimit: 2,
-          progressDeadlineSeconds: 120,
-        },
-      },
-      ...service(program),
-    ],
-    statefulSet: (program: Program): KubernetesObject[] => [
-      {
-        apiVersion: 'apps/v1',
-        kind: 'StatefulSet',
-        metadata: metadataOf(program),
-        spec: { replicas: program.replicas ?? 1, serviceName: program.name, ...specOf(program), updateStrategy: { type: 'RollingUpdate' } },
-      },
-      ...service(program, { clusterIP: 'None', clusterIPs: ['None'] }),
-    ],
-    daemonSet: (program: Program): KubernetesObject[] => [
-      {
-        apiVersion: 'apps/v1',
-        kind: 'DaemonSet',
-        metadata: metadataOf(program),
-        spec: { ...specOf(program), updateStrategy: { type: 'RollingUpdate' } },
-      },
-    ],
-    job: (program: Program, options: JobOptions = {}): KubernetesObject => ({
-      apiVersion: 'batch/v1',
-      kind: 'Job',
-      metadata: { ...metadataOf(program), creationTimestamp: created(program.ageDays) },
-      spec: jobSpecOf(program, options),
-    }),
-    cronJob: (program: Program, schedule: string): KubernetesObject => ({
-      apiVersion: 'batch/v1',
-      kind: 'CronJob',
-      metadata: metadataOf(program),
-      spec: {
-        schedule,
-        concurrencyPolicy: 'Forbid',
-        successfulJobsHistoryLimit: 3,
-        failedJobsHistoryLimit: 1,
-        jobTemplate: { metadata: { labels: { app: program.name } }, spec: jobSpecOf(program, {}) },
-      },
-    }),
-  };
+  /** A StatefulSet, and its Service without an address. */
+  statefulSet(program: Program): KubernetesObject[] {
+    const { replicas = 1, name } = program;
+    const spec = { replicas, serviceName: name, ...podsOf(program), updateStrategy: { type: 'RollingUpdate' } };
+    const headless = { clusterIP: 'None', clusterIPs: ['None'] };
+    return [{ apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: this.#metadata(program), spec }, ...this.#service(program, headless)];
+  }
+
+  daemonSet(program: Program): KubernetesObject {
+    const spec = { ...podsOf(program), updateStrategy: { type: 'RollingUpdate' } };
+    return { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: this.#metadata(program), spec };
+  }
+
+  job(program: Program, options: JobOptions = {}): KubernetesObject {
+    return { apiVersion: 'batch/v1', kind: 'Job', metadata: this.#metadata(program), spec: jobSpecOf(program, options) };
+  }
+
+  cronJob(program: Program, schedule: string): KubernetesObject {
+    const spec = {
+      schedule,
+      concurrencyPolicy: 'Forbid',
+      successfulJobsHistoryLimit: 3,
+      failedJobsHistoryLimit: 1,
+      jobTemplate: { metadata: { labels: { app: program.name } }, spec: jobSpecOf(program, {}) },
+    };
+    return { apiVersion: 'batch/v1', kind: 'CronJob', metadata: this.#metadata(program), spec };
+  }
+
+  #metadata({ name, namespace, team, ageDays }: Program): KubernetesObject['metadata'] {
+    return {
+      name,
+      namespace,
+      creationTimestamp: this.created(ageDays),
+      labels: { 'app.kubernetes.io/name': name, 'app.kubernetes.io/part-of': namespace, team },
+      annotations: { 'shop.example/owner': `${team}@shop.example` },
+    };
+  }
+
+  #service(program: Program, extra: JsonObject = {}): KubernetesObject[] {
+    const { port } = program;
+    if (port === undefined) return [];
+    const spec = { selector: { app: program.name }, ports: [{ name: 'http', port, targetPort: port, protocol: 'TCP' }], ...extra };
+    return [{ apiVersion: 'v1', kind: 'Service', metadata: this.#metadata(program), spec }];
+  }
+}
+
+function podsOf(program: Program): JsonObject {
+  return { selector: { matchLabels: { app: program.name } }, template: templateOf(program) };
 }
 
 export interface JobOptions {

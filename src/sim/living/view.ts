@@ -43,46 +43,22 @@ const kinds: ReadonlySet<string> = new Set(livingKinds);
 
 /** Follows the cluster from its state of now on, until it is disposed of. */
 export function createView(cluster: SimCluster): View {
-  const held = new Map<LivingKind, Map<string, KubernetesObject>>(livingKinds.map((kind) => [kind, new Map()]));
-  const owned = new Map<string, Map<string, KubernetesObject>>();
-  const drafted = new Map<string, { readonly kind: LivingKind; readonly key: string }>();
+  const shelf = new Shelf();
+  const drafted = new Map<string, { readonly kind: LivingKind; readonly object: KubernetesObject }>();
   let changed = true;
-
-  function keep(kind: LivingKind, object: KubernetesObject): void {
-    const bare = withoutManagedFields(object);
-    const key = keyOf(object.metadata.name, object.metadata.namespace);
-    held.get(kind)?.set(key, bare);
-    const owner = controllerOf(bare);
-    if (owner === undefined) return;
-    const place = `${kind} ${owner}`;
-    const siblings = owned.get(place) ?? new Map<string, KubernetesObject>();
-    owned.set(place, siblings);
-    siblings.set(key, bare);
-  }
-
-  function drop(kind: LivingKind, object: KubernetesObject): void {
-    const key = keyOf(object.metadata.name, object.metadata.namespace);
-    held.get(kind)?.delete(key);
-    const place = `${kind} ${controllerOf(object)}`;
-    const siblings = owned.get(place);
-    siblings?.delete(key);
-    if (siblings?.size === 0) owned.delete(place);
-  }
-
-  for (const kind of livingKinds) for (const object of cluster.objects(groupKindOf(kind))) keep(kind, object);
+  for (const kind of livingKinds) for (const object of cluster.objects(groupKindOf(kind))) shelf.keep(kind, object);
   const subscription = cluster.observe((change) => {
     const kind = keyOfKind(change.kind);
     if (!isLivingKind(kind)) return;
     changed = true;
-    if (change.type === 'DELETED') drop(kind, change.object);
-    else keep(kind, change.object);
+    if (change.type === 'DELETED') shelf.drop(kind, change.object);
+    else shelf.keep(kind, change.object);
   });
-
   return {
-    objects: (kind) => held.get(kind)?.values() ?? [],
-    find: (kind, name, namespace) => held.get(kind)?.get(keyOf(name, namespace)),
-    owned: (kind, uid) => [...(owned.get(`${kind} ${uid}`)?.values() ?? [])],
-    count: (kind) => held.get(kind)?.size ?? 0,
+    objects: (kind) => shelf.all(kind).values(),
+    find: (kind, name, namespace) => shelf.all(kind).get(keyOf(name, namespace)),
+    owned: (kind, uid) => shelf.owned(kind, uid),
+    count: (kind) => shelf.all(kind).size,
     takeChanged() {
       const was = changed;
       changed = false;
@@ -91,23 +67,57 @@ export function createView(cluster: SimCluster): View {
     draft(object) {
       const kind = livingKindOf(object);
       if (kind === undefined) throw new Error(`expected a kind that lives, got ${object.apiVersion} ${object.kind}`);
-      const key = keyOf(object.metadata.name, object.metadata.namespace);
-      drafted.set(`${kind} ${key}`, { kind, key });
       changed = true;
-      keep(kind, object);
+      drafted.set(placeOf(kind, object), { kind, object });
+      shelf.keep(kind, object);
     },
     undraft(kind, object) {
-      drafted.delete(`${kind} ${keyOf(object.metadata.name, object.metadata.namespace)}`);
       changed = true;
-      drop(kind, object);
+      drafted.delete(placeOf(kind, object));
+      shelf.drop(kind, object);
     },
     flush() {
-      const objects = Array.from(drafted.values(), ({ kind, key }) => held.get(kind)?.get(key));
+      const objects = Array.from(drafted.values(), ({ object }) => object);
       drafted.clear();
-      for (const object of objects) if (object !== undefined) cluster.put(object);
+      for (const object of objects) cluster.put(object);
     },
     [Symbol.dispose]: () => subscription[Symbol.dispose](),
   };
+}
+
+/** Objects by kind and name, and by their controller. */
+class Shelf {
+  readonly #held = new Map<LivingKind, Map<string, KubernetesObject>>(livingKinds.map((kind) => [kind, new Map()]));
+  readonly #owned = new Map<string, Map<string, KubernetesObject>>();
+
+  all(kind: LivingKind): ReadonlyMap<string, KubernetesObject> {
+    return this.#held.get(kind) ?? new Map();
+  }
+
+  owned(kind: LivingKind, uid: string | undefined): KubernetesObject[] {
+    return [...(this.#owned.get(`${kind} ${uid}`)?.values() ?? [])];
+  }
+
+  keep(kind: LivingKind, object: KubernetesObject): void {
+    const bare = withoutManagedFields(object);
+    const key = keyOf(object.metadata.name, object.metadata.namespace);
+    this.#held.get(kind)?.set(key, bare);
+    const owner = controllerOf(bare);
+    if (owner === undefined) return;
+    const place = `${kind} ${owner}`;
+    const siblings = this.#owned.get(place) ?? new Map<string, KubernetesObject>();
+    this.#owned.set(place, siblings);
+    siblings.set(key, bare);
+  }
+
+  drop(kind: LivingKind, object: KubernetesObject): void {
+    const key = keyOf(object.metadata.name, object.metadata.namespace);
+    this.#held.get(kind)?.delete(key);
+    const place = `${kind} ${controllerOf(object)}`;
+    const siblings = this.#owned.get(place);
+    siblings?.delete(key);
+    if (siblings?.size === 0) this.#owned.delete(place);
+  }
 }
 
 /** The object's kind, if it is one that lives. */
@@ -130,6 +140,10 @@ function isLivingKind(kind: string): kind is LivingKind {
 export function groupKindOf(key: string): GroupKind {
   const [kind = key, ...group] = key.split('.');
   return { kind, group: group.join('.') };
+}
+
+function placeOf(kind: LivingKind, { metadata }: KubernetesObject): string {
+  return `${kind} ${keyOf(metadata.name, metadata.namespace)}`;
 }
 
 function keyOf(name: string, namespace = ''): string {

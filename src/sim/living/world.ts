@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { KubernetesObject, OwnerReference } from '../../core/objects.ts';
 import type { SimCluster } from '../sim-cluster.ts';
+import { Agenda } from './agenda.ts';
 import { groupKindOf, type LivingKind, type View } from './view.ts';
 
 /** What happened, to whom: it becomes an Event. */
@@ -58,9 +59,7 @@ export interface WorldOptions {
 
 /** A world that stands still until its rounds are begun. */
 export function createWorld({ cluster, view, clock, record }: WorldOptions): WorldControl {
-  const agenda = new Map<string, number>();
-  let asked = new Set<string>();
-  let nextDueMs = Number.POSITIVE_INFINITY;
+  const agenda = new Agenda(clock);
   const world: WorldControl = {
     view,
     nowMs: clock.now(),
@@ -79,32 +78,22 @@ export function createWorld({ cluster, view, clock, record }: WorldOptions): Wor
       world.put({ ...object, metadata });
     },
     record: (happening) => record(happening, world),
-    passed(key, minMs, maxMs) {
-      if (world.settling) return true;
-      asked.add(key);
-      const dueMs = agenda.get(key);
-      const isDue = dueMs !== undefined && clock.monotonic() >= dueMs;
-      if (dueMs === undefined || isDue) agenda.set(key, clock.monotonic() + minMs + clock.random() * (maxMs - minMs));
-      return isDue;
-    },
-    birthOf(owner) {
-      if (!world.settling) return timeOf(world.nowMs);
-      const born = Date.parse(String(owner.metadata.creationTimestamp));
-      const sinceMs = Number.isNaN(born) ? 0 : Math.max(0, world.nowMs - born);
-      return timeOf(world.nowMs - clock.random() ** 2 * sinceMs);
-    },
+    passed: (key, minMs, maxMs) => world.settling || agenda.passed(key, minMs, maxMs),
+    birthOf: (owner) => timeOf(world.nowMs - (world.settling ? clock.random() ** 2 * ageOf(owner, world.nowMs) : 0)),
     random: () => clock.random(),
     begin() {
       world.nowMs = clock.now();
-      asked = new Set();
+      agenda.begin();
     },
-    end() {
-      for (const key of agenda.keys()) if (!asked.has(key)) agenda.delete(key);
-      nextDueMs = Math.min(...agenda.values());
-    },
-    isDue: () => clock.monotonic() >= nextDueMs,
+    end: () => agenda.end(),
+    isDue: () => agenda.isDue(),
   };
   return world;
+}
+
+function ageOf({ metadata }: KubernetesObject, nowMs: number): number {
+  const bornMs = Date.parse(String(metadata.creationTimestamp));
+  return Number.isNaN(bornMs) ? 0 : Math.max(0, nowMs - bornMs);
 }
 
 /** The object with what a cluster would give it when it is made. */
