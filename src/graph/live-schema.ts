@@ -114,7 +114,7 @@ function buildWhatCanBe(model: Model, good: Model | undefined): WhatCouldBeBuilt
     const broken = new Set([...custom].filter((group) => !canBeBuilt(onlyGroup(model, group))));
     for (const used of remedies(model, broken, good)) {
       try {
-        return { schema: buildGraph(used), used, problem: `${[...broken].join(', ')}: ${messageOf(error)}` };
+        return { schema: buildGraph(used), used, problem: [[...broken].join(', '), messageOf(error)].filter(Boolean).join(': ') };
       } catch {
         // The next remedy takes less of the model; the first error says what is wrong.
       }

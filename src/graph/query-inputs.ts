@@ -30,7 +30,11 @@ export function addQueryInputs({ pothos, types }: GraphBuilder): void {
       contains: t.string({ description: 'A text that has this in it.' }),
       startsWith: t.string({ description: 'A text that begins with this.' }),
       exists: t.boolean({ description: 'True: there is a value. False: there is none.' }),
-      some: t.field({ type: types.where, description: 'One element of the list is all of this: its paths begin at the element.' }),
+      some: t.field({
+        type: types.where,
+        description:
+          'One element of the list is all of this: its paths begin at the element; without a path it is about the element itself.',
+      }),
       and: t.field({ type: [types.where], description: 'All of these.' }),
       or: t.field({ type: [types.where], description: 'At least one of these.' }),
       not: t.field({ type: types.where, description: 'Not this.' }),

@@ -152,6 +152,26 @@ test('maps answer their own keys alone; quantities come as text and as numbers',
   ]);
 });
 
+test('keys such as __proto__ are keys like any other, in labels, annotations, data and filters', async () => {
+  const map = JSON.parse('{"__proto__":"p","constructor":"c","prototype":"q"}') as Record<string, string>;
+  const graph = graphOverMirrors({ model: baseline });
+  const north = graph.mirrors.join('north');
+  north.discover(servedAs(baseline, 'ConfigMap'));
+  const odd = objectNamed('odd', { namespace: 'n', labels: map, annotations: map }, { data: map });
+  north.mirror({ group: '', kind: 'ConfigMap' }).list(odd, objectNamed('plain', { namespace: 'n', labels: {} }, { data: {} }));
+  const where = { or: ['__proto__', 'constructor', 'prototype'].map((key) => ({ path: `data["${key}"]`, exists: true })) };
+  const { data, errors } = await graph.ask(
+    `query ($where: Where, $key: String!) { configMaps(where: $where) { items { data metadata { labels label(key: $key) annotations(keys: [$key]) annotation(key: $key) } } } }`,
+    { where, key: '__proto__' },
+  );
+  expect(errors).toBeUndefined();
+  const one = JSON.parse('{"__proto__":"p"}');
+  expect(JSON.stringify(data)).toBe(
+    JSON.stringify({ configMaps: { items: [{ data: map, metadata: { labels: map, label: 'p', annotations: one, annotation: 'p' } }] } }),
+  );
+  expect(['p', 'c', 'q'].map((key) => (({}) as Record<string, unknown>)[key])).toEqual([undefined, undefined, undefined]);
+});
+
 test('ages are as of the moment they are read, and never below 0', async () => {
   const graph = graphOverMirrors({ model: baseline });
   const north = graph.mirrors.join('north');
