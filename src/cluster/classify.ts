@@ -74,7 +74,9 @@ export function breakageOfErrorEvent(object: Json | undefined): Breakage {
 export function parseRetryAfter(header: string | undefined, clock: Clock): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
-  const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - clock.now()) / 1_000);
+  // Without a letter Date.parse takes almost anything for a year.
+  const dateMs = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
+  const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((dateMs - clock.now()) / 1_000);
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), maxRetryAfterSeconds);
 }
 

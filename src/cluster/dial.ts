@@ -76,7 +76,7 @@ async function connect(
   socket.once('lookup', () => {
     startedMs = clock.monotonic();
   });
-  await settled(socket, 'connect', scope.signal);
+  await settled(socket, 'connect', scope);
   socket.setNoDelay(true);
   if (proxyUrl === undefined) return { socket, roundTripMs: isLoopback(socket) ? 0 : clock.monotonic() - startedMs };
   const proxy = first.protocol === 'https:' ? await secureProxy(socket, first, scope) : socket;
@@ -88,7 +88,7 @@ async function connect(
 async function secureProxy(socket: net.Socket, proxy: URL, scope: RequestScope): Promise<net.Socket> {
   const host = hostOf(proxy);
   const secured = tls.connect({ socket, minVersion: 'TLSv1.2', host, ...(net.isIP(host) === 0 ? { servername: host } : {}) });
-  await settled(secured, 'secureConnect', scope.signal);
+  await settled(secured, 'secureConnect', { signal: scope.signal, beneath: socket });
   return secured;
 }
 
@@ -113,34 +113,33 @@ async function secure(socket: net.Socket, { target, identity, protocols, scope }
     ...(identity.cert === undefined ? {} : { cert: Buffer.from(identity.cert) }),
     ...(identity.key === undefined ? {} : { key: Buffer.from(identity.key) }),
   });
-  await settled(secured, 'secureConnect', scope.signal);
+  await settled(secured, 'secureConnect', { signal: scope.signal, beneath: socket });
   return secured;
 }
 
-/** Waits for the event; an abort or an error destroys the socket. */
-function settled(socket: net.Socket, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<void> {
+/** Waits for the event. An abort, an error or an early end destroys the socket, and `beneath`, which it speaks through. */
+function settled(
+  socket: net.Socket,
+  event: 'connect' | 'secureConnect',
+  { signal, beneath }: { readonly signal: AbortSignal; readonly beneath?: net.Socket },
+): Promise<void> {
+  // Stays: a socket that was destroyed may still have an error to tell.
+  socket.on('error', () => undefined);
   return new Promise((resolve, reject) => {
     const done = (end: () => void) => {
       signal.removeEventListener('abort', abort);
-      socket.off(event, arrived);
-      socket.off('close', closed);
+      socket.off(event, arrived).off('close', closed).off('error', failed);
       end();
     };
-    const arrived = () =>
-      done(() => {
-        socket.off('error', failed);
-        resolve();
-      });
-    // The listener for errors stays, as a destroyed socket may still emit one.
+    const arrived = () => done(resolve);
     const failed = (error: Error) => {
-      socket.destroy();
       done(() => reject(error));
+      socket.destroy();
+      beneath?.destroy();
     };
-    const closed = () => done(() => reject(new BreakageError(breakage('UNREACHABLE', 'the API server closed the connection at once'))));
+    const closed = () => failed(new BreakageError(breakage('UNREACHABLE', 'the API server closed the connection at once')));
     const abort = () => failed(new BreakageError(abandoned));
-    socket.once(event, arrived);
-    socket.on('error', failed);
-    socket.once('close', closed);
+    socket.once(event, arrived).once('close', closed).once('error', failed);
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
   });

@@ -134,7 +134,7 @@ function parse(text: string): Json | undefined {
 }
 
 function failed(why: string, stderr: string): ExecOutcome {
-  const said = stderr.replace(/\p{Cc}+/gu, ' ').trim();
+  const said = stderr.replace(/[\p{Cc}\s]+/gu, ' ').trim();
   return { type: 'failed', breakage: breakage('UNAUTHENTICATED', `the exec plugin ${why}${said === '' ? '' : `: ${said}`}`) };
 }
 
