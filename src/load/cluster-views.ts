@@ -28,21 +28,29 @@ export interface ClusterViewsOptions {
   readonly settingsOf: (name: ClusterName) => MemberSettings | undefined;
 }
 
-/** Region, zones and provider are what the config says, else what the Nodes say as far as they are known. */
+/**
+ * Region, zones and provider are what the config says, else what the Nodes say as far as they are known: facts of the cluster, told to whoever
+ * may see the cluster, whether or not they may see its Nodes.
+ */
 export function createClusterViews({ mirrors, access, settingsOf }: ClusterViewsOptions): ClusterViews {
   const facts = createFactsCache();
 
-  function viewOf(state: ClusterState): ClusterView {
-    const settings = settingsOf(state.name);
-    const { provider, region, zones } = { ...facts.of(mirrors.peek(state.name, node)?.store), ...given(settings) };
+  function viewOf({ name, phase, faults, version, asOfMs }: ClusterState): ClusterView {
+    const settings = settingsOf(name);
+    const said = facts.of(mirrors.peek(name, node)?.store);
+    const provider = settings?.provider ?? said.provider;
+    const region = settings?.region ?? said.region;
     return {
-      name: state.name,
-      labels: settings?.labels ?? {},
-      taints: settings?.taints ?? [],
-      zones: zones ?? [],
-      phase: state.phase,
-      faults: state.faults,
-      ...given({ provider, region, version: state.version, asOfMs: state.asOfMs }),
+      name,
+      labels: settings?.labels ?? nothing,
+      taints: settings?.taints ?? none,
+      zones: settings?.zones ?? said.zones ?? none,
+      phase,
+      faults,
+      ...(provider === undefined ? undefined : { provider }),
+      ...(region === undefined ? undefined : { region }),
+      ...(version === undefined ? undefined : { version }),
+      ...(asOfMs === undefined ? undefined : { asOfMs }),
     };
   }
 
@@ -76,6 +84,8 @@ export function createClusterViews({ mirrors, access, settingsOf }: ClusterViews
 }
 
 const node = { group: '', kind: 'Node' };
+const nothing = {};
+const none: readonly never[] = [];
 
 /** What the Nodes say, reckoned again only when they have changed. */
 function createFactsCache(): { of(store: StoreReader | undefined): NodeFacts } {
@@ -89,12 +99,5 @@ function createFactsCache(): { of(store: StoreReader | undefined): NodeFacts } {
       known.set(store, { version: store.version, size: store.size, facts });
       return facts;
     },
-  };
-}
-
-/** Only the members that have a value: so that what is spread later does not hide what was there. */
-function given<T extends object>(values: T | undefined): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(values ?? {}).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
   };
 }

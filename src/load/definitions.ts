@@ -20,7 +20,11 @@ export interface Definitions {
   now(): readonly ClusterDefinitions[];
 }
 
-/** Follows the mirrors of CustomResourceDefinitions wherever they are served, and calls back after each change of one. */
+/**
+ * Follows the mirrors of CustomResourceDefinitions wherever they are served, and calls back after each change of one.
+ *
+ * Read for the gateway itself, not for a caller: the schema is one for all, so what kinds exist is no secret between them.
+ */
 export function followDefinitions(mirrors: Mirrors, onChange: () => void, signal: AbortSignal): Definitions {
   const followed = new Map<ClusterName, Followed>();
 

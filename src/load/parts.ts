@@ -59,11 +59,11 @@ export async function withParts<T>(
   use: (parts: readonly Part[]) => T,
 ): Promise<T> {
   using leases = new DisposableStack();
-  using deadline = createDeadline(waitMs, clock, context.signal);
   let sights = await sightsOf(asks, access, context);
   const held = asks.map((ask, index) => (sights[index]?.type === 'none' ? undefined : hold(ask, mirrors, leases)));
   let known = asks;
   if (waitMs > 0 && held.some((holding) => holding?.state === 'waiting')) {
+    using deadline = createDeadline(waitMs, clock, context.signal);
     await Promise.all(held.map((holding) => settle(holding, { mirrors, leases, signal: deadline.signal })));
     // Rights and clusters may have changed meanwhile: what is read below goes by those of now.
     sights = await sightsOf(asks, access, context);

@@ -63,8 +63,15 @@ function decrypt(key: Uint8Array, cursor: string, scope: SealScope): Uint8Array 
   return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, end)), decipher.final()]);
 }
 
-function digestOf({ callerKey, filter }: SealScope): Uint8Array {
-  return createHash('sha256')
-    .update(JSON.stringify([callerKey, filter]))
+/** One list seals all its cursors with one scope. */
+const digests = new WeakMap<SealScope, Uint8Array>();
+
+function digestOf(scope: SealScope): Uint8Array {
+  const known = digests.get(scope);
+  if (known !== undefined) return known;
+  const digest = createHash('sha256')
+    .update(JSON.stringify([scope.callerKey, scope.filter]))
     .digest();
+  digests.set(scope, digest);
+  return digest;
 }
