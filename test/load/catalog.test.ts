@@ -8,7 +8,7 @@ import { definitionKind } from '../../src/load/definitions.ts';
 import type { Model } from '../../src/model/model.ts';
 import { createFakeMirrors, type FakeCluster } from '../support/fake-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
-import { createManualClock } from '../support/manual-clock.ts';
+import { createManualClock, turns } from '../support/manual-clock.ts';
 
 const baseline = loadBaseline();
 const definitions: ServedResource = {
@@ -104,6 +104,18 @@ test('serves the built-in kinds at once, and custom ones a moment after they are
   });
   expect(fieldsOf(catalog, 'ExampleWidgetSpec')).toEqual(['size: Int64']);
   expect(catalog.problem()).toBeUndefined();
+});
+
+test('settle needs no time: what is known by now is in the model', async () => {
+  const { clock, catalog, models, joined } = start();
+  joined('north', definition('example.com', 'Widget', { size: integer }));
+  catalog.settle();
+  expect(models).toHaveLength(0);
+  await turns();
+  catalog.settle();
+  expect(catalog.model().kinds.has('Widget.example.com')).toBe(true);
+  await clock.advance(2_000);
+  expect(models).toHaveLength(1);
 });
 
 test('waits for quiet, but never longer than a second', async () => {
