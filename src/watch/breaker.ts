@@ -69,7 +69,9 @@ export function createBreaker({ clock, probe, onChange }: BreakerOptions, signal
     failed(fault) {
       failures++;
       if (open !== undefined || failures < failuresToOpen || signal.aborted) return;
-      open = { fault: { ...fault, sinceMs: clock.now() }, ended: new AbortController() };
+      // Whichever kind was asked for: it is the cluster that cannot be reached.
+      const { kind: _, ...ofCluster } = fault;
+      open = { fault: { ...ofCluster, sinceMs: clock.now() }, ended: new AbortController() };
       void probing(open.ended.signal);
       onChange();
     },

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Fault } from '../core/faults.ts';
 import { type GroupKind, keyOfKind, type ServedResource } from '../core/kinds.ts';
-import type { ClusterName } from '../core/names.ts';
+import type { ClusterName, ResourceVersion } from '../core/names.ts';
 import type { StoreEvent, StoreReader } from '../store/mirror-store.ts';
 import { createStore } from '../store/store.ts';
+import { compareVersions } from '../store/versions.ts';
 import { type Health, healthOf } from './cluster-health.ts';
 import { type ClusterServer, createClusterServer } from './cluster-server.ts';
 import { createDefinitions, type Definitions } from './definitions.ts';
@@ -33,6 +34,7 @@ export class ClusterMirrors {
   readonly #notStreamed = new Set<string>();
   readonly #joinedMs: number;
   readonly #followed = new WeakSet<StoreReader>();
+  readonly #suspected = new WeakMap<Mirror, string>();
   #streams = true;
   #lookedAgain = 0;
   #readyOnce = false;
@@ -54,6 +56,7 @@ export class ClusterMirrors {
     const listener = {
       onIdentified: () => this.#startKept(),
       onDiscovered: () => this.#discovered(),
+      onAsking: () => this.#compareHistory(),
       onUpgraded: () => this.#upgraded(),
       onBreaker: () => this.#breakerChanged(),
       onChange: () => this.#changed(),
@@ -273,6 +276,23 @@ export class ClusterMirrors {
     this.#streams = true;
     this.#notStreamed.clear();
     for (const { mirror } of this.#entries.values()) mirror.relist(mirror.resource);
+  }
+
+  /**
+   * A watch from a version that the server has not reached, as after an etcd was restored, is silent until it has: what happens meanwhile
+   * would be lost. Each history is suspected once, as kinds may be stored apart from namespaces, with versions of their own.
+   */
+  #compareHistory(): (revision: ResourceVersion) => void {
+    const seen = [...this.#entries].map(([key, { mirror }]) => ({ key, mirror, versions: mirror.versions }));
+    return (revision) => {
+      for (const { key, mirror, versions } of seen) {
+        const { epoch } = mirror.store;
+        const isAhead = versions.some((version) => (compareVersions(revision, version) ?? 0) < 0);
+        if (!isAhead || this.#suspected.get(mirror) === epoch || this.#entries.get(key)?.mirror !== mirror) continue;
+        this.#suspected.set(mirror, epoch);
+        mirror.relist(mirror.resource);
+      }
+    };
   }
 
   #breakerChanged(): void {

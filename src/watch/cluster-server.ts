@@ -3,6 +3,7 @@ import { discover } from '../cluster/discovery.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/faults.ts';
 import { type GroupKind, keyOfKind, type ServedResource } from '../core/kinds.ts';
+import type { ResourceVersion } from '../core/names.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import { createDiscoveryLoop, type DiscoveryLoop } from './discovery-loop.ts';
 import { observeApi } from './observed-api.ts';
@@ -35,6 +36,11 @@ export interface ServerListener {
   onIdentified(): void;
   /** Discovery has succeeded. */
   onDiscovered(): void;
+  /**
+   * It is about to be asked for the most recent version of what it stores. What is given back is told the answer: a version that is older
+   * than one seen before the question is of another history.
+   */
+  onAsking(): (revision: ResourceVersion) => void;
   /** Another version of Kubernetes answers than before. */
   onUpgraded(): void;
   /** The breaker has opened or closed. */
@@ -172,8 +178,10 @@ class AskedServer implements ClusterServer {
 
   /** An answer of any kind will do: a server may keep its version to itself. */
   async #identify(signal: AbortSignal): Promise<void> {
-    const { version, uid, fault } = await askServer(this.api, signal);
+    const heardRevision = this.#listener.onAsking();
+    const { version, uid, revision, fault } = await askServer(this.api, signal);
     if (signal.aborted) return;
+    if (revision !== undefined) heardRevision(revision);
     this.#uid = uid ?? this.#uid;
     this.#heardVersion(version);
     this.#versionFault = fault?.code === 'FORBIDDEN' ? undefined : fault;

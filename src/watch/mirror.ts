@@ -1,7 +1,7 @@
 import type { ObjectForm } from '../cluster/cluster-api.ts';
 import type { Fault, FaultCode } from '../core/faults.ts';
 import type { ServedResource } from '../core/kinds.ts';
-import type { ClusterName } from '../core/names.ts';
+import type { ClusterName, ResourceVersion } from '../core/names.ts';
 import type { MirrorStore } from '../store/mirror-store.ts';
 import type { MirrorReader, SyncState } from './mirrors.ts';
 import type { ReflectorFacts } from './reflector-facts.ts';
@@ -37,6 +37,8 @@ export interface Mirror extends MirrorReader {
   readonly staged: number;
   /** The last sign of life of a stream of it, in monotonic milliseconds. */
   readonly heardMs: number | undefined;
+  /** Up to where each scope of it is true. */
+  readonly versions: readonly ResourceVersion[];
   /** See `Scopes.want`. */
   want(namespaces: readonly string[]): void;
   /** What is served, or at which version, has changed: a fresh list, compared by content. */
@@ -87,6 +89,10 @@ class RunningMirror implements Mirror {
   get heardMs(): number | undefined {
     const times = this.#scopes?.facts().flatMap(({ trueMs }) => (trueMs === undefined ? [] : [trueMs])) ?? [];
     return times.length === 0 ? undefined : Math.max(...times);
+  }
+
+  get versions(): readonly ResourceVersion[] {
+    return this.#scopes?.facts().flatMap(({ version }) => (version === undefined ? [] : [version])) ?? [];
   }
 
   begin(): void {
@@ -178,7 +184,9 @@ class RunningMirror implements Mirror {
     const scopes = this.#scopes;
     if (scopes === undefined) return { phase: 'MISSING', fault: this.#ended ?? this.#syncing() };
     const { clock, breaker } = this.#options.surroundings;
-    const moment = { nowMs: clock.monotonic(), breaker: breaker.fault, syncing: this.#syncing() };
+    const { group, kind } = this.#resource;
+    const open = breaker.fault === undefined ? undefined : { ...breaker.fault, kind: { group, kind } };
+    const moment = { nowMs: clock.monotonic(), breaker: open, syncing: this.#syncing() };
     const worst = worstOf(scopes.facts().map((facts) => syncOf(facts, moment)));
     if (worst !== undefined) return worst;
     if (scopes.asking || scopes.refusal === undefined) return { phase: 'SYNCING', fault: moment.syncing };

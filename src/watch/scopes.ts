@@ -107,15 +107,17 @@ class RunningScopes implements Scopes {
 
   relist(resource: ServedResource): void {
     this.#resource = resource;
-    if (this.#wide !== undefined) {
-      const heir = this.#refusal === undefined ? this.#wide.facts() : undefined;
-      this.#wide.stop();
-      this.#startWide(heir?.whole === true ? { heir } : {});
+    const wide = this.#wide;
+    if (wide !== undefined) {
+      const heir = wide.facts();
+      // The old one is not heard any more once the new one has its place.
+      this.#startWide(heir.whole ? { heir } : { recent: this.#refusal !== undefined });
+      wide.stop();
     }
     for (const [namespace, reflector] of [...this.#narrow]) {
       const heir = reflector.facts();
-      reflector.stop();
       this.#startNarrow(namespace, heir.whole ? { heir } : {});
+      reflector.stop();
     }
   }
 
@@ -220,8 +222,8 @@ class RunningScopes implements Scopes {
     if (!whole || fault === undefined) return;
     this.#options.store.empty(fault);
     for (const [other, reflector] of [...this.#narrow]) {
-      reflector.stop();
       this.#startNarrow(other, {});
+      reflector.stop();
     }
   }
 }

@@ -1,7 +1,8 @@
 import type { ClusterApi } from '../cluster/cluster-api.ts';
 import type { Fault } from '../core/faults.ts';
-import { isJsonObject } from '../core/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import type { GroupKind } from '../core/kinds.ts';
+import { parseResourceVersion, type ResourceVersion } from '../core/names.ts';
 import { parseAnswer } from './rights.ts';
 
 /** What a server says of itself when asked, or why it could not. */
@@ -10,23 +11,38 @@ export interface ServerFacts {
   readonly version?: string;
   /** The uid of the namespace `kube-system`: absent also where it may not be read. */
   readonly uid?: string;
+  /** The most recent version of what it stores: absent also where namespaces may not be listed. */
+  readonly revision?: ResourceVersion;
   /** Why there is no version. */
   readonly fault?: Fault;
 }
 
-/** Two small requests at once. */
+/** A few small requests at once. */
 export async function askServer(api: ClusterApi, signal: AbortSignal): Promise<ServerFacts> {
-  const [version, namespace] = await Promise.all([
-    api.send({ method: 'GET', path: ['version'] }, signal),
-    api.send({ method: 'GET', path: ['api', 'v1', 'namespaces', 'kube-system'] }, signal),
-  ]);
-  const uid = namespace.type === 'answered' ? uidIn(namespace.body) : undefined;
+  const [version, identity] = await Promise.all([api.send({ method: 'GET', path: ['version'] }, signal), askIdentity(api, signal)]);
   const gitVersion = version.type === 'answered' ? gitVersionIn(version.body) : undefined;
   return {
+    ...identity,
     ...(gitVersion === undefined ? {} : { version: gitVersion }),
-    ...(uid === undefined ? {} : { uid }),
     ...(version.type === 'failed' ? { fault: version.fault } : {}),
   };
+}
+
+/** By a list of one, whose version is the store's; by a get where that is all we may. */
+async function askIdentity(api: ClusterApi, signal: AbortSignal): Promise<Pick<ServerFacts, 'uid' | 'revision'>> {
+  const path = ['api', 'v1', 'namespaces'];
+  const listed = await api.send({ method: 'GET', path, query: { fieldSelector: 'metadata.name=kube-system' } }, signal);
+  if (listed.type === 'failed') {
+    if (listed.fault.code !== 'FORBIDDEN') return {};
+    const got = await api.send({ method: 'GET', path: [...path, 'kube-system'] }, signal);
+    const uid = got.type === 'answered' ? metadataIn(parseAnswer(got.body))?.uid : undefined;
+    return typeof uid === 'string' ? { uid } : {};
+  }
+  const list = parseAnswer(listed.body);
+  const revision = parseResourceVersion(metadataIn(list)?.resourceVersion);
+  const [namespace] = isJsonObject(list) && Array.isArray(list.items) ? (list.items as readonly Json[]) : [];
+  const uid = metadataIn(namespace)?.uid;
+  return { ...(typeof uid === 'string' ? { uid } : {}), ...(revision === undefined ? {} : { revision }) };
 }
 
 /** `gitVersion` of the answer to `GET /version`; undefined if there is none. */
@@ -35,10 +51,8 @@ export function gitVersionIn(body: Uint8Array): string | undefined {
   return isJsonObject(said) && typeof said.gitVersion === 'string' ? said.gitVersion.slice(0, 64) : undefined;
 }
 
-function uidIn(body: Uint8Array): string | undefined {
-  const namespace = parseAnswer(body);
-  const metadata = isJsonObject(namespace) ? namespace.metadata : undefined;
-  return isJsonObject(metadata) && typeof metadata.uid === 'string' ? metadata.uid : undefined;
+function metadataIn(object: Json | undefined): JsonObject | undefined {
+  return isJsonObject(object) && isJsonObject(object.metadata) ? object.metadata : undefined;
 }
 
 /** True for servers whose WatchList can be relied on: 1.32, and 1.34 on; in 1.33 it was off by default. */

@@ -366,7 +366,8 @@ export class FakeCluster {
   #begin(watcher: Watcher, failing: Fault | undefined): void {
     const { start, push } = watcher;
     const from = start.version === '' ? this.#version : Number(start.version);
-    if (from > this.#version || (from < this.#compactedAt && !start.initialEvents)) {
+    // As a real server: a watch from the future is silent until then, a WatchList fails.
+    if ((from > this.#version && start.initialEvents) || (from < this.#compactedAt && !start.initialEvents)) {
       push({ type: 'failed', fault: this.fault('EXPIRED', { code: 410 }) });
       return;
     }
@@ -403,6 +404,10 @@ export class FakeCluster {
   #answer(path: string, body: Json | undefined): Json | undefined {
     if (path === 'version') return { gitVersion: this.gitVersion };
     if (path === 'api' || path === 'apis') return discoveryDocument([...this.#resources.values()], path);
+    if (path === 'api/v1/namespaces') {
+      const items = this.objects('Namespace').filter(({ metadata }) => metadata.name === 'kube-system');
+      return { metadata: { resourceVersion: `${this.#version}` }, items };
+    }
     if (path === 'api/v1/namespaces/kube-system') return this.#objects.get('Namespace')?.get('/kube-system');
     if (!path.endsWith('selfsubjectaccessreviews')) return undefined;
     const { spec } = body as { readonly spec: { readonly resourceAttributes: { readonly namespace: string } } };

@@ -582,6 +582,19 @@ test('row 22: another version of the server is a list compared by content: each 
   expect(started.mirrors.cluster(north.name)?.version).toBe('v1.37.0');
 });
 
+test('row 22: an upgrade that begins with an outage tells what changed, and no reset', async () => {
+  const { north, clock, mirror, started } = await startWithPods('web', 'api');
+  await using _ = started;
+  await turns();
+  const follower = followStore(mirror.store, signal);
+  north.rewrite('Pod', (object) => ({ ...object, spec: { value: '0', defaulted: true } }));
+  north.gitVersion = 'v1.37.0';
+  north.die()[Symbol.dispose]();
+  await clock.advance(10_000);
+  const told = follower.events.filter(({ type }) => type === 'applied' || type === 'deleted' || type === 'reset');
+  expect(told.map(({ type }) => type)).toEqual(['applied', 'applied']);
+});
+
 test('row 23: a kind that is withdrawn is GONE; back again it is a new mirror with a new epoch', async () => {
   await using watching = startWatching();
   const north = watching.fake('north', [...usualKinds, widgets]);
