@@ -4,6 +4,7 @@ import type { Fault } from '../core/faults.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { ModelKind } from '../model/model.ts';
 import type { MirrorLease, MirrorReader, Mirrors, SyncState } from '../watch/mirrors.ts';
+import { isAnnounced, type KindInCluster, whenServed } from './announced.ts';
 import type { ClusterViews } from './cluster-views.ts';
 import type { ClusterView, ReadContext, SyncView } from './reads.ts';
 import { createDeadline } from './waiting.ts';
@@ -88,7 +89,7 @@ function hold(ask: Ask, mirrors: Mirrors, leases: DisposableStack): Holding {
   const lease = acquire(ask, mirrors, leases);
   if (lease !== undefined) return { ask, lease, state: lease.mirror.settled() ? 'ready' : 'waiting' };
   const undiscovered = mirrors.cluster(ask.cluster.name)?.resources === undefined;
-  return { ask, lease, state: undiscovered ? 'waiting' : 'ready' };
+  return { ask, lease, state: undiscovered || isAnnounced(mirrors, inCluster(ask)) ? 'waiting' : 'ready' };
 }
 
 async function settle(
@@ -98,9 +99,14 @@ async function settle(
   if (holding?.state !== 'waiting') return;
   if (holding.lease === undefined) {
     await mirrors.whenDiscovered(holding.ask.cluster.name, signal);
+    if (isAnnounced(mirrors, inCluster(holding.ask))) await whenServed(mirrors, inCluster(holding.ask), signal);
     if (!leases.disposed) holding.lease = acquire(holding.ask, mirrors, leases);
   }
   await holding.lease?.mirror.whenSettled(signal);
+}
+
+function inCluster({ cluster, kind }: Ask): KindInCluster {
+  return { cluster: cluster.name, kind };
 }
 
 function acquire({ cluster, kind, namespaces }: Ask, mirrors: Mirrors, leases: DisposableStack): MirrorLease | undefined {
@@ -128,6 +134,7 @@ export function absenceOf(ask: Ask, mirrors: Mirrors): SyncState & { readonly fa
   const state = mirrors.cluster(ask.cluster.name);
   if (state === undefined) return { phase: 'MISSING', fault: faultOf(ask, 'GONE') };
   if (state.resources === undefined) return { phase: 'SYNCING', fault: state.faults.find(isReason) ?? faultOf(ask, 'SYNCING') };
+  if (isAnnounced(mirrors, inCluster(ask))) return { phase: 'SYNCING', fault: faultOf(ask, 'SYNCING') };
   return { phase: 'MISSING', fault: faultOf(ask, 'NOT_SERVED') };
 }
 

@@ -1,0 +1,44 @@
+import type { ClusterName } from '../core/names.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import type { ModelKind } from '../model/model.ts';
+import type { Mirrors } from '../watch/mirrors.ts';
+import { definitionKind } from './definitions.ts';
+
+/** A custom kind in a cluster. */
+export interface KindInCluster {
+  readonly cluster: ClusterName;
+  readonly kind: ModelKind;
+}
+
+/**
+ * True if the cluster defines the kind but its discovery, as far as we know it, does not say yet that it serves it: in the second after a
+ * CustomResourceDefinition was applied. Its rows are then missing, not absent.
+ */
+export function isAnnounced(mirrors: Mirrors, { cluster, kind }: KindInCluster): boolean {
+  if (kind.source !== 'CUSTOM' || mirrors.served(cluster, kind) !== undefined) return false;
+  const definition = mirrors.peek(cluster, definitionKind)?.store.get('', `${kind.plural}.${kind.group}`);
+  return definition !== undefined && definition.metadata.deletionTimestamp === undefined && namesAccepted(definition);
+}
+
+/** Resolves once discovery says that an announced kind is served, or it is announced no more; or when the signal aborts. */
+export function whenServed(mirrors: Mirrors, announced: KindInCluster, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const settled = new AbortController();
+    const end = (): void => {
+      settled.abort();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    if (signal.aborted) return end();
+    signal.addEventListener('abort', end, { once: true });
+    mirrors.onChange(({ cluster }) => {
+      if (cluster === announced.cluster && !isAnnounced(mirrors, announced)) end();
+    }, settled.signal);
+  });
+}
+
+// Names that another definition has taken are never served (apiextensions.k8s.io/v1, condition NamesAccepted).
+function namesAccepted({ status }: KubernetesObject): boolean {
+  const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+  return !conditions.some(({ type, status: holds }) => type === 'NamesAccepted' && holds === 'False');
+}
