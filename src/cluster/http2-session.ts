@@ -50,7 +50,10 @@ export function openHttp2Session(socket: net.Socket, options: Http2SessionOption
     // At Node's 10 MB it refuses streams once the windows below are full.
     maxSessionMemory: 64,
   });
-  const session = superviseSession(client, options);
+  const session = superviseSession(client, socket, options);
+  // Of an alert that follows the handshake, as when TLS 1.3 refuses our certificate, the socket tells and node:http2 does not.
+  socket.on('error', (error) => session.destroy(breakageOfError(error)));
+  socket.once('end', () => session.destroy(breakage('UNREACHABLE', 'the connection was closed')));
   return new Promise((resolve) => {
     const settle = (opened: SessionOpened) => {
       signal.removeEventListener('abort', abort);
@@ -72,7 +75,11 @@ interface SupervisedSession extends Http2Session {
   reason(): Breakage;
 }
 
-function superviseSession(client: http2.ClientHttp2Session, { authority, clock, changed }: Http2SessionOptions): SupervisedSession {
+function superviseSession(
+  client: http2.ClientHttp2Session,
+  socket: net.Socket,
+  { authority, clock, changed }: Http2SessionOptions,
+): SupervisedSession {
   const life = new AbortController();
   const pulse = createPulse(clock);
   const counts: Record<Lane, number> = { watch: 0, request: 0 };
@@ -112,6 +119,8 @@ function superviseSession(client: http2.ClientHttp2Session, { authority, clock, 
     destroy(because) {
       reason ??= because;
       client.destroy();
+      // Without this Node waits until what it has written is gone, and from a dead peer's buffer it never goes.
+      socket.destroy();
     },
   };
 
