@@ -17,6 +17,13 @@ export interface Weight {
   readonly own: number;
 }
 
+// What V8 takes on a 64-bit machine without pointer compression; a string of 10 characters or less is shared by JSON.parse itself.
+const mapBytes = 24;
+const listBytes = 32;
+const slotBytes = 8;
+const stringBytes = 20;
+const longestInternalized = 10;
+
 /** Deeper than this nothing is shared but what is equal as a whole, so that no depth overflows the stack. */
 const maxDepth = 64;
 
@@ -63,21 +70,30 @@ function shareValue(old: Json | undefined, fresh: Json, depth: number, tally: Ta
   return old;
 }
 
-/** True if both are equal. */
+/** True if both are equal. Values are read at once and texts compared here, not below: that is a third of the time of a whole pod. */
 function shareMap(old: JsonObject, fresh: Record<string, Json | undefined>, depth: number, tally: Tally): boolean {
-  const keys = Object.keys(fresh);
-  const oldKeys = Object.keys(old);
+  const [keys, values] = [Object.keys(fresh), Object.values(fresh)];
+  const [oldKeys, oldValues] = [Object.keys(old), Object.values(old)];
   tally.total += mapBytes + slotBytes * keys.length;
   let equal = keys.length === oldKeys.length;
   for (let index = 0; index < keys.length; index += 1) {
     const key = keys[index] ?? '';
-    const value = fresh[key];
+    const value = values[index];
     if (value === undefined) continue;
     // Mostly both have their keys in one order, which spares the question. Without it `__proto__` would find what every object inherits.
-    const oldValue = oldKeys[index] === key || Object.hasOwn(old, key) ? old[key] : undefined;
+    const oldValue = oldKeys[index] === key ? oldValues[index] : Object.hasOwn(old, key) ? old[key] : undefined;
+    if (typeof value === 'string') {
+      if (value !== oldValue) equal = false;
+      if (value.length <= longestInternalized) continue;
+      tally.total += stringBytes + value.length;
+      if (value !== oldValue) continue;
+      tally.shared += stringBytes + value.length;
+      fresh[key] = oldValue;
+      continue;
+    }
     const shared = shareValue(oldValue, value, depth + 1, tally);
     if (shared !== oldValue) equal = false;
-    else if (typeof shared === 'string' || shared !== value) fresh[key] = shared;
+    else if (shared !== value) fresh[key] = shared;
   }
   return equal;
 }
@@ -104,13 +120,6 @@ function shareWhole(old: Json, fresh: Json, tally: Tally): Json {
   tally.shared += tally.total - before;
   return old;
 }
-
-// What V8 takes on a 64-bit machine without pointer compression; a string of 10 characters or less is shared by JSON.parse itself.
-const mapBytes = 24;
-const listBytes = 32;
-const slotBytes = 8;
-const stringBytes = 20;
-const longestInternalized = 10;
 
 /** Counts what a value holds, and looks for inexact integers. */
 function measure(value: Json, depth: number, tally: Tally): void {
