@@ -2,7 +2,7 @@ import type { Fault } from '../core/faults.ts';
 import type { GroupKind } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 
-/** Who asks. `key` tells people apart (trust.md 1.8): cursors and caches are bound to it. */
+/** Who asks. `key` tells people apart: cursors and caches are bound to it. */
 export interface Caller {
   readonly key: string;
 }

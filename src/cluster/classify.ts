@@ -102,7 +102,7 @@ const codes: Readonly<Record<number, FaultCode>> = {
 function codeOf(status: ApiStatus, body: JsonObject | undefined): FaultCode {
   // A name among the details: the path is served, the object is not there. Without: `404 page not found`, or an unknown resource.
   if (status.code === 404) return isJsonObject(body?.details) && typeof body.details.name === 'string' ? 'NOT_FOUND' : 'NOT_SERVED';
-  // Server-side apply answers a caller's mistake with 500 and no reason (observed.md).
+  // Server-side apply answers a caller's mistake with 500 and no reason: seen on 1.33 and 1.36.
   if (status.code === 500 && status.message.startsWith('failed to create typed patch object')) return 'INVALID';
   return codes[status.code] ?? (status.code >= 400 && status.code < 500 ? 'INVALID' : 'SERVER_ERROR');
 }

@@ -28,7 +28,7 @@ export type LogLevel = (typeof logLevels)[number];
 
 export const defaultLogLevel: LogLevel = 'info';
 
-/** What may be had of Secrets: nothing; their metadata; also, one at a time by `live`, their data (trust.md 5). */
+/** What may be had of Secrets: nothing; their metadata; also, one at a time by `live`, their data. */
 export const secretsModes = ['none', 'metadata', 'live'] as const;
 
 export type SecretsMode = (typeof secretsModes)[number];

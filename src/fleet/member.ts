@@ -10,7 +10,7 @@ export interface MemberSettings {
   readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
   /** Namespaces to try first where a kind may not be listed in all: those configured, then the context's own. */
   readonly namespaces: readonly string[];
-  /** What may be had of Secrets (trust.md 5). */
+  /** What may be had of Secrets. */
   readonly secrets: 'none' | 'metadata' | 'live';
 }
 

@@ -1,6 +1,6 @@
 import type { GroupKind } from '../core/kinds.ts';
 
-/** Scalars that generated fields have. Passed through as served; what each means stands in schema.md 2.1. */
+/** Scalars that generated fields have. Passed through as served; what each means stands in its description in the schema. */
 export const scalarNames = [
   'String',
   'Boolean',

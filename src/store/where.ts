@@ -11,7 +11,7 @@ import { type Place, someElement, someValue, surroundingsOf } from './path-value
 import type { QuerySource } from './query-source.ts';
 
 /**
- * The recursive filter of schema.md 2.2, as it comes from GraphQL. All that one level says must hold; `null` is as good as not said.
+ * The recursive filter, the input type `Where`, as it comes from GraphQL. All that one level says must hold; `null` is as good as not said.
  *
  * A path through lists matches if any of its values does, each comparison for itself; `ne` is what `eq` is not, so no value may equal. What is
  * absent or null is no value: it is not equal, less or greater, and does not exist. `and: []` always holds, `or: []` never.

@@ -29,7 +29,7 @@ export interface BreakerOptions {
 }
 
 /**
- * The breaker of one cluster (mirror.md 3.2): three connection failures in a row open it, which is what a dead session with its streams is;
+ * The breaker of one cluster (docs/mirror.md 3.2): three connection failures in a row open it, which is what a dead session with its streams is;
  * then one probe per step of the backoff, and any answer to anything closes it. Ends with the signal.
  */
 export function createBreaker({ clock, probe, onChange }: BreakerOptions, signal: AbortSignal): Breaker {

@@ -9,7 +9,7 @@ import type { ClusterPhase, MirrorsChange } from './mirrors.ts';
 import type { Pace } from './pace.ts';
 import type { Report } from './state.ts';
 
-/** What may be had of Secrets (trust.md 5): of their data nothing is ever mirrored. */
+/** What may be had of Secrets: of their data nothing is ever mirrored. */
 export type SecretsPolicy = 'none' | 'metadata' | 'live';
 
 /** A cluster to be mirrored. */

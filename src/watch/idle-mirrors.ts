@@ -19,7 +19,7 @@ export interface IdleOptions {
   readonly maxBytes: number;
 }
 
-/** Keeps idle mirrors for 5 minutes, within a bound of bytes (mirror.md 5). Stops sweeping when the signal aborts. */
+/** Keeps idle mirrors for 5 minutes, within a bound of bytes (docs/mirror.md 5). Stops sweeping when the signal aborts. */
 export function createIdleMirrors({ clock, maxBytes }: IdleOptions, signal: AbortSignal): IdleMirrors {
   const evictions = new WeakMap<Mirror, () => void>();
   const idle = new LRUCache<Mirror, Mirror>({

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Replicas that share a controller, as mirror.md measures: what differs between them is name, uid, versions, node, address and times. */
+/** Replicas that share a controller, as docs/mirror.md measures: what differs between them is name, uid, versions, node, address and times. */
 const replicasPerOwner = 12;
 
 /**

@@ -5,7 +5,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 import { type Listed, startGateway, type TestGateway } from '../support/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
-// "Nothing is lost in silence." Rows B5, B8, B9, B16 of reliability.md, and random schedules of all of them.
+// "Nothing is lost in silence." One by one, and in random schedules of all of them.
 
 const namesOf = async (gateway: TestGateway): Promise<string[]> => {
   const { pods } = await gateway.query<{ pods: Listed }>('{ pods(waitSeconds: 0, first: 500) { items { metadata { name } } } }');

@@ -4,7 +4,7 @@ import { untilEqual } from '../support/equal-mirror.ts';
 import { type Listed, startGateway, type TestGateway } from '../support/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
-// "A sick cluster never fails a request." Rows B1, B2, B4, B6, B7 of reliability.md, as a client of GraphQL sees them.
+// "A sick cluster never fails a request." As a client of GraphQL sees them.
 
 const fields = 'items { metadata { name } } sync { phase asOf cluster { name } } faults { code message cluster { name } }';
 

@@ -4,7 +4,7 @@ import type { SimCluster, SimClusterOptions } from '../../src/sim/sim-cluster.ts
 import { seededRandom } from '../support/seeded-random.ts';
 import { type Held, type OverSocket, startOverSocket } from './over-socket.ts';
 
-// Rows of mirror.md 8 over real sockets, on loopback: transport, reflector and store together. The clock is the test's.
+// Rows of docs/mirror.md 8 over real sockets, on loopback: transport, reflector and store together. The clock is the test's.
 
 const ways: readonly (readonly [string, Partial<SimClusterOptions>])[] = [
   ['HTTP/2, WatchList', { protocols: 'h2', version: '1.36.3' }],
@@ -418,7 +418,7 @@ describe.each(ways)('over %s', (_way, options) => {
       leave();
       await until(() => sim.connections() === 0, 100);
       const asked = sim.requests.length;
-      await running?.pass(60_000);
+      await running?.pass(10_000);
       expect(mirrors.clusters()).toEqual([]);
       expect(sim.openWatches()).toEqual([]);
       expect(sim.requests.length).toBe(asked);
