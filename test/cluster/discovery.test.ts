@@ -1,0 +1,227 @@
+import { afterEach, expect, test } from 'vitest';
+import type { ClusterApi } from '../../src/cluster/cluster-api.ts';
+import { discover } from '../../src/cluster/discovery.ts';
+import { askClusterUid, askVersion } from '../../src/cluster/server-facts.ts';
+import type { Json } from '../../src/core/json.ts';
+import type { ServedResource } from '../../src/core/kinds.ts';
+import { clusterName } from '../../src/core/names.ts';
+import type { KubernetesObject } from '../../src/core/objects.ts';
+import type { SimCluster, SimClusterOptions } from '../../src/sim/sim-cluster.ts';
+import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
+import { connect, endpointFor, never } from '../support/transport.ts';
+
+const open: SimCluster[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((sim) => sim.stop()));
+});
+
+async function start(options: Partial<SimClusterOptions> = {}): Promise<SimCluster> {
+  const sim = await startSimCluster({ name: 'south', ...options });
+  open.push(sim);
+  return sim;
+}
+
+function definition(versions: readonly { name: string; served: boolean; storage: boolean }[]): KubernetesObject {
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'widgets.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'widgets', singular: 'widget', kind: 'Widget', shortNames: ['w'] },
+      versions: versions.map((version) => ({ ...version, schema })),
+    },
+  };
+}
+
+const kindNamed = (resources: readonly ServedResource[], kind: string) => resources.find((resource) => resource.kind === kind);
+
+/** A server that answers these paths with these documents, and 503 to the rest. */
+function serverOf(documents: Readonly<Record<string, Json>>): ClusterApi & { readonly asked: string[] } {
+  const asked: string[] = [];
+  async function* none() {}
+  return {
+    cluster: clusterName('old'),
+    standingFaults: [],
+    asked,
+    list: none,
+    watch: none,
+    async send({ path }) {
+      const key = path.join('/');
+      asked.push(key);
+      const document = documents[key];
+      if (document === undefined)
+        return { type: 'failed', fault: { code: 'SERVER_ERROR', cluster: clusterName('old'), message: 'down', retry: 'LATER' } };
+      return { type: 'answered', status: 200, body: Buffer.from(JSON.stringify(document)) };
+    },
+  };
+}
+
+const listable = { verbs: ['get', 'list', 'watch'] };
+
+test('finds each kind once, at the preferred version that serves it, without subresources and what cannot be listed', async () => {
+  const sim = await start();
+  sim.define(
+    definition([
+      { name: 'v1beta1', served: true, storage: false },
+      { name: 'v1', served: true, storage: true },
+    ]),
+  );
+  using south = connect(endpointFor(sim));
+  const found = await discover(south.api, {}, never);
+  if (found.type !== 'discovered') throw new Error('expected discovery to succeed');
+  expect(kindNamed(found.resources, 'Pod')).toMatchObject({
+    group: '',
+    version: 'v1',
+    versions: ['v1'],
+    resource: 'pods',
+    namespaced: true,
+  });
+  expect(kindNamed(found.resources, 'Namespace')).toMatchObject({ namespaced: false });
+  expect(kindNamed(found.resources, 'Widget')).toMatchObject({
+    group: 'example.com',
+    version: 'v1',
+    versions: ['v1', 'v1beta1'],
+    resource: 'widgets',
+    singular: 'widget',
+    shortNames: ['w'],
+  });
+  expect(found.resources.some(({ resource, verbs }) => resource.includes('/') || !verbs.includes('list'))).toBe(false);
+  expect(new Set(found.resources.map(({ group, kind }) => `${kind}.${group}`)).size).toBe(found.resources.length);
+  expect(found.partial).toEqual([]);
+  expect(sim.requests.map(({ path }) => path).toSorted()).toEqual(['/api', '/apis']);
+});
+
+test('says that nothing changed, and asks for the whole again when something did', async () => {
+  const sim = await start();
+  using south = connect(endpointFor(sim));
+  const first = await discover(south.api, {}, never);
+  if (first.type !== 'discovered' || first.etag === undefined) throw new Error('expected an etag');
+  expect(await discover(south.api, { etag: first.etag, known: first.resources }, never)).toEqual({ type: 'unchanged' });
+  sim.define(definition([{ name: 'v1', served: true, storage: true }]));
+  const second = await discover(south.api, { etag: first.etag, known: first.resources }, never);
+  if (second.type !== 'discovered') throw new Error('expected discovery to succeed');
+  expect(kindNamed(second.resources, 'Widget')).toBeDefined();
+  expect(kindNamed(second.resources, 'Pod')).toBeDefined();
+});
+
+test('a group that cannot be asked stays as it was known, its fault names it, and nothing is taken for unchanged', async () => {
+  const sim = await start();
+  sim.aggregate({
+    group: 'metrics.k8s.io',
+    version: 'v1beta1',
+    kinds: [{ kind: 'PodMetrics', resource: 'pods', namespaced: true, verbs: ['get', 'list'] }],
+  });
+  using south = connect(endpointFor(sim));
+  const before = await discover(south.api, {}, never);
+  if (before.type !== 'discovered') throw new Error('expected discovery to succeed');
+  expect(kindNamed(before.resources, 'PodMetrics')).toBeDefined();
+  using _ = sim.breakGroup('metrics.k8s.io');
+  const after = await discover(south.api, { known: before.resources }, never);
+  if (after.type !== 'discovered') throw new Error('expected discovery to succeed');
+  expect(after.partial).toMatchObject([
+    { code: 'SERVER_ERROR', cluster: 'south', message: expect.stringContaining('metrics.k8s.io/v1beta1') },
+  ]);
+  expect(after.resources.map(({ kind }) => kind).toSorted()).toEqual(before.resources.map(({ kind }) => kind).toSorted());
+  expect(after.etag).toBeUndefined();
+});
+
+test('asks an old server for each group version, and knows what it could not be told', async () => {
+  const old = serverOf({
+    api: { kind: 'APIVersions', versions: ['v1'] },
+    apis: {
+      kind: 'APIGroupList',
+      groups: [
+        {
+          name: 'apps',
+          versions: [
+            { groupVersion: 'apps/v1beta1', version: 'v1beta1' },
+            { groupVersion: 'apps/v1', version: 'v1' },
+          ],
+          preferredVersion: { version: 'v1' },
+        },
+        { name: 'broken.io', versions: [{ version: 'v1' }], preferredVersion: { version: 'v1' } },
+      ],
+    },
+    'api/v1': {
+      kind: 'APIResourceList',
+      resources: [
+        { name: 'pods', singularName: '', kind: 'Pod', namespaced: true, shortNames: ['po'], ...listable },
+        { name: 'pods/log', kind: 'Pod', namespaced: true, verbs: ['get'] },
+        { name: 'bindings', kind: 'Binding', namespaced: true, verbs: ['create'] },
+      ],
+    },
+    'apis/apps/v1': { kind: 'APIResourceList', resources: [{ name: 'deployments', kind: 'Deployment', namespaced: true, ...listable }] },
+    'apis/apps/v1beta1': {
+      kind: 'APIResourceList',
+      resources: [
+        { name: 'deployments', kind: 'Deployment', namespaced: true, ...listable },
+        { name: 'oldsets', kind: 'OldSet', namespaced: true, ...listable },
+      ],
+    },
+  });
+  const known = [
+    {
+      group: 'broken.io',
+      kind: 'Broken',
+      resource: 'brokens',
+      version: 'v1',
+      versions: ['v1'],
+      singular: 'broken',
+      namespaced: true,
+      shortNames: [],
+      categories: [],
+      ...listable,
+    },
+  ];
+  const found = await discover(old, { known }, never);
+  if (found.type !== 'discovered') throw new Error('expected discovery to succeed');
+  expect(found.resources.map(({ kind, version, versions }) => `${kind} ${version} ${versions.join()}`)).toEqual([
+    'Pod v1 v1',
+    'Deployment v1 v1,v1beta1',
+    'OldSet v1beta1 v1beta1',
+    'Broken v1 v1',
+  ]);
+  expect(found.partial).toMatchObject([{ message: expect.stringContaining('broken.io/v1') }]);
+  expect(old.asked.toSorted()).toEqual(['api', 'api/v1', 'apis', 'apis/apps/v1', 'apis/apps/v1beta1', 'apis/broken.io/v1']);
+});
+
+test('a server that cannot be asked at all is a fault', async () => {
+  expect(await discover(serverOf({ api: { kind: 'APIVersions', versions: [] } }), {}, never)).toMatchObject({
+    type: 'failed',
+    fault: { code: 'SERVER_ERROR' },
+  });
+});
+
+test('rubbish in a document is passed over', async () => {
+  const strange = serverOf({
+    api: {
+      kind: 'APIGroupDiscoveryList',
+      items: [
+        null,
+        7,
+        {
+          metadata: {},
+          versions: [
+            { version: 'v1', resources: [null, {}, { resource: 'x' }, { resource: 'pods', responseKind: { kind: 'Pod' }, ...listable }] },
+          ],
+        },
+      ],
+    },
+    apis: ['no list'],
+  });
+  const found = await discover(strange, {}, never);
+  expect(found).toMatchObject({ type: 'discovered', resources: [{ kind: 'Pod', resource: 'pods', namespaced: false }] });
+});
+
+test('version and uid of a cluster', async () => {
+  const sim = await start({ version: '1.33.2' });
+  using south = connect(endpointFor(sim));
+  expect(await askVersion(south.api, never)).toEqual({ type: 'answered', version: 'v1.33.2', major: 1, minor: 33 });
+  expect(await askClusterUid(south.api, never)).toEqual({ type: 'answered', uid: sim.get('Namespace', 'kube-system')?.metadata.uid });
+  sim.forbid({ kind: 'Namespace' });
+  expect(await askClusterUid(south.api, never)).toMatchObject({ type: 'failed', fault: { code: 'FORBIDDEN' } });
+  expect(await askVersion(serverOf({ version: {} }), never)).toMatchObject({ type: 'failed', fault: { code: 'MALFORMED' } });
+});
