@@ -189,11 +189,10 @@ function readBound(cursor: TokenCursor): bigint {
   return bound;
 }
 
-/** Between commas and parentheses nothing stands for the empty value, but `()` for no value at all, which no operator takes. */
+/** Between commas and parentheses nothing stands for the empty value: `()` holds one, as a kube-apiserver reads it (1.36.3). */
 function readValues(cursor: TokenCursor): ReadonlySet<string> {
   const open = take(cursor);
   if (open.type !== '(') throw unexpected('(', open);
-  if (peek(cursor).type === ')') throw unexpected('a value', peek(cursor));
   const values = new Set<string>();
   for (;;) {
     const next = peek(cursor);

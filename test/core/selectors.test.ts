@@ -31,6 +31,9 @@ test.each([
   ['empty=,app=web', true],
   ['app=', false],
   ['empty in (,)', true],
+  ['empty in ()', true],
+  ['app notin ()', true],
+  ['empty notin ()', false],
   ['empty in (a,)', true],
   ['empty in (,a)', true],
   ['app in (a,)', false],
@@ -52,7 +55,6 @@ test.each([
 
 test.each([
   ['a in (', 'expected a value at character 7, got the end of the text'],
-  ['a in ()', 'expected a value at character 7, got ")"'],
   ['a in b', 'expected ( at character 6, got "b"'],
   ['a in (b', 'expected a comma or ) at character 8, got the end of the text'],
   ['a b', 'expected one of =, ==, !=, in, notin, <, >, a comma or the end at character 3, got "b"'],
