@@ -62,9 +62,9 @@ function printRequirement(requirement: LabelRequirement): string {
   const { key, operator } = requirement;
   switch (operator) {
     case 'in':
-      return `${key} in (${[...requirement.values].sort().join(',')}${requirement.values.size === 1 && requirement.values.has('') ? ',' : ''})`;
+      return `${key} in ${printValues(requirement.values)}`;
     case 'notIn':
-      return `${key} notin (${[...requirement.values].sort().join(',')}${requirement.values.size === 1 && requirement.values.has('') ? ',' : ''})`;
+      return `${key} notin ${printValues(requirement.values)}`;
     case 'exists':
       return key;
     case 'absent':
@@ -76,6 +76,10 @@ function printRequirement(requirement: LabelRequirement): string {
     default:
       return operator satisfies never;
   }
+}
+
+function printValues(values: ReadonlySet<string>): string {
+  return `(${[...values].sort().join(',')})`;
 }
 
 function meets(requirement: LabelRequirement, value: string | undefined): boolean {

@@ -47,7 +47,7 @@ export interface StoreReader {
   readonly bytes: number;
   /** Up to where the mirror is true. Absent before the first list. */
   readonly version: ResourceVersion | undefined;
-  /** Changes with another history of the cluster: a cursor of another epoch is void. */
+  /** Changes with another history of the cluster, and between single namespaces and all: a cursor of another epoch is void. */
   readonly epoch: string;
   get(namespace: string, name: string): KubernetesObject | undefined;
   /** In no promised order. */

@@ -14,7 +14,7 @@ import { createStaging, type ReplacePlan, type Staging, shareExactly } from './s
 import { compareVersions } from './versions.ts';
 
 export interface StoreOptions {
-  /** What tells this history of the cluster from others. The store's own `epoch` is this, and after n lists of an older history `this+n`. */
+  /** What tells this history of the cluster from others. The store's own `epoch` is this, and after n lists of an older history `this+n`; ` narrow` follows while single namespaces are mirrored. */
   readonly epoch: string;
   readonly clock: Clock;
   /** `parsed` by default: whole objects. `metadata` for Secrets and other sensitive kinds. */
@@ -33,7 +33,7 @@ export function createStore({ epoch, clock, policy = 'parsed', log = silentLog }
   const contents = createContents(clock);
   const scopes = createScopes();
   const history = createHistory(clock);
-  const snapshot = (): Followed => ({ snapshot: [...objectsOf(contents)], version: scopes.version, epoch: mirror.epoch });
+  const snapshot = (): Followed => ({ snapshot: [...objectsOf(contents)], version: scopes.version, epoch: epochOf(mirror) });
   const feed = createChangeFeed({ clock, log, snapshot });
   const mirror: Mirror = {
     contents,
@@ -67,7 +67,7 @@ export function createStore({ epoch, clock, policy = 'parsed', log = silentLog }
       return scopes.version;
     },
     get epoch() {
-      return mirror.epoch;
+      return epochOf(mirror);
     },
     replace: (options = {}) => stageOn(mirror, options, formOf),
     applied: (object, version, exactly) => write(() => take(mirror, applyTo, { ...incoming(object, exactly), version })),
@@ -113,6 +113,11 @@ interface Incoming {
   readonly exactly: ExactParse;
 }
 
+/** A cursor made while single namespaces were mirrored knows nothing of the others, and the other way round. */
+function epochOf({ epoch, scopes }: Mirror): string {
+  return scopes.whole ? epoch : `${epoch} narrow`;
+}
+
 function* objectsOf({ shelves }: Contents): Iterable<KubernetesObject> {
   for (const { object } of shelves.all()) yield object;
 }
@@ -131,7 +136,7 @@ function readerOf(mirror: Mirror, snapshot: () => Followed): Omit<StoreReader, '
       return snapshot();
     },
     changesSince(epoch, version) {
-      return epoch === mirror.epoch && scopes.whole ? history.since(version) : undefined;
+      return epoch === epochOf(mirror) && scopes.whole ? history.since(version) : undefined;
     },
   };
 }
@@ -160,6 +165,7 @@ function stageOn(mirror: Mirror, options: StageOptions, formOf: (object: Kuberne
 function commit(mirror: Mirror, staging: Staging, version: ResourceVersion | undefined): void {
   const { scopes, history, feed } = mirror;
   const { namespace } = staging;
+  const wasWhole = scopes.whole;
   const held = scopes.versionOf(namespace);
   const first = held === undefined;
   const otherHistory = held !== undefined && version !== undefined && (compareVersions(version, held) ?? 0) < 0;
@@ -171,7 +177,9 @@ function commit(mirror: Mirror, staging: Staging, version: ResourceVersion | und
     mirror.histories += 1;
     mirror.epoch = `${mirror.baseEpoch}+${mirror.histories}`;
   }
-  if (first || otherHistory || !scopes.whole) history.begin(scopes.whole ? version : undefined);
+  // Events of single namespaces, which no history holds, may have told of later versions than a list of everything: it begins after that.
+  if (!wasWhole || !scopes.whole) history.begin(undefined);
+  else if (first || otherHistory) history.begin(version);
   else history.add(changes, version);
   if (mirror.emptied) feed.reset();
   else feed.replaced(changes);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../src/core/faults.ts';
 import { clusterName } from '../../src/core/names.ts';
-import type { KubernetesObject } from '../../src/core/objects.ts';
 import type { MirrorStore, StoreEvent } from '../../src/store/mirror-store.ts';
 import { createStore } from '../../src/store/store.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';
@@ -363,93 +362,5 @@ describe('an end', () => {
     store.gone({ ...fault, code: 'GONE' });
     await turns();
     expect(store.size).toBe(0);
-  });
-});
-
-describe('resuming', () => {
-  const told = (events: readonly StoreEvent[] | undefined) => events?.map(printEvent);
-
-  test('gives what came after any version that was reached', () => {
-    const { store, apply } = fixture('a');
-    apply('b');
-    store.confirmed(versionOf(15));
-    store.confirmed(versionOf(18));
-    listInto(store, [objectOf({ name: 'c', version: 20 })], 21);
-    store.applied(objectOf({ name: 'd', version: 30 }), versionOf(30), neverAsked);
-    const list = ['deleted default/a@1 by absence', 'deleted default/b@11 by absence', 'applied default/c@20'];
-    expect(told(store.changesSince('e', versionOf(10)))).toEqual(['applied default/b@11', ...list, 'applied default/d@30']);
-    for (const version of [11, 15, 16, 18, 20])
-      expect(told(store.changesSince('e', versionOf(version)))).toEqual([...list, 'applied default/d@30']);
-    for (const version of [21, 25]) expect(told(store.changesSince('e', versionOf(version)))).toEqual(['applied default/d@30']);
-    expect(store.changesSince('e', versionOf(30))).toEqual([]);
-  });
-
-  test('says that the delta is unknown: too old, ahead, another epoch, opaque', () => {
-    const { store, apply } = fixture('a');
-    apply('b');
-    for (const version of [9, 12, '011', 'abc']) expect(store.changesSince('e', versionOf(version))).toBeUndefined();
-    expect(store.changesSince('other', versionOf(11))).toBeUndefined();
-    listInto(store, [], 5);
-    expect(store.changesSince('e', versionOf(5))).toBeUndefined();
-    expect(store.changesSince('e+1', versionOf(5))).toEqual([]);
-    expect(store.changesSince('e+1', versionOf(4))).toBeUndefined();
-  });
-
-  test('works by equality where versions are opaque', () => {
-    const store = createStore({ epoch: 'e', clock: createManualClock() });
-    listInto(store, [], 'v-a');
-    store.applied(objectOf({ name: 'x' }), versionOf('v-c'), neverAsked);
-    store.confirmed(versionOf('v-b'));
-    store.applied(objectOf({ name: 'y' }), versionOf('v-d'), neverAsked);
-    expect(told(store.changesSince('e', versionOf('v-a')))).toEqual(['applied default/x@', 'applied default/y@']);
-    for (const version of ['v-b', 'v-c']) expect(told(store.changesSince('e', versionOf(version)))).toEqual(['applied default/y@']);
-    expect(store.changesSince('e', versionOf('v-x'))).toBeUndefined();
-  });
-
-  test('tells again what a list by content changed at a version already reached', () => {
-    const { store } = fixture('a');
-    const stage = store.replace({ byContent: true });
-    stage.add(objectOf({ name: 'a', version: 1, spec: {} }), neverAsked);
-    stage.commit(versionOf(10));
-    expect(told(store.changesSince('e', versionOf(10)))).toEqual(['applied default/a@1 was @1']);
-  });
-
-  test('remembers 4,096 changes', () => {
-    const { store, apply } = fixture();
-    for (let index = 0; index < 5_000; index += 1) apply(`p${index % 10}`);
-    expect(store.version).toBe('5010');
-    expect(store.changesSince('e', versionOf(5_010 - 4_096))).toHaveLength(4_096);
-    expect(store.changesSince('e', versionOf(5_009 - 4_096))).toBeUndefined();
-  });
-
-  test('remembers 4 MiB', () => {
-    const { store } = fixture();
-    const big = (name: string, version: number): KubernetesObject => objectOf({ name, version, spec: { text: 'x'.repeat(1_000_000) } });
-    for (let version = 11; version <= 20; version += 1) store.applied(big(`p${version}`, version), versionOf(version), neverAsked);
-    expect(store.changesSince('e', versionOf(16))).toHaveLength(4);
-    expect(store.changesSince('e', versionOf(15))).toBeUndefined();
-  });
-
-  test('remembers 10 minutes', async () => {
-    const { store, clock, apply } = fixture();
-    apply('a');
-    await clock.advance(6 * 60_000);
-    apply('b');
-    await clock.advance(4 * 60_000);
-    expect(store.changesSince('e', versionOf(10))).toHaveLength(2);
-    await clock.advance(1);
-    expect(store.changesSince('e', versionOf(10))).toBeUndefined();
-    expect(store.changesSince('e', versionOf(11))).toHaveLength(1);
-  });
-
-  test('forgets a list of more changes than it remembers', () => {
-    const { store } = fixture();
-    listInto(
-      store,
-      Array.from({ length: 4_097 }, (_, index) => objectOf({ name: `p${index}`, version: 20 })),
-      20,
-    );
-    expect(store.changesSince('e', versionOf(10))).toBeUndefined();
-    expect(store.changesSince('e', versionOf(20))).toEqual([]);
   });
 });
