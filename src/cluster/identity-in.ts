@@ -1,5 +1,6 @@
 import type { ObjectIdentity } from '../core/objects.ts';
 import { skipString, skipValue, startsWith } from './json-scan.ts';
+import { pastManagedFields } from './managed-fields.ts';
 
 const opening = Buffer.from('{');
 const kindMember = Buffer.from('"kind":"');
@@ -68,7 +69,8 @@ function alphabetOrder(bytes: Buffer, start: number): ObjectIdentity | undefined
     if (key <= previous) return undefined;
     previous = key;
     const valueAt = keyEnd + 2;
-    const valueEnd = skipValue(bytes, valueAt);
+    const shortcut = key === 'managedFields' ? pastManagedFields(bytes, valueAt) : -1;
+    const valueEnd = shortcut < 0 ? skipValue(bytes, valueAt) : shortcut;
     if (valueEnd < 0) return undefined;
     const slot = slotOf(key);
     if (slot !== undefined) {

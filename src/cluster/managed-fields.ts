@@ -21,9 +21,31 @@ export function managedFieldsOf(bytes: Buffer, at: number): ByteRange | undefine
   if (metadataAt < 0) return undefined;
   const valueAt = findMember(bytes, metadataAt, managedFieldsKey);
   if (valueAt < 0) return undefined;
-  const valueEnd = skipValue(bytes, valueAt);
+  const shortcut = pastManagedFields(bytes, valueAt);
+  const valueEnd = shortcut < 0 ? skipValue(bytes, valueAt) : shortcut;
   if (valueEnd < 0) return undefined;
   return withComma(bytes, keyBefore(bytes, valueAt), valueEnd);
+}
+
+/**
+ * The index past the array of managedFields that begins at `valueAt`, found without looking at its bytes one by one; −1 where that is not
+ * certain: then they must be.
+ *
+ * It has no array within it, so its end is the first `]`, if there is no `[` before that, and if that stands in no string: the quote of a
+ * following key says so, as one within a string has a backslash, and one that closes a string has no letter after it.
+ */
+export function pastManagedFields(bytes: Buffer, valueAt: number): number {
+  const end = bytes.indexOf(0x5d, valueAt);
+  if (end < 0 || bytes[valueAt] !== 0x5b || bytes[end - 1] !== 0x7d) return -1;
+  const inner = bytes.indexOf(0x5b, valueAt + 1);
+  if (inner >= 0 && inner < end) return -1;
+  const comma = bytes[end + 1] === 0x7d ? end + 2 : end + 1;
+  const isKey = bytes[comma] === 0x2c && bytes[comma + 1] === 0x22 && isLetter(bytes[comma + 2] ?? 0);
+  return isKey ? end + 1 : -1;
+}
+
+function isLetter(byte: number): boolean {
+  return (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
 }
 
 function keyBefore(bytes: Uint8Array, valueAt: number): number {

@@ -133,9 +133,11 @@ test('managedFields that are written with escapes, or twice, are cut too', () =>
 });
 
 test('cutting and parsing equals parsing and deleting, for any object', () => {
+  const odd = fc.constantFrom('}]},"spec":{', ']', '[', '\\', '{}', 'x');
+  const managedFields = fc.array(fc.dictionary(odd, fc.oneof(odd, fc.dictionary(odd, odd), fc.array(odd))), { maxLength: 3 });
   const metadata = fc.dictionary(
     fc.constantFrom('annotations', 'managedFields', 'labels', 'x', '__proto__', 'é'),
-    fc.jsonValue({ maxDepth: 3 }),
+    fc.oneof(fc.jsonValue({ maxDepth: 3 }), managedFields),
   );
   fc.assert(
     fc.property(metadata, fc.jsonValue({ maxDepth: 4 }), fc.boolean(), (more, spec, first) => {

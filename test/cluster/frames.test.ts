@@ -18,9 +18,18 @@ function texts(framer: Framer, chunks: readonly Uint8Array[]): string[] {
   return chunks.flatMap((chunk) => framer.push(chunk).frames.map((frame) => Buffer.from(frame).toString('utf8')));
 }
 
-const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 8 });
+const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 40 }), fc.constant(10_000)), { minLength: 1, maxLength: 8 });
 const json = fc.jsonValue({ maxDepth: 4, noUnicodeString: false });
-const object = fc.dictionary(fc.string({ unit: 'binary' }), json);
+/** What a shortcut past managedFields could stumble over. */
+const treacherous = fc.constantFrom('"managedFields":[{', '}]},"spec":{', '}],"a":', ']', '[', '\\', 'x\\"managedFields', '{}');
+const key = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom('managedFields', 'metadata', 'spec') },
+  treacherous,
+  fc.string({ unit: 'binary' }),
+);
+const entry = fc.dictionary(fc.oneof(fc.constantFrom('fieldsV1', 'manager'), key), fc.oneof(treacherous, json), { maxKeys: 4 });
+const fields = fc.oneof(json, treacherous, fc.array(entry, { maxLength: 3 }));
+const object = fc.dictionary(key, fc.oneof(fields, fc.dictionary(key, fields, { maxKeys: 4 })), { maxKeys: 5 });
 
 test('lines are the same however the bytes are dealt', () => {
   fc.assert(
@@ -56,6 +65,7 @@ test('items of a list are the same however the bytes are dealt, in either order 
       expect(found.map((text) => JSON.parse(text))).toEqual(JSON.parse(JSON.stringify(items)));
       expect(framer.end()).toEqual({ version: head.resourceVersion });
     }),
+    { numRuns: 500 },
   );
 });
 
