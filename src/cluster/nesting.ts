@@ -36,8 +36,7 @@ export function createNesting(): Nesting {
         const keyAt = shortcuts.next(chunk, at);
         at = run(state, chunk, { start: at, end: Math.min(keyAt, chunk.length), limits });
         if (state.stopped || at !== keyAt) continue;
-        // A key's quote in the midst of a string is the end of the string.
-        const past = state.inString ? -1 : shortcuts.past(keyAt);
+        const past = shortcuts.past(keyAt);
         at = past < 0 ? run(state, chunk, { start: at, end: at + 1, limits }) : past;
       }
       escaped = at > chunk.length;

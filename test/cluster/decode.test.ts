@@ -132,6 +132,15 @@ test('managedFields that are written with escapes, or twice, are cut too', () =>
   expect(JSON.stringify(decoded)).not.toContain('managedFields');
 });
 
+test('managedFields that hold what no API server writes are cut whole', () => {
+  for (const odd of [[{ a: [{ b: 1 }], c: 1 }], [{ a: [{ b: 1 }] }, { d: ']' }], [], [[]], {}, null, 'x']) {
+    expect(decodeItem(bytesOf({ metadata: { name: 'web', managedFields: odd, uid: 'u' }, spec: { a: 1 } }))).toMatchObject({
+      type: 'item',
+      object: { metadata: { name: 'web', uid: 'u' }, spec: { a: 1 } },
+    });
+  }
+});
+
 test('cutting and parsing equals parsing and deleting, for any object', () => {
   const odd = fc.constantFrom('}]},"spec":{', ']', '[', '\\', '{}', 'x');
   const managedFields = fc.array(fc.dictionary(odd, fc.oneof(odd, fc.dictionary(odd, odd), fc.array(odd))), { maxLength: 3 });
@@ -218,6 +227,7 @@ test.each([
   '{"metadata":{',
   '{"metadata":{"name":"a"',
   '{"metadata":{}}',
+  '{"metadata":{"annotations":{},"name":"a","name":"b","resourceVersion":"1","uid":"u"}}',
   '{"spec":{},"metadata":{"name":"a","uid":"u","resourceVersion":"1"}}',
 ])('no identity in %s', (text) => {
   expect(identityIn(bytesOf(text))).toBeUndefined();

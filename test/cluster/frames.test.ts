@@ -88,6 +88,13 @@ test('only the items of the list itself are items', () => {
   expect(framer.end()).toEqual({});
 });
 
+test('managedFields that hold what no API server writes do not end an item early', () => {
+  const items = [{ metadata: { managedFields: [{ a: [{ b: 1 }], c: 1 }], z: 1 } }, { metadata: { managedFields: [{ a: ']},"x' }], z: 1 } }];
+  const framer = listFramer();
+  expect(texts(framer, [Buffer.from(JSON.stringify({ kind: 'PodList', items }))]).map((text) => JSON.parse(text))).toEqual(items);
+  expect(framer.end()).toEqual({});
+});
+
 test('an empty list may say null', () => {
   const framer = listFramer();
   expect(texts(framer, [Buffer.from('{"kind":"PodList","metadata":{"resourceVersion":"3"},"items":null}')])).toEqual([]);
