@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { decodeEvent } from '../../src/cluster/decode.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -377,6 +380,41 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
     expect(sim.requests).toHaveLength(2);
   });
 });
+
+test.each(['h2', 'http1'] as const)(
+  'a new authority takes a new connection; what stands on the old one over %s has 30 s to end',
+  async (protocols) => {
+    const clock = createManualClock();
+    const sim = await start({ protocols });
+    const folder = await mkdtemp(path.join(tmpdir(), 'muster-rotation-'));
+    const file = path.join(folder, 'ca.crt');
+    await writeFile(file, sim.caPem);
+    using south = connect(endpointFor(sim, { trust: { type: 'authority', certificates: { type: 'file', path: file } } }), clock);
+    const call = () => south.api.send({ method: 'GET', path: ['version'] }, never);
+    const watching = gather(south.api.watch(startOf(podResource), never));
+    await until(() => sim.openWatches().length === 1);
+    await call();
+    const before = sim.connections();
+    const pass = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += 5_000) {
+        await clock.advance(5_000);
+        // The old connection must show that it lives.
+        await call();
+      }
+    };
+    await pass(60_000);
+    expect(sim.connections()).toBe(before);
+    await writeFile(file, `${sim.caPem}\n`);
+    await pass(60_000);
+    await until(() => sim.connections() > before || protocols === 'http1');
+    await pass(25_000);
+    expect(sim.openWatches()).toHaveLength(1);
+    await pass(10_000);
+    expect(faultIn(await watching)).toMatchObject({ code: 'UNREACHABLE', retry: 'NOW' });
+    await until(() => sim.connections() === 1);
+    await rm(folder, { recursive: true });
+  },
+);
 
 test('HTTP/2 watches share few connections, and leave room for everything else', async () => {
   const sim = await start({ protocols: 'both', maxConcurrentStreams: 100 });
