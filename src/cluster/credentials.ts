@@ -50,77 +50,103 @@ interface Held {
 
 /** Nothing is read or run before the first `obtain`. At the end of `life` plugins are killed and everything is forgotten. */
 export function createCredentials(endpoint: Endpoint, clock: Clock, life: AbortSignal): CredentialProvider {
-  const readers = readersOf(endpoint, clock);
-  const prove = proverOf(endpoint, { readers, clock, life });
-  const fixedHeaders = impersonationHeaders(endpoint.impersonation);
-  let held: Held | undefined;
-  let last: Identity | undefined;
-  let failed: { readonly breakage: Breakage; readonly untilMs: number } | undefined;
-  let fetching: Promise<Obtained> | undefined;
-  let renewing: Promise<Obtained> | undefined;
-  let renewedMs = Number.NEGATIVE_INFINITY;
+  return new HeldCredentials(endpoint, clock, life);
+}
 
-  life.addEventListener('abort', () => {
-    held = undefined;
-    last = undefined;
-  });
+class HeldCredentials implements CredentialProvider {
+  readonly #endpoint: Endpoint;
+  readonly #clock: Clock;
+  readonly #life: AbortSignal;
+  readonly #readers: Readers;
+  readonly #prove: Prover;
+  #held: Held | undefined;
+  #last: Identity | undefined;
+  #failed: { readonly breakage: Breakage; readonly untilMs: number } | undefined;
+  #fetching: Promise<Obtained> | undefined;
+  #renewing: Promise<Obtained> | undefined;
+  #renewedMs = Number.NEGATIVE_INFINITY;
 
-  const fetch = async (): Promise<Obtained> => {
-    try {
-      const [proof, ca, cert, key] = await Promise.all([prove(), readers.ca?.read(), readers.certificate?.read(), readers.key?.read()]);
-      const headers = { ...fixedHeaders, ...(proof.authorization === undefined ? {} : { authorization: proof.authorization }) };
-      const identity = identityAfter(last, headers, {
-        verify: endpoint.trust.type !== 'unverified',
-        ...optional('ca', ca),
-        ...optional('cert', proof.certificate ?? cert),
-        ...optional('key', proof.key ?? key),
+  constructor(endpoint: Endpoint, clock: Clock, life: AbortSignal) {
+    this.#endpoint = endpoint;
+    this.#clock = clock;
+    this.#life = life;
+    this.#readers = readersOf(endpoint, clock);
+    this.#prove = proverOf(endpoint, { readers: this.#readers, clock, life });
+    life.addEventListener('abort', () => {
+      this.#held = undefined;
+      this.#last = undefined;
+    });
+  }
+
+  async obtain(signal: AbortSignal): Promise<Obtained> {
+    return (await untilAborted(this.#current(), signal)) ?? { type: 'failed', breakage: abandoned };
+  }
+
+  async renew(used: Identity, signal: AbortSignal): Promise<Obtained | undefined> {
+    if (this.#held !== undefined && this.#held.identity.serial > used.serial) return { type: 'obtained', identity: this.#held.identity };
+    if (this.#renewing === undefined) {
+      if (this.#clock.monotonic() < this.#renewedMs + leewayMs) return undefined;
+      this.#renewedMs = this.#clock.monotonic();
+      this.#renewing = this.#fetchAnew().finally(() => {
+        this.#renewing = undefined;
       });
-      const freshUntilMs = Math.min(proof.freshUntilMs, readers.any ? clock.monotonic() + rereadMs : Number.POSITIVE_INFINITY);
-      if (life.aborted) return { type: 'failed', breakage: abandoned };
-      last = identity;
-      held = { identity, freshUntilMs };
-      failed = undefined;
+    }
+    return await untilAborted(this.#renewing, signal);
+  }
+
+  #current(): Promise<Obtained> {
+    const nowMs = this.#clock.monotonic();
+    if (this.#held !== undefined && nowMs < this.#held.freshUntilMs)
+      return Promise.resolve({ type: 'obtained', identity: this.#held.identity });
+    if (this.#failed !== undefined && nowMs < this.#failed.untilMs)
+      return Promise.resolve({ type: 'failed', breakage: this.#failed.breakage });
+    return this.#fetchOnce();
+  }
+
+  async #fetchAnew(): Promise<Obtained> {
+    for (const reader of this.#readers.all) reader.expire();
+    this.#prove.expire();
+    this.#held = undefined;
+    return await this.#fetchOnce();
+  }
+
+  #fetchOnce(): Promise<Obtained> {
+    this.#fetching ??= this.#fetch().finally(() => {
+      this.#fetching = undefined;
+    });
+    return this.#fetching;
+  }
+
+  async #fetch(): Promise<Obtained> {
+    try {
+      const { ca, certificate, key, any } = this.#readers;
+      const [proof, ...files] = await Promise.all([this.#prove(), ca?.read(), certificate?.read(), key?.read()]);
+      if (this.#life.aborted) return { type: 'failed', breakage: abandoned };
+      const identity = identityAfter(this.#last, this.#headersWith(proof), this.#tlsWith(proof, files));
+      const filesUntilMs = any ? this.#clock.monotonic() + rereadMs : Number.POSITIVE_INFINITY;
+      this.#last = identity;
+      this.#held = { identity, freshUntilMs: Math.min(proof.freshUntilMs, filesUntilMs) };
+      this.#failed = undefined;
       return { type: 'obtained', identity };
     } catch (error) {
       if (!(error instanceof BreakageError)) throw error;
-      failed = { breakage: error.breakage, untilMs: clock.monotonic() + leewayMs };
+      this.#failed = { breakage: error.breakage, untilMs: this.#clock.monotonic() + leewayMs };
       return { type: 'failed', breakage: error.breakage };
     }
-  };
-  const fetchOnce = (): Promise<Obtained> => {
-    fetching ??= fetch().finally(() => {
-      fetching = undefined;
-    });
-    return fetching;
-  };
-  const current = (): Promise<Obtained> => {
-    if (held !== undefined && clock.monotonic() < held.freshUntilMs) return Promise.resolve({ type: 'obtained', identity: held.identity });
-    if (failed !== undefined && clock.monotonic() < failed.untilMs) return Promise.resolve({ type: 'failed', breakage: failed.breakage });
-    return fetchOnce();
-  };
-  const renew = async (): Promise<Obtained> => {
-    for (const reader of readers.all) reader.expire();
-    prove.expire();
-    held = undefined;
-    return await fetchOnce();
-  };
+  }
 
-  return {
-    async obtain(signal) {
-      return (await untilAborted(current(), signal)) ?? { type: 'failed', breakage: abandoned };
-    },
-    async renew(used, signal) {
-      if (held !== undefined && held.identity.serial > used.serial) return { type: 'obtained', identity: held.identity };
-      if (renewing === undefined) {
-        if (clock.monotonic() < renewedMs + leewayMs) return undefined;
-        renewedMs = clock.monotonic();
-        renewing = renew().finally(() => {
-          renewing = undefined;
-        });
-      }
-      return await untilAborted(renewing, signal);
-    },
-  };
+  #headersWith({ authorization }: Proof): Identity['headers'] {
+    return { ...impersonationHeaders(this.#endpoint.impersonation), ...optional('authorization', authorization) };
+  }
+
+  #tlsWith(proof: Proof, [ca, cert, key]: readonly (Uint8Array | undefined)[]): Omit<TlsIdentity, 'serial'> {
+    return {
+      verify: this.#endpoint.trust.type !== 'unverified',
+      ...optional('ca', ca),
+      ...optional('cert', proof.certificate ?? cert),
+      ...optional('key', proof.key ?? key),
+    };
+  }
 }
 
 interface Readers {

@@ -6,7 +6,7 @@ import { type Breakage, breakage } from './classify.ts';
 import { BreakageError, breakageOfError } from './connection-errors.ts';
 import type { Dialled, TlsIdentity } from './dial.ts';
 import { createPulse, type Pulse, watchOver } from './liveness.ts';
-import { abandoned, breakageIn, untilAborted } from './request-scope.ts';
+import { abandoned, breakageIn } from './request-scope.ts';
 import type { Connection } from './sessions.ts';
 import type { Lane, WireAnswer, WireRequest } from './wire.ts';
 
@@ -17,6 +17,8 @@ const keepAliveMs = 30_000;
 /** TCP keepalive proves a kernel only: so often the server itself is asked, while a stream stands and nothing comes. */
 const probeMs = 30_000;
 const drainMs = 30_000;
+/** An unused connection is closed before most servers would. */
+const idleMs = 30_000;
 
 /** The HTTP/1.1 connections to one API server as one identity. */
 export interface Http1Pool {
@@ -32,79 +34,111 @@ export interface Http1Pool {
 export interface Http1PoolOptions {
   readonly origin: string;
   readonly identity: TlsIdentity;
+  /** `/version`, behind the server's own prefix. */
+  readonly probePath: string;
   readonly clock: Clock;
   dial(identity: TlsIdentity, signal: AbortSignal): Promise<Dialled>;
 }
 
 /** Nothing is opened before the first request. At the end of `life` all sockets are destroyed. */
-export function createHttp1Pool({ origin, identity, clock, dial }: Http1PoolOptions, life: AbortSignal): Http1Pool {
-  const ending = new AbortController();
-  const pulse = createPulse(clock);
-  const spare: net.Socket[] = [];
-  let streams = 0;
+export function createHttp1Pool(options: Http1PoolOptions, life: AbortSignal): Http1Pool {
+  return new UndiciPools(options, life);
+}
 
-  const connector = async (callback: (...args: [Error, null] | [null, net.Socket]) => void) => {
-    const adopted = spare.find((socket) => !socket.destroyed);
-    spare.length = 0;
-    // Awaited in either case: undici forgets a request whose connection is there in the turn in which it was asked for.
-    const made = await (adopted === undefined ? dial(identity, ending.signal) : { type: 'dialled' as const, socket: adopted });
-    if (made.type === 'broken') return callback(new BreakageError(made.breakage), null);
-    made.socket.setKeepAlive(true, keepAliveMs);
-    callback(null, made.socket);
-  };
-  const poolFor = (lane: Lane) =>
-    new Pool(origin, {
+class UndiciPools implements Http1Pool {
+  readonly identity: TlsIdentity;
+  readonly #options: Http1PoolOptions;
+  readonly #ending = new AbortController();
+  readonly #pulse: Pulse;
+  readonly #pools: Readonly<Record<Lane, Pool>>;
+  #adopted: net.Socket | undefined;
+  #streams = 0;
+
+  constructor(options: Http1PoolOptions, life: AbortSignal) {
+    this.identity = options.identity;
+    this.#options = options;
+    this.#pulse = createPulse(options.clock);
+    this.#pools = { watch: this.#poolFor('watch'), request: this.#poolFor('request') };
+    const abandon = () => this.#destroy(abandoned);
+    life.addEventListener('abort', abandon, { once: true });
+    this.#ending.signal.addEventListener('abort', () => life.removeEventListener('abort', abandon), { once: true });
+    if (life.aborted) abandon();
+    this.#live();
+  }
+
+  get dead(): boolean {
+    return this.#ending.signal.aborted;
+  }
+
+  adopt({ socket }: Connection): void {
+    this.#adopted?.destroy();
+    this.#adopted = socket;
+  }
+
+  async request(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
+    if (signal.aborted || this.dead) return { type: 'broken', breakage: breakageIn(signal) ?? abandoned };
+    this.#streams++;
+    return await dispatch(this.#pools[request.lane], { request, pulse: this.#pulse, ended: () => this.#streams-- }, signal);
+  }
+
+  drain(): void {
+    const reason = breakage('UNREACHABLE', 'the connection was replaced, as the certificates changed', 'NOW');
+    const ended = Promise.all(Object.values(this.#pools).map((pool) => pool.close())).catch(() => undefined);
+    const late = this.#options.clock.sleep(drainMs, this.#ending.signal);
+    void Promise.race([ended, late]).then(() => this.#destroy(reason));
+  }
+
+  #poolFor(lane: Lane): Pool {
+    return new Pool(this.#options.origin, {
       connections: sockets[lane],
       pipelining: 1,
       allowH2: false,
       headersTimeout: 0,
       bodyTimeout: 0,
-      keepAliveTimeout: 30_000,
-      connect: (_options, callback) => void connector(callback),
+      keepAliveTimeout: idleMs,
+      connect: (_options, callback) => void this.#connect(callback),
     });
-  const pools: Readonly<Record<Lane, Pool>> = { watch: poolFor('watch'), request: poolFor('request') };
+  }
 
-  const destroy = (because: Breakage) => {
-    if (ending.signal.aborted) return;
-    ending.abort(because);
-    for (const socket of spare) socket.destroy();
-    for (const pool of Object.values(pools)) void pool.destroy(new BreakageError(because)).catch(() => undefined);
-  };
-  const abandon = () => destroy(abandoned);
-  life.addEventListener('abort', abandon, { once: true });
-  ending.signal.addEventListener('abort', () => life.removeEventListener('abort', abandon), { once: true });
+  async #connect(callback: (...args: [Error, null] | [null, net.Socket]) => void): Promise<void> {
+    const adopted = this.#adopted?.destroyed === false ? this.#adopted : undefined;
+    this.#adopted = undefined;
+    const dialling =
+      adopted === undefined ? this.#options.dial(this.identity, this.#ending.signal) : { type: 'dialled' as const, socket: adopted };
+    // Awaited in either case: undici forgets a request whose connection is there in the turn in which it was asked for.
+    const made = await dialling;
+    if (made.type === 'broken') return callback(new BreakageError(made.breakage), null);
+    made.socket.setKeepAlive(true, keepAliveMs);
+    callback(null, made.socket);
+  }
 
-  const request = async (wanted: WireRequest, signal: AbortSignal): Promise<WireAnswer> => {
-    if (signal.aborted) return { type: 'broken', breakage: breakageIn(signal) ?? abandoned };
-    streams++;
-    return await dispatch(pools[wanted.lane], { request: wanted, pulse, clock, ended: () => streams-- }, signal);
-  };
-  const ask = () => {
-    if (streams === 0) return pulse.beat();
-    const probe: WireRequest = { method: 'GET', path: '/version', headers: { accept: 'application/json' }, lane: 'request' };
-    void dispatch(pools.request, { request: probe, pulse, clock, ended: () => undefined }, ending.signal).then(drained);
-  };
-  const dead = () => destroy(breakage('UNREACHABLE', 'the API server has not been heard for 40 s'));
-  void watchOver({ clock, pulse, ask, dead, silenceMs: probeMs }, ending.signal);
+  #destroy(reason: Breakage): void {
+    if (this.dead) return;
+    this.#ending.abort(reason);
+    this.#adopted?.destroy();
+    for (const pool of Object.values(this.#pools)) void pool.destroy(new BreakageError(reason)).catch(() => undefined);
+  }
 
-  return {
-    identity,
-    request,
-    adopt: ({ socket }) => void spare.push(socket),
-    get dead() {
-      return ending.signal.aborted;
-    },
-    drain() {
-      const closed = Promise.all(Object.values(pools).map((pool) => pool.close())).catch(() => undefined);
-      void untilAborted(Promise.race([closed, clock.sleep(drainMs, ending.signal)]), ending.signal).then(() =>
-        destroy(breakage('UNREACHABLE', 'the connection was replaced, as the certificates changed', 'NOW')),
-      );
-    },
-  };
+  /** Asks the server itself while a stream stands and nothing comes. Any answer is a sign of life. */
+  #live(): void {
+    const pulse = this.#pulse;
+    const ask = () => {
+      if (this.#streams === 0) return pulse.beat();
+      const request: WireRequest = {
+        method: 'GET',
+        path: this.#options.probePath,
+        headers: { accept: 'application/json' },
+        lane: 'request',
+      };
+      void dispatch(this.#pools.request, { request, pulse, ended: () => undefined }, this.#ending.signal).then(readToEnd);
+    };
+    const dead = () => this.#destroy(breakage('UNREACHABLE', 'the API server has not been heard for 40 s'));
+    void watchOver({ clock: this.#options.clock, pulse, ask, dead, silenceMs: probeMs }, this.#ending.signal);
+  }
 }
 
 /** Reads an answer to its end, so that its connection can be used again. */
-async function drained(answer: WireAnswer): Promise<void> {
+async function readToEnd(answer: WireAnswer): Promise<void> {
   if (answer.type !== 'answered') return;
   while ((await answer.response.body.read()).type === 'bytes');
 }
@@ -113,7 +147,6 @@ interface DispatchOptions {
   readonly request: WireRequest;
   /** Beats at each byte of any stream. */
   readonly pulse: Pulse;
-  readonly clock: Clock;
   readonly ended: () => void;
 }
 

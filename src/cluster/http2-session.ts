@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import { type Breakage, breakage } from './classify.ts';
 import { breakageOfError } from './connection-errors.ts';
 import { openStream } from './http2-stream.ts';
-import { createPulse, watchOver } from './liveness.ts';
+import { createPulse, type Pulse, watchOver } from './liveness.ts';
 import { abandoned, breakageIn } from './request-scope.ts';
 import type { Lane, WireAnswer, WireRequest } from './wire.ts';
 
@@ -14,6 +14,7 @@ const maxStreams = 200;
 const watchShare = 0.8;
 const streamWindowBytes = 1024 * 1024;
 const sessionWindowBytes = 16 * 1024 * 1024;
+const closed = breakage('UNREACHABLE', 'the connection was closed');
 
 /** One HTTP/2 connection whose streams we count ourselves: node:http2 queues in silence past the peer's limit. */
 export interface Http2Session {
@@ -50,10 +51,7 @@ export function openHttp2Session(socket: net.Socket, options: Http2SessionOption
     // At Node's 10 MB it refuses streams once the windows below are full.
     maxSessionMemory: 64,
   });
-  const session = superviseSession(client, socket, options);
-  // Of an alert that follows the handshake, as when TLS 1.3 refuses our certificate, the socket tells and node:http2 does not.
-  socket.on('error', (error) => session.destroy(breakageOfError(error)));
-  socket.once('end', () => session.destroy(breakage('UNREACHABLE', 'the connection was closed')));
+  const session = new SupervisedSession(client, socket, options);
   return new Promise((resolve) => {
     const settle = (opened: SessionOpened) => {
       signal.removeEventListener('abort', abort);
@@ -65,81 +63,99 @@ export function openHttp2Session(socket: net.Socket, options: Http2SessionOption
       client.ping((error, durationMs) => error ?? options.roundTrip(durationMs));
       settle({ type: 'opened', session });
     });
-    client.once('close', () => settle({ type: 'broken', breakage: session.reason() }));
+    client.once('close', () => settle({ type: 'broken', breakage: session.reason }));
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
   });
 }
 
-interface SupervisedSession extends Http2Session {
-  reason(): Breakage;
-}
+class SupervisedSession implements Http2Session {
+  readonly #client: http2.ClientHttp2Session;
+  readonly #socket: net.Socket;
+  readonly #options: Http2SessionOptions;
+  readonly #pulse: Pulse;
+  readonly #counts: Record<Lane, number> = { watch: 0, request: 0 };
+  #reason: Breakage | undefined;
+  #draining = false;
 
-function superviseSession(
-  client: http2.ClientHttp2Session,
-  socket: net.Socket,
-  { authority, clock, changed }: Http2SessionOptions,
-): SupervisedSession {
-  const life = new AbortController();
-  const pulse = createPulse(clock);
-  const counts: Record<Lane, number> = { watch: 0, request: 0 };
-  let reason: Breakage | undefined;
-  let draining = false;
+  constructor(client: http2.ClientHttp2Session, socket: net.Socket, options: Http2SessionOptions) {
+    this.#client = client;
+    this.#socket = socket;
+    this.#options = options;
+    this.#pulse = createPulse(options.clock);
+    client.on('error', (error) => {
+      this.#reason ??= breakageOfError(error);
+    });
+    client.on('goaway', () => {
+      this.#draining = true;
+      options.changed();
+    });
+    client.on('ping', () => this.#pulse.beat());
+    // Of an alert that follows the handshake, as when TLS 1.3 refuses our certificate, the socket tells and node:http2 does not.
+    socket.on('error', (error) => this.destroy(breakageOfError(error)));
+    socket.once('end', () => this.destroy(closed));
+    this.#live();
+  }
 
-  const session: SupervisedSession = {
-    get draining() {
-      return draining || client.closed;
-    },
-    get closed() {
-      return client.destroyed;
-    },
-    get streams() {
-      return counts.watch + counts.request;
-    },
-    reason: () => reason ?? breakage('UNREACHABLE', 'the connection was closed'),
-    hasRoom(lane) {
-      const limit = Math.min(client.remoteSettings.maxConcurrentStreams ?? maxStreams, maxStreams);
-      if (session.draining || session.closed || session.streams >= limit) return false;
-      return lane === 'request' || counts.watch < Math.max(1, Math.floor(limit * watchShare));
-    },
-    // Asynchronous so that what is thrown reaches this caller; the count moves in the same turn.
-    async request(request, signal) {
-      counts[request.lane]++;
-      const ended = () => {
-        counts[request.lane]--;
-        if (draining && session.streams === 0) client.close();
-        changed();
-      };
-      return openStream(client, { request, authority, pulse, ended, reason: session.reason }, signal);
-    },
-    drain() {
-      draining = true;
-      if (session.streams === 0) client.close();
-    },
-    destroy(because) {
-      reason ??= because;
-      client.destroy();
-      // Without this Node waits until what it has written is gone, and from a dead peer's buffer it never goes.
-      socket.destroy();
-    },
-  };
+  get draining(): boolean {
+    return this.#draining || this.#client.closed;
+  }
 
-  client.on('error', (error) => {
-    reason ??= breakageOfError(error);
-  });
-  client.on('goaway', () => {
-    draining = true;
-    changed();
-  });
-  client.on('ping', () => pulse.beat());
-  client.once('close', () => {
-    life.abort();
-    changed();
-  });
-  const ask = () => {
-    if (!client.destroyed) client.ping((error) => error ?? pulse.beat());
-  };
-  const dead = () => session.destroy(breakage('UNREACHABLE', 'the API server has not been heard for 25 s'));
-  void watchOver({ clock, pulse, ask, dead }, life.signal);
-  return session;
+  get closed(): boolean {
+    return this.#client.destroyed;
+  }
+
+  get streams(): number {
+    return this.#counts.watch + this.#counts.request;
+  }
+
+  get reason(): Breakage {
+    return this.#reason ?? closed;
+  }
+
+  hasRoom(lane: Lane): boolean {
+    const limit = Math.min(this.#client.remoteSettings.maxConcurrentStreams ?? maxStreams, maxStreams);
+    if (this.draining || this.closed || this.streams >= limit) return false;
+    return lane === 'request' || this.#counts.watch < Math.max(1, Math.floor(limit * watchShare));
+  }
+
+  // Asynchronous so that what is thrown reaches this caller; the count moves in the same turn.
+  async request(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
+    this.#counts[request.lane]++;
+    const ended = () => {
+      this.#counts[request.lane]--;
+      if (this.#draining && this.streams === 0) this.#client.close();
+      this.#options.changed();
+    };
+    const { authority } = this.#options;
+    return await openStream(this.#client, { request, authority, pulse: this.#pulse, ended, reason: () => this.reason }, signal);
+  }
+
+  drain(): void {
+    this.#draining = true;
+    if (this.streams === 0) this.#client.close();
+  }
+
+  destroy(reason: Breakage): void {
+    this.#reason ??= reason;
+    this.#client.destroy();
+    // Without this Node waits until what it has written is gone, and from a dead peer's buffer it never goes.
+    this.#socket.destroy();
+  }
+
+  #live(): void {
+    const life = new AbortController();
+    const client = this.#client;
+    const { clock, changed } = this.#options;
+    const pulse = this.#pulse;
+    client.once('close', () => {
+      life.abort();
+      changed();
+    });
+    const ask = () => {
+      if (!client.destroyed) client.ping((error) => error ?? pulse.beat());
+    };
+    const dead = () => this.destroy(breakage('UNREACHABLE', 'the API server has not been heard for 25 s'));
+    void watchOver({ clock, pulse, ask, dead }, life.signal);
+  }
 }

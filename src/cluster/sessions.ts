@@ -37,102 +37,113 @@ export interface SessionsOptions {
   readonly fallBack: (connection: Connection, identity: TlsIdentity) => void;
 }
 
+type Served = WireAnswer | { readonly type: 'http1' };
+
 interface Waiting {
   readonly lane: Lane;
   readonly start: (session: Http2Session) => void;
-  readonly give: (answer: WireAnswer | { readonly type: 'http1' }) => void;
+  readonly give: (served: Served) => void;
 }
 
 /** Nothing is opened before the first request. At the end of `life` all sockets are destroyed. */
-export function createSessions({ authority, clock, dial, fallBack, roundTrip }: SessionsOptions, life: AbortSignal): Sessions {
-  let sessions: readonly Http2Session[] = [];
-  let waiting: readonly Waiting[] = [];
-  let opening = false;
-  let current: TlsIdentity | undefined;
+export function createSessions(options: SessionsOptions, life: AbortSignal): Sessions {
+  return new SessionPool(options, life);
+}
+
+class SessionPool implements Sessions {
+  readonly #options: SessionsOptions;
+  readonly #life: AbortSignal;
+  #sessions: readonly Http2Session[] = [];
+  #waiting: readonly Waiting[] = [];
+  #opening = false;
+  #current: TlsIdentity | undefined;
+
+  constructor(options: SessionsOptions, life: AbortSignal) {
+    this.#options = options;
+    this.#life = life;
+    life.addEventListener('abort', () => {
+      for (const session of this.#sessions) session.destroy(abandoned);
+      this.#giveAll({ type: 'broken', breakage: abandoned });
+    });
+  }
+
+  get open(): number {
+    return this.#sessions.length;
+  }
+
+  request(request: WireRequest, identity: TlsIdentity, signal: AbortSignal): Promise<Served> {
+    if (this.#life.aborted || signal.aborted) return Promise.resolve({ type: 'broken', breakage: breakageIn(signal) ?? abandoned });
+    if (this.#current === undefined || identity.serial > this.#current.serial) {
+      this.#current = identity;
+      if (this.#sessions.length > 0) this.#replace(this.#sessions);
+    }
+    return new Promise((resolve) => {
+      const settle = (served: Served | Promise<Served>) => {
+        signal.removeEventListener('abort', abort);
+        resolve(served);
+      };
+      const one: Waiting = { lane: request.lane, start: (session) => settle(session.request(request, signal)), give: settle };
+      const abort = () => {
+        this.#waiting = this.#waiting.filter((other) => other !== one);
+        settle({ type: 'broken', breakage: breakageIn(signal) ?? abandoned });
+      };
+      signal.addEventListener('abort', abort, { once: true });
+      this.#waiting = [...this.#waiting, one];
+      this.#serve();
+    });
+  }
 
   /** Gives room to those who wait, and opens one more connection if somebody still does. */
-  const serve = () => {
-    sessions = sessions.filter((session) => !session.closed);
-    for (const one of waiting) {
-      const session = sessions.find((candidate) => candidate.hasRoom(one.lane));
+  #serve(): void {
+    this.#sessions = this.#sessions.filter((session) => !session.closed);
+    for (const one of this.#waiting) {
+      const session = this.#sessions.find((candidate) => candidate.hasRoom(one.lane));
       if (session === undefined) continue;
-      waiting = waiting.filter((other) => other !== one);
+      this.#waiting = this.#waiting.filter((other) => other !== one);
       one.start(session);
     }
-    if (waiting.length > 0 && !opening && !life.aborted) void openOne();
-  };
+    if (this.#waiting.length > 0 && !this.#opening && !this.#life.aborted) void this.#openOne();
+  }
 
-  const giveAll = (answer: WireAnswer | { readonly type: 'http1' }) => {
-    const all = waiting;
-    waiting = [];
-    for (const one of all) one.give(answer);
-  };
+  #giveAll(served: Served): void {
+    const all = this.#waiting;
+    this.#waiting = [];
+    for (const one of all) one.give(served);
+  }
 
-  const openOne = async () => {
-    const identity = current;
-    if (identity === undefined || sessions.filter((session) => !session.draining).length >= maxSessions) return;
-    opening = true;
-    const connection = await dial(identity, life);
-    const opened = connection.type === 'dialled' && connection.protocol === 'h2' ? await greet(connection) : undefined;
-    opening = false;
-    if (connection.type === 'broken') return giveAll(connection);
+  async #openOne(): Promise<void> {
+    const identity = this.#current;
+    if (identity === undefined || this.#sessions.filter((session) => !session.draining).length >= maxSessions) return;
+    this.#opening = true;
+    const connection = await this.#options.dial(identity, this.#life);
+    const opened = connection.type === 'dialled' && connection.protocol === 'h2' ? await this.#greet(connection) : undefined;
+    this.#opening = false;
+    if (connection.type === 'broken') return this.#giveAll(connection);
     if (opened === undefined) {
-      fallBack(connection, identity);
-      return giveAll({ type: 'http1' });
+      this.#options.fallBack(connection, identity);
+      return this.#giveAll({ type: 'http1' });
     }
-    if (opened.type === 'broken') return giveAll(opened);
-    sessions = [...sessions, opened.session];
-    if (current !== undefined && current.serial > identity.serial) replace([opened.session]);
-    serve();
-  };
+    if (opened.type === 'broken') return this.#giveAll(opened);
+    this.#sessions = [...this.#sessions, opened.session];
+    // The certificates changed while it was made.
+    if (this.#current !== undefined && this.#current.serial > identity.serial) this.#replace([opened.session]);
+    this.#serve();
+  }
 
-  const greet = async ({ socket }: Connection): Promise<SessionOpened> => {
-    using scope = openRequestScope([life], clock);
-    scope.within(
-      settingsDeadlineMs,
-      breakage('UNREACHABLE', `the API server sent no HTTP/2 settings within ${settingsDeadlineMs / 1_000} s`),
-    );
-    return await openHttp2Session(socket, { authority, clock, changed: serve, roundTrip }, scope.signal);
-  };
+  async #greet({ socket }: Connection): Promise<SessionOpened> {
+    const { authority, clock, roundTrip } = this.#options;
+    using scope = openRequestScope([this.#life], clock);
+    const seconds = settingsDeadlineMs / 1_000;
+    scope.within(settingsDeadlineMs, breakage('UNREACHABLE', `the API server sent no HTTP/2 settings within ${seconds} s`));
+    return await openHttp2Session(socket, { authority, clock, roundTrip, changed: () => this.#serve() }, scope.signal);
+  }
 
   /** Lets sessions finish what they carry, and ends the watches on them after a while. */
-  const replace = (old: readonly Http2Session[]) => {
+  #replace(old: readonly Http2Session[]): void {
+    const reason = breakage('UNREACHABLE', 'the connection was replaced, as the certificates changed', 'NOW');
     for (const session of old) session.drain();
-    void clock.sleep(drainMs, life).then(() => {
-      for (const session of old)
-        session.destroy(breakage('UNREACHABLE', 'the connection was replaced, as the certificates changed', 'NOW'));
+    void this.#options.clock.sleep(drainMs, this.#life).then(() => {
+      for (const session of old) session.destroy(reason);
     });
-  };
-
-  life.addEventListener('abort', () => {
-    for (const session of sessions) session.destroy(abandoned);
-    giveAll({ type: 'broken', breakage: abandoned });
-  });
-
-  return {
-    get open() {
-      return sessions.length;
-    },
-    request(request, identity, signal) {
-      if (life.aborted || signal.aborted) return Promise.resolve({ type: 'broken', breakage: breakageIn(signal) ?? abandoned });
-      if (current === undefined || identity.serial > current.serial) {
-        current = identity;
-        if (sessions.length > 0) replace(sessions);
-      }
-      return new Promise((resolve) => {
-        const settle = (answer: WireAnswer | { readonly type: 'http1' } | Promise<WireAnswer>) => {
-          signal.removeEventListener('abort', abort);
-          resolve(answer);
-        };
-        const one: Waiting = { lane: request.lane, start: (session) => settle(session.request(request, signal)), give: settle };
-        const abort = () => {
-          waiting = waiting.filter((other) => other !== one);
-          settle({ type: 'broken', breakage: breakageIn(signal) ?? abandoned });
-        };
-        signal.addEventListener('abort', abort, { once: true });
-        waiting = [...waiting, one];
-        serve();
-      });
-    },
-  };
+  }
 }
