@@ -95,6 +95,21 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
     expect(other.texts).toHaveLength(300);
   });
 
+  test.each(['off', 'on'] as const)('a slow reader gets everything (compression %s)', async (compression) => {
+    const sim = await start({ protocols });
+    const noise = (index: number) => createHash('sha512').update(String(index)).digest('base64').repeat(100);
+    sim.fill('Pod', 500, (index) => podNamed('web', { spec: { index, noise: noise(index) } }));
+    using south = connect(endpointFor(sim, { compression }));
+    let items = 0;
+    let end: string | undefined;
+    for await (const part of south.api.list(pageOf(podResource), never)) {
+      if (part.type === 'items') items += part.items.length;
+      else end = part.type;
+      await new Promise((resolve) => setTimeout(resolve, items % 50 === 0 ? 20 : 0));
+    }
+    expect([items, end]).toEqual([500, 'pageEnded']);
+  });
+
   test('a watch gives every event in order, and ends cleanly when the server ends it', async () => {
     const sim = await start({ protocols });
     const { version } = sim.list('Pod');
