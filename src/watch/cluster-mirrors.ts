@@ -259,7 +259,9 @@ export class ClusterMirrors {
   }
 
   #withdraw(key: string): void {
+    const mirror = this.#entries.get(key)?.mirror;
     this.#endMirror(key, { code: 'GONE', cluster: this.name, message: 'the kind is not served any more', retry: 'NEVER' });
+    if (mirror !== undefined) this.#mirrored(mirror.resource, mirror.sync());
   }
 
   #endMirror(key: string, fault: Fault): void {

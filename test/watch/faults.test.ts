@@ -376,6 +376,33 @@ describe.each(ways)('over %s', (_way, options) => {
     expect(second.mirror.store.epoch).not.toBe(first.mirror.store.epoch);
   });
 
+  test('row 24: an aggregated API that is down is kept as it was known, and the fault names its group', async () => {
+    const { sim, hold, until, mirrors } = await start(options, (server) => {
+      server.aggregate({
+        group: 'metrics.k8s.io',
+        version: 'v1beta1',
+        kinds: [{ kind: 'PodMetrics', resource: 'pods', namespaced: true, verbs: ['get', 'list'], anonymous: true }],
+      });
+      server.put({
+        apiVersion: 'metrics.k8s.io/v1beta1',
+        kind: 'PodMetrics',
+        metadata: { name: 'web', namespace: 'default' },
+        usage: '1m',
+      });
+    });
+    const held = await hold('PodMetrics.metrics.k8s.io');
+    await held.converges();
+    const broken = sim.breakGroup('metrics.k8s.io');
+    await until(() => mirrors.clusters()[0]?.phase === 'DEGRADED', 400_000);
+    expect(mirrors.clusters()[0]?.faults.some(({ message }) => message.includes('metrics.k8s.io'))).toBe(true);
+    expect(mirrors.peek(held.mirror.cluster, { group: 'metrics.k8s.io', kind: 'PodMetrics' })).toBe(held.mirror);
+    expect(held.mirror.store.size).toBe(1);
+    broken[Symbol.dispose]();
+    sim.put({ apiVersion: 'metrics.k8s.io/v1beta1', kind: 'PodMetrics', metadata: { name: 'web', namespace: 'default' }, usage: '2m' });
+    await until(() => held.mirror.store.get('default', 'web')?.usage === '2m', 200_000);
+    await until(() => mirrors.clusters()[0]?.phase === 'SYNCED', 400_000);
+  });
+
   test('row 25: a kind that cannot be watched is polled', async () => {
     const { sim, hold } = await start(options, (server) => {
       server.put(pod('web'));

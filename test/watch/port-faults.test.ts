@@ -612,6 +612,7 @@ test('row 23: a kind that is withdrawn is GONE; back again it is a new mirror wi
   expect(follower.events[0]).toMatchObject({ proof: 'event' });
   expect(first.mirror.sync()).toMatchObject({ phase: 'MISSING', fault: { code: 'GONE' } });
   expect(watching.mirrors.acquire(north.name, widgets)).toBeUndefined();
+  expect(watching.changes.filter((change) => change.type === 'mirrored' && change.sync.fault?.code === 'GONE')).toHaveLength(1);
 
   const anew = servedKind({ group: 'example.com', kind: 'Widget', version: 'v2', resource: 'widgets' });
   north.serve(anew);

@@ -211,6 +211,25 @@ test('discovery that follows a definition late is asked again', async () => {
   expect(watching.mirrors.served(north.name, widgets)).toBeDefined();
 });
 
+test('row 24: 1,000 definitions that appear are a few discoveries, and start no mirror', async () => {
+  await using watching = startWatching();
+  const north = watching.fake('north');
+  watching.engage(north);
+  await turns(20);
+  const before = north.requests('send', 'apis').length;
+  for (let index = 0; index < 1_000; index++) {
+    const kind = servedKind({ group: 'example.com', kind: `Kind${index}`, version: 'v1', resource: `kinds${index}` });
+    north.serve(kind);
+    north.put(definitionsKey, definitionFor(kind));
+    if (index % 50 === 0) await watching.clock.advance(100);
+  }
+  await watching.clock.advance(3_000);
+  expect(north.requests('send', 'apis').length - before).toBeLessThanOrEqual(6);
+  expect(watching.mirrors.cluster(north.name)?.resources).toHaveLength(usualKinds.length + 1_000);
+  expect(watching.mirrors.progress()[0]).toMatchObject({ listing: 0 });
+  expect(north.openWatches).toHaveLength(3);
+});
+
 test('a definition that changes is a fresh list of its kind, compared by content', async () => {
   await using watching = startWatching();
   const north = watching.fake('north', [...usualKinds, widgets]);
