@@ -157,12 +157,12 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
     }
   });
 
-  test('a packed list that is cut in its middle has failed', async () => {
+  test.each(['reset', 'clean'] as const)('a packed list that is cut in its middle has failed (%s end)', async (end) => {
     const sim = await start({ protocols });
     sim.fill('Pod', 300, (index) =>
       podNamed('web', { spec: { note: createHash('sha512').update(String(index)).digest('hex').repeat(8) } }),
     );
-    sim.cut('gzip');
+    sim.cut('gzip', { end });
     using south = connect(endpointFor(sim, { compression: 'on' }));
     expect(faultIn(await gather(south.api.list(pageOf(podResource), never)))).toMatchObject({ code: 'UNREACHABLE' });
     expect((await gather(south.api.list(pageOf(podResource), never))).texts).toHaveLength(300);
@@ -279,6 +279,30 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
     await clock.advance(9_900);
     expect(sim.openWatches()).toHaveLength(1);
     await clock.advance(200);
+    expect(faultIn(await watching)).toMatchObject({ code: 'TIMED_OUT', retry: 'NOW' });
+  });
+
+  test('every byte puts off the end of a silent watch', async () => {
+    const clock = createManualClock();
+    const sim = await start({ protocols });
+    using south = connect(endpointFor(sim), clock);
+    let frames = 0;
+    const { version } = sim.list('Pod');
+    const watching = gather(
+      south.api.watch(startOf(podResource, { version: version as never, timeoutSeconds: 20 }), never),
+      ({ texts }) => {
+        frames = texts.length;
+        return false;
+      },
+    );
+    await until(() => sim.openWatches().length === 1);
+    await clock.advance(14_000);
+    sim.put(podNamed('web'));
+    await until(() => frames === 1);
+    await clock.advance(14_000);
+    expect(sim.openWatches()).toHaveLength(1);
+    await south.api.send({ method: 'GET', path: ['version'] }, never);
+    await clock.advance(11_000);
     expect(faultIn(await watching)).toMatchObject({ code: 'TIMED_OUT', retry: 'NOW' });
   });
 
