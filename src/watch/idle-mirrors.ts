@@ -28,8 +28,9 @@ export function createIdleMirrors({ clock, maxBytes }: IdleOptions, signal: Abor
     perf: { now: () => clock.monotonic() },
     // Otherwise lru-cache remembers the time for a millisecond, by a timer of its own.
     ttlResolution: 0,
+    // Not `dispose`: an eviction ends the mirror, which takes it out of here once more, and a delete within its delete breaks the cache's list.
     // `take` deletes: that alone is no eviction.
-    dispose: (mirror, _key, reason) => {
+    disposeAfter: (mirror, _key, reason) => {
       if (reason !== 'delete') evictions.get(mirror)?.();
     },
   });
