@@ -1,4 +1,4 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, Help, Option } from 'commander';
 import type { Flags } from '../config/config.ts';
 import { logLevels } from '../config/defaults.ts';
 
@@ -21,9 +21,12 @@ export async function runProgram(args: readonly string[], { version, serve, out,
     .version(version)
     .exitOverride()
     .configureOutput({ writeOut: out, writeErr: err, outputError: (text, write) => write(oneLine(text)) });
-  addServe(program.command('serve', { isDefault: true }), async (flags) => {
+  const serving = addServe(program.command('serve', { isDefault: true }), async (flags) => {
     exitCode = await serve(flags);
   });
+  // Who names no command serves: so these flags are the program's as well.
+  const ownOptions = (of: Command) => new Help().visibleOptions(of);
+  program.configureHelp({ visibleOptions: (of) => (of === program ? [...serving.options, ...ownOptions(of)] : ownOptions(of)) });
   try {
     await program.parseAsync([...args], { from: 'user' });
     return exitCode;
@@ -33,8 +36,8 @@ export async function runProgram(args: readonly string[], { version, serve, out,
   }
 }
 
-function addServe(command: Command, run: (flags: Flags) => Promise<void>): void {
-  command
+function addServe(command: Command, run: (flags: Flags) => Promise<void>): Command {
+  return command
     .description('answer GraphQL over the clusters of a kubeconfig, or over an embedded fleet where there is none')
     .allowExcessArguments(false)
     .option('--kubeconfig <file>', 'the kubeconfig (default: KUBECONFIG, ~/.kube/config, in-cluster)')

@@ -55,8 +55,8 @@ test.each([
   else expect(err).toMatch(message);
 });
 
-test('helps', async () => {
-  const { code, out } = await run('serve', '--help');
+test.each([[['--help']], [['help']], [['serve', '--help']]])('helps with every flag at %j, each once', async (args) => {
+  const { code, out } = await run(...args);
   expect(code).toBe(0);
   for (const flag of [
     '--kubeconfig',
@@ -69,6 +69,9 @@ test('helps', async () => {
     '--log-level',
     '--config',
   ])
-    expect(out).toContain(flag);
+    expect(out.split(`\n  ${flag} `)).toHaveLength(2);
+});
+
+test('tells its version', async () => {
   expect((await run('--version')).out).toBe('1.2.3\n');
 });
