@@ -24,7 +24,7 @@ interface Seated {
   duplicates: readonly ClusterName[];
 }
 
-/** Who is a member: turns sets of candidates into lives that begin and end. All in the turn of the call. */
+/** Who is a member: turns sets of candidates into lives that begin and end, with a line in the log for each. All in the turn of the call. */
 export class Roster {
   readonly #connect: Connect;
   readonly #log: Log;
@@ -80,14 +80,15 @@ export class Roster {
 
   end(): void {
     this.#callbacks.clear();
-    for (const entry of [...this.#seated.values()]) this.#leave(entry);
+    for (const { member, life } of [...this.#seated.values()]) this.#unseat(member.name, life);
   }
 
   #reseat(): void {
     const seats = new Map(planSeats(this.#candidates, this.#uids).map((seat) => [seat.candidate.name, seat]));
     for (const entry of [...this.#seated.values()]) {
       const { name } = entry.member;
-      if (!seats.has(name) || this.#fingerprints.get(name) !== entry.fingerprint) this.#leave(entry);
+      if (!seats.has(name)) this.#leave(entry, 'left the fleet');
+      else if (this.#fingerprints.get(name) !== entry.fingerprint) this.#leave(entry, 'left the fleet, to join it as it is described now');
     }
     for (const seat of seats.values()) this.#seat(seat);
   }
@@ -108,11 +109,17 @@ export class Roster {
     const faults = () => duplicateFaults(name, this.#seated.get(name)?.duplicates ?? duplicates);
     const member: Member = { name, settings, signal: life.signal, api: withFaults(api, faults) };
     this.#seated.set(name, { member, life, fingerprint: this.#fingerprints.get(name) ?? '', duplicates });
+    this.#log.info({ cluster: name, membership: 'joined' }, 'cluster: joined the fleet');
     for (const callback of [...this.#callbacks]) callback(member);
   }
 
-  #leave({ member, life }: Seated): void {
-    this.#seated.delete(member.name);
+  #leave({ member: { name }, life }: Seated, how: string): void {
+    this.#log.info({ cluster: name, membership: 'left' }, `cluster: ${how}`);
+    this.#unseat(name, life);
+  }
+
+  #unseat(name: ClusterName, life: AbortController): void {
+    this.#seated.delete(name);
     life.abort();
   }
 

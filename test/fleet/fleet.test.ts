@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Endpoint } from '../../src/cluster/endpoint.ts';
-import { silentLog } from '../../src/core/log.ts';
+import { type Log, silentLog } from '../../src/core/log.ts';
 import { clusterName } from '../../src/core/names.ts';
 import type { Candidate, ClusterSource } from '../../src/fleet/cluster-source.ts';
 import { createFleet, type Fleet } from '../../src/fleet/fleet.ts';
@@ -39,9 +39,9 @@ function scriptedSource(first: readonly Candidate[]) {
   return { source, say };
 }
 
-async function startFleet(first: readonly Candidate[]) {
+async function startFleet(first: readonly Candidate[], log: Log = silentLog) {
   const { source, say } = scriptedSource(first);
-  const fleet = await createFleet({ sources: [source], connect: ({ name }) => silentApi(name), log: silentLog });
+  const fleet = await createFleet({ sources: [source], connect: ({ name }) => silentApi(name), log });
   return { fleet, say };
 }
 
@@ -81,6 +81,23 @@ test('a set that changes ends and begins only the lives of those that changed', 
   expect(before.get('south')?.signal.aborted).toBe(true);
   expect(before.get('east')?.signal.aborted).toBe(true);
   expect(fleet.member(clusterName('south'))?.signal.aborted).toBe(false);
+});
+
+test('who joins, leaves or is described anew leaves a line in the log; the end of all leaves none', async () => {
+  const lines: string[] = [];
+  const info: Log['info'] = ({ cluster, membership }, message) => lines.push(`${cluster} ${membership} ${message}`);
+  const { fleet, say } = await startFleet([usable('north'), usable('south')], { ...silentLog, info });
+  const said = () => lines.splice(0);
+  expect(said()).toEqual(['north joined cluster: joined the fleet', 'south joined cluster: joined the fleet']);
+  await say([usable('north'), usable('east')]);
+  expect(said()).toEqual(['south left cluster: left the fleet', 'east joined cluster: joined the fleet']);
+  await say([usable('north', { server: 'https://moved.test' }), usable('east')]);
+  expect(said()).toEqual([
+    'north left cluster: left the fleet, to join it as it is described now',
+    'north joined cluster: joined the fleet',
+  ]);
+  await fleet[Symbol.asyncDispose]();
+  expect(said()).toEqual([]);
 });
 
 test('one server with one CA by two names is one cluster, with a DUPLICATE fault', async () => {
