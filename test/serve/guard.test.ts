@@ -39,6 +39,12 @@ describe('local mode', () => {
     expect(answer.headers['access-control-allow-origin']).toBeUndefined();
   });
 
+  test.each(['/', '/x', '?x', '#x'])('refuses its own Origin with %s behind it, which no browser sends', async (rest) => {
+    const { status } = await post({ origin: edge.origin + rest });
+    expect(status).toBe(403);
+    expect((await post({ origin: edge.origin })).status).toBe(200);
+  });
+
   test.each(['http://localhost:4000', 'https://localhost:4000'])('serves its own Origin %s', async (origin) => {
     const answer = await post({ origin, host: 'localhost:4000' });
     expect(answer.status).toBe(200);
