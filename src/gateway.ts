@@ -17,6 +17,7 @@ import { createFleet, type Fleet } from './fleet/fleet.ts';
 import { openKubeconfigSource } from './fleet/kubeconfig-source.ts';
 import type { Duplicate } from './fleet/roster.ts';
 import { UpstreamCounts } from './fleet/upstream-counts.ts';
+import { createBudget } from './graph/budget.ts';
 import type { GatewayView, GraphContext } from './graph/context.ts';
 import { createLiveSchema, type LiveSchema } from './graph/live-schema.ts';
 import { type Catalog, createCatalog } from './load/catalog.ts';
@@ -110,6 +111,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     read,
     gateway: gatewayView(served, schema, demo),
     clock,
+    budget: createBudget(),
   });
   const serving = await serve({
     config,

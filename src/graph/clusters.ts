@@ -1,5 +1,6 @@
 import { idOfCluster } from '../load/ids.ts';
 import type { ClusterView } from '../load/reads.ts';
+import { charged } from './budget.ts';
 import { asServed, type GraphBuilder } from './builder.ts';
 import { described } from './faults.ts';
 import { ageSecondsOf, isoOf } from './times.ts';
@@ -29,7 +30,7 @@ export function addClusters({ pothos, types, outputOf }: GraphBuilder): void {
         type: outputOf({ list: { type: 'Taint' } }),
         nullable: false,
         description: 'What keeps work away from it, unless tolerated.',
-        resolve: (cluster) => cluster.taints,
+        resolve: (cluster, _args, context) => charged(cluster.taints, context),
       }),
       phase: t.field({ type: phase, nullable: false, description: 'How it does.', resolve: (cluster) => cluster.phase }),
       asOf: t.field({ type: 'DateTime', description: 'When it last gave a sign of life.', resolve: ({ asOfMs }) => isoOf(asOfMs) }),
@@ -41,13 +42,13 @@ export function addClusters({ pothos, types, outputOf }: GraphBuilder): void {
         type: [types.fault],
         nullable: false,
         description: 'What it could not do, as a whole or in part.',
-        resolve: (cluster) => cluster.faults,
+        resolve: (cluster, _args, context) => charged(cluster.faults, context),
       }),
       kinds: t.field({
         type: [types.servedKind],
         nullable: false,
         description: 'What it serves. Empty until it has said so once.',
-        resolve: (cluster, _args, { reads, read }) => reads.servedKinds(read, cluster),
+        resolve: (cluster, _args, context) => charged(context.reads.servedKinds(context.read, cluster), context),
       }),
     }),
   });

@@ -1,5 +1,6 @@
 import type { Listed, Row } from '../load/reads.ts';
 import type { ModelKind } from '../model/model.ts';
+import { charged } from './budget.ts';
 import type { EdgeView, GraphBuilder, ObjectRefOf } from './builder.ts';
 
 /** Adds `Connection`, `PageInfo` and `ResourceConnection` with its edges. */
@@ -10,7 +11,12 @@ export function addConnections(builder: GraphBuilder): ObjectRefOf<Listed> {
     // Nobody asks for a connection without knowing of what: a field's type is always one of the object types.
     resolveType: () => 'ResourceConnection',
     fields: (t) => ({
-      items: t.field({ type: [types.resource], nullable: false, description: 'The objects of this page.', resolve: ({ items }) => items }),
+      items: t.field({
+        type: [types.resource],
+        nullable: false,
+        description: 'The objects of this page.',
+        resolve: ({ items }, _args, context) => charged(items, context),
+      }),
       pageInfo: t.field({ type: types.pageInfo, nullable: false, description: 'How to go on.', resolve: (listed) => listed }),
       totalCount: t.exposeInt('totalCount', {
         nullable: false,
@@ -20,13 +26,13 @@ export function addConnections(builder: GraphBuilder): ObjectRefOf<Listed> {
         type: [types.sync],
         nullable: false,
         description: 'How complete and old each part is: one for each cluster and kind asked.',
-        resolve: (listed) => listed.sync,
+        resolve: ({ sync }, _args, context) => charged(sync, context),
       }),
       faults: t.field({
         type: [types.fault],
         nullable: false,
         description: 'What is missing or old, and why: the short form of `sync`.',
-        resolve: (listed) => listed.faults,
+        resolve: ({ faults }, _args, context) => charged(faults, context),
       }),
     }),
   });
@@ -77,12 +83,17 @@ function addConnection({ pothos, types }: GraphBuilder, { type, item, of }: Conn
     description: `One page of ${of}, over many clusters.`,
     interfaces: [types.connection],
     fields: (t) => ({
-      items: t.field({ type: [item], nullable: false, description: 'The objects of this page.', resolve: ({ items }) => items }),
+      items: t.field({
+        type: [item],
+        nullable: false,
+        description: 'The objects of this page.',
+        resolve: ({ items }, _args, context) => charged(items, context),
+      }),
       edges: t.field({
         type: [edge],
         nullable: false,
         description: 'The objects of this page, each with its cursor.',
-        resolve: (listed) => listed.items.map((row) => ({ row, listed })),
+        resolve: (listed, _args, context) => charged(listed.items, context).map((row) => ({ row, listed })),
       }),
     }),
   });

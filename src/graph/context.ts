@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import type { ReadContext, Reads } from '../load/reads.ts';
+import type { Budget } from './budget.ts';
 
 /** What the gateway says of itself: `Query.gateway`. */
 export interface GatewayView {
@@ -21,4 +22,6 @@ export interface GraphContext {
   readonly gateway: GatewayView;
   /** For ages, which are told as of the moment they are read. */
   readonly clock: Pick<Clock, 'now'>;
+  /** Of the objects that the answer may hold. */
+  readonly budget: Budget;
 }

@@ -1,6 +1,7 @@
 import { type Fault, type FaultCode, faultCodes, type Retry } from '../core/faults.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { ClusterView } from '../load/reads.ts';
+import { charged } from './budget.ts';
 import type { GraphBuilder } from './builder.ts';
 import type { GraphContext } from './context.ts';
 import { isoOf } from './times.ts';
@@ -49,7 +50,7 @@ function addApiErrors({ types }: GraphBuilder): void {
         type: [types.apiErrorCause],
         nullable: false,
         description: 'Why, field by field.',
-        resolve: (status) => status.causes,
+        resolve: ({ causes }, _args, context) => charged(causes, context),
       }),
     }),
   });

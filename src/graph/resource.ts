@@ -3,7 +3,9 @@ import { numberOfQuantity, parseQuantity } from '../core/quantities.ts';
 import { idOfObject } from '../load/ids.ts';
 import { manifestOf } from '../load/manifest.ts';
 import type { Row } from '../load/reads.ts';
+import { yamlCost } from './budget.ts';
 import { asServed, type GraphBuilder } from './builder.ts';
+import type { GraphContext } from './context.ts';
 import { printYaml } from './yaml.ts';
 
 /** Adds `Resource`, `ObjectMeta`, `OwnerReference` and `ResourceList`. */
@@ -45,8 +47,8 @@ export function addResource(builder: GraphBuilder): void {
       }),
       yaml: t.string({
         nullable: false,
-        description: 'The same as YAML that kubectl reads.',
-        resolve: (row) => printYaml(manifestOf(row)),
+        description: `The same as YAML that kubectl reads. Counts as ${yamlCost} objects more.`,
+        resolve: yamlOf,
       }),
     }),
   });
@@ -133,6 +135,11 @@ function addResourceList({ types }: GraphBuilder): void {
       memoryBytes: t.float({ description: '`memory` as a number of bytes.', resolve: (list) => numberOf(list, 'memory') }),
     }),
   });
+}
+
+function yamlOf(row: Row, _args: unknown, { budget }: GraphContext): string {
+  budget.charge(yamlCost);
+  return printYaml(manifestOf(row));
 }
 
 function idOf({ cluster, kind, object }: Row): string {

@@ -3,6 +3,7 @@ import { keyOfKind } from '../core/kinds.ts';
 import { isSecret } from '../load/manifest.ts';
 import type { Found, Listed, Row } from '../load/reads.ts';
 import type { ModelKind } from '../model/model.ts';
+import { charged, maxObjects } from './budget.ts';
 import type { GraphBuilder, ObjectRefOf, RootFields } from './builder.ts';
 import type { GraphContext } from './context.ts';
 
@@ -14,7 +15,12 @@ export interface Connections {
 
 /** Adds `Query`. Its fields alone may be asynchronous: they wait for first lists and live answers; nothing below them waits. */
 export function addRoot(builder: GraphBuilder, connections: Connections): void {
-  builder.pothos.queryType({ description: 'Reads from every cluster of the fleet at once.' });
+  builder.pothos.queryType({
+    description:
+      `Reads from every cluster of the fleet at once. One answer holds at most ${maxObjects} objects: each element of a list counts, such as an ` +
+      'item, an edge, a kind of a cluster or a part of `sync`, and a list inside another one counts each time. What asks for more is refused as ' +
+      'a whole: `TOO_COSTLY`.',
+  });
   addFleetFields(builder);
   addResourceFields(builder, connections.any);
   for (const kind of builder.model.kinds.values()) {
@@ -34,7 +40,7 @@ function addFleetFields({ pothos, types, model }: GraphBuilder): void {
         names: t.arg.stringList({ description: 'Only these.' }),
         labels: t.arg.string({ description: 'Only those with such labels: what kubectl takes after `-l`.' }),
       },
-      resolve: (_root, filter, { reads, read }) => reads.clusters(read, filter),
+      resolve: (_root, filter, context) => charged(context.reads.clusters(context.read, filter), context),
     }),
     cluster: t.field({
       type: types.cluster,
@@ -53,8 +59,10 @@ function addFleetFields({ pothos, types, model }: GraphBuilder): void {
       nullable: false,
       description: 'The kinds of this schema, by group and kind.',
       args: { groups: t.arg.stringList({ description: 'Only those of these API groups; the core group is the empty text.' }) },
-      resolve: (_root, { groups }) =>
-        [...model.kinds.values()].filter(({ group }) => groups?.includes(group) ?? true).toSorted(byGroupAndKind),
+      resolve: (_root, { groups }, context) => {
+        const asked = [...model.kinds.values()].filter(({ group }) => groups?.includes(group) ?? true);
+        return charged(asked.toSorted(byGroupAndKind), context);
+      },
     }),
   }));
 }

@@ -102,10 +102,10 @@ export class Operations {
     const deadline = deadlines.start(() => life.abort(new MusterError('TOO_COSTLY', `expected to answer within ${querySeconds} s`)));
     try {
       const { signal } = life;
-      return await ready.execute(
-        contextOf({ caller, signal, served: ready.served, reportFault: (fault, path) => report.add(fault, path) }),
-        signal,
-      );
+      const scope = { caller, signal, served: ready.served, reportFault: report.add.bind(report) };
+      const result = await ready.execute(contextOf(scope), signal);
+      const failure = tooCostlyIn(result);
+      return failure === undefined ? result : { failure };
     } catch (error) {
       if (life.signal.aborted && !deadline.passed) throw life.signal.reason;
       return { failure: deadline.passed ? life.signal.reason : error };
@@ -138,6 +138,11 @@ export class Operations {
     this.#options.onAnswered({ requestId, caller, transport, request, operationType, code, faults: outcome.faults, tookMs });
     return { stage: outcome.stage, code, body: outcome.body };
   }
+}
+
+/** What is too costly is refused as a whole: a null in the middle of an answer would look like absence. */
+function tooCostlyIn({ errors }: ExecutionResult): unknown {
+  return errors?.find(({ originalError }) => originalError instanceof MusterError && originalError.code === 'TOO_COSTLY');
 }
 
 interface About {

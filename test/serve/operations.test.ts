@@ -27,7 +27,7 @@ function waitingSchema() {
 
 test('a MusterError tells its code, with the path of the field', async () => {
   const schema = schemaThat(() => {
-    throw new MusterError('TOO_COSTLY', 'expected less');
+    throw new MusterError('BAD_INPUT', 'expected less');
   });
   await using edge = await startServing({ schema: () => schema });
   expect(await edge.ask('{ slow hello }')).toEqual({
@@ -37,10 +37,20 @@ test('a MusterError tells its code, with the path of the field', async () => {
         message: 'expected less',
         path: ['slow'],
         locations: [{ line: 1, column: 3 }],
-        extensions: { code: 'TOO_COSTLY', requestId: expect.any(String) },
+        extensions: { code: 'BAD_INPUT', requestId: expect.any(String) },
       },
     ],
   });
+});
+
+test('what is too costly is refused as a whole, whatever of it could be answered', async () => {
+  const schema = schemaThat(() => {
+    throw new MusterError('TOO_COSTLY', 'expected less');
+  });
+  await using edge = await startServing({ schema: () => schema });
+  const { data, errors } = await edge.ask('{ hello slow }');
+  expect(data).toBeUndefined();
+  expect(errors).toMatchObject([{ message: 'expected less', path: ['slow'], extensions: { code: 'TOO_COSTLY' } }]);
 });
 
 test('faults behind nulls stand in extensions, once per code, cluster and kind', async () => {

@@ -4,6 +4,7 @@ import { createLocalAccess } from '../../src/access/local-access.ts';
 import type { Fault } from '../../src/core/faults.ts';
 import type { Log } from '../../src/core/log.ts';
 import type { ClusterName } from '../../src/core/names.ts';
+import { createBudget } from '../../src/graph/budget.ts';
 import type { GraphContext } from '../../src/graph/context.ts';
 import { buildGraph } from '../../src/graph/graph.ts';
 import { createReads } from '../../src/load/create-reads.ts';
@@ -77,7 +78,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
         signal,
         reportFault: (fault: Fault, path: readonly (string | number)[]) => void faults.push({ fault, path }),
       };
-      const contextValue: GraphContext = { reads, read, gateway, clock };
+      const contextValue: GraphContext = { reads, read, gateway, clock, budget: createBudget() };
       const result = await graphql({ schema, source, variableValues, contextValue });
       // As a client sees it: without null prototypes, and integers as JSON.stringify prints them.
       const data: unknown = JSON.parse(JSON.stringify(result.data ?? null));

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { type GraphOverMirrors, graphOverMirrors } from '../support/graph-over-mirrors.ts';
+import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
+
+const model = loadBaseline();
+const pods = servedAs(model, 'Pod');
+const all = [...model.kinds.keys()].map((key) => servedAs(model, key));
+
+function withClusters(count: number): GraphOverMirrors {
+  const graph = graphOverMirrors({ model });
+  for (let index = 0; index < count; index++) graph.mirrors.join(`c${index}`).discover(...all);
+  return graph;
+}
+
+function withPods(count: number): GraphOverMirrors {
+  const graph = graphOverMirrors({ model });
+  const north = graph.mirrors.join('north');
+  north.discover(pods);
+  north.mirror(pods).list(...Array.from({ length: count }, (_, index) => objectNamed(`pod-${index}`, { namespace: 'shop' })));
+  return graph;
+}
+
+async function refusal(graph: GraphOverMirrors, query: string) {
+  const { errors } = await graph.ask(query);
+  return errors?.map(({ message, originalError }) => ({
+    message,
+    code: (originalError as { readonly code?: string } | undefined)?.code,
+  }))[0];
+}
+
+const roots = (count: number, fields: string) =>
+  `{ ${Array.from({ length: count }, (_, n) => `p${n}: pods(first: 500) ${fields}`).join(' ')} }`;
+
+test('lists inside lists are refused before they are made, with the figure and what to do', async () => {
+  const graph = withClusters(3);
+  const query = '{clusters{kinds{sync{cluster{kinds{sync{cluster{kinds{sync{cluster{kinds{count}}}}}}}}}}}}';
+  let handedOut = 0;
+  const { servedKinds } = graph.reads;
+  Object.assign(graph.reads, {
+    servedKinds: (...args: Parameters<typeof servedKinds>) => {
+      const kinds = servedKinds(...args);
+      handedOut += kinds.length;
+      return kinds;
+    },
+  });
+  const refused = await refusal(graph, query);
+  expect(refused?.code).toBe('TOO_COSTLY');
+  expect(refused?.message).toMatch(/expected at most 10000 objects in one answer.* got 100\d\d so far: narrow it/);
+  expect(handedOut).toBeLessThan(10_000 + 2 * all.length);
+});
+
+test('every kind of 100 clusters is an answer', async () => {
+  const { data, errors } = await withClusters(100).ask('{ clusters { kinds { count sync { phase } } } }');
+  expect(errors).toBeUndefined();
+  expect((data as { clusters: readonly { kinds: readonly unknown[] }[] }).clusters.flatMap(({ kinds }) => kinds)).toHaveLength(
+    100 * all.length,
+  );
+});
+
+test('ten pages of 500 are an answer; items and edges count each', async () => {
+  const graph = withPods(500);
+  expect(await refusal(graph, roots(10, '{ items { metadata { name } } faults { code } sync { phase } }'))).toBeUndefined();
+  expect(await refusal(graph, roots(10, '{ items { id } edges { cursor } }'))).toBeUndefined();
+  expect((await refusal(graph, roots(10, '{ items { id } edges { cursor } sync { phase } }')))?.code).toBe('TOO_COSTLY');
+});
+
+test('one page of 500 with yaml is an answer, ten are not', async () => {
+  const graph = withPods(500);
+  expect(await refusal(graph, roots(1, '{ items { yaml } faults { code } sync { phase } }'))).toBeUndefined();
+  expect((await refusal(graph, roots(10, '{ items { yaml } }')))?.code).toBe('TOO_COSTLY');
+  const aliases = Array.from({ length: 3 }, (_, index) => `y${index}: yaml`).join(' ');
+  expect((await refusal(graph, roots(1, `{ items { ${aliases} } }`)))?.code).toBe('TOO_COSTLY');
+});
+
+test.each([
+  '{ clusters { faults { cluster { kinds { sync { fault { cluster { kinds { count } } } } } } } } }',
+  '{ clusters { kinds { sync { cluster { taints { key } kinds { versions } } } } } }',
+  '{ resources { sync { cluster { kinds { count } } } } }',
+  '{ resources { faults { cluster { kinds { kind { kind } } } } } }',
+])('no way around it: %s', async (query) => {
+  const graph = withClusters(0);
+  for (let index = 0; index < 40; index++) {
+    const cluster = graph.mirrors.join(`c${index}`);
+    cluster.discover(...all);
+    const fault = { code: 'UNREACHABLE', cluster: cluster.name, message: 'm', retry: 'LATER' } as const;
+    for (const kind of all) cluster.mirror(kind).fail({ ...fault });
+    cluster.fail(fault);
+  }
+  expect((await refusal(graph, query))?.code).toBe('TOO_COSTLY');
+});
+
+test('each operation has a budget of its own', async () => {
+  const graph = withPods(500);
+  for (let round = 0; round < 3; round++) expect(await refusal(graph, roots(10, '{ items { id } }'))).toBeUndefined();
+});
