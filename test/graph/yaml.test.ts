@@ -1,6 +1,7 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { type JsonObject, parseJsonExactly } from '../../src/core/json.ts';
+import { type Json, type JsonObject, parseJsonExactly } from '../../src/core/json.ts';
 import { printYaml } from '../../src/graph/yaml.ts';
 
 const texts = [
@@ -43,6 +44,24 @@ const texts = [
   'é',
   '🙂',
   'word '.repeat(100),
+  'a\n\nb',
+  'a\n\n',
+  'a\n  b\n\tc',
+  'a\n  \nb',
+  'a\n  ',
+  ' a\nb',
+  '\na',
+  '\n',
+  'a\n# b\n--- c',
+  'a\n\u0001b',
+  'a: ',
+  'a #b',
+  'a:b c, d',
+  'n/a',
+  'NULL',
+  'Infinity',
+  'e3',
+  'x'.repeat(5_000),
 ];
 
 test.each([
@@ -51,6 +70,91 @@ test.each([
 ] as const)('a YAML %s reader gets every text back as that text, as value and as key', (version, all) => {
   const object: JsonObject = { list: all, map: Object.fromEntries(all.map((text) => [text, text])) };
   expect(parse(printYaml(object), { version, merge: true, maxAliasCount: 0 })).toEqual(object);
+});
+
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.string({
+    unit: fc.constantFrom(
+      'a',
+      'y',
+      '1',
+      'e',
+      '.',
+      '-',
+      ':',
+      ' ',
+      '\n',
+      '\t',
+      '\r',
+      '#',
+      '~',
+      '"',
+      "'",
+      '\\',
+      '\u0085',
+      '\u2029',
+      '{',
+      '|',
+      '=',
+    ),
+  }),
+);
+
+test.each(['1.1', '1.2'] as const)('a YAML %s reader gets every object back', (version) => {
+  const { tree } = fc.letrec<{ tree: Json }>((tie) => ({
+    tree: fc.oneof(
+      { maxDepth: 4 },
+      fc.oneof(anyText, fc.boolean(), fc.constant(null), fc.double({ noDefaultInfinity: true, noNaN: true }), fc.integer()),
+      fc.array(tie('tree'), { maxLength: 4 }),
+      fc.dictionary(anyText, tie('tree'), { maxKeys: 4 }),
+    ),
+  }));
+  fc.assert(
+    fc.property(fc.dictionary(anyText, tree, { maxKeys: 4 }), (object) => {
+      const json = JSON.stringify(object);
+      expect(JSON.stringify(parse(printYaml(JSON.parse(json)), { version, merge: true, maxAliasCount: 0 }))).toBe(json);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('an object reads like a manifest', () => {
+  const object = {
+    apiVersion: 'v1',
+    metadata: { name: 'web', labels: {}, annotations: { 'a.b/c': 'true' } },
+    spec: { image: 'nginx:1.27', args: ['-v', 'a b'], ports: [{ port: 80, at: ['x'] }, {}], deep: [['a'], []] },
+    data: { script: '#!/bin/sh\n\n  exit 0\n', text: 'a\nb' },
+  };
+  expect(printYaml(object)).toBe(`apiVersion: v1
+metadata:
+  name: web
+  labels: {}
+  annotations:
+    a.b/c: "true"
+spec:
+  image: nginx:1.27
+  args:
+    - "-v"
+    - a b
+  ports:
+    - port: 80
+      at:
+        - x
+    - {}
+  deep:
+    - - a
+    - []
+data:
+  script: |
+    #!/bin/sh
+
+      exit 0
+  text: |-
+    a
+    b
+`);
+  expect(printYaml({})).toBe('{}\n');
 });
 
 test('no line break or mark of YAML 1.1 stands unescaped', () => {
