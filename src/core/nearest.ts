@@ -3,6 +3,14 @@
  * Near is at most two fifths of the word's length in edits (insert, delete, replace, swap of neighbours), case aside. The first of equals wins.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  return nearestWithEdits(word, candidates)?.word;
+}
+
+/** As `nearest`, with the edits between the two: to choose between the candidates of several places. */
+export function nearestWithEdits(
+  word: string,
+  candidates: Iterable<string>,
+): { readonly word: string; readonly edits: number } | undefined {
   const wanted = word.toLowerCase();
   const most = Math.max(1, Math.floor(word.length * 0.4));
   let best: string | undefined;
@@ -12,7 +20,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
     const distance = editDistance(wanted, candidate.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
-  return best;
+  return best === undefined ? undefined : { word: best, edits: bestDistance };
 }
 
 /** Optimal string alignment distance: three rows of the table are enough. */

@@ -1,5 +1,5 @@
 import { MusterError } from '../core/errors.ts';
-import { nearest } from '../core/nearest.ts';
+import { nearestWithEdits } from '../core/nearest.ts';
 import { clusterFields, objectMeta, ownerReference } from './hand-written-types.ts';
 import type { Model, ModelField, ModelKind, ModelType, TypeReference } from './model.ts';
 
@@ -25,6 +25,31 @@ export interface ModelPath {
   readonly type: TypeReference;
   /** True if there may be several values: some step goes through a list. */
   readonly many: boolean;
+}
+
+/**
+ * Why a kind has no such path. Looking for what was meant costs a thousand times what the walk cost, so nothing is put into words before somebody
+ * asks: of a filter over sixty kinds, nobody asks for most.
+ */
+export interface PathMisfit {
+  /** How many segments do lead somewhere. */
+  readonly depth: number;
+  /** The path that was probably meant, up to the segment that was wrong, and how far from it what was written is. */
+  meant(): MeantPath | undefined;
+  /** `BAD_INPUT`: which part of the path is wrong in this kind, and what was probably meant. */
+  error(): MusterError;
+}
+
+/** What a misspelt path probably meant. */
+export interface MeantPath {
+  readonly path: string;
+  /** Letters to change; 0 where it is only written otherwise. */
+  readonly edits: number;
+}
+
+/** Tells a path from why there is none. */
+export function isMisfit(found: ModelPath | PathMisfit): found is PathMisfit {
+  return 'meant' in found;
 }
 
 const maxTextLength = 1024;
@@ -67,11 +92,21 @@ export function printPath(segments: readonly string[]): string {
  * @throws {MusterError} `BAD_INPUT` if there is no such path: which part of it is wrong, and what was probably meant.
  */
 export function resolvePath(model: Model, kind: ModelKind, text: string): ModelPath {
+  return orThrow(findPath(model, kind, text));
+}
+
+/**
+ * As `resolvePath`, for who asks many kinds and takes no for an answer.
+ *
+ * @throws {MusterError} `BAD_INPUT` if the text is no path in any kind.
+ */
+export function findPath(model: Model, kind: ModelKind, text: string): ModelPath | PathMisfit {
   const walk: Walk = { model, text, within: kind.kind };
   const [first, ...rest] = segmentsOf(text);
   if (first === 'cluster') return resolveInCluster(walk, rest);
   if (first === 'apiVersion' || first === 'kind') {
     const found = walkFrom(walk, [first], { scalar: 'String' }, rest);
+    if (isMisfit(found)) return found;
     return { ...found, from: 'served', steps: [{ key: first, list: false }, ...found.steps] };
   }
   return walkFrom(walk, [], { type: rootType }, [first ?? '', ...rest], typeOfKind(model, kind));
@@ -84,6 +119,11 @@ export function resolvePath(model: Model, kind: ModelKind, text: string): ModelP
  * @throws {MusterError} `BAD_INPUT` as `resolvePath` does.
  */
 export function resolvePathFrom(model: Model, type: TypeReference, text: string): ModelPath {
+  return orThrow(findPathFrom(model, type, text));
+}
+
+/** As `resolvePathFrom`, for who takes no for an answer: `findPath` says how. */
+export function findPathFrom(model: Model, type: TypeReference, text: string): ModelPath | PathMisfit {
   return walkFrom({ model, text, within: printTypeReference(type) }, [], type, segmentsOf(text));
 }
 
@@ -131,12 +171,17 @@ function segmentsOf(text: string): readonly string[] {
   throw badPath(`expected a path such as spec.replicas or metadata.labels["a.b/c"], got ${JSON.stringify(text.slice(0, 80))}${hint}`);
 }
 
-function resolveInCluster(walk: Walk, segments: readonly string[]): ModelPath {
+function orThrow(found: ModelPath | PathMisfit): ModelPath {
+  if (isMisfit(found)) throw found.error();
+  return found;
+}
+
+function resolveInCluster(walk: Walk, segments: readonly string[]): ModelPath | PathMisfit {
   if (segments.length === 0) {
     throw badPath(`expected a field of the cluster, such as cluster.name or cluster.region, got ${walk.text}`);
   }
   const found = walkFrom(walk, ['cluster'], { type: clusterFields.name }, segments, clusterFields);
-  return { ...found, from: 'cluster' };
+  return isMisfit(found) ? found : { ...found, from: 'cluster' };
 }
 
 function typeOfKind(model: Model, kind: ModelKind): ModelType {
@@ -146,45 +191,58 @@ function typeOfKind(model: Model, kind: ModelKind): ModelType {
 }
 
 /** Walks the segments from a type on; `first` is that type where the model does not hold it. */
-function walkFrom(walk: Walk, walked: readonly string[], type: TypeReference, segments: readonly string[], first?: ModelType): ModelPath {
+function walkFrom(
+  walk: Walk,
+  walked: readonly string[],
+  type: TypeReference,
+  segments: readonly string[],
+  first?: ModelType,
+): ModelPath | PathMisfit {
   const steps: PathStep[] = [];
   let current = type;
   for (const [index, segment] of segments.entries()) {
-    const place: Place = { walk, walked: [...walked, ...segments.slice(0, index)], segment, rest: segments.slice(index + 1) };
-    const step = stepInto(place, current, index === 0 ? first : undefined);
+    const isLast = index === segments.length - 1;
+    const step = stepInto({ walk, segment, isLast }, current, index === 0 ? first : undefined);
+    if ('wrong' in step) {
+      return misfitAt({ walk, walked: [...walked, ...segments.slice(0, index)], segment, rest: segments.slice(index + 1) }, step);
+    }
     const { element, list } = elementOf(step.type);
     // Nobody knows whether what lies inside JSON is a list; at the end of the path an array there is a value like any other.
-    const free = 'scalar' in element && element.scalar === 'JSON' && place.rest.length > 0;
+    const free = 'scalar' in element && element.scalar === 'JSON' && !isLast;
     steps.push({ key: step.key, list: list || free });
     current = element;
   }
   return { text: walk.text, from: 'object', steps, type: current, many: steps.some(({ list }) => list) };
 }
 
-interface Place {
+interface Asked {
   readonly walk: Walk;
-  readonly walked: readonly string[];
   readonly segment: string;
-  readonly rest: readonly string[];
+  readonly isLast: boolean;
 }
 
-function stepInto(place: Place, type: TypeReference, given: ModelType | undefined): { readonly key: string; readonly type: TypeReference } {
-  const { walk, segment, rest } = place;
+/** What one step found, or why there is no such step. */
+type Step =
+  | { readonly key: string; readonly type: TypeReference }
+  | { readonly wrong: 'noSuchField'; readonly type: ModelType | undefined }
+  | { readonly wrong: 'keyWithDots' }
+  | { readonly wrong: 'notAnObject'; readonly scalar: string };
+
+function stepInto(place: Asked, type: TypeReference, given: ModelType | undefined): Step {
+  const { walk, segment, isLast } = place;
   if ('list' in type) return stepInto(place, type.list, given);
   if ('scalar' in type) {
     if (type.scalar === 'JSON') return { key: segment, type };
-    if (type.scalar !== 'StringMap') throw notAnObject(place, type.scalar);
-    if (rest.length > 0) throw keyWithDots(place);
+    if (type.scalar !== 'StringMap') return { wrong: 'notAnObject', scalar: type.scalar };
+    if (!isLast) return { wrong: 'keyWithDots' };
     return { key: segment, type: { scalar: 'String' } };
   }
   if (type.type === 'ResourceList') {
-    if (rest.length > 0) throw keyWithDots(place);
+    if (!isLast) return { wrong: 'keyWithDots' };
     return { key: resourceKeys.get(segment) ?? segment, type: { scalar: 'Quantity' } };
   }
   const known = given ?? handWritten.get(type.type) ?? walk.model.types.get(type.type);
-  const field = known?.fields.find(({ name }) => name === segment);
-  if (field === undefined) throw noSuchField(place, known);
-  return field;
+  return known?.fields.find(({ name }) => name === segment) ?? { wrong: 'noSuchField', type: known };
 }
 
 function elementOf(type: TypeReference): { readonly element: TypeReference; readonly list: boolean } {
@@ -192,11 +250,42 @@ function elementOf(type: TypeReference): { readonly element: TypeReference; read
   return { element: elementOf(type.list).element, list: true };
 }
 
-function noSuchField({ walk, walked, segment }: Place, type: ModelType | undefined): MusterError {
-  const names = type?.fields.map(({ name }) => name) ?? [];
-  const near = nearest(segment, names);
-  const meant = near === undefined ? oneLevelBelow(walk.model, type, segment) : printPath([...walked, near]);
-  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+/** Where a walk ended too early. */
+interface Place {
+  readonly walk: Walk;
+  readonly walked: readonly string[];
+  readonly segment: string;
+  readonly rest: readonly string[];
+}
+
+function misfitAt(place: Place, step: Exclude<Step, { readonly key: string }>): PathMisfit {
+  const { walk, walked, segment } = place;
+  const depth = walked.length;
+  switch (step.wrong) {
+    case 'noSuchField': {
+      const meant = () => meantField(place, step.type);
+      return { depth, meant, error: () => noSuchField(place, meant()) };
+    }
+    case 'keyWithDots': {
+      const path = () => printPath([...walked, [segment, ...place.rest].join('.')]);
+      return { depth, meant: () => ({ path: path(), edits: 0 }), error: () => keyWithDots(walk, path()) };
+    }
+    case 'notAnObject':
+      return { depth, meant: () => undefined, error: () => notAnObject(place, step.scalar) };
+    default:
+      throw step satisfies never;
+  }
+}
+
+function meantField({ walk, walked, segment }: Place, type: ModelType | undefined): MeantPath | undefined {
+  const near = nearestWithEdits(segment, type?.fields.map(({ name }) => name) ?? []);
+  if (near !== undefined) return { path: printPath([...walked, near.word]), edits: near.edits };
+  const below = oneLevelBelow(walk.model, type, segment);
+  return below === undefined ? undefined : { path: below, edits: 0 };
+}
+
+function noSuchField({ walk, walked, segment }: Place, meant: MeantPath | undefined): MusterError {
+  const hint = meant === undefined ? '' : `; did you mean ${meant.path}?`;
   return badPath(`no field ${printPath([...walked, segment.slice(0, 80)])} in ${walk.within}${hint}`);
 }
 
@@ -210,9 +299,8 @@ function oneLevelBelow(model: Model, root: ModelType | undefined, segment: strin
   return field === undefined ? undefined : `${field.name}.${segment}`;
 }
 
-function keyWithDots({ walk, walked, segment, rest }: Place): MusterError {
-  const meant = printPath([...walked, [segment, ...rest].join('.')]);
-  return badPath(`no field ${walk.text.slice(0, 200)} in ${walk.within}; a key with dots stands in brackets: did you mean ${meant}?`);
+function keyWithDots({ text, within }: Walk, meant: string): MusterError {
+  return badPath(`no field ${text.slice(0, 200)} in ${within}; a key with dots stands in brackets: did you mean ${meant}?`);
 }
 
 function notAnObject({ walk, walked, segment }: Place, scalar: string): MusterError {

@@ -1,6 +1,6 @@
 import type { Json } from '../core/json.ts';
 import type { LabelSelector } from '../core/selectors.ts';
-import type { ModelPath } from '../model/paths.ts';
+import { isMisfit, type ModelPath, type PathMisfit } from '../model/paths.ts';
 import type { IndexLookup } from './mirror-store.ts';
 import type { WhereInput } from './where.ts';
 
@@ -10,9 +10,11 @@ export type Hint =
   | { readonly by: 'namespace'; readonly values: readonly string[] }
   | IndexLookup;
 
-/** What a filter's comparisons by `eq` and `in` say of all objects that pass it. Paths that do not resolve say nothing. */
-export function hintsIn(where: WhereInput, resolve: (text: string) => ModelPath): readonly Hint[] {
-  return [...hintOf(where, resolve), ...(where.and ?? []).flatMap((inner) => hintsIn(inner, resolve))];
+type Find = (text: string) => ModelPath | PathMisfit;
+
+/** What a filter's comparisons by `eq` and `in` say of all objects that pass it. Paths that the kind does not have say nothing. */
+export function hintsIn(where: WhereInput, find: Find): readonly Hint[] {
+  return [...hintOf(where, find), ...(where.and ?? []).flatMap((inner) => hintsIn(inner, find))];
 }
 
 /** What a selector says of all objects that it selects. */
@@ -22,10 +24,10 @@ export function hintsOfSelector({ requirements }: LabelSelector): readonly Hint[
   );
 }
 
-function hintOf(where: WhereInput, resolve: (text: string) => ModelPath): readonly Hint[] {
+function hintOf(where: WhereInput, find: Find): readonly Hint[] {
   const values = textsOf(where.eq == null ? where.in : [where.eq]);
   if (where.path == null || values === undefined || values.length === 0) return [];
-  const keys = keysOf(where.path, resolve);
+  const keys = keysOf(where.path, find);
   const [first, second, third] = keys;
   if (first === 'metadata' && keys.length === 2) {
     if (second === 'name' || second === 'namespace') return [{ by: second, values }];
@@ -37,13 +39,9 @@ function hintOf(where: WhereInput, resolve: (text: string) => ModelPath): readon
   return first === 'spec' && second === 'nodeName' && keys.length === 2 ? [{ by: 'node', name: value }] : [];
 }
 
-function keysOf(text: string, resolve: (text: string) => ModelPath): readonly string[] {
-  try {
-    const { from, steps } = resolve(text);
-    return from === 'object' ? steps.map(({ key }) => key) : [];
-  } catch {
-    return [];
-  }
+function keysOf(text: string, find: Find): readonly string[] {
+  const found = find(text);
+  return isMisfit(found) || found.from !== 'object' ? [] : found.steps.map(({ key }) => key);
 }
 
 function textsOf(values: readonly Json[] | null | undefined): readonly string[] | undefined {

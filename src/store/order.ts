@@ -3,7 +3,8 @@ import { compareOrderKeys, type OrderKey, orderKeyOf, type ValueType } from '../
 import { keyOfKind } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { Model, ModelKind } from '../model/model.ts';
-import { type ModelPath, printTypeReference, resolvePath } from '../model/paths.ts';
+import { findPath, isMisfit, type ModelPath, printTypeReference } from '../model/paths.ts';
+import { type KindMisfit, noKindHasPath } from '../model/paths-of-kinds.ts';
 import { type Place, someValue, surroundingsOf } from './path-values.ts';
 import type { QuerySource } from './query-source.ts';
 
@@ -58,21 +59,20 @@ interface Term {
 
 function compileTerm(model: Model, kinds: readonly ModelKind[], { path, direction }: OrderByInput): Term {
   const keys = new Map<string, KeyAt>();
-  let misfit: MusterError | undefined;
+  const misfits: KindMisfit[] = [];
+  let wrongType: MusterError | undefined;
   for (const kind of kinds) {
-    try {
-      keys.set(keyOfKind(kind), keyAt(resolvePath(model, kind, path)));
-    } catch (error) {
-      if (!(error instanceof MusterError)) throw error;
-      misfit ??= error;
-    }
+    const found = findPath(model, kind, path);
+    const type = isMisfit(found) ? undefined : orderedTypeOf(found);
+    if (isMisfit(found)) misfits.push({ kind, misfit: found });
+    else if (type === undefined) wrongType ??= notASingleValue(found);
+    else keys.set(keyOfKind(kind), keyAt(found, type));
   }
-  if (misfit !== undefined && keys.size === 0) throw misfit;
+  if (kinds.length > 0 && keys.size === 0) throw wrongType ?? noKindHasPath(path, misfits);
   return { descending: direction === 'DESC', keys };
 }
 
-function keyAt(path: ModelPath): KeyAt {
-  const type = orderedTypeOf(path);
+function keyAt(path: ModelPath, type: ValueType): KeyAt {
   return (place, descending) => {
     let best: OrderKey | undefined;
     someValue(path, place, (value) => {
@@ -84,9 +84,12 @@ function keyAt(path: ModelPath): KeyAt {
   };
 }
 
-function orderedTypeOf({ type, text }: ModelPath): ValueType {
-  if ('scalar' in type && type.scalar !== 'StringMap') return type.scalar;
-  throw refuse(`expected a path to a single value, got ${text.slice(0, 80)}, which is a ${printTypeReference(type)}`);
+function orderedTypeOf({ type }: ModelPath): ValueType | undefined {
+  return 'scalar' in type && type.scalar !== 'StringMap' ? type.scalar : undefined;
+}
+
+function notASingleValue({ type, text }: ModelPath): MusterError {
+  return refuse(`expected a path to a single value, got ${text.slice(0, 80)}, which is a ${printTypeReference(type)}`);
 }
 
 function cut(key: OrderKey | undefined): OrderKey | undefined {

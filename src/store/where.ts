@@ -4,9 +4,10 @@ import type { ValueType } from '../core/json-values.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { Model, ModelKind, TypeReference } from '../model/model.ts';
-import { type ModelPath, printTypeReference, resolvePath, resolvePathFrom } from '../model/paths.ts';
+import { findPathFrom, isMisfit, type ModelPath, type PathMisfit, printTypeReference } from '../model/paths.ts';
+import { createPathFinder, noKindHasPath } from '../model/paths-of-kinds.ts';
 import { type Hint, hintsIn } from './hints.ts';
-import { comparisons, compileComparison } from './operators.ts';
+import { type Comparison, comparisons, compileComparison, type Operation } from './operators.ts';
 import { type Place, someElement, someValue, surroundingsOf } from './path-values.ts';
 import type { QuerySource } from './query-source.ts';
 
@@ -47,28 +48,31 @@ export interface Where {
  * Checks a filter against the model and makes it ready to run.
  *
  * For several kinds a path needs to fit one of them at least; for the others it has no value. At most 1,000 terms (comparisons, and values of
- * `in`) and 16 levels.
+ * `in`), 10,000 comparisons times kinds, and 16 levels.
  *
  * @throws {MusterError} `BAD_INPUT`: the path, what was expected there, and what came.
  */
 export function compileWhere(model: Model, kinds: readonly ModelKind[], where: WhereInput): Where {
-  checkBounds(where);
-  const misfits = new Map<WhereInput, Misfit>();
+  checkBounds(where, kinds);
+  const misfits = new Map<WhereInput, Map<ModelKind, Misfit>>();
+  const operationOf = createOperations();
   const compiled = new Map(
     kinds.map((kind) => {
+      const find = createPathFinder(model, kind);
       const scope: Scope = {
-        resolve: (text) => resolvePath(model, kind, text),
-        resolveFrom: (type, text) => resolvePathFrom(model, type, text),
+        find,
+        findFrom: (type, text) => findPathFrom(model, type, text),
+        operationOf,
         // What does not fit this kind may fit another one.
-        misfit(level, error) {
-          const known = misfits.get(level) ?? { kinds: new Set(), error };
-          misfits.set(level, { ...known, kinds: known.kinds.add(keyOfKind(kind)) });
+        misfit(level, misfit) {
+          const known = misfits.get(level) ?? new Map<ModelKind, Misfit>();
+          misfits.set(level, known.has(kind) ? known : known.set(kind, misfit));
         },
       };
-      return [keyOfKind(kind), { test: compileLevel(where, scope), hints: hintsIn(where, scope.resolve) }];
+      return [keyOfKind(kind), { test: compileLevel(where, scope), hints: hintsIn(where, find) }];
     }),
   );
-  for (const { kinds: misfit, error } of misfits.values()) if (misfit.size === kinds.length) throw error;
+  for (const [level, ofKinds] of misfits) if (ofKinds.size === kinds.length) throw errorOf(level, ofKinds);
   return {
     predicateFor(source) {
       const around = surroundingsOf(source);
@@ -79,15 +83,22 @@ export function compileWhere(model: Model, kinds: readonly ModelKind[], where: W
   };
 }
 
-interface Misfit {
-  readonly kinds: Set<string>;
-  readonly error: MusterError;
+/** Why a level cannot be asked of a kind: it has no such path, or what stands there is not compared so. */
+type Misfit = PathMisfit | MusterError;
+
+/** Of a level that fits none of the kinds. A kind that has the path knows best what is wrong. */
+function errorOf({ path }: WhereInput, ofKinds: ReadonlyMap<ModelKind, Misfit>): MusterError {
+  const all = [...ofKinds];
+  const error = all.map(([, misfit]) => misfit).find((misfit) => misfit instanceof MusterError);
+  const pathless = all.flatMap(([kind, misfit]) => (misfit instanceof MusterError ? [] : [{ kind, misfit }]));
+  return error ?? noKindHasPath(path ?? '', pathless);
 }
 
 interface Scope {
-  resolve(text: string): ModelPath;
-  resolveFrom(type: TypeReference, text: string): ModelPath;
-  misfit(level: WhereInput, error: MusterError): void;
+  find(text: string): ModelPath | PathMisfit;
+  findFrom(type: TypeReference, text: string): ModelPath | PathMisfit;
+  readonly operationOf: Operations;
+  misfit(level: WhereInput, misfit: Misfit): void;
   /** Inside `some`: what a level without a path is about. */
   readonly self?: TypeReference;
 }
@@ -96,6 +107,8 @@ type Test = (place: Place) => boolean;
 
 const maxTerms = 1_000;
 const maxDepth = 16;
+/** Comparisons times kinds: each kind has its own types, so each comparison is checked against each. */
+const maxChecks = 10_000;
 
 function compileLevel(where: WhereInput, scope: Scope): Test {
   const tests: Test[] = [];
@@ -107,32 +120,62 @@ function compileLevel(where: WhereInput, scope: Scope): Test {
 }
 
 function compileLeaf(where: WhereInput, scope: Scope): Test {
-  try {
-    const path = pathOf(where, scope);
-    return allOf([...comparisonsOf(where, path), ...existenceOf(where, path), ...someOf(where, path, scope)]);
-  } catch (error) {
-    if (!(error instanceof MusterError)) throw error;
-    scope.misfit(where, error);
-    const noValue = where.ne != null || where.exists === false;
-    const asksForValue = where.exists === true || where.some != null || comparisons.some((name) => name !== 'ne' && where[name] != null);
-    return () => noValue && !asksForValue;
-  }
+  const test = leafOf(where, scope);
+  if (typeof test === 'function') return test;
+  scope.misfit(where, test);
+  const noValue = where.ne != null || where.exists === false;
+  const asksForValue = where.exists === true || where.some != null || comparisons.some((name) => name !== 'ne' && where[name] != null);
+  return () => noValue && !asksForValue;
+}
+
+function leafOf(where: WhereInput, scope: Scope): Test | Misfit {
+  const path = pathOf(where, scope);
+  if (isMisfit(path)) return path;
+  return attempt(() => allOf([...comparisonsOf(where, path, scope), ...existenceOf(where, path), ...someOf(where, path, scope)]));
 }
 
 /** Where the values of a level stand; inside `some` it may be the element itself. */
-function pathOf(where: WhereInput, scope: Scope): ModelPath {
-  if (where.path != null) return scope.resolve(where.path);
+function pathOf(where: WhereInput, scope: Scope): ModelPath | PathMisfit {
+  if (where.path != null) return scope.find(where.path);
   if (scope.self !== undefined) return { text: 'the element', from: 'object', steps: [], type: scope.self, many: false };
   throw refuse('expected a path beside the comparison, such as { path: "metadata.name", eq: "web" }');
 }
 
-function comparisonsOf(where: WhereInput, path: ModelPath): readonly Test[] {
+function comparisonsOf(where: WhereInput, path: ModelPath, { operationOf }: Scope): readonly Test[] {
   return comparisons.flatMap((operator) => {
-    const operand = where[operator];
-    if (operand === undefined || operand === null) return [];
-    const { test, negated } = compileComparison({ path: path.text, operator, type: valueTypeOf(path, operator) }, operand);
+    const operation = operationOf(where, path, operator);
+    if (operation === undefined) return [];
+    const { test, negated } = operation;
     return [negated ? (place: Place) => !someValue(path, place, test) : (place: Place) => someValue(path, place, test)];
   });
+}
+
+/** What a level compares with by an operator, undefined if nothing. Throws what `compileComparison` does. */
+type Operations = (where: WhereInput, path: ModelPath, operator: Comparison) => Operation | undefined;
+
+/** Of kinds where a path has the same type, the operand is read once: `in` may have a thousand values, and a model sixty kinds and more. */
+function createOperations(): Operations {
+  const known = new Map<WhereInput, Map<string, Operation | MusterError>>();
+  return (where, path, operator) => {
+    const operand = where[operator];
+    if (operand === undefined || operand === null) return undefined;
+    const type = valueTypeOf(path, operator);
+    const ofLevel = known.get(where) ?? new Map<string, Operation | MusterError>();
+    const key = `${operator} ${type}`;
+    const operation = ofLevel.get(key) ?? attempt(() => compileComparison({ path: path.text, operator, type }, operand));
+    known.set(where, ofLevel.set(key, operation));
+    if (operation instanceof MusterError) throw operation;
+    return operation;
+  };
+}
+
+function attempt<T>(compile: () => T): T | MusterError {
+  try {
+    return compile();
+  } catch (error) {
+    if (error instanceof MusterError) return error;
+    throw error;
+  }
 }
 
 function valueTypeOf({ type, text }: ModelPath, operator: string): ValueType {
@@ -157,10 +200,11 @@ function someOf({ some }: WhereInput, path: ModelPath, scope: Scope): readonly T
     throw refuse(`expected a list for some, got ${path.text}, which is a ${printTypeReference(type)}`);
   }
   const inner = compileLevel(some, {
-    resolve: (text) => scope.resolveFrom(type, text),
-    resolveFrom: scope.resolveFrom,
-    misfit(_level, error) {
-      throw error;
+    find: (text) => scope.findFrom(type, text),
+    findFrom: scope.findFrom,
+    operationOf: scope.operationOf,
+    misfit(_level, misfit) {
+      throw misfit instanceof MusterError ? misfit : misfit.error();
     },
     self: type,
   });
@@ -180,13 +224,17 @@ function saysSomething(where: WhereInput): boolean {
   return compares;
 }
 
-function checkBounds(where: WhereInput): void {
+function checkBounds(where: WhereInput, kinds: readonly ModelKind[]): void {
   let terms = 0;
+  let checks = 0;
   const waiting: { readonly level: WhereInput; readonly depth: number }[] = [{ level: where, depth: 1 }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { level, depth } = next;
-    terms += Math.max(1, comparisons.filter((operator) => level[operator] != null).length) + (level.in?.length ?? 0);
+    const own = Math.max(1, comparisons.filter((operator) => level[operator] != null).length);
+    checks += own * kinds.length;
+    terms += own + (level.in?.length ?? 0);
     if (terms > maxTerms) throw refuse(`expected at most ${maxTerms} terms, got more`);
+    if (checks > maxChecks) throw refuse(`expected at most ${maxChecks} comparisons times kinds, got more: name fewer kinds`);
     if (depth > maxDepth) throw refuse(`expected at most ${maxDepth} levels, got more`);
     for (const inner of [...(level.and ?? []), ...(level.or ?? []), level.not, level.some]) {
       if (inner != null) waiting.push({ level: inner, depth: depth + 1 });

@@ -127,3 +127,13 @@ test.each<[string, readonly OrderByInput[], RegExp]>([
   expect(compile).toThrow(MusterError);
   expect(compile).toThrow(message);
 });
+
+test('a path that no kind has is refused with what was meant by the kinds that have it', () => {
+  expect(() => compileOrder(smallModel, [other, sample], [{ path: 'spec.cuont' }])).toThrow(
+    /^no field spec\.cuont in any of the 2 kinds asked; did you mean spec\.count \(Sample\)\?$/,
+  );
+  // Of a kind that has the path, what is wrong there.
+  expect(() => compileOrder(smallModel, [other, sample], [{ path: 'spec.tags' }])).toThrow(
+    /expected a path to a single value, got spec\.tags/,
+  );
+});

@@ -1,11 +1,17 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { MusterError } from '../../src/core/errors.ts';
 import { type Json, parseJsonExactly } from '../../src/core/json.ts';
+import * as near from '../../src/core/nearest.ts';
 import type { ModelKind } from '../../src/model/model.ts';
+import * as paths from '../../src/model/paths.ts';
 import type { QuerySource } from '../../src/store/query-source.ts';
 import { compileWhere, type WhereInput } from '../../src/store/where.ts';
+import { loadBaseline } from '../support/kubernetes-objects.ts';
 import { other, sample, smallModel, sourceOf, sourceOfSpecs } from '../support/query-sources.ts';
 import { objectOf } from '../support/store-objects.ts';
+
+vi.mock('../../src/core/nearest.ts', { spy: true });
+vi.mock('../../src/model/paths.ts', { spy: true });
 
 /** Names of the objects of the source that pass. */
 function found(source: QuerySource, where: WhereInput, kinds: readonly ModelKind[] = [sample]): readonly string[] {
@@ -335,4 +341,47 @@ test('tells indexes what all that is asked for has in common', () => {
   expect(hints({ path: 'metadata.name', ne: 'a' })).toEqual([]);
   expect(hints({ path: 'metadata.annotations.a', eq: 'a' })).toEqual([]);
   expect(hints({ path: 'cluster.labels.a', eq: 'a' })).toEqual([]);
+});
+
+describe('a filter over many kinds', () => {
+  const model = loadBaseline();
+  const kinds = [...model.kinds.values()];
+  const failing = (where: WhereInput): string => {
+    try {
+      compileWhere(model, kinds, where);
+    } catch (error) {
+      if (error instanceof MusterError) return error.message;
+    }
+    return 'not refused';
+  };
+
+  test('says what was meant by the kind that has the nearest, and names no other', () => {
+    expect(failing({ path: 'spec.replcas', gte: 1 })).toMatch(
+      /^no field spec\.replcas in any of the \d\d kinds asked; did you mean spec\.replicas \(Deployment, ReplicaSet, \w+, …\)\?$/,
+    );
+    // What all kinds have needs no name of one.
+    expect(failing({ path: 'metadata.nmae', eq: 'x' })).toMatch(
+      /^no field metadata\.nmae in any of the \d\d kinds asked; did you mean metadata\.name\?$/,
+    );
+    expect(failing({ path: 'metadata.labels.a.b', eq: 'x' })).toMatch(/did you mean metadata\.labels\["a\.b"\]\?$/);
+    expect(failing({ path: 'zzzzzzzzzz', eq: 'x' })).toMatch(/^no field zzzzzzzzzz in any of the \d\d kinds asked$/);
+    // A kind that has the path says what is wrong there.
+    expect(failing({ path: 'spec.replicas', contains: 'x' })).toMatch(/on spec\.replicas, which is a Int, got contains$/);
+  });
+
+  test('looks for what was meant once, and walks each path once for each kind', () => {
+    const path = 'spec.template.spec.contanersN.imag';
+    const walks = vi.mocked(paths.findPath).mockClear();
+    const searches = vi.mocked(near.nearestWithEdits).mockClear();
+    expect(failing({ or: Array.from({ length: 90 }, () => ({ path, eq: 'x' })) })).toMatch(/did you mean spec\.template\.spec\.containers/);
+    expect(walks).toHaveBeenCalledTimes(kinds.length);
+    expect(searches.mock.calls.length).toBeLessThanOrEqual(kinds.length);
+  });
+
+  test('is bounded by comparisons times kinds, the values of `in` aside', () => {
+    const many = (count: number): WhereInput => ({ or: Array.from({ length: count }, () => ({ path: 'metadata.name', eq: 'x' })) });
+    const copies = Array.from({ length: 11 }, () => kinds).flat();
+    expect(() => compileWhere(model, copies, many(Math.ceil(10_001 / copies.length)))).toThrow(/at most 10000 comparisons times kinds/);
+    expect(failing({ path: 'metadata.name', in: Array.from({ length: 900 }, (_, index) => `n${index}`) })).toBe('not refused');
+  });
 });
