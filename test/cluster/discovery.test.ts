@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { ClusterApi } from '../../src/cluster/cluster-api.ts';
 import { discover } from '../../src/cluster/discovery.ts';
-import { askClusterUid, askVersion } from '../../src/cluster/server-facts.ts';
 import type { Json } from '../../src/core/json.ts';
 import type { ServedResource } from '../../src/core/kinds.ts';
 import { clusterName } from '../../src/core/names.ts';
@@ -214,14 +213,4 @@ test('rubbish in a document is passed over', async () => {
   });
   const found = await discover(strange, {}, never);
   expect(found).toMatchObject({ type: 'discovered', resources: [{ kind: 'Pod', resource: 'pods', namespaced: false }] });
-});
-
-test('version and uid of a cluster', async () => {
-  const sim = await start({ version: '1.33.2' });
-  using south = connect(endpointFor(sim));
-  expect(await askVersion(south.api, never)).toEqual({ type: 'answered', version: 'v1.33.2', major: 1, minor: 33 });
-  expect(await askClusterUid(south.api, never)).toEqual({ type: 'answered', uid: sim.get('Namespace', 'kube-system')?.metadata.uid });
-  sim.forbid({ kind: 'Namespace' });
-  expect(await askClusterUid(south.api, never)).toMatchObject({ type: 'failed', fault: { code: 'FORBIDDEN' } });
-  expect(await askVersion(serverOf({ version: {} }), never)).toMatchObject({ type: 'failed', fault: { code: 'MALFORMED' } });
 });

@@ -3,9 +3,9 @@ import { decodeEvent, decodeItem, identityIn } from '../../src/cluster/decode.ts
 import { discover } from '../../src/cluster/discovery.ts';
 import type { Endpoint } from '../../src/cluster/endpoint.ts';
 import { loadKubeconfig } from '../../src/cluster/kubeconfig.ts';
-import { askClusterUid, askVersion } from '../../src/cluster/server-facts.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import { identityOf } from '../../src/core/objects.ts';
+import { askServer } from '../../src/watch/server-facts.ts';
 import { type RealCluster, realPrograms, realServerTitle, startRealCluster } from '../support/real-cluster.ts';
 import {
   type Connected,
@@ -44,8 +44,11 @@ describe.skipIf(realPrograms === undefined)(`the transport against ${realServerT
   });
 
   test('discovers it, its version and its uid', async () => {
-    expect(await askVersion(south.api, never)).toMatchObject({ type: 'answered', major: 1 });
-    expect(await askClusterUid(south.api, never)).toMatchObject({ type: 'answered', uid: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+    expect(await askServer(south.api, never)).toEqual({
+      version: expect.stringMatching(/^v1\.\d+\.\d+$/),
+      uid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      revision: expect.stringMatching(/^\d+$/),
+    });
     const found = await discover(south.api, {}, never);
     if (found.type !== 'discovered') throw new Error('expected discovery to succeed');
     expect(found.resources.find(({ kind }) => kind === 'Deployment')).toMatchObject({
