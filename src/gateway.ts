@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createLocalAccess } from './access/local-access.ts';
 import type { StartProgress } from './cli/start-view.ts';
 import { connectCluster } from './cluster/kube-api.ts';
 import { loadKubeconfig } from './cluster/kubeconfig.ts';
 import type { Config } from './config/config.ts';
+import { gatewayVersion } from './config/gateway-version.ts';
 import { reloadClusters } from './config/load-config.ts';
 import { stateKey } from './config/state-key.ts';
 import { readToken } from './config/token.ts';
@@ -29,12 +29,15 @@ import type { Health } from './serve/health.ts';
 import type { ClusterGauges } from './serve/metrics.ts';
 import type { OperationScope } from './serve/operations.ts';
 import type { Serving } from './serve/serve.ts';
+import { type Listening, listen } from './serve/server.ts';
 import { type ClusterProgress, createMirrors, type MirrorRegistry } from './watch/registry.ts';
 
 export interface GatewayOptions {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
+  /** The address of the config, listened on already: it belongs to the gateway, also if that cannot be made. Absent: it is listened on first of all. */
+  readonly listening?: Listening;
   /** Told how far each cluster has come, until all are ready; the same step may come again. */
   readonly onProgress?: ((progress: StartProgress) => void) | undefined;
 }
@@ -53,9 +56,6 @@ export interface Gateway extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** The version of this package. */
-export const gatewayVersion: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
-
 /** While it starts, how often time alone is looked at. */
 const readyPollMs = 200;
 
@@ -66,13 +66,15 @@ const drainMs = 30_000;
 const localCaller = { key: 'local' };
 
 /**
- * Starts everything: finds the clusters, mirrors them, builds the schema, listens. Resolves once it listens; the clusters may still be connecting.
+ * Starts everything: listens, finds the clusters, mirrors them, builds the schema, answers. Resolves once it answers; the clusters may still be
+ * connecting.
  *
  * @throws {MusterError} `BAD_INPUT`, one line, if what the config names is absent or broken, or the address cannot be listened on.
  */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, clock, log } = options;
   await using stack = new AsyncDisposableStack();
+  const listening = stack.use(options.listening ?? (await listen(config)));
   const ending = new AbortController();
   stack.defer(() => ending.abort());
   const counts = new UpstreamCounts();
@@ -113,8 +115,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     budget: createBudget(),
   });
-  const serving = await serve({
+  const serving = serve({
     config,
+    listening,
     ...(token === undefined ? {} : { token }),
     served: schema.current,
     contextOf,

@@ -3,11 +3,12 @@ import { createLog, quieted } from './cli/log.ts';
 import { runProgram } from './cli/program.ts';
 import { createStartView } from './cli/start-view.ts';
 import type { Flags } from './config/config.ts';
+import { gatewayVersion } from './config/gateway-version.ts';
 import { loadConfig } from './config/load-config.ts';
 import { systemClock } from './core/clock.ts';
 import { MusterError } from './core/errors.ts';
 import type { Log } from './core/log.ts';
-import { createGateway, gatewayVersion } from './gateway.ts';
+import { listen } from './serve/server.ts';
 
 /** What the shell is told: all is well; a bug; what was asked cannot be done. */
 const exitCodes = { good: 0, bug: 1, refused: 2 } as const;
@@ -47,11 +48,20 @@ async function serve(flags: Flags): Promise<number> {
 
 async function runGateway(flags: Flags, stopping: AbortSignal): Promise<void> {
   const config = await loadConfig({ flags, environment: process.env, directory: process.cwd() });
+  await using listening = await listen(config);
   const log = createLog({ level: config.logLevel, write: (line) => process.stderr.write(line), isTerminal: process.stderr.isTTY === true });
   dieOfBugs(log);
   const view = createStartView({ write: (line) => process.stdout.write(line), isTerminal: process.stdout.isTTY === true });
   let starting = process.stdout.isTTY === true && process.stderr.isTTY === true;
-  await using gateway = await createGateway({ config, clock: systemClock, log: quieted(log, () => starting), onProgress: view.progressed });
+  // Importing it takes most of a second: who only wants help, or a port that is in use, is told before.
+  const { createGateway } = await import('./gateway.ts');
+  await using gateway = await createGateway({
+    config,
+    listening,
+    clock: systemClock,
+    log: quieted(log, () => starting),
+    onProgress: view.progressed,
+  });
   await gateway.whenReady(stopping);
   starting = false;
   if (!stopping.aborted) view.ready({ url: gateway.url, demo: gateway.demo, queries: gateway.demo ? gateway.queries : [] });

@@ -16,10 +16,12 @@ import { type OperationScope, Operations } from './operations.ts';
 import type { Refusal } from './refusal.ts';
 import { requestLine } from './request-line.ts';
 import { Router } from './router.ts';
-import { listen } from './server.ts';
+import type { Listening } from './server.ts';
 
 export interface ServeOptions {
-  readonly config: Pick<Config, 'host' | 'port' | 'allowOrigins' | 'limits' | 'logLevel'>;
+  readonly config: Pick<Config, 'host' | 'allowOrigins' | 'limits' | 'logLevel'>;
+  /** Where it serves. It belongs to `Serving` from then on. */
+  readonly listening: Listening;
   /** The bearer token that requests must show. Absent: none is asked for. */
   readonly token?: string;
   readonly served: () => ServedSchema;
@@ -51,20 +53,16 @@ export interface Serving extends AsyncDisposable {
 /** How long clients have to take the answers that end them, before their connections are cut. */
 const lastWordsMs = 1_000;
 
-/**
- * Opens the HTTP edge.
- *
- * @throws {MusterError} `BAD_INPUT`, one line, if the address cannot be listened on.
- */
-export async function serve(options: ServeOptions): Promise<Serving> {
-  const { config, clock, log } = options;
+/** Opens the HTTP edge: from now on who asks is answered. */
+export function serve(options: ServeOptions): Serving {
+  const { config, listening, clock, log } = options;
   const admission = new Admission(config.limits.requestsInFlight);
   const ending = new AbortController();
   let retired = false;
   const parts = partsOf(options, { admission, ending: ending.signal }, () => retired);
   const front = frontOf(options, parts);
   const router = new Router({ ...parts, front, served: options.served, graphiql: createGraphiql(options.examples) });
-  const listening = await listen({ host: config.host, port: config.port, handle: (request, response) => router.handle(request, response) });
+  listening.answer((request, response) => router.handle(request, response));
 
   let drained: Promise<void> | undefined;
   const drain = async (patienceMs: number) => {

@@ -2,16 +2,20 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { MusterError } from '../core/errors.ts';
 
-export interface ListenOptions {
+export interface Address {
   readonly host: string;
   /** 0: any that is free. */
   readonly port: number;
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 }
 
-/** A server that accepts connections. */
-export interface Listening {
+/** Answers one request. Rejects for nothing. */
+export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** A server that accepts connections. Disposing it closes it and cuts what is still open. */
+export interface Listening extends AsyncDisposable {
   readonly port: number;
+  /** From now on who asks is answered, and so is who asked before and is still there: until then requests wait. Once. */
+  answer(handle: Handle): void;
   /** Accepts no more connections and closes those that are idle; resolves when the last one is gone. */
   close(): Promise<void>;
   /** Cuts what is still open. */
@@ -24,7 +28,9 @@ export interface Listening {
  *
  * @throws {MusterError} `BAD_INPUT`, one line, if the address cannot be listened on.
  */
-export async function listen({ host, port, handle }: ListenOptions): Promise<Listening> {
+export async function listen({ host, port }: Address): Promise<Listening> {
+  const { promise: answering, resolve: answer } = Promise.withResolvers<Handle>();
+  let handle: Handle | undefined;
   const server = createServer(
     {
       headersTimeout: 10_000,
@@ -38,7 +44,8 @@ export async function listen({ host, port, handle }: ListenOptions): Promise<Lis
       response.once('finish', () => {
         if (!server.listening) setImmediate(() => server.closeIdleConnections());
       });
-      void handle(request, response);
+      if (handle === undefined) void answering.then((late) => (response.destroyed ? undefined : late(request, response)));
+      else void handle(request, response);
     },
   );
   await new Promise<void>((resolve, reject) => {
@@ -47,7 +54,20 @@ export async function listen({ host, port, handle }: ListenOptions): Promise<Lis
     );
     server.listen({ host, port }, resolve);
   });
-  return { port: (server.address() as AddressInfo).port, close: () => closed(server), destroy: () => server.closeAllConnections() };
+  return {
+    port: (server.address() as AddressInfo).port,
+    answer: (first) => {
+      handle = first;
+      answer(first);
+    },
+    close: () => closed(server),
+    destroy: () => server.closeAllConnections(),
+    [Symbol.asyncDispose]: () => {
+      const ended = closed(server);
+      server.closeAllConnections();
+      return ended;
+    },
+  };
 }
 
 function closed(server: Server): Promise<void> {

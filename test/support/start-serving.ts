@@ -3,6 +3,7 @@ import { buildSchema, type GraphQLSchema, lexicographicSortSchema, printSchema }
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { type ServeOptions, serve } from '../../src/serve/serve.ts';
+import { listen } from '../../src/serve/server.ts';
 
 const limits = {
   bodyBytes: 4 << 20,
@@ -29,8 +30,9 @@ export function servedOf(schema: GraphQLSchema, hash = 'hash-1') {
 
 /** The edge on a port of its own, over a schema of the test's. */
 export async function startServing({ config, schema = () => helloSchema, ...changes }: ServingChanges = {}) {
-  const serving = await serve({
-    config: { host: '127.0.0.1', port: 0, allowOrigins: [], limits, logLevel: 'debug', ...config },
+  const serving = serve({
+    config: { host: '127.0.0.1', allowOrigins: [], limits, logLevel: 'debug', ...config },
+    listening: await listen({ host: config?.host ?? '127.0.0.1', port: 0 }),
     served: () => servedOf(schema()),
     contextOf: (scope) => scope,
     caller: { key: 'local' },

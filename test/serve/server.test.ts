@@ -1,0 +1,62 @@
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test, vi } from 'vitest';
+import { type Listening, listen } from '../../src/serve/server.ts';
+import { rawRequest } from '../support/start-serving.ts';
+
+const address = { host: '127.0.0.1', port: 0 };
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+const originOf = ({ port }: Listening) => `http://127.0.0.1:${port}`;
+
+test('who asks before there is an answer waits for it, and then all are answered', async () => {
+  await using listening = await listen(address);
+  const early = [
+    rawRequest(originOf(listening), { path: '/a' }),
+    rawRequest(originOf(listening), { path: '/b', method: 'POST', body: 'x' }),
+  ];
+  await nextTurn();
+  listening.answer(async ({ url }, response) => void response.end(url));
+  expect((await Promise.all(early)).map(({ text }) => text)).toEqual(['/a', '/b']);
+  expect((await rawRequest(originOf(listening), { path: '/c' })).text).toBe('/c');
+});
+
+test('who has left before there is an answer is not answered: nothing waits for the rest of what it sent', async () => {
+  await using listening = await listen(address);
+  const asked: (string | undefined)[] = [];
+  const leaving = request(`${originOf(listening)}/left`, { method: 'POST', headers: { 'content-length': '10' } });
+  leaving.on('error', () => undefined).write('half');
+  const staying = rawRequest(originOf(listening), { path: '/stays' });
+  await vi.waitUntil(() => leaving.socket?.connecting === false);
+  leaving.destroy();
+  await new Promise((resolve) => leaving.once('close', resolve));
+  // The server hears of it before it hears of what comes after it.
+  const after = rawRequest(originOf(listening), { path: '/after' });
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+  listening.answer(async ({ url }, response) => {
+    asked.push(url);
+    response.end('here');
+  });
+  expect([(await staying).text, (await after).text]).toEqual(['here', 'here']);
+  expect(asked.toSorted()).toEqual(['/after', '/stays']);
+});
+
+test('a server that never answered ends with its requests', async () => {
+  const listening = await listen(address);
+  const early = rawRequest(originOf(listening), { path: '/a' });
+  const ended = expect(early).rejects.toThrow();
+  await nextTurn();
+  await listening[Symbol.asyncDispose]();
+  await ended;
+  await listening[Symbol.asyncDispose]();
+});
+
+test('a port in use is refused in one line', async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const { port } = other.address() as AddressInfo;
+  await expect(listen({ host: '127.0.0.1', port })).rejects.toMatchObject({
+    code: 'BAD_INPUT',
+    message: `port ${port} on 127.0.0.1 is in use: expected a free one, or another by --port`,
+  });
+  other.close();
+});
