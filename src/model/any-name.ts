@@ -15,7 +15,7 @@ import type { Model, ModelKind } from './model.ts';
  */
 export function kindByAnyName(model: Model, text: string): ModelKind {
   const name = text.trim().toLowerCase();
-  const all = [...model.kinds.values()].filter((kind) => isCalled(kind, name));
+  const all = namesIn(model).get(name) ?? [];
   const builtIn = all.filter(({ source }) => source === 'BUILT_IN');
   const candidates = builtIn.length > 0 ? builtIn : all;
   const byFullName = candidates.filter((kind) => !hasShortName(kind, name));
@@ -26,13 +26,37 @@ export function kindByAnyName(model: Model, text: string): ModelKind {
   throw new MusterError('BAD_INPUT', `${shown(text)} is ambiguous: expected one of ${names.join(', ')}`);
 }
 
-function isCalled(kind: ModelKind, name: string): boolean {
-  if (name === kind.type.toLowerCase()) return true;
-  return namesOf(kind).some((own) => {
-    if (name === own) return true;
-    if (name.startsWith(`${own}.`)) return isBehind(kind, name.slice(own.length + 1));
-    return name.endsWith(`.${own}`) && isBefore(kind, name.slice(0, -own.length - 1));
-  });
+/** A request may name thousands: a model's names are gathered once, when the first is asked for. */
+const known = new WeakMap<Model, ReadonlyMap<string, readonly ModelKind[]>>();
+
+function namesIn(model: Model): ReadonlyMap<string, readonly ModelKind[]> {
+  const gathered = known.get(model) ?? gather([...model.kinds.values()]);
+  known.set(model, gathered);
+  return gathered;
+}
+
+function gather(kinds: readonly ModelKind[]): ReadonlyMap<string, readonly ModelKind[]> {
+  const names = new Map<string, ModelKind[]>();
+  for (const kind of kinds) {
+    for (const name of new Set([kind.type.toLowerCase(), ...namesOf(kind).flatMap((own) => spellingsOf(own, kind))])) {
+      const same = names.get(name);
+      if (same === undefined) names.set(name, [kind]);
+      else same.push(kind);
+    }
+  }
+  return names;
+}
+
+/** A name alone; with `apps`, `apps.v1` or `v1.apps`. In the core group, which is called `core` or not at all, also with `v1`. */
+function spellingsOf(own: string, { group, versions }: ModelKind): readonly string[] {
+  const named = group === '' ? 'core' : group;
+  const qualified = versions.flatMap((version) => [
+    `${own}.${version}.${named}`,
+    `${named}.${version}.${own}`,
+    `${version}.${named}.${own}`,
+    ...(group === '' ? [`${own}.${version}`, `${version}.${own}`] : []),
+  ]);
+  return [own, `${own}.${named}`, ...qualified];
 }
 
 function namesOf({ kind, plural, singular, shortNames }: ModelKind): readonly string[] {
@@ -43,22 +67,12 @@ function hasShortName(kind: ModelKind, name: string): boolean {
   return kind.shortNames.includes(name) && ![kind.kind.toLowerCase(), kind.plural, kind.singular].includes(name);
 }
 
-/** `apps`, `v1.apps`; in the core group `core`, `v1.core`, `v1`. */
-function isBehind({ group, versions }: ModelKind, qualifier: string): boolean {
-  const named = group === '' ? 'core' : group;
-  return qualifier === named || versions.some((version) => qualifier === `${version}.${named}` || (group === '' && qualifier === version));
-}
-
-/** `apps.v1`, `v1.apps`; in the core group `core.v1`, `v1.core`, `v1`. */
-function isBefore({ group, versions }: ModelKind, qualifier: string): boolean {
-  const named = group === '' ? 'core' : group;
-  return versions.some(
-    (version) => qualifier === `${named}.${version}` || qualifier === `${version}.${named}` || (group === '' && qualifier === version),
-  );
-}
-
 function unknownKind(model: Model, text: string): MusterError {
-  const names = [...model.kinds.values()].flatMap((kind) => [kind.kind, kind.plural, keyOfKind(kind), `${kind.plural}.${kind.group}`]);
+  const names = [...model.kinds.values()].flatMap((kind) => [
+    kind.kind,
+    kind.plural,
+    ...(kind.group === '' ? [] : [keyOfKind(kind), `${kind.plural}.${kind.group}`]),
+  ]);
   const meant = nearest(text.slice(0, 253), names);
   return new MusterError('BAD_INPUT', `no kind ${shown(text)}${meant === undefined ? '' : `; did you mean ${meant}?`}`);
 }

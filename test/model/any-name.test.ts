@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { keyOfKind } from '../../src/core/kinds.ts';
 import { kindByAnyName } from '../../src/model/any-name.ts';
 import { convertDefinition } from '../../src/model/convert-definition.ts';
@@ -75,9 +75,20 @@ test.each([
   ['deplyoments', 'no kind deplyoments; did you mean deployments?'],
   ['deployments.app', 'no kind deployments.app; did you mean deployments.apps?'],
   ['v7.pods', 'no kind v7.pods'],
+  ['pods.', 'no kind pods.; did you mean pods?'],
+  ['Pod.', 'no kind Pod.; did you mean Pod?'],
   ['zzzzzzzzz', 'no kind zzzzzzzzz'],
   ['', 'no kind ""'],
   ['ComponentStatus', 'no kind ComponentStatus'],
 ])('%s is nothing', (name, message) => {
   expect(() => kindByAnyName(model, name)).toThrow(expect.objectContaining({ code: 'BAD_INPUT', message }));
+});
+
+test('thousands of spellings are looked up in a model whose names are gathered once', () => {
+  const iterate = vi.spyOn(model.kinds, 'values');
+  kindByAnyName(model, 'pod');
+  iterate.mockClear();
+  for (let count = 0; count < 5_000; count++) kindByAnyName(model, count % 2 === 0 ? 'po' : 'apps.v1.deployments');
+  expect(iterate).not.toHaveBeenCalled();
+  iterate.mockRestore();
 });
