@@ -151,6 +151,7 @@ export class ClusterMirrors {
       policy,
       store: createStore({ epoch: this.#epochOf(resource, key), clock, log, policy: inMetadata ? 'metadata' : 'parsed' }),
       candidates: () => this.#candidates(),
+      candidatesKnown: (signal) => this.#namespacesKnown(signal),
       streaming: () => this.#streaming(resource, key),
       onSync: (sync) => this.#mirrored(resource, sync),
       onMissing: () => this.#server.rediscover(500),
@@ -177,6 +178,11 @@ export class ClusterMirrors {
   #candidates(): readonly string[] {
     const mirrored = this.#entries.get(keyOfKind(namespaceKind))?.mirror.store.objects() ?? [];
     return [...this.#cluster.namespaces, ...Array.from(mirrored, ({ metadata }) => metadata.name)];
+  }
+
+  #namespacesKnown(signal: AbortSignal): Promise<void> | undefined {
+    const mirror = this.#entries.get(keyOfKind(namespaceKind))?.mirror;
+    return mirror === undefined || mirror.settled() ? undefined : mirror.whenSettled(signal);
   }
 
   #streaming(resource: ServedResource, key: string): boolean {
@@ -212,6 +218,7 @@ export class ClusterMirrors {
   #follow(): void {
     const definitions = this.#entries.get(keyOfKind(definitionKind))?.mirror.store;
     if (definitions !== undefined) this.#definitions.follow(definitions, this.#life.signal);
+    void this.#followNamespaces();
     const apiServices = this.#entries.get(keyOfKind(apiServiceKind))?.mirror.store;
     if (apiServices === undefined || this.#followed.has(apiServices)) return;
     this.#followed.add(apiServices);
@@ -219,6 +226,20 @@ export class ClusterMirrors {
       if (events.some(({ type }) => type === 'applied' || type === 'deleted')) this.#server.rediscover(2_000);
     };
     apiServices.follow(rediscover, this.#life.signal);
+  }
+
+  /** Mirrors of single namespaces go by those that are made from now on. */
+  async #followNamespaces(): Promise<void> {
+    const mirror = this.#entries.get(keyOfKind(namespaceKind))?.mirror;
+    if (mirror === undefined || this.#followed.has(mirror.store)) return;
+    this.#followed.add(mirror.store);
+    // Not of the first list: those who need it wait for it themselves.
+    await mirror.whenSettled(this.#life.signal);
+    if (this.#life.signal.aborted) return;
+    mirror.store.follow((events) => {
+      const made = events.flatMap((event) => (event.type === 'applied' && event.before === undefined ? [event.object.metadata.name] : []));
+      if (made.length > 0) for (const { mirror: other } of [...this.#entries.values()]) other.made(made);
+    }, this.#life.signal);
   }
 
   #discovered(): void {

@@ -22,7 +22,9 @@ export interface MirrorOptions {
   readonly policy: MirrorPolicy;
   /** Empty, and this mirror's alone. */
   readonly store: MirrorStore;
+  /** See `ScopesOptions`. */
   readonly candidates: () => readonly string[];
+  readonly candidatesKnown: (signal: AbortSignal) => Promise<void> | undefined;
   readonly streaming: () => boolean;
   /** The phase or its fault has changed. */
   readonly onSync: (sync: SyncState) => void;
@@ -41,6 +43,8 @@ export interface Mirror extends MirrorReader {
   readonly versions: readonly ResourceVersion[];
   /** See `Scopes.want`. */
   want(namespaces: readonly string[]): void;
+  /** See `Scopes.made`. */
+  made(namespaces: readonly string[]): void;
   /** What is served, or at which version, has changed: a fresh list, compared by content. */
   relist(resource: ServedResource): void;
   /** The cluster's breaker has opened or closed. */
@@ -96,7 +100,7 @@ class RunningMirror implements Mirror {
   }
 
   begin(): void {
-    const { policy, surroundings, store, candidates, streaming, onMissing, onReport } = this.#options;
+    const { policy, surroundings, store, candidates, candidatesKnown, streaming, onMissing, onReport } = this.#options;
     if (policy.fill === 'withheld') {
       this.#ended = this.#fault('FORBIDDEN', policy.message);
       return;
@@ -109,6 +113,7 @@ class RunningMirror implements Mirror {
       form,
       store,
       candidates,
+      candidatesKnown,
       streaming,
       onMissing,
       onReport,
@@ -138,10 +143,9 @@ class RunningMirror implements Mirror {
 
   settled(): boolean {
     if (this.#scopes === undefined) return true;
-    const facts = this.#scopes.facts();
-    if (facts.length === 0) return !this.#scopes.asking;
     const moment = { breaker: this.#options.surroundings.breaker.fault };
-    return facts.every((scope) => isSettled(scope, moment));
+    if (this.#scopes.asking?.settled === false && moment.breaker === undefined) return false;
+    return this.#scopes.facts().every((scope) => isSettled(scope, moment));
   }
 
   whenSettled(signal: AbortSignal): Promise<void> {
@@ -159,6 +163,10 @@ class RunningMirror implements Mirror {
 
   want(namespaces: readonly string[]): void {
     this.#scopes?.want(namespaces);
+  }
+
+  made(namespaces: readonly string[]): void {
+    this.#scopes?.made(namespaces);
   }
 
   relist(resource: ServedResource): void {
@@ -187,10 +195,12 @@ class RunningMirror implements Mirror {
     const { group, kind } = this.#resource;
     const open = breaker.fault === undefined ? undefined : { ...breaker.fault, kind: { group, kind } };
     const moment = { nowMs: clock.monotonic(), breaker: open, syncing: this.#syncing() };
-    const worst = worstOf(scopes.facts().map((facts) => syncOf(facts, moment)));
-    if (worst !== undefined) return worst;
-    if (scopes.asking || scopes.refusal === undefined) return { phase: 'SYNCING', fault: moment.syncing };
-    return { phase: 'MISSING', fault: scopes.refusal };
+    const { asking, refusal } = scopes;
+    // What may be in namespaces that are not listed yet is missing as much as what is in a list that is not whole.
+    const unlisted: readonly ScopeSync[] =
+      asking === undefined ? [] : [{ phase: 'SYNCING', fault: open ?? asking.fault ?? moment.syncing }];
+    const worst = worstOf([...scopes.facts().map((facts) => syncOf(facts, moment)), ...unlisted]);
+    return worst ?? { phase: 'MISSING', fault: refusal ?? moment.syncing };
   }
 
   /** As old as the oldest part of it. */
@@ -220,7 +230,8 @@ class RunningMirror implements Mirror {
   ): void {
     const { store } = this.#options;
     if (phase === 'STALE' && fault !== undefined) store.failed(fault);
-    if (phase === 'SYNCED' && before?.phase === 'STALE') store.synced();
+    // Where it is so already, as after a list of all namespaces, the store says nothing twice.
+    if (phase === 'SYNCED' && before?.phase !== 'SYNCED') store.synced();
   }
 
   #evaluateAgainAt(untilMs: number | undefined): void {

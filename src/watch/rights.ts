@@ -1,8 +1,9 @@
 import type { ClusterApi } from '../cluster/cluster-api.ts';
+import type { Fault } from '../core/faults.ts';
 import { isJsonObject, type Json } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
 
-/** Namespaces asked about at most, for one kind. */
+/** Namespaces asked about at most, for one kind at a time. */
 export const mostNamespaces = 200;
 
 const inFlight = 10;
@@ -14,22 +15,40 @@ export interface RightsQuestion {
   readonly namespaces: readonly string[];
 }
 
+export type RightAnswer =
+  | { readonly type: 'granted' }
+  | { readonly type: 'denied' }
+  /** Nothing is known: whoever asks again may be told. */
+  | { readonly type: 'unanswered'; readonly fault: Fault };
+
 /**
- * The namespaces, of the first 200, in which the kind may be listed and watched, in the order given: by SelfSubjectAccessReviews, ten in
- * flight. What could not be asked is not granted.
+ * Asks in which of the namespaces the kind may be listed, and watched if it can be: by SelfSubjectAccessReviews, ten in flight, in the order
+ * given. Each namespace is answered as soon as it is known, once; none after the abort. Resolves when all are.
  */
-export async function grantedNamespaces({ api, resource, namespaces }: RightsQuestion, signal: AbortSignal): Promise<readonly string[]> {
-  const asked = namespaces.slice(0, mostNamespaces);
-  const granted = new Set<string>();
-  const left = asked.values();
+export async function askRights(
+  { api, resource, namespaces }: RightsQuestion,
+  onAnswer: (namespace: string, answer: RightAnswer) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const verbs = (['list', 'watch'] as const).filter((verb) => verb === 'list' || resource.verbs.includes(verb));
+  const left = namespaces.values();
   const askOn = async () => {
     for (const namespace of left) {
+      const answer = await answerFor(namespace);
       if (signal.aborted) return;
-      if ((await isGranted('list', namespace)) && (await isGranted('watch', namespace))) granted.add(namespace);
+      onAnswer(namespace, answer);
     }
   };
 
-  async function isGranted(verb: 'list' | 'watch', namespace: string): Promise<boolean> {
+  async function answerFor(namespace: string): Promise<RightAnswer> {
+    for (const verb of verbs) {
+      const answer = await review(verb, namespace);
+      if (answer.type !== 'granted') return answer;
+    }
+    return { type: 'granted' };
+  }
+
+  async function review(verb: string, namespace: string): Promise<RightAnswer> {
     const { group, version, resource: plural } = resource;
     const body = {
       apiVersion: 'authorization.k8s.io/v1',
@@ -38,16 +57,30 @@ export async function grantedNamespaces({ api, resource, namespaces }: RightsQue
     };
     const path = ['apis', 'authorization.k8s.io', 'v1', 'selfsubjectaccessreviews'];
     const answer = await api.send({ method: 'POST', path, body }, signal);
-    return answer.type === 'answered' && isAllowed(answer.body);
+    if (answer.type === 'failed') return withoutReview(answer.fault);
+    const allowed = allowedIn(answer.body);
+    if (allowed === undefined) return { type: 'unanswered', fault: notAReview({ api, resource }) };
+    return { type: allowed ? 'granted' : 'denied' };
   }
 
-  await Promise.all(Array.from({ length: Math.min(inFlight, asked.length) }, askOn));
-  return asked.filter((namespace) => granted.has(namespace));
+  await Promise.all(Array.from({ length: Math.min(inFlight, namespaces.length) }, askOn));
 }
 
-function isAllowed(body: Uint8Array): boolean {
+/** A server that lets nobody ask, or has no such API, will not say anything else a moment later. */
+function withoutReview(fault: Fault): RightAnswer {
+  const { code } = fault;
+  return code === 'FORBIDDEN' || code === 'NOT_FOUND' || code === 'NOT_SERVED' ? { type: 'denied' } : { type: 'unanswered', fault };
+}
+
+function notAReview({ api, resource: { group, kind } }: Pick<RightsQuestion, 'api' | 'resource'>): Fault {
+  const message = 'expected a SelfSubjectAccessReview, got something else';
+  return { code: 'MALFORMED', cluster: api.cluster, kind: { group, kind }, message, retry: 'LATER' };
+}
+
+function allowedIn(body: Uint8Array): boolean | undefined {
   const review = parseAnswer(body);
-  return isJsonObject(review) && isJsonObject(review.status) && review.status.allowed === true;
+  if (!isJsonObject(review) || !isJsonObject(review.status)) return undefined;
+  return review.status.allowed === true;
 }
 
 /** The JSON of a live answer; undefined if it is none. */

@@ -2,14 +2,18 @@ import type { ObjectForm } from '../cluster/cluster-api.ts';
 import type { Fault } from '../core/faults.ts';
 import type { ServedResource } from '../core/kinds.ts';
 import type { MirrorStore } from '../store/mirror-store.ts';
+import { type Asking, createGrants, type Grants } from './grants.ts';
 import { createReflector, type Reflector } from './reflector.ts';
 import type { ReflectorFacts } from './reflector-facts.ts';
-import { grantedNamespaces, mostNamespaces } from './rights.ts';
+import { mostNamespaces } from './rights.ts';
 import type { Report } from './state.ts';
 import type { Surroundings } from './surroundings.ts';
 
 const firstRetryMs = 60_000;
 const longestRetryMs = 600_000;
+
+/** Who makes a namespace often gives the rights in it a moment later. */
+const newAgainAfterMs = [5_000, 25_000] as const;
 
 export interface ScopesOptions {
   readonly surroundings: Surroundings;
@@ -18,6 +22,8 @@ export interface ScopesOptions {
   readonly store: MirrorStore;
   /** Namespaces to try where not all may be listed, the likeliest first. */
   readonly candidates: () => readonly string[];
+  /** Resolves when all candidates are known, or cannot be, or when the signal aborts. Undefined if there is nothing to wait for. */
+  readonly candidatesKnown: (signal: AbortSignal) => Promise<void> | undefined;
   /** Whether a first list may be a WatchList now. */
   readonly streaming: () => boolean;
   /** After anything that the getters tell may have changed. */
@@ -34,10 +40,12 @@ export interface Scopes {
   readonly refusal: Fault | undefined;
   /** The namespaces read instead. */
   readonly namespaces: readonly string[];
-  /** True while rights are being asked for and nothing is known to be granted. */
-  readonly asking: boolean;
-  /** Namespaces that somebody wants to see: asked for at once where not all may be read. */
+  /** While it is not known in which namespaces the kind may be read, or not in all that somebody wants to see. */
+  readonly asking: Asking | undefined;
+  /** Namespaces that somebody wants to see: asked for at once where not all may be read, again if the last refusal is older than 10 s. */
   want(namespaces: readonly string[]): void;
+  /** Namespaces that were just made: rights in them are asked for where not all may be read, again after 5 and 30 s. */
+  made(namespaces: readonly string[]): void;
   /** A fresh list of everything, compared by content: the version served, or what is served at one, has changed. */
   relist(resource: ServedResource): void;
   /** Ends all of it at once. */
@@ -58,6 +66,16 @@ interface Beginning {
   readonly recent?: boolean;
 }
 
+/** While not all namespaces may be read. */
+interface Refused {
+  fault: Fault;
+  readonly grants: Grants;
+  /** Ends when all may be read. */
+  readonly life: AbortController;
+  /** The candidates are not known yet. */
+  undecided: boolean;
+}
+
 class RunningScopes implements Scopes {
   readonly #options: ScopesOptions;
   readonly #life = new AbortController();
@@ -65,9 +83,10 @@ class RunningScopes implements Scopes {
   readonly #wanted = new Set<string>();
   #resource: ServedResource;
   #wide: Reflector | undefined;
-  #refusal: Fault | undefined;
-  #questions = 0;
+  #refused: Refused | undefined;
   #retryMs = firstRetryMs;
+  /** Readers have seen what is held no more: a list "of any version" might bring back what is older. */
+  #emptied = false;
 
   constructor(options: ScopesOptions) {
     this.#options = options;
@@ -75,15 +94,16 @@ class RunningScopes implements Scopes {
   }
 
   get refusal(): Fault | undefined {
-    return this.#refusal;
+    return this.#refused?.fault;
   }
 
   get namespaces(): readonly string[] {
     return [...this.#narrow.keys()];
   }
 
-  get asking(): boolean {
-    return this.#questions > 0;
+  get asking(): Asking | undefined {
+    if (this.#refused?.undecided === true) return { settled: false };
+    return this.#refused?.grants.asking;
   }
 
   begin(): void {
@@ -92,17 +112,29 @@ class RunningScopes implements Scopes {
 
   facts(): readonly ReflectorFacts[] {
     // A reflector that tries all namespaces again counts from its commit on, in which the narrow ones end.
-    if (this.#refusal !== undefined) return [...this.#narrow.values()].map((reflector) => reflector.facts());
+    if (this.#refused !== undefined) return [...this.#narrow.values()].map((reflector) => reflector.facts());
     return this.#wide === undefined ? [] : [this.#wide.facts()];
   }
 
   want(namespaces: readonly string[]): void {
-    const news = namespaces.filter((namespace) => !this.#wanted.has(namespace));
-    for (const namespace of news) {
-      if (this.#wanted.size >= mostNamespaces) this.#wanted.delete(this.#wanted.values().next().value ?? '');
+    for (const namespace of namespaces) {
+      this.#wanted.delete(namespace);
       this.#wanted.add(namespace);
+      const [oldest] = this.#wanted;
+      if (this.#wanted.size > mostNamespaces && oldest !== undefined) this.#wanted.delete(oldest);
     }
-    if (this.#refusal !== undefined && news.length > 0) void this.#narrowDown(news);
+    const { grants } = this.#refused ?? {};
+    const open = namespaces.filter((namespace) => !this.#narrow.has(namespace) && grants?.isOpen(namespace));
+    if (open.length === 0) return;
+    // Whoever names a namespace is answered, also where those tried for nobody's sake fill the bound.
+    this.#ask(open, { how: 'awaited', most: 2 * mostNamespaces });
+    this.#options.onChange();
+  }
+
+  made(namespaces: readonly string[]): void {
+    if (this.#refused === undefined || !this.#resource.namespaced) return;
+    this.#ask(namespaces, { how: 'unhurried' });
+    void this.#askAgain(namespaces, this.#refused.life.signal);
   }
 
   relist(resource: ServedResource): void {
@@ -111,18 +143,19 @@ class RunningScopes implements Scopes {
     if (wide !== undefined) {
       const heir = wide.facts();
       // The old one is not heard any more once the new one has its place.
-      this.#startWide(heir.whole ? { heir } : { recent: this.#refusal !== undefined });
+      this.#startWide(heir.whole ? { heir } : { recent: this.#refused !== undefined });
       wide.stop();
     }
     for (const [namespace, reflector] of [...this.#narrow]) {
       const heir = reflector.facts();
-      this.#startNarrow(namespace, heir.whole ? { heir } : {});
+      this.#startNarrow(namespace, heir.whole ? { heir } : { recent: this.#emptied });
       reflector.stop();
     }
   }
 
   stop(): void {
     this.#life.abort();
+    this.#refused?.life.abort();
     this.#wide?.stop();
     for (const reflector of this.#narrow.values()) reflector.stop();
     this.#narrow.clear();
@@ -161,18 +194,48 @@ class RunningScopes implements Scopes {
   #wideChanged(reflector: Reflector): void {
     if (this.#wide !== reflector || this.#life.signal.aborted) return;
     const facts = reflector.facts();
-    if (facts.phase === 'ended') this.#refused(facts);
+    if (facts.phase === 'ended') this.#wideRefused(facts);
     this.#options.onChange();
   }
 
   /** All namespaces may not be read, or no longer: what was held is dropped, and asked for namespace by namespace. */
-  #refused({ whole, fault }: ReflectorFacts): void {
-    const { surroundings, store } = this.#options;
+  #wideRefused({ whole, fault }: ReflectorFacts): void {
     this.#wide = undefined;
-    this.#refusal = fault ?? this.#refusal ?? surroundings.breaker.fault;
-    if (whole && this.#refusal !== undefined) store.empty(this.#refusal);
-    void this.#narrowDown([...this.#wanted, ...this.#options.candidates()]);
+    if (fault === undefined) return;
+    if (whole) this.#empty(fault);
+    const candidates = [...this.#wanted, ...this.#options.candidates()];
+    if (this.#refused === undefined) {
+      this.#refused = this.#beginRefused(fault);
+      this.#ask(candidates, { how: 'awaited' });
+      void this.#awaitCandidates(this.#refused);
+    } else {
+      this.#refused.fault = fault;
+      this.#ask(this.#refused.grants.byAge(candidates), { how: 'unhurried' });
+    }
     void this.#tryAgain();
+  }
+
+  #beginRefused(fault: Fault): Refused {
+    const { surroundings, onChange } = this.#options;
+    const life = new AbortController();
+    const resource = () => this.#resource;
+    const onGranted = (namespace: string) => {
+      if (!this.#narrow.has(namespace)) this.#startNarrow(namespace, { recent: this.#emptied });
+    };
+    const grants = createGrants({ surroundings, resource, onGranted, onChange }, life.signal);
+    return { fault, grants, life, undecided: false };
+  }
+
+  async #awaitCandidates(refused: Refused): Promise<void> {
+    const { signal } = refused.life;
+    const known = this.#resource.namespaced ? this.#options.candidatesKnown(signal) : undefined;
+    if (known === undefined) return;
+    refused.undecided = true;
+    await known;
+    if (signal.aborted) return;
+    refused.undecided = false;
+    this.#ask(this.#options.candidates(), { how: 'awaited' });
+    this.#options.onChange();
   }
 
   async #tryAgain(): Promise<void> {
@@ -186,27 +249,28 @@ class RunningScopes implements Scopes {
 
   /** The list of all namespaces is whole: in the same turn the narrow scopes end. */
   #widened(): void {
-    this.#refusal = undefined;
+    this.#refused?.life.abort();
+    this.#refused = undefined;
     this.#retryMs = firstRetryMs;
     for (const reflector of this.#narrow.values()) reflector.stop();
     this.#narrow.clear();
   }
 
-  async #narrowDown(namespaces: readonly string[]): Promise<void> {
-    const { surroundings } = this.#options;
-    const { signal } = this.#life;
-    const unknown = [...new Set(namespaces)].filter((namespace) => !this.#narrow.has(namespace));
-    const room = mostNamespaces - this.#narrow.size;
-    if (!this.#resource.namespaced || unknown.length === 0 || room <= 0) return;
-    this.#questions++;
-    const question = { api: surroundings.api, resource: this.#resource, namespaces: unknown.slice(0, room) };
-    const granted = await grantedNamespaces(question, signal);
-    this.#questions--;
-    if (signal.aborted) return;
-    if (this.#refusal !== undefined) {
-      for (const namespace of granted) if (!this.#narrow.has(namespace)) this.#startNarrow(namespace, {});
+  #ask(
+    namespaces: readonly string[],
+    { how, most = mostNamespaces }: { readonly how: 'awaited' | 'unhurried'; readonly most?: number },
+  ): void {
+    if (!this.#resource.namespaced) return;
+    const unread = namespaces.filter((namespace) => !this.#narrow.has(namespace));
+    this.#refused?.grants.ask([...new Set(unread)].slice(0, Math.max(0, most - this.#narrow.size)), how);
+  }
+
+  async #askAgain(namespaces: readonly string[], signal: AbortSignal): Promise<void> {
+    for (const ms of newAgainAfterMs) {
+      await this.#options.surroundings.clock.sleep(ms, signal);
+      if (signal.aborted) return;
+      this.#ask(namespaces, { how: 'unhurried' });
     }
-    this.#options.onChange();
   }
 
   #narrowChanged(namespace: string, reflector: Reflector): void {
@@ -219,11 +283,17 @@ class RunningScopes implements Scopes {
   /** A store is emptied as a whole, so that no deletion is told: the scopes that are left list again. */
   #narrowRefused(namespace: string, { whole, fault }: ReflectorFacts): void {
     this.#narrow.delete(namespace);
+    this.#refused?.grants.deny(namespace);
     if (!whole || fault === undefined) return;
-    this.#options.store.empty(fault);
+    this.#empty(fault);
     for (const [other, reflector] of [...this.#narrow]) {
-      this.#startNarrow(other, {});
+      this.#startNarrow(other, { recent: true });
       reflector.stop();
     }
+  }
+
+  #empty(fault: Fault): void {
+    this.#emptied = true;
+    this.#options.store.empty(fault);
   }
 }

@@ -1,0 +1,268 @@
+import { expect, test } from 'vitest';
+import type { ClusterApi } from '../../src/cluster/cluster-api.ts';
+import type { FakeCluster } from '../support/fake-cluster.ts';
+import { servedKind } from '../support/fake-discovery.ts';
+import { turns } from '../support/manual-clock.ts';
+import { contentOf, followStore, pod, pods, startWatching, usualKinds } from './watching.ts';
+
+// docs/mirror.md 3.4: a kind that may be read in some namespaces only is never told to be whole where somebody's namespace was not asked for.
+const signal = new AbortController().signal;
+const reviews = 'apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+
+/** Pods in `shop` and `web`, which nobody may list namespaces to find, mirrored for one who named `shop`. */
+async function startInShop(permitted: readonly string[], apiOf = (fake: FakeCluster) => fake.api) {
+  const watching = startWatching();
+  const north = watching.fake('north');
+  for (const namespace of ['shop', 'web']) north.put('Pod', pod('one', '0', namespace));
+  north.permitted = new Set(permitted);
+  using _unlisted = north.fail({ of: 'Namespace', fault: north.fault('FORBIDDEN', { code: 403 }) });
+  watching.engage(north, { api: apiOf(north) });
+  await turns(10);
+  const { mirror } = watching.hold(north, pods, ['shop']);
+  await turns(20);
+  return { watching, north, mirror, clock: watching.clock, name: (...names: string[]) => watching.hold(north, pods, names) };
+}
+
+test('a namespace that a query names is not known before it was asked for, also while others are whole', async () => {
+  const { watching, mirror, name } = await startInShop(['shop', 'web']);
+  await using _ = watching;
+  expect(mirror.sync().phase).toBe('SYNCED');
+  expect(mirror.store.namespaces()).toEqual(['shop']);
+  name('web');
+  expect(mirror.settled()).toBe(false);
+  expect(mirror.sync()).toMatchObject({ phase: 'SYNCING', fault: { code: 'SYNCING' } });
+  await mirror.whenSettled(signal);
+  expect(mirror.sync().phase).toBe('SYNCED');
+  expect(mirror.store.namespaces()).toEqual(['shop', 'web']);
+});
+
+test('a namespace that is not granted leaves the others whole', async () => {
+  const { watching, mirror, name } = await startInShop(['shop']);
+  await using _ = watching;
+  name('web');
+  expect(mirror.settled()).toBe(false);
+  await mirror.whenSettled(signal);
+  expect(mirror.sync()).toMatchObject({ phase: 'SYNCED' });
+  expect(mirror.sync().fault).toBeUndefined();
+  expect(mirror.store.namespaces()).toEqual(['shop']);
+});
+
+test('a question that could not be answered is no refusal: it is a fault, nobody waits for it, and it is asked again', async () => {
+  const { watching, mirror, name, north, clock } = await startInShop(['shop', 'web']);
+  await using _ = watching;
+  north.fail({ of: reviews, times: 2, fault: north.fault('SERVER_ERROR', { code: 500 }) });
+  name('web');
+  await mirror.whenSettled(signal);
+  expect(mirror.sync()).toMatchObject({ phase: 'SYNCING', fault: { code: 'SERVER_ERROR', kind: { kind: 'Pod' } } });
+  expect(mirror.store.namespaces()).toEqual(['shop']);
+  await clock.advance(799);
+  expect(north.requests('send', reviews).length).toBe(3);
+  await clock.advance(1);
+  expect(mirror.sync()).toMatchObject({ phase: 'SYNCING', fault: { code: 'SERVER_ERROR' } });
+  await clock.advance(1_600);
+  expect(mirror.sync().phase).toBe('SYNCED');
+  expect(mirror.store.namespaces()).toEqual(['shop', 'web']);
+});
+
+test('a server that lets nobody ask is not asked again and again', async () => {
+  const { watching, mirror, name, north, clock } = await startInShop(['shop']);
+  await using _ = watching;
+  using _refused = north.fail({ of: reviews, fault: north.fault('FORBIDDEN', { code: 403 }) });
+  const before = north.requests('send', reviews).length;
+  name('web');
+  await mirror.whenSettled(signal);
+  await clock.advance(50_000);
+  expect(mirror.sync().phase).toBe('SYNCED');
+  expect(north.requests('send', reviews).length).toBe(before + 1);
+});
+
+test('a right that was given since is found by the next query that names the namespace, at most one question per 10 s', async () => {
+  const { watching, mirror, name, north, clock } = await startInShop(['shop']);
+  await using _ = watching;
+  name('web');
+  await mirror.whenSettled(signal);
+  north.permitted = new Set(['shop', 'web']);
+  const before = north.requests('send', reviews).length;
+  await clock.advance(9_999);
+  name('web');
+  expect(mirror.settled()).toBe(true);
+  expect(north.requests('send', reviews)).toHaveLength(before);
+  await clock.advance(1);
+  name('web');
+  expect(mirror.settled()).toBe(false);
+  await mirror.whenSettled(signal);
+  expect(mirror.store.namespaces()).toEqual(['shop', 'web']);
+});
+
+test('where nothing was granted, a right that was given since is found by the next query too', async () => {
+  const { watching, mirror, name, north, clock } = await startInShop([]);
+  await using _ = watching;
+  expect(mirror.sync()).toMatchObject({ phase: 'MISSING', fault: { code: 'FORBIDDEN' } });
+  north.permitted = new Set(['web']);
+  await clock.advance(20_000);
+  name('web');
+  await mirror.whenSettled(signal);
+  expect(mirror.sync().phase).toBe('SYNCED');
+  expect(mirror.store.namespaces()).toEqual(['web']);
+});
+
+test.each([
+  ['before it was made', 0],
+  ['a moment after', 3_000],
+  ['half a minute after', 29_000],
+])('a namespace is read that was made later, if the right was given %s, though nobody names it', async (_when, ms) => {
+  await using watching = startWatching();
+  const north = watching.fake('north');
+  north.put('Namespace', { metadata: { name: 'shop' } });
+  north.permitted = new Set(['shop']);
+  watching.engage(north);
+  await turns(10);
+  const { mirror } = watching.hold(north, pods);
+  await turns(10);
+  expect(mirror.sync().phase).toBe('SYNCED');
+  if (ms === 0) north.permitted = new Set(['shop', 'web']);
+  north.put('Namespace', { metadata: { name: 'web' } });
+  north.put('Pod', pod('one', '0', 'web'));
+  await watching.clock.advance(ms);
+  north.permitted = new Set(['shop', 'web']);
+  await watching.clock.advance(ms === 29_000 ? 1_000 : 2_000);
+  expect(mirror.store.namespaces()).toEqual(['web']);
+  expect(mirror.sync().phase).toBe('SYNCED');
+});
+
+test('what may be read is not known before the namespaces are', async () => {
+  await using watching = startWatching();
+  const north = watching.fake('north');
+  north.endless.add('Namespace');
+  for (const name of ['shop', 'web']) {
+    north.put('Namespace', { metadata: { name } });
+    north.put('Pod', pod('one', '0', name));
+  }
+  north.permitted = new Set(['shop', 'web']);
+  watching.engage(north, { namespaces: ['shop'] });
+  await turns(10);
+  const { mirror } = watching.hold(north, pods);
+  await turns(10);
+  expect(mirror.store.namespaces()).toEqual(['shop']);
+  expect(mirror.settled()).toBe(false);
+  expect(mirror.sync()).toMatchObject({ phase: 'SYNCING', fault: { code: 'SYNCING' } });
+  // The list of namespaces that never ends is given up after 30 s.
+  await watching.clock.advance(30_000);
+  expect(mirror.settled()).toBe(true);
+  expect(mirror.sync().phase).toBe('SYNCED');
+  expect(mirror.store.namespaces()).toEqual(['shop', 'web']);
+});
+
+test('all namespaces granted while a namespace is being asked for: one scope, whole, and no other', async () => {
+  let answer: () => void = () => undefined;
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  let slow = false;
+  const slowReviews = ({ api }: FakeCluster): ClusterApi => ({
+    ...api,
+    async send(request, aborted) {
+      if (slow && request.path.at(-1) === 'selfsubjectaccessreviews') await answered;
+      return api.send(request, aborted);
+    },
+  });
+  const { watching, mirror, name, north, clock } = await startInShop(['shop', 'web'], slowReviews);
+  await using _ = watching;
+  const follower = followStore(mirror.store, signal);
+  slow = true;
+  name('web');
+  north.permitted = undefined;
+  await clock.advance(60_000);
+  expect(mirror.sync().phase).toBe('SYNCED');
+  expect(mirror.settled()).toBe(true);
+  answer();
+  await turns(10);
+  expect(mirror.sync().phase).toBe('SYNCED');
+  expect(mirror.faults()).toEqual([]);
+  expect(contentOf(mirror.store.objects())).toEqual(contentOf(north.objects('Pod')));
+  expect(follower.content()).toEqual(contentOf(north.objects('Pod')));
+  expect(north.openWatches.filter(({ resource }) => resource.kind === 'Pod').map(({ namespace }) => namespace)).toEqual([undefined]);
+});
+
+test('all namespaces granted and lost again: what was granted before is no longer taken for known', async () => {
+  const { watching, mirror, name, north, clock } = await startInShop(['shop', 'web']);
+  await using _ = watching;
+  name('web');
+  north.permitted = undefined;
+  await clock.advance(60_000);
+  expect(mirror.faults()).toEqual([]);
+  north.permitted = new Set(['web']);
+  north.closeWatches('Pod');
+  await clock.advance(60_000);
+  await mirror.whenSettled(signal);
+  expect(mirror.sync().phase).toBe('SYNCED');
+  expect(mirror.store.namespaces()).toEqual(['web']);
+});
+
+test('a kind that cannot be watched asks for the right to list alone', async () => {
+  const metrics = servedKind({ group: 'metrics.k8s.io', kind: 'PodMetrics', version: 'v1beta1', resource: 'pods', verbs: ['get', 'list'] });
+  await using watching = startWatching();
+  const north = watching.fake('north', [...usualKinds, metrics]);
+  north.put('PodMetrics.metrics.k8s.io', pod('one', '0', 'shop'));
+  north.permitted = new Set(['shop']);
+  watching.engage(north);
+  await turns(10);
+  const { mirror } = watching.hold(north, metrics, ['shop']);
+  await mirror.whenSettled(signal);
+  expect(mirror.store.size).toBe(1);
+  expect(north.requests('send', reviews).filter(({ of }) => of === reviews).length).toBe(2);
+});
+
+test('whoever follows is told when the first lists of single namespaces are whole, once', async () => {
+  await using watching = startWatching();
+  const north = watching.fake('north');
+  north.put('Pod', pod('one', '0', 'shop'));
+  north.permitted = new Set(['shop']);
+  watching.engage(north);
+  await turns(10);
+  const { mirror } = watching.hold(north, pods, ['shop']);
+  const follower = followStore(mirror.store, signal);
+  await mirror.whenSettled(signal);
+  await turns();
+  expect(follower.events.map(({ type }) => type)).toEqual(['applied', 'synced']);
+});
+
+test('whoever follows is told that it is true again after a right was lost in one of two namespaces', async () => {
+  const { watching, mirror, name, north, clock } = await startInShop(['shop', 'web']);
+  await using _ = watching;
+  name('web');
+  await mirror.whenSettled(signal);
+  const follower = followStore(mirror.store, signal);
+  north.permitted = new Set(['shop']);
+  north.closeWatches('Pod');
+  await clock.advance(60_000);
+  expect(mirror.store.namespaces()).toEqual(['shop']);
+  expect(follower.content()).toEqual(contentOf(mirror.store.objects()));
+  expect(follower.events.map(({ type }) => type).at(-1)).toBe('synced');
+});
+
+test.each([
+  ['in one of two namespaces', new Set(['shop', 'web'])],
+  ['to list all namespaces', undefined],
+])('after a right was lost %s, what is listed again is of now, and no older than what was told', async (_what, permitted) => {
+  await using watching = startWatching();
+  const north = watching.fake('north');
+  // Before WatchList: a list "of any version" is as old as the server's cache.
+  north.gitVersion = 'v1.31.0';
+  for (const namespace of ['shop', 'web']) north.put('Pod', pod('one', 'old', namespace));
+  north.permitted = permitted;
+  watching.engage(north);
+  await turns(10);
+  const { mirror } = watching.hold(north, pods, ['shop', 'web']);
+  await turns(20);
+  expect(mirror.store.size).toBe(2);
+  await watching.clock.advance(2_000);
+  const before = north.requests('list', 'Pod').length;
+  north.permitted = new Set(['shop']);
+  north.closeWatches('Pod');
+  await watching.clock.advance(60_000);
+  expect(mirror.store.namespaces()).toEqual(['shop']);
+  const again = north
+    .requests('list', 'Pod')
+    .slice(before)
+    .flatMap(({ page }) => (page?.namespace === 'shop' ? [page.version] : []));
+  expect(again).toEqual(['']);
+});
