@@ -163,6 +163,6 @@ function faultOf({ cluster, kind }: Ask, code: keyof typeof messages): Fault {
 }
 
 /** True for what can keep a cluster from answering: the way it is reached cannot. */
-function isReason({ code }: Fault): boolean {
+export function isReason({ code }: Fault): boolean {
   return code !== 'INSECURE' && code !== 'DUPLICATE';
 }

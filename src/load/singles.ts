@@ -7,12 +7,14 @@ import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { MemberSettings } from '../fleet/member.ts';
 import type { Model, ModelKind } from '../model/model.ts';
+import type { ClusterState } from '../watch/mirrors.ts';
 import { parseObjectId } from './ids.ts';
 import { singleWaitMs } from './list-arguments.ts';
 import type { LiveReads } from './live.ts';
 import { isSecret, redact } from './manifest.ts';
-import { type Ask, absenceOf, type Part, type PartsOptions, withParts } from './parts.ts';
+import { type Ask, absenceOf, isReason, type Part, type PartsOptions, withParts } from './parts.ts';
 import type { ClusterView, Found, ObjectKey, ReadContext, ReadFrom, SyncView } from './reads.ts';
+import type { SensitiveKinds } from './sensitive-kinds.ts';
 import { createDeadline } from './waiting.ts';
 
 /** A cluster of the fleet, as far as reading live needs it. */
@@ -24,6 +26,7 @@ export interface LiveMember {
 export interface SinglesOptions extends PartsOptions {
   readonly member: (name: ClusterName) => LiveMember | undefined;
   readonly live: LiveReads;
+  readonly sensitive: SensitiveKinds;
   readonly log: Log;
 }
 
@@ -46,15 +49,15 @@ const nothing: Found = { faults: [] };
 /**
  * One object by its name.
  *
- * @throws {MusterError} `BAD_INPUT` for an unknown or hidden cluster, and for a Secret that is not read live.
+ * @throws {MusterError} `BAD_INPUT` for an unknown or hidden cluster, and for a sensitive kind that is not read live.
  */
 export async function readSingle(options: SinglesOptions, context: ReadContext, { kind, key, from }: AskedSingle): Promise<Found> {
   const [cluster] = options.views.named(context.caller, [key.cluster]);
   if (cluster === undefined) return nothing;
-  if (isSecret(kind) && from === 'mirror') {
+  if (options.sensitive.has(kind) && from === 'mirror') {
     throw new MusterError(
       'BAD_INPUT',
-      `expected ${kind.one} with live: true, as of Secrets only the metadata is held; ${kind.many} lists that`,
+      `expected ${kind.one} with live: true, as of ${keyOfKind(kind)} only the metadata is held; ${kind.many} lists that`,
     );
   }
   return find(options, context, { cluster, kind, key, from });
@@ -63,15 +66,15 @@ export async function readSingle(options: SinglesOptions, context: ReadContext, 
 /**
  * The object of an id. One whose cluster or kind is unknown does not exist.
  *
- * @throws {MusterError} `BAD_INPUT` if it is no id, and for a Secret read live.
+ * @throws {MusterError} `BAD_INPUT` if it is no id, and for a sensitive kind read live.
  */
 export async function readById(options: SinglesOptions, context: ReadContext, { model, id, from }: AskedId): Promise<Found> {
   const { group, kind: name, ...key } = parseObjectId(id);
   const kind = model.kinds.get(keyOfKind({ group, kind: name }));
   const cluster = options.views.find(context.caller, key.cluster);
   if (kind === undefined || cluster === undefined) return nothing;
-  if (isSecret(kind) && from === 'live') {
-    throw new MusterError('BAD_INPUT', `expected a kind other than Secret: its values are read by ${kind.one}(live: true) alone`);
+  if (options.sensitive.has(kind) && from === 'live') {
+    throw new MusterError('BAD_INPUT', `expected a kind other than ${keyOfKind(kind)}: its values are read by ${kind.one}(live: true) alone`);
   }
   const namespace = key.namespace === '' ? undefined : key.namespace;
   return find(options, context, { cluster, kind, key: { ...key, namespace }, from });
@@ -82,18 +85,25 @@ interface Wanted extends AskedSingle {
 }
 
 async function find(options: SinglesOptions, context: ReadContext, wanted: Wanted): Promise<Found> {
+  if (!isInScope(options, wanted)) return nothing;
   return wanted.from === 'mirror' ? findInMirror(options, context, wanted) : findLive(options, context, wanted);
+}
+
+/** No object of a cluster-scoped kind is in a namespace, and none of another kind is outside of one: nobody needs to be asked. */
+function isInScope({ mirrors }: SinglesOptions, { cluster, kind, key }: Wanted): boolean {
+  const { namespaced } = mirrors.served(cluster.name, kind) ?? kind;
+  return namespaced === ((key.namespace ?? '') !== '');
 }
 
 async function findInMirror(options: SinglesOptions, context: ReadContext, { cluster, kind, key }: Wanted): Promise<Found> {
   const namespaces = key.namespace === undefined ? {} : { namespaces: [key.namespace] };
   const ask: Ask = { cluster, kind, verb: 'get', named: true, ...namespaces };
   return withParts(options, { asks: [ask], waitMs: singleWaitMs, context }, ([part]) =>
-    part === undefined ? nothing : foundIn(part, key),
+    part === undefined ? nothing : foundIn(part, key, options.sensitive),
   );
 }
 
-function foundIn(part: Part, { namespace, name }: ObjectKey): Found {
+function foundIn(part: Part, { namespace, name }: ObjectKey, sensitive: SensitiveKinds): Found {
   if (part.type === 'notServed') return nothing;
   if (part.type === 'missing') return { faults: faultsOf(part.sync) };
   // Decided before any lookup: what is hidden takes no other way than what is absent.
@@ -102,27 +112,48 @@ function foundIn(part: Part, { namespace, name }: ObjectKey): Found {
   const object = mirror.store.get(namespace ?? '', name);
   if (object === undefined) return { faults: faultsOf(sync) };
   const { cluster, kind } = ask;
-  return { row: { cluster, kind, resource: mirror.resource, object: redact(object, kind, { live: false }), sync }, faults: [] };
+  const shown = redact(object, { sensitive: sensitive.has(kind), live: false });
+  return { row: { cluster, kind, resource: mirror.resource, object: shown, sync }, faults: [] };
 }
 
 async function findLive(options: SinglesOptions, context: ReadContext, { cluster, kind, key }: Wanted): Promise<Found> {
-  const { access, mirrors, member, live, log } = options;
+  const { access, mirrors, member, live } = options;
+  const away = awayFaultOf(mirrors.cluster(cluster.name));
+  if (away !== undefined) return { faults: [aboutKind(away, kind)] };
   const ask: Ask = { cluster, kind, verb: 'get', named: true };
   const sight = await access.sightOf({ caller: context.caller, cluster: cluster.name, kind, verb: 'get' }, context.signal);
-  if (sight.type === 'none') return { faults: [sight.fault] };
+  if (sight.type === 'none') return { faults: [aboutKind(sight.fault, kind)] };
   if (!isInSight(sight, key.namespace)) return nothing;
   await whenDiscovered(options, context, cluster.name);
   const resource = mirrors.served(cluster.name, kind);
   const found = member(cluster.name);
-  if (resource === undefined || found === undefined) return { faults: [absenceOf(ask, mirrors).fault] };
+  if (resource === undefined || found === undefined) return { faults: [aboutKind(absenceOf(ask, mirrors).fault, kind)] };
   if (isSecret(kind) && found.settings.secrets !== 'live') return { faults: [secretsForbidden(ask)] };
   const result = await live.read(context, { api: found.api, resource, namespace: key.namespace, name: key.name });
   if (result.type === 'absent') return nothing;
-  if (result.type === 'failed') return { faults: [result.fault] };
-  if (isSecret(kind))
-    log.info({ cluster: cluster.name, namespace: key.namespace, name: key.name, caller: context.caller.key }, 'a Secret was read live');
-  const object = redact(result.object, kind, { live: true });
+  if (result.type === 'failed') return { faults: [aboutKind(result.fault, kind)] };
+  const sensitive = options.sensitive.has(kind);
+  if (sensitive) logValuesRead(options.log, context, { cluster, kind, key });
+  const object = redact(result.object, { sensitive, live: true });
   return { row: { cluster, kind, resource, object, sync: { ...result.sync, cluster, kind } }, faults: [] };
+}
+
+/** What is known not to answer is not asked: a request would take all its time to learn the same. One that never answered yet is tried. */
+function awayFaultOf(state: ClusterState | undefined): Fault | undefined {
+  return state?.phase === 'UNREACHABLE' ? state.faults.find(isReason) : undefined;
+}
+
+/** A fault of a cluster keeps this kind from being read: so it is told of the kind. */
+function aboutKind(fault: Fault, { group, kind }: ModelKind): Fault {
+  return fault.kind === undefined ? { ...fault, kind: { group, kind } } : fault;
+}
+
+/** Who has seen whose values, without them. */
+function logValuesRead(log: Log, { caller }: ReadContext, { cluster, kind, key }: Omit<Wanted, 'from'>): void {
+  const { namespace, name } = key;
+  const read = { cluster: cluster.name, namespace, name, caller: caller.key };
+  if (isSecret(kind)) log.info(read, 'a Secret was read live');
+  else log.info({ ...read, kind: keyOfKind(kind) }, 'an object of a sensitive kind was read live');
 }
 
 async function whenDiscovered({ mirrors, clock }: SinglesOptions, context: ReadContext, cluster: ClusterName): Promise<void> {

@@ -6,6 +6,7 @@ import type { MemberSettings } from '../../src/fleet/member.ts';
 import type { LiveMember } from '../../src/load/singles.ts';
 import { graphOverMirrors } from '../support/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
+import { turns } from '../support/manual-clock.ts';
 
 const model = loadBaseline();
 const pods = servedAs(model, 'Pod');
@@ -105,6 +106,28 @@ test('live asks the cluster itself, once per operation, with a path that is buil
   expect(clock.sleepers).toBe(0);
 });
 
+test('live asks nothing of a cluster that is known not to answer, and says why at once', async () => {
+  const { ask, north, upstream, clock } = graphWithLive();
+  north.fail(faultOf('UNREACHABLE'));
+  const { data, errors, faults } = await ask(getPodLive);
+  expect([data, errors]).toEqual([{ pod: null }, undefined]);
+  expect(faults).toEqual([{ fault: { ...faultOf('UNREACHABLE'), kind: { group: '', kind: 'Pod' } }, path: ['pod'] }]);
+  expect([upstream.requests.length, clock.sleepers]).toEqual([0, 0]);
+  north.discover(pods);
+  await ask(getPodLive);
+  expect(upstream.requests).toHaveLength(1);
+});
+
+test('live waits for a cluster that has not answered yet', async () => {
+  const { ask, mirrors, upstream } = graphWithLive();
+  const south = mirrors.join('south');
+  const answer = ask(getPodLive.replace('north', 'south'));
+  await turns();
+  south.discover(pods);
+  expect((await answer).faults).toEqual([]);
+  expect(upstream.requests).toHaveLength(1);
+});
+
 test('live paths: groups, and kinds without a namespace', async () => {
   const { ask, upstream } = graphWithLive();
   await ask(
@@ -126,7 +149,7 @@ test('live: absent is null; what fails is null with its fault; what is something
   const { ask, upstream } = graphWithLive();
   expect([(await ask(getPodLive)).data, (await ask(getPodLive)).faults]).toEqual([{ pod: null }, []]);
   upstream.answer = { type: 'failed', fault: faultOf('TIMED_OUT') };
-  expect((await ask(getPodLive)).faults).toMatchObject([{ fault: { code: 'TIMED_OUT' }, path: ['pod'] }]);
+  expect((await ask(getPodLive)).faults).toMatchObject([{ fault: { code: 'TIMED_OUT', kind: { group: '', kind: 'Pod' } }, path: ['pod'] }]);
   for (const text of ['<html>', '[]', '{"metadata":{}}', '{"metadata":{"name":"another"}}', '{"metadata":{"name":"\xff"}}']) {
     upstream.answer = answered(text);
     expect((await ask(getPodLive)).faults).toMatchObject([{ fault: { code: 'MALFORMED' } }]);
