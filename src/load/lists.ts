@@ -9,10 +9,12 @@ import { redact } from './manifest.ts';
 import { type Ask, type Part, type PartsOptions, withParts } from './parts.ts';
 import type { ListArguments, Listed, ReadContext, Row, SyncView } from './reads.ts';
 import { foreignCursor, type Seal, type SealScope } from './seal.ts';
+import type { SensitiveKinds } from './sensitive-kinds.ts';
 
 export interface ListsOptions extends PartsOptions {
   readonly model: () => Model;
   readonly seal: Seal;
+  readonly sensitive: SensitiveKinds;
 }
 
 /** What is listed: kinds of a model. */
@@ -29,7 +31,7 @@ export interface ListedKinds {
  * @throws {MusterError} `BAD_INPUT` if an argument cannot be served, before anything is waited for.
  */
 export async function readList(options: ListsOptions, context: ReadContext, { kinds, chosen, args }: ListedKinds): Promise<Listed> {
-  const checked = checkArguments(args, options.model(), kinds);
+  const checked = checkArguments(args, { model: options.model(), kinds, sensitive: options.sensitive });
   const scope: SealScope = { callerKey: context.caller.key, filter: checked.filter };
   const after = checked.after === undefined ? undefined : (parsePosition(options.seal.open(checked.after, scope)) ?? refuseCursor());
   const asks = asksOf(options, context, { kinds, chosen, checked });
@@ -37,21 +39,31 @@ export async function readList(options: ListsOptions, context: ReadContext, { ki
     const sources = parts.filter((part) => part.type === 'held').map(sourceOf);
     const { namespaces, selector, where, search, order, first } = checked;
     const result = runQuery(sources, { namespaces, selector, where, search, order, first, after });
-    const hits = new Map(result.hits.map((hit) => [rowOf(hit), hit]));
+    const hits = new Map(result.hits.map((hit) => [rowOf(hit, options.sensitive), hit]));
     const sync = parts.flatMap((part) => (part.type === 'notServed' ? [] : [part.sync])).sort(byClusterAndKind);
     return {
       items: [...hits.keys()],
       totalCount: result.totalCount,
       hasNextPage: result.hasNextPage,
       hasPreviousPage: result.hasPreviousPage,
-      cursorOf: (row) => {
+      cursorOf: sealedOnce((row) => {
         const hit = hits.get(row);
         return hit === undefined ? refuseCursor() : options.seal.close(printPosition(result.positionOf(hit)), scope);
-      },
+      }),
       sync,
       faults: faultsOf(sync),
     };
   });
+}
+
+/** A seal gives another text at each call, and clients take the cursor of the last edge and `endCursor` for one. */
+function sealedOnce(seal: (row: Row) => string): Listed['cursorOf'] {
+  const cursors = new Map<Row, string>();
+  return (row) => {
+    const cursor = cursors.get(row) ?? seal(row);
+    cursors.set(row, cursor);
+    return cursor;
+  };
 }
 
 interface PartSource extends QuerySource {
@@ -74,9 +86,10 @@ function sourceOf(part: PartSource['part']): PartSource {
   return { part, cluster: ask.cluster, kind: ask.kind, apiVersion: apiVersionOf(mirror.resource), store: mirror.store, sight };
 }
 
-function rowOf({ source: { part }, object }: Hit<PartSource>): Row {
+function rowOf({ source: { part }, object }: Hit<PartSource>, sensitive: SensitiveKinds): Row {
   const { ask, mirror, sync } = part;
-  return { cluster: ask.cluster, kind: ask.kind, resource: mirror.resource, object: redact(object, ask.kind, { live: false }), sync };
+  const shown = redact(object, { sensitive: sensitive.has(ask.kind), live: false });
+  return { cluster: ask.cluster, kind: ask.kind, resource: mirror.resource, object: shown, sync };
 }
 
 function refuseCursor(): never {

@@ -61,7 +61,7 @@ export interface Listed {
   readonly totalCount: number;
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
-  /** The sealed cursor of an item of this page. */
+  /** The sealed cursor of an item of this page: the same text each time. */
   cursorOf(row: Row): string;
   /** One for each cluster and kind asked, by cluster then kind. */
   readonly sync: readonly SyncView[];
@@ -133,8 +133,8 @@ export interface Reads {
     asked: WithinModel & { readonly kinds?: readonly string[] | null | undefined },
     args: ListArguments,
   ): Promise<Listed>;
-  /** One single field. A Secret is given whole if it is read live, and only here; from the mirror it is `BAD_INPUT`. */
+  /** One single field. An object of a sensitive kind, such as a Secret, is given whole if it is read live, and only here; from the mirror it is `BAD_INPUT`. */
   get(context: ReadContext, asked: { readonly kind: ModelKind; readonly key: ObjectKey; readonly from: ReadFrom }): Promise<Found>;
-  /** `resource(id:)`. A Secret comes with its metadata only; live it is `BAD_INPUT`. */
+  /** `resource(id:)`. An object of a sensitive kind comes with its metadata only; live it is `BAD_INPUT`. */
   getById(context: ReadContext, asked: WithinModel & { readonly id: string; readonly from: ReadFrom }): Promise<Found>;
 }

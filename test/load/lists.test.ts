@@ -235,3 +235,13 @@ test('sight and rows are of one moment: what changes while the answer is made is
   expect(listed?.items.map(({ object }) => object.metadata.name)).toEqual(['a']);
   expect(listed?.totalCount).toBe(1);
 });
+
+test('the cursors of a page are those of its edges, letter by letter', async () => {
+  const graph = graphOverMirrors({ model });
+  withPods(graph, 'north', 'a', 'b', 'c');
+  const { at } = await graph.ask('{ pods { pageInfo { startCursor endCursor } edges { cursor again: cursor } } }');
+  const cursors = at('pods.edges.cursor') as readonly string[];
+  expect(at('pods.edges.again')).toEqual(cursors);
+  expect(new Set(cursors).size).toBe(3);
+  expect(at('pods.pageInfo')).toEqual({ startCursor: cursors[0], endCursor: cursors[2] });
+});
