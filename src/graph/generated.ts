@@ -1,5 +1,6 @@
 import type { GraphQLFieldResolver } from 'graphql';
-import type { ModelField, ModelKind, ModelType } from '../model/model.ts';
+import { isRawNumber } from '../core/json.ts';
+import type { ModelField, ModelKind, ModelType, TypeReference } from '../model/model.ts';
 import { asServed, type GraphBuilder } from './builder.ts';
 import type { GraphContext } from './context.ts';
 
@@ -11,7 +12,7 @@ export function addGenerated(builder: GraphBuilder): void {
     if (type !== undefined)
       ref.implement({
         ...describe(type),
-        fields: (t) => fieldsOf(type, (field) => t.field({ ...optionsOf(builder, field), resolve: readerOf(field) })),
+        fields: (t) => fieldsOf(type, (field) => t.field({ ...optionsOf(builder, field), resolve: resolverOf(field, readerOf(field)) })),
       });
   }
   for (const kind of model.kinds.values()) {
@@ -21,7 +22,8 @@ export function addGenerated(builder: GraphBuilder): void {
     ref.implement({
       description: type?.description ?? descriptionOf(kind),
       interfaces: [builder.types.resource],
-      fields: (t) => fieldsOf(type, (field) => t.field({ ...optionsOf(builder, field), resolve: readerInObject(field) })),
+      fields: (t) =>
+        fieldsOf(type, (field) => t.field({ ...optionsOf(builder, field), resolve: resolverOf(field, readerInObject(field)) })),
     });
   }
 }
@@ -34,6 +36,22 @@ function optionsOf(builder: GraphBuilder, { type, description, deprecated }: Mod
     ...(description === undefined ? {} : { description }),
     ...(deprecated === undefined ? {} : { deprecationReason: deprecated }),
   };
+}
+
+/** A field's reader, with what its type cannot say as it was served made sayable. */
+function resolverOf<Source>({ type }: ModelField, read: Resolver<Source>): Resolver<Source> {
+  if (!isFloat(type)) return read;
+  return (source, args, context, info) => inDoubles(read(source, args, context, info));
+}
+
+function isFloat(type: TypeReference): boolean {
+  return 'list' in type ? isFloat(type.list) : 'scalar' in type && type.scalar === 'Float';
+}
+
+/** A `Float` is a double, and to graphql-js an exact integer is no number at all: it is rounded here. `object` has every digit. */
+function inDoubles(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inDoubles);
+  return isRawNumber(value) ? Number(value.rawJSON) : value;
 }
 
 /** Most fields read what their own name says, as graphql-js would by itself. A name that every object inherits must be the value's own. */

@@ -88,6 +88,51 @@ test('integers beyond 2^53 are exact in fields, in object and in yaml; below the
   expect(String(at('exampleThings.items.yaml'))).toContain('size: 9007199254740993\n');
 });
 
+test('an integer beyond 2^53 in a Float is the nearest double, never an error; object has every digit', async () => {
+  const model = withThing(
+    { name: 'size', key: 'size', type: { scalar: 'Float' } },
+    { name: 'sizes', key: 'sizes', type: { list: { scalar: 'Float' } } },
+  );
+  const query = '{ exampleThings(search: "a") { items { spec { size sizes } object } } }';
+  const { errors, json, at } = await ask(model, '{"size":9007199254740993,"sizes":[1.5,-9223372036854775808]}', query);
+  expect(errors).toBeUndefined();
+  expect(at('exampleThings.items.spec')).toEqual([{ size: 2 ** 53, sizes: [1.5, -(2 ** 63)] }]);
+  expect(json).toContain('{"size":9007199254740993,"sizes":[1.5,-9223372036854775808]}');
+});
+
+test('a value that does not fit its schema is an error of its own field: no other item, field or list goes with it', async () => {
+  const model = withThing(
+    { name: 'text', key: 'text', type: { scalar: 'String' } },
+    { name: 'count', key: 'count', type: { scalar: 'Int' } },
+    { name: 'flag', key: 'flag', type: { scalar: 'Boolean' } },
+    { name: 'ratio', key: 'ratio', type: { scalar: 'Float' } },
+    { name: 'counts', key: 'counts', type: { list: { scalar: 'Int' } } },
+    { name: 'part', key: 'part', type: { type: 'ExampleThingSpec' } },
+    { name: 'parts', key: 'parts', type: { list: { type: 'ExampleThingSpec' } } },
+    { name: 'amounts', key: 'amounts', type: { type: 'ResourceList' } },
+    { name: 'kept', key: 'kept', type: { scalar: 'String' } },
+  );
+  const fields = 'text count flag ratio counts part { text part { text } } parts { text } amounts { cpu cpuCores all } kept';
+  const query = `{ exampleThings { totalCount items { metadata { name } spec { ${fields} } object } } }`;
+  const wrong = ['null', '0', '9007199254740993', '""', '"text"', 'true', '[]', '[null]', '[1,"x",{}]', '{}', '{"text":{"a":1},"cpu":[]}'];
+  for (const value of wrong) {
+    const names = ['text', 'count', 'flag', 'ratio', 'counts', 'part', 'parts', 'amounts'];
+    const spec = `{${names.map((name) => `"${name}":${value}`).join(',')},"kept":"yes"}`;
+    const { data, errors, at } = await ask(model, spec, query);
+    expect(at('exampleThings.items.metadata.name'), value).toEqual(['a', 'b']);
+    expect(
+      (data as { exampleThings: { items: readonly { spec: { kept: string } | null }[] } }).exampleThings.items[0]?.spec?.kept,
+      value,
+    ).toBe('yes');
+    for (const { path = [] } of errors ?? []) expect(path.slice(0, 4), value).toEqual(['exampleThings', 'items', 0, 'spec']);
+    for (const { path = [] } of errors ?? []) expect(path.length, value).toBeGreaterThan(4);
+  }
+  for (const spec of ['"text"', '[]', '[{}]', '0', 'true']) {
+    const { at } = await ask(model, spec, query);
+    expect(at('exampleThings.items.metadata.name'), spec).toEqual(['a', 'b']);
+  }
+});
+
 test('object reaches JSON.stringify with every digit', () => {
   const coerce = (name: string, text: string) => scalar(name).coerceOutputValue(parseJsonExactly(text));
   expect(JSON.stringify(coerce('JSON', '{"size":9007199254740993}'))).toBe('{"size":9007199254740993}');

@@ -18,6 +18,8 @@ import { createManualClock, type ManualClock } from './manual-clock.ts';
 /** What came of an operation, with what stands beside it. */
 export interface Answer {
   readonly data: unknown;
+  /** The data as it is sent. */
+  readonly json: string;
   /** The value at a dotted path of the data; through a list, the values of all its elements. */
   at(path: string): unknown;
   readonly errors: ExecutionResult['errors'];
@@ -81,8 +83,9 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
       const contextValue: GraphContext = { reads, read, gateway, clock, budget: createBudget() };
       const result = await graphql({ schema, source, variableValues, contextValue });
       // As a client sees it: without null prototypes, and integers as JSON.stringify prints them.
-      const data: unknown = JSON.parse(JSON.stringify(result.data ?? null));
-      return { data, errors: result.errors, faults, at: (path) => valueAt(data, path.split('.')) };
+      const json = JSON.stringify(result.data ?? null);
+      const data: unknown = JSON.parse(json);
+      return { data, json, errors: result.errors, faults, at: (path) => valueAt(data, path.split('.')) };
     },
   };
 }
