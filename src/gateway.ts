@@ -30,6 +30,7 @@ import type { ClusterGauges } from './serve/metrics.ts';
 import type { OperationScope } from './serve/operations.ts';
 import type { Serving } from './serve/serve.ts';
 import { type Listening, listen } from './serve/server.ts';
+import { AnomalyCounts } from './watch/anomaly-counts.ts';
 import { type ClusterProgress, createMirrors, type MirrorRegistry } from './watch/registry.ts';
 
 export interface GatewayOptions {
@@ -78,13 +79,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const ending = new AbortController();
   stack.defer(() => ending.abort());
   const counts = new UpstreamCounts();
+  const anomalies = new AnomalyCounts();
   const [token, sealKey] = await Promise.all([
     config.tokenFile === undefined ? undefined : readToken(config.tokenFile),
     stateKey(config.stateDirectory),
   ]);
   const { source, demo } = stack.use(await openSource({ config, clock, log }));
 
-  const mirrors = stack.use(createMirrors({ clock, log }));
+  const mirrors = stack.use(createMirrors({ clock, log, onReport: (cluster, report) => anomalies.add(cluster, report) }));
   const fleet = stack.use(
     await createFleet({
       sources: [source],
@@ -123,7 +125,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     contextOf,
     caller: localCaller,
     health,
-    observed: { clusters: () => gaugesOf(mirrors, clock), upstream: () => counts.all() },
+    observed: { clusters: () => gaugesOf(mirrors, clock), upstream: () => counts.all(), anomalies: () => anomalies.all() },
     examples: examples.exampleQueries,
     clock,
     log,

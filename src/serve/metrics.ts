@@ -15,6 +15,8 @@ export interface MetricsOptions {
   readonly clusters: () => readonly ClusterGauges[];
   /** Requests to API servers since the start, asked at each scrape. */
   readonly upstream: () => readonly { readonly cluster: string; readonly verb: string; readonly code: string; readonly count: number }[];
+  /** What was odd in watching since the start, of a closed set of types, asked at each scrape. */
+  readonly anomalies: () => readonly { readonly cluster: string; readonly type: string; readonly count: number }[];
 }
 
 /** Clusters told by name; those beyond are `other`, so that the number of series has a bound. */
@@ -47,13 +49,13 @@ export class Metrics {
     registers: [this.#registry],
   });
 
-  constructor({ clusters, upstream }: MetricsOptions) {
+  constructor({ clusters, upstream, anomalies }: MetricsOptions) {
     this.contentType = this.#registry.contentType;
     if (ofProcess === undefined) {
       ofProcess = new Registry();
       collectDefaultMetrics({ register: ofProcess });
     }
-    this.#countUpstream(upstream);
+    this.#countUpstream({ upstream, anomalies });
     this.#gaugeClusters(clusters);
   }
 
@@ -79,7 +81,7 @@ export class Metrics {
     return texts.join('\n');
   }
 
-  #countUpstream(upstream: MetricsOptions['upstream']): void {
+  #countUpstream({ upstream, anomalies }: Pick<MetricsOptions, 'upstream' | 'anomalies'>): void {
     const count = (name: string, help: string, labelNames: readonly string[], fill: (to: Counter<string>) => void) =>
       new Counter<string>({
         name,
@@ -97,6 +99,9 @@ export class Metrics {
     count('muster_watch_restarts_total', 'Watches that ended and were opened again, by why they ended.', ['cluster', 'reason'], (to) => {
       for (const { cluster, verb, code, count } of upstream())
         if (verb === 'watch') to.inc({ cluster: this.#clusterLabel(cluster), reason: code === 'OK' ? 'ended' : code }, count);
+    });
+    count('muster_watch_anomalies_total', 'What was odd in watching and was dealt with, by what it was.', ['cluster', 'type'], (to) => {
+      for (const { cluster, type, count } of anomalies()) to.inc({ cluster: this.#clusterLabel(cluster), type }, count);
     });
   }
 

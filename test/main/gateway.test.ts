@@ -188,3 +188,17 @@ test('metrics tell of clusters and of requests to them', async () => {
   expect(text).toMatch(/muster_mirror_objects\{cluster="south"\} [1-9]/);
   expect(text).toMatch(/muster_upstream_requests_total\{cluster="north",verb="get",code="OK"\} [1-9]/);
 });
+
+test('metrics count what is odd in watching', async () => {
+  await using run = await runGateway({ contexts: both() });
+  await run.gateway.whenReady(never);
+  await run.query('{ pods { totalCount } }');
+  await vi.waitUntil(() => north.emit('garbage\n', { resource: 'pods' }) > 0, { timeout: 20_000 });
+  await vi.waitUntil(
+    async () =>
+      /muster_watch_anomalies_total\{cluster="north",type="unreadable"\} [1-9]/.test(
+        await (await fetch(new URL('/metrics', run.gateway.url))).text(),
+      ),
+    { timeout: 20_000 },
+  );
+});

@@ -26,6 +26,11 @@ beforeAll(async () => {
         { cluster: 'north', verb: 'watch', code: 'OK', count: 3 },
         { cluster: 'north', verb: 'watch', code: 'EXPIRED', count: 2 },
       ],
+      anomalies: () => [
+        { cluster: 'north', type: 'unreadable', count: 4 },
+        { cluster: 'south', type: 'invariant', count: 1 },
+        ...Array.from({ length: 600 }, (_, n) => ({ cluster: `c${n}`, type: 'errorEvent', count: 1 })),
+      ],
     },
     examples: [{ title: 'hello', query: '# Say hello.\n{ hello }' }],
   });
@@ -93,6 +98,8 @@ test('metrics have the promised names, and labels from closed sets', async () =>
     'muster_upstream_requests_total{cluster="north",verb="list",code="OK"} 7',
     'muster_watch_restarts_total{cluster="north",reason="ended"} 3',
     'muster_watch_restarts_total{cluster="north",reason="EXPIRED"} 2',
+    'muster_watch_anomalies_total{cluster="north",type="unreadable"} 4',
+    'muster_watch_anomalies_total{cluster="other",type="errorEvent"} 102',
   ])
     expect(text).toContain(`${line}\n`);
   for (const name of [

@@ -37,7 +37,7 @@ export async function startServing({ config, schema = () => helloSchema, ...chan
     contextOf: (scope) => scope,
     caller: { key: 'local' },
     health: { isReady: () => true, checks: () => [] },
-    observed: { clusters: () => [], upstream: () => [] },
+    observed: { clusters: () => [], upstream: () => [], anomalies: () => [] },
     examples: [{ title: 'hello', query: '{ hello }' }],
     clock: systemClock,
     log: silentLog,
