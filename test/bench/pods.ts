@@ -3,13 +3,18 @@ import { createHash } from 'node:crypto';
 /** Replicas that share a controller, as docs/mirror.md measures: what differs between them is name, uid, versions, node, address and times. */
 const replicasPerOwner = 12;
 
+/** What differs between two states of one pod, as after an update by its kubelet. */
+export interface PodState {
+  readonly revision?: number;
+  readonly version?: string;
+}
+
 /**
  * One pod as a real cluster serves it in a list: about 6.1 KB of JSON, of it 2.1 KB managedFields; without kind and apiVersion.
  *
  * @param index The same index gives the same pod.
- * @param revision Stands in its resourceVersion and its status, so that two revisions differ as an update of a kubelet does.
  */
-export function podOf(index: number, revision = 0): object {
+export function podOf(index: number, { revision = 0, version = String(1_000_000 + index) }: PodState = {}): object {
   const owner = Math.floor(index / replicasPerOwner);
   const app = `service-${owner}`;
   const hash = digest(`template-${owner}`).slice(0, 10);
@@ -21,7 +26,7 @@ export function podOf(index: number, revision = 0): object {
       generateName: `${app}-${hash}-`,
       namespace,
       uid: uuid(`pod-${index}`),
-      resourceVersion: String(1_000_000 + index + revision * 100_000_000),
+      resourceVersion: version,
       generation: 1,
       creationTimestamp: started,
       labels: {

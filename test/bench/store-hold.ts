@@ -22,7 +22,9 @@ if (collect === undefined) throw new Error('expected --expose-gc');
 
 /** As the transport hands them on: bytes without managedFields. */
 const lines = (revision: number): readonly Buffer[] =>
-  Array.from({ length: count }, (_, index) => Buffer.from(cut(podOf(index, revision))));
+  Array.from({ length: count }, (_, index) =>
+    Buffer.from(cut(podOf(index, { revision, version: String(1_000_000 + index + revision * 100_000_000) }))),
+  );
 
 const first = lines(0);
 const second = lines(1);

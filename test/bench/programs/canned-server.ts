@@ -30,6 +30,8 @@ let requests = 0;
 let lists = 0;
 const sockets = new Set<unknown>();
 let revision = 0;
+/** Of the last event; the list's at first. */
+let version = Number(listVersion);
 
 const { key, certificate, ca } = await createCertificate();
 const server = createSecureServer(
@@ -118,17 +120,18 @@ async function steer(request: IncomingMessage, response: ServerResponse): Promis
   if (pathname === '/expire') return expire(response);
   const events = Number(query.get('count'));
   const rate = Number(query.get('rate') ?? '0');
-  revision += 1;
-  const prepared = Array.from({ length: events }, (_, n) =>
-    eventOf('MODIFIED', Buffer.from(JSON.stringify(podOf((n * 7919) % count, revision + Math.floor(n / count))))),
-  );
+  const prepared = Array.from({ length: events }, (_, n) => {
+    if (n % count === 0) revision += 1;
+    version += 1;
+    return eventOf('MODIFIED', Buffer.from(JSON.stringify(podOf((n * 7919) % count, { revision, version: String(version) }))));
+  });
   const started = performance.now();
   const step = rate === 0 ? 256 : Math.max(1, Math.round(rate / 200));
   for (let from = 0; from < events; from += step) {
     for (const watch of watches) await writeAll(watch, prepared.slice(from, from + step));
     if (rate > 0) await sleep(Math.max(0, started + (from / rate) * 1000 - performance.now()));
   }
-  json(response, { pushed: events });
+  json(response, { version: String(version) });
 }
 
 function expire(answer: ServerResponse): void {

@@ -52,7 +52,7 @@ export function watchLoop(): { stop(): { readonly longestStallMs: number; readon
 }
 
 /** Asks until it is true, every few milliseconds: what a measuring program waits with, as it measures CPU and not time. */
-export async function reached(condition: () => boolean | Promise<boolean>, withinMs = 120_000): Promise<void> {
+export async function reached(condition: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`not reached within ${withinMs} ms: ${condition.toString()}`);
@@ -60,18 +60,21 @@ export async function reached(condition: () => boolean | Promise<boolean>, withi
   }
 }
 
-/** Tells the canned server to push events; resolves when it has written them. */
-export async function push(control: string, { count, rate = 0 }: { readonly count: number; readonly rate?: number }): Promise<void> {
-  await post(`${control}/push?count=${count}&rate=${rate}`);
+/** Tells the canned server to push events; resolves, when it has written them, with the version of the last. */
+export async function push(control: string, { count, rate = 0 }: { readonly count: number; readonly rate?: number }): Promise<string> {
+  return (JSON.parse(await post(`${control}/push?count=${count}&rate=${rate}`)) as { version: string }).version;
 }
 
-/** One POST without a body, to its end. */
-export async function post(url: string): Promise<void> {
+/** One POST without a body, to its end: the answer. */
+export async function post(url: string): Promise<string> {
   const { request } = await import('node:http');
-  await new Promise<void>((resolve, reject) => {
+  return new Promise((resolve, reject) => {
     const call = request(url, { method: 'POST' }, (response) => {
-      response.resume();
-      response.once('end', () => resolve());
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.once('end', () => resolve(text));
     });
     call.once('error', reject);
     call.end();
