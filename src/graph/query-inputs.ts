@@ -17,7 +17,8 @@ export function addQueryInputs({ pothos, types }: GraphBuilder): void {
   types.where.implement({
     description:
       'A filter. All that one level says must hold. `path` goes through the fields of this schema: `spec.replicas`, `metadata.labels["a.b/c"]`, ' +
-      '`cluster.region`; through a list it matches if any element does.',
+      '`cluster.region`; through a list it matches if any element does. At most 100 conditions, ' +
+      '1,000 values of `in`, and 16 levels.',
     fields: (t) => ({
       path: t.string({ description: 'What the other members of this level are about.' }),
       eq: t.field({ type: 'JSON', description: 'Equal to this.' }),

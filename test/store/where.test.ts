@@ -271,7 +271,7 @@ describe('several kinds', () => {
 });
 
 describe('refuses', () => {
-  const tooMany = Array.from({ length: 1_001 }, () => ({ path: 'spec.text', eq: 'x' }));
+  const tooMany = Array.from({ length: 101 }, () => ({ path: 'spec.text', eq: 'x' }));
   const nested = (levels: number): WhereInput => (levels === 0 ? { path: 'spec.text', eq: 'x' } : { not: nested(levels - 1) });
   const deep = (levels: number): Json => (levels === 0 ? 1 : [deep(levels - 1)]);
 
@@ -303,9 +303,15 @@ describe('refuses', () => {
     ['some of what is no list', { path: 'spec.one', some: { path: 'name', eq: 'x' } }, /expected a list for some, got spec\.one/],
     ['some without a path where elements have fields', { path: 'spec.parts', some: { eq: 'x' } }, /expected a field of the element/],
     ['a wrong path in some', { path: 'spec.parts', some: { path: 'nam', eq: 'x' } }, /no field nam in ExamplePart; did you mean name\?/],
-    ['1,001 terms', { or: tooMany }, /at most 1000 terms/],
-    ['1,001 values', { path: 'spec.text', in: Array.from({ length: 1_001 }, () => 'x') }, /at most 1000 terms/],
-    ['a thousand empty levels', { and: Array.from({ length: 1_001 }, () => ({})) }, /at most 1000 terms/],
+    ['101 conditions', { or: tooMany }, /at most 100 conditions, got 101 or more/],
+    [
+      '101 conditions on all levels',
+      { and: tooMany.map((level, index) => (index % 2 === 0 ? { not: level } : { or: [level] })) },
+      /at most 100 conditions/,
+    ],
+    ['two in one level', { or: tooMany.slice(0, 51).map((level) => ({ ...level, exists: true })) }, /at most 100 conditions/],
+    ['1,001 values', { path: 'spec.text', in: Array.from({ length: 1_001 }, () => 'x') }, /at most 1000 values of in, got 1001 or more/],
+    ['many empty levels', { and: Array.from({ length: 101 }, () => ({})) }, /at most 100 conditions/],
     ['17 levels', nested(16), /at most 16 levels/],
     ['levels beyond counting', nested(5_000), /at most 16 levels/],
     ['JSON of 65 levels', { path: 'spec.any', eq: deep(65) }, /at most 64 deep/],
@@ -316,7 +322,8 @@ describe('refuses', () => {
   test('nothing that is within the bounds', () => {
     const source = sourceOfSpecs('{"text":"x","any":1}');
     expect(found(source, nested(15))).toEqual([]);
-    expect(found(source, { or: tooMany.slice(0, 499) })).toEqual(['s0']);
+    expect(found(source, { or: tooMany.slice(0, 100) })).toEqual(['s0']);
+    expect(found(source, { path: 'spec.text', in: Array.from({ length: 1_000 }, () => 'x') })).toEqual(['s0']);
     expect(found(source, { path: 'spec.any', ne: deep(64) })).toEqual(['s0']);
   });
 });
