@@ -12,6 +12,7 @@ import { readList } from './lists.ts';
 import { createLiveReads } from './live.ts';
 import type { ClusterView, ReadContext, Reads, ServedKindView, WithinModel } from './reads.ts';
 import { createSeal } from './seal.ts';
+import { createSensitiveKinds } from './sensitive-kinds.ts';
 import { type LiveMember, readById, readSingle } from './singles.ts';
 
 export interface ReadsOptions {
@@ -23,16 +24,19 @@ export interface ReadsOptions {
   readonly member: (name: ClusterName) => LiveMember | undefined;
   /** 32 bytes: what cursors are sealed with. Replicas that share it read each other's. */
   readonly sealKey: Uint8Array;
+  /** Kinds to be treated as Secrets are, by `keyOfKind`: those of which the mirrors hold only metadata. None by default. */
+  readonly sensitiveKinds?: readonly string[];
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** The read side over these mirrors. It owns nothing that has to be ended: each request gives back what it holds. */
-export function createReads({ mirrors, access, model, member, sealKey, clock, log }: ReadsOptions): Reads {
+export function createReads({ mirrors, access, model, member, sealKey, sensitiveKinds, clock, log }: ReadsOptions): Reads {
   const views = createClusterViews({ mirrors, access, settingsOf: (name) => member(name)?.settings });
   const parts = { mirrors, access, views, clock };
-  const lists = { ...parts, model, seal: createSeal(sealKey) };
-  const singles = { ...parts, member, live: createLiveReads(clock), log };
+  const sensitive = createSensitiveKinds(sensitiveKinds);
+  const lists = { ...parts, model, seal: createSeal(sealKey), sensitive };
+  const singles = { ...parts, member, sensitive, live: createLiveReads(clock), log };
   return {
     clusters: (context, { names, labels }) => {
       const asked = names == null ? views.visible(context.caller) : views.named(context.caller, names);

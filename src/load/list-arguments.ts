@@ -2,11 +2,12 @@ import { MusterError } from '../core/errors.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import { type LabelSelector, parseSelector } from '../core/selectors.ts';
 import type { Model, ModelKind } from '../model/model.ts';
+import { findPath, isMisfit, parsePath } from '../model/paths.ts';
 import { canonicalFilter } from '../store/cursor.ts';
 import { compileOrder, type Order } from '../store/order.ts';
 import { compileWhere, type Where } from '../store/where.ts';
-import { isSecret } from './manifest.ts';
 import type { ListArguments, WhereInput } from './reads.ts';
+import type { SensitiveKinds } from './sensitive-kinds.ts';
 
 /** The arguments of a list field, checked. */
 export interface CheckedArguments {
@@ -32,15 +33,22 @@ const maxSearchLength = 256;
 /** How long a single field waits for a first list: it has no argument for it. */
 export const singleWaitMs = defaultWaitSeconds * 1_000;
 
+/** What arguments are checked against. */
+export interface AskedKinds {
+  readonly model: Model;
+  readonly kinds: readonly ModelKind[];
+  readonly sensitive: SensitiveKinds;
+}
+
 /**
  * Checks everything that can be wrong before anything is asked or waited for. Absent and null mean the default.
  *
  * @throws {MusterError} `BAD_INPUT`: what was expected and what came.
  */
-export function checkArguments(args: ListArguments, model: Model, kinds: readonly ModelKind[]): CheckedArguments {
+export function checkArguments(args: ListArguments, asked: AskedKinds): CheckedArguments {
+  const { model, kinds } = asked;
   const selector = args.labels == null ? undefined : parseSelector(args.labels);
-  if (kinds.length > 0 && kinds.every(isSecret)) refuseValuesOfSecrets(args);
-  return {
+  const checked = {
     clusters: args.clusters ?? undefined,
     namespaces: args.namespaces == null ? undefined : [...new Set(args.namespaces)].sort(),
     selector,
@@ -52,6 +60,9 @@ export function checkArguments(args: ListArguments, model: Model, kinds: readonl
     waitMs: checkWaitSeconds(args.waitSeconds) * 1_000,
     filter: canonicalFilter({ ...args, kinds: kinds.map(keyOfKind), selector }),
   };
+  // Last, when what the paths may cost is known to be within bounds.
+  refuseValuesHeldBack(args, asked);
+  return checked;
 }
 
 function checkFirst(first: number | null | undefined): number {
@@ -72,16 +83,26 @@ function checkSearch(search: string | null | undefined): string | undefined {
   throw new MusterError('BAD_INPUT', `expected at most ${maxSearchLength} characters to search for, got ${search.length}`);
 }
 
-/** Of a Secret only the metadata is held, so a filter on its values would find nothing and say nothing. */
-function refuseValuesOfSecrets({ where, orderBy }: ListArguments): void {
-  const wrong = [...pathsIn(where), ...(orderBy ?? []).map(({ path }) => path)].find(
-    (path) => !/^(metadata|cluster|kind|apiVersion)\b/.test(path),
-  );
-  if (wrong === undefined) return;
-  throw new MusterError(
-    'BAD_INPUT',
-    `expected a path in metadata or cluster, as of Secrets only the metadata is held, got ${wrong.slice(0, 80)}`,
-  );
+const metadataRoots: ReadonlySet<string> = new Set(['metadata', 'cluster', 'kind', 'apiVersion']);
+
+/**
+ * Of a sensitive kind only the metadata is held, so a filter on its values would find nothing and say nothing. Beside other kinds, a path that it
+ * does not have is no question to it.
+ */
+function refuseValuesHeldBack({ where, orderBy }: ListArguments, { model, kinds, sensitive }: AskedKinds): void {
+  const guarded = kinds.filter((kind) => sensitive.has(kind));
+  if (guarded.length === 0) return;
+  const alone = guarded.length === kinds.length;
+  for (const path of new Set([...pathsIn(where), ...(orderBy ?? []).map((term) => term.path)])) {
+    if (metadataRoots.has(parsePath(path)?.[0] ?? '')) continue;
+    const kind = alone ? guarded[0] : guarded.find((one) => !isMisfit(findPath(model, one, path)));
+    if (kind === undefined) continue;
+    const advice = alone ? '' : `; or kinds without ${keyOfKind(kind)}`;
+    throw new MusterError(
+      'BAD_INPUT',
+      `expected a path in metadata or cluster, as of ${keyOfKind(kind)} only the metadata is held, got ${path.slice(0, 80)}${advice}`,
+    );
+  }
 }
 
 /** The paths of a filter that begin at the object. Walked without recursion: how deep it may go is checked elsewhere. */

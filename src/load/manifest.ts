@@ -5,7 +5,7 @@ import type { Row } from './reads.ts';
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** True for the kind whose values are shown by one live read only. */
+/** True for the kind that each cluster's config has its own rule for. */
 export function isSecret({ group, kind }: GroupKind): boolean {
   return group === '' && kind === 'Secret';
 }
@@ -16,21 +16,30 @@ export function manifestOf({ kind, resource, object }: Row): JsonObject {
   return { apiVersion: apiVersionOf(resource), kind: kind.kind, ...rest };
 }
 
+/** What decides how much of an object may leave the gateway. */
+export interface Redaction {
+  /** Its kind is one of `SensitiveKinds`. */
+  readonly sensitive: boolean;
+  /** It was read at this moment, for this answer alone. */
+  readonly live: boolean;
+}
+
 /**
- * What of an object may leave the gateway: no `managedFields`; of a Secret neither the annotation that repeats its data nor, unless it was
- * read live, the data. The object itself where nothing has to go; nothing is changed in place.
+ * What of an object may leave the gateway: no `managedFields`; of a sensitive kind neither the annotation that repeats its values nor, unless it
+ * was read live, anything but its metadata. The object itself where nothing has to go; nothing is changed in place.
  */
-export function redact(object: KubernetesObject, kind: GroupKind, { live }: { readonly live: boolean }): KubernetesObject {
-  const secret = isSecret(kind);
-  const metadata = redactMetadata(object.metadata, secret);
-  const dropped = secret && !live ? ['data', 'stringData'].filter((key) => Object.hasOwn(object, key)) : [];
+export function redact(object: KubernetesObject, { sensitive, live }: Redaction): KubernetesObject {
+  const metadata = redactMetadata(object.metadata, sensitive);
+  const dropped = sensitive && !live ? Object.keys(object).filter((key) => !shownOfSensitive.has(key)) : [];
   if (metadata === object.metadata && dropped.length === 0) return object;
   return { ...without(object, dropped), metadata };
 }
 
-function redactMetadata(metadata: ObjectMetadata, secret: boolean): ObjectMetadata {
+const shownOfSensitive: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+
+function redactMetadata(metadata: ObjectMetadata, sensitive: boolean): ObjectMetadata {
   const { annotations } = metadata;
-  const repeated = secret && annotations !== undefined && Object.hasOwn(annotations, lastApplied);
+  const repeated = sensitive && annotations !== undefined && Object.hasOwn(annotations, lastApplied);
   if (!repeated && !Object.hasOwn(metadata, 'managedFields')) return metadata;
   const rest = without(metadata, ['managedFields']);
   return repeated ? { ...rest, annotations: without(annotations, [lastApplied]) } : rest;

@@ -74,7 +74,10 @@ export async function readById(options: SinglesOptions, context: ReadContext, { 
   const cluster = options.views.find(context.caller, key.cluster);
   if (kind === undefined || cluster === undefined) return nothing;
   if (options.sensitive.has(kind) && from === 'live') {
-    throw new MusterError('BAD_INPUT', `expected a kind other than ${keyOfKind(kind)}: its values are read by ${kind.one}(live: true) alone`);
+    throw new MusterError(
+      'BAD_INPUT',
+      `expected a kind other than ${keyOfKind(kind)}: its values are read by ${kind.one}(live: true) alone`,
+    );
   }
   const namespace = key.namespace === '' ? undefined : key.namespace;
   return find(options, context, { cluster, kind, key: { ...key, namespace }, from });

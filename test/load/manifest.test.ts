@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { manifestOf, redact } from '../../src/load/manifest.ts';
 import type { Row } from '../../src/load/reads.ts';
+import { createSensitiveKinds } from '../../src/load/sensitive-kinds.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 
-const secret = { group: '', kind: 'Secret' };
-const configMap = { group: '', kind: 'ConfigMap' };
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 const object = objectNamed(
@@ -13,29 +12,36 @@ const object = objectNamed(
   { data: { token: 'x' }, stringData: { token: 'x' }, type: 'Opaque' },
 );
 
-test('of a Secret that is not read live nothing leaves but its metadata and type, without what repeats its data', () => {
-  const { data, stringData, metadata, ...rest } = redact(object, secret, { live: false });
-  expect([data, stringData, rest]).toEqual([undefined, undefined, { type: 'Opaque' }]);
+test('of a sensitive kind that is not read live nothing leaves but its metadata, without what repeats its data', () => {
+  const { data, stringData, metadata, ...rest } = redact(object, { sensitive: true, live: false });
+  expect([data, stringData, rest]).toEqual([undefined, undefined, {}]);
   expect(metadata.annotations).toEqual({ kept: 'yes' });
   expect(metadata.managedFields).toBeUndefined();
   expect(JSON.stringify(metadata.labels)).toBe('{"__proto__":"own"}');
 });
 
 test('a Secret that is read live keeps its values, and still not what repeats them', () => {
-  const redacted = redact(object, secret, { live: true });
+  const redacted = redact(object, { sensitive: true, live: true });
   expect(redacted.data).toEqual({ token: 'x' });
   expect(JSON.stringify(redacted)).not.toContain('the data again');
 });
 
 test('other kinds keep everything but managedFields; what needs no change is the object itself; nothing is changed in place', () => {
   const before = JSON.stringify(object);
-  const redacted = redact(Object.freeze(object), configMap, { live: false });
+  const redacted = redact(Object.freeze(object), { sensitive: false, live: false });
   expect(redacted.metadata.annotations?.[lastApplied]).toBe('the data again');
   expect(redacted.metadata.managedFields).toBeUndefined();
-  expect(redact(redacted, configMap, { live: false })).toBe(redacted);
+  expect(redact(redacted, { sensitive: false, live: false })).toBe(redacted);
   expect(JSON.stringify(object)).toBe(before);
   // Only core's Secret: a kind of somebody else may be called so too.
-  expect(redact(object, { group: 'example.com', kind: 'Secret' }, { live: false }).data).toEqual({ token: 'x' });
+  const sensitive = createSensitiveKinds(['Widget.example.com']);
+  expect(sensitive.has({ group: 'example.com', kind: 'Secret' })).toBe(false);
+  expect(
+    [
+      { group: '', kind: 'Secret' },
+      { group: 'example.com', kind: 'Widget' },
+    ].every(sensitive.has),
+  ).toBe(true);
 });
 
 test('a manifest says what it is, however little the item of a list says', () => {

@@ -51,6 +51,15 @@ test.each([
   ['{ secrets(where: { and: { not: { path: "data.token", exists: true } } }) { totalCount } }', /only the metadata is held/],
   ['{ secrets(orderBy: { path: "type" }) { totalCount } }', /only the metadata is held/],
   ['{ secret(cluster: "north", namespace: "shop", name: "a") { id } }', /live: true/],
+  [
+    '{ resources(kinds: ["Secret", "ConfigMap"], where: { path: "data.password", exists: true }) { totalCount } }',
+    /as of Secret only the metadata is held, got data\.password; or kinds without Secret/,
+  ],
+  [
+    '{ resources(where: { or: { path: "[\\"data\\"].password", exists: true } }) { totalCount } }',
+    /as of Secret only the metadata is held/,
+  ],
+  ['{ resources(kinds: ["ConfigMap", "Secret"], orderBy: { path: "data.a" }) { totalCount } }', /as of Secret only the metadata is held/],
 ])('refuses %s, saying what is wrong', async (query, message) => {
   expect(await refusal(graphWithPods(), query)).toMatch(message);
 });
@@ -124,4 +133,13 @@ test('a hidden cluster is an unknown one: same bytes, and it is never asked', as
     pods: { sync: [{ cluster: { name: 'north' } }] },
   });
   expect(mirrors.peek(hidden.name, pods)).toBeUndefined();
+});
+
+test('beside other kinds, a path that Secrets do not have is no question to them', async () => {
+  const { ask } = graphWithPods();
+  const answer = await ask(
+    '{ resources(kinds: ["Secret", "Pod"], where: { path: "spec.nodeName", exists: false }, waitSeconds: 0) { totalCount } }',
+  );
+  expect(answer.errors).toBeUndefined();
+  expect(answer.at('resources.totalCount')).toBe(3);
 });

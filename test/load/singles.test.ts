@@ -3,6 +3,7 @@ import type { LiveAnswer, LiveRequest } from '../../src/cluster/cluster-api.ts';
 import type { Fault, FaultCode } from '../../src/core/faults.ts';
 import { type ClusterName, clusterName } from '../../src/core/names.ts';
 import type { MemberSettings } from '../../src/fleet/member.ts';
+import { idOfObject } from '../../src/load/ids.ts';
 import type { LiveMember } from '../../src/load/singles.ts';
 import { graphOverMirrors } from '../support/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
@@ -22,7 +23,7 @@ interface Upstream {
   answer: LiveAnswer;
 }
 
-function graphWithLive(secretsRule: MemberSettings['secrets'] = 'live') {
+function graphWithLive(secretsRule: MemberSettings['secrets'] = 'live', sensitiveKinds: readonly string[] = []) {
   const upstream: Upstream = { requests: [], answer: { type: 'failed', fault: faultOf('NOT_FOUND') } };
   const nothing = async function* () {};
   const member = (name: ClusterName): LiveMember => ({
@@ -38,7 +39,7 @@ function graphWithLive(secretsRule: MemberSettings['secrets'] = 'live') {
       },
     },
   });
-  const graph = graphOverMirrors({ model, member });
+  const graph = graphOverMirrors({ model, member, sensitiveKinds });
   const north = graph.mirrors.join('north');
   north.discover(pods, deployments, secrets, nodes);
   return { ...graph, north, upstream };
@@ -214,4 +215,53 @@ test.each(['metadata', 'none'] as const)('secrets: %s allows no live read', asyn
   expect(data).toEqual({ secret: null });
   expect(faults).toMatchObject([{ fault: { code: 'FORBIDDEN' } }]);
   expect([upstream.requests, logged]).toEqual([[], []]);
+});
+
+test('an id whose kind is in no namespace but has one, or is in one but has none, is absent: live or not', async () => {
+  const { ask, upstream } = graphWithLive();
+  const place = { cluster: 'north', group: '', name: 'x' };
+  for (const id of [idOfObject({ ...place, kind: 'Node', namespace: 'shop' }), idOfObject({ ...place, kind: 'Pod', namespace: '' })]) {
+    for (const live of [true, false]) {
+      const { data, errors, faults } = await ask('query ($id: ID!, $live: Boolean!) { resource(id: $id, live: $live) { id } }', {
+        id,
+        live,
+      });
+      expect([data, errors, faults]).toEqual([{ resource: null }, undefined, []]);
+    }
+  }
+  expect(upstream.requests).toEqual([]);
+});
+
+test('a kind that the config calls sensitive is treated as Secrets are, whatever the rule for Secrets', async () => {
+  const { ask, north, upstream, logged } = graphWithLive('none', ['Deployment.apps']);
+  const text = secretText.replace('"Secret"', '"Deployment"').replace('"data"', '"spec"');
+  north.mirror(deployments).list(JSON.parse(text));
+  const listed = await ask('{ deployments { items { id object yaml metadata { name annotations } } } }');
+  expect(listed.at('deployments.items.metadata')).toEqual([{ name: 'keys', annotations: { kept: 'yes' } }]);
+  expect(listed.at('deployments.items.object')).toEqual([{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: expect.anything() }]);
+  const [id] = listed.at('deployments.items.id') as string[];
+  const byId = await ask('query ($id: ID!) { resource(id: $id) { object } }', { id });
+  expect(JSON.stringify([listed.data, byId.data])).not.toContain(canary);
+
+  for (const [query, message] of [
+    ['{ deployment(cluster: "north", namespace: "shop", name: "keys") { id } }', /expected deployment with live: true/],
+    [`{ resource(id: "${id}", live: true) { id } }`, /deployment\(live: true\) alone/],
+    ['{ deployments(where: { path: "spec.replicas", gt: 0 }) { totalCount } }', /as of Deployment\.apps only the metadata is held/],
+    ['{ resources(kinds: ["deploy", "rs"], orderBy: { path: "spec.replicas" }) { totalCount } }', /or kinds without Deployment\.apps/],
+  ] as const) {
+    expect((await ask(query)).errors?.[0]?.message).toMatch(message);
+  }
+
+  upstream.answer = answered(text);
+  const live = await ask(
+    '{ deployment(cluster: "north", namespace: "shop", name: "keys", live: true) { object metadata { annotations } } }',
+  );
+  expect(live.at('deployment.object.spec')).toEqual({ token: canary });
+  expect(live.at('deployment.metadata.annotations')).toEqual({ kept: 'yes' });
+  expect(logged).toEqual([
+    {
+      fields: { cluster: 'north', namespace: 'shop', name: 'keys', caller: 'me', kind: 'Deployment.apps' },
+      message: 'an object of a sensitive kind was read live',
+    },
+  ]);
 });

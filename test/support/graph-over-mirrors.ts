@@ -46,6 +46,7 @@ export interface GraphOverMirrorsOptions {
   readonly access?: Access;
   readonly member?: (name: ClusterName) => LiveMember | undefined;
   readonly sealKey?: Uint8Array;
+  readonly sensitiveKinds?: readonly string[];
   readonly mirrors?: FakeMirrors;
 }
 
@@ -62,6 +63,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
     model: () => model,
     member: options.member ?? (() => undefined),
     sealKey: options.sealKey ?? new Uint8Array(32),
+    ...(options.sensitiveKinds === undefined ? {} : { sensitiveKinds: options.sensitiveKinds }),
     clock,
     log,
   });
