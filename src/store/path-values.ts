@@ -22,7 +22,7 @@ export interface Place {
 
 /** True if a value at the end of the path passes. What is absent or null is no value; a path through lists may have many. */
 export function someValue(path: ModelPath, { here, around }: Place, test: (value: Json) => boolean): boolean {
-  return walk(path.from === 'object' ? here : around[path.from], path.steps, { index: 0, test });
+  return walk(path.from === 'object' ? here : around[path.from], { steps: path.steps, test }, 0);
 }
 
 /** True if an element of a list, also of lists in it, passes; of what is no list, the value itself. */
@@ -39,22 +39,27 @@ export function someElement(value: Json, test: (value: Json) => boolean): boolea
 
 /** The member of that key which the value itself has, never what it inherits. */
 export function memberOf(value: Json, key: string): Json | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, key) || isRawNumber(value))
-    return undefined;
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, key)) return undefined;
+  // What a raw number holds is no member; it has no other key than this, so no other one needs to be asked for.
+  if (key === 'rawJSON' && isRawNumber(value)) return undefined;
   return (value as JsonObject)[key];
 }
 
 interface Walk {
-  readonly index: number;
+  readonly steps: ModelPath['steps'];
   readonly test: (value: Json) => boolean;
 }
 
-function walk(value: Json, steps: ModelPath['steps'], { index, test }: Walk): boolean {
-  const step = steps[index];
-  if (step === undefined) return test(value);
-  const member = memberOf(value, step.key);
-  if (member === undefined || member === null) return false;
-  const onward = { index: index + 1, test };
-  if (!step.list) return walk(member, steps, onward);
-  return someElement(member, (element) => walk(element, steps, onward));
+/** In a loop, and of its own making nothing: it runs once for each condition and object. */
+function walk(from: Json, way: Walk, start: number): boolean {
+  const { steps, test } = way;
+  let value = from;
+  for (let index = start; index < steps.length; index++) {
+    const step = steps[index];
+    const member = step === undefined ? undefined : memberOf(value, step.key);
+    if (step === undefined || member === undefined || member === null) return false;
+    if (step.list) return someElement(member, (element) => walk(element, way, index + 1));
+    value = member;
+  }
+  return test(value);
 }
