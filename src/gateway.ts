@@ -86,7 +86,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   ]);
   const { source, demo } = stack.use(await openSource({ config, clock, log }));
 
-  const mirrors = stack.use(createMirrors({ clock, log, onReport: (cluster, report) => anomalies.add(cluster, report) }));
+  const { sensitiveKinds } = config;
+  const mirrors = stack.use(createMirrors({ clock, log, sensitiveKinds, onReport: (cluster, report) => anomalies.add(cluster, report) }));
   const fleet = stack.use(
     await createFleet({
       sources: [source],
@@ -98,7 +99,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   const { baseline, serve, examples } = await prepare();
   const fetchDocument = createDocumentFetcher((name) => fleet.member(name)?.api);
-  const models = createCatalog({ mirrors, baseline, fetchDocument, clock, log }, ending.signal);
+  const models = createCatalog({ mirrors, baseline, groups: config.kinds, fetchDocument, clock, log }, ending.signal);
   const schema = createLiveSchema({ models, clock, log }, ending.signal);
   const health = healthOf(mirrors, models);
   const reads = createReads({
@@ -107,6 +108,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     model: () => schema.current().model,
     member: (name) => fleet.member(name),
     sealKey,
+    sensitiveKinds,
     clock,
     log,
   });

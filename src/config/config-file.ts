@@ -14,6 +14,7 @@ import {
   required,
   type Shape,
   text,
+  textLike,
   type ValuesOf,
 } from './shape.ts';
 
@@ -61,6 +62,21 @@ const limitKeys = {
   querySeconds: optional(integer({ min: 1, max: 600 }), `Seconds until a query is aborted; ${defaultLimits.querySeconds} by default.`),
 };
 
+const label = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?';
+
+/** With a capital: the plural of a kind (`widgets.example.com`) would never be the name of one, and so guard nothing. */
+const kindName = textLike(new RegExp(`[A-Z][A-Za-z0-9]*(?:\\.${label})*`), 'a kind with its group, such as Widget.example.com');
+
+const groupPattern = textLike(
+  new RegExp(`\\*|(?:\\*\\.)?${label}(?:\\.${label})*`),
+  'an API group such as example.com, or all below one such as *.example.com',
+);
+
+const kindsKeys = {
+  allow: optional(listOf(groupPattern), 'API groups whose custom kinds belong into the schema, such as *.example.com; absent, all.'),
+  deny: optional(listOf(groupPattern), 'API groups whose custom kinds are left out, whatever is allowed.'),
+};
+
 const fileKeys = {
   apiVersion: required(oneOf([configApiVersion]), 'The version of this file.'),
   clusters: optional(
@@ -73,6 +89,11 @@ const fileKeys = {
   tokenFile: optional(text, 'A file with the bearer token that every request must show.'),
   logLevel: optional(oneOf(logLevels), 'The least severe lines to log.'),
   secrets: optional(oneOf(secretsModes), 'What may be had of Secrets: nothing, their metadata, or also their data one at a time.'),
+  sensitiveKinds: optional(
+    listOf(kindName),
+    'Kinds to be treated as Secrets are, such as Widget.example.com: mirrored without their values, which are read live, one at a time.',
+  ),
+  kinds: optional(mapping(kindsKeys), 'Which custom kinds the schema has. It keeps the schema small; it is no permission.'),
   shutdownDelaySeconds: optional(integer({ min: 0, max: 600 }), 'Seconds between telling "not ready" and the end of accepting.'),
   limits: optional(mapping(limitKeys), 'Bounds of what one caller may ask.'),
 };

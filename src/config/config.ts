@@ -39,6 +39,10 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Where a cluster of the config file does not say otherwise. */
   readonly secrets: SecretsMode;
+  /** Kinds to be treated as Secrets are, by kind and group: `Widget.example.com`. */
+  readonly sensitiveKinds: readonly string[];
+  /** Groups, or `*.` and what they end in, whose custom kinds the schema has or has not. `deny` wins; without `allow` all are allowed. */
+  readonly kinds: { readonly allow?: readonly string[]; readonly deny?: readonly string[] };
   readonly limits: Limits;
   /** Seconds between telling "not ready" and the end of accepting. */
   readonly shutdownDelaySeconds: number;

@@ -50,6 +50,8 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
     ...(tokenFile === undefined ? {} : { tokenFile }),
     logLevel: said.logLevel === undefined ? (file.logLevel ?? defaultLogLevel) : logLevelOf(said.logLevel),
     secrets: file.secrets ?? defaultSecrets,
+    sensitiveKinds: file.sensitiveKinds ?? [],
+    kinds: file.kinds ?? {},
     limits: { ...defaultLimits, ...file.limits },
     shutdownDelaySeconds: file.shutdownDelaySeconds ?? defaultShutdownDelaySeconds,
     stateDirectory: path.join(environment.XDG_STATE_HOME || path.join(environment.HOME ?? homedir(), '.local/state'), 'muster'),

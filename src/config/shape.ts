@@ -107,6 +107,18 @@ export const labelText: Shape<string> = {
   schema: { type: ['string', 'number', 'boolean'], maxLength: 253 },
 };
 
+/** Text of at most 253 characters that matches the whole of a pattern; `what` says in words what that is, with an example. */
+export function textLike(pattern: RegExp, what: string): Shape<string> {
+  const whole = `^(?:${pattern.source})$`;
+  return {
+    read: (value, path) => {
+      if (typeof value !== 'string' || value.length > 253 || !new RegExp(whole).test(value)) throw expected(path, what, value);
+      return value;
+    },
+    schema: { type: 'string', maxLength: 253, pattern: whole },
+  };
+}
+
 /** True or false. */
 export const flag: Shape<boolean> = {
   read: (value, path) => {

@@ -11,6 +11,7 @@ import type { KindSchema } from '../model/shapes.ts';
 import type { ClusterState, Mirrors } from '../watch/mirrors.ts';
 import { debounce } from './debounce.ts';
 import { definitionKind, followDefinitions } from './definitions.ts';
+import { createGroupFilter, type GroupRules } from './group-filter.ts';
 import { createGrownKinds } from './grown-kinds.ts';
 import { createUnknownKinds, type FetchDocument } from './unknown-kinds.ts';
 
@@ -29,6 +30,8 @@ export interface CatalogOptions {
   readonly mirrors: Mirrors;
   /** The built-in kinds. */
   readonly baseline: Model;
+  /** Which groups' kinds belong into the model beside the built-in ones; all by default. */
+  readonly groups?: GroupRules;
   /** Asks a cluster for the OpenAPI document of kinds that neither the baseline nor a CustomResourceDefinition knows. */
   readonly fetchDocument: FetchDocument;
   readonly clock: Clock;
@@ -43,10 +46,13 @@ const atMostMs = 1_000;
  * Follows what the clusters define and serve, until the signal aborts: a new model 0.3 to 1 s after a change that matters.
  *
  * A definition that cannot be understood leaves its group as it last was, or out, and the others alone. A kind that was served and that nobody
- * serves any more stays, deprecated.
+ * serves any more stays, deprecated. Of groups that the rules leave out nothing is converted or asked for; built-in groups are never left out.
  */
 export function createCatalog(options: CatalogOptions, signal: AbortSignal): Catalog {
-  const { mirrors, baseline, clock, log } = options;
+  const { mirrors, baseline, clock, log, groups = {} } = options;
+  const builtIn = new Set([...baseline.kinds.values()].map(({ group }) => group));
+  const isAllowed = createGroupFilter(groups);
+  const belongs = (group: string) => builtIn.has(group) || isAllowed(group);
   const grown = createGrownKinds();
   const readers = new Set<(model: Model) => void>();
   const converted = createConversions();
@@ -62,14 +68,15 @@ export function createCatalog(options: CatalogOptions, signal: AbortSignal): Cat
 
   function rebuild(): void {
     const clusters = definitions.now();
-    const { schemas, broken } = converted.of(clusters.flatMap(({ objects }) => [...objects]));
+    const { schemas, broken } = converted.of(clusters.flatMap(({ objects }) => [...objects]).filter((one) => belongs(groupOf(one))));
     const before = grown.snapshot();
     const fresh = [...schemas, ...unknown.found()].filter(({ group }) => !broken.has(group));
     const grew = fresh.map((schema) => grown.add(schema)).some(Boolean);
     const nowUnserved = unservedOf(mirrors.clusters(), schemas, everServed);
     if (grew || !equalSets(nowUnserved, unserved)) adopt(before, nowUnserved);
     problem = [...[...broken.values()], ...created.problems.map(({ message }) => message)].sort().join('; ') || undefined;
-    const known = new Set([...baseline.kinds.keys(), ...schemas.map(keyOfKind)]);
+    const leftOut = mirrors.clusters().flatMap(({ resources = [] }) => resources.filter(({ group }) => !belongs(group)));
+    const known = new Set([...baseline.kinds.keys(), ...[...schemas, ...leftOut].map(keyOfKind)]);
     // Before the definitions of a cluster are known, its custom kinds would look like unknown ones.
     const unsettled = new Set(clusters.filter(({ settled }) => !settled).map(({ cluster }) => cluster));
     const missing = ({ name }: ClusterState) =>

@@ -156,3 +156,29 @@ function bomb(): string {
   const levels = Array.from({ length: 9 }, (_, level) => `l${level + 1}: &l${level + 1} [${Array(10).fill(`*l${level}`).join(', ')}]`);
   return `${header}l0: &l0 [x]\n${levels.join('\n')}\n`;
 }
+
+test('names sensitive kinds and groups, checked for how they are written only: a kind may appear later', async () => {
+  const config = await loadFile(
+    `${header}sensitiveKinds: [Widget.example.com, ConfigMap]\nkinds: { allow: ["*.crossplane.io", example.com, "*"], deny: [x.io] }\n`,
+  );
+  expect(config.sensitiveKinds).toEqual(['Widget.example.com', 'ConfigMap']);
+  expect(config.kinds).toEqual({ allow: ['*.crossplane.io', 'example.com', '*'], deny: ['x.io'] });
+  expect(await load()).toMatchObject({ sensitiveKinds: [], kinds: {} });
+});
+
+test.each([
+  [
+    'sensitiveKinds: [widgets.example.com]',
+    'sensitiveKinds[0]: expected a kind with its group, such as Widget.example.com, got "widgets.example.com"',
+  ],
+  ['sensitiveKinds: [Widget.]', 'sensitiveKinds[0]: expected a kind with its group, such as Widget.example.com, got "Widget."'],
+  ['sensitiveKinds: ["Widget.example.com\\n"]', 'sensitiveKinds[0]: expected a kind'],
+  [
+    'kinds: { deny: ["a.*.io"] }',
+    'kinds.deny[0]: expected an API group such as example.com, or all below one such as *.example.com, got "a.*.io"',
+  ],
+  ['kinds: { allow: [""] }', 'kinds.allow[0]: expected an API group'],
+  ['kinds: { dney: [a.io] }', 'unknown key kinds.dney; did you mean kinds.deny?'],
+])('refuses %s', async (line, message) => {
+  expect(await problem(loadFile(`${header}${line}\n`))).toContain(message);
+});

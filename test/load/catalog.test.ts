@@ -5,6 +5,7 @@ import { silentLog } from '../../src/core/log.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import { type Catalog, createCatalog } from '../../src/load/catalog.ts';
 import { definitionKind } from '../../src/load/definitions.ts';
+import { createGroupFilter, type GroupRules } from '../../src/load/group-filter.ts';
 import type { Model } from '../../src/model/model.ts';
 import { createFakeMirrors, type FakeCluster } from '../support/fake-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
@@ -52,7 +53,7 @@ afterEach(() => {
   for (const controller of ending.splice(0)) controller.abort();
 });
 
-function start(documents: Readonly<Record<string, string>> = {}) {
+function start(documents: Readonly<Record<string, string>> = {}, groups: GroupRules = {}) {
   const clock = createManualClock();
   const mirrors = createFakeMirrors(clock);
   const controller = new AbortController();
@@ -63,7 +64,7 @@ function start(documents: Readonly<Record<string, string>> = {}) {
     const document = documents[path.join('/')];
     return document === undefined ? undefined : parseJsonExactly(document);
   };
-  const catalog = createCatalog({ mirrors, baseline, fetchDocument, clock, log: silentLog }, controller.signal);
+  const catalog = createCatalog({ mirrors, baseline, groups, fetchDocument, clock, log: silentLog }, controller.signal);
   const models: Model[] = [];
   catalog.onModel((model) => models.push(model), controller.signal);
   const joined = (name: string, ...crds: readonly KubernetesObject[]): FakeCluster => {
@@ -283,4 +284,42 @@ test('ends with its signal: no lease, no timer, no further model', async () => {
   expect(models).toHaveLength(0);
   expect(north.leases).toBe(0);
   expect(clock.sleepers).toBe(0);
+});
+
+test('groups that are left out are neither converted nor asked for, and are no problem; built-in groups stay', async () => {
+  const { clock, catalog, joined, fetched } = start({}, { allow: ['example.com', '*.shown.io'], deny: ['hidden.shown.io'] });
+  const north = joined(
+    'north',
+    definition('example.com', 'Widget', { size: integer }),
+    definition('a.shown.io', 'Shown', { size: integer }),
+    definition('hidden.shown.io', 'Hidden', { size: integer }),
+    objectNamed('gadgets.elsewhere.io', {}, { spec: { group: 'elsewhere.io', names: 7 } }),
+  );
+  const served = (group: string, kind: string) => ({ ...widgets, group, kind, resource: `${kind.toLowerCase()}s` });
+  north.discover(
+    definitions,
+    widgets,
+    served('hidden.shown.io', 'Hidden'),
+    served('metrics.k8s.io', 'PodMetrics'),
+    served('apps', 'Newer'),
+  );
+  await clock.advance(2_000);
+  await turns();
+  const custom = [...catalog.model().kinds.keys()].filter((key) => !baseline.kinds.has(key));
+  expect(custom.sort()).toEqual(['Shown.a.shown.io', 'Widget.example.com']);
+  expect(catalog.problem()).toBeUndefined();
+  expect(fetched).toEqual(['north:apis/apps/v1']);
+});
+
+test.each<[GroupRules, string, boolean]>([
+  [{}, 'example.com', true],
+  [{ allow: [] }, 'example.com', false],
+  [{ allow: ['*.crossplane.io'] }, 's3.aws.crossplane.io', true],
+  [{ allow: ['*.crossplane.io'] }, 'crossplane.io', false],
+  [{ allow: ['*.crossplane.io'] }, 'notcrossplane.io', false],
+  [{ allow: ['*'], deny: ['example.com'] }, 'example.com', false],
+  [{ deny: ['*'] }, 'example.com', false],
+  [{ deny: ['example.com'] }, 'a.example.com', true],
+])('rules %j about %s: %s', (rules, group, belongs) => {
+  expect(createGroupFilter(rules)(group)).toBe(belongs);
 });

@@ -82,3 +82,12 @@ test('a definition that cannot be built leaves out its group only, and says so',
   expect(await problem()).toContain('example.com');
   expect((await gateway.query<{ pods: Listed }>('{ pods { items { metadata { name } } } }')).pods.items).toHaveLength(1);
 });
+
+test('a group that the config denies stays out of the schema', async () => {
+  const before = [widgetDefinition(), widget('press')];
+  await using all = await startGateway({ north: before });
+  expect(await fieldsOf(all, 'ExampleWidget')).toBeDefined();
+  await using gateway = await startGateway({ north: before }, { configFile: { kinds: { deny: ['example.com'] } } });
+  expect(await fieldsOf(gateway, 'ExampleWidget')).toBeUndefined();
+  expect(await gateway.query('{ gateway { schemaProblem } }')).toEqual({ gateway: { schemaProblem: null } });
+});

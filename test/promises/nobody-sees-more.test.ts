@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import { type Listed, startGateway } from '../support/start-gateway.ts';
-import { pod } from '../support/workloads.ts';
+import { pod, widget, widgetDefinition } from '../support/workloads.ts';
 
 // "Nobody sees more by trouble."
 
@@ -45,4 +45,23 @@ test('a Secret in a list shows that it is there, and nothing of what it holds', 
   }`);
   expect(JSON.stringify(answer)).toContain('"name":"token"');
   expect(JSON.stringify(answer)).not.toContain(value);
+});
+
+test('what the config calls sensitive is guarded as Secrets are, from the definition of its kind on', async () => {
+  const configFile = { sensitiveKinds: ['Widget.example.com'] };
+  const value = 4711;
+  await using gateway = await startGateway({ north: [widgetDefinition(), widget('press', { size: value })] }, { configFile });
+  const lists =
+    '{ exampleWidgets { items { metadata { name } spec { size } object yaml } } resources(kinds: ["Widget"]) { items { object yaml } } }';
+  const listed = JSON.stringify(await gateway.query(lists));
+  expect(listed).toContain('"name":"press"');
+  expect(listed).not.toContain(String(value));
+  const filtered = await gateway.ask('{ exampleWidgets(where: { path: "spec.size", eq: 4711 }) { totalCount } }');
+  expect(filtered.errors?.[0]?.message).toMatch(/as of Widget\.example\.com only the metadata is held/);
+  const held = await gateway.ask('{ exampleWidget(cluster: "north", namespace: "default", name: "press") { spec { size } } }');
+  expect(held.errors?.[0]?.extensions.code).toBe('BAD_INPUT');
+  const live = await gateway.query(
+    '{ exampleWidget(cluster: "north", namespace: "default", name: "press", live: true) { spec { size } } }',
+  );
+  expect(live).toEqual({ exampleWidget: { spec: { size: value } } });
 });
