@@ -22,6 +22,18 @@ test('an operation past a limit is refused before it runs, and the next one is a
   expect(await gateway.query('{ pods { totalCount } }')).toEqual({ pods: { totalCount: 1 } });
 });
 
+test('lists inside lists are refused as a whole before they fill the memory', async () => {
+  await using gateway = await startGateway({ north: [pod('web')] });
+  await gateway.query('{ pods { totalCount } }');
+  const kinds = (levels: number): string => (levels === 0 ? 'kinds { count }' : `kinds { sync { cluster { ${kinds(levels - 1)} } } }`);
+  // Null is allowed for this cluster; an answer with that null in it would say that there is none.
+  const { data, errors } = await gateway.ask(`{ gateway { version } cluster(name: "north") { ${kinds(3)} } }`);
+  expect(data).toBeUndefined();
+  expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['TOO_COSTLY']);
+  expect(errors?.[0]?.message).toMatch(/expected at most 10000 objects in one answer.*, got 1\d{4} so far: narrow it/);
+  expect(await gateway.query('{ pods { totalCount } }')).toEqual({ pods: { totalCount: 1 } });
+});
+
 test('an object of more than 16 MiB is a fault of its kind, what is held stays, and other kinds live', async () => {
   await using gateway = await startGateway({ north: [pod('web')] });
   await gateway.query('{ pods { totalCount } configMaps { totalCount } }');
