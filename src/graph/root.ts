@@ -79,11 +79,13 @@ function addResourceFields({ pothos, types, model }: GraphBuilder, connection: O
     resources: t.field({
       type: connection,
       nullable: false,
-      description: 'Objects of several kinds, of every cluster that serves them. Of Secrets their metadata only.',
+      description:
+        'Objects of several kinds, of every cluster that serves them. Of Secrets their metadata only. Without `kinds` it mirrors every kind that ' +
+        'may be listed, which is costly on first use: name the kinds.',
       args: {
         kinds: t.arg.stringList({
           description:
-            'By any of their names, such as `Pod`, `po`, `pods`, `apps.v1.deployments` or `Certificate.cert-manager.io`; absent, all.',
+            'By any of their names, such as `Pod`, `po`, `pods`, `apps.v1.deployments` or `Certificate.cert-manager.io`; absent, all, which is costly.',
         }),
         ...listArguments(t, types),
       },
