@@ -10,7 +10,10 @@ export interface LogOptions {
   readonly isTerminal: boolean;
 }
 
-/** The log of the process: one line per call, JSON for programs or text for people. */
+/**
+ * The log of the process: one line per call, JSON for programs or text for people. `cluster` lines tell who joins, leaves and changes phase, `mirror`
+ * lines how each kind is; what an outage of the whole cluster explains is told of its kinds at `debug` only.
+ */
 export function createLog({ level, write, isTerminal }: LogOptions): Log {
   const logger = pino(
     {

@@ -10,6 +10,7 @@ import { type ClusterServer, createClusterServer } from './cluster-server.ts';
 import { createDefinitions, type Definitions } from './definitions.ts';
 import type { ClusterProgress, EngagedCluster, FleetWide } from './engaged-cluster.ts';
 import { createMirror, type Mirror, type MirrorPolicy } from './mirror.ts';
+import { MirrorLines } from './mirror-lines.ts';
 import type { ClusterPhase, ClusterState, MirrorLease, MirrorReader, SyncState } from './mirrors.ts';
 import { isBuiltIn, streamsLists } from './server-facts.ts';
 import { apiServiceKind, definitionKind, keptKinds, namespaceKind, warmKinds } from './warm-kinds.ts';
@@ -31,6 +32,7 @@ export class ClusterMirrors {
   readonly #server: ClusterServer;
   readonly #definitions: Definitions;
   readonly #entries = new Map<string, Entry>();
+  readonly #lines: MirrorLines;
   readonly #notStreamed = new Set<string>();
   readonly #joinedMs: number;
   readonly #followed = new WeakSet<StoreReader>();
@@ -47,6 +49,7 @@ export class ClusterMirrors {
     this.name = cluster.name;
     this.#cluster = cluster;
     this.#wide = wide;
+    this.#lines = new MirrorLines(cluster.name, wide.log);
     this.#joinedMs = wide.clock.monotonic();
     this.#definitions = createDefinitions({
       onDefined: (kind) => this.#defined(kind),
@@ -323,13 +326,10 @@ export class ClusterMirrors {
   }
 
   #mirrored(kind: GroupKind, sync: SyncState): void {
-    const { onChange, log } = this.#wide;
     const size = this.#entries.get(keyOfKind(kind))?.mirror.store.size ?? 0;
-    onChange({ type: 'mirrored', cluster: this.name, kind: { group: kind.group, kind: kind.kind }, sync, size });
-    const { phase, fault } = sync;
-    const fields = { cluster: this.name, kind: keyOfKind(kind), phase, objects: size };
-    if (fault === undefined) log.info(fields, 'mirror');
-    else log[phase === 'SYNCING' ? 'debug' : 'warn']({ ...fields, fault: fault.code }, `mirror: ${fault.message}`);
+    this.#wide.onChange({ type: 'mirrored', cluster: this.name, kind: { group: kind.group, kind: kind.kind }, sync, size });
+    const cluster = this.#server.breaker.fault === undefined ? 'reachable' : 'unreachable';
+    this.#lines.write({ kind: keyOfKind(kind), sync, objects: size, cluster });
     this.#changed();
   }
 
