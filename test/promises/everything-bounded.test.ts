@@ -1,4 +1,9 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
+import { createDocumentCache, createErrorCache } from '../../src/serve/document-cache.ts';
+import { IntrospectionCache } from '../../src/serve/introspection.ts';
 import { type Listed, startGateway } from '../support/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
@@ -77,4 +82,49 @@ test('a page is never longer than it was asked to be, and the pages together are
   }
   expect(sizes).toEqual([50, 50, 20]);
   expect(seen.size).toBe(120);
+});
+
+test('operations past those that may be in flight are refused with 429, and the next one is answered', async () => {
+  await using gateway = await startGateway({ north: [pod('web')] }, { configFile: { limits: { requestsInFlight: 1 } } });
+  const post = (query: string) =>
+    fetch(gateway.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ query }) });
+  using _slow = gateway.cluster('north').delay(60_000, { resource: 'secrets' });
+  const first = post('{ secrets(waitSeconds: 5) { totalCount } }');
+  const inFlight = async () => (await post('{ gateway { version } }')).status;
+  await gateway.until(async () => (await inFlight()) === 429);
+  const refused = await post('{ gateway { version } }');
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+  expect(await refused.json()).toMatchObject({ errors: [{ extensions: { code: 'OVERLOADED' } }] });
+  await gateway.pass(6_000);
+  expect((await first).status).toBe(200);
+  expect(await gateway.query('{ pods { totalCount } }')).toEqual({ pods: { totalCount: 1 } });
+});
+
+test('a socket that sends more headers than may be is answered so, and closed', async () => {
+  await using gateway = await startGateway({ north: [] });
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname);
+  socket.write(`POST /graphql HTTP/1.1\r\nhost: localhost\r\nx: ${'x'.repeat(17 << 10)}\r\n\r\n`);
+  const [answer] = (await once(socket.setEncoding('utf8'), 'data')) as [string];
+  expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+  await once(socket, 'close');
+  expect(await gateway.query('{ pods { totalCount } }')).toEqual({ pods: { totalCount: 0 } });
+});
+
+test('what is remembered of documents does not grow with their number', async () => {
+  const [documents, errors] = [createDocumentCache<object>(), createErrorCache()];
+  const introspections = new IntrospectionCache();
+  const schema = buildSchema('type Query { hello: String }');
+  let made = 0;
+  const make = async () => Buffer.from(`${made++}`);
+  const texts = Array.from({ length: 5_000 }, (_, place) => `{ a${place} } #`.padEnd(1_000, ' '));
+  for (const text of texts) {
+    documents.set(text, {});
+    errors.set(text, new Error(text));
+  }
+  for (const query of texts.slice(0, 50)) await introspections.bytesOf(schema, { query }, make);
+  for (const query of texts.slice(0, 50)) await introspections.bytesOf(schema, { query }, make);
+  expect(texts.filter((text) => documents.get(text) !== undefined).length).toBeLessThanOrEqual(1_024);
+  expect(texts.filter((text) => errors.get(text) !== undefined).length).toBeLessThanOrEqual(256);
+  expect(made, 'each was forgotten before it was asked for again').toBe(100);
 });
