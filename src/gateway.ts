@@ -19,9 +19,8 @@ import type { Duplicate } from './fleet/roster.ts';
 import { UpstreamCounts } from './fleet/upstream-counts.ts';
 import { createBudget } from './graph/budget.ts';
 import type { GatewayView, GraphContext } from './graph/context.ts';
-import { createLiveSchema, type LiveSchema } from './graph/live-schema.ts';
+import type { LiveSchema } from './graph/live-schema.ts';
 import { type Catalog, createCatalog } from './load/catalog.ts';
-import { createReads } from './load/create-reads.ts';
 import { createDocumentFetcher } from './load/fetch-document.ts';
 import { parseModel } from './model/model-document.ts';
 import type { ServedSchema } from './serve/engine.ts';
@@ -97,7 +96,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   );
   mirrorAll({ mirrors, fleet, onProgress: options.onProgress }, ending.signal);
 
-  const { baseline, serve, examples } = await prepare();
+  const { baseline, createReads, createLiveSchema, serve, examples } = await prepare();
   const fetchDocument = createDocumentFetcher((name) => fleet.member(name)?.api);
   const models = createCatalog({ mirrors, baseline, groups: config.kinds, fetchDocument, clock, log }, ending.signal);
   const schema = createLiveSchema({ models, clock, log }, ending.signal);
@@ -204,8 +203,13 @@ function demoCandidate({
 /** What takes a while to read and import, just as connecting does: so it is done while the first sockets open. */
 async function prepare() {
   const baseline = readFile(new URL('../schema/kubernetes.json', import.meta.url), 'utf8').then((text) => parseModel(JSON.parse(text)));
-  const [{ serve }, examples] = await Promise.all([import('./serve/serve.ts'), import('./serve/examples.ts')]);
-  return { baseline: await baseline, serve, examples };
+  const [{ createReads }, { createLiveSchema }, { serve }, examples] = await Promise.all([
+    import('./load/create-reads.ts'),
+    import('./graph/live-schema.ts'),
+    import('./serve/serve.ts'),
+    import('./serve/examples.ts'),
+  ]);
+  return { baseline: await baseline, createReads, createLiveSchema, serve, examples };
 }
 
 interface Followed {
