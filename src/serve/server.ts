@@ -2,10 +2,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { MusterError } from '../core/errors.ts';
 
-export interface Address {
+export interface ListenOptions {
   readonly host: string;
   /** 0: any that is free. */
   readonly port: number;
+  /** Connections at a time, 2,000 by default; one more is closed as soon as it is made. */
+  readonly maxConnections?: number;
 }
 
 /** Answers one request. Rejects for nothing. */
@@ -22,13 +24,16 @@ export interface Listening extends AsyncDisposable {
   destroy(): void;
 }
 
+/** Five times the operations in flight: most connections are kept ones that wait. */
+const defaultMaxConnections = 2_000;
+
 /**
  * Listens, with bounds on what a connection may cost before it is a request: 10 s for headers of 16 KiB, 30 s for a whole request, 75 s
  * between two.
  *
  * @throws {MusterError} `BAD_INPUT`, one line, if the address cannot be listened on.
  */
-export async function listen({ host, port }: Address): Promise<Listening> {
+export async function listen({ host, port, maxConnections = defaultMaxConnections }: ListenOptions): Promise<Listening> {
   const { promise: answering, resolve: answer } = Promise.withResolvers<Handle>();
   let handle: Handle | undefined;
   const server = createServer(
@@ -48,6 +53,7 @@ export async function listen({ host, port }: Address): Promise<Listening> {
       else void handle(request, response);
     },
   );
+  server.maxConnections = maxConnections;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(new MusterError('BAD_INPUT', whyNot(error, host, port), { cause: error })),

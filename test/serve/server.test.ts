@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { type Listening, listen } from '../../src/serve/server.ts';
 import { rawRequest } from '../support/start-serving.ts';
@@ -48,6 +49,22 @@ test('a server that never answered ends with its requests', async () => {
   await listening[Symbol.asyncDispose]();
   await ended;
   await listening[Symbol.asyncDispose]();
+});
+
+test('one connection more than may be is closed at once, and there is room again when one has left', async () => {
+  await using listening = await listen({ ...address, maxConnections: 2 });
+  listening.answer(async ({ url }, response) => void response.end(url));
+  const kept = [connect(listening.port, '127.0.0.1'), connect(listening.port, '127.0.0.1')];
+  await Promise.all(kept.map((socket) => once(socket, 'connect')));
+  await expect(rawRequest(originOf(listening), { path: '/third' })).rejects.toThrow();
+  const [first] = kept;
+  first?.destroy();
+  await vi.waitUntil(() =>
+    rawRequest(originOf(listening), { path: '/third' }).then(
+      ({ text }) => text === '/third',
+      () => false,
+    ),
+  );
 });
 
 test('a port in use is refused in one line', async () => {
