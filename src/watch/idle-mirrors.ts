@@ -22,7 +22,7 @@ export interface IdleOptions {
 /** Keeps idle mirrors for 5 minutes, within a bound of bytes (docs/mirror.md 5). Stops sweeping when the signal aborts. */
 export function createIdleMirrors({ clock, maxBytes }: IdleOptions, signal: AbortSignal): IdleMirrors {
   const evictions = new WeakMap<Mirror, () => void>();
-  const idle = new LRUCache<Mirror, Mirror>({
+  const idle = new LRUCache<Mirror, { readonly mirror: Mirror }>({
     maxSize: maxBytes,
     ttl: keptMs,
     perf: { now: () => clock.monotonic() },
@@ -30,14 +30,23 @@ export function createIdleMirrors({ clock, maxBytes }: IdleOptions, signal: Abor
     ttlResolution: 0,
     // Not `dispose`: an eviction ends the mirror, which takes it out of here once more, and a delete within its delete breaks the cache's list.
     // `take` deletes: that alone is no eviction.
-    disposeAfter: (mirror, _key, reason) => {
-      if (reason !== 'delete') evictions.get(mirror)?.();
+    disposeAfter: (_value, mirror, reason) => {
+      if (reason !== 'delete') letGo(mirror);
     },
   });
 
+  /** Unless it has been measured anew, or taken while others went before it, or told already. */
+  function letGo(mirror: Mirror): void {
+    if (idle.has(mirror)) return;
+    const evict = evictions.get(mirror);
+    evictions.delete(mirror);
+    evict?.();
+  }
+
   /** lru-cache fixes a size at `set`, but idle mirrors go on growing. */
   function measure(mirror: Mirror, keepTtl: { readonly noUpdateTTL: boolean }): void {
-    idle.set(mirror, mirror, { size: Math.max(1, Math.ceil(mirror.store.bytes)), ...keepTtl });
+    // Of a value that it has already, lru-cache keeps the old size.
+    idle.set(mirror, { mirror }, { size: Math.max(1, Math.ceil(mirror.store.bytes)), ...keepTtl });
   }
 
   async function sweeping(): Promise<void> {
@@ -56,9 +65,10 @@ export function createIdleMirrors({ clock, maxBytes }: IdleOptions, signal: Abor
       evictions.set(mirror, evict);
       measure(mirror, { noUpdateTTL: false });
       // What is larger than the whole cache never got in.
-      if (!idle.has(mirror)) evict();
+      letGo(mirror);
     },
     take(mirror) {
+      evictions.delete(mirror);
       idle.delete(mirror);
     },
   };

@@ -31,6 +31,8 @@ interface Place {
   /** Nobody holds it any more. */
   rest(one: Idling): void;
   take(one: Idling): void;
+  /** Bytes of those that are idle. */
+  idleBytes(): number;
   end(): void;
 }
 
@@ -74,6 +76,7 @@ async function open(): Promise<Place> {
         one.evictions++;
       });
     },
+    idleBytes: () => all.reduce((sum, { condition, bytes }) => sum + (condition === 'idle' ? bytes : 0), 0),
     end: () => life.abort(),
   };
 }
@@ -121,6 +124,27 @@ test('one that needs the place of all others evicts them all, once each', async 
   place.end();
 });
 
+test('one that is taken while another is being evicted stays', async () => {
+  const place = await open();
+  const [first, second] = [place.add(1), place.add(1)];
+  for (const [one, other] of [
+    [first, second],
+    [second, first],
+  ] as const) {
+    one.condition = 'idle';
+    place.idle.rest(one.mirror, () => {
+      one.condition = 'evicted';
+      one.evictions++;
+      place.idle.take(one.mirror);
+      if (other.condition === 'idle') place.take(other);
+    });
+  }
+  await place.clock.advance(10 * minutes);
+  expect(place.all.map(({ condition }) => condition).toSorted()).toEqual(['evicted', 'held']);
+  expect(first.evictions + second.evictions).toBe(1);
+  place.end();
+});
+
 describe('random schedules', () => {
   const seed = Number(process.env.MUSTER_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
@@ -161,6 +185,7 @@ async function runSchedule(random: () => number, what: string): Promise<void> {
     if (random() < 0.2) await place.clock.advance([1_000, 30_000, 5 * minutes][Math.floor(random() * 3)] ?? 0);
   }
   await place.clock.advance(30_000);
+  expect(place.idleBytes(), what).toBeLessThanOrEqual(maxBytes);
   const idle = place.all.filter(({ condition }) => condition === 'idle');
   const held = place.all.filter(({ condition }) => condition === 'held');
   await place.clock.advance(6 * minutes);
