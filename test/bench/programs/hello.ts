@@ -15,11 +15,11 @@ import { createGateway } from '../../../src/gateway.ts';
 import { writeKubeconfig } from './bench-kubeconfig.ts';
 import { cpuNow, cpuSince, finish } from './measuring.ts';
 
-const requests = 4_000;
+const requests = 20_000;
 const url = process.argv[2] === 'ours' ? await ours() : await bare();
 const ask = promisify(execFile);
 const client = fileURLToPath(new URL('./post-many.ts', import.meta.url));
-await ask(process.execPath, [client, url, '1000']);
+await ask(process.execPath, [client, url, '10000']);
 const start = cpuNow();
 await ask(process.execPath, [client, url, String(requests)]);
 finish({ cpuUsEach: (cpuSince(start).process * 1000) / requests });
