@@ -9,7 +9,7 @@ import { type Log, silentLog } from '../../src/core/log.ts';
 import type { Candidate } from '../../src/fleet/cluster-source.ts';
 import { type KubeconfigSourceOptions, openKubeconfigSource } from '../../src/fleet/kubeconfig-source.ts';
 import { contextOf, kubeconfigWith } from '../support/endpoints.ts';
-import { createManualClock, turns } from '../support/manual-clock.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 
 let folder: string;
 let ending: AbortController;
@@ -212,8 +212,9 @@ test.each(['config', '..data/config'])('hears of a change of %s at once, without
   else await symlink('..data/config', path.join(folder, 'config'));
   const { seen } = await followFile(path.join(folder, 'config'), { clock });
   await looking(clock, () => seen.length === 2);
-  await turns(50);
   const before = clock.monotonic();
+  // It listens again before it goes to sleep until the next look.
+  await vi.waitUntil(() => clock.nextDueMs === before + 5_000, { timeout: 20_000 });
   await writeFile(path.join(folder, changed), 'south');
   await vi.waitUntil(() => (clock.nextDueMs ?? Number.POSITIVE_INFINITY) <= before + 50, { timeout: 20_000 });
   await clock.advance(50);
