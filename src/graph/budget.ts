@@ -13,8 +13,8 @@ export interface Budget {
 /** Most objects in one answer: each element of a list counts, and a list inside another one counts each time it is given. */
 export const maxObjects = 10_000;
 
-/** As many objects as one text of YAML counts beside the object itself: a page of 500 with it is three quarters of a budget. */
-export const yamlCost = 14;
+/** As many objects as one text of YAML counts beside the object itself: a page of 500 with it is half a budget. */
+export const yamlCost = 9;
 
 /** A budget of `maxObjects`. */
 export function createBudget(): Budget {

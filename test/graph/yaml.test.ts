@@ -135,7 +135,7 @@ metadata:
 spec:
   image: nginx:1.27
   args:
-    - -v
+    - "-v"
     - a b
   ports:
     - port: 80
