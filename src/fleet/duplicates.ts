@@ -14,26 +14,48 @@ export interface Seat {
  * They are one cluster if the uids of their `kube-system` are equal; where one is not known, if server, TLS name and CA are.
  */
 export function planSeats(candidates: readonly Candidate[], uids: ReadonlyMap<ClusterName, string>): readonly Seat[] {
-  const seats: { candidate: Candidate; duplicates: ClusterName[] }[] = [];
+  const seats: Taken[] = [];
+  const byUid = new Map<string, Taken>();
+  const byAddress = new Map<string, Taken[]>();
   for (const candidate of candidates) {
-    const seat = seats.find((taken) => isSameCluster(taken.candidate, candidate, uids));
-    if (seat === undefined) seats.push({ candidate, duplicates: [] });
-    else seat.duplicates.push(candidate.name);
+    const uid = uids.get(candidate.name);
+    const address = addressOf(candidate);
+    const there = address === undefined ? undefined : byAddress.get(address)?.find((taken) => uid === undefined || taken.uid === undefined);
+    const seat = earlier(uid === undefined ? undefined : byUid.get(uid), there);
+    if (seat !== undefined) {
+      seat.duplicates.push(candidate.name);
+      continue;
+    }
+    const taken: Taken = { candidate, duplicates: [], uid, index: seats.length };
+    seats.push(taken);
+    if (uid !== undefined) byUid.set(uid, taken);
+    if (address !== undefined) byAddress.set(address, [...(byAddress.get(address) ?? []), taken]);
   }
   return seats;
 }
 
-function isSameCluster(a: Candidate, b: Candidate, uids: ReadonlyMap<ClusterName, string>): boolean {
-  const [uidOfA, uidOfB] = [uids.get(a.name), uids.get(b.name)];
-  if (uidOfA !== undefined && uidOfB !== undefined) return uidOfA === uidOfB;
-  const [addressOfA, addressOfB] = [addressOf(a), addressOf(b)];
-  return addressOfA !== undefined && addressOfA === addressOfB;
+interface Taken extends Seat {
+  readonly duplicates: ClusterName[];
+  readonly uid: string | undefined;
+  readonly index: number;
 }
+
+function earlier(a: Taken | undefined, b: Taken | undefined): Taken | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a.index < b.index ? a : b;
+}
+
+/** Candidates are compared again whenever one of them is identified, so each is spelled out once. */
+const addresses = new WeakMap<Candidate, string>();
 
 function addressOf(candidate: Candidate): string | undefined {
   if (candidate.result === 'broken') return undefined;
+  const known = addresses.get(candidate);
+  if (known !== undefined) return known;
   const { server, tlsServerName, trust } = candidate.endpoint;
-  return JSON.stringify([server, tlsServerName ?? '', fingerprintOf(trust)]);
+  const address = JSON.stringify([server, tlsServerName ?? '', fingerprintOf(trust)]);
+  addresses.set(candidate, address);
+  return address;
 }
 
 /** Text that is equal for equal values, bytes included. Holds whatever the value holds: keep it out of the log. */

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { clusterName } from '../../src/core/names.ts';
+import type { Candidate } from '../../src/fleet/cluster-source.ts';
+import { planSeats } from '../../src/fleet/duplicates.ts';
+
+/** A candidate that counts how often somebody asks where it is. */
+function candidate(name: string, server: string, asked: { times: number }): Candidate {
+  const endpoint = {
+    name: clusterName(name),
+    get server() {
+      asked.times += 1;
+      return server;
+    },
+    trust: { type: 'system' },
+    credentials: { type: 'none' },
+    compression: 'auto',
+  } as const;
+  return { result: 'usable', name: clusterName(name), endpoint, settings: { labels: {}, namespaces: [], secrets: 'none' } };
+}
+
+const seatsOf = (candidates: readonly Candidate[], uids: Readonly<Record<string, string>>) =>
+  planSeats(candidates, new Map(Object.entries(uids).map(([name, uid]) => [clusterName(name), uid]))).map(
+    ({ candidate: { name }, duplicates }) => [name, ...duplicates],
+  );
+
+test('one uid is one cluster, two uids are two, whatever the address; without a uid the address tells', () => {
+  const asked = { times: 0 };
+  const [a, b, c] = [candidate('a', 'https://one', asked), candidate('b', 'https://one', asked), candidate('c', 'https://two', asked)];
+
+  expect(seatsOf([a, b, c], {})).toEqual([['a', 'b'], ['c']]);
+  expect(seatsOf([a, b, c], { a: '1', b: '2' })).toEqual([['a'], ['b'], ['c']]);
+  expect(seatsOf([a, b, c], { a: '1', c: '1' })).toEqual([['a', 'b', 'c']]);
+  expect(seatsOf([a, b, c], { b: '2', c: '2' })).toEqual([['a', 'b'], ['c']]);
+  expect(seatsOf([c, b, a], { a: '2', c: '2' })).toEqual([['c', 'a'], ['b']]);
+});
+
+test('spells each candidate out once, however many there are and however often they are seated', () => {
+  const asked = { times: 0 };
+  const candidates = Array.from({ length: 300 }, (_, index) => candidate(`c-${index}`, `https://server-${index}`, asked));
+
+  for (let known = 0; known < 20; known += 1) seatsOf(candidates, Object.fromEntries([[`c-${known}`, `uid-${known}`]]));
+
+  expect(asked.times).toBe(300);
+});
