@@ -64,8 +64,14 @@ const limitKeys = {
 
 const label = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?';
 
-/** With a capital: the plural of a kind (`widgets.example.com`) would never be the name of one, and so guard nothing. */
-const kindName = textLike(new RegExp(`[A-Z][A-Za-z0-9]*(?:\\.${label})*`), 'a kind with its group, such as Widget.example.com');
+/**
+ * With a capital: the plural of a kind (`widgets.example.com`) would never be the name of one, and so guard nothing. What defines custom
+ * kinds is read by its values: without them there would be none.
+ */
+const kindName = textLike(
+  new RegExp(`(?!CustomResourceDefinition\\.apiextensions\\.k8s\\.io$)[A-Z][A-Za-z0-9]*(?:\\.${label})*`),
+  'a kind with its group, such as Widget.example.com',
+);
 
 const groupPattern = textLike(
   new RegExp(`\\*|(?:\\*\\.)?${label}(?:\\.${label})*`),

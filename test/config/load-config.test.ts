@@ -171,6 +171,7 @@ test.each([
     'sensitiveKinds: [widgets.example.com]',
     'sensitiveKinds[0]: expected a kind with its group, such as Widget.example.com, got "widgets.example.com"',
   ],
+  ['sensitiveKinds: [CustomResourceDefinition.apiextensions.k8s.io]', 'sensitiveKinds[0]: expected a kind with its group'],
   ['sensitiveKinds: [Widget.]', 'sensitiveKinds[0]: expected a kind with its group, such as Widget.example.com, got "Widget."'],
   ['sensitiveKinds: ["Widget.example.com\\n"]', 'sensitiveKinds[0]: expected a kind'],
   [
