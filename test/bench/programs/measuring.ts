@@ -51,12 +51,12 @@ export function watchLoop(): { stop(): { readonly longestStallMs: number; readon
   };
 }
 
-/** Asks until it is true, every few milliseconds: what a measuring program waits with, as it measures CPU and not time. */
-export async function reached(condition: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
+/** Asks until it is true, every 5 ms or so: what a measuring program waits with, as it measures CPU and not time. Asking must cost nothing then. */
+export async function reached(condition: () => boolean | Promise<boolean>, { everyMs = 5, withinMs = 60_000 } = {}): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`not reached within ${withinMs} ms: ${condition.toString()}`);
-    await sleep(5);
+    await sleep(everyMs);
   }
 }
 
