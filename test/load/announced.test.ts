@@ -5,22 +5,11 @@ import { definitionKind } from '../../src/load/definitions.ts';
 import { convertDefinition } from '../../src/model/convert-definition.ts';
 import { createModel } from '../../src/model/create-model.ts';
 import { graphOverMirrors } from '../support/graph-over-mirrors.ts';
-import { loadBaseline, objectNamed } from '../support/kubernetes-objects.ts';
+import { definitionsServed, loadBaseline, objectNamed } from '../support/kubernetes-objects.ts';
 import { turns } from '../support/manual-clock.ts';
 
-const definitions: ServedResource = {
-  ...definitionKind,
-  version: 'v1',
-  versions: ['v1'],
-  resource: 'customresourcedefinitions',
-  singular: 'customresourcedefinition',
-  namespaced: false,
-  verbs: ['get', 'list', 'watch'],
-  shortNames: [],
-  categories: [],
-};
 const widgets: ServedResource = {
-  ...definitions,
+  ...definitionsServed,
   group: 'example.com',
   kind: 'Widget',
   resource: 'widgets',
@@ -44,7 +33,7 @@ function definitionWith({ metadata = {}, status = {} }: { metadata?: object; sta
 function start(definition: KubernetesObject) {
   const graph = graphOverMirrors({ model });
   const north = graph.mirrors.join('north');
-  north.discover(definitions);
+  north.discover(definitionsServed);
   north.mirror(definitionKind).list(definition);
   return { graph, north };
 }
@@ -53,7 +42,7 @@ test('waits for a kind that is defined but not yet discovered, and answers with 
   const { graph, north } = start(widget);
   const answer = graph.ask(asked);
   await turns();
-  north.discover(definitions, widgets);
+  north.discover(definitionsServed, widgets);
   north.mirror(widgets).list(objectNamed('first', { namespace: 'shop' }));
 
   const { at } = await answer;
@@ -76,7 +65,7 @@ test('stops waiting when the definition goes, and when the cluster leaves', asyn
   const first = removed.graph.ask(asked);
   await turns();
   removed.north.mirror(definitionKind).remove(widget);
-  removed.north.discover(definitions);
+  removed.north.discover(definitionsServed);
   expect((await first).at('exampleWidgets.faults')).toEqual([]);
 
   const left = start(widget);

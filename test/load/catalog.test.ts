@@ -8,23 +8,12 @@ import { definitionKind } from '../../src/load/definitions.ts';
 import { createGroupFilter, type GroupRules } from '../../src/load/group-filter.ts';
 import type { Model } from '../../src/model/model.ts';
 import { createFakeMirrors, type FakeCluster } from '../support/fake-mirrors.ts';
-import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
+import { definitionsServed, loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';
 
 const baseline = loadBaseline();
-const definitions: ServedResource = {
-  ...definitionKind,
-  version: 'v1',
-  versions: ['v1'],
-  resource: 'customresourcedefinitions',
-  singular: 'customresourcedefinition',
-  namespaced: false,
-  verbs: ['get', 'list', 'watch'],
-  shortNames: [],
-  categories: [],
-};
 const widgets: ServedResource = {
-  ...definitions,
+  ...definitionsServed,
   group: 'example.com',
   kind: 'Widget',
   resource: 'widgets',
@@ -69,7 +58,7 @@ function start(documents: Readonly<Record<string, string>> = {}, groups: GroupRu
   catalog.onModel((model) => models.push(model), controller.signal);
   const joined = (name: string, ...crds: readonly KubernetesObject[]): FakeCluster => {
     const cluster = mirrors.join(name);
-    cluster.discover(definitions, servedAs(baseline, 'Pod'));
+    cluster.discover(definitionsServed, servedAs(baseline, 'Pod'));
     cluster.mirror(definitionKind).list(...crds);
     return cluster;
   };
@@ -156,7 +145,7 @@ test('only grows: what a definition drops stays, a kind that nobody serves is de
   const { clock, catalog, models, joined } = start();
   const widget = definition('example.com', 'Widget', { size: integer });
   const north = joined('north', widget);
-  north.discover(definitions, widgets);
+  north.discover(definitionsServed, widgets);
   await clock.advance(1_000);
 
   north
@@ -167,17 +156,17 @@ test('only grows: what a definition drops stays, a kind that nobody serves is de
   expect(catalog.model().kinds.get('Widget.example.com')?.deprecated).toBeUndefined();
 
   north.mirror(definitionKind).list();
-  north.discover(definitions);
+  north.discover(definitionsServed);
   await clock.advance(1_000);
   expect(catalog.model().kinds.get('Widget.example.com')?.deprecated).toBe('No connected cluster serves this kind.');
   // Never served here, so nobody misses them.
   expect(catalog.model().kinds.get('Node')?.deprecated).toBeUndefined();
 
-  north.discover(definitions, widgets);
+  north.discover(definitionsServed, widgets);
   await clock.advance(1_000);
   expect(catalog.model().kinds.get('Widget.example.com')?.deprecated).toBeUndefined();
   const count = models.length;
-  north.discover(definitions, widgets);
+  north.discover(definitionsServed, widgets);
   north.mirror(definitionKind).list();
   await clock.advance(5_000);
   expect(models).toHaveLength(count);
@@ -250,7 +239,7 @@ const document = JSON.stringify({
 test('asks a cluster for the shapes of what neither the baseline nor a definition knows, once', async () => {
   const { clock, catalog, joined, fetched, mirrors } = start({ 'apis/metrics.k8s.io/v1beta1': document });
   const late = mirrors.join('late');
-  late.discover(definitions, podMetrics);
+  late.discover(definitionsServed, podMetrics);
   await clock.advance(5_000);
   // Its definitions are not known yet: it might be one of theirs.
   expect(fetched).toEqual([]);
@@ -260,7 +249,7 @@ test('asks a cluster for the shapes of what neither the baseline nor a definitio
   expect(catalog.model().kinds.get('PodMetrics.metrics.k8s.io')).toMatchObject({ source: 'AGGREGATED', many: expect.any(String) });
   expect(fieldsOf(catalog, catalog.model().kinds.get('PodMetrics.metrics.k8s.io')?.type ?? '')).toEqual(['window: String']);
 
-  joined('north', definition('example.com', 'Widget', {})).discover(definitions, widgets, servedAs(baseline, 'Pod'));
+  joined('north', definition('example.com', 'Widget', {})).discover(definitionsServed, widgets, servedAs(baseline, 'Pod'));
   await clock.advance(5_000);
   expect(fetched).toHaveLength(1);
 });
@@ -268,10 +257,10 @@ test('asks a cluster for the shapes of what neither the baseline nor a definitio
 test('asks again what a cluster did not answer, when something changes', async () => {
   const { clock, joined, fetched } = start();
   const north = joined('north');
-  north.discover(definitions, podMetrics);
+  north.discover(definitionsServed, podMetrics);
   await clock.advance(5_000);
   expect(fetched).toHaveLength(1);
-  north.discover(definitions, podMetrics, widgets);
+  north.discover(definitionsServed, podMetrics, widgets);
   await clock.advance(5_000);
   expect(fetched.length).toBeGreaterThan(1);
 });
@@ -297,7 +286,7 @@ test('groups that are left out are neither converted nor asked for, and are no p
   );
   const served = (group: string, kind: string) => ({ ...widgets, group, kind, resource: `${kind.toLowerCase()}s` });
   north.discover(
-    definitions,
+    definitionsServed,
     widgets,
     served('hidden.shown.io', 'Hidden'),
     served('metrics.k8s.io', 'PodMetrics'),

@@ -4,46 +4,14 @@ import { clusterName } from '../../src/core/names.ts';
 import type { MirrorStore, StoreEvent } from '../../src/store/mirror-store.ts';
 import { createStore } from '../../src/store/store.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';
+import { storeUnderChange } from '../support/store-fixtures.ts';
 import { listInto, neverAsked, objectOf, printEvent, recorder, versionOf } from '../support/store-objects.ts';
 
 const fault: Fault = { code: 'UNREACHABLE', cluster: clusterName('north'), message: 'no answer', retry: 'LATER' };
 
-function fixture(...names: readonly string[]) {
-  const clock = createManualClock();
-  const errors: unknown[] = [];
-  const ignore = () => undefined;
-  const log = { debug: ignore, info: ignore, warn: ignore, error: (fields: unknown) => errors.push(fields) };
-  const store = createStore({ epoch: 'e', clock, log });
-  listInto(
-    store,
-    names.map((name) => objectOf({ name, version: 1 })),
-    10,
-  );
-  const stop = new AbortController();
-  let version = 10;
-  return {
-    store,
-    clock,
-    errors,
-    stop,
-    apply(name: string, uid?: string) {
-      version += 1;
-      store.applied(objectOf({ name, version, ...(uid === undefined ? {} : { uid }) }), versionOf(version), neverAsked);
-    },
-    remove(name: string) {
-      version += 1;
-      store.deleted(objectOf({ name, version }), versionOf(version), neverAsked);
-    },
-    follow() {
-      const record = recorder();
-      return { ...record, followed: store.follow(record.reader, stop.signal) };
-    },
-  };
-}
-
 describe('joining', () => {
   test('takes snapshot and position in one turn: no change is told twice or not at all', async () => {
-    const { store, apply, remove, follow } = fixture('a', 'b');
+    const { store, apply, remove, follow } = storeUnderChange('a', 'b');
     apply('c');
     const { followed, lines } = follow();
     apply('d');
@@ -56,7 +24,7 @@ describe('joining', () => {
   });
 
   test('with a signal that has aborted gives the snapshot and nothing later', async () => {
-    const { store, apply } = fixture('a');
+    const { store, apply } = storeUnderChange('a');
     const { reader, batches } = recorder();
     expect(store.follow(reader, AbortSignal.abort()).snapshot).toHaveLength(1);
     apply('b');
@@ -67,7 +35,7 @@ describe('joining', () => {
 
 describe('telling', () => {
   test('waits for the end of the turn, and tells all of the turn at once', async () => {
-    const { apply, follow } = fixture();
+    const { apply, follow } = storeUnderChange();
     const { batches } = follow();
     apply('a');
     apply('b');
@@ -79,7 +47,7 @@ describe('telling', () => {
   });
 
   test('stops at the abort, also with changes waiting', async () => {
-    const { apply, follow, stop } = fixture();
+    const { apply, follow, stop } = storeUnderChange();
     const { batches } = follow();
     apply('a');
     stop.abort();
@@ -89,7 +57,7 @@ describe('telling', () => {
   });
 
   test('merges what one turn does to an object', async () => {
-    const { apply, remove, follow } = fixture('held', 'dies', 'returns');
+    const { apply, remove, follow } = storeUnderChange('held', 'dies', 'returns');
     const { lines } = follow();
     apply('held');
     apply('held');
@@ -111,7 +79,7 @@ describe('telling', () => {
   });
 
   test('keeps the old uid ahead of the new one of its name', async () => {
-    const { store, apply, follow } = fixture('a');
+    const { store, apply, follow } = storeUnderChange('a');
     const { lines, batches } = follow();
     apply('a');
     apply('b');
@@ -129,7 +97,7 @@ describe('telling', () => {
   });
 
   test('ends one that throws, and that one alone', async () => {
-    const { store, apply, follow, errors, stop } = fixture();
+    const { store, apply, follow, errors, stop } = storeUnderChange();
     let calls = 0;
     store.follow(() => {
       calls += 1;
@@ -151,7 +119,7 @@ describe('telling', () => {
   });
 
   test('says confirmed every 30 s at most', async () => {
-    const { store, clock, follow } = fixture();
+    const { store, clock, follow } = storeUnderChange();
     const { batches } = follow();
     for (let second = 0; second < 90; second += 10) {
       store.confirmed(versionOf(100 + second));
@@ -161,7 +129,7 @@ describe('telling', () => {
   });
 
   test('says failed and synced once each way', async () => {
-    const { store, follow } = fixture();
+    const { store, follow } = storeUnderChange();
     const { lines } = follow();
     store.synced();
     await turns(1);
@@ -205,7 +173,7 @@ describe('a slow reader', () => {
   }
 
   test('is not called again before it is done, and finds the rest merged', async () => {
-    const { store, apply, stop } = fixture();
+    const { store, apply, stop } = storeUnderChange();
     const { batches, release } = slow(store, stop.signal);
     apply('a');
     await turns();
@@ -220,7 +188,7 @@ describe('a slow reader', () => {
   });
 
   test('behind by more than 1,000 changes gets one reset with what is held then; the others miss nothing', async () => {
-    const { store, apply, stop, follow } = fixture('first');
+    const { store, apply, stop, follow } = storeUnderChange('first');
     const { batches, release } = slow(store, stop.signal);
     const { lines } = follow();
     apply('x');
@@ -244,7 +212,7 @@ describe('a slow reader', () => {
   });
 
   test('behind by 1,000 changes is told them all', async () => {
-    const { store, apply, stop } = fixture();
+    const { store, apply, stop } = storeUnderChange();
     const { batches, release } = slow(store, stop.signal);
     apply('x');
     await turns();
@@ -256,7 +224,7 @@ describe('a slow reader', () => {
   });
 
   test('behind by more than 1 MiB gets a reset', async () => {
-    const { store, apply, stop } = fixture();
+    const { store, apply, stop } = storeUnderChange();
     const { batches, release } = slow(store, stop.signal);
     apply('x');
     await turns();
@@ -273,7 +241,7 @@ describe('a slow reader', () => {
   });
 
   test('keeps its state through a reset', async () => {
-    const { store, apply, stop } = fixture();
+    const { store, apply, stop } = storeUnderChange();
     const { batches, release } = slow(store, stop.signal);
     apply('x');
     await turns();
@@ -289,7 +257,7 @@ describe('a list', () => {
   const many = (count: number, version: number) => Array.from({ length: count }, (_, index) => objectOf({ name: `p${index}`, version }));
 
   test('of ten thousand changes makes nobody slow: it comes in chunks, turn by turn', async () => {
-    const { store, follow } = fixture();
+    const { store, follow } = storeUnderChange();
     const { batches, lines } = follow();
     listInto(store, many(10_500, 20), 20);
     await turns(1);
@@ -302,7 +270,7 @@ describe('a list', () => {
   });
 
   test('carries its version on its last event only', async () => {
-    const { store, follow } = fixture('gone');
+    const { store, follow } = storeUnderChange('gone');
     const { batches } = follow();
     listInto(store, many(3, 20), 20);
     await turns();
@@ -311,7 +279,7 @@ describe('a list', () => {
   });
 
   test('leaves what changes after it in order', async () => {
-    const { store, follow } = fixture();
+    const { store, follow } = storeUnderChange();
     const { lines } = follow();
     listInto(store, many(2_000, 20), 20);
     store.applied(objectOf({ name: 'p0', version: 21 }), versionOf(21), neverAsked);
@@ -321,7 +289,7 @@ describe('a list', () => {
   });
 
   test('left unread nine times over becomes a reset', async () => {
-    const { store, stop } = fixture();
+    const { store, stop } = storeUnderChange();
     const batches: (readonly StoreEvent[])[] = [];
     let release: () => void = () => undefined;
     store.follow((events) => {
@@ -341,7 +309,7 @@ describe('a list', () => {
 
 describe('an end', () => {
   test('comes last, after all that waits, to everyone once', async () => {
-    const { store, follow } = fixture('a');
+    const { store, follow } = storeUnderChange('a');
     const { lines, batches } = follow();
     listInto(
       store,
@@ -356,7 +324,7 @@ describe('an end', () => {
   });
 
   test('frees what readers who left held', async () => {
-    const { store, stop, follow } = fixture('a');
+    const { store, stop, follow } = storeUnderChange('a');
     follow();
     stop.abort();
     store.gone({ ...fault, code: 'GONE' });

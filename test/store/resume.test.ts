@@ -3,46 +3,14 @@ import type { KubernetesObject } from '../../src/core/objects.ts';
 import type { StoreEvent } from '../../src/store/mirror-store.ts';
 import { createStore } from '../../src/store/store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { listInto, neverAsked, objectOf, printEvent, recorder, versionOf } from '../support/store-objects.ts';
-
-function fixture(...names: readonly string[]) {
-  const clock = createManualClock();
-  const errors: unknown[] = [];
-  const ignore = () => undefined;
-  const log = { debug: ignore, info: ignore, warn: ignore, error: (fields: unknown) => errors.push(fields) };
-  const store = createStore({ epoch: 'e', clock, log });
-  listInto(
-    store,
-    names.map((name) => objectOf({ name, version: 1 })),
-    10,
-  );
-  const stop = new AbortController();
-  let version = 10;
-  return {
-    store,
-    clock,
-    errors,
-    stop,
-    apply(name: string, uid?: string) {
-      version += 1;
-      store.applied(objectOf({ name, version, ...(uid === undefined ? {} : { uid }) }), versionOf(version), neverAsked);
-    },
-    remove(name: string) {
-      version += 1;
-      store.deleted(objectOf({ name, version }), versionOf(version), neverAsked);
-    },
-    follow() {
-      const record = recorder();
-      return { ...record, followed: store.follow(record.reader, stop.signal) };
-    },
-  };
-}
+import { storeUnderChange } from '../support/store-fixtures.ts';
+import { listInto, neverAsked, objectOf, printEvent, versionOf } from '../support/store-objects.ts';
 
 describe('resuming', () => {
   const told = (events: readonly StoreEvent[] | undefined) => events?.map(printEvent);
 
   test('gives what came after any version that was reached', () => {
-    const { store, apply } = fixture('a');
+    const { store, apply } = storeUnderChange('a');
     apply('b');
     store.confirmed(versionOf(15));
     store.confirmed(versionOf(18));
@@ -57,7 +25,7 @@ describe('resuming', () => {
   });
 
   test('says that the delta is unknown: too old, ahead, another epoch, opaque', () => {
-    const { store, apply } = fixture('a');
+    const { store, apply } = storeUnderChange('a');
     apply('b');
     for (const version of [9, 12, '011', 'abc']) expect(store.changesSince('e', versionOf(version))).toBeUndefined();
     expect(store.changesSince('other', versionOf(11))).toBeUndefined();
@@ -79,7 +47,7 @@ describe('resuming', () => {
   });
 
   test('tells again what a list by content changed at a version already reached', () => {
-    const { store } = fixture('a');
+    const { store } = storeUnderChange('a');
     const stage = store.replace({ byContent: true });
     stage.add(objectOf({ name: 'a', version: 1, spec: {} }), neverAsked);
     stage.commit(versionOf(10));
@@ -87,7 +55,7 @@ describe('resuming', () => {
   });
 
   test('remembers 4,096 changes', () => {
-    const { store, apply } = fixture();
+    const { store, apply } = storeUnderChange();
     for (let index = 0; index < 5_000; index += 1) apply(`p${index % 10}`);
     expect(store.version).toBe('5010');
     expect(store.changesSince('e', versionOf(5_010 - 4_096))).toHaveLength(4_096);
@@ -95,7 +63,7 @@ describe('resuming', () => {
   });
 
   test('remembers 4 MiB', () => {
-    const { store } = fixture();
+    const { store } = storeUnderChange();
     const big = (name: string, version: number): KubernetesObject => objectOf({ name, version, spec: { text: 'x'.repeat(1_000_000) } });
     for (let version = 11; version <= 20; version += 1) store.applied(big(`p${version}`, version), versionOf(version), neverAsked);
     expect(store.changesSince('e', versionOf(16))).toHaveLength(4);
@@ -103,7 +71,7 @@ describe('resuming', () => {
   });
 
   test('remembers 10 minutes', async () => {
-    const { store, clock, apply } = fixture();
+    const { store, clock, apply } = storeUnderChange();
     apply('a');
     await clock.advance(6 * 60_000);
     apply('b');
@@ -115,7 +83,7 @@ describe('resuming', () => {
   });
 
   test('forgets a list of more changes than it remembers', () => {
-    const { store } = fixture();
+    const { store } = storeUnderChange();
     listInto(
       store,
       Array.from({ length: 4_097 }, (_, index) => objectOf({ name: `p${index}`, version: 20 })),

@@ -1,26 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { identityOf } from '../../src/core/objects.ts';
 import type { MirrorStore } from '../../src/store/mirror-store.ts';
-import { createStore } from '../../src/store/store.ts';
-import { createManualClock } from '../support/manual-clock.ts';
+import { apply, emptyStore, storeOf } from '../support/store-fixtures.ts';
 import { contentsOf, listInto, neverAsked, objectOf, printEvent, versionOf } from '../support/store-objects.ts';
-
-function emptyStore(policy: 'parsed' | 'metadata' = 'parsed'): MirrorStore {
-  return createStore({ epoch: 'e', clock: createManualClock(), policy });
-}
-
-function storeOf(...names: readonly string[]): MirrorStore {
-  const store = emptyStore();
-  listInto(
-    store,
-    names.map((name) => objectOf({ name, version: 1 })),
-    10,
-  );
-  return store;
-}
-
-const apply = (store: MirrorStore, sketch: Parameters<typeof objectOf>[0]) =>
-  store.applied(objectOf(sketch), versionOf(sketch.version ?? 1), neverAsked);
 
 describe('a list', () => {
   test('is seen whole at its commit, and not before', () => {

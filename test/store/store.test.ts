@@ -3,28 +3,10 @@ import type { Fault } from '../../src/core/faults.ts';
 import { isRawNumber } from '../../src/core/json.ts';
 import { clusterName } from '../../src/core/names.ts';
 import type { MirrorStore } from '../../src/store/mirror-store.ts';
-import { createStore } from '../../src/store/store.ts';
-import { createManualClock } from '../support/manual-clock.ts';
+import { apply, emptyStore, storeOf } from '../support/store-fixtures.ts';
 import { contentsOf, exactly, listInto, neverAsked, objectOf, parseObject, printEvent, versionOf } from '../support/store-objects.ts';
 
 const fault: Fault = { code: 'FORBIDDEN', cluster: clusterName('north'), message: 'the right to list was lost', retry: 'LATER' };
-
-function emptyStore(policy: 'parsed' | 'metadata' = 'parsed'): MirrorStore {
-  return createStore({ epoch: 'e', clock: createManualClock(), policy });
-}
-
-function storeOf(...names: readonly string[]): MirrorStore {
-  const store = emptyStore();
-  listInto(
-    store,
-    names.map((name) => objectOf({ name, version: 1 })),
-    10,
-  );
-  return store;
-}
-
-const apply = (store: MirrorStore, sketch: Parameters<typeof objectOf>[0]) =>
-  store.applied(objectOf(sketch), versionOf(sketch.version ?? 1), neverAsked);
 
 describe('one event', () => {
   test('adds, replaces and deletes, and moves the version', () => {

@@ -20,6 +20,20 @@ export function servedAs(model: Model, key: string, overrides: Partial<ServedRes
   return { ...names, version, versions, verbs: ['get', 'list', 'watch'], ...overrides };
 }
 
+/** How a cluster serves CustomResourceDefinitions. */
+export const definitionsServed: ServedResource = {
+  group: 'apiextensions.k8s.io',
+  kind: 'CustomResourceDefinition',
+  version: 'v1',
+  versions: ['v1'],
+  resource: 'customresourcedefinitions',
+  singular: 'customresourcedefinition',
+  namespaced: false,
+  verbs: ['get', 'list', 'watch'],
+  shortNames: [],
+  categories: [],
+};
+
 let uids = 0;
 
 /** An object with a uid and a version of its own, as the items of a list are: without `apiVersion` and `kind`. */
