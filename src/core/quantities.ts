@@ -39,12 +39,6 @@ export function compareQuantities(a: Quantity, b: Quantity): number {
   return compare(x, y);
 }
 
-/** The exact sum, in the format of the first, or of the second if the first is zero. */
-export function addQuantities(a: Quantity, b: Quantity): Quantity {
-  const [x, y] = aligned(a, b);
-  return { mantissa: x + y, exponent: Math.min(a.exponent, b.exponent), format: a.mantissa === 0n ? b.format : a.format };
-}
-
 /** As the API server prints it: no fraction, the largest suffix that needs none; a binary one below 1,024, or with a fraction, as decimal. */
 export function printQuantity(quantity: Quantity): string {
   if (quantity.mantissa === 0n) return '0';
