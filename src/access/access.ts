@@ -19,6 +19,8 @@ export interface AccessQuestion {
   readonly caller: Caller;
   readonly cluster: ClusterName;
   readonly kind: GroupKind;
+  /** Of the kind, such as `log` of Pods. Absent: the objects themselves. */
+  readonly subresource?: string;
   readonly verb: 'get' | 'list' | 'watch';
 }
 

@@ -66,6 +66,33 @@ export type LiveAnswer =
   | { readonly type: 'answered'; readonly status: number; readonly body: Uint8Array; readonly etag?: string }
   | { readonly type: 'failed'; readonly fault: Fault };
 
+/** Which log: of one container, in the `text/plain` of `pods/log`. */
+export interface LogRequest {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly container: string;
+  /** Go on with what is written later, until the container has ended. */
+  readonly follow: boolean;
+  /** Of the run before this one. */
+  readonly previous: boolean;
+  /** Each line begins with its RFC 3339 time and a space. */
+  readonly timestamps: boolean;
+  readonly tailLines?: number;
+  readonly sinceSeconds?: number;
+  /** RFC 3339. */
+  readonly sinceTime?: string;
+  readonly limitBytes?: number;
+}
+
+/** One log as it arrives. The last part is `closed` or `failed`; nothing is thrown. */
+export type LogPart =
+  /** The server has answered 200. */
+  | { readonly type: 'opened' }
+  /** The bytes of whole lines without their ends, in order; the last one of a log may lack its end. They belong to the receiver. */
+  | { readonly type: 'lines'; readonly lines: readonly Uint8Array[] }
+  | { readonly type: 'closed' }
+  | { readonly type: 'failed'; readonly fault: Fault };
+
 /**
  * One API server as one identity sees it: the only door to the network.
  *
@@ -76,6 +103,11 @@ export interface ClusterApi {
   readonly cluster: ClusterName;
   list(page: ListPage, signal: AbortSignal): AsyncIterable<ListPart>;
   watch(start: WatchStart, signal: AbortSignal): AsyncIterable<WatchPart>;
+  /**
+   * Not following, it ends after 10 s with `TIMED_OUT`; following, only the first byte of the answer is waited for so long. A reader that does not
+   * take the next part holds the server back. A line above 256 KiB comes in pieces of that size.
+   */
+  logs(request: LogRequest, signal: AbortSignal): AsyncIterable<LogPart>;
   /** Ends by itself after 10 s with `TIMED_OUT`. A 401 has been answered with one refresh of the credentials before it is told. */
   send(request: LiveRequest, signal: AbortSignal): Promise<LiveAnswer>;
   /** Faults that hold as long as the connection is made the way it is: `INSECURE`. */

@@ -1,5 +1,7 @@
 import type { Clock } from '../core/clock.ts';
+import type { Logs } from '../load/logs.ts';
 import type { ReadContext, Reads } from '../load/reads.ts';
+import type { Streams } from '../load/streams.ts';
 import type { Budget } from './budget.ts';
 
 /** What the gateway says of itself: `Query.gateway`. */
@@ -18,6 +20,8 @@ export interface GatewayView {
 /** What every resolver gets. Made once per operation. */
 export interface GraphContext {
   readonly reads: Reads;
+  readonly streams: Streams;
+  readonly logs: Logs;
   readonly read: ReadContext;
   readonly gateway: GatewayView;
   /** For ages, which are told as of the moment they are read. */
