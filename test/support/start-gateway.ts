@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as inRealTime } from 'node:timers/promises';
@@ -30,7 +30,7 @@ export interface GraphAnswer<Data> {
 
 /** The whole gateway in process, over embedded clusters, with a clock that only the test moves. */
 export interface TestGateway extends AsyncDisposable {
-  /** Where GraphQL is served, over real HTTP. */
+  /** Where GraphQL is served, over real HTTP; another address after `restart`. */
   readonly url: string;
   readonly clock: ManualClock;
   /** The cluster itself: put and remove objects, misbehave. @throws {Error} if there is none of the name. */
@@ -42,6 +42,10 @@ export interface TestGateway extends AsyncDisposable {
   pass(ms: number): Promise<void>;
   /** Moves the clock on until it is so. @throws {Error} after `withinMs` of its time, a minute by default. */
   until(isSo: () => Promise<boolean> | boolean, withinMs?: number): Promise<void>;
+  /** Writes the kubeconfig anew, with these clusters only: who is not among them leaves, who was not joins. */
+  setMembers(names: readonly string[]): Promise<void>;
+  /** Ends the gateway without patience, and starts another with the same files and state over the same clusters; resolves when it is ready. */
+  restart(): Promise<void>;
 }
 
 export interface TestGatewayOptions {
@@ -87,9 +91,29 @@ export async function startGateway(
   const directory = await mkdtemp(path.join(tmpdir(), 'muster-test-'));
   stack.defer(() => rm(directory, { recursive: true }));
   const config = await configIn(directory, [...clusters.values()], options);
-  const gateway = stack.use(await pumped(clock, createGateway({ config, clock, log: options.log ?? silentLog })));
-  if (options.waitFor !== 'listening') await pumped(clock, gateway.whenReady(new AbortController().signal));
-  return testGatewayOf({ gateway, clock, cluster, stack: stack.move() });
+  const start = async () => {
+    const started = await pumped(clock, createGateway({ config, clock, log: options.log ?? silentLog }));
+    if (options.waitFor !== 'listening') await pumped(clock, started.whenReady(new AbortController().signal));
+    return started;
+  };
+  const running = { gateway: await start() };
+  stack.defer(() => running.gateway[Symbol.asyncDispose]());
+  return {
+    ...testGatewayOf({ running, clock, cluster, stack: stack.move() }),
+    get url() {
+      return running.gateway.url;
+    },
+    // A rename: a kubeconfig that is half written is no kubeconfig.
+    async setMembers(names) {
+      const kubeconfig = kubeconfigIn(directory);
+      await writeFile(`${kubeconfig}.new`, kubeconfigOf(names.map(cluster)));
+      await rename(`${kubeconfig}.new`, kubeconfig);
+    },
+    async restart() {
+      await pumped(clock, Promise.resolve(running.gateway[Symbol.asyncDispose]()));
+      running.gateway = await start();
+    },
+  };
 }
 
 function fill(cluster: SimCluster, objects: readonly KubernetesObject[]): void {
@@ -98,8 +122,10 @@ function fill(cluster: SimCluster, objects: readonly KubernetesObject[]): void {
   for (const object of objects.filter((one) => !isDefinition(one))) cluster.put(object);
 }
 
+const kubeconfigIn = (directory: string) => path.join(directory, 'kubeconfig');
+
 async function configIn(directory: string, clusters: readonly SimCluster[], { flags, configFile }: TestGatewayOptions) {
-  const kubeconfig = path.join(directory, 'kubeconfig');
+  const kubeconfig = kubeconfigIn(directory);
   await writeFile(kubeconfig, kubeconfigOf(clusters));
   const file = path.join(directory, 'config.yaml');
   if (configFile !== undefined) await writeFile(file, JSON.stringify({ apiVersion: 'config.muster.dev/v1alpha1', ...configFile }));
@@ -111,15 +137,16 @@ async function configIn(directory: string, clusters: readonly SimCluster[], { fl
 }
 
 interface Parts {
-  readonly gateway: Gateway;
+  /** The gateway of now. */
+  readonly running: { readonly gateway: Gateway };
   readonly clock: ManualClock;
   readonly cluster: (name: string) => SimCluster;
   readonly stack: AsyncDisposableStack;
 }
 
-function testGatewayOf({ gateway, clock, cluster, stack }: Parts): TestGateway {
+function testGatewayOf({ running, clock, cluster, stack }: Parts): Omit<TestGateway, 'url' | 'setMembers' | 'restart'> {
   const ask = async <Data>(query: string, variables: Readonly<Record<string, Json>> = {}): Promise<GraphAnswer<Data>> => {
-    const asked = fetch(gateway.url, {
+    const asked = fetch(running.gateway.url, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ query, variables }),
@@ -128,7 +155,6 @@ function testGatewayOf({ gateway, clock, cluster, stack }: Parts): TestGateway {
     return (await answer.json()) as GraphAnswer<Data>;
   };
   return {
-    url: gateway.url,
     clock,
     cluster,
     ask,
