@@ -88,8 +88,11 @@ export interface LogRequest {
 export type LogPart =
   /** The server has answered 200. */
   | { readonly type: 'opened' }
-  /** The bytes of whole lines without their ends, in order; the last one of a log may lack its end. They belong to the receiver. */
-  | { readonly type: 'lines'; readonly lines: readonly Uint8Array[] }
+  /**
+   * The bytes of whole lines without their `\n`, in order. They belong to the receiver. `bytes` is what came for them, ends included; all parts
+   * together make the whole answer. `isCut`: the answer ended within the last of these lines.
+   */
+  | { readonly type: 'lines'; readonly lines: readonly Uint8Array[]; readonly bytes: number; readonly isCut: boolean }
   | { readonly type: 'closed' }
   | { readonly type: 'failed'; readonly fault: Fault };
 
@@ -105,7 +108,9 @@ export interface ClusterApi {
   watch(start: WatchStart, signal: AbortSignal): AsyncIterable<WatchPart>;
   /**
    * Not following, it ends after 10 s with `TIMED_OUT`; following, only the first byte of the answer is waited for so long. A reader that does not
-   * take the next part holds the server back. A line above 256 KiB comes in pieces of that size.
+   * take the next part holds the server back. A line above 256 KiB comes in pieces of that size, each told as a line. `NOT_FOUND` also if the
+   * container has no log: it waits to start (`retry` is `LATER`), or had no run before. One request, one stream: whoever wants to go on after it
+   * broke asks again. Followed logs have room of their own, so that lists and watches get through.
    */
   logs(request: LogRequest, signal: AbortSignal): AsyncIterable<LogPart>;
   /** Ends by itself after 10 s with `TIMED_OUT`. A 401 has been answered with one refresh of the credentials before it is told. */

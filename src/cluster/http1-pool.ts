@@ -10,8 +10,8 @@ import { abandoned, breakageIn } from './request-scope.ts';
 import type { Connection } from './sessions.ts';
 import type { Lane, WireAnswer, WireRequest } from './wire.ts';
 
-/** 100 sockets in all. Each watch holds one for minutes, so they have their own. */
-const sockets: Readonly<Record<Lane, number>> = { watch: 80, request: 20 };
+/** Each watch and each followed log holds one for minutes, so they have their own. */
+const sockets: Readonly<Record<Lane, number>> = { watch: 80, follow: 100, request: 20 };
 /** Then Linux probes 10 times at 1 s: a dead peer is noticed after 40 s. undici's own 60 s would be too late. */
 const keepAliveMs = 30_000;
 /** TCP keepalive proves a kernel only: so often the server itself is asked, while a stream stands and nothing comes. */
@@ -58,7 +58,7 @@ class UndiciPools implements Http1Pool {
     this.identity = options.identity;
     this.#options = options;
     this.#pulse = createPulse(options.clock);
-    this.#pools = { watch: this.#poolFor('watch'), request: this.#poolFor('request') };
+    this.#pools = { watch: this.#poolFor('watch'), follow: this.#poolFor('follow'), request: this.#poolFor('request') };
     const abandon = () => this.#destroy(abandoned);
     life.addEventListener('abort', abandon, { once: true });
     this.#ending.signal.addEventListener('abort', () => life.removeEventListener('abort', abandon), { once: true });

@@ -10,8 +10,10 @@ import type { Lane, WireAnswer, WireRequest } from './wire.ts';
 
 /** We open no more streams on one session, whatever the peer allows. */
 const maxStreams = 200;
-/** Of the room, watches take four fifths at most: lists and live calls must get through. */
-const watchShare = 0.8;
+/** Of the room, watches and followed logs take four fifths at most: lists and live calls must get through. */
+const standingShare = 0.8;
+/** And followed logs two fifths: mirrors come first. */
+const followShare = 0.4;
 const streamWindowBytes = 1024 * 1024;
 const sessionWindowBytes = 16 * 1024 * 1024;
 const closed = breakage('UNREACHABLE', 'the connection was closed');
@@ -74,7 +76,7 @@ class SupervisedSession implements Http2Session {
   readonly #socket: net.Socket;
   readonly #options: Http2SessionOptions;
   readonly #pulse: Pulse;
-  readonly #counts: Record<Lane, number> = { watch: 0, request: 0 };
+  readonly #counts: Record<Lane, number> = { watch: 0, follow: 0, request: 0 };
   #reason: Breakage | undefined;
   #draining = false;
 
@@ -106,7 +108,7 @@ class SupervisedSession implements Http2Session {
   }
 
   get streams(): number {
-    return this.#counts.watch + this.#counts.request;
+    return this.#counts.watch + this.#counts.follow + this.#counts.request;
   }
 
   get reason(): Breakage {
@@ -116,7 +118,10 @@ class SupervisedSession implements Http2Session {
   hasRoom(lane: Lane): boolean {
     const limit = Math.min(this.#client.remoteSettings.maxConcurrentStreams ?? maxStreams, maxStreams);
     if (this.draining || this.closed || this.streams >= limit) return false;
-    return lane === 'request' || this.#counts.watch < Math.max(1, Math.floor(limit * watchShare));
+    if (lane === 'request') return true;
+    const { watch, follow } = this.#counts;
+    const shareOf = (share: number) => Math.max(1, Math.floor(limit * share));
+    return watch + follow < shareOf(standingShare) && (lane === 'watch' || follow < shareOf(followShare));
   }
 
   // Asynchronous so that what is thrown reaches this caller; the count moves in the same turn.

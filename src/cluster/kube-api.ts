@@ -9,6 +9,7 @@ import type { Endpoint } from './endpoint.ts';
 import { createExchange } from './exchange.ts';
 import { listPage } from './list-stream.ts';
 import { liveCall } from './live-call.ts';
+import { logStream } from './log-stream.ts';
 import { watchStream } from './watch-stream.ts';
 
 export interface ClusterOptions {
@@ -44,6 +45,7 @@ export function connectCluster(endpoint: Endpoint, { clock, log, signal: life }:
     standingFaults: standingFaultsOf(endpoint),
     list: (page, signal) => listPage(exchange, page, signal),
     watch: (start, signal) => watchStream(exchange, start, signal),
+    logs: (request, signal) => logStream(exchange, request, signal),
     send: (request, signal) => liveCall(exchange, request, signal),
   };
 }

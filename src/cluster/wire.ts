@@ -1,7 +1,7 @@
 import type { Breakage } from './classify.ts';
 
-/** What a request is for: watches stand for minutes, so they may not take all the room of a connection. */
-export type Lane = 'watch' | 'request';
+/** What a request is for: watches and followed logs stand for minutes, so they may not take all the room of a connection. */
+export type Lane = 'watch' | 'follow' | 'request';
 
 /** One HTTP request, whatever the protocol. */
 export interface WireRequest {

@@ -12,6 +12,7 @@ export function brokenApi(cluster: ClusterName, problem: string): ClusterApi {
     cluster,
     list: fail,
     watch: fail,
+    logs: fail,
     send: () => Promise.resolve({ type: 'failed', fault }),
     standingFaults: [fault],
   };
@@ -23,6 +24,7 @@ export function withFaults(api: ClusterApi, faults: () => readonly Fault[]): Clu
     cluster: api.cluster,
     list: (page, signal) => api.list(page, signal),
     watch: (start, signal) => api.watch(start, signal),
+    logs: (request, signal) => api.logs(request, signal),
     send: (request, signal) => api.send(request, signal),
     get standingFaults() {
       return [...api.standingFaults, ...faults()];

@@ -1,11 +1,11 @@
-import type { ClusterApi, ListPart, WatchPart } from '../cluster/cluster-api.ts';
+import type { ClusterApi, ListPart, LogPart, WatchPart } from '../cluster/cluster-api.ts';
 import type { Fault } from '../core/faults.ts';
 import type { ClusterName } from '../core/names.ts';
 
 /** How many requests to one cluster ended in one way since the start. */
 export interface UpstreamCount {
   readonly cluster: ClusterName;
-  /** `list`, `watch`, or the HTTP method of a live call in lower case. */
+  /** `list`, `watch`, `log`, or the HTTP method of a live call in lower case. */
   readonly verb: string;
   /** `OK`, or the code of the fault. */
   readonly code: 'OK' | Fault['code'];
@@ -26,6 +26,7 @@ export class UpstreamCounts {
       },
       list: (page, signal) => this.#parts(api.list(page, signal), cluster, 'list'),
       watch: (start, signal) => this.#parts(api.watch(start, signal), cluster, 'watch'),
+      logs: (request, signal) => this.#parts(api.logs(request, signal), cluster, 'log'),
       send: async (request, signal) => {
         const answer = await api.send(request, signal);
         this.#add(cluster, request.method.toLowerCase(), answer.type === 'failed' ? answer.fault.code : 'OK');
@@ -38,7 +39,11 @@ export class UpstreamCounts {
     return [...this.#counts.values()];
   }
 
-  async *#parts<P extends ListPart | WatchPart>(parts: AsyncIterable<P>, cluster: ClusterName, verb: string): AsyncGenerator<P, void> {
+  async *#parts<P extends ListPart | WatchPart | LogPart>(
+    parts: AsyncIterable<P>,
+    cluster: ClusterName,
+    verb: string,
+  ): AsyncGenerator<P, void> {
     for await (const part of parts) {
       if (part.type === 'failed') this.#add(cluster, verb, part.fault.code);
       if (part.type === 'pageEnded' || part.type === 'closed') this.#add(cluster, verb, 'OK');

@@ -1,4 +1,4 @@
-import type { ClusterApi, ListPart, WatchPart } from '../cluster/cluster-api.ts';
+import type { ClusterApi, ListPart, LogPart, WatchPart } from '../cluster/cluster-api.ts';
 import type { Fault } from '../core/faults.ts';
 
 /** Who wants to know whether a cluster answers. */
@@ -18,6 +18,7 @@ export function observeApi(api: ClusterApi, observer: ApiObserver): ClusterApi {
     },
     list: (page, signal) => observed(api.list(page, signal), observer),
     watch: (start, signal) => observed(api.watch(start, signal), observer),
+    logs: (request, signal) => observed(api.logs(request, signal), observer),
     async send(request, signal) {
       const answer = await api.send(request, signal);
       if (answer.type === 'answered') observer.answered();
@@ -27,7 +28,10 @@ export function observeApi(api: ClusterApi, observer: ApiObserver): ClusterApi {
   };
 }
 
-async function* observed<P extends ListPart | WatchPart>(parts: AsyncIterable<P>, observer: ApiObserver): AsyncGenerator<P, void> {
+async function* observed<P extends ListPart | WatchPart | LogPart>(
+  parts: AsyncIterable<P>,
+  observer: ApiObserver,
+): AsyncGenerator<P, void> {
   for await (const part of parts) {
     if (part.type === 'failed') tell(observer, part.fault);
     // An end is no sign of life: the connection beneath may have been taken down in order.

@@ -47,6 +47,7 @@ function serverOf(documents: Readonly<Record<string, Json>>): ClusterApi & { rea
     asked,
     list: none,
     watch: none,
+    logs: none,
     async send({ path }) {
       const key = path.join('/');
       asked.push(key);

@@ -32,6 +32,7 @@ function graphWithLive(secretsRule: MemberSettings['secrets'] = 'live', sensitiv
       cluster: name,
       list: nothing,
       watch: nothing,
+      logs: nothing,
       standingFaults: [],
       send: async (request) => {
         upstream.requests.push(request);

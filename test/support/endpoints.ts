@@ -31,5 +31,12 @@ export function kubeconfigWith(contexts: readonly KubeconfigContext[], more: Par
 /** An API that never answers. */
 export function silentApi(name: string): ClusterApi {
   async function* nothing() {}
-  return { cluster: clusterName(name), list: nothing, watch: nothing, send: () => new Promise(() => undefined), standingFaults: [] };
+  return {
+    cluster: clusterName(name),
+    list: nothing,
+    watch: nothing,
+    logs: nothing,
+    send: () => new Promise(() => undefined),
+    standingFaults: [],
+  };
 }

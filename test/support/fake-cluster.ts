@@ -6,6 +6,7 @@ import { keyOfKind, type ServedResource } from '../../src/core/kinds.ts';
 import { type ClusterName, clusterName, parseResourceVersion, type ResourceVersion } from '../../src/core/names.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import { discoveryDocument } from './fake-discovery.ts';
+import { FakeLogs } from './fake-logs.ts';
 
 /** What a fake answers to requests, as a test wants it. */
 export type Verb = 'list' | 'watch' | 'send';
@@ -83,6 +84,7 @@ export class FakeCluster {
   readonly name: ClusterName;
   readonly seen: SeenRequest[] = [];
   readonly api: ClusterApi;
+  readonly logs: FakeLogs;
   readonly #clock: Clock;
   readonly #resources = new Map<string, ServedResource>();
   readonly #objects = new Map<string, Map<string, KubernetesObject>>();
@@ -106,12 +108,14 @@ export class FakeCluster {
     this.name = clusterName(name);
     this.#clock = clock;
     for (const resource of resources) this.serve(resource);
+    this.logs = new FakeLogs(this.name, clock);
     this.put('Namespace', { metadata: { name: 'kube-system' } });
     this.api = {
       cluster: this.name,
       standingFaults: [],
       list: (page, signal) => this.#list(page, signal),
       watch: (start, signal) => this.#watch(start, signal),
+      logs: (request, signal) => this.logs.logs(request, signal),
       send: (request, signal) => this.#send(request, signal),
     };
   }
