@@ -48,10 +48,18 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
  */
 export function parseOperation(body: Uint8Array): OperationRequest {
   const text = decoded(body);
-  const value = parsed(text);
+  const value = parseJsonText(text);
   if (!isJsonObject(value))
     throw badRequest(`expected one JSON object, got ${Array.isArray(value) ? 'an array: batches are not served' : 'another value'}`);
-  const { query, operationName, variables, extensions } = value;
+  return operationIn(value);
+}
+
+/**
+ * The operation in an object, however it came: `query` text, `variables` and `extensions` objects or null.
+ *
+ * @throws {Refusal} 400 with what was expected.
+ */
+export function operationIn({ query, operationName, variables, extensions }: JsonObject): OperationRequest {
   if (typeof query !== 'string') throw badRequest(query === undefined ? 'query is missing' : 'query: expected text');
   if (!isAbsent(operationName) && typeof operationName !== 'string') throw badRequest('operationName: expected text or null');
   if (!isAbsent(variables) && !isJsonObject(variables)) throw badRequest('variables: expected an object or null');
@@ -72,7 +80,12 @@ function decoded(body: Uint8Array): string {
   }
 }
 
-function parsed(text: string): Json {
+/**
+ * JSON as operations may hold it: at most 200 levels, whole texts without NUL. Integers beyond 2⁵³−1 come through exactly.
+ *
+ * @throws {Refusal} 400 with what was expected.
+ */
+export function parseJsonText(text: string): Json {
   if (opensMoreThan(text, maxLevels)) demandLevels(text);
   let value: Json;
   try {
