@@ -16,6 +16,15 @@ export const maxObjects = 10_000;
 /** As many objects as one text of YAML counts beside the object itself: a page of 500 with it is half a budget. */
 export const yamlCost = 9;
 
+/** So many characters of a log count as one object: that is about what an object takes. */
+export const charsPerObject = 4_096;
+
+/** As how many objects the text of these lines counts. */
+export function costOfText(lines: readonly { readonly text: string }[]): number {
+  const chars = lines.reduce((sum, { text }) => sum + text.length + 1, 0);
+  return Math.floor(chars / charsPerObject);
+}
+
 /** A budget of `maxObjects`. */
 export function createBudget(): Budget {
   let spent = 0;

@@ -5,6 +5,7 @@ import type { ApiStatus, Fault } from '../core/faults.ts';
 import type { Json } from '../core/json.ts';
 import type { ObjectMetadata, OwnerReference } from '../core/objects.ts';
 import type { ClusterView, Listed, OrderByInput, Row, ServedKindView, SyncView, WhereInput } from '../load/reads.ts';
+import type { ChangesMessage } from '../load/streams.ts';
 import type { Model, ModelKind, ModelType, TypeReference } from '../model/model.ts';
 import type { GatewayView, GraphContext } from './context.ts';
 import { addScalars } from './scalars.ts';
@@ -47,6 +48,12 @@ type UnfinishedRefOf<T> = PothosSchemaTypes.ImplementableObjectRef<Types, T>;
 export interface EdgeView {
   readonly row: Row;
   readonly listed: Listed;
+}
+
+/** A fault as an answer tells it. */
+export interface FaultView extends Fault {
+  /** Its cluster as the answer sees it. Absent: as the caller sees it when the field is read. */
+  readonly clusterView?: ClusterView;
 }
 
 /** The types that are written by hand, by what their fields are resolved from. Each is given its fields by the module of its name. */
@@ -117,11 +124,12 @@ function handWrittenOf(pothos: Pothos) {
     kind: pothos.objectRef<ModelKind>('Kind'),
     gateway: pothos.objectRef<GatewayView>('Gateway'),
     sync: pothos.objectRef<SyncView>('Sync'),
-    fault: pothos.objectRef<Fault>('Fault'),
+    fault: pothos.objectRef<FaultView>('Fault'),
     apiError: pothos.objectRef<ApiStatus>('ApiError'),
     apiErrorCause: pothos.objectRef<ApiStatus['causes'][number]>('ApiErrorCause'),
     connection: pothos.interfaceRef<Listed>('Connection'),
     pageInfo: pothos.objectRef<Listed>('PageInfo'),
+    changes: pothos.interfaceRef<ChangesMessage>('Changes'),
     where: pothos.inputRef<WhereInput>('Where'),
     orderBy: pothos.inputRef<OrderByInput>('OrderBy'),
   };

@@ -2,7 +2,8 @@ import { idOfCluster } from '../load/ids.ts';
 import type { ClusterView } from '../load/reads.ts';
 import { charged } from './budget.ts';
 import { asServed, type GraphBuilder } from './builder.ts';
-import { described } from './faults.ts';
+import { described, faultIn } from './faults.ts';
+import { personal } from './personal.ts';
 import { ageSecondsOf, isoOf } from './times.ts';
 
 /** Adds `Cluster`, `ClusterPhase` and `ServedKind`. A cluster's taints have the type of a Node's, which the model brings. */
@@ -42,12 +43,13 @@ export function addClusters({ pothos, types, outputOf }: GraphBuilder): void {
         type: [types.fault],
         nullable: false,
         description: 'What it could not do, as a whole or in part.',
-        resolve: (cluster, _args, context) => charged(cluster.faults, context),
+        resolve: (cluster, _args, context) => charged(cluster.faults, context).map((fault) => faultIn(cluster, fault)),
       }),
       kinds: t.field({
         type: [types.servedKind],
         nullable: false,
         description: 'What it serves. Empty until it has said so once.',
+        ...personal,
         resolve: (cluster, _args, context) => charged(context.reads.servedKinds(context.read, cluster), context),
       }),
     }),

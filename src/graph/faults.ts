@@ -2,7 +2,7 @@ import { type Fault, type FaultCode, faultCodes, type Retry } from '../core/faul
 import { keyOfKind } from '../core/kinds.ts';
 import type { ClusterView } from '../load/reads.ts';
 import { charged } from './budget.ts';
-import type { GraphBuilder } from './builder.ts';
+import type { FaultView, GraphBuilder } from './builder.ts';
 import type { GraphContext } from './context.ts';
 import { isoOf } from './times.ts';
 
@@ -64,8 +64,17 @@ function addApiErrors({ types }: GraphBuilder): void {
   });
 }
 
+/**
+ * The fault with its cluster as the answer sees it: of the same moment as all else in it, also once the cluster has left, and the same for all who
+ * are given one answer.
+ */
+export function faultIn(clusterView: ClusterView, fault: Fault): FaultView {
+  return fault.cluster === clusterView.name ? { ...fault, clusterView } : fault;
+}
+
 /** A cluster that has left since is still named: a fault must not be lost with it. */
-function clusterOf({ cluster }: Fault, { reads, read }: GraphContext): ClusterView {
+function clusterOf({ cluster, clusterView }: FaultView, { reads, read }: GraphContext): ClusterView {
+  if (clusterView !== undefined) return clusterView;
   return reads.cluster(read, cluster) ?? { name: cluster, labels: {}, zones: [], taints: [], phase: 'UNREACHABLE', faults: [] };
 }
 

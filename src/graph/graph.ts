@@ -1,20 +1,24 @@
 import { type GraphQLSchema, validateSchema } from 'graphql';
 import type { Model } from '../model/model.ts';
 import { createGraphBuilder } from './builder.ts';
+import { addChanges } from './changes.ts';
 import { addClusters } from './clusters.ts';
 import { addConnections, addKindConnections } from './connections.ts';
 import { addFaults } from './faults.ts';
 import { addGateway } from './gateway.ts';
 import { addGenerated } from './generated.ts';
+import { addJobs } from './jobs.ts';
 import { addKinds } from './kinds.ts';
+import { addLogs } from './logs.ts';
 import { addQueryInputs } from './query-inputs.ts';
 import { addResource } from './resource.ts';
 import { addRoot } from './root.ts';
+import { addSubscription } from './subscription.ts';
 import { addSync } from './sync.ts';
 
 /**
  * The schema of these kinds, in the order of the model. Its resolvers need a `GraphContext`; those below the root fields return values, never
- * promises.
+ * promises, but for `Pod.logs`.
  *
  * @throws {Error} if the model makes no valid schema: which types or fields are at fault.
  */
@@ -29,6 +33,9 @@ export function buildGraph(model: Model): GraphQLSchema {
   addQueryInputs(builder);
   addGenerated(builder);
   addRoot(builder, { any: addConnections(builder), ofKinds: addKindConnections(builder) });
+  addSubscription(builder, addChanges(builder));
+  addJobs(builder);
+  addLogs(builder);
   const schema = builder.pothos.toSchema({ sortSchema: false });
   const errors = validateSchema(schema);
   if (errors.length > 0) throw new Error(`the model makes no valid schema: ${errors.map(({ message }) => message).join('; ')}`);

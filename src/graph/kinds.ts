@@ -1,4 +1,4 @@
-import type { KindSource } from '../model/model.ts';
+import type { KindSource, ModelKind } from '../model/model.ts';
 import type { GraphBuilder } from './builder.ts';
 import { described } from './faults.ts';
 
@@ -30,6 +30,11 @@ export function addKinds({ pothos, types }: GraphBuilder): void {
       }),
     }),
   });
+}
+
+/** For the fields that stand for a kind: deprecated once nobody serves it. */
+export function deprecationOf({ deprecated }: ModelKind): { readonly deprecationReason?: string } {
+  return deprecated === undefined ? {} : { deprecationReason: deprecated };
 }
 
 const sourceMeanings: Readonly<Record<KindSource, string>> = {

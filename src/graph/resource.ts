@@ -142,7 +142,8 @@ function yamlOf(row: Row, _args: unknown, { budget }: GraphContext): string {
   return printYaml(manifestOf(row));
 }
 
-function idOf({ cluster, kind, object }: Row): string {
+/** The id of the object in its row. */
+export function idOf({ cluster, kind, object }: Row): string {
   const { namespace = '', name } = object.metadata;
   return idOfObject({ cluster: cluster.name, group: kind.group, kind: kind.kind, namespace, name });
 }

@@ -6,6 +6,8 @@ import type { ModelKind } from '../model/model.ts';
 import { charged, maxObjects } from './budget.ts';
 import type { GraphBuilder, ObjectRefOf, RootFields } from './builder.ts';
 import type { GraphContext } from './context.ts';
+import { deprecationOf } from './kinds.ts';
+import { searchArgument, selectionArguments } from './selection-arguments.ts';
 
 /** The types of connections: of objects of any kind, and of each kind by the name of its type. */
 export interface Connections {
@@ -101,7 +103,7 @@ function addListField({ pothos, types }: GraphBuilder, kind: ModelKind, connecti
       type: connection,
       nullable: false,
       description: `Objects of the kind ${keyOfKind(kind)}, of every cluster that serves it${part}.`,
-      ...deprecation(kind),
+      ...deprecationOf(kind),
       args: listArguments(t, types),
       resolve: (_root, args, { reads, read }) => reads.list(read, kind, args),
     }),
@@ -112,7 +114,7 @@ function addSingleField({ pothos, kinds }: GraphBuilder, kind: ModelKind): void 
   const type = kinds.get(kind.type);
   if (type === undefined) return;
   const description = `One object of the kind ${keyOfKind(kind)}, or null if there is none${isSecret(kind) ? '. Only live' : ''}.`;
-  const options = { type, description, ...deprecation(kind) };
+  const options = { type, description, ...deprecationOf(kind) };
   const found = async (asked: SingleArguments, context: GraphContext, info: GraphQLResolveInfo) => {
     const { live, ...key } = asked;
     return rowOf(await context.reads.get(context.read, { kind, key, from: live === true ? 'live' : 'mirror' }), context, info);
@@ -145,17 +147,14 @@ function liveArgument(t: RootFields) {
 }
 
 /** The same for every kind, so that one component of a client serves all. */
-function listArguments(t: RootFields, types: GraphBuilder['types']) {
+function listArguments({ arg }: RootFields, types: GraphBuilder['types']) {
   return {
-    clusters: t.arg.stringList({ description: 'Only these clusters; absent, all that serve the kind.' }),
-    namespaces: t.arg.stringList({ description: 'Only these namespaces.' }),
-    labels: t.arg.string({ description: 'Only what has such labels: what kubectl takes after `-l`.' }),
-    where: t.arg({ type: types.where, description: 'Only what passes this filter.' }),
-    search: t.arg.string({ description: 'Only what has this in its name or a label, whatever the case.' }),
-    orderBy: t.arg({ type: [types.orderBy], description: 'What comes first; then, and by default, by namespace, name and cluster.' }),
-    first: t.arg.int({ defaultValue: 100, description: 'Most objects on the page, over all clusters together: 1 to 500.' }),
-    after: t.arg.string({ description: 'A cursor: the page begins behind it.' }),
-    waitSeconds: t.arg.float({
+    ...selectionArguments(arg, types),
+    search: searchArgument(arg),
+    orderBy: arg({ type: [types.orderBy], description: 'What comes first; then, and by default, by namespace, name and cluster.' }),
+    first: arg.int({ defaultValue: 100, description: 'Most objects on the page, over all clusters together: 1 to 500.' }),
+    after: arg.string({ description: 'A cursor: the page begins behind it.' }),
+    waitSeconds: arg.float({
       defaultValue: 10,
       description: 'How long to wait for clusters whose first list is not whole yet: 0 to 60. Nothing else is ever waited for.',
     }),
@@ -166,10 +165,6 @@ function listArguments(t: RootFields, types: GraphBuilder['types']) {
 function rowOf({ row, faults }: Found, { read }: GraphContext, { path }: GraphQLResolveInfo): Row | undefined {
   if (row === undefined) for (const fault of faults) read.reportFault(fault, responsePathAsArray(path));
   return row;
-}
-
-function deprecation({ deprecated }: ModelKind) {
-  return deprecated === undefined ? {} : { deprecationReason: deprecated };
 }
 
 function byGroupAndKind(a: ModelKind, b: ModelKind): number {

@@ -3,10 +3,9 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
   executeSubscriptionEvent,
-  GraphQLError,
   validateSubscriptionArgs,
 } from 'graphql';
-import { InvariantError } from '../core/errors.ts';
+import { InvariantError, invariant } from '../core/errors.ts';
 import type { StreamSource } from '../load/streams.ts';
 
 /** A subscription whose root field has been asked: where its messages come from, and how each becomes an answer. */
@@ -40,16 +39,13 @@ export class SourceCarrier implements AsyncIterable<never> {
 export async function subscribeTo(args: ExecutionArgs): Promise<Subscribed | { readonly errors: NonNullable<ExecutionResult['errors']> }> {
   const validated = validateSubscriptionArgs(args);
   if (!('schema' in validated)) return { errors: validated };
-  try {
-    const carrier = await createSourceEventStream(validated);
-    if (!(carrier instanceof SourceCarrier)) throw new InvariantError('expected a subscription to give a source');
-    const { source } = carrier;
-    return {
-      source,
-      execute: (message, contextValue) => executeSubscriptionEvent({ ...validated, rootValue: message, contextValue }),
-    };
-  } catch (error) {
-    if (error instanceof GraphQLError) return { errors: [error] };
-    throw error;
-  }
+  const carrier = await createSourceEventStream(validated);
+  // Whatever a `subscribe` resolver throws is told as a result, with the path of its field.
+  if ('errors' in carrier && carrier.errors !== undefined) return { errors: carrier.errors };
+  invariant(carrier instanceof SourceCarrier, 'expected a subscription to give a source');
+  const { source } = carrier;
+  return {
+    source,
+    execute: (message, contextValue) => executeSubscriptionEvent({ ...validated, rootValue: message, contextValue }),
+  };
 }

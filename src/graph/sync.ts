@@ -1,6 +1,6 @@
 import type { SyncView } from '../load/reads.ts';
 import type { GraphBuilder } from './builder.ts';
-import { described } from './faults.ts';
+import { described, faultIn } from './faults.ts';
 import { ageSecondsOf, isoOf } from './times.ts';
 
 /** Adds `Sync` and `SyncPhase`. */
@@ -28,7 +28,11 @@ export function addSync({ pothos, types }: GraphBuilder): void {
         description: "The cluster's version up to which the content is true.",
         resolve: (sync) => sync.version,
       }),
-      fault: t.field({ type: types.fault, description: 'Why it is not `SYNCED`.', resolve: (sync) => sync.fault }),
+      fault: t.field({
+        type: types.fault,
+        description: 'Why it is not `SYNCED`.',
+        resolve: ({ cluster, fault }) => fault && faultIn(cluster, fault),
+      }),
     }),
   });
 }

@@ -23,9 +23,9 @@ export const reservedTypeNames: ReadonlySet<string> = new Set([
   ...words('MigratedApp ImportResult ImportedPropagation ImportedDocument DocumentFormat DocumentRole SourceSystem Workload'),
 ]);
 
-/** Fields of `Query` that are written by hand, now or as designed. */
+/** Fields of `Query` and `Subscription` that are written by hand, now or as designed. A kind has the same list field in both. */
 export const reservedRootFields: ReadonlySet<string> = new Set([
-  ...words('clusters cluster gateway kinds resource resources podLogs _service _entities'),
+  ...words('clusters cluster gateway kinds resource resources podLogs jobStatus _service _entities'),
   ...words('planPropagation importManifests propagation propagations migration'),
 ]);
 

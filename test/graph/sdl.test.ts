@@ -16,6 +16,7 @@ import {
 import { expect, test } from 'vitest';
 import { faultCodes } from '../../src/core/faults.ts';
 import { buildGraph } from '../../src/graph/graph.ts';
+import { jobPhases } from '../../src/load/job-phase.ts';
 import { loadBaseline } from '../support/kubernetes-objects.ts';
 
 const model = loadBaseline();
@@ -46,23 +47,44 @@ test('FaultCode is what a fault can be', () => {
   expect(codes).toEqual(faultCodes.map((code) => [code, code]));
 });
 
+test('ChangeType, JobPhase and LogBatchType are what load can say', () => {
+  const namesOf = (type: string) => (schema.getType(type) as GraphQLEnumType).getValues().map(({ name }) => name);
+  expect(namesOf('ChangeType')).toEqual(['INITIAL', 'SYNCED', 'LIVE', 'RESET', 'BOOKMARK', 'FAILED']);
+  expect(namesOf('JobPhase')).toEqual(jobPhases);
+  expect(namesOf('LogBatchType')).toEqual(['LINES', 'ENDED', 'FAILED']);
+});
+
 test('what later issues bring is not there yet', () => {
   const fieldsOf = (name: string) => Object.keys((schema.getType(name) as GraphQLObjectType).getFields());
   expect(schema.getMutationType()).toBeUndefined();
-  expect(schema.getSubscriptionType()).toBeUndefined();
+  const { jobStatus, propagation } = schema.getSubscriptionType()?.getFields() ?? {};
+  expect(propagation).toBeUndefined();
+  expect(jobStatus?.args.map(({ name }) => name)).toEqual(['clusters', 'namespaces', 'labels', 'where', 'after']);
+  expect(fieldsOf('JobSummary')).toEqual(['total', 'stale', 'byPhase', 'byCluster']);
   expect(fieldsOf('Resource')).toEqual(['id', 'cluster', 'apiVersion', 'kind', 'metadata', 'sync', 'object', 'yaml']);
   expect(fieldsOf('Connection')).toEqual(['items', 'pageInfo', 'totalCount', 'sync', 'faults']);
   for (const name of ['Column', 'Group', 'Sum', 'PodOwner']) expect(schema.getType(name)).toBeUndefined();
 });
 
-test('every kind has its type, its connection and its two fields', () => {
+test('every kind has its type, its connection, its two fields and its stream', () => {
   const query = schema.getQueryType()?.getFields() ?? {};
+  const subscription = schema.getSubscriptionType()?.getFields() ?? {};
   for (const kind of model.kinds.values()) {
     expect(String(query[kind.many]?.type)).toBe(`${kind.type}Connection!`);
     expect(String(query[kind.one]?.type)).toBe(kind.type);
     expect(query[kind.one]?.args.map(({ name }) => name)).toEqual(
       kind.namespaced ? ['cluster', 'namespace', 'name', 'live'] : ['cluster', 'name', 'live'],
     );
+    const stream = subscription[kind.many];
+    expect(String(stream?.type)).toBe(`${kind.type}Changes!`);
+    expect(stream?.args.map(({ name, type }) => `${name}: ${type}`)).toEqual([
+      'clusters: [String!]',
+      'namespaces: [String!]',
+      'labels: String',
+      'where: Where',
+      'search: String',
+      'after: String',
+    ]);
     expect(schema.getImplementations(schema.getType('Resource') as never).objects.map(({ name }) => name)).toContain(kind.type);
   }
 });

@@ -1,0 +1,83 @@
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  getOperationAST,
+  isAbstractType,
+  isCompositeType,
+  Kind,
+  OperationTypeNode,
+  type SelectionSetNode,
+} from 'graphql';
+
+/** Options of a field whose value depends on who asks, beyond the rights that the readers of one stream have in common. */
+export const personal = { extensions: { personal: true } } as const;
+
+/**
+ * True if answers of this operation must not be shared by callers, even by those with equal rights. Everything but a subscription is, and what
+ * this schema does not know. Kept by document.
+ */
+export function isPersonal(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): boolean {
+  const operation = getOperationAST(document, operationName);
+  if (operation?.operation !== OperationTypeNode.SUBSCRIPTION) return true;
+  const known = verdictsOf(schema);
+  const kept = known.get(operation);
+  if (kept !== undefined) return kept;
+  const verdict = reachesPersonal(schema, document, operation.selectionSet);
+  known.set(operation, verdict);
+  return verdict;
+}
+
+type Verdicts = WeakMap<object, boolean>;
+
+const verdictsBySchema = new WeakMap<GraphQLSchema, Verdicts>();
+
+function verdictsOf(schema: GraphQLSchema): Verdicts {
+  const known = verdictsBySchema.get(schema) ?? new WeakMap();
+  verdictsBySchema.set(schema, known);
+  return known;
+}
+
+/** Whether `@skip` leaves a field out is not asked: it may differ by variables. */
+function reachesPersonal(schema: GraphQLSchema, document: DocumentNode, root: SelectionSetNode): boolean {
+  const fragments = new Map(
+    document.definitions
+      .filter((node): node is FragmentDefinitionNode => node.kind === Kind.FRAGMENT_DEFINITION)
+      .map((node) => [node.name.value, node]),
+  );
+
+  function inSelections({ selections }: SelectionSetNode, parent: GraphQLNamedType | undefined): boolean {
+    return selections.some((node) => {
+      switch (node.kind) {
+        case Kind.FIELD:
+          return inField(parent, node.name.value, node.selectionSet);
+        case Kind.INLINE_FRAGMENT:
+          return inSelections(node.selectionSet, node.typeCondition === undefined ? parent : schema.getType(node.typeCondition.name.value));
+        case Kind.FRAGMENT_SPREAD:
+          return inFragment(node.name.value);
+        default:
+          return node satisfies never;
+      }
+    });
+  }
+
+  /** Each fragment is looked at once, however often it is spread: its fields are those of its own type. */
+  function inFragment(name: string): boolean {
+    const fragment = fragments.get(name);
+    if (!fragments.delete(name) || fragment === undefined) return false;
+    return inSelections(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value));
+  }
+
+  function inField(parent: GraphQLNamedType | undefined, name: string, selections: SelectionSetNode | undefined): boolean {
+    if (!isCompositeType(parent)) return true;
+    const field = schema.getField(parent, name);
+    if (field === undefined) return true;
+    const possible = isAbstractType(parent) ? schema.getPossibleTypes(parent) : [];
+    if ([parent, ...possible].some((type) => schema.getField(type, name)?.extensions.personal === true)) return true;
+    return selections !== undefined && inSelections(selections, getNamedType(field.type));
+  }
+
+  return inSelections(root, schema.getSubscriptionType() ?? undefined);
+}

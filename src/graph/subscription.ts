@@ -1,0 +1,54 @@
+import { keyOfKind } from '../core/kinds.ts';
+import { isSecret } from '../load/manifest.ts';
+import type { ChangesMessage } from '../load/streams.ts';
+import { maxObjects } from './budget.ts';
+import type { GraphBuilder } from './builder.ts';
+import type { ChangesTypes } from './changes.ts';
+import { deprecationOf } from './kinds.ts';
+import { afterArgument, searchArgument, selectionArguments } from './selection-arguments.ts';
+import { SourceCarrier } from './subscribing.ts';
+
+/** Adds `Subscription`, with the streams of changes. The modules of Jobs and logs add theirs. */
+export function addSubscription(builder: GraphBuilder, changes: ChangesTypes): void {
+  const { pothos, types, model } = builder;
+  pothos.subscriptionType({
+    description:
+      'Streams what changes in every cluster of the fleet, as it changes. A message is about one kind of one cluster, and holds at most ' +
+      `${maxObjects} objects, counted as in \`Query\`. A stream that ends with an error goes on from the cursor of its last message: \`after\`.`,
+  });
+  pothos.subscriptionField('resources', (t) =>
+    t.field({
+      type: changes.any,
+      nullable: false,
+      description: 'Changes of objects of several kinds, in every cluster that serves them. Of Secrets their metadata only.',
+      args: {
+        kinds: t.arg.stringList({
+          required: true,
+          description: 'By any of their names, such as `Pod`, `po`, `pods`, `apps.v1.deployments` or `Certificate.cert-manager.io`.',
+        }),
+        ...selectionArguments(t.arg, types),
+        search: searchArgument(t.arg),
+        after: afterArgument(t.arg),
+      },
+      subscribe: (_root, { kinds, ...args }, { streams, read }): AsyncIterable<ChangesMessage> =>
+        new SourceCarrier(streams.changesOfKinds(read, { model, kinds }, args)),
+      resolve: (message) => message,
+    }),
+  );
+  for (const kind of model.kinds.values()) {
+    const type = changes.ofKinds.get(kind.type);
+    if (type === undefined) continue;
+    const part = isSecret(kind) ? ': their metadata only' : '';
+    pothos.subscriptionField(kind.many, (t) =>
+      t.field({
+        type,
+        nullable: false,
+        description: `Changes of objects of the kind ${keyOfKind(kind)}, in every cluster that serves it${part}.`,
+        ...deprecationOf(kind),
+        args: { ...selectionArguments(t.arg, types), search: searchArgument(t.arg), after: afterArgument(t.arg) },
+        subscribe: (_root, args, { streams, read }): AsyncIterable<ChangesMessage> => new SourceCarrier(streams.changes(read, kind, args)),
+        resolve: (message) => message,
+      }),
+    );
+  }
+}
