@@ -11,6 +11,7 @@ import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { kubeconfigOf } from '../../src/sim/kubeconfig-of.ts';
 import type { SimCluster, SimClusterOptions } from '../../src/sim/sim-cluster.ts';
 import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
+import { type LiveStream, openStream, type Transport, type Variables } from './live-socket.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 import { seededRandom } from './seeded-random.ts';
 
@@ -38,6 +39,8 @@ export interface TestGateway extends AsyncDisposable {
   /** The data of an operation. @throws {Error} if it had errors. */
   query<Data>(text: string, variables?: Readonly<Record<string, Json>>): Promise<Data>;
   ask<Data>(text: string, variables?: Readonly<Record<string, Json>>): Promise<GraphAnswer<Data>>;
+  /** One stream over a connection of its own: resolves once that is there, before its first messages are. */
+  subscribe(query: string, variables?: Variables, transport?: Transport): Promise<LiveStream>;
   /** Moves the clock by so much, in small steps between which sockets get their turns. */
   pass(ms: number): Promise<void>;
   /** Moves the clock on until it is so. @throws {Error} after `withinMs` of its time, a minute by default. */
@@ -163,6 +166,8 @@ function testGatewayOf({ running, clock, cluster, stack }: Parts): Omit<TestGate
       if (errors !== undefined || data === undefined || data === null) throw new Error(`expected data, got ${JSON.stringify(errors)}`);
       return data;
     },
+    subscribe: (query, variables = {}, transport = 'websocket') =>
+      pumped(clock, openStream(transport, running.gateway.url, { query, variables })),
     async pass(ms) {
       for (let left = ms; left > 0; left -= step.virtualMs) await tick(clock, Math.min(left, step.virtualMs));
     },
