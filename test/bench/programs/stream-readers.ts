@@ -1,0 +1,161 @@
+// Reads streams over many connections, each as lean as it can be, and says how many messages came or how old they were. Started by `readers.ts`, over IPC.
+import {
+  openEventStream,
+  openRaw,
+  openWebSocket,
+  type RawListener,
+  type StreamSocket,
+  type StreamSocketListener,
+} from '../stream-socket.ts';
+import type { ReaderCommand, ReaderFigures, ReaderReply } from './readers.ts';
+
+/** The gateway lets so many sockets of one address wait for their `connection_init`: 20. */
+const opening = 16;
+
+const stamp = /"bench":"(\d+)"/g;
+
+let sockets: StreamSocket[] = [];
+let held: StreamSocket[] = [];
+let messages = 0;
+let bytes = 0;
+let frameBytes = 0;
+let latencies: number[] | undefined;
+let waiting: { readonly messages: number; readonly resolve: () => void } | undefined;
+
+process.on('message', (command: ReaderCommand & { readonly id: number }) => {
+  act(command).then(
+    (figures) => reply({ id: command.id, figures }),
+    (error: unknown) => reply({ id: command.id, error: String(error) }),
+  );
+});
+process.on('disconnect', () => process.exit(0));
+
+function reply(text: ReaderReply): void {
+  process.send?.(text);
+}
+
+async function act(command: ReaderCommand): Promise<ReaderFigures> {
+  switch (command.type) {
+    case 'open':
+      ({ frameBytes } = command);
+      sockets.push(...(await openMany(command)));
+      return {};
+    case 'hold':
+      held = sockets.splice(0, command.count);
+      for (const socket of held) socket.pause();
+      return {};
+    case 'drop-held':
+      for (const socket of held) socket.destroy();
+      held = [];
+      return {};
+    case 'close':
+      for (const socket of sockets) socket.destroy();
+      sockets = [];
+      return {};
+    case 'count':
+      for (const socket of sockets) socket.countOnly();
+      messages = 0;
+      bytes = 0;
+      return {};
+    case 'time':
+      messages = 0;
+      bytes = 0;
+      latencies = [];
+      return {};
+    case 'until':
+      await until(command.messages);
+      return { messages, bytes };
+    case 'figures':
+      return { messages, bytes, ...latencyFigures() };
+    default:
+      return command satisfies never;
+  }
+}
+
+async function openMany(command: ReaderCommand & { readonly type: 'open' }): Promise<StreamSocket[]> {
+  const opened: StreamSocket[] = [];
+  let left = command.sockets;
+  await Promise.all(
+    Array.from({ length: opening }, async () => {
+      while (left > 0) {
+        left -= 1;
+        opened.push(await openOne(command));
+      }
+    }),
+  );
+  return opened;
+}
+
+/** Resolves once every stream of the connection has said `SYNCED`. */
+function openOne(command: ReaderCommand & { readonly type: 'open' }): Promise<StreamSocket> {
+  const { query, streamsEach } = command;
+  return new Promise((resolve, reject) => {
+    let unsynced = streamsEach;
+    const first = (text: string) => {
+      if (text.includes('SYNCED')) unsynced -= 1;
+      if (unsynced === 0) resolve(socket);
+    };
+    const message = (text: string) => {
+      if (unsynced === 0) return heard(text);
+      if (!text.startsWith('{"type":"connection_ack"')) return first(text);
+      for (let id = 0; id < streamsEach; id += 1) socket.send(JSON.stringify({ id: String(id), type: 'subscribe', payload: { query } }));
+    };
+    const read = (part: Buffer) => (unsynced === 0 ? heardRaw(part.length) : first(part.toString('latin1')));
+    const socket = dial(command, { message, read, closed: (reason) => reject(new Error(`a stream ended: ${reason}`)) });
+  });
+}
+
+function dial(
+  { protocol, port, query }: ReaderCommand & { readonly type: 'open' },
+  listener: StreamSocketListener & RawListener,
+): StreamSocket {
+  switch (protocol) {
+    case 'raw':
+      return openRaw(port, listener);
+    case 'sse':
+      return openEventStream(port, { query }, listener);
+    case 'websocket': {
+      const socket = openWebSocket(port, listener);
+      socket.send('{"type":"connection_init"}');
+      return socket;
+    }
+    default:
+      return protocol satisfies never;
+  }
+}
+
+function heard(text: string): void {
+  messages += 1;
+  bytes += text.length;
+  if (latencies !== undefined) {
+    const nowUs = Number(process.hrtime.bigint() / 1000n);
+    for (const [, sentUs] of text.matchAll(stamp)) if (sentUs !== '0') latencies.push(nowUs - Number(sentUs));
+  }
+  wake();
+}
+
+function heardRaw(length: number): void {
+  bytes += length;
+  messages = Math.floor(bytes / frameBytes);
+  wake();
+}
+
+function wake(): void {
+  if (waiting === undefined || messages < waiting.messages) return;
+  waiting.resolve();
+  waiting = undefined;
+}
+
+function until(count: number): Promise<void> {
+  return new Promise((resolve) => {
+    waiting = { messages: count, resolve };
+    wake();
+  });
+}
+
+function latencyFigures(): ReaderFigures {
+  const sorted = Float64Array.from(latencies ?? []).sort();
+  const at = (share: number) => (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN) / 1000;
+  latencies = undefined;
+  return sorted.length === 0 ? {} : { timed: sorted.length, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
+}
