@@ -1,4 +1,4 @@
-import { podsInClusters } from './equal-mirror.ts';
+import type { KubernetesObject } from '../../src/core/objects.ts';
 import { type ChangeMessage, HeldObjects } from './held-objects.ts';
 import { type LiveSocket, type LiveStream, openStream, type Transport, type Variables } from './live-socket.ts';
 import type { TestGateway } from './start-gateway.ts';
@@ -23,30 +23,48 @@ export interface PodReaderOptions {
   readonly variables?: Variables;
   /** What it holds already: `variables` have the cursor. */
   readonly held?: HeldObjects;
+  /** Which pods the `labels` among the variables choose: by default all. */
+  readonly chooses?: (pod: KubernetesObject) => boolean;
+}
+
+interface ResumeOptions {
+  readonly count?: number;
+  readonly over?: Transport | LiveSocket;
 }
 
 /** A client that holds the pods it is told of. */
 export class PodReader {
   readonly stream: LiveStream;
+  readonly #options: PodReaderOptions;
   readonly #held: HeldObjects;
   #taken = 0;
 
   /** Opens the stream; its first messages may not be there yet. */
-  static async open(gateway: TestGateway, { over = 'websocket', variables = {}, held }: PodReaderOptions = {}): Promise<PodReader> {
+  static async open(gateway: TestGateway, options: PodReaderOptions = {}): Promise<PodReader> {
+    const { over = 'websocket', variables = {} } = options;
     const stream =
       typeof over === 'string' ? await openStream(over, gateway.url, { query: podChanges, variables }) : over.start(podChanges, variables);
-    return new PodReader(stream, held?.resumed() ?? new HeldObjects());
+    return new PodReader(stream, options);
   }
 
-  /** Another stream that goes on where these objects were held. */
-  static resume(gateway: TestGateway, held: HeldObjects, over: Transport | LiveSocket = 'websocket'): Promise<PodReader> {
-    if (held.cursor === undefined) throw new Error('expected a cursor to go on from');
-    return PodReader.open(gateway, { over, held, variables: { after: held.cursor } });
-  }
-
-  private constructor(stream: LiveStream, held: HeldObjects) {
+  private constructor(stream: LiveStream, options: PodReaderOptions) {
     this.stream = stream;
-    this.#held = held;
+    this.#options = options;
+    this.#held = this.heldAfter(0);
+  }
+
+  /** Another stream that goes on after the first `count` messages of this one, by default after all it got. */
+  resumed(gateway: TestGateway, { count = this.messages.length, over = 'websocket' }: ResumeOptions = {}): Promise<PodReader> {
+    const held = this.heldAfter(count);
+    const variables = { ...this.#options.variables, ...(held.cursor === undefined ? {} : { after: held.cursor }) };
+    return PodReader.open(gateway, { ...this.#options, over, held, variables });
+  }
+
+  /** What it held after the first `count` messages. */
+  heldAfter(count: number): HeldObjects {
+    const held = this.#options.held?.resumed() ?? new HeldObjects();
+    for (const message of this.messages.slice(0, count)) held.take(message);
+    return held;
   }
 
   /** What came so far, of one kind. */
@@ -66,7 +84,21 @@ export class PodReader {
   holds(gateway: TestGateway, clusters: readonly string[]): boolean {
     const held = this.held();
     const isWhole = clusters.every((name) => held.synced().includes(name)) && held.behind().length === 0;
-    return isWhole && held.identities().join('\n') === podsInClusters(gateway, clusters).join('\n');
+    return isWhole && held.identities().join('\n') === this.#chosenIn(gateway, clusters).join('\n');
+  }
+
+  #chosenIn(gateway: TestGateway, clusters: readonly string[]): readonly string[] {
+    const { chooses = () => true } = this.#options;
+    const identityIn = (cluster: string, { metadata }: KubernetesObject) =>
+      `${cluster}/${metadata.namespace}/${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`;
+    const chosen = clusters.flatMap((name) =>
+      gateway
+        .cluster(name)
+        .objects('Pod')
+        .filter(chooses)
+        .map((object) => identityIn(name, object)),
+    );
+    return chosen.toSorted();
   }
 }
 
