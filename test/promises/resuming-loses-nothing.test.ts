@@ -18,13 +18,11 @@ const pick = <T>(random: Random, among: readonly T[]): T => {
 
 const somePod = (random: Random) => `p${Math.floor(random() * 12)}`;
 
-/** What happens to one cluster; what lasts is ended by its disposable. */
-type Act = (cluster: SimCluster, random: Random) => Disposable | void;
-
-const changes: readonly Act[] = [
-  (cluster, random) => void cluster.put(pod(somePod(random), { annotations: { at: String(random()) }, labels: { app: 'web' } })),
-  (cluster, random) => void cluster.put(pod(somePod(random), { labels: { app: pick(random, ['web', 'api']) } })),
-  (cluster, random) => void cluster.remove('Pod', somePod(random), 'default'),
+/** What changes in a cluster. */
+const changes: readonly ((cluster: SimCluster, random: Random) => unknown)[] = [
+  (cluster, random) => cluster.put(pod(somePod(random), { annotations: { at: String(random()) }, labels: { app: 'web' } })),
+  (cluster, random) => cluster.put(pod(somePod(random), { labels: { app: pick(random, ['web', 'api']) } })),
+  (cluster, random) => cluster.remove('Pod', somePod(random), 'default'),
   (cluster, random) => {
     const name = somePod(random);
     if (cluster.get('Pod', name, 'default') !== undefined) cluster.recreate('Pod', name, 'default');
@@ -34,18 +32,23 @@ const changes: readonly Act[] = [
   },
 ];
 
-const faults: readonly Act[] = [
+/** What goes wrong with a cluster once. */
+const mishaps: readonly ((cluster: SimCluster) => unknown)[] = [
+  (cluster) => cluster.disconnect(),
+  (cluster) => cluster.close({ resource: 'pods' }),
+  (cluster) => cluster.compact(),
+  (cluster) => cluster.expire('now', { resource: 'pods' }),
+  (cluster) => cluster.cut('line', { resource: 'pods' }),
+  (cluster) => cluster.emit('garbage\n', { resource: 'pods' }),
+  (cluster) => cluster.bookmark(undefined, { resource: 'pods' }),
+];
+
+/** What goes wrong with it for a while. */
+const illnesses: readonly ((cluster: SimCluster) => Disposable)[] = [
   (cluster) => cluster.silence(),
   (cluster) => cluster.refuse(),
   (cluster) => cluster.stall({ resource: 'pods' }),
   (cluster) => cluster.answer({ status: 503 }, { resource: 'pods' }),
-  (cluster) => void cluster.disconnect(),
-  (cluster) => void cluster.close({ resource: 'pods' }),
-  (cluster) => void cluster.compact(),
-  (cluster) => void cluster.expire('now', { resource: 'pods' }),
-  (cluster) => void cluster.cut('line', { resource: 'pods' }),
-  (cluster) => void cluster.emit('garbage\n', { resource: 'pods' }),
-  (cluster) => void cluster.bookmark(undefined, { resource: 'pods' }),
 ];
 
 /** How a stream may end for reasons of its own; whoever read it goes on after its last message. */
@@ -140,7 +143,8 @@ async function live(gateway: TestGateway, crowd: Crowd, random: Random): Promise
     const cluster = gateway.cluster(pick(random, all));
     const chance = random();
     if (chance < 0.5) pick(random, changes)(cluster, random);
-    else if (chance < 0.7) lasting.push(...[pick(random, faults)(cluster, random)].filter((fault) => fault !== undefined));
+    else if (chance < 0.6) pick(random, mishaps)(cluster);
+    else if (chance < 0.7) lasting.push(pick(random, illnesses)(cluster));
     else if (chance < 0.75) crowd.stall();
     else if (chance < 0.8) crowd.drain();
     else if (chance < 0.85) await crowd.join();
