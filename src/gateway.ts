@@ -96,14 +96,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   );
   mirrorAll({ mirrors, fleet, onProgress: options.onProgress }, ending.signal);
 
-  const { baseline, createReads, createLiveSchema, serve, examples } = await prepare();
+  const { baseline, createReads, createStreams, createLiveSchema, serve, examples } = await prepare();
   const fetchDocument = createDocumentFetcher((name) => fleet.member(name)?.api);
   const models = createCatalog({ mirrors, baseline, groups: config.kinds, fetchDocument, clock, log }, ending.signal);
   const schema = createLiveSchema({ models, clock, log }, ending.signal);
   const health = healthOf(mirrors, models);
+  const access = createLocalAccess();
   const reads = createReads({
     mirrors,
-    access: createLocalAccess(),
+    access,
     model: () => schema.current().model,
     member: (name) => fleet.member(name),
     sealKey,
@@ -111,8 +112,23 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     log,
   });
+  const streams = createStreams(
+    {
+      mirrors,
+      access,
+      model: () => schema.current().model,
+      onModel: models.onModel,
+      settingsOf: (name) => fleet.member(name)?.settings,
+      sealKey,
+      sensitiveKinds,
+      clock,
+      log,
+    },
+    ending.signal,
+  );
   const contextOf = ({ served, ...read }: OperationScope): GraphContext => ({
     reads,
+    streams,
     read,
     gateway: gatewayView(served, schema, demo),
     clock,
@@ -203,13 +219,14 @@ function demoCandidate({
 /** What takes a while to read and import, just as connecting does: so it is done while the first sockets open. */
 async function prepare() {
   const baseline = readFile(new URL('../schema/kubernetes.json', import.meta.url), 'utf8').then((text) => parseModel(JSON.parse(text)));
-  const [{ createReads }, { createLiveSchema }, { serve }, examples] = await Promise.all([
+  const [{ createReads }, { createStreams }, { createLiveSchema }, { serve }, examples] = await Promise.all([
     import('./load/create-reads.ts'),
+    import('./load/create-streams.ts'),
     import('./graph/live-schema.ts'),
     import('./serve/serve.ts'),
     import('./serve/examples.ts'),
   ]);
-  return { baseline: await baseline, createReads, createLiveSchema, serve, examples };
+  return { baseline: await baseline, createReads, createStreams, createLiveSchema, serve, examples };
 }
 
 interface Followed {

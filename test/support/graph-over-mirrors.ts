@@ -8,8 +8,10 @@ import { createBudget } from '../../src/graph/budget.ts';
 import type { GraphContext } from '../../src/graph/context.ts';
 import { buildGraph } from '../../src/graph/graph.ts';
 import { createReads } from '../../src/load/create-reads.ts';
+import { createStreams } from '../../src/load/create-streams.ts';
 import type { Reads } from '../../src/load/reads.ts';
 import type { LiveMember } from '../../src/load/singles.ts';
+import type { Streams } from '../../src/load/streams.ts';
 import type { Model } from '../../src/model/model.ts';
 import { createFakeMirrors, type FakeMirrors } from './fake-mirrors.ts';
 import { loadBaseline } from './kubernetes-objects.ts';
@@ -31,6 +33,7 @@ export interface GraphOverMirrors {
   readonly mirrors: FakeMirrors;
   readonly clock: ManualClock;
   readonly reads: Reads;
+  readonly streams: Streams;
   readonly schema: GraphQLSchema;
   readonly logged: readonly { readonly fields: Readonly<Record<string, unknown>>; readonly message: string }[];
   /** Runs an operation, as this caller. */
@@ -57,22 +60,17 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
   const logged: { fields: Readonly<Record<string, unknown>>; message: string }[] = [];
   const line = (fields: Readonly<Record<string, unknown>>, message: string) => void logged.push({ fields, message });
   const log: Log = { debug: line, info: line, warn: line, error: line };
-  const reads = createReads({
-    mirrors,
-    access: options.access ?? createLocalAccess(),
-    model: () => model,
-    member: options.member ?? (() => undefined),
-    sealKey: options.sealKey ?? new Uint8Array(32),
-    ...(options.sensitiveKinds === undefined ? {} : { sensitiveKinds: options.sensitiveKinds }),
-    clock,
-    log,
-  });
+  const { access = createLocalAccess(), member = () => undefined, sealKey = new Uint8Array(32), sensitiveKinds = [] } = options;
+  const shared = { mirrors, access, model: () => model, sealKey, sensitiveKinds, clock, log };
+  const reads = createReads({ ...shared, member });
+  const streams = createStreams({ ...shared, settingsOf: (name) => member(name)?.settings }, new AbortController().signal);
   const schema = buildGraph(model);
   const gateway = { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 };
   return {
     mirrors,
     clock,
     reads,
+    streams,
     schema,
     logged,
     async ask(source, variableValues = {}, { caller = 'me', signal = new AbortController().signal } = {}) {
@@ -82,7 +80,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
         signal,
         reportFault: (fault: Fault, path: readonly (string | number)[]) => void faults.push({ fault, path }),
       };
-      const contextValue: GraphContext = { reads, read, gateway, clock, budget: createBudget() };
+      const contextValue: GraphContext = { reads, streams, read, gateway, clock, budget: createBudget() };
       const result = await graphql({ schema, source, variableValues, contextValue });
       // As a client sees it: without null prototypes, and integers as JSON.stringify prints them.
       const json = JSON.stringify(result.data ?? null);
