@@ -13,7 +13,8 @@ import { createReaderQueue, type ReaderQueue } from './reader-queue.ts';
 export interface ChangeFeed {
   /** True while somebody reads. */
   readonly read: boolean;
-  follow(reader: FeedReader, signal: AbortSignal): void;
+  /** @returns `Following.pull`. */
+  follow(reader: FeedReader, signal: AbortSignal): () => void;
   changed(changes: readonly Change[]): void;
   /** The diff of a list, in the order it took effect. Kept, not copied. */
   replaced(diff: readonly Change[]): void;
@@ -59,13 +60,22 @@ export function createChangeFeed({ clock, log, snapshot }: ChangeFeedOptions): C
 
   const flush = (): void => {
     scheduled = false;
+    const reset = snapshotOnce();
+    for (const follower of [...followers]) deliver(follower, reset);
+  };
+
+  /** One snapshot serves all readers that need one now. */
+  const snapshotOnce = () => {
     let taken: (StoreEvent & { readonly type: 'reset' }) | undefined;
-    // One snapshot serves all readers that need one now.
-    const reset = () => {
+    return () => {
       taken ??= { type: 'reset', ...snapshot() };
       return taken;
     };
-    for (const follower of [...followers]) deliver(follower, reset);
+  };
+
+  const pull = (follower: Follower): void => {
+    const reset = snapshotOnce();
+    while (followers.has(follower) && !follower.busy && (gone !== undefined || !follower.queue.empty)) deliver(follower, reset);
   };
 
   const deliver = (follower: Follower, reset: () => StoreEvent & { readonly type: 'reset' }): void => {
@@ -111,7 +121,7 @@ export function createChangeFeed({ clock, log, snapshot }: ChangeFeedOptions): C
       return followers.size > 0;
     },
     follow(reader, signal) {
-      if (signal.aborted) return;
+      if (signal.aborted) return () => undefined;
       const end = (): void => {
         followers.delete(follower);
         signal.removeEventListener('abort', end);
@@ -120,6 +130,7 @@ export function createChangeFeed({ clock, log, snapshot }: ChangeFeedOptions): C
       signal.addEventListener('abort', end, { once: true });
       followers.add(follower);
       if (gone !== undefined) schedule();
+      return () => pull(follower);
     },
     changed: (changes) => tell(({ queue }) => changes.forEach(queue.push)),
     replaced: (diff) => tell(({ queue }) => queue.pushDiff(diff)),

@@ -16,10 +16,11 @@ export type StoreEvent =
       readonly before?: KubernetesObject;
       readonly version: ResourceVersion | undefined;
     }
-  /** `object` is its last state. `proof`: the server said so, or a complete list lacks it. */
+  /** `object` is its last state, `before` what stood there when the reader last knew it. `proof`: the server said so, or a complete list lacks it. */
   | {
       readonly type: 'deleted';
       readonly object: KubernetesObject;
+      readonly before: KubernetesObject;
       readonly proof: 'event' | 'absence';
       readonly version: ResourceVersion | undefined;
     }
@@ -64,7 +65,7 @@ export interface StoreReader {
    */
   indexed(index: IndexLookup): readonly KubernetesObject[] | undefined;
   /** Joins the change feed: see `change-feed.ts`. Snapshot and position are taken in one turn. */
-  follow(reader: FeedReader, signal: AbortSignal): Followed;
+  follow(reader: FeedReader, signal: AbortSignal): Following;
   /**
    * What came after that version, for one who resumes: in order, its last version being `version` above. Undefined if the delta is unknown:
    * another epoch, a version older than the history (4,096 changes, 4 MiB, 10 minutes) or not of it, a mirror of single namespaces.
@@ -90,6 +91,15 @@ export interface Followed {
   readonly snapshot: readonly KubernetesObject[];
   readonly version: ResourceVersion | undefined;
   readonly epoch: string;
+}
+
+/** What a reader of the change feed is given when it joins. */
+export interface Following extends Followed {
+  /**
+   * Hands over at once all that waits for this reader, as the end of the turn would: after it the reader knows the mirror as it is now. Without
+   * effect while the reader still handles a batch, and once it has ended.
+   */
+  pull(): void;
 }
 
 /** Parses the same bytes again, keeping integers beyond 2⁵³−1 as `RawNumber`: asked only when the store meets one. */

@@ -1,10 +1,10 @@
 import { invariant, MusterError } from '../core/errors.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
-import { type LabelSelector, matchesSelector } from '../core/selectors.ts';
+import type { LabelSelector } from '../core/selectors.ts';
 import { candidatesIn, namespacesInSight } from './candidates.ts';
 import type { Position } from './cursor.ts';
-import { hintsOfSelector } from './hints.ts';
+import { hintsOf, predicateOf } from './matching.ts';
 import { defaultOrder, type Order } from './order.ts';
 import { countViews, type View, walkInOrder } from './ordered-walk.ts';
 import type { QuerySource } from './query-source.ts';
@@ -95,11 +95,7 @@ function scan<S extends QuerySource>(views: readonly View<S>[], { order, first, 
   for (const { source, namespaces } of views) {
     const keysOf = order.keysFor(source);
     const matches = predicateOf(source, conditions);
-    const hints = [
-      ...(conditions.where?.hintsFor(source.kind) ?? []),
-      ...(conditions.selector === undefined ? [] : hintsOfSelector(conditions.selector)),
-    ];
-    for (const object of candidatesIn(source.store, namespaces, hints)) {
+    for (const object of candidatesIn(source.store, namespaces, hintsOf(source, conditions))) {
       if (!matches(object)) continue;
       totalCount += 1;
       const hit = { source, object };
@@ -127,35 +123,4 @@ interface Ranked<S extends QuerySource> {
 function placeOf<S extends QuerySource>({ source, object }: Hit<S>): Position {
   const { namespace = '', name } = object.metadata;
   return { keys: [], namespace, name, cluster: source.cluster.name, kind: keyOfKind(source.kind) };
-}
-
-function predicateOf(
-  source: QuerySource,
-  { selector, where, search }: Pick<Scan, 'selector' | 'where' | 'search'>,
-): (object: KubernetesObject) => boolean {
-  const asked = where?.predicateFor(source);
-  const found = search === '' ? undefined : searchFor(search);
-  return (object) =>
-    (selector === undefined || matchesSelector(selector, labelsOf(object))) &&
-    (asked === undefined || asked(object)) &&
-    (found === undefined || found(object));
-}
-
-/** The text is escaped, so the expression is a plain search without regard to case, which V8 does without making new texts. */
-function searchFor(text: string): (object: KubernetesObject) => boolean {
-  const pattern = new RegExp(RegExp.escape(text), 'iu');
-  const pairs = text.includes('=');
-  return (object) => {
-    if (pattern.test(object.metadata.name)) return true;
-    const labels = labelsOf(object);
-    for (const key in labels) {
-      const value = labels[key] ?? '';
-      if (pattern.test(key) || pattern.test(value) || (pairs && pattern.test(`${key}=${value}`))) return true;
-    }
-    return false;
-  };
-}
-
-function labelsOf({ metadata: { labels } }: KubernetesObject): Readonly<Record<string, string>> | undefined {
-  return typeof labels === 'object' && labels !== null ? labels : undefined;
 }

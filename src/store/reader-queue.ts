@@ -137,10 +137,10 @@ const confirmedKey = '\0confirmed';
 /** What a reader who has seen neither must be told of two changes of one object. Undefined: nothing. */
 function mergeInto(first: StoreEvent | undefined, next: ObjectEvent): ObjectEvent | undefined {
   if (first?.type === 'applied') {
-    if (next.type === 'deleted') return first.before === undefined ? undefined : next;
+    if (next.type === 'deleted') return first.before === undefined ? undefined : { ...next, before: first.before };
     return withBefore(next, first.before);
   }
-  if (first?.type === 'deleted' && next.type === 'applied') return withBefore(next, first.object);
+  if (first?.type === 'deleted' && next.type === 'applied') return withBefore(next, first.before);
   return next;
 }
 

@@ -132,8 +132,8 @@ function readerOf(mirror: Mirror, snapshot: () => Followed): Omit<StoreReader, '
     countIn: (namespace) => contents.shelves.count(namespace),
     indexed: (lookup) => contents.indexes.find(lookup),
     follow(reader, signal) {
-      feed.follow(reader, signal);
-      return snapshot();
+      const pull = feed.follow(reader, signal);
+      return { ...snapshot(), pull };
     },
     changesSince(epoch, version) {
       return epoch === epochOf(mirror) && scopes.whole ? history.since(version) : undefined;
@@ -194,7 +194,7 @@ function carryOut(contents: Contents, { leaving, coming }: ReplacePlan, version:
   for (const object of leaving) {
     const { namespace, name } = identityOf(object);
     const bytes = contents.remove(namespace, name)?.ownBytes ?? 0;
-    changes.push(changeOf({ type: 'deleted', object, proof: 'absence', version: versionHere() }, bytes));
+    changes.push(changeOf({ type: 'deleted', object, before: object, proof: 'absence', version: versionHere() }, bytes));
   }
   for (const { object, before, weight } of coming) {
     contents.put(object, weight);
@@ -221,7 +221,7 @@ function applyTo(mirror: Mirror, incoming: Incoming, version: ResourceVersion | 
   const changes: Change[] = [];
   if (other) {
     const bytes = contents.remove(namespace, name)?.ownBytes ?? 0;
-    changes.push(changeOf({ type: 'deleted', object: before, proof: 'event', version: undefined }, bytes));
+    changes.push(changeOf({ type: 'deleted', object: before, before, proof: 'event', version: undefined }, bytes));
   }
   contents.put(object, weight);
   changes.push(changeOf({ type: 'applied', object, ...(before === undefined || other ? {} : { before }), version }, weight.own));
@@ -237,7 +237,7 @@ function deleteFrom(mirror: Mirror, incoming: Incoming, version: ResourceVersion
   if (before === undefined || isOther(before, uid)) return [];
   const { object, weight } = shareExactly(before, incoming);
   contents.remove(namespace, name);
-  return [changeOf({ type: 'deleted', object, proof: 'event', version }, weight.own)];
+  return [changeOf({ type: 'deleted', object, before, proof: 'event', version }, weight.own)];
 }
 
 /** One event of the cluster: what it changes, then the versions, then history and readers. */

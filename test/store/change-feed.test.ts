@@ -33,7 +33,63 @@ describe('joining', () => {
   });
 });
 
+describe('pulling', () => {
+  test('hands over at once what waits, and nothing of it again', async () => {
+    const { store, apply, remove, follow } = storeUnderChange('a');
+    const { followed, lines } = follow();
+    apply('b');
+    remove('a');
+    followed.pull();
+    expect(lines()).toEqual(['applied default/b@11', 'deleted default/a@12 by event']);
+    expect(store.version).toBe('12');
+    await turns();
+    expect(lines()).toHaveLength(2);
+  });
+
+  test('hands over more than a batch, and the end', async () => {
+    const { store, apply, follow } = storeUnderChange();
+    const { followed, lines } = follow();
+    for (let index = 0; index < 1_500; index++) apply(`pod-${index % 900}`);
+    store.gone(fault);
+    followed.pull();
+    expect([lines().length, lines().at(-1)]).toEqual([901, 'gone UNREACHABLE']);
+    followed.pull();
+    await turns();
+    expect(lines()).toHaveLength(901);
+  });
+
+  test('is without effect while a batch is still handled, and after the abort', async () => {
+    const { store, apply, stop } = storeUnderChange();
+    const handled = Promise.withResolvers<void>();
+    const batches: (readonly StoreEvent[])[] = [];
+    const { pull } = store.follow((events) => {
+      batches.push(events);
+      return handled.promise;
+    }, stop.signal);
+    apply('a');
+    pull();
+    apply('b');
+    pull();
+    expect(batches).toHaveLength(1);
+    stop.abort();
+    handled.resolve();
+    await turns();
+    pull();
+    expect(batches).toHaveLength(1);
+  });
+});
+
 describe('telling', () => {
+  test('tells what a reader last knew of what was deleted, however often it changed since', async () => {
+    const { apply, remove, follow } = storeUnderChange('a');
+    const { batches } = follow();
+    apply('a');
+    remove('a');
+    await turns(1);
+    const [event] = batches.flat();
+    expect(event?.type === 'deleted' && event.before.metadata.resourceVersion).toBe('1');
+  });
+
   test('waits for the end of the turn, and tells all of the turn at once', async () => {
     const { apply, follow } = storeUnderChange();
     const { batches } = follow();
@@ -74,7 +130,7 @@ describe('telling', () => {
       'applied default/held@12 was @1',
       'applied default/new@16',
       'deleted default/dies@19 by event',
-      'applied default/returns@20 was @15',
+      'applied default/returns@20 was @1',
     ]);
   });
 

@@ -1,0 +1,74 @@
+import type { KubernetesObject } from '../core/objects.ts';
+import { type LabelSelector, matchesSelector } from '../core/selectors.ts';
+import { candidatesIn, namespacesInSight } from './candidates.ts';
+import { type Hint, hintsOfSelector } from './hints.ts';
+import type { QuerySource } from './query-source.ts';
+import type { Where } from './where.ts';
+
+/** What is asked of the objects themselves, wherever they lie. All of it must hold. */
+export interface ObjectConditions {
+  readonly selector?: LabelSelector | undefined;
+  readonly where?: Where | undefined;
+  /** A part of the name, of a label's key or of its value, or of `key=value`, whatever the case. Empty text asks nothing. */
+  readonly search?: string | undefined;
+}
+
+/** What objects are looked for in one source after the other. */
+export interface Conditions extends ObjectConditions {
+  /** Objects in these namespaces only; cluster-scoped ones are in none. Absent: anywhere. */
+  readonly namespaces?: readonly string[] | undefined;
+}
+
+/** True for the objects of the source that are in sight and meet all conditions. */
+export function createMatcher(source: QuerySource, conditions: Conditions): (object: KubernetesObject) => boolean {
+  const within = namespacesInSight(conditions.namespaces, source.sight);
+  const matches = predicateOf(source, conditions);
+  if (within === undefined) return matches;
+  return (object) => within.has(object.metadata.namespace ?? '') && matches(object);
+}
+
+/** All objects for which `createMatcher` says true, found by the shortest way there is. In no order. */
+export function selectAll(source: QuerySource, conditions: Conditions): readonly KubernetesObject[] {
+  const within = namespacesInSight(conditions.namespaces, source.sight);
+  const matches = predicateOf(source, conditions);
+  const found: KubernetesObject[] = [];
+  for (const object of candidatesIn(source.store, within, hintsOf(source, conditions))) if (matches(object)) found.push(object);
+  return found;
+}
+
+/** What every object that meets the conditions has, so that indexes may find it. */
+export function hintsOf({ kind }: QuerySource, { where, selector }: ObjectConditions): readonly Hint[] {
+  return [...(where?.hintsFor(kind) ?? []), ...(selector === undefined ? [] : hintsOfSelector(selector))];
+}
+
+/** True for the objects of the source that meet the conditions, wherever they lie. */
+export function predicateOf(
+  source: QuerySource,
+  { selector, where, search = '' }: ObjectConditions,
+): (object: KubernetesObject) => boolean {
+  const asked = where?.predicateFor(source);
+  const found = search === '' ? undefined : searchFor(search);
+  return (object) =>
+    (selector === undefined || matchesSelector(selector, labelsOf(object))) &&
+    (asked === undefined || asked(object)) &&
+    (found === undefined || found(object));
+}
+
+/** The text is escaped, so the expression is a plain search without regard to case, which V8 does without making new texts. */
+function searchFor(text: string): (object: KubernetesObject) => boolean {
+  const pattern = new RegExp(RegExp.escape(text), 'iu');
+  const pairs = text.includes('=');
+  return (object) => {
+    if (pattern.test(object.metadata.name)) return true;
+    const labels = labelsOf(object);
+    for (const key in labels) {
+      const value = labels[key] ?? '';
+      if (pattern.test(key) || pattern.test(value) || (pairs && pattern.test(`${key}=${value}`))) return true;
+    }
+    return false;
+  };
+}
+
+function labelsOf({ metadata: { labels } }: KubernetesObject): Readonly<Record<string, string>> | undefined {
+  return typeof labels === 'object' && labels !== null ? labels : undefined;
+}
