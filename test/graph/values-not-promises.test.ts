@@ -1,0 +1,73 @@
+import { type GraphQLOutputType, getNamedType, isInterfaceType, isObjectType } from 'graphql';
+import { expect, test } from 'vitest';
+import { keyOfKind } from '../../src/core/kinds.ts';
+import { jobPhases } from '../../src/load/job-phase.ts';
+import type { Row } from '../../src/load/reads.ts';
+import type { ModelKind } from '../../src/model/model.ts';
+import { graphOfMessages, kindOf, messageOf, named, nowMs, rowIn, viewOf } from '../support/graph-messages.ts';
+import { sampleOf } from '../support/model-samples.ts';
+
+const fault = { code: 'UNREACHABLE', cluster: named('north'), message: 'no answer', retry: 'LATER' } as const;
+const north = viewOf('north', { taints: [{ key: 'a', effect: 'NoSchedule' }], faults: [fault] });
+const graph = graphOfMessages({ reads: { servedKinds: () => [] }, logs: { readOfPod: () => new Promise(() => undefined) } });
+const { model, schema } = graph;
+
+/** Every field that needs no argument, this deep; the logs of Pods are the one that waits. */
+function everything(type: GraphQLOutputType, depth: number): string {
+  const named = getNamedType(type);
+  if (!isObjectType(named) && !isInterfaceType(named)) return '';
+  const fields = Object.values(named.getFields()).filter(
+    (field) => field.args.every(({ type: argument }) => !String(argument).endsWith('!')) && String(field.type) !== 'PodLog!',
+  );
+  const selected = fields.flatMap((field) => {
+    const inner = getNamedType(field.type);
+    if (!isObjectType(inner) && !isInterfaceType(inner)) return [field.name];
+    const below = depth > 0 ? everything(field.type, depth - 1) : '';
+    return below === '' ? [] : [`${field.name} ${below}`];
+  });
+  return selected.length === 0 ? '' : `{ __typename ${selected.join(' ')} }`;
+}
+
+function streamOf(field: string, args = ''): string {
+  const { type } = schema.getSubscriptionType()?.getFields()[field] ?? {};
+  if (type === undefined) throw new Error(`no stream ${field}`);
+  return `subscription { ${field}${args} ${everything(type, 4)} }`;
+}
+
+async function expectValues(query: string, message: object): Promise<void> {
+  const { result } = await graph.render(query, message);
+  expect(result, query.slice(0, 60)).not.toBeInstanceOf(Promise);
+  const { data, errors } = await result;
+  expect(errors).toBeUndefined();
+  expect(data).toBeTruthy();
+}
+
+function rowsOf(kind: ModelKind): readonly Row[] {
+  return [0, 1].map((rank) => rowIn(model, north, { key: keyOfKind(kind), object: sampleOf(model, kind, rank).object }));
+}
+
+function messageAbout(kind: ModelKind) {
+  const rows = rowsOf(kind);
+  return messageOf(model, { kind, cluster: north, fault, added: rows, modified: rows, deleted: rows });
+}
+
+test('whatever is selected of a message about any kind, nothing is waited for', async () => {
+  for (const kind of model.kinds.values()) await expectValues(streamOf(kind.many), messageAbout(kind));
+});
+
+test('nor of messages about several kinds, of the status of Jobs, and of logs', async () => {
+  const jobs = kindOf(model, 'Job.batch');
+  await expectValues(streamOf('resources', '(kinds: "jobs")'), messageAbout(jobs));
+  const byPhase = jobPhases.map((phase) => ({ phase, count: 1 }));
+  const sync = { cluster: north, kind: jobs, phase: 'STALE', asOfMs: nowMs, fault };
+  const summary = { total: 6, stale: 6, byPhase, byCluster: [{ cluster: north, total: 6, byPhase, sync }] };
+  await expectValues(streamOf('jobStatus'), { ...messageAbout(jobs), summary });
+  const lines = [{ text: 'one' }];
+  const batch = { type: 'FAILED', cluster: north, namespace: 'shop', pod: 'web', container: 'main', lines, dropped: 0, fault };
+  await expectValues(streamOf('podLogs'), batch);
+});
+
+test('but for the logs of a Pod', async () => {
+  const { result } = await graph.render('subscription { pods { added { logs { text } } } }', messageAbout(kindOf(model, 'Pod')));
+  expect(result).toBeInstanceOf(Promise);
+});
