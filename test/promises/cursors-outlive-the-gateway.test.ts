@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { codesOf, type LiveStream, transports } from '../support/live-socket.ts';
-import { PodReader, podChanges, untilAllHold } from '../support/pod-reader.ts';
+import { changesIn, PodReader, podChanges, untilAllHold } from '../support/pod-reader.ts';
 import { startGateway, type TestGateway } from '../support/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
@@ -97,7 +97,7 @@ describe('a cursor that is none', () => {
     const otherKind = await gateway.subscribe('subscription { namespaces { cursor } }');
     const otherFilter = await gateway.subscribe('subscription { pods(labels: "app=web") { cursor } }');
     await gateway.until(() => [otherKind, otherFilter].every(({ seen }) => seen.length > 0));
-    const cursorOf = ({ seen }: LiveStream, field: string) => (seen.at(-1)?.data?.[field] as { readonly cursor: string }).cursor;
+    const cursorOf = (stream: LiveStream, field: string) => changesIn(stream, field).at(-1)?.cursor ?? 'a cursor';
     const foreign = {
       ...foreignCursors(cursor),
       'of a list': list.pods.pageInfo.endCursor,
