@@ -12,6 +12,8 @@ export interface Limits {
   readonly requestsInFlight: number;
   /** Seconds after which a query is aborted. */
   readonly querySeconds: number;
+  /** Subscriptions that are read at a time, over all transports; one more is told `OVERLOADED`. */
+  readonly streams: number;
 }
 
 /** What holds if the config file says nothing. */
@@ -19,6 +21,7 @@ export const defaultLimits: Limits = {
   bodyBytes: 4 << 20,
   requestsInFlight: 400,
   querySeconds: 30,
+  streams: 5_000,
 };
 
 /** From the most to the least. */

@@ -14,6 +14,7 @@ import {
 } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import type { JsonObject } from '../core/json.ts';
+import { subscribeTo } from '../graph/subscribing.ts';
 import { createDocumentCache, createErrorCache } from './document-cache.ts';
 import type { OperationRequest } from './request-body.ts';
 
@@ -33,13 +34,27 @@ export interface EngineOptions {
   readonly limitRules: readonly ValidationRule[];
 }
 
-/** An operation that can run. */
-export interface ReadyOperation {
+/** An operation that was parsed and validated. */
+export type ReadyOperation = ReadyExecution | ReadySubscription;
+
+interface Validated {
   readonly served: ServedSchema;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
+}
+
+/** A query or a mutation: it has one answer. */
+export interface ReadyExecution extends Validated {
+  readonly type: 'execution';
   /** Runs it. Rejects with the abort's reason wrapped by graphql-js when the signal aborts; errors of fields stand in the result. */
   execute(contextValue: object, signal: AbortSignal): Promise<ExecutionResult>;
+}
+
+/** A subscription: it has any number of answers. */
+export interface ReadySubscription extends Validated {
+  readonly type: 'subscription';
+  /** Asks its root field where its messages come from. What is wrong with variables or arguments is told as errors alone; nothing runs yet. */
+  subscribe(contextValue: object): ReturnType<typeof subscribeTo>;
 }
 
 export type Prepared =
@@ -76,11 +91,8 @@ export function createEngine(options: EngineOptions): Engine {
         if (errors.length > 0) return { result: 'refused', errors };
         const operation = chooseOperation(document, request.operationName);
         if (operation instanceof GraphQLError) return { result: 'refused', errors: [operation] };
-        const run: ReadyOperation['execute'] = async (contextValue, abortSignal) => {
-          const args: ExecutionArgs = { ...argumentsOf(request), schema: served.schema, document, contextValue, abortSignal };
-          return enveloped.execute(args);
-        };
-        return { result: 'ready', ready: { served, document, operation, execute: run } };
+        const args = { ...argumentsOf(request), schema: served.schema, document } satisfies ExecutionArgs;
+        return { result: 'ready', ready: readyOf({ served, document, operation }, args, enveloped.execute) };
       } catch (error) {
         if (error instanceof GraphQLError) return { result: 'refused', errors: [error] };
         // graphql-js recurses: 2,000 tokens of nothing but brackets overflow the stack.
@@ -89,6 +101,14 @@ export function createEngine(options: EngineOptions): Engine {
       }
     },
   };
+}
+
+type Execute = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
+
+function readyOf(validated: Validated, args: ExecutionArgs, run: Execute): ReadyOperation {
+  if (validated.operation.operation === OperationTypeNode.SUBSCRIPTION)
+    return { ...validated, type: 'subscription', subscribe: (contextValue) => subscribeTo({ ...args, contextValue }) };
+  return { ...validated, type: 'execution', execute: async (contextValue, abortSignal) => run({ ...args, contextValue, abortSignal }) };
 }
 
 function pluginOf({ maxTokens, limitRules }: EngineOptions): Plugin<{ served: ServedSchema }> {
@@ -113,7 +133,6 @@ function argumentsOf({ variables, operationName }: OperationRequest): { variable
 
 function chooseOperation(document: DocumentNode, name: string | undefined): OperationDefinitionNode | GraphQLError {
   const operation = getOperationAST(document, name);
-  if (operation?.operation === OperationTypeNode.SUBSCRIPTION) return new GraphQLError('expected a query, got a subscription');
   if (operation) return operation;
   if (name !== undefined) return new GraphQLError(`no operation named ${JSON.stringify(name.slice(0, 80))} in the document`);
   const operations = document.definitions.filter((definition) => definition.kind === 'OperationDefinition');

@@ -3,7 +3,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { Caller } from '../access/access.ts';
 import { MusterError } from '../core/errors.ts';
 import type { Admission } from './admission.ts';
-import type { ReadyOperation } from './engine.ts';
+import type { ReadyExecution } from './engine.ts';
 import type { Guard } from './guard.ts';
 import { bytesAnswer, send } from './http-answer.ts';
 import { IntrospectionCache, isIntrospection } from './introspection.ts';
@@ -82,13 +82,15 @@ export class Front {
     const { operations } = this.#options;
     const ready = operations.prepare(operation, asking);
     if ('stage' in ready) return sendAnswer(ready, exchange, asking.requestId);
+    if (ready.type === 'subscription')
+      return sendAnswer(operations.refuse(ready, operation, { asking, error: noStreamHere() }), exchange, asking.requestId);
     if (isIntrospection(ready.operation)) return this.#introspect(ready, operation, { asking, exchange });
     sendAnswer(await operations.run(ready, operation, asking), exchange, asking.requestId);
   }
 
   /** The bytes are for everybody who asks the same: no one client's departure ends their making. */
   async #introspect(
-    ready: ReadyOperation,
+    ready: ReadyExecution,
     operation: OperationRequest,
     { asking, exchange }: { readonly asking: Asking; readonly exchange: Exchange },
   ): Promise<void> {
@@ -154,4 +156,8 @@ function answerHeaders(headers: OutgoingHttpHeaders, type: AnswerType, requestId
 function refusalOf(error: unknown): Refusal | undefined {
   if (!(error instanceof MusterError)) return undefined;
   return new Refusal({ status: error.code === 'SHUTTING_DOWN' ? 503 : 400, code: error.code, message: error.message });
+}
+
+function noStreamHere(): MusterError {
+  return new MusterError('BAD_INPUT', 'expected a query, got a subscription: ask over WebSocket, or with Accept: text/event-stream');
 }

@@ -48,6 +48,12 @@ export class Metrics {
     labelNames: ['method', 'reason'],
     registers: [this.#registry],
   });
+  readonly #streamsClosed = new Counter({
+    name: 'muster_stream_closed_total',
+    help: 'Streams that are over, by why: CLIENT, LIFETIME, or a code.',
+    labelNames: ['reason'],
+    registers: [this.#registry],
+  });
 
   constructor({ clusters, upstream, anomalies }: MetricsOptions) {
     this.contentType = this.#registry.contentType;
@@ -67,12 +73,31 @@ export class Metrics {
     readonly tookMs?: number;
   }): void {
     this.#requests.inc({ transport: operation.transport, operation_type: operation.operationType ?? 'none', code: operation.code });
-    if (operation.tookMs !== undefined) this.#seconds.observe(operation.tookMs / 1000);
+    // A stream is no answer: how long it lives says nothing of how quick we are.
+    if (operation.tookMs !== undefined && operation.operationType !== 'subscription') this.#seconds.observe(operation.tookMs / 1000);
   }
 
   /** Somebody asked without the right token. */
   authFailed(reason: 'missing' | 'wrong'): void {
     this.#authFailures.inc({ method: 'token', reason });
+  }
+
+  /** A stream that had begun is over: `CLIENT`, `LIFETIME`, or a code. */
+  streamClosed(reason: string): void {
+    this.#streamsClosed.inc({ reason });
+  }
+
+  /** Counts the streams that are open at each scrape. */
+  gaugeStreams(count: (transport: 'websocket' | 'sse') => number): void {
+    new Gauge({
+      name: 'muster_streams',
+      help: 'Streams that are open, by transport.',
+      labelNames: ['transport'],
+      registers: [this.#registry],
+      collect() {
+        for (const transport of ['websocket', 'sse'] as const) this.set({ transport }, count(transport));
+      },
+    });
   }
 
   /** All series as Prometheus reads them. */

@@ -1,13 +1,14 @@
-import type { ExecutionResult, FormattedExecutionResult, OperationTypeNode } from 'graphql';
+import type { FormattedExecutionResult, OperationTypeNode } from 'graphql';
 import type { Caller } from '../access/access.ts';
 import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
 import type { Fault } from '../core/faults.ts';
 import type { Log } from '../core/log.ts';
+import { answerBody, codeOf, maskingOf, type Outcome } from './answer-body.ts';
 import type { Deadlines } from './deadlines.ts';
-import type { Engine, ReadyOperation, ServedSchema } from './engine.ts';
+import type { Engine, ReadyExecution, ReadyOperation, ServedSchema } from './engine.ts';
 import { FaultReport } from './fault-report.ts';
-import { clientError, maskedCode } from './masking.ts';
+import { clientError, type MaskOptions } from './masking.ts';
 import type { OperationRequest } from './request-body.ts';
 
 /** What one operation needs to know of its caller. */
@@ -35,7 +36,7 @@ export interface OperationsOptions {
 export interface Asking {
   readonly requestId: string;
   readonly caller: Caller;
-  readonly transport: 'http';
+  readonly transport: 'http' | 'websocket' | 'sse';
   /** The operation's own: aborted when the client has gone, when the gateway ends, or when its time is over. */
   readonly life: AbortController;
 }
@@ -48,7 +49,7 @@ export interface AnsweredOperation extends Pick<Asking, 'requestId' | 'caller' |
   /** `OK`, or the code of its first error. */
   readonly code: string;
   readonly faults: number;
-  /** Milliseconds it took. */
+  /** Milliseconds it took, or lived. */
   readonly tookMs: number;
 }
 
@@ -76,36 +77,37 @@ export class Operations {
     return this.#ended({ request, asking, startedMs, operationType: undefined }, { stage: 'request', body, faults: 0 });
   }
 
+  /** The answer to an operation that is understood, but not served in the way it was asked for. */
+  refuse(
+    ready: ReadyOperation,
+    request: OperationRequest,
+    { asking, error }: { readonly asking: Asking; readonly error: MusterError },
+  ): Answer {
+    const body = { errors: [clientError(error, this.#masking(asking))] };
+    const startedMs = this.#options.clock.monotonic();
+    return this.#ended({ request, asking, startedMs, operationType: ready.operation.operation }, { stage: 'request', body, faults: 0 });
+  }
+
   /**
    * Runs a prepared operation until it ends or its time is over.
    *
    * @throws The reason of the asking's life, if somebody else has ended it: nobody waits for an answer then, or it is the one to be told.
    */
-  async run(ready: ReadyOperation, request: OperationRequest, asking: Asking): Promise<Answer> {
+  async run(ready: ReadyExecution, request: OperationRequest, asking: Asking): Promise<Answer> {
     const startedMs = this.#options.clock.monotonic();
     const report = new FaultReport();
     const outcome = await this.#execute(ready, asking, report);
-    const faults = report.entries();
-    const body =
-      'failure' in outcome ? { errors: [clientError(outcome.failure, this.#masking(asking))] } : this.#formatted(outcome, asking);
-    const whole = faults === undefined ? body : { ...body, extensions: { faults } };
-    const about = { request, asking, startedMs, operationType: ready.operation.operation };
-    return this.#ended(about, { stage: 'execution', body: whole, faults: faults?.length ?? 0 });
+    const { body, faults } = answerBody(outcome, report, this.#masking(asking));
+    return this.#ended({ request, asking, startedMs, operationType: ready.operation.operation }, { stage: 'execution', body, faults });
   }
 
-  async #execute(
-    ready: ReadyOperation,
-    { caller, life }: Asking,
-    report: FaultReport,
-  ): Promise<ExecutionResult | { readonly failure: unknown }> {
+  async #execute(ready: ReadyExecution, { caller, life }: Asking, report: FaultReport): Promise<Outcome> {
     const { contextOf, deadlines, querySeconds } = this.#options;
     const deadline = deadlines.start(() => life.abort(new MusterError('TOO_COSTLY', `expected to answer within ${querySeconds} s`)));
     try {
       const { signal } = life;
       const scope = { caller, signal, served: ready.served, reportFault: report.add.bind(report) };
-      const result = await ready.execute(contextOf(scope), signal);
-      const failure = tooCostlyIn(result);
-      return failure === undefined ? result : { failure };
+      return await ready.execute(contextOf(scope), signal);
     } catch (error) {
       if (life.signal.aborted && !deadline.passed) throw life.signal.reason;
       return { failure: deadline.passed ? life.signal.reason : error };
@@ -114,16 +116,8 @@ export class Operations {
     }
   }
 
-  #formatted({ data, errors }: ExecutionResult, asking: Asking): FormattedExecutionResult {
-    const formatted = errors === undefined ? {} : { errors: errors.map((error) => clientError(error, this.#masking(asking))) };
-    return data === undefined ? formatted : { ...formatted, data };
-  }
-
-  #masking({ requestId }: Asking) {
-    return {
-      requestId,
-      onBug: (error: unknown) => this.#options.log.error({ requestId, error }, 'a bug: an operation met an error nobody expects'),
-    };
+  #masking({ requestId }: Asking): MaskOptions {
+    return maskingOf(requestId, this.#options.log);
   }
 
   #ended(
@@ -131,18 +125,12 @@ export class Operations {
     outcome: { readonly stage: Answer['stage']; readonly body: FormattedExecutionResult; readonly faults: number },
   ): Answer {
     const { request, asking, operationType } = about;
-    const first = outcome.body.errors?.[0];
-    const code = first === undefined ? 'OK' : String(first.extensions?.code ?? maskedCode);
+    const code = codeOf(outcome.body);
     const tookMs = this.#options.clock.monotonic() - about.startedMs;
     const { requestId, caller, transport } = asking;
     this.#options.onAnswered({ requestId, caller, transport, request, operationType, code, faults: outcome.faults, tookMs });
     return { stage: outcome.stage, code, body: outcome.body };
   }
-}
-
-/** What is too costly is refused as a whole: a null in the middle of an answer would look like absence. */
-function tooCostlyIn({ errors }: ExecutionResult): unknown {
-  return errors?.find(({ originalError }) => originalError instanceof MusterError && originalError.code === 'TOO_COSTLY');
 }
 
 interface About {

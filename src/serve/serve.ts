@@ -12,11 +12,12 @@ import { createGraphiql, type ExampleQuery } from './graphiql.ts';
 import { createGuard, type Guard } from './guard.ts';
 import type { Health } from './health.ts';
 import { Metrics, type MetricsOptions } from './metrics.ts';
-import { type OperationScope, Operations } from './operations.ts';
+import { type AnsweredOperation, type OperationScope, Operations } from './operations.ts';
 import type { Refusal } from './refusal.ts';
 import { requestLine } from './request-line.ts';
 import { Router } from './router.ts';
 import type { Listening } from './server.ts';
+import { Subscriptions } from './subscriptions.ts';
 
 export interface ServeOptions {
   readonly config: Pick<Config, 'host' | 'allowOrigins' | 'limits' | 'logLevel'>;
@@ -60,7 +61,8 @@ export function serve(options: ServeOptions): Serving {
   const ending = new AbortController();
   let retired = false;
   const parts = partsOf(options, { admission, ending: ending.signal }, () => retired);
-  const front = frontOf(options, parts);
+  const running = runningOf(options, parts);
+  const front = new Front({ ...parts, ...running, caller: options.caller, bodyBytes: config.limits.bodyBytes });
   const router = new Router({ ...parts, front, served: options.served, graphiql: createGraphiql(options.examples) });
   listening.answer((request, response) => router.handle(request, response));
 
@@ -105,22 +107,30 @@ interface Parts {
   readonly onRefused: (refusal: Refusal) => void;
 }
 
-function frontOf(options: ServeOptions, { admission, ending, metrics, guard, onBug, onRefused }: Parts): Front {
-  const { config, clock, log, served, contextOf, caller } = options;
-  const { querySeconds, bodyBytes } = config.limits;
-  const operations = new Operations({
-    engine: createEngine({ served, maxTokens: documentLimits.tokens, limitRules }),
+interface Running {
+  readonly operations: Operations;
+  readonly subscriptions: Subscriptions;
+}
+
+/** What runs operations, whatever their transport. */
+function runningOf({ config, clock, log, served, contextOf }: ServeOptions, { ending, metrics }: Parts): Running {
+  const { querySeconds, streams } = config.limits;
+  const common = {
     contextOf,
     querySeconds,
     deadlines: new Deadlines({ clock, limitMs: querySeconds * 1000 }, ending),
     clock,
     log,
-    onAnswered: (ended) => {
+    onAnswered: (ended: AnsweredOperation) => {
       metrics.answered(ended);
       if (config.logLevel === 'debug') log.debug(requestLine(ended), 'answered');
     },
-  });
-  return new Front({ operations, guard, admission, caller, bodyBytes, onRefused, onBug });
+  };
+  const onClosed = (reason: string) => metrics.streamClosed(reason);
+  const subscriptions = new Subscriptions({ ...common, served, maxStreams: streams, onClosed });
+  metrics.gaugeStreams((transport) => subscriptions.count(transport));
+  const engine = createEngine({ served, maxTokens: documentLimits.tokens, limitRules });
+  return { operations: new Operations({ ...common, engine }), subscriptions };
 }
 
 function partsOf(options: ServeOptions, { admission, ending }: Pick<Parts, 'admission' | 'ending'>, isRetired: () => boolean): Parts {

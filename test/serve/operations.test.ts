@@ -15,7 +15,7 @@ function schemaThat(resolve: (scope: OperationScope) => unknown): GraphQLSchema 
   });
 }
 
-const limits = { bodyBytes: 4 << 20, requestsInFlight: 2, querySeconds: 30 };
+const limits = { bodyBytes: 4 << 20, requestsInFlight: 2, querySeconds: 30, streams: 5_000 };
 const slowBody = '{"query":"{ slow }"}';
 
 /** Fields that wait until the test lets them go on. */

@@ -7,13 +7,9 @@ import { listen } from '../../src/serve/server.ts';
 
 const limits = {
   bodyBytes: 4 << 20,
-  tokens: 2_000,
-  depth: 12,
-  aliases: 30,
-  directives: 50,
-  rootFields: 10,
   requestsInFlight: 400,
   querySeconds: 30,
+  streams: 5_000,
 };
 
 /** What a test may say of the edge beside the defaults. */

@@ -1,0 +1,109 @@
+import type { FormattedExecutionResult } from 'graphql';
+import type { Caller } from '../access/access.ts';
+import type { Subscribed } from '../graph/subscribing.ts';
+import type { Outcome } from './answer-body.ts';
+import { answerBody, codeOf } from './answer-body.ts';
+import type { ServedSchema } from './engine.ts';
+import { FaultReport } from './fault-report.ts';
+import type { MaskOptions } from './masking.ts';
+import type { OperationScope } from './operations.ts';
+import type { Payload } from './outlet.ts';
+
+/** What one message has become. */
+export type Rendering =
+  | { readonly type: 'message'; readonly payload: Payload }
+  /** Nothing of it can be told but errors: a stream with a hole in it would be a lie, so it ends there. */
+  | { readonly type: 'last'; readonly body: FormattedExecutionResult; readonly code: string };
+
+export interface StreamGroupOptions {
+  readonly subscribed: Subscribed;
+  readonly served: ServedSchema;
+  /** Of the first of them: whoever else is in the group would be given the same. */
+  readonly caller: Caller;
+  readonly contextOf: (scope: OperationScope) => object;
+  readonly masking: MaskOptions;
+}
+
+/**
+ * Streams that see the same of a message: one execution and one encoding for them all. What a message has become is kept for as long as there is the message.
+ */
+export class StreamGroup {
+  readonly #options: StreamGroupOptions;
+  readonly #renderings = new WeakMap<object, Rendering | Promise<Rendering>>();
+  readonly #life = new AbortController();
+  #members = 0;
+
+  constructor(options: StreamGroupOptions) {
+    this.#options = options;
+  }
+
+  get served(): ServedSchema {
+    return this.#options.served;
+  }
+
+  join(): void {
+    this.#members++;
+  }
+
+  /** True if that was the last one: what it still reads is ended then. */
+  leave(): boolean {
+    this.#members--;
+    if (this.#members > 0) return false;
+    this.#life.abort(over);
+    return true;
+  }
+
+  /** A promise only where the document selects what is read live. Neither throws nor rejects. */
+  render(message: object): Rendering | Promise<Rendering> {
+    const known = this.#renderings.get(message);
+    if (known !== undefined) return known;
+    const made = this.#make(message);
+    this.#renderings.set(message, made);
+    return made;
+  }
+
+  #make(message: object): Rendering | Promise<Rendering> {
+    const { subscribed, served, caller, contextOf } = this.#options;
+    const report = new FaultReport();
+    const finish = (outcome: Outcome) => this.#finish(outcome, report);
+    try {
+      const scope = { caller, signal: this.#life.signal, served, reportFault: report.add.bind(report) };
+      const result = subscribed.execute(message, contextOf(scope));
+      if (result instanceof Promise) return result.catch((failure: unknown) => ({ failure })).then(finish);
+      return finish(result);
+    } catch (failure) {
+      return finish({ failure });
+    }
+  }
+
+  #finish(outcome: Outcome, report: FaultReport): Rendering {
+    const { body } = answerBody(outcome, report, this.#options.masking);
+    if (body.data === undefined || body.data === null) return { type: 'last', body, code: codeOf(body) };
+    return { type: 'message', payload: new SharedPayload(JSON.stringify(body)) };
+  }
+}
+
+/** Not an error: nobody is left to read for. */
+const over = new Error('the stream has ended');
+
+class SharedPayload implements Payload {
+  readonly json: Buffer;
+  #event: Buffer | undefined;
+
+  constructor(text: string) {
+    this.json = Buffer.from(text);
+  }
+
+  get event(): Buffer {
+    this.#event ??= eventOf(this.json);
+    return this.#event;
+  }
+}
+
+/** JSON has no line ends of its own, so one `data` line holds it. */
+export function eventOf(json: Uint8Array): Buffer {
+  return Buffer.concat([nextBegins, json, eventEnds]);
+}
+
+const nextBegins = Buffer.from('event: next\ndata: ');
+const eventEnds = Buffer.from('\n\n');

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { type DocumentNode, type GraphQLSchema, Kind, type OperationDefinitionNode, visit } from 'graphql';
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
+import { isPersonal } from '../graph/personal.ts';
+import type { ReadySubscription } from './engine.ts';
+import type { Asking } from './operations.ts';
+import type { OperationRequest } from './request-body.ts';
+import { StreamGroup, type StreamGroupOptions } from './stream-group.ts';
+
+/** A subscription that was asked for: what, how it was put, and by whom. */
+export interface StreamAsked {
+  readonly ready: ReadySubscription;
+  readonly request: OperationRequest;
+  readonly asking: Asking;
+}
+
+/** The groups that have members. */
+export class StreamGroups {
+  readonly #groups = new Map<GraphQLSchema, Map<string, StreamGroup>>();
+
+  get size(): number {
+    return this.#groups.values().reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** The group of who asks the same, a new one if there is none. Disposing leaves it, once. */
+  join(asked: StreamAsked, options: StreamGroupOptions): { readonly group: StreamGroup } & Disposable {
+    const { schema } = asked.ready.served;
+    const ofSchema = this.#groups.get(schema) ?? new Map<string, StreamGroup>();
+    this.#groups.set(schema, ofSchema);
+    const key = keyOf(asked);
+    const group = ofSchema.get(key) ?? new StreamGroup(options);
+    ofSchema.set(key, group);
+    group.join();
+    let left = false;
+    return {
+      group,
+      [Symbol.dispose]: () => {
+        if (left) return;
+        left = true;
+        if (!group.leave()) return;
+        ofSchema.delete(key);
+        if (ofSchema.size === 0) this.#groups.delete(schema);
+      },
+    };
+  }
+}
+
+/** A digest: the texts of 5,000 streams would be heavy keys. */
+function keyOf({ ready: { served, document, operation }, request, asking }: StreamAsked): string {
+  const who = isPersonal(served.schema, document, request.operationName) ? asking.caller.key : null;
+  const key = [request.query, request.operationName ?? null, viewVariables(document, operation, request.variables), who];
+  return createHash('sha256').update(JSON.stringify(key)).digest('base64');
+}
+
+/** The variables by which views differ, in one order: those the operation knows, but for where it begins. */
+function viewVariables(document: DocumentNode, operation: OperationDefinitionNode, variables: JsonObject = {}): Json {
+  const cursor = cursorVariableOf(document, operation);
+  const names = (operation.variableDefinitions ?? []).map(({ variable }) => variable.name.value).toSorted();
+  return names
+    .filter((name) => name !== cursor && Object.hasOwn(variables, name))
+    .map((name) => [name, canonical(variables[name] ?? null)]);
+}
+
+function canonical(value: Json): Json {
+  if (Array.isArray(value)) return (value as readonly Json[]).map(canonical);
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, part]) => [key, canonical(part ?? null)]));
+}
+
+const cursorVariables = new WeakMap<OperationDefinitionNode, { readonly name: string | undefined }>();
+
+/** The variable that says where to go on and nothing else: used once in the whole document, as the root field's `after`. */
+function cursorVariableOf(document: DocumentNode, operation: OperationDefinitionNode): string | undefined {
+  const known = cursorVariables.get(operation) ?? { name: findCursorVariable(document, operation) };
+  cursorVariables.set(operation, known);
+  return known.name;
+}
+
+function findCursorVariable(document: DocumentNode, { selectionSet }: OperationDefinitionNode): string | undefined {
+  const fields = selectionSet.selections.filter((selection) => selection.kind === Kind.FIELD);
+  const after = fields.flatMap(({ arguments: given = [] }) => given).find(({ name }) => name.value === 'after')?.value;
+  if (after?.kind !== Kind.VARIABLE) return undefined;
+  let uses = 0;
+  visit(document, {
+    VariableDefinition: () => false,
+    Variable: ({ name }) => {
+      if (name.value === after.name.value) uses++;
+    },
+  });
+  return uses === 1 ? after.name.value : undefined;
+}

@@ -1,0 +1,137 @@
+import type { FormattedExecutionResult } from 'graphql';
+import type { MusterError } from '../core/errors.ts';
+import type { StreamListener, StreamReader } from '../load/streams.ts';
+import type { OpenStream, Outlet } from './outlet.ts';
+import type { Rendering } from './stream-group.ts';
+import type { Turns, Worker } from './turns.ts';
+
+export interface StreamOptions {
+  readonly outlet: Outlet;
+  readonly turns: Turns;
+  /** What a message becomes, and how an error is told. Neither throws. */
+  readonly render: (message: object) => Rendering | Promise<Rendering>;
+  readonly tell: (error: unknown) => FormattedExecutionResult;
+  /** Called once, whatever ended it. */
+  readonly onClosed: (why: StreamEnd) => void;
+}
+
+/** Why a stream is over, and what its client is told last. */
+export interface StreamEnd {
+  /** `CLIENT`, `LIFETIME`, or a code. */
+  readonly reason: string;
+  /** Absent: nothing but `complete`. */
+  readonly last?: FormattedExecutionResult;
+}
+
+/**
+ * Carries messages from a reader to an outlet: one per turn, made as late as there is room for it. Without room nothing is taken, and what comes
+ * is merged in the reader's queue; while one is being made nobody waits but its own client.
+ */
+export class Stream implements OpenStream, StreamListener, Worker {
+  readonly #options: StreamOptions;
+  #reader: StreamReader<object> | undefined;
+  #phase: 'opening' | 'flowing' | 'full' | 'rendering' | 'ended' = 'opening';
+
+  constructor(options: StreamOptions) {
+    this.#options = options;
+  }
+
+  get outlet(): Outlet {
+    return this.#options.outlet;
+  }
+
+  get isEnded(): boolean {
+    return this.#phase === 'ended';
+  }
+
+  /** Begins to carry. The reader is its own from then on: disposed of at once if the end has come first. */
+  carry(reader: StreamReader<object>): void {
+    if (this.isEnded) return reader[Symbol.dispose]();
+    this.#reader = reader;
+    this.#phase = 'flowing';
+    this.#options.turns.enter(this);
+  }
+
+  ready(): void {
+    if (this.#phase === 'flowing') this.#options.turns.enter(this);
+  }
+
+  ended(reason: MusterError): void {
+    this.end({ reason: reason.code, last: this.#options.tell(reason) });
+  }
+
+  resume(): void {
+    if (this.#phase !== 'full') return;
+    this.#phase = 'flowing';
+    this.#options.turns.enter(this);
+  }
+
+  close(): void {
+    this.#finish({ reason: 'CLIENT' });
+  }
+
+  /** Ends it from our side: what is on its way is followed by the last message, if there is one, and `complete`. */
+  end(why: StreamEnd): void {
+    if (this.isEnded) return;
+    this.#finish(why);
+    this.#options.outlet.end(why.last);
+  }
+
+  work(): boolean {
+    try {
+      return this.#carryOne();
+    } catch (error) {
+      // A bug in one reader or outlet ends this stream; those that stand behind it in the row are none of its business.
+      this.#fail(error);
+      return false;
+    }
+  }
+
+  #carryOne(): boolean {
+    const { outlet, render } = this.#options;
+    if (this.#phase !== 'flowing' || this.#reader === undefined) return false;
+    if (!outlet.hasRoom()) {
+      this.#phase = 'full';
+      this.#reader.pause();
+      return false;
+    }
+    const message = this.#reader.take();
+    if (message === undefined) return false;
+    const rendering = render(message);
+    if (!(rendering instanceof Promise)) return this.#send(rendering);
+    this.#phase = 'rendering';
+    this.#reader.pause();
+    void rendering.then((made) => this.#sendLate(made)).catch((error: unknown) => this.#fail(error));
+    return false;
+  }
+
+  #sendLate(rendering: Rendering): void {
+    if (this.#phase !== 'rendering') return;
+    this.#phase = 'flowing';
+    if (this.#send(rendering)) this.#options.turns.enter(this);
+  }
+
+  /** False if that was the last one. */
+  #send(rendering: Rendering): boolean {
+    if (rendering.type === 'last') {
+      this.end({ reason: rendering.code, last: rendering.body });
+      return false;
+    }
+    this.#options.outlet.send(rendering.payload);
+    return !this.isEnded;
+  }
+
+  #fail(error: unknown): void {
+    const last = this.#options.tell(error);
+    this.end({ reason: String(last.errors?.[0]?.extensions?.code), last });
+  }
+
+  #finish(why: StreamEnd): void {
+    if (this.isEnded) return;
+    this.#phase = 'ended';
+    this.#options.turns.leave(this);
+    this.#reader?.[Symbol.dispose]();
+    this.#reader = undefined;
+    this.#options.onClosed(why);
+  }
+}

@@ -1,0 +1,256 @@
+import type { FormattedExecutionResult, GraphQLSchema } from 'graphql';
+import { MusterError } from '../core/errors.ts';
+import type { Subscribed } from '../graph/subscribing.ts';
+import { codeOf, maskingOf } from './answer-body.ts';
+import { Beats } from './beats.ts';
+import type { ServedSchema } from './engine.ts';
+import { clientError, type MaskOptions } from './masking.ts';
+import type { Answer, OperationsOptions } from './operations.ts';
+import type { OpenStream, Outlet } from './outlet.ts';
+import { Stream, type StreamEnd } from './stream.ts';
+import { type StreamAsked, StreamGroups } from './stream-groups.ts';
+import { Turns } from './turns.ts';
+
+export interface SubscriptionsOptions extends Omit<OperationsOptions, 'engine'> {
+  readonly served: () => ServedSchema;
+  /** In the process, over all transports. */
+  readonly maxStreams: number;
+  /** Told why each stream that had begun is over: `CLIENT`, `LIFETIME`, or a code. */
+  readonly onClosed: (reason: string) => void;
+}
+
+/** How long one stream, or one socket, may live; each up to a tenth more or less, so that clients do not come back all at once. */
+const lifetimeMs = 3_600_000;
+
+/** How exactly lifetimes are kept. */
+const lifetimeCheckMs = 12_000;
+
+/** Schemas that streams may keep alive. */
+const maxSchemas = 3;
+
+/** Characters of a stream's document and variables together: they are held for as long as it lives. */
+const maxRequestLength = 64 << 10;
+
+/** While it drains, streams are ended in slices of this time. */
+const sliceMs = 100;
+
+/** Not an error: how those below hear that nobody reads any more. */
+const over = new Error('the stream has ended');
+
+interface Entry {
+  readonly asked: StreamAsked;
+  readonly startedMs: number;
+  readonly dueMs: number;
+  readonly onAbort: () => void;
+  readonly membership: Disposable;
+}
+
+/**
+ * The streams of all transports: the same verdicts, bounds and ends, and one execution for all who see the same. What is sent to one never waits
+ * for another.
+ */
+export class Subscriptions {
+  readonly #options: SubscriptionsOptions;
+  readonly #turns: Turns;
+  readonly #groups = new StreamGroups();
+  readonly #openings = new Set<StreamAsked>();
+  readonly #streams = new Map<Stream, Entry>();
+  readonly #lifetimes: Beats<Stream>;
+  /** The how-many-eth schema each is. Weak: only streams keep schemas. */
+  readonly #generations = new WeakMap<GraphQLSchema, number>();
+  #generation = 0;
+  #isClosed = false;
+
+  constructor(options: SubscriptionsOptions) {
+    this.#options = options;
+    this.#turns = new Turns(options.clock);
+    this.#lifetimes = new Beats({ clock: options.clock, everyMs: lifetimeCheckMs, beat: (stream) => this.#expire(stream) });
+  }
+
+  /** Streams that have begun and are not over. */
+  count(transport: Outlet['transport']): number {
+    return this.#streams.keys().reduce((sum, { outlet }) => (outlet.transport === transport ? sum + 1 : sum), 0);
+  }
+
+  /** Distinct views that are read. */
+  get groups(): number {
+    return this.#groups.size;
+  }
+
+  /** An hour, up to a tenth more or less by chance. Streams over server-sent events are ended after it here; for a WebSocket its owner does it. */
+  lifetimeMs(): number {
+    return lifetimeMs * (0.9 + 0.2 * this.#options.clock.random());
+  }
+
+  /**
+   * Begins a stream. Its messages go to the outlet, the first ones perhaps before this resolves, and so may its end. The asking's life belongs to
+   * the stream: aborting it is `close`, and it is aborted when the stream is over.
+   *
+   * @returns The stream; or the answer that says why there is none, such as `OVERLOADED` over the bound and `SHUTTING_DOWN` while it drains: then
+   * the outlet was given nothing.
+   * @throws The reason of the asking's life, if that is no MusterError and was aborted before the stream began.
+   */
+  async open(asked: StreamAsked, outlet: Outlet): Promise<OpenStream | Answer> {
+    const { contextOf, clock, deadlines, querySeconds } = this.#options;
+    const { ready, asking } = asked;
+    const { caller, life } = asking;
+    const { signal } = life;
+    const startedMs = clock.monotonic();
+    this.schemaSwapped();
+    const refusal = this.#refusalOf(asked);
+    if (refusal !== undefined) return this.#answer(asked, [refusal], startedMs);
+    this.#openings.add(asked);
+    const deadline = deadlines.start(() => life.abort(new MusterError('TOO_COSTLY', `expected to begin within ${querySeconds} s`)));
+    try {
+      // What has no messages yet has no nulls to explain.
+      const scope = { caller, signal, served: ready.served, reportFault: () => undefined };
+      const subscribed = await ready.subscribe(contextOf(scope));
+      signal.throwIfAborted();
+      if ('errors' in subscribed) return this.#answer(asked, subscribed.errors, startedMs);
+      return await this.#carry(asked, subscribed, { outlet, startedMs });
+    } catch (error) {
+      const reason: unknown = signal.aborted ? signal.reason : error;
+      if (signal.aborted && !(reason instanceof MusterError)) throw reason;
+      return this.#answer(asked, [reason], startedMs);
+    } finally {
+      deadline.end();
+      this.#openings.delete(asked);
+    }
+  }
+
+  /** To be called when another schema serves: what still reads by one older than the newest three is ended with `GONE`. */
+  schemaSwapped(): void {
+    const { schema } = this.#options.served();
+    if (this.#generation > 0 && this.#generations.get(schema) === this.#generation) return;
+    this.#generation++;
+    this.#generations.set(schema, this.#generation);
+    for (const [stream, { asked }] of this.#streams)
+      if (this.#isOutdated(asked)) stream.end({ reason: 'GONE', last: this.#told(asked, [outdated()]) });
+  }
+
+  /**
+   * Begins no more, and ends those over server-sent events with `complete`, evenly over this time; resolves when that is done. Streams of a
+   * WebSocket end with it.
+   */
+  async drain(spreadMs: number, signal: AbortSignal): Promise<void> {
+    this.#isClosed = true;
+    for (const { asking } of this.#openings) asking.life.abort(shuttingDown());
+    const ending = [...this.#streams.keys()].filter(({ outlet }) => outlet.transport === 'sse');
+    const slices = Math.max(1, Math.floor(spreadMs / sliceMs));
+    const perSlice = Math.ceil(ending.length / slices);
+    for (let next = 0; next < ending.length; next += perSlice) {
+      if (next > 0) await this.#options.clock.sleep(sliceMs, signal);
+      for (const stream of ending.slice(next, next + perSlice)) stream.end({ reason: 'SHUTTING_DOWN' });
+    }
+  }
+
+  #refusalOf({ ready, request: { query, variables } }: StreamAsked): MusterError | undefined {
+    const { maxStreams } = this.#options;
+    if (this.#isClosed) return shuttingDown();
+    if (this.#streams.size + this.#openings.size >= maxStreams)
+      return new MusterError('OVERLOADED', `expected at most ${maxStreams} streams in the gateway: try again later`);
+    const length = query.length + (variables === undefined ? 0 : JSON.stringify(variables).length);
+    if (length > maxRequestLength)
+      return new MusterError(
+        'TOO_COSTLY',
+        `expected a subscription of at most ${maxRequestLength} characters with its variables, got ${length}`,
+      );
+    return this.#isOutdated({ ready }) ? outdated() : undefined;
+  }
+
+  async #carry(
+    asked: StreamAsked,
+    subscribed: Subscribed,
+    { outlet, startedMs }: { readonly outlet: Outlet; readonly startedMs: number },
+  ): Promise<Stream> {
+    const { ready, asking } = asked;
+    const { signal } = asking.life;
+    const membership = this.#groups.join(asked, {
+      subscribed,
+      served: ready.served,
+      caller: asking.caller,
+      contextOf: this.#options.contextOf,
+      masking: this.#masking(asked),
+    });
+    const entry: Entry = { asked, startedMs, dueMs: startedMs + this.lifetimeMs(), membership, onAbort: () => stream.close() };
+    const stream: Stream = new Stream({
+      outlet,
+      turns: this.#turns,
+      render: (message) => membership.group.render(message),
+      tell: (error) => this.#told(asked, [error]),
+      onClosed: (why) => this.#closed(stream, entry, why),
+    });
+    try {
+      const reader = await subscribed.source.open(stream, signal);
+      if (signal.aborted && !stream.isEnded) {
+        reader[Symbol.dispose]();
+        throw signal.reason;
+      }
+      if (!stream.isEnded) this.#register(stream, entry);
+      stream.carry(reader);
+      return stream;
+    } catch (error) {
+      membership[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  #register(stream: Stream, entry: Entry): void {
+    this.#openings.delete(entry.asked);
+    this.#streams.set(stream, entry);
+    entry.asked.asking.life.signal.addEventListener('abort', entry.onAbort);
+    if (stream.outlet.transport === 'sse') this.#lifetimes.add(stream);
+  }
+
+  #closed(stream: Stream, { asked, startedMs, onAbort, membership }: Entry, { reason, last }: StreamEnd): void {
+    const { life } = asked.asking;
+    this.#streams.delete(stream);
+    this.#lifetimes.delete(stream);
+    life.signal.removeEventListener('abort', onAbort);
+    life.abort(over);
+    membership[Symbol.dispose]();
+    this.#options.onClosed(reason);
+    this.#answered(asked, startedMs, last === undefined ? 'OK' : codeOf(last));
+  }
+
+  #expire(stream: Stream): void {
+    const entry = this.#streams.get(stream);
+    if (entry === undefined || this.#options.clock.monotonic() < entry.dueMs) return;
+    const error = new MusterError('UNAVAILABLE', 'this stream has lived for an hour: go on with `after`');
+    stream.end({ reason: 'LIFETIME', last: this.#told(entry.asked, [error]) });
+  }
+
+  #isOutdated({ ready }: Pick<StreamAsked, 'ready'>): boolean {
+    return (this.#generations.get(ready.served.schema) ?? 0) <= this.#generation - maxSchemas;
+  }
+
+  #answer(asked: StreamAsked, errors: readonly unknown[], startedMs: number): Answer {
+    const body = this.#told(asked, errors);
+    const code = codeOf(body);
+    this.#answered(asked, startedMs, code);
+    return { stage: 'request', code, body };
+  }
+
+  #answered({ ready, request, asking }: StreamAsked, startedMs: number, code: string): void {
+    const { requestId, caller, transport } = asking;
+    const tookMs = this.#options.clock.monotonic() - startedMs;
+    this.#options.onAnswered({ requestId, caller, transport, request, operationType: ready.operation.operation, code, faults: 0, tookMs });
+  }
+
+  #told(asked: StreamAsked, errors: readonly unknown[]): FormattedExecutionResult {
+    const masking = this.#masking(asked);
+    return { errors: errors.map((error) => clientError(error, masking)) };
+  }
+
+  #masking({ asking }: StreamAsked): MaskOptions {
+    return maskingOf(asking.requestId, this.#options.log);
+  }
+}
+
+function shuttingDown(): MusterError {
+  return new MusterError('SHUTTING_DOWN', 'the gateway is ending');
+}
+
+function outdated(): MusterError {
+  return new MusterError('GONE', 'the schema of this stream is too old by now: go on with `after` on the one that serves');
+}

@@ -1,0 +1,66 @@
+import type { Clock } from '../core/clock.ts';
+
+/** Somebody who has work to do in small pieces. */
+export interface Worker {
+  /** Does one piece. True if there is more. Must not throw: who waits behind it would never have its turn. */
+  work(): boolean;
+}
+
+/** After so long in one turn others have theirs: what is read from sockets, above all. */
+const turnMs = 4;
+
+/** No piece is begun that is likely to make the turn longer than this. */
+const longestTurnMs = 8;
+
+/** Pieces in one turn, however short they are. */
+const maxPieces = 512;
+
+/**
+ * Shares the process among all who have something to send: they stand in one row, each does one piece and goes to its end. They begin at the end
+ * of the turn in which the first one came, and stop after 4 ms, so that sockets are read and timers run between.
+ */
+export class Turns {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  /** In the order in which they came: who is in it already keeps its place. */
+  readonly #row = new Set<Worker>();
+  #planned = false;
+  /** Of the pieces of this turn and the one before. */
+  #longestMs = 0;
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  /** Puts it at the end of the row, unless it stands there already. */
+  enter(worker: Worker): void {
+    this.#row.add(worker);
+    if (this.#planned) return;
+    this.#planned = true;
+    queueMicrotask(this.#turn);
+  }
+
+  /** Takes it out of the row. */
+  leave(worker: Worker): void {
+    this.#row.delete(worker);
+  }
+
+  readonly #turn = (): void => {
+    const startMs = this.#clock.monotonic();
+    let beganMs = startMs;
+    let longestMs = 0;
+    let pieces = 0;
+    for (const worker of this.#row) {
+      this.#row.delete(worker);
+      if (worker.work()) this.#row.add(worker);
+      const nowMs = this.#clock.monotonic();
+      longestMs = Math.max(longestMs, nowMs - beganMs);
+      beganMs = nowMs;
+      pieces++;
+      const expectedMs = nowMs - startMs + Math.max(longestMs, this.#longestMs);
+      if (nowMs - startMs >= turnMs || expectedMs > longestTurnMs || pieces === maxPieces) break;
+    }
+    this.#longestMs = longestMs;
+    this.#planned = this.#row.size > 0;
+    if (this.#planned) setImmediate(this.#turn);
+  };
+}
