@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { MusterError } from '../core/errors.ts';
 
 export interface ListenOptions {
@@ -13,11 +14,19 @@ export interface ListenOptions {
 /** Answers one request. Rejects for nothing. */
 export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
+/** Takes over a connection that asks to become something else than HTTP, with what it has sent so far. Throws nothing. */
+export type HandleUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
 /** A server that accepts connections. Disposing it closes it and cuts what is still open. */
 export interface Listening extends AsyncDisposable {
   readonly port: number;
   /** From now on who asks is answered, and so is who asked before and is still there: until then requests wait. Once. */
   answer(handle: Handle): void;
+  /**
+   * The same for who asks for another protocol. Whoever offers h2c, as some HTTP clients always do, is answered in HTTP/1.1. A connection taken
+   * over still counts as one, and `close` waits for it, but `destroy` does not cut it. Once.
+   */
+  upgrade(handle: HandleUpgrade): void;
   /** Accepts no more connections and closes those that are idle; resolves when the last one is gone. */
   close(): Promise<void>;
   /** Cuts what is still open. */
@@ -35,6 +44,7 @@ const defaultMaxConnections = 2_000;
  */
 export async function listen({ host, port, maxConnections = defaultMaxConnections }: ListenOptions): Promise<Listening> {
   const { promise: answering, resolve: answer } = Promise.withResolvers<Handle>();
+  const { promise: upgrading, resolve: upgrade } = Promise.withResolvers<HandleUpgrade>();
   let handle: Handle | undefined;
   const server = createServer(
     {
@@ -43,6 +53,8 @@ export async function listen({ host, port, maxConnections = defaultMaxConnection
       keepAliveTimeout: 75_000,
       maxHeaderSize: 16 << 10,
       connectionsCheckingInterval: 5_000,
+      // RFC 9113 has dropped that way to HTTP/2: a server that does not go it answers as if it had not been offered.
+      shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() !== 'h2c',
     },
     (request, response) => {
       // What was in flight when it stopped listening leaves a kept connection behind, which nobody else would close.
@@ -53,6 +65,11 @@ export async function listen({ host, port, maxConnections = defaultMaxConnection
       else void handle(request, response);
     },
   );
+  server.on('upgrade', (request, socket, head) => {
+    // Nobody else listens by now, and an error that nobody hears of ends the process.
+    socket.on('error', () => socket.destroy());
+    void upgrading.then((take) => (socket.destroyed ? undefined : take(request, socket, head)));
+  });
   server.maxConnections = maxConnections;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
@@ -66,6 +83,7 @@ export async function listen({ host, port, maxConnections = defaultMaxConnection
       handle = first;
       answer(first);
     },
+    upgrade,
     close: () => closed(server),
     destroy: () => server.closeAllConnections(),
     [Symbol.asyncDispose]: () => {

@@ -1,0 +1,82 @@
+import type { Clock } from '../core/clock.ts';
+import { Deadlines } from './deadlines.ts';
+import { Refusal } from './refusal.ts';
+
+/** A place among those of an address that have not yet said who they are. Leaving it twice is once. */
+export interface HandshakePlace {
+  leave(): void;
+}
+
+interface Address {
+  inside: number;
+  readonly waiting: Set<() => void>;
+}
+
+/** Most sockets of one address that are open and not initialised. */
+const maxInside = 20;
+
+/** How long one more waits for a place: a crowd that reconnects is let in as fast as it says who it is, 20 at a time. */
+const patienceMs = 2_000;
+
+/** Bounds the sockets that were opened and have not been initialised, by address. Holds nothing of an address that has none. */
+export class Handshakes {
+  readonly #addresses = new Map<string, Address>();
+  readonly #deadlines: Deadlines;
+
+  constructor(clock: Clock, signal: AbortSignal) {
+    this.#deadlines = new Deadlines({ clock, limitMs: patienceMs }, signal);
+  }
+
+  /** Takes a place, now or within 2 s, in the order they asked; then lets `enter` know. Calling the answer gives the wait up. */
+  request(ip: string, { enter, refuse }: { enter(place: HandshakePlace): void; refuse(why: Refusal): void }): () => void {
+    const address = this.#addresses.get(ip) ?? { inside: 0, waiting: new Set() };
+    this.#addresses.set(ip, address);
+    if (address.inside < maxInside) {
+      enter(this.#place(ip, address));
+      return () => undefined;
+    }
+    const deadline = this.#deadlines.start(() => {
+      giveUp();
+      refuse(tooMany());
+    });
+    const admit = () => {
+      giveUp();
+      enter(this.#place(ip, address));
+    };
+    const giveUp = () => {
+      deadline.end();
+      address.waiting.delete(admit);
+    };
+    address.waiting.add(admit);
+    return giveUp;
+  }
+
+  /** Addresses that something is held of. */
+  get size(): number {
+    return this.#addresses.size;
+  }
+
+  #place(ip: string, address: Address): HandshakePlace {
+    address.inside++;
+    let left = false;
+    return {
+      leave: () => {
+        if (left) return;
+        left = true;
+        address.inside--;
+        const [next] = address.waiting;
+        if (next !== undefined) next();
+        else if (address.inside === 0) this.#addresses.delete(ip);
+      },
+    };
+  }
+}
+
+function tooMany(): Refusal {
+  return new Refusal({
+    status: 429,
+    code: 'OVERLOADED',
+    message: `expected at most ${maxInside} sockets of one address that have not sent connection_init`,
+    headers: { 'retry-after': '1' },
+  });
+}
