@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest';
+import { HeldObjects } from '../support/held-objects.ts';
+import { codesOf, type LiveStream, type Transport, transports } from '../support/live-socket.ts';
+import { changesIn } from '../support/pod-reader.ts';
+import { startGateway, type TestGateway } from '../support/start-gateway.ts';
+import { pod } from '../support/workloads.ts';
+
+// "Every gap is told": whoever does not read is cut at a bound, learns why, and loses nothing; nobody else notices.
+
+const query = `subscription ($after: String) {
+  configMaps(after: $after) {
+    type cluster { name } cursor fault { code } added { ...State } modified { ...State } deleted { ...State }
+  }
+}
+fragment State on ConfigMap { id metadata { namespace name uid resourceVersion } data }`;
+
+const configMap = (name: string, bytes = 8, at = 0) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'default' },
+  data: { text: `${at}`.padEnd(bytes, 'x') },
+});
+
+const field = 'configMaps';
+const heldBy = (stream: LiveStream) => HeldObjects.of(changesIn(stream, field));
+const isSynced = (stream: LiveStream) => changesIn(stream, field).some(({ type }) => type === 'SYNCED');
+
+function inCluster(gateway: TestGateway): readonly string[] {
+  const objects = gateway.cluster('north').objects('ConfigMap');
+  return objects
+    .map(({ metadata }) => `north/${metadata.namespace}/${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`)
+    .toSorted();
+}
+
+const isEqual = (gateway: TestGateway, held: HeldObjects) => held.identities().join('\n') === inCluster(gateway).join('\n');
+
+/** More than the kernel takes for a socket that nobody reads, and a queue beyond that. */
+async function flood(gateway: TestGateway, rounds: number): Promise<void> {
+  for (let round = 0; round < rounds; round++) {
+    for (let n = 0; n < 10; n++) gateway.cluster('north').put(configMap(`big-${round % 30}-${n}`, 64 << 10, round));
+    await gateway.pass(100);
+  }
+}
+
+async function openSynced(gateway: TestGateway, transport: Transport): Promise<LiveStream> {
+  const stream = await gateway.subscribe(query, {}, transport);
+  await gateway.until(() => isSynced(stream));
+  return stream;
+}
+
+describe.each(transports)('C2: a reader over %s that never reads', (transport) => {
+  test('is cut at its bound with SLOW_CONSUMER; the others get everything, and the gateway answers', async () => {
+    await using gateway = await startGateway({ north: [configMap('first')] });
+    const deaf = await openSynced(gateway, transport);
+    const others = await Promise.all([...transports, ...transports].map((one) => openSynced(gateway, one)));
+    const silence = deaf.deafen();
+    const closed = async () => {
+      const text = await (await fetch(new URL('/metrics', gateway.url))).text();
+      return Number(/^muster_stream_closed_total\{reason="SLOW_CONSUMER"\} (\d+)$/m.exec(text)?.[1] ?? 0);
+    };
+    for (let n = 0; n < 12 && (await closed()) === 0; n++) await flood(gateway, 4);
+    expect(await closed()).toBe(1);
+    await gateway.until(() => others.every((stream) => isEqual(gateway, heldBy(stream))));
+    expect(others.map(({ completed }) => completed)).toEqual([false, false, false, false]);
+    expect(await gateway.query('{ configMaps(first: 1) { totalCount } }')).toEqual({
+      configMaps: { totalCount: inCluster(gateway).length },
+    });
+
+    // Should it read after all, it learns why it was cut, and goes on from the last message it got.
+    silence[Symbol.dispose]();
+    await gateway.until(() => deaf.completed);
+    expect(codesOf(deaf)).toEqual(['SLOW_CONSUMER']);
+    const held = heldBy(deaf);
+    expect(isEqual(gateway, held)).toBe(false);
+    const resumed = await gateway.subscribe(query, { after: held.cursor ?? 'a cursor' }, transport);
+    const whole = () => HeldObjects.of([...changesIn(deaf, field), ...changesIn(resumed, field)]);
+    await gateway.until(() => isEqual(gateway, whole()));
+  });
+
+  test('does not keep its connection for ever', async () => {
+    await using gateway = await startGateway({ north: [configMap('first')] });
+    const deaf = await openSynced(gateway, transport);
+    using _silence = deaf.deafen();
+    await flood(gateway, 40);
+    const streams = async () => {
+      const text = await (await fetch(new URL('/metrics', gateway.url))).text();
+      return [...text.matchAll(/^muster_streams\{.*\} (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
+    };
+    await gateway.until(async () => (await streams()) === 0);
+  });
+
+  test('reads late, but reads: it is merged what it missed, and never cut', async () => {
+    await using gateway = await startGateway({ north: [configMap('first')] });
+    const slow = await openSynced(gateway, transport);
+    for (let round = 0; round < 6; round++) {
+      using _silence = slow.deafen();
+      // Few objects, changed again and again: what they were in between is no news.
+      for (let n = 0; n < 200; n++) {
+        gateway.cluster('north').put(configMap(`often-${n % 8}`, 32 << 10, round * 1_000 + n));
+        if (n % 20 === 0) await gateway.pass(100);
+      }
+    }
+    await gateway.until(() => isEqual(gateway, heldBy(slow)));
+    expect(codesOf(slow)).toEqual([]);
+    expect(slow.completed).toBe(false);
+  });
+});
+
+describe('fault row 28: a relist', () => {
+  test('of 10,000 changes to readers who read cuts nobody off', async () => {
+    await using gateway = await startGateway({ north: [] });
+    const north = gateway.cluster('north');
+    north.fill('Pod', 5_000, pod('many'));
+    const text =
+      'subscription { pods { type cluster { name } cursor fault { code } added { ...S } modified { ...S } deleted { ...S } } } fragment S on Pod { id metadata { namespace name uid resourceVersion } }';
+    const streams = await Promise.all(Array.from({ length: 12 }, (_, n) => gateway.subscribe(text, {}, n % 4 === 0 ? 'sse' : 'websocket')));
+    const holds = (count: number) =>
+      streams.every((stream) => changesIn(stream).reduce((sum, { added, deleted }) => sum + added.length - deleted.length, 0) === count);
+    await gateway.until(() => holds(5_000));
+    const deaf = north.stall({ resource: 'pods' });
+    north.churn('Pod', { updates: 5_000 });
+    north.churn('Pod', { deletes: 2_500 });
+    north.churn('Pod', { creates: 2_500 });
+    north.compact();
+    north.expire('now', { resource: 'pods' });
+    deaf[Symbol.dispose]();
+    const there = north
+      .objects('Pod')
+      .map(({ metadata }) => `north/default/${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`)
+      .toSorted();
+    await gateway.until(() => {
+      const dead = streams.filter(({ completed }) => completed);
+      expect(dead.flatMap(codesOf)).toEqual([]);
+      return holds(5_000) && streams.every((stream) => changesIn(stream).flatMap(({ modified }) => modified).length >= 2_500);
+    });
+    await gateway.pass(2_000);
+    for (const stream of streams) expect(HeldObjects.of(changesIn(stream)).identities()).toEqual(there);
+  });
+});
