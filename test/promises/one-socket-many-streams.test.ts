@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { countAlive, liveHeapBytes } from '../support/heap.ts';
+import { codesOf, LiveSocket, type LiveStream } from '../support/live-socket.ts';
+import { metricOf } from '../support/metrics-of.ts';
+import { changesIn, PodReader, podChanges, untilAllHold } from '../support/pod-reader.ts';
+import { startGateway, type TestGateway } from '../support/start-gateway.ts';
+import { pod } from '../support/workloads.ts';
+
+// "A socket may ask as much as it likes": what is too much is an error of that operation alone, and what has ended has left nothing.
+
+const isSynced = (stream: LiveStream) => changesIn(stream).some(({ type }) => type === 'SYNCED');
+
+const counted = { AbortController, AbortSignal, Promise };
+
+/** What a gateway holds for its clients, as far as it can be counted from outside. */
+async function heldFor(gateway: TestGateway) {
+  return {
+    streams: await metricOf(gateway, 'muster_streams'),
+    watches: gateway
+      .cluster('north')
+      .openWatches()
+      .filter(({ resource }) => resource === 'pods').length,
+    sleepers: gateway.clock.sleepers,
+  };
+}
+
+describe('C3: on one socket', () => {
+  test('1,000 subscriptions at once are 50 streams and 950 errors, each by its id; the socket lives', async () => {
+    await using gateway = await startGateway({ north: [pod('web')] });
+    const socket = await LiveSocket.open(gateway.url);
+    const streams = Array.from({ length: 1_000 }, () => socket.start(podChanges));
+    await gateway.until(() => streams.every((stream) => stream.completed || isSynced(stream)));
+    const refused = streams.filter(({ completed }) => completed);
+    expect(refused).toHaveLength(950);
+    expect(new Set(refused.map((stream) => codesOf(stream).join()))).toEqual(new Set(['OVERLOADED']));
+    expect(await metricOf(gateway, 'muster_streams')).toBe(50);
+    for (const stream of streams) stream.stop();
+    await gateway.until(async () => (await metricOf(gateway, 'muster_streams')) === 0);
+    // And there is room again.
+    const again = socket.start(podChanges);
+    await gateway.until(() => isSynced(again));
+    expect(socket.closed).toBeUndefined();
+  });
+
+  test('subscribing and completing thousands of times for most of an hour leaves nothing', async () => {
+    await using gateway = await startGateway({ north: [pod('web')] });
+    const keeper = await PodReader.open(gateway);
+    await untilAllHold(gateway, [keeper], { clusters: ['north'] });
+    const socket = await LiveSocket.open(gateway.url);
+    const round = async (minutes: number) => {
+      const streams = Array.from({ length: 50 }, () => socket.start(podChanges));
+      await gateway.until(() => streams.every(isSynced));
+      for (const stream of streams) stream.stop();
+      gateway.cluster('north').put(pod('web', { annotations: { at: String(minutes) } }));
+      await gateway.until(async () => (await metricOf(gateway, 'muster_streams')) === 1);
+      for (let n = 0; n < 20; n++) await gateway.clock.advance((minutes * 60_000) / 20);
+    };
+    for (let n = 0; n < 5; n++) await round(0.25);
+    const before = { held: await heldFor(gateway), alive: countAlive(counted), bytes: liveHeapBytes() };
+    for (let n = 0; n < 100; n++) await round(0.4);
+    const after = { held: await heldFor(gateway), alive: countAlive(counted), bytes: liveHeapBytes() };
+    expect(socket.closed).toBeUndefined();
+    expect(after.held).toEqual(before.held);
+    // 5,000 streams: one thing left by each would show.
+    for (const name of ['AbortController', 'AbortSignal', 'Promise'] as const)
+      expect(after.alive[name] - before.alive[name], name).toBeLessThan(500);
+    expect(after.bytes - before.bytes).toBeLessThan(8 << 20);
+    await untilAllHold(gateway, [keeper], { clusters: ['north'] });
+  });
+});
+
+describe('a stream that has lived for an hour', () => {
+  test('ends with a code that clients retry: 4403 for a socket, UNAVAILABLE for server-sent events; resumed, it lost nothing', async () => {
+    await using gateway = await startGateway({ north: [pod('web')] });
+    const readers = [await PodReader.open(gateway, { over: 'websocket' }), await PodReader.open(gateway, { over: 'sse' })];
+    await untilAllHold(gateway, readers, { clusters: ['north'] });
+    for (let minute = 0; minute < 53; minute++) {
+      for (let n = 0; n < 30; n++) await gateway.pass(2_000);
+      gateway.cluster('north').put(pod('web', { annotations: { minute: String(minute) } }));
+    }
+    expect(readers.map(({ stream }) => [stream.completed, stream.closed])).toEqual([
+      [false, undefined],
+      [false, undefined],
+    ]);
+    await gateway.until(() => readers.every(({ stream }) => stream.closed !== undefined), 14 * 60_000);
+    const [socket, events] = readers.map(({ stream }) => stream);
+    expect(socket?.closed?.code).toBe(4403);
+    expect(events === undefined ? [] : codesOf(events)).toEqual(['UNAVAILABLE']);
+    gateway.cluster('north').put(pod('new'));
+    const resumed = await Promise.all(readers.map((reader) => reader.resumed(gateway)));
+    await untilAllHold(gateway, resumed, { clusters: ['north'] });
+    for (const reader of resumed) expect(reader.messages.filter(({ type }) => type === 'RESET' || type === 'INITIAL')).toEqual([]);
+  });
+});
