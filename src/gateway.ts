@@ -148,6 +148,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     log,
   });
   stack.use(serving);
+  models.onModel(() => serving.schemaSwapped(), ending.signal);
   const queries = examples.demoQueries.map(({ query }) => query);
   return gatewayOf({ options, mirrors, health, serving, demo, queries, rest: stack.move() });
 }

@@ -1,25 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Caller } from '../access/access.ts';
+import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
 import type { Admission } from './admission.ts';
 import type { ReadyExecution } from './engine.ts';
+import { EventStreams, sendAsEvents } from './event-stream.ts';
 import type { Guard } from './guard.ts';
 import { bytesAnswer, send } from './http-answer.ts';
 import { IntrospectionCache, isIntrospection } from './introspection.ts';
 import { clientError, maskedCode } from './masking.ts';
-import { type AnswerType, chooseAnswerType, demandJson } from './media-types.ts';
+import { type AcceptedAnswer, type AnswerType, chooseAnswer, demandJson } from './media-types.ts';
 import type { Answer, Asking, Operations } from './operations.ts';
 import { Refusal } from './refusal.ts';
 import { type OperationRequest, parseOperation, readBody } from './request-body.ts';
+import type { StreamAsked } from './stream-groups.ts';
+import type { Subscriptions } from './subscriptions.ts';
 
 export interface FrontOptions {
   readonly operations: Operations;
+  readonly subscriptions: Pick<Subscriptions, 'open'>;
   readonly guard: Guard;
   readonly admission: Admission;
   /** Who asks in local mode: whoever runs the gateway. */
   readonly caller: Caller;
   readonly bodyBytes: number;
+  readonly clock: Clock;
   /** Told of each refusal before the operation was known. */
   readonly onRefused: (refusal: Refusal) => void;
   readonly onBug: (error: unknown) => void;
@@ -30,14 +36,16 @@ class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
 
-/** Answers POST /graphql: GraphQL over HTTP in both its media types. */
+/** Answers POST /graphql: GraphQL over HTTP in both its media types, and as server-sent events. */
 export class Front {
   readonly #options: FrontOptions;
   readonly #introspections = new IntrospectionCache();
+  readonly #events: EventStreams;
   readonly #lives = new Set<AbortController>();
 
   constructor(options: FrontOptions) {
     this.#options = options;
+    this.#events = new EventStreams(options.clock);
   }
 
   /** Ends what is in flight, telling the clients why. */
@@ -52,21 +60,18 @@ export class Front {
     response.once('close', () => {
       if (!response.writableFinished) life.abort(new ClientGone());
     });
-    let type: AnswerType = 'application/json';
+    let accepted: AcceptedAnswer = { type: 'application/json', events: 'none' };
     try {
       demandJson(request.headers);
-      type = chooseAnswerType(request.headers.accept);
+      accepted = chooseAnswer(request.headers.accept);
       this.#options.guard.identify(request.headers);
       using _place = this.#options.admission.enter();
       const operation = parseOperation(await readBody(request, this.#options.bodyBytes));
-      await this.#answer(
-        operation,
-        { requestId, caller: this.#options.caller, transport: 'http', life },
-        { request, response, headers, type },
-      );
+      const transport = accepted.events === 'all' ? 'sse' : 'http';
+      await this.#answer(operation, { requestId, caller: this.#options.caller, transport, life }, { request, response, headers, accepted });
     } catch (error) {
       if (life.signal.reason instanceof ClientGone) return;
-      this.#refuse(error, requestId, { request, response, headers, type });
+      this.#refuse(error, requestId, { request, response, headers, accepted });
     } finally {
       this.#lives.delete(life);
     }
@@ -81,11 +86,38 @@ export class Front {
   async #answer(operation: OperationRequest, asking: Asking, exchange: Exchange): Promise<void> {
     const { operations } = this.#options;
     const ready = operations.prepare(operation, asking);
-    if ('stage' in ready) return sendAnswer(ready, exchange, asking.requestId);
-    if (ready.type === 'subscription')
-      return sendAnswer(operations.refuse(ready, operation, { asking, error: noStreamHere() }), exchange, asking.requestId);
-    if (isIntrospection(ready.operation)) return this.#introspect(ready, operation, { asking, exchange });
-    sendAnswer(await operations.run(ready, operation, asking), exchange, asking.requestId);
+    if ('stage' in ready) sendAnswer(ready, exchange, asking.requestId);
+    else if (ready.type === 'subscription') await this.#subscribe({ ready, request: operation, asking }, exchange);
+    else if (isIntrospection(ready.operation)) await this.#introspect(ready, operation, { asking, exchange });
+    else sendAnswer(await operations.run(ready, operation, asking), exchange, asking.requestId);
+  }
+
+  /** Resolves once the stream has begun: it goes on by itself. */
+  async #subscribe({ ready, request, asking }: StreamAsked, exchange: Exchange): Promise<void> {
+    const { operations, subscriptions } = this.#options;
+    const { response, headers, accepted } = exchange;
+    if (accepted.events === 'none') {
+      sendAnswer(operations.refuse(ready, request, { asking, error: noStreamHere() }), exchange, asking.requestId);
+      return;
+    }
+    const outlet = this.#events.outlet(response, { ...headers, 'x-request-id': asking.requestId });
+    const opened = await subscriptions.open({ ready, request, asking: { ...asking, transport: 'sse' } }, outlet);
+    if ('stage' in opened) this.#notBegun(opened, { ...exchange, accepted: { ...accepted, events: 'all' } }, asking.requestId);
+    else outlet.begin(opened);
+  }
+
+  /** What graphql-sse calls a validation error is told as an event; that there is no room for more is told to who looks at nothing but the status. */
+  #notBegun(answer: Answer, exchange: Exchange, requestId: string): void {
+    const status = unavailableStatuses.get(answer.code);
+    if (status === undefined) {
+      sendAnswer(answer, exchange, requestId);
+      return;
+    }
+    const { response, headers, accepted } = exchange;
+    // Those who are sent away together are not to come back together.
+    const retryAfter = String(1 + Math.floor(this.#options.clock.random() * 10));
+    const all = { ...answerHeaders(headers, accepted.type, requestId), 'retry-after': retryAfter };
+    send(response, { status, headers: all, body: JSON.stringify(answer.body) });
   }
 
   /** The bytes are for everybody who asks the same: no one client's departure ends their making. */
@@ -94,7 +126,7 @@ export class Front {
     operation: OperationRequest,
     { asking, exchange }: { readonly asking: Asking; readonly exchange: Exchange },
   ): Promise<void> {
-    const { request, response, headers, type } = exchange;
+    const { request, response, headers, accepted } = exchange;
     const make = async () => {
       const life = this.#begin();
       const answer = await this.#options.operations.run(ready, operation, { ...asking, life }).finally(() => this.#lives.delete(life));
@@ -104,14 +136,16 @@ export class Front {
     };
     try {
       const bytes = await this.#introspections.bytesOf(ready.served.schema, operation, make);
-      send(response, bytesAnswer(request, bytes, { status: 200, headers: answerHeaders(headers, type, asking.requestId) }));
+      const all = { status: 200, headers: answerHeaders(headers, accepted.type, asking.requestId) };
+      if (accepted.events === 'all') sendAsEvents(response, { ...all, body: bytes.plain });
+      else send(response, bytesAnswer(request, bytes, all));
     } catch (error) {
       if (!(error instanceof NotKept)) throw error;
       sendAnswer(error.answer, exchange, asking.requestId);
     }
   }
 
-  #refuse(error: unknown, requestId: string, { response, headers, type }: Exchange): void {
+  #refuse(error: unknown, requestId: string, { response, headers, accepted: { type } }: Exchange): void {
     const known = error instanceof Refusal ? error : refusalOf(error);
     if (known !== undefined) this.#options.onRefused(known);
     const formatted = clientError(known ?? error, { requestId, onBug: this.#options.onBug });
@@ -125,8 +159,14 @@ interface Exchange {
   readonly response: ServerResponse;
   /** Those of CORS. */
   readonly headers: OutgoingHttpHeaders;
-  readonly type: AnswerType;
+  readonly accepted: AcceptedAnswer;
 }
+
+/** Codes of streams that may well begin a little later, or elsewhere. */
+const unavailableStatuses: ReadonlyMap<string, number> = new Map([
+  ['OVERLOADED', 429],
+  ['SHUTTING_DOWN', 503],
+]);
 
 class NotKept extends Error {
   override readonly name = 'NotKept';
@@ -138,8 +178,10 @@ class NotKept extends Error {
   }
 }
 
-function sendAnswer(answer: Answer, { response, headers, type }: Exchange, requestId: string): void {
-  send(response, { status: statusOf(answer, type), headers: answerHeaders(headers, type, requestId), body: JSON.stringify(answer.body) });
+function sendAnswer(answer: Answer, { response, headers, accepted: { type, events } }: Exchange, requestId: string): void {
+  const all = { headers: answerHeaders(headers, type, requestId), body: JSON.stringify(answer.body) };
+  if (events === 'all') sendAsEvents(response, { ...all, status: 200 });
+  else send(response, { ...all, status: statusOf(answer, type) });
 }
 
 /** GraphQL over HTTP: the older type says 200 to every request it could read, the newer one 200 only where there is data. */

@@ -1,6 +1,6 @@
 import { Refusal } from './refusal.ts';
 
-/** The media types of GraphQL over HTTP that the front answers in. */
+/** The media types of GraphQL over HTTP for one answer. */
 export type AnswerType = 'application/json' | 'application/graphql-response+json';
 
 /**
@@ -25,23 +25,36 @@ export function demandJson(headers: {
     throw new Refusal({ status: 415, code: 'BAD_INPUT', message: `expected a body that is not compressed, got ${shownHeader(encoding)}` });
 }
 
+/** How a caller may be answered. */
+export interface AcceptedAnswer {
+  /** For one answer, and for refusals whatever else is accepted. */
+  readonly type: AnswerType;
+  /** `streams`: server-sent events for subscriptions only. `all`: for everything, as the caller likes them better than one answer. */
+  readonly events: 'none' | 'streams' | 'all';
+}
+
 /**
- * The answer's media type: the caller's best, the newer one of two equals; `application/json` for who leaves it open.
+ * The answer's media type: the caller's best, the newer one of two equals; `application/json` for who leaves it open. Server-sent events only for
+ * who names them.
  *
- * @throws {Refusal} 406 if neither is accepted.
+ * @throws {Refusal} 406 if nothing is accepted that can be given.
  */
-export function chooseAnswerType(accept: string | undefined): AnswerType {
-  if (accept === undefined || accept === '*/*') return 'application/json';
+export function chooseAnswer(accept: string | undefined): AcceptedAnswer {
+  if (accept === undefined || accept === '*/*') return { type: 'application/json', events: 'none' };
   const ranges = accept.split(',', 50).map(parseRange);
   const modern = qualityOf('application/graphql-response+json', ranges, false);
   const plain = qualityOf('application/json', ranges, true);
-  if (modern > 0 && modern >= plain) return 'application/graphql-response+json';
-  if (plain > 0) return 'application/json';
-  throw new Refusal({
-    status: 406,
-    code: 'BAD_INPUT',
-    message: `expected to be allowed to answer in application/graphql-response+json or application/json, got ${shownHeader(accept)}`,
-  });
+  const events = qualityOf('text/event-stream', ranges, false);
+  if (modern === 0 && plain === 0 && events === 0)
+    throw new Refusal({
+      status: 406,
+      code: 'BAD_INPUT',
+      message: `expected to be allowed to answer in application/graphql-response+json, application/json or text/event-stream, got ${shownHeader(accept)}`,
+    });
+  return {
+    type: modern > 0 && modern >= plain ? 'application/graphql-response+json' : 'application/json',
+    events: events > Math.max(modern, plain) ? 'all' : events > 0 ? 'streams' : 'none',
+  };
 }
 
 /** True if the caller would rather have a page than data: a browser that navigates. */

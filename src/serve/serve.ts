@@ -18,6 +18,7 @@ import { requestLine } from './request-line.ts';
 import { Router } from './router.ts';
 import type { Listening } from './server.ts';
 import { Subscriptions } from './subscriptions.ts';
+import { createWebSockets } from './web-sockets.ts';
 
 export interface ServeOptions {
   readonly config: Pick<Config, 'host' | 'allowOrigins' | 'limits' | 'logLevel'>;
@@ -44,15 +45,23 @@ export interface Serving extends AsyncDisposable {
   readonly port: number;
   /** Not ready from now on, while requests are still answered: for load balancers to notice. */
   retire(): void;
+  /** To be called when another schema serves: streams on one that is too old are ended. */
+  schemaSwapped(): void;
   /**
-   * Accepts no more, and resolves when the last connection is gone. What is in flight has `patienceMs` to end; then it is told
-   * `SHUTTING_DOWN`.
+   * Accepts no more, and resolves when the last connection is gone. Streams are ended: by `complete`, or with their WebSocket by 1001. What else
+   * is in flight has `patienceMs` to end; then it is told `SHUTTING_DOWN`.
    */
   drain(patienceMs: number): Promise<void>;
 }
 
 /** How long clients have to take the answers that end them, before their connections are cut. */
 const lastWordsMs = 1_000;
+
+/** While it drains, streams and sockets are ended at this pace, so that who comes next is not met by all of them at once. */
+const endedPerSecond = 250;
+
+/** But they are all ended within this time. */
+const maxSpreadMs = 20_000;
 
 /** Opens the HTTP edge: from now on who asks is answered. */
 export function serve(options: ServeOptions): Serving {
@@ -62,9 +71,19 @@ export function serve(options: ServeOptions): Serving {
   let retired = false;
   const parts = partsOf(options, { admission, ending: ending.signal }, () => retired);
   const running = runningOf(options, parts);
-  const front = new Front({ ...parts, ...running, caller: options.caller, bodyBytes: config.limits.bodyBytes });
+  const { subscriptions } = running;
+  const front = new Front({ ...parts, ...running, caller: options.caller, bodyBytes: config.limits.bodyBytes, clock });
   const router = new Router({ ...parts, front, served: options.served, graphiql: createGraphiql(options.examples) });
+  const sockets = createWebSockets({
+    ...parts,
+    ...running,
+    onRefused: refusedOver('websocket', parts.metrics),
+    caller: options.caller,
+    maxSockets: config.limits.streams,
+    clock,
+  });
   listening.answer((request, response) => router.handle(request, response));
+  listening.upgrade((request, socket, head) => sockets.upgrade(request, socket, head));
 
   let drained: Promise<void> | undefined;
   const drain = async (patienceMs: number) => {
@@ -72,11 +91,14 @@ export function serve(options: ServeOptions): Serving {
     const closed = listening.close();
     const gone = new AbortController();
     const idle = admission.close();
-    await Promise.race([idle, clock.sleep(patienceMs, gone.signal)]);
+    const spreadMs = Math.min(patienceMs, maxSpreadMs, ((subscriptions.count('sse') + sockets.size) * 1000) / endedPerSecond);
+    const streamsEnded = Promise.all([subscriptions.drain(spreadMs, gone.signal), sockets.drain(spreadMs)]);
+    await Promise.race([Promise.all([idle, streamsEnded]), clock.sleep(patienceMs, gone.signal)]);
     ending.abort();
     front.endAll(new MusterError('SHUTTING_DOWN', 'the gateway is ending'));
-    await Promise.race([idle.then(() => closed), clock.sleep(lastWordsMs, gone.signal)]);
+    await Promise.race([Promise.all([idle, closed]), clock.sleep(lastWordsMs, gone.signal)]);
     gone.abort();
+    sockets[Symbol.dispose]();
     listening.destroy();
     await closed;
     log.debug({}, 'the HTTP edge is closed');
@@ -86,6 +108,7 @@ export function serve(options: ServeOptions): Serving {
     retire: () => {
       retired = true;
     },
+    schemaSwapped: () => subscriptions.schemaSwapped(),
     drain: (patienceMs) => {
       drained ??= drain(patienceMs);
       return drained;
@@ -143,9 +166,13 @@ function partsOf(options: ServeOptions, { admission, ending }: Pick<Parts, 'admi
     health: { isReady: () => !isRetired() && health.isReady(), checks: () => health.checks() },
     guard: createGuard({ host: config.host, allowOrigins: config.allowOrigins, ...(token === undefined ? {} : { token }) }),
     onBug: (error) => log.error({ error }, 'a bug: a request met an error nobody expects'),
-    onRefused: ({ code, message }) => {
-      metrics.answered({ transport: 'http', operationType: undefined, code });
-      if (code === 'UNAUTHENTICATED') metrics.authFailed(message.startsWith('expected') ? 'missing' : 'wrong');
-    },
+    onRefused: refusedOver('http', metrics),
+  };
+}
+
+function refusedOver(transport: 'http' | 'websocket', metrics: Metrics): Parts['onRefused'] {
+  return ({ code, message }) => {
+    metrics.answered({ transport, operationType: undefined, code });
+    if (code === 'UNAUTHENTICATED') metrics.authFailed(message.startsWith('expected') ? 'missing' : 'wrong');
   };
 }

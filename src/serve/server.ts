@@ -1,13 +1,16 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { defaultLimits, type Limits } from '../config/defaults.ts';
 import { MusterError } from '../core/errors.ts';
 
 export interface ListenOptions {
   readonly host: string;
   /** 0: any that is free. */
   readonly port: number;
-  /** Connections at a time, 2,000 by default; one more is closed as soon as it is made. */
+  /** What connections have to be enough for. Absent: the defaults. */
+  readonly limits?: Pick<Limits, 'streams' | 'requestsInFlight'>;
+  /** Connections at a time; one more is closed as soon as it is made. By default enough for all streams, and for five times the requests in flight. */
   readonly maxConnections?: number;
 }
 
@@ -33,8 +36,8 @@ export interface Listening extends AsyncDisposable {
   destroy(): void;
 }
 
-/** Five times the operations in flight: most connections are kept ones that wait. */
-const defaultMaxConnections = 2_000;
+/** Most connections of who only asks are kept ones that wait. */
+const connectionsPerRequest = 5;
 
 /**
  * Listens, with bounds on what a connection may cost before it is a request: 10 s for headers of 16 KiB, 30 s for a whole request, 75 s
@@ -42,7 +45,7 @@ const defaultMaxConnections = 2_000;
  *
  * @throws {MusterError} `BAD_INPUT`, one line, if the address cannot be listened on.
  */
-export async function listen({ host, port, maxConnections = defaultMaxConnections }: ListenOptions): Promise<Listening> {
+export async function listen({ host, port, limits = defaultLimits, ...options }: ListenOptions): Promise<Listening> {
   const { promise: answering, resolve: answer } = Promise.withResolvers<Handle>();
   const { promise: upgrading, resolve: upgrade } = Promise.withResolvers<HandleUpgrade>();
   let handle: Handle | undefined;
@@ -59,18 +62,28 @@ export async function listen({ host, port, maxConnections = defaultMaxConnection
     (request, response) => {
       // What was in flight when it stopped listening leaves a kept connection behind, which nobody else would close.
       response.once('finish', () => {
-        if (!server.listening) setImmediate(() => server.closeIdleConnections());
+        if (!server.listening) closeIdle();
       });
       if (handle === undefined) void answering.then((late) => (response.destroyed ? undefined : late(request, response)));
       else void handle(request, response);
     },
   );
+  let isClosingIdle = false;
+  // Once for all that end in one turn: each time looks at every connection there is.
+  const closeIdle = () => {
+    if (isClosingIdle) return;
+    isClosingIdle = true;
+    setImmediate(() => {
+      isClosingIdle = false;
+      server.closeIdleConnections();
+    });
+  };
   server.on('upgrade', (request, socket, head) => {
     // Nobody else listens by now, and an error that nobody hears of ends the process.
     socket.on('error', () => socket.destroy());
     void upgrading.then((take) => (socket.destroyed ? undefined : take(request, socket, head)));
   });
-  server.maxConnections = maxConnections;
+  server.maxConnections = options.maxConnections ?? limits.streams + connectionsPerRequest * limits.requestsInFlight;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(new MusterError('BAD_INPUT', whyNot(error, host, port), { cause: error })),

@@ -4,6 +4,7 @@ import type { Subscribed } from '../graph/subscribing.ts';
 import type { Outcome } from './answer-body.ts';
 import { answerBody, codeOf } from './answer-body.ts';
 import type { ServedSchema } from './engine.ts';
+import { eventOf } from './event-stream.ts';
 import { FaultReport } from './fault-report.ts';
 import type { MaskOptions } from './masking.ts';
 import type { OperationScope } from './operations.ts';
@@ -99,11 +100,3 @@ class SharedPayload implements Payload {
     return this.#event;
   }
 }
-
-/** JSON has no line ends of its own, so one `data` line holds it. */
-export function eventOf(json: Uint8Array): Buffer {
-  return Buffer.concat([nextBegins, json, eventEnds]);
-}
-
-const nextBegins = Buffer.from('event: next\ndata: ');
-const eventEnds = Buffer.from('\n\n');

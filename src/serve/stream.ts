@@ -46,7 +46,10 @@ export class Stream implements OpenStream, StreamListener, Worker {
 
   /** Begins to carry. The reader is its own from then on: disposed of at once if the end has come first. */
   carry(reader: StreamReader<object>): void {
-    if (this.isEnded) return reader[Symbol.dispose]();
+    if (this.isEnded) {
+      reader[Symbol.dispose]();
+      return;
+    }
     this.#reader = reader;
     this.#phase = 'flowing';
     this.#options.turns.enter(this);

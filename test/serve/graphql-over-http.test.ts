@@ -70,7 +70,7 @@ test.each([
   expect(answer.headers.get('content-type')).toBe(`${type}; charset=utf-8`);
 });
 
-test.each(['text/html', 'text/event-stream', `${modern};charset=utf-16`, 'application/json;q=0'])('refuses Accept: %s', async (accept) => {
+test.each(['text/html', 'text/event-stream;q=0', `${modern};charset=utf-16`, 'application/json;q=0'])('refuses Accept: %s', async (accept) => {
   expect((await edge.post('{"query":"{ hello }"}', { accept })).status).toBe(406);
 });
 

@@ -1,0 +1,123 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { FormattedExecutionResult } from 'graphql';
+import type { Clock } from '../core/clock.ts';
+import { Beats } from './beats.ts';
+import { type HttpAnswer, send } from './http-answer.ts';
+import type { OpenStream, Outlet, Payload } from './outlet.ts';
+
+/** So often a comment is written to each stream: proxies cut what is silent. */
+const commentMs = 12_000;
+
+/** Who has read nothing for so long while something waited for it is cut. */
+const stalledMs = 24_000;
+
+const comment = Buffer.from(':\n\n');
+const complete = Buffer.from('event: complete\ndata: \n\n');
+const eventBegins = Buffer.from('event: next\ndata: ');
+const eventEnds = Buffer.from('\n\n');
+
+/** An execution result as an event of graphql-sse. JSON has no line ends of its own, so one `data` line holds it. */
+export function eventOf(json: Uint8Array): Buffer {
+  return Buffer.concat([eventBegins, json, eventEnds]);
+}
+
+/** One answer as a stream of events: it, then `complete`. */
+export function sendAsEvents(response: ServerResponse, { status, headers, body = '' }: HttpAnswer): void {
+  const json = typeof body === 'string' ? Buffer.from(body) : body;
+  send(response, { status, headers: { ...headers, ...eventHeaders }, body: Buffer.concat([eventOf(json), complete]) });
+}
+
+const eventHeaders: OutgoingHttpHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  // nginx gathers an answer before it passes it on, unless it is told not to.
+  'x-accel-buffering': 'no',
+};
+
+/** Streams over server-sent events: graphql-sse, distinct connections. One sleeper serves them all. */
+export class EventStreams {
+  readonly #beats: Beats<EventStream>;
+
+  constructor(clock: Clock) {
+    this.#beats = new Beats({ clock, everyMs: commentMs, beat: (stream) => stream.beat(clock.monotonic()) });
+  }
+
+  /** The outlet of one stream. Nothing is written before its first message or `begin`. */
+  outlet(response: ServerResponse, headers: OutgoingHttpHeaders): EventStream {
+    return new EventStream({ response, headers, beats: this.#beats });
+  }
+}
+
+/** One answer that goes on: messages as events, a comment now and then, and `complete`. */
+export class EventStream implements Outlet {
+  readonly transport = 'sse';
+  readonly #options: EventStreamOptions;
+  /** Since when something has waited to be read; undefined while all is written. Known to the next beat only. */
+  #waitingSinceMs: number | undefined;
+
+  constructor(options: EventStreamOptions) {
+    this.#options = options;
+  }
+
+  /** The stream has begun: who asked gets to know at once, before there is any message. */
+  begin(stream: OpenStream): void {
+    const { response, beats } = this.#options;
+    this.#begin();
+    if (response.destroyed) return;
+    beats.add(this);
+    response.once('close', () => beats.delete(this));
+    response.on('drain', () => {
+      this.#waitingSinceMs = undefined;
+      stream.resume();
+    });
+    // It may have got room before there was anybody to tell.
+    if (this.hasRoom()) stream.resume();
+  }
+
+  /** Node's bound is ours: 64 KiB that wait to be written. */
+  hasRoom(): boolean {
+    return !this.#options.response.writableNeedDrain;
+  }
+
+  send(payload: Payload): void {
+    this.#begin();
+    this.#write(payload.event);
+  }
+
+  end(last: FormattedExecutionResult | undefined): void {
+    this.#begin();
+    if (last !== undefined) this.#write(eventOf(Buffer.from(JSON.stringify(last))));
+    this.#write(complete);
+    this.#options.response.end();
+  }
+
+  /** Shows that it lives, or cuts who does not: one that reads nothing would keep what waits for it, and its connection, for ever. */
+  beat(nowMs: number): void {
+    const { response } = this.#options;
+    if (!response.writableNeedDrain && !response.writableEnded) {
+      this.#write(comment);
+      return;
+    }
+    this.#waitingSinceMs ??= nowMs;
+    if (nowMs - this.#waitingSinceMs >= stalledMs) response.destroy();
+  }
+
+  #begin(): void {
+    const { response, headers } = this.#options;
+    if (response.headersSent || response.destroyed) return;
+    response.writeHead(200, { 'x-content-type-options': 'nosniff', ...headers, ...eventHeaders });
+    response.flushHeaders();
+    this.#write(comment);
+  }
+
+  #write(bytes: Uint8Array): void {
+    const { response } = this.#options;
+    if (!response.destroyed && !response.writableEnded) response.write(bytes);
+  }
+}
+
+interface EventStreamOptions {
+  readonly response: ServerResponse;
+  readonly headers: OutgoingHttpHeaders;
+  readonly beats: Beats<EventStream>;
+}
