@@ -17,6 +17,7 @@ import { expect, test } from 'vitest';
 import { faultCodes } from '../../src/core/faults.ts';
 import { buildGraph } from '../../src/graph/graph.ts';
 import { jobPhases } from '../../src/load/job-phase.ts';
+import { companionSuffixes, reservedRootFields, reservedTypeNames } from '../../src/model/reserved-names.ts';
 import { loadBaseline } from '../support/kubernetes-objects.ts';
 
 const model = loadBaseline();
@@ -87,6 +88,16 @@ test('every kind has its type, its connection, its two fields and its stream', (
     ]);
     expect(schema.getImplementations(schema.getType('Resource') as never).objects.map(({ name }) => name)).toContain(kind.type);
   }
+});
+
+test('what is written by hand has names that no kind can take', () => {
+  const companions = [...model.kinds.values()].flatMap(({ type }) => companionSuffixes.map((suffix) => `${type}${suffix}`));
+  const generated = new Set([...model.types.keys(), ...companions]);
+  const own = Object.values(schema.getTypeMap()).filter((type) => !generated.has(type.name) && !isIntrospectionType(type));
+  expect(own.map(({ name }) => name).filter((name) => !reservedTypeNames.has(name))).toEqual([]);
+  const ofKinds = new Set([...model.kinds.values()].flatMap(({ many, one }) => [many, one]));
+  const roots = [schema.getQueryType(), schema.getSubscriptionType()].flatMap((type) => Object.keys(type?.getFields() ?? {}));
+  expect(roots.filter((name) => !ofKinds.has(name) && !reservedRootFields.has(name))).toEqual([]);
 });
 
 test('building and reading load nothing of the network: neither client-node nor sockets', () => {
