@@ -40,7 +40,12 @@ async function overStream(gateway: TestGateway, stream: LiveStream): Promise<Ver
 
 const aliases = Array.from({ length: 31 }, (_, n) => `a${n}: kind`).join(' ');
 const deep = `${'{ kinds { sync { cluster '.repeat(4)}{ name }${' } } }'.repeat(4)}`;
-const bomb = (n: number) => Array.from({ length: n }, (_, i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`).join(' ');
+/** Each part asks the next one twice, for something that is one level deeper. */
+const bomb = (parts: number) =>
+  Array.from({ length: parts }, (_, n) => {
+    const next = `kinds { sync { cluster { ...F${n + 1} } } }`;
+    return `fragment F${n} on Cluster { a: ${next} b: ${next} }`;
+  }).join(' ');
 
 const queries: readonly Case[] = [
   { rule: 'a query', query: '{ pods { totalCount } }' },
@@ -62,7 +67,11 @@ const queries: readonly Case[] = [
   { rule: 'depth', query: `{ cluster(name: "north") ${deep} }`, code: 'TOO_COSTLY' },
   { rule: 'root fields', query: `{ ${Array.from({ length: 11 }, (_, n) => `g${n}: gateway { version }`).join(' ')} }`, code: 'TOO_COSTLY' },
   { rule: 'directives', query: `{ gateway { ${'version @include(if: true) '.repeat(51)} } }`, code: 'TOO_COSTLY' },
-  { rule: 'a bomb of fragments', query: `{ ...F0 } ${bomb(22)} fragment F22 on Query { gateway { version } }`, code: 'TOO_COSTLY' },
+  {
+    rule: 'a bomb of fragments',
+    query: `{ cluster(name: "north") { ...F0 } } ${bomb(22)} fragment F22 on Cluster { name }`,
+    code: 'TOO_COSTLY',
+  },
   { rule: 'a page that is too large', query: '{ pods(first: 501) { totalCount } }', code: 'BAD_INPUT' },
   { rule: 'a cursor that is none', query: '{ pods(after: "bm9uc2Vuc2U") { totalCount } }', code: 'BAD_INPUT' },
   { rule: 'a selector that is none', query: '{ pods(labels: "=,=") { totalCount } }', code: 'BAD_INPUT' },
