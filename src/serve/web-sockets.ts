@@ -121,9 +121,14 @@ class Door implements WebSockets {
       if (waitMs > 0) await clock.sleep(waitMs, signal);
       connection.close(1001, 'the gateway is ending: connect again, and resume with `after`');
     }
-    if (this.#sockets.size === 0) return;
+    if (this.#sockets.size > 0) await this.#untilGone();
+    this.#life.abort();
+  }
+
+  async #untilGone(): Promise<void> {
     const done = new AbortController();
-    await Promise.race([this.#gone.promise, clock.sleep(lastWordsMs, AbortSignal.any([signal, done.signal]))]);
+    const patience = this.#options.clock.sleep(lastWordsMs, AbortSignal.any([this.#life.signal, done.signal]));
+    await Promise.race([this.#gone.promise, patience]);
     done.abort();
     for (const connection of this.#sockets) connection.terminate();
     if (this.#sockets.size > 0) await this.#gone.promise;
