@@ -38,6 +38,8 @@ export interface GatewayOptions {
   readonly log: Log;
   /** The address of the config, listened on already: it belongs to the gateway, also if that cannot be made. Absent: it is listened on first of all. */
   readonly listening?: Listening;
+  /** The bearer token that every request must show, in place of that of the config's token file. */
+  readonly token?: string;
   /** Told how far each cluster has come, until all are ready; the same step may come again. */
   readonly onProgress?: ((progress: StartProgress) => void) | undefined;
 }
@@ -80,7 +82,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const counts = new UpstreamCounts();
   const anomalies = new AnomalyCounts();
   const [token, sealKey] = await Promise.all([
-    config.tokenFile === undefined ? undefined : readToken(config.tokenFile),
+    options.token ?? (config.tokenFile === undefined ? undefined : readToken(config.tokenFile)),
     stateKey(config.stateDirectory),
   ]);
   const { source, demo } = stack.use(await openSource({ config, clock, log }));
