@@ -1,6 +1,6 @@
 import { MusterError } from '../core/errors.ts';
 
-/** What one operation may still be given. Made once per operation. */
+/** What one operation may still be given: of a subscription, one message. */
 export interface Budget {
   /**
    * Takes so many objects out of it, before they are handed out: what is over the bound is then never made.

@@ -17,7 +17,7 @@ export interface GatewayView {
   readonly schemaProblem?: string | undefined;
 }
 
-/** What every resolver gets. Made once per operation. */
+/** What every resolver gets. Made once per operation; of a subscription, once to ask its root field and once for each message. */
 export interface GraphContext {
   readonly reads: Reads;
   readonly streams: Streams;

@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import vm from 'node:vm';
+import { type Client, createClient } from 'graphql-ws';
+import { expect, test } from 'vitest';
+import type { TestGateway } from '../support/start-gateway.ts';
+import { startGateway } from '../support/start-gateway.ts';
+import { pod } from '../support/workloads.ts';
+
+// "A client that holds what the fleet has, whatever happens": the README's own lines, over graphql-ws' own client.
+
+interface Held {
+  readonly cluster: { readonly name: string };
+  readonly metadata: { readonly name: string };
+  readonly status: { readonly phase: string };
+}
+
+type Follow = (
+  client: Client,
+  operation: { readonly query: string; readonly variables: Record<string, unknown> },
+  held: Map<string, Held>,
+) => Promise<void>;
+
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const code = blocksOf('js').find((text) => text.includes('function follow(')) ?? '';
+const query = blocksOf('graphql').find((text) => text.includes('pods(namespaces: "shop", labels: "app=checkout", after: $after)')) ?? '';
+
+function blocksOf(language: string): readonly string[] {
+  return [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, text = '']) => text);
+}
+
+test('the fold has at most 15 lines', () => {
+  expect(code.trim().split('\n').length).toBeLessThanOrEqual(15);
+});
+
+/** A client that follows for as long as it lives, as the README says: again and again. */
+class Follower implements Disposable {
+  readonly held = new Map<string, Held>();
+  readonly variables: Record<string, unknown> = {};
+  #client: Client | undefined;
+  error: unknown;
+
+  start({ url }: TestGateway): void {
+    const follow = vm.runInThisContext(`(${code.slice(code.indexOf('async function'))})`) as Follow;
+    this.#client = createClient({ url: url.replace('http', 'ws'), retryAttempts: 0 });
+    follow(this.#client, { query, variables: this.variables }, this.held).catch((error: unknown) => {
+      this.error = error;
+    });
+  }
+
+  /** Breaks the connection off. */
+  cut(): void {
+    this.#client?.terminate();
+  }
+
+  contents(): readonly string[] {
+    return [...this.held.values()].map(({ cluster, metadata, status }) => `${cluster.name}/${metadata.name} ${status.phase}`).toSorted();
+  }
+
+  [Symbol.dispose](): void {
+    this.cut();
+    this.#client?.dispose();
+  }
+}
+
+const checkout = (name: string, phase = 'Running', labels = { app: 'checkout' }) => ({
+  ...pod(name, { namespace: 'shop', labels }),
+  status: { phase },
+});
+
+/** What the clusters have of it. */
+function truth(gateway: TestGateway, names: readonly string[]): readonly string[] {
+  const found = names.flatMap((name) =>
+    gateway
+      .cluster(name)
+      .objects('Pod')
+      .filter(({ metadata }) => metadata.namespace === 'shop' && metadata.labels?.app === 'checkout')
+      .map(({ metadata, status }) => `${name}/${metadata.name} ${(status as { readonly phase: string }).phase}`),
+  );
+  return found.toSorted();
+}
+
+function untilTrue(gateway: TestGateway, follower: Follower, names: readonly string[]): Promise<void> {
+  return gateway.until(() => follower.contents().join() === truth(gateway, names).join());
+}
+
+test('it holds what the clusters have: through changes, a broken connection, a restart, and a cluster that leaves', async () => {
+  await using gateway = await startGateway({ north: [checkout('a'), checkout('b')], south: [checkout('c'), pod('other')] });
+  using follower = new Follower();
+  follower.start(gateway);
+  const [north, south] = [gateway.cluster('north'), gateway.cluster('south')];
+  const both = ['north', 'south'];
+  await untilTrue(gateway, follower, both);
+  expect(follower.contents()).toEqual(['north/a Running', 'north/b Running', 'south/c Running']);
+
+  north.put(checkout('a', 'Succeeded'));
+  north.remove('Pod', 'b', 'shop');
+  south.put(checkout('c', 'Running', { app: 'retired' }));
+  south.put(checkout('d', 'Pending'));
+  await untilTrue(gateway, follower, both);
+  expect(follower.contents()).toEqual(['north/a Succeeded', 'south/d Pending']);
+
+  follower.cut();
+  await gateway.until(() => follower.error !== undefined);
+  north.remove('Pod', 'a', 'shop');
+  south.put(checkout('d', 'Running'));
+  follower.start(gateway);
+  await untilTrue(gateway, follower, both);
+
+  await gateway.restart();
+  south.remove('Pod', 'd', 'shop');
+  north.put(checkout('e'));
+  follower.start(gateway);
+  await untilTrue(gateway, follower, both);
+  expect(follower.contents()).toEqual(['north/e Running']);
+
+  south.put(checkout('f'));
+  await untilTrue(gateway, follower, both);
+  await gateway.setMembers(['north']);
+  await untilTrue(gateway, follower, ['north']);
+  expect(follower.contents()).toEqual(['north/e Running']);
+});
