@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { GraphQLInt, GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { type ClientOptions, WebSocket } from 'ws';
 import { systemClock } from '../../src/core/clock.ts';
@@ -67,7 +67,11 @@ export async function startWebSockets(
     onBug: (error) => bugs.push(error),
     ...options,
   });
-  listening.upgrade((request, socket, head) => sockets.upgrade(request, socket, head));
+  const raw: Socket[] = [];
+  listening.upgrade((request, socket, head) => {
+    if (socket instanceof Socket) raw.push(socket);
+    sockets.upgrade(request, socket, head);
+  });
   const url = `ws://127.0.0.1:${listening.port}/graphql`;
   return {
     url,
@@ -75,6 +79,8 @@ export async function startWebSockets(
     sockets,
     subscriptions,
     admission,
+    /** Our ends of the connections that were upgraded, in their order. */
+    rawSockets: () => raw,
     tickers,
     /** Of the field `slow`: its answer. */
     waiting,
