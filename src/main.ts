@@ -1,17 +1,18 @@
 #!/usr/bin/env node
+import { randomBytes } from 'node:crypto';
+import { exitCodes } from './cli/command-failure.ts';
 import { createLog, quieted } from './cli/log.ts';
-import { runProgram } from './cli/program.ts';
+import { type OwnGateway, type OwnGatewayOptions, runProgram } from './cli/program.ts';
 import { createStartView } from './cli/start-view.ts';
-import type { Flags } from './config/config.ts';
+import { createTerminal } from './cli/terminal.ts';
+import type { Config, Flags } from './config/config.ts';
 import { gatewayVersion } from './config/gateway-version.ts';
 import { loadConfig } from './config/load-config.ts';
 import { systemClock } from './core/clock.ts';
 import { MusterError } from './core/errors.ts';
 import type { Log } from './core/log.ts';
+import type { Gateway, GatewayOptions } from './gateway.ts';
 import { listen } from './serve/server.ts';
-
-/** What the shell is told: all is well; a bug; what was asked cannot be done. */
-const exitCodes = { good: 0, bug: 1, refused: 2 } as const;
 
 /** A second signal within this time is the same one: npm passes on what the terminal has sent already. */
 const sameSignalMs = 1_000;
@@ -19,72 +20,134 @@ const sameSignalMs = 1_000;
 /** How long what still holds the process may do so after the orderly end. */
 const lingerMs = 500;
 
-process.stdout.on('error', () => undefined);
-process.stderr.on('error', () => undefined);
+/** A command waits so long for clusters that are slow to come; what they cannot do by then its answer says. */
+const patienceMs = 10_000;
+
+const stopping = new AbortController();
+/** What the shell is told of a command that was ended; serving ends well by a signal. */
+let endedBy: number | undefined;
+onSignals((signal) => {
+  endedBy = signal === 'SIGINT' ? exitCodes.interrupted : exitCodes.terminated;
+  stopping.abort();
+});
+
+const { stdin, stdout, stderr } = process;
+const terminal = createTerminal({ stdin, stdout, stderr, term: process.env.TERM });
+process.on('exit', () => terminal.settle());
+let isServing = false;
+stdout.on('error', () => {
+  // Who piped us into `head` has seen enough; who serves has other things to do than to print.
+  if (isServing) return;
+  endedBy ??= exitCodes.unread;
+  stopping.abort();
+});
+stderr.on('error', () => undefined);
 
 const exitCode = await runProgram(process.argv.slice(2), {
   version: gatewayVersion,
   serve,
-  out: (text) => process.stdout.write(text),
-  err: (text) => process.stderr.write(text),
+  start: startOwn,
+  terminal,
+  clock: systemClock,
+  environment: process.env,
+  directory: process.cwd(),
+  signal: stopping.signal,
 });
-process.exitCode = exitCode;
-setTimeout(() => process.exit(exitCode), lingerMs).unref();
+const told = isServing ? exitCode : (endedBy ?? exitCode);
+process.exitCode = told;
+setTimeout(() => process.exit(told), lingerMs).unref();
 
 async function serve(flags: Flags): Promise<number> {
-  const stopping = new AbortController();
-  const forget = onSignals(() => stopping.abort());
+  isServing = true;
   try {
-    await runGateway(flags, stopping.signal);
+    await runGateway(flags);
     return exitCodes.good;
   } catch (error) {
     if (!(error instanceof MusterError)) throw error;
-    process.stderr.write(`muster: ${error.message}\n`);
+    stderr.write(`muster: ${error.message}\n`);
     return exitCodes.refused;
-  } finally {
-    forget();
   }
 }
 
-async function runGateway(flags: Flags, stopping: AbortSignal): Promise<void> {
+async function runGateway(flags: Flags): Promise<void> {
   const config = await loadConfig({ flags, environment: process.env, directory: process.cwd() });
   await using listening = await listen(config);
-  const log = createLog({ level: config.logLevel, write: (line) => process.stderr.write(line), isTerminal: process.stderr.isTTY === true });
+  const log = createLog({ level: config.logLevel, write: (line) => stderr.write(line), isTerminal: stderr.isTTY === true });
   dieOfBugs(log);
-  const view = createStartView({ write: (line) => process.stdout.write(line), isTerminal: process.stdout.isTTY === true });
-  let starting = process.stdout.isTTY === true && process.stderr.isTTY === true;
-  // Importing it takes most of a second: who only wants help, or a port that is in use, is told before.
-  const { createGateway } = await import('./gateway.ts');
-  await using gateway = await createGateway({
+  const view = createStartView({ write: (line) => stdout.write(line), isTerminal: stdout.isTTY === true });
+  let starting = stdout.isTTY === true && stderr.isTTY === true;
+  await using gateway = await started({
     config,
     listening,
     clock: systemClock,
     log: quieted(log, () => starting),
     onProgress: view.progressed,
   });
-  await gateway.whenReady(stopping);
+  await gateway?.whenReady(stopping.signal);
   starting = false;
-  if (!stopping.aborted) view.ready({ url: gateway.url, demo: gateway.demo, queries: gateway.demo ? gateway.queries : [] });
-  await aborted(stopping);
+  if (gateway === undefined || stopping.signal.aborted) return;
+  view.ready({ url: gateway.url, demo: gateway.demo, queries: gateway.demo ? gateway.queries : [] });
+  await aborted(stopping.signal);
   await gateway.stop();
 }
 
+/** A gateway for one command: on a port of its own, for nobody else. Only warnings are told of it. */
+async function startOwn({ flags: { context, kubeconfig, demo, config: file }, onProgress }: OwnGatewayOptions): Promise<OwnGateway> {
+  const flags: Flags = {
+    host: '127.0.0.1',
+    port: '0',
+    ...(context === undefined ? {} : { context }),
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    ...(demo === undefined ? {} : { demo }),
+    ...(file === undefined ? {} : { config: file }),
+  };
+  const config: Config = { ...(await loadConfig({ flags, environment: process.env, directory: process.cwd() })), allowOrigins: [] };
+  const level = config.logLevel === 'error' || config.logLevel === 'silent' ? config.logLevel : 'warn';
+  const log = createLog({ level, write: terminal.err, isTerminal: terminal.isWatched });
+  dieOfBugs(log);
+  const token = randomBytes(24).toString('base64url');
+  const gateway = await started({ config, token, clock: systemClock, log, onProgress });
+  stopping.signal.throwIfAborted();
+  if (gateway === undefined) throw new MusterError('UNAVAILABLE', 'the gateway was ended while it started');
+  const patience = new AbortController();
+  const either = AbortSignal.any([stopping.signal, patience.signal]);
+  void systemClock.sleep(patienceMs, either).then(() => patience.abort());
+  await gateway.whenReady(either);
+  patience.abort();
+  return { address: { url: gateway.url, token }, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() };
+}
+
+/** The gateway, or undefined at once if a signal comes before there is one: what is under way then ends with the process. */
+async function started(options: GatewayOptions): Promise<Gateway | undefined> {
+  const starting = (async () => {
+    // Importing it takes most of a second: who only wants help, or a port that is in use, is told before.
+    const { createGateway } = await import('./gateway.ts');
+    return createGateway(options);
+  })();
+  const isFirst = await Promise.race([starting.then(() => true), aborted(stopping.signal).then(() => false)]);
+  if (isFirst) return starting;
+  starting.then(
+    (late) => late[Symbol.asyncDispose](),
+    () => undefined,
+  );
+  return undefined;
+}
+
 /** Calls back at the first signal to end; at one that comes more than a second later, ends at once. */
-function onSignals(stop: () => void): () => void {
+function onSignals(stop: (signal: NodeJS.Signals) => void): void {
   let firstMs: number | undefined;
   const hear = (signal: NodeJS.Signals) => {
     firstMs ??= performance.now();
-    if (performance.now() - firstMs > sameSignalMs) process.exit(signal === 'SIGINT' ? 130 : 143);
-    stop();
+    if (performance.now() - firstMs > sameSignalMs) process.exit(signal === 'SIGINT' ? exitCodes.interrupted : exitCodes.terminated);
+    stop(signal);
   };
   process.on('SIGTERM', hear).on('SIGINT', hear);
-  return () => process.off('SIGTERM', hear).off('SIGINT', hear);
 }
 
 function dieOfBugs(log: Log): void {
   const die = (error: unknown) => {
     log.error({ error }, 'a bug: the process cannot go on');
-    process.exit(exitCodes.bug);
+    process.exit(exitCodes.failed);
   };
   process.on('unhandledRejection', die).on('uncaughtException', die);
 }

@@ -1,59 +1,149 @@
-import { Command, CommanderError, Help, Option } from 'commander';
-import type { Flags } from '../config/config.ts';
-import { logLevels } from '../config/defaults.ts';
+import { Command as Commander, CommanderError, Help } from 'commander';
+import type { Environment, Flags } from '../config/config.ts';
+import { remoteGateway } from '../config/remote-gateway.ts';
+import type { Clock } from '../core/clock.ts';
+import { MusterError } from '../core/errors.ts';
+import { CommandFailure, exitCodes } from './command-failure.ts';
+import { addClusters } from './commands/clusters.ts';
+import { addList } from './commands/list.ts';
+import { addLogs } from './commands/logs.ts';
+import { addQuery } from './commands/query.ts';
+import { addServe } from './commands/serve.ts';
+import { addWatch } from './commands/watch.ts';
+import { createGatewayClient, type GatewayAddress } from './gateway-client.ts';
+import type { GatewayFlags } from './gateway-options.ts';
+import { type OpenStream, streamsOf } from './open-stream.ts';
+import type { Command } from './session.ts';
+import { StartLine } from './start-line.ts';
+import type { StartProgress } from './start-view.ts';
+import { printable } from './table.ts';
+import type { Terminal } from './terminal.ts';
+
+/** A gateway that a command has for itself. Disposing it ends it. */
+export interface OwnGateway extends AsyncDisposable {
+  readonly address: GatewayAddress;
+}
+
+export interface OwnGatewayOptions {
+  readonly flags: GatewayFlags;
+  readonly onProgress: (progress: StartProgress) => void;
+}
 
 export interface ProgramOptions {
   readonly version: string;
   /** `muster serve`: resolves to the exit code. */
   readonly serve: (flags: Flags) => Promise<number>;
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
+  /** Starts a gateway inside the process. Resolves when it is worth asking. */
+  readonly start: (options: OwnGatewayOptions) => Promise<OwnGateway>;
+  /** Opens subscriptions at a gateway; over WebSocket if absent. */
+  readonly streams?: (address: GatewayAddress) => OpenStream;
+  readonly terminal: Terminal;
+  readonly clock: Clock;
+  readonly environment: Environment;
+  /** What relative paths start from. */
+  readonly directory: string;
+  /** Ends a command that asks a gateway, at once. */
+  readonly signal: AbortSignal;
 }
 
 /**
  * Reads the command line and runs the command it names; `serve` if it names none. Resolves to the exit code: 2 for a command line that
- * cannot be understood, after one line on `err`.
+ * cannot be understood or a gateway that cannot be reached, after one line on standard error; 1 for what was asked and did not succeed.
  */
-export async function runProgram(args: readonly string[], { version, serve, out, err }: ProgramOptions): Promise<number> {
-  let exitCode = 0;
-  const program = new Command('muster')
+export async function runProgram(args: readonly string[], options: ProgramOptions): Promise<number> {
+  const { version, serve, terminal } = options;
+  let exitCode: number = exitCodes.good;
+  const program = new Commander('muster')
     .description('One GraphQL graph over every Kubernetes cluster a team runs')
     .version(version)
     .exitOverride()
-    .configureOutput({ writeOut: out, writeErr: err, outputError: (text, write) => write(oneLine(text)) });
-  const serving = addServe(program.command('serve', { isDefault: true }), async (flags) => {
+    .configureOutput({
+      writeOut: (text) => void terminal.out(text),
+      writeErr: terminal.err,
+      outputError: (text, write) => write(oneLine(text)),
+    });
+  const serving = addServe(program, async (flags) => {
     exitCode = await serve(flags);
   });
+  const run = async (flags: GatewayFlags, command: Command) => {
+    exitCode = await runCommand(command, flags, options);
+  };
+  for (const add of [addClusters, addList, addWatch, addLogs, addQuery]) add(program, run);
   // Who names no command serves: so these flags are the program's as well.
-  const ownOptions = (of: Command) => new Help().visibleOptions(of);
+  const ownOptions = (of: Commander) => new Help().visibleOptions(of);
   program.configureHelp({ visibleOptions: (of) => (of === program ? [...serving.options, ...ownOptions(of)] : ownOptions(of)) });
   try {
     await program.parseAsync([...args], { from: 'user' });
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? 0 : 2;
+    return error.exitCode === 0 ? exitCodes.good : exitCodes.refused;
   }
 }
 
-function addServe(command: Command, run: (flags: Flags) => Promise<void>): Command {
-  return command
-    .description('answer GraphQL over the clusters of a kubeconfig, or over an embedded fleet where there is none')
-    .allowExcessArguments(false)
-    .option('--kubeconfig <file>', 'the kubeconfig (default: KUBECONFIG, ~/.kube/config, in-cluster)')
-    .option('--context <name>', 'only this context; may be repeated (default: every context)', collected)
-    .option('--demo', 'an embedded fleet of three clusters that live')
-    .option('--host <address>', 'the address to listen on; other than loopback only with --token-file (default: 127.0.0.1)')
-    .option('--port <number>', 'the port to listen on; 0 for any (default: 4000)')
-    .option('--allow-origin <url>', 'a web origin that may ask; may be repeated', collected)
-    .option('--token-file <file>', 'a file with the bearer token that every request must show')
-    .addOption(new Option('--log-level <level>', `${logLevels.join(', ')} (default: info)`))
-    .option('--config <file>', 'the config file (YAML)')
-    .action((flags: Flags) => run(flags));
+/** Runs one command against its gateway. Its end, and that of a gateway of its own, leave the terminal as it was. */
+async function runCommand(command: Command, flags: GatewayFlags, options: ProgramOptions): Promise<number> {
+  const { terminal, signal } = options;
+  try {
+    return await orAborted(askGateway(command, flags, options), signal);
+  } catch (error) {
+    // Why it was ended the process knows.
+    if (signal.aborted) return exitCodes.failed;
+    if (!(error instanceof CommandFailure) && !(error instanceof MusterError)) throw error;
+    terminal.settle();
+    terminal.err(`muster: ${printable(error.message)}\n`);
+    return error instanceof CommandFailure ? error.exitCode : exitCodes.refused;
+  } finally {
+    terminal.settle();
+  }
 }
 
-function collected(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
+async function askGateway(command: Command, flags: GatewayFlags, options: ProgramOptions): Promise<number> {
+  const { terminal, clock, signal, streams = streamsOf } = options;
+  const remote = await remoteOf(flags, options);
+  await using own = remote === undefined ? await startOwn(flags, options) : undefined;
+  const address = remote ?? own?.address;
+  if (address === undefined) throw new CommandFailure(exitCodes.refused, 'expected a gateway');
+  signal.throwIfAborted();
+  const gateway = createGatewayClient(address, signal);
+  return await command({ gateway, open: streams(address), terminal, clock, signal, clusters: await namedClusters() });
+
+  /** A gateway of our own has no clusters but those named, by the names it gives them. */
+  async function namedClusters(): Promise<readonly string[] | null> {
+    if (flags.context === undefined) return null;
+    if (own === undefined) return flags.context;
+    const { clusters } = await gateway.query<{ readonly clusters: readonly { readonly name: string }[] }>('{ clusters { name } }', {});
+    return clusters.map(({ name }) => name);
+  }
+}
+
+/** What is said on the command line wins over the environment, so these flags over MUSTER_GATEWAY. */
+async function remoteOf(flags: GatewayFlags, { environment, directory }: ProgramOptions): Promise<GatewayAddress | undefined> {
+  const isOwn = flags.demo !== undefined || flags.kubeconfig !== undefined || flags.config !== undefined;
+  return remoteGateway({ flags, environment: isOwn ? {} : environment, directory });
+}
+
+async function startOwn(flags: GatewayFlags, { start, terminal }: ProgramOptions): Promise<OwnGateway> {
+  const line = new StartLine();
+  try {
+    return await start({ flags, onProgress: (progress) => (terminal.isWatched ? terminal.status(line.progressed(progress)) : undefined) });
+  } finally {
+    terminal.status('');
+  }
+}
+
+/** The promise, unless the signal aborts before it. */
+async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const stop = Promise.withResolvers<never>();
+  const abort = () => stop.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  promise.catch(() => undefined);
+  try {
+    if (signal.aborted) abort();
+    return await Promise.race([promise, stop.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }
 
 function oneLine(text: string): string {

@@ -1,23 +1,26 @@
 import { expect, test } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
 import type { Flags } from '../../src/config/config.ts';
+import { createFakeTerminal } from '../support/fake-terminal.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 
 async function run(...args: string[]) {
-  const seen: { flags?: Flags; out: string; err: string } = { out: '', err: '' };
+  const terminal = createFakeTerminal();
+  const seen: { flags?: Flags } = {};
   const code = await runProgram(args, {
     version: '1.2.3',
     serve: async (flags) => {
       seen.flags = { ...flags };
       return 7;
     },
-    out: (text) => {
-      seen.out += text;
-    },
-    err: (text) => {
-      seen.err += text;
-    },
+    start: async () => expect.unreachable('serving starts no gateway of a command'),
+    terminal,
+    clock: createManualClock(),
+    environment: {},
+    directory: '.',
+    signal: new AbortController().signal,
   });
-  return { code, ...seen };
+  return { code, ...seen, out: terminal.written, err: terminal.told };
 }
 
 test('serves when no command is named, and gives back its exit code', async () => {

@@ -1,0 +1,124 @@
+import { type Command as Commander, InvalidArgumentError } from 'commander';
+import { parseDuration } from '../../core/json-values.ts';
+import { type ClusterFault, FaultReport, faultFields } from '../cluster-faults.ts';
+import { CommandFailure, exitCodes } from '../command-failure.ts';
+import { followLogs } from '../follow-logs.ts';
+import {
+  type GatewayFlags,
+  type Run,
+  type SelectionFlags,
+  selectionOf,
+  wholeNumber,
+  withGatewayOptions,
+  withSelection,
+} from '../gateway-options.ts';
+import { type LogLine, LogPrinter, type LogSource, nameOfLog } from '../log-lines.ts';
+import type { Session } from '../session.ts';
+
+type LogsFlags = GatewayFlags &
+  SelectionFlags & {
+    readonly container?: string;
+    readonly follow?: boolean;
+    readonly previous?: boolean;
+    readonly since?: number;
+    readonly tail?: number;
+    readonly timestamps?: boolean;
+  };
+
+const help = `
+Each line says where it comes from: CLUSTER/NAMESPACE/POD/CONTAINER. Without -c
+all containers of a Pod are read, at most 20 in all. Those of a Job over all
+clusters:
+  muster logs -l job-name=nightly -f
+
+With -f also Pods that appear later are followed, until it is interrupted; a
+lost connection is made again, and no line is told twice.
+Exits with 1 if a container of a cluster named by --context could not be read.`;
+
+/** `muster logs`: what containers of all clusters wrote. */
+export function addLogs(program: Commander, run: Run): void {
+  withGatewayOptions(withSelection(program.command('logs')))
+    .description('show or follow the logs of containers of all clusters')
+    .argument('[pod...]', 'names of Pods; or choose them by -l')
+    // Any number of them.
+    .allowExcessArguments(true)
+    .option('-c, --container <name>', 'only containers of this name')
+    .option('-f, --follow', 'go on with what is written from now on')
+    .option('-p, --previous', "of the containers' run before this one")
+    .option('--since <duration>', 'only lines of the last 5m, 90s, 1h30m', seconds)
+    .option('--tail <lines>', 'at most so many lines of each, the last ones; -1 for all (default: 200, with -f 10)', wholeNumber(-1))
+    .option('--timestamps', 'the time of each line')
+    .addHelpText('after', help)
+    .action((pods: readonly string[], flags: LogsFlags) => run(flags, (session) => showLogs(session, pods, flags)));
+}
+
+async function showLogs(session: Session, pods: readonly string[], flags: LogsFlags): Promise<number> {
+  if (pods.length === 0 && flags.selector === undefined)
+    throw new CommandFailure(exitCodes.refused, 'expected the name of a Pod, or -l with labels of Pods');
+  if (flags.follow === true && flags.previous === true)
+    throw new CommandFailure(exitCodes.refused, 'expected --previous or --follow, got both: what has ended cannot be followed');
+  const selection = {
+    clusters: session.clusters,
+    ...selectionOf(flags),
+    names: pods.length === 0 ? null : pods.map((pod) => pod.replace(/^(?:pods?|po)\//, '')),
+    container: flags.container ?? null,
+  };
+  const extent = {
+    ...(flags.since === undefined ? {} : { sinceSeconds: flags.since }),
+    ...(flags.tail === undefined ? {} : { tailLines: flags.tail === -1 ? null : flags.tail }),
+  };
+  const printer = new LogPrinter({ hasColor: session.terminal.hasColor, hasTimes: flags.timestamps === true });
+  if (flags.follow === true) return followLogs(session, { selection, extent, printer });
+  return readLogs(session, {
+    variables: { ...selection, ...extent, previous: flags.previous === true },
+    printer,
+    hasTimes: flags.timestamps === true,
+  });
+}
+
+interface PodLog extends LogSource {
+  readonly lines?: readonly LogLine[];
+  readonly text?: string;
+  readonly truncated: boolean;
+  readonly fault: ClusterFault | null;
+}
+
+interface Reading {
+  readonly variables: Parameters<Session['gateway']['query']>[1];
+  readonly printer: LogPrinter;
+  readonly hasTimes: boolean;
+}
+
+/** Text is cheaper than lines, and there may be more of it in an answer. */
+async function readLogs({ gateway, terminal, clusters }: Session, { variables, printer, hasTimes }: Reading): Promise<number> {
+  const query = `query ($clusters: [String!], $namespaces: [String!], $labels: String, $names: [String!], $container: String, $previous: Boolean,
+    $sinceSeconds: Int, $tailLines: Int = 200) {
+    podLogs(clusters: $clusters, namespaces: $namespaces, labels: $labels, names: $names, container: $container, previous: $previous,
+      sinceSeconds: $sinceSeconds, tailLines: $tailLines) {
+      cluster { name } namespace pod container ${hasTimes ? 'lines { time text }' : 'text'} truncated fault { ${faultFields} }
+    }
+  }`;
+  const { podLogs } = await gateway.query<{ readonly podLogs: readonly PodLog[] }>(query, variables);
+  printer.expect(podLogs);
+  const report = new FaultReport({ terminal, clusters });
+  for (const log of podLogs) {
+    await terminal.out(printer.print(log, log.lines ?? linesOf(log.text ?? '')));
+    if (log.truncated) terminal.err(`warning: ${nameOfLog(log)}: there is more: the end is missing\n`);
+    if (log.fault !== null) report.tell([{ ...log.fault, cluster: { name: nameOfLog(log) }, kind: null }]);
+  }
+  if (podLogs.length === 0) terminal.err('No containers found\n');
+  return report.exitCode();
+}
+
+function linesOf(text: string): readonly LogLine[] {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines.map((line) => ({ time: null, text: line }));
+}
+
+function seconds(text: string): number {
+  const nanoseconds = parseDuration(text) ?? 0n;
+  const rounded = Number((nanoseconds + 999_999_999n) / 1_000_000_000n);
+  if (nanoseconds > 0n && rounded < 2 ** 31) return rounded;
+  throw new InvalidArgumentError('Expected a length of time such as 90s, 5m or 1h30m.');
+}

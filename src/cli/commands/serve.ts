@@ -1,0 +1,22 @@
+import { type Command as Commander, Option } from 'commander';
+import type { Flags } from '../../config/config.ts';
+import { logLevels } from '../../config/defaults.ts';
+import { collected } from '../gateway-options.ts';
+
+/** `muster serve`, which is also what `muster` does if no command is named. */
+export function addServe(program: Commander, run: (flags: Flags) => Promise<void>): Commander {
+  return program
+    .command('serve', { isDefault: true })
+    .description('answer GraphQL over the clusters of a kubeconfig, or over an embedded fleet where there is none')
+    .allowExcessArguments(false)
+    .option('--kubeconfig <file>', 'the kubeconfig (default: KUBECONFIG, ~/.kube/config, in-cluster)')
+    .option('--context <name>', 'only this context; may be repeated (default: every context)', collected)
+    .option('--demo', 'an embedded fleet of three clusters that live')
+    .option('--host <address>', 'the address to listen on; other than loopback only with --token-file (default: 127.0.0.1)')
+    .option('--port <number>', 'the port to listen on; 0 for any (default: 4000)')
+    .option('--allow-origin <url>', 'a web origin that may ask; may be repeated', collected)
+    .option('--token-file <file>', 'a file with the bearer token that every request must show')
+    .addOption(new Option('--log-level <level>', `${logLevels.join(', ')} (default: info)`))
+    .option('--config <file>', 'the config file (YAML)')
+    .action((flags: Flags) => run(flags));
+}

@@ -1,0 +1,66 @@
+import { type Command as Commander, Option } from 'commander';
+import { CommandFailure, exitCodes } from '../command-failure.ts';
+import {
+  type GatewayFlags,
+  kindsOf,
+  type Run,
+  type SelectionFlags,
+  selectionOf,
+  withGatewayOptions,
+  withSelection,
+} from '../gateway-options.ts';
+import { type Until, untils } from '../job-ends.ts';
+import type { Session } from '../session.ts';
+import { watchJobs } from '../watch-jobs.ts';
+import { watchObjects } from '../watch-objects.ts';
+
+type WatchFlags = GatewayFlags & SelectionFlags & { readonly output?: 'json'; readonly until?: Until };
+
+const help = `
+Prints a line per change: first what is there (ADDED), then each change as it
+happens, until it is interrupted. A lost connection is made again, and goes on
+where it was lost. -o json prints the messages of the stream, one JSON per line,
+with whole objects.
+
+watch jobs shows the live status of Jobs: on a terminal a table that is redrawn
+in place, with their number by phase and cluster; elsewhere a line per change.
+  --until any  exits with 0 once one of the Jobs is complete, with 1 once all
+               have failed
+  --until all  exits with 0 once each of the Jobs is complete, with 1 once one
+               has failed
+It goes by the Jobs that match at that moment. While there are none it waits;
+and what only all Jobs can tell waits until every cluster is in sync, so leave
+out by --context what is down.
+  muster watch jobs -l batch=nightly --until all`;
+
+/** `muster watch`: objects of some kinds as they change, in all clusters. */
+export function addWatch(program: Commander, run: Run): void {
+  withGatewayOptions(withSelection(program.command('watch')))
+    .description('watch objects of all clusters change; Jobs as a live table')
+    .argument('<kind[,kind]>', 'which kinds', kindsOf)
+    .addOption(new Option('-o, --output <format>', 'print messages for programs').choices(['json']))
+    .addOption(new Option('--until <which>', 'jobs only: end once any or all of them are complete').choices(untils))
+    .addHelpText('after', help)
+    .action((kinds: readonly string[], flags: WatchFlags) => run(flags, (session) => watch(session, kinds, flags)));
+}
+
+async function watch(session: Session, kinds: readonly string[], { output, until, ...flags }: WatchFlags): Promise<number> {
+  const selection = { clusters: session.clusters, ...selectionOf(flags) };
+  if (await areJobs(session, kinds)) return watchJobs(session, { selection, output, until });
+  if (until !== undefined) throw new CommandFailure(exitCodes.refused, `expected --until with jobs, got it with ${kinds.join(',')}`);
+  return watchObjects(session, { kinds, selection, output });
+}
+
+/** Asks the gateway what the names mean, which also refuses those that mean nothing. */
+async function areJobs({ gateway, clusters }: Session, kinds: readonly string[]): Promise<boolean> {
+  const query = `query ($kinds: [String!]!, $clusters: [String!]) {
+    resources(kinds: $kinds, clusters: $clusters, first: 1, waitSeconds: 0) { sync { kind { group kind } } }
+  }`;
+  interface Meant {
+    readonly resources: { readonly sync: readonly { readonly kind: { readonly group: string; readonly kind: string } }[] };
+  }
+  const { resources } = await gateway.query<Meant>(query, { kinds, clusters });
+  const meant = new Set(resources.sync.map(({ kind }) => `${kind.kind}.${kind.group}`));
+  // No cluster, no answer; then the usual names are meant as everywhere.
+  return meant.size === 0 ? kinds.length === 1 && /^jobs?$/i.test(kinds[0] ?? '') : meant.size === 1 && meant.has('Job.batch');
+}

@@ -1,0 +1,70 @@
+import { type Command as Commander, InvalidArgumentError, Option } from 'commander';
+import type { Command } from './session.ts';
+
+/** What the command line says of the gateway to ask. */
+export interface GatewayFlags {
+  readonly context?: readonly string[];
+  readonly gateway?: string;
+  readonly tokenFile?: string;
+  readonly kubeconfig?: string;
+  readonly demo?: boolean;
+  readonly config?: string;
+}
+
+/** Runs a command against the gateway of the flags. */
+export type Run = (flags: GatewayFlags, command: Command) => Promise<void>;
+
+/** Adds the options that every command takes which asks a gateway. */
+export function withGatewayOptions(command: Commander): Commander {
+  const add = (flags: string, description: string) => new Option(flags, description).helpGroup('Gateway:');
+  return command
+    .allowExcessArguments(false)
+    .addOption(add('--context <name>', 'only this cluster; may be repeated (default: every cluster)').argParser(collected))
+    .addOption(add('--gateway <url>', 'ask this one (default: MUSTER_GATEWAY; else one is started, and ended with the command)'))
+    .addOption(add('--token-file <file>', 'with --gateway: a file with the bearer token that it wants to be shown'))
+    .addOption(add('--kubeconfig <file>', 'start one with this kubeconfig (default: as serve does)').conflicts('gateway'))
+    .addOption(add('--demo', 'start one with an embedded fleet of three clusters that live').conflicts('gateway'))
+    .addOption(add('--config <file>', 'start one with this config file (YAML)').conflicts('gateway'));
+}
+
+/** The options that choose objects. */
+export interface SelectionFlags {
+  readonly namespace?: readonly string[];
+  readonly selector?: string;
+}
+
+/** Adds `-n`, `-A` and `-l`. */
+export function withSelection(command: Commander): Commander {
+  return command
+    .option('-n, --namespace <name>', 'only this namespace; may be repeated (default: all)', collected)
+    .addOption(new Option('-A, --all-namespaces', 'all namespaces, as without -n').conflicts('namespace'))
+    .option('-l, --selector <labels>', 'only what has such labels, such as app=web,tier!=back');
+}
+
+/** The variables of these flags. */
+export function selectionOf({ namespace, selector }: SelectionFlags): {
+  readonly namespaces: readonly string[] | null;
+  readonly labels: string | null;
+} {
+  return { namespaces: namespace ?? null, labels: selector ?? null };
+}
+
+/** Gathers the values of an option that may be repeated. */
+export function collected(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
+/** A parser of an option's whole number, of at least `least`. */
+export function wholeNumber(least: number): (value: string) => number {
+  return (value) => {
+    if (/^-?\d{1,9}$/.test(value) && Number(value) >= least) return Number(value);
+    throw new InvalidArgumentError(`Expected a whole number of at least ${least}.`);
+  };
+}
+
+/** KINDs of the command line: `pods,deploy`. */
+export function kindsOf(text: string): readonly string[] {
+  const kinds = text.split(',').map((kind) => kind.trim());
+  if (kinds.every((kind) => kind !== '')) return kinds;
+  throw new InvalidArgumentError('Expected names of kinds with commas between them.');
+}

@@ -1,0 +1,90 @@
+/** A message of a stream of changes, as far as folding it goes. */
+export interface ChangesOf<Item> {
+  readonly type: string;
+  readonly cluster: { readonly name: string };
+  readonly kind?: { readonly group: string; readonly kind: string };
+  readonly fault?: { readonly code: string } | null;
+  readonly added: readonly Item[];
+  readonly modified: readonly Item[];
+  readonly deleted: readonly Item[];
+}
+
+/** What a message changed for who has seen all before it. */
+export interface Change<Item> {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly item: Item;
+}
+
+/** What is folded: an object with its id and its version. */
+export interface Foldable {
+  readonly id: string;
+  /** Opaque; equal for the same state. */
+  readonly version: string;
+}
+
+/**
+ * What a stream of changes has told so far. Of a state that comes again, after a reset or from another gateway, only the difference counts: each change
+ * is told once, each deletion too.
+ */
+export class HeldObjects<Item extends Foldable> {
+  /** By cluster and kind, then by id. */
+  readonly #scopes = new Map<string, Map<string, Item>>();
+  /** What stood there before the state that is coming now: deleted unless it comes again. */
+  readonly #doubtful = new Map<string, Map<string, Item>>();
+
+  /** Takes a message, and tells what it changes. */
+  apply(message: ChangesOf<Item>): readonly Change<Item>[] {
+    const scope = scopeOf(message);
+    if (message.type === 'RESET') this.#doubt(scope);
+    if (message.fault?.code === 'GONE') {
+      this.#scopes.delete(scope);
+      this.#doubtful.delete(scope);
+      return [];
+    }
+    const changes = [
+      ...message.deleted.flatMap((item) => this.#deleted(scope, item)),
+      ...message.added.flatMap((item) => this.#seen(scope, item)),
+      ...message.modified.flatMap((item) => this.#seen(scope, item)),
+    ];
+    if (message.type !== 'SYNCED') return changes;
+    const gone = [...(this.#doubtful.get(scope)?.values() ?? [])];
+    this.#doubtful.delete(scope);
+    return [...changes, ...gone.map((item) => ({ type: 'DELETED', item }) as const)];
+  }
+
+  /** The stream begins anew, everywhere. */
+  restart(): void {
+    for (const scope of [...this.#scopes.keys()]) this.#doubt(scope);
+  }
+
+  /** All that is there, what is doubtful too. */
+  *values(): Iterable<Item> {
+    for (const part of [this.#scopes, this.#doubtful]) for (const held of part.values()) yield* held.values();
+  }
+
+  #doubt(scope: string): void {
+    const before = this.#doubtful.get(scope);
+    this.#doubtful.set(scope, new Map([...(before ?? []), ...(this.#scopes.get(scope) ?? [])]));
+    this.#scopes.delete(scope);
+  }
+
+  #seen(scope: string, item: Item): readonly Change<Item>[] {
+    const held = this.#scopes.get(scope) ?? new Map<string, Item>();
+    this.#scopes.set(scope, held);
+    const before = held.get(item.id) ?? this.#doubtful.get(scope)?.get(item.id);
+    this.#doubtful.get(scope)?.delete(item.id);
+    held.set(item.id, item);
+    if (before?.version === item.version) return [];
+    return [{ type: before === undefined ? 'ADDED' : 'MODIFIED', item }];
+  }
+
+  #deleted(scope: string, item: Item): readonly Change<Item>[] {
+    const wasHeld = this.#scopes.get(scope)?.delete(item.id) === true;
+    const wasDoubtful = this.#doubtful.get(scope)?.delete(item.id) === true;
+    return wasHeld || wasDoubtful ? [{ type: 'DELETED', item }] : [];
+  }
+}
+
+function scopeOf({ cluster, kind }: ChangesOf<Foldable>): string {
+  return JSON.stringify([cluster.name, kind?.group, kind?.kind]);
+}

@@ -1,0 +1,41 @@
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+const year = 365 * day;
+
+/** In which units a length below so many seconds is told: the older something is, the coarser, as kubectl does. */
+const steps: readonly { readonly below: number; readonly unit: number; readonly finer?: number }[] = [
+  { below: 2 * minute, unit: 1 },
+  { below: 10 * minute, unit: minute, finer: 1 },
+  { below: 3 * hour, unit: minute },
+  { below: 8 * hour, unit: hour, finer: minute },
+  { below: 2 * day, unit: hour },
+  { below: 8 * day, unit: day, finer: hour },
+  { below: 2 * year, unit: day },
+  { below: 8 * year, unit: year, finer: day },
+  { below: Number.POSITIVE_INFINITY, unit: year },
+];
+
+const names: ReadonlyMap<number, string> = new Map([
+  [1, 's'],
+  [minute, 'm'],
+  [hour, 'h'],
+  [day, 'd'],
+  [year, 'y'],
+]);
+
+/** A length of time as kubectl writes it: `59s`, `3m5s`, `2d1h`, `3y`. A second too few may be a clock that is late: `0s`; more is `<invalid>`. */
+export function humanDuration(ms: number): string {
+  const seconds = Math.trunc(ms / 1000);
+  if (Number.isNaN(seconds) || seconds < -1) return '<invalid>';
+  if (seconds <= 0) return '0s';
+  const { unit, finer } = steps.find(({ below }) => seconds < below) ?? { unit: year };
+  const coarse = `${Math.floor(seconds / unit)}${names.get(unit)}`;
+  const rest = finer === undefined ? 0 : Math.floor((seconds % unit) / finer);
+  return finer === undefined || rest === 0 ? coarse : `${coarse}${rest}${names.get(finer)}`;
+}
+
+/** How long ago that was, at `nowMs` of the epoch; `<unknown>` for what has no time. */
+export function ageOf(time: string | null | undefined, nowMs: number): string {
+  return time === undefined || time === null ? '<unknown>' : humanDuration(nowMs - Date.parse(time));
+}

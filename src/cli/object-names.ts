@@ -1,0 +1,17 @@
+/** Which object, as the graph tells it. */
+export interface NamedObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string | null };
+}
+
+/** `pod/web`, `deployment.apps/web`: as kubectl names an object of any kind. */
+export function kindAndName({ apiVersion, kind, metadata }: NamedObject): string {
+  const group = apiVersion.includes('/') ? `.${apiVersion.split('/')[0]}` : '';
+  return `${kind.toLowerCase()}${group}/${metadata.name}`;
+}
+
+/** `north/shop/pod/web`, always of four parts: that of the namespace is empty for what has none. */
+export function fullName(cluster: string, object: NamedObject): string {
+  return `${cluster}/${object.metadata.namespace ?? ''}/${kindAndName(object)}`;
+}

@@ -1,0 +1,58 @@
+/** Between two columns, as in kubectl's tables. */
+const gap = '   ';
+
+/** Lines under a header, in columns as wide as the widest cell so far: what comes later lines up with what came before unless it is wider. */
+export interface Columns {
+  /**
+   * The lines of these rows, without ends; before the first of all, the header.
+   *
+   * @param style Colors a cell, which is padded after that; the header is row -1.
+   */
+  lines(rows: readonly (readonly string[])[], style?: Style): readonly string[];
+}
+
+/** Gives a text its color. */
+export type Style = (text: string, at: { readonly row: number; readonly column: number }) => string;
+
+/** Makes the columns of one table. Cells are shown as `printable` makes them. */
+export function createColumns(header: readonly string[]): Columns {
+  const widths = header.map(widthOf);
+  let isFirst = true;
+  return {
+    lines: (rows, style = (text) => text) => {
+      const cells = rows.map((row) => row.map(printable));
+      for (const row of cells) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, widthOf(cell));
+      const headers = isFirst && rows.length > 0 ? [lineOf(header, widths, (text, column) => style(text, { row: -1, column }))] : [];
+      isFirst &&= rows.length === 0;
+      return [...headers, ...cells.map((line, row) => lineOf(line, widths, (text, column) => style(text, { row, column })))];
+    },
+  };
+}
+
+/** A whole table; empty for no rows. */
+export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  return createColumns(header)
+    .lines(rows)
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** The text on one line and without what a terminal would obey: names and messages come from clusters, which are not ours. */
+export function printable(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, (control) => {
+    const code = control.codePointAt(0) ?? 0;
+    return code < 0x20 ? `^${String.fromCharCode(code + 0x40)}` : '?';
+  });
+}
+
+function lineOf(row: readonly string[], widths: readonly number[], style: (text: string, column: number) => string): string {
+  const styled = row.map(
+    (cell, column) => (cell === '' ? '' : style(cell, column)) + ' '.repeat(Math.max(0, (widths[column] ?? 0) - widthOf(cell))),
+  );
+  return styled.join(gap).trimEnd();
+}
+
+/** In columns of a terminal, near enough: names of Kubernetes are ASCII. */
+function widthOf(text: string): number {
+  return [...text].length;
+}

@@ -1,0 +1,143 @@
+import type { JsonObject } from '../core/json.ts';
+import { lineOfFault } from './cluster-faults.ts';
+import { exitCodes } from './command-failure.ts';
+import { follow } from './follow.ts';
+import { tellLoss } from './follow-logs.ts';
+import { type Change, type ChangesOf, HeldObjects } from './held-objects.ts';
+import { judgeJobs, type Until } from './job-ends.ts';
+import { jobFrame } from './job-frame.ts';
+import { cellsOfJob, countOf, type JobMessage, type JobState, type JobSummary, jobStatusQuery } from './job-status.ts';
+import { MessageLines } from './message-lines.ts';
+import type { Session } from './session.ts';
+import { createColumns } from './table.ts';
+
+/** Which Jobs to watch, how they are shown, and when to stop. */
+export interface WatchedJobs {
+  /** `clusters`, `namespaces`, `labels`. */
+  readonly selection: JsonObject;
+  readonly output: 'json' | undefined;
+  readonly until: Until | undefined;
+}
+
+/** Shows the live status of Jobs until the signal aborts, or until what `until` says is decided. A stream that is lost goes on where it was. */
+export async function watchJobs(session: Session, { selection, output, until }: WatchedJobs): Promise<number> {
+  const { open, clock, terminal, gateway } = session;
+  const done = new AbortController();
+  const signal = AbortSignal.any([session.signal, done.signal]);
+  let cursor: string | null = null;
+  const variables = (how: 'first' | 'resumed' | 'anew') => ({ ...selection, after: how === 'anew' ? null : cursor });
+  const show = output === 'json' ? jsonShow(session) : terminal.isInteractive ? tableShow(session, signal) : lineShow(session);
+  try {
+    for await (const event of follow({ open, clock, query: jobStatusQuery, variables, url: gateway.address.url }, signal)) {
+      if (event.type === 'restarted') await show.restart();
+      if (event.type !== 'message') {
+        tellLoss(terminal, event);
+        continue;
+      }
+      const message = (event.answer.data as { readonly jobStatus: JobMessage } | null | undefined)?.jobStatus;
+      if (message === undefined) continue;
+      await show.take(message);
+      cursor = message.cursor;
+      const verdict = until === undefined ? 'open' : judgeJobs(until, tallyOf(message.summary));
+      if (verdict !== 'open') return ended(session, message.summary, verdict === 'true');
+    }
+    return exitCodes.good;
+  } finally {
+    done.abort();
+    show.end();
+  }
+}
+
+function ended({ terminal }: Session, { total, byPhase }: JobSummary, isGood: boolean): number {
+  const [complete, failed] = [countOf(byPhase, 'COMPLETE'), countOf(byPhase, 'FAILED')];
+  terminal.settle();
+  terminal.err(`${total} ${total === 1 ? 'Job' : 'Jobs'}: ${complete} complete, ${failed} failed\n`);
+  return isGood ? exitCodes.good : exitCodes.failed;
+}
+
+function tallyOf({ total, byPhase, byCluster }: JobSummary) {
+  return {
+    total,
+    complete: countOf(byPhase, 'COMPLETE'),
+    failed: countOf(byPhase, 'FAILED'),
+    isWhole: byCluster.every(({ sync }) => sync.phase === 'SYNCED'),
+  };
+}
+
+interface Show {
+  take(message: JobMessage): Promise<void>;
+  restart(): Promise<void>;
+  end(): void;
+}
+
+function jsonShow({ terminal }: Session): Show {
+  const lines = new MessageLines((text) => terminal.out(text));
+  return { take: (message) => lines.take(message), restart: () => lines.restart(), end: () => undefined };
+}
+
+type HeldJob = JobState & { readonly version: string };
+
+function lineShow({ terminal, clock }: Session): Show {
+  const held = new HeldObjects<HeldJob>();
+  const columns = createColumns(['CLUSTER', 'NAMESPACE', 'NAME', 'EVENT', 'STATUS', 'COMPLETIONS', 'DURATION', 'AGE']);
+  const row = ({ type, item }: Change<HeldJob>) => {
+    const { status, completions, duration, age } = cellsOfJob(item, clock.now());
+    return [item.cluster.name, item.namespace, item.name, type, status, completions, duration, age];
+  };
+  return {
+    take: async (message) => {
+      if (message.fault !== null) terminal.err(lineOfFault(message.fault));
+      const lines = columns.lines(held.apply(versioned(message)).map(row));
+      if (lines.length > 0) await terminal.out(lines.map((line) => `${line}\n`).join(''));
+    },
+    restart: async () => held.restart(),
+    end: () => undefined,
+  };
+}
+
+/** Changes are seen at once, but what follows within this time is drawn together. */
+const frameMs = 100;
+
+/** Ages grow by themselves. */
+const tickMs = 1_000;
+
+/** The table, drawn anew after changes and every second. Faults stand in it, with the clusters. */
+function tableShow({ terminal, clock }: Session, signal: AbortSignal): Show {
+  const held = new HeldObjects<HeldJob>();
+  let summary: JobSummary | undefined;
+  let changed = Promise.withResolvers<void>();
+  const { hasColor } = terminal;
+  const draw = () => terminal.draw(jobFrame({ jobs: held.values(), summary, size: terminal.size(), nowMs: clock.now(), hasColor }));
+  const wake = () => changed.resolve();
+  const loop = async () => {
+    while (!signal.aborted) {
+      draw();
+      await clock.sleep(frameMs, signal);
+      const tick = new AbortController();
+      await Promise.race([changed.promise, clock.sleep(tickMs - frameMs, AbortSignal.any([signal, tick.signal]))]);
+      tick.abort();
+      changed = Promise.withResolvers();
+    }
+  };
+  terminal.onResize(wake, signal);
+  const looping = loop();
+  looping.catch(() => undefined);
+  return {
+    take: async (message) => {
+      held.apply(versioned(message));
+      summary = message.summary;
+      wake();
+    },
+    restart: async () => held.restart(),
+    end: () => {
+      // What was last heard is what stays.
+      if (summary !== undefined) draw();
+      terminal.settle();
+    },
+  };
+}
+
+function versioned(message: JobMessage): ChangesOf<HeldJob> {
+  const all = (states: readonly JobState[]) => states.map((state) => ({ ...state, version: state.job.metadata.resourceVersion ?? '' }));
+  return { ...message, added: all(message.added), modified: all(message.modified), deleted: all(message.deleted) };
+}

@@ -1,0 +1,49 @@
+import path from 'node:path';
+import { MusterError } from '../core/errors.ts';
+import type { ConfigSources } from './load-config.ts';
+import { shown } from './shape.ts';
+import { readToken } from './token.ts';
+
+/** A gateway that runs elsewhere. */
+export interface RemoteGateway {
+  /** Of `/graphql`. */
+  readonly url: string;
+  readonly token?: string;
+}
+
+/** What the command line said, as text. */
+export interface RemoteFlags {
+  readonly gateway?: string;
+  readonly tokenFile?: string;
+}
+
+/**
+ * The gateway that is to be asked: of `--gateway`, else of `MUSTER_GATEWAY`, with the token of `--token-file`, else of `MUSTER_TOKEN_FILE`. Undefined if
+ * none was named.
+ *
+ * @throws {MusterError} `BAD_INPUT`, one line, if what was named is no URL or no token.
+ */
+export async function remoteGateway({
+  flags,
+  environment,
+  directory,
+}: Omit<ConfigSources, 'flags'> & { readonly flags: RemoteFlags }): Promise<RemoteGateway | undefined> {
+  const named = flags.gateway ?? (environment.MUSTER_GATEWAY || undefined);
+  if (named === undefined) {
+    if (flags.tokenFile === undefined) return undefined;
+    throw new MusterError('BAD_INPUT', '--token-file is for a gateway that runs: expected --gateway beside it');
+  }
+  const url = urlOf(named, flags.gateway === undefined ? 'MUSTER_GATEWAY' : '--gateway');
+  const file = flags.tokenFile ?? (environment.MUSTER_TOKEN_FILE || undefined);
+  return { url, ...(file === undefined ? {} : { token: await readToken(path.resolve(directory, file)) }) };
+}
+
+/** `127.0.0.1:4000` is an address too, and the path is known. */
+function urlOf(text: string, by: string): string {
+  const url = URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '')
+    throw new MusterError('BAD_INPUT', `${by}: expected a URL such as http://127.0.0.1:4000/graphql, got ${shown(text)}`);
+  if (url.pathname === '/') url.pathname = '/graphql';
+  url.hash = '';
+  return url.href;
+}
