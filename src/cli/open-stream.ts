@@ -1,4 +1,4 @@
-import { createClient } from 'graphql-ws';
+import { createClient } from 'graphql-ws/client';
 import { CommandFailure, exitCodes } from './command-failure.ts';
 import { type Answer, type Asked, authorizationOf, failureOf, type GatewayAddress, type GraphError } from './gateway-client.ts';
 
