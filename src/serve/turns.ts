@@ -12,6 +12,9 @@ const turnMs = 4;
 /** No piece is begun that is likely to make the turn longer than this. */
 const longestTurnMs = 8;
 
+/** By how much what was seen of pieces counts less with each turn. */
+const fading = 0.95;
+
 /** Pieces in one turn, however short they are. */
 const maxPieces = 512;
 
@@ -24,7 +27,7 @@ export class Turns {
   /** In the order in which they came: who is in it already keeps its place. */
   readonly #row = new Set<Worker>();
   #planned = false;
-  /** Of the pieces of this turn and the one before. */
+  /** How long a piece may take, by those before it; what was long ago counts less. */
   #longestMs = 0;
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
@@ -47,19 +50,18 @@ export class Turns {
   readonly #turn = (): void => {
     const startMs = this.#clock.monotonic();
     let beganMs = startMs;
-    let longestMs = 0;
     let pieces = 0;
+    this.#longestMs *= fading;
     for (const worker of this.#row) {
       this.#row.delete(worker);
       if (worker.work()) this.#row.add(worker);
       const nowMs = this.#clock.monotonic();
-      longestMs = Math.max(longestMs, nowMs - beganMs);
+      this.#longestMs = Math.max(this.#longestMs, nowMs - beganMs);
       beganMs = nowMs;
       pieces++;
-      const expectedMs = nowMs - startMs + Math.max(longestMs, this.#longestMs);
-      if (nowMs - startMs >= turnMs || expectedMs > longestTurnMs || pieces === maxPieces) break;
+      const tookMs = nowMs - startMs;
+      if (tookMs >= turnMs || tookMs + this.#longestMs > longestTurnMs || pieces === maxPieces) break;
     }
-    this.#longestMs = longestMs;
     this.#planned = this.#row.size > 0;
     if (this.#planned) setImmediate(this.#turn);
   };

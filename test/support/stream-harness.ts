@@ -1,0 +1,122 @@
+import type { FormattedExecutionResult, GraphQLSchema } from 'graphql';
+import type { JsonObject } from '../../src/core/json.ts';
+import { type Log, silentLog } from '../../src/core/log.ts';
+import { documentLimits, limitRules } from '../../src/graph/limits.ts';
+import { Deadlines } from '../../src/serve/deadlines.ts';
+import { createEngine, type ReadySubscription } from '../../src/serve/engine.ts';
+import type { Answer, AnsweredOperation, Asking } from '../../src/serve/operations.ts';
+import type { OpenStream, Outlet, Payload } from '../../src/serve/outlet.ts';
+import { Subscriptions } from '../../src/serve/subscriptions.ts';
+import { fedSchema, HandFedSource } from './hand-fed-streams.ts';
+import { createManualClock, turns } from './manual-clock.ts';
+import { servedOf } from './start-serving.ts';
+
+/** Where a stream goes to, in a test: it has room for as much as the test says. */
+export class FakeOutlet implements Outlet {
+  readonly transport: Outlet['transport'];
+  room = Number.POSITIVE_INFINITY;
+  readonly payloads: Payload[] = [];
+  /** Absent until it was ended. */
+  ending: { readonly last: FormattedExecutionResult | undefined } | undefined;
+
+  constructor(transport: Outlet['transport'] = 'sse') {
+    this.transport = transport;
+  }
+
+  hasRoom(): boolean {
+    return this.room > 0;
+  }
+
+  send(payload: Payload): void {
+    this.room--;
+    this.payloads.push(payload);
+  }
+
+  end(last: FormattedExecutionResult | undefined): void {
+    if (this.ending !== undefined) throw new Error('expected to be ended once');
+    this.ending = { last };
+  }
+
+  /** What was sent so far, each as it came. */
+  get seen(): readonly FormattedExecutionResult[] {
+    return this.payloads.map(({ json }) => JSON.parse(json.toString()) as FormattedExecutionResult);
+  }
+
+  /** The code of the last words. */
+  get code(): unknown {
+    return this.ending?.last?.errors?.[0]?.extensions?.code;
+  }
+}
+
+/** One stream a test has asked for. */
+export interface TestStream {
+  readonly outlet: FakeOutlet;
+  readonly life: AbortController;
+  readonly opened: OpenStream | Answer;
+}
+
+/** What a test may say of a stream beside its document. */
+export interface StreamChanges {
+  readonly variables?: JsonObject;
+  readonly operationName?: string;
+  readonly caller?: string;
+  readonly transport?: Outlet['transport'];
+  readonly life?: AbortController;
+}
+
+/** `Subscriptions` over a hand-fed source, with outlets that are the test's. */
+export function createStreamHarness({ maxStreams = 100, log = silentLog }: { readonly maxStreams?: number; readonly log?: Log } = {}) {
+  const source = new HandFedSource();
+  const { schema, fields } = fedSchema(source);
+  let served = servedOf(schema);
+  const clock = createManualClock({ random: () => 0.5 });
+  const answered: AnsweredOperation[] = [];
+  const closed: string[] = [];
+  const engine = createEngine({ served: () => served, maxTokens: documentLimits.tokens, limitRules });
+  const subscriptions = new Subscriptions({
+    contextOf: (scope) => scope,
+    served: () => served,
+    querySeconds: 30,
+    deadlines: new Deadlines({ clock, limitMs: 30_000 }, new AbortController().signal),
+    maxStreams,
+    clock,
+    log,
+    onAnswered: (ended) => answered.push(ended),
+    onClosed: (reason) => closed.push(reason),
+  });
+  const prepare = (query: string, { operationName, variables }: StreamChanges = {}) => {
+    const request = { query, ...(operationName === undefined ? {} : { operationName }), ...(variables === undefined ? {} : { variables }) };
+    const prepared = engine.prepare(request);
+    if (prepared.result !== 'ready' || prepared.ready.type !== 'subscription') throw new Error(`expected a subscription: ${query}`);
+    return { ready: prepared.ready satisfies ReadySubscription, request };
+  };
+  return {
+    source,
+    fields,
+    clock,
+    answered,
+    closed,
+    subscriptions,
+    prepare,
+    /** From now on this one serves. */
+    swap: (next: GraphQLSchema) => {
+      served = servedOf(next);
+      subscriptions.schemaSwapped();
+    },
+    async open(query: string, changes: StreamChanges = {}): Promise<TestStream> {
+      const { caller = 'local', transport = 'sse', life = new AbortController() } = changes;
+      const outlet = new FakeOutlet(transport);
+      const asking: Asking = { requestId: 'request-1', caller: { key: caller }, transport, life };
+      const opened = await subscriptions.open({ ...prepare(query, changes), asking }, outlet);
+      return { outlet, life, opened };
+    },
+    /** Lets everything be sent that can be. */
+    settle: () => turns(),
+  };
+}
+
+/** The stream itself. @throws {Error} if it did not begin. */
+export function begun({ opened }: TestStream): OpenStream {
+  if ('stage' in opened) throw new Error(`expected a stream, got ${JSON.stringify(opened.body)}`);
+  return opened;
+}
