@@ -98,7 +98,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   );
   mirrorAll({ mirrors, fleet, onProgress: options.onProgress }, ending.signal);
 
-  const { baseline, createReads, createStreams, createLiveSchema, serve, examples } = await prepare();
+  const { baseline, createReads, createStreams, createLogs, createLiveSchema, serve, examples } = await prepare();
   const fetchDocument = createDocumentFetcher((name) => fleet.member(name)?.api);
   const models = createCatalog({ mirrors, baseline, groups: config.kinds, fetchDocument, clock, log }, ending.signal);
   const schema = createLiveSchema({ models, clock, log }, ending.signal);
@@ -128,9 +128,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     },
     ending.signal,
   );
+  const logs = createLogs({ mirrors, access, model: () => schema.current().model, member: (name) => fleet.member(name), clock });
   const contextOf = ({ served, ...read }: OperationScope): GraphContext => ({
     reads,
     streams,
+    logs,
     read,
     gateway: gatewayView(served, schema, demo),
     clock,
@@ -222,14 +224,15 @@ function demoCandidate({
 /** What takes a while to read and import, just as connecting does: so it is done while the first sockets open. */
 async function prepare() {
   const baseline = readFile(new URL('../schema/kubernetes.json', import.meta.url), 'utf8').then((text) => parseModel(JSON.parse(text)));
-  const [{ createReads }, { createStreams }, { createLiveSchema }, { serve }, examples] = await Promise.all([
+  const [{ createReads }, { createStreams }, { createLogs }, { createLiveSchema }, { serve }, examples] = await Promise.all([
     import('./load/create-reads.ts'),
     import('./load/create-streams.ts'),
+    import('./load/create-logs.ts'),
     import('./graph/live-schema.ts'),
     import('./serve/serve.ts'),
     import('./serve/examples.ts'),
   ]);
-  return { baseline: await baseline, createReads, createStreams, createLiveSchema, serve, examples };
+  return { baseline: await baseline, createReads, createStreams, createLogs, createLiveSchema, serve, examples };
 }
 
 interface Followed {

@@ -1,3 +1,4 @@
+import { responsePathAsArray } from 'graphql';
 import type { LogBatchView, LogLineView, PodLogView } from '../load/logs.ts';
 import type { Row } from '../load/reads.ts';
 import { charged, charsPerObject, costOfText } from './budget.ts';
@@ -34,7 +35,11 @@ function addQuery({ pothos }: GraphBuilder, log: ObjectRefOf<PodLogView>): void 
         limitBytes: t.arg.int({ defaultValue: 1_048_576, description: 'At most so many bytes of each.' }),
       },
       ...personal,
-      resolve: async (_root, args, context) => charged(await context.logs.read(context.read, args, args), context),
+      resolve: async (_root, args, context, { path }) => {
+        const { items, faults } = await context.logs.read(context.read, args, args);
+        for (const fault of faults) context.read.reportFault(fault, responsePathAsArray(path));
+        return charged(items, context);
+      },
     }),
   );
 }

@@ -38,7 +38,7 @@ async function ask(query: string, read: Logs['read']) {
 }
 
 test('logs are told as they were read: line by line, and as one text', async () => {
-  const read = async () => [logOf({ truncated: true }), logOf({ lines: [], fault })];
+  const read = async () => ({ items: [logOf({ truncated: true }), logOf({ lines: [], fault })], faults: [] });
   const query = `{ podLogs {
     cluster { name region } namespace pod container lines { time text } text truncated fault { code cluster { region } }
   } }`;
@@ -66,7 +66,7 @@ test('what is asked of logs comes to load, with the defaults that the schema nam
   const asked: unknown[] = [];
   const read: Logs['read'] = async (_context, selection, extent) => {
     asked.push(selection, extent);
-    return [];
+    return { items: [], faults: [] };
   };
   await ask('{ podLogs { text } }', read);
   expect(asked).toMatchObject([{}, { previous: false, tailLines: 200, limitBytes: 1_048_576 }]);
@@ -83,7 +83,7 @@ test('what is asked of logs comes to load, with the defaults that the schema nam
 test('lines count as objects, text by its length: 20 logs of the default size are an answer, three times the same lines are none', async () => {
   const line = (text: string): LogLineView => ({ text });
   const byDefault = logOf({ lines: Array.from({ length: 200 }, () => line('x'.repeat(100))) });
-  const read = (log: PodLogView, count: number) => async () => Array.from({ length: count }, () => log);
+  const read = (log: PodLogView, count: number) => async () => ({ items: Array.from({ length: count }, () => log), faults: [] });
   expect((await ask('{ podLogs { lines { text } text } }', read(byDefault, 20))).codes).toBeUndefined();
   expect((await ask('{ podLogs { a: lines { text } b: lines { text } c: lines { text } } }', read(byDefault, 20))).codes).toEqual([
     'TOO_COSTLY',

@@ -7,6 +7,7 @@ import type { ClusterName } from '../../src/core/names.ts';
 import { createBudget } from '../../src/graph/budget.ts';
 import type { GraphContext } from '../../src/graph/context.ts';
 import { buildGraph } from '../../src/graph/graph.ts';
+import { createLogs } from '../../src/load/create-logs.ts';
 import { createReads } from '../../src/load/create-reads.ts';
 import { createStreams } from '../../src/load/create-streams.ts';
 import type { Reads } from '../../src/load/reads.ts';
@@ -64,6 +65,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
   const shared = { mirrors, access, model: () => model, sealKey, sensitiveKinds, clock, log };
   const reads = createReads({ ...shared, member });
   const streams = createStreams({ ...shared, settingsOf: (name) => member(name)?.settings }, new AbortController().signal);
+  const logs = createLogs({ mirrors, access, model: () => model, member, clock });
   const schema = buildGraph(model);
   const gateway = { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 };
   return {
@@ -80,7 +82,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
         signal,
         reportFault: (fault: Fault, path: readonly (string | number)[]) => void faults.push({ fault, path }),
       };
-      const contextValue: GraphContext = { reads, streams, read, gateway, clock, budget: createBudget() };
+      const contextValue: GraphContext = { reads, streams, logs, read, gateway, clock, budget: createBudget() };
       const result = await graphql({ schema, source, variableValues, contextValue });
       // As a client sees it: without null prototypes, and integers as JSON.stringify prints them.
       const json = JSON.stringify(result.data ?? null);
