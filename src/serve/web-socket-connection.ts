@@ -2,18 +2,18 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../access/access.ts';
 import type { Payload } from './outlet.ts';
+import { type FrameWriter, textFrame } from './web-socket-frames.ts';
 import type { OperationSocket, SocketOperation } from './web-socket-operation.ts';
 
 /** So much may wait to be written before a stream is held back. */
 const roomBytes = 64 << 10;
-
-const tail = Buffer.from('}');
 
 export interface ConnectionOptions {
   readonly ws: WebSocket;
   /** What `ws` writes to. */
   readonly raw: Socket;
   readonly caller: Caller;
+  readonly writer: FrameWriter;
   /** When it is closed whatever happens, in milliseconds of the monotonic clock. */
   readonly endsMs: number;
 }
@@ -23,15 +23,17 @@ export class SocketConnection implements OperationSocket {
   readonly caller: Caller;
   readonly #ws: WebSocket;
   readonly #raw: Socket;
+  readonly #writer: FrameWriter;
   readonly #endsMs: number;
   readonly #operations = new Set<SocketOperation>();
   #awaitsPong = false;
   /** How many bytes had left when the client was last asked for a sign of life, if some could not. */
   #stuckAt: number | undefined;
 
-  constructor({ ws, raw, caller, endsMs }: ConnectionOptions) {
+  constructor({ ws, raw, writer, caller, endsMs }: ConnectionOptions) {
     this.#ws = ws;
     this.#raw = raw;
+    this.#writer = writer;
     this.caller = caller;
     this.#endsMs = endsMs;
     raw.on('drain', () => this.#drained());
@@ -62,7 +64,7 @@ export class SocketConnection implements OperationSocket {
   }
 
   write(head: Buffer, { json }: Payload): void {
-    if (this.isOpen) this.#ws.send(Buffer.concat([head, json, tail]), { binary: false });
+    if (this.isOpen) this.#writer.write(this.#raw, textFrame(head, json));
   }
 
   /** A message of the protocol itself. Who asks for more than it reads is not read either, until it has caught up. */

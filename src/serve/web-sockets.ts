@@ -9,6 +9,7 @@ import { Beats } from './beats.ts';
 import { Deadlines } from './deadlines.ts';
 import { Refusal } from './refusal.ts';
 import { SocketConnection } from './web-socket-connection.ts';
+import { FrameWriter } from './web-socket-frames.ts';
 import { type HandshakePlace, Handshakes } from './web-socket-handshakes.ts';
 import { type ClientMessage, parseClientMessage } from './web-socket-message.ts';
 import { type ProtocolOptions, protocolHooks, type SocketContext } from './web-socket-protocol.ts';
@@ -75,6 +76,7 @@ class Door implements WebSockets {
   readonly #handshakes: Handshakes;
   readonly #initDeadlines: Deadlines;
   readonly #pings: Beats<SocketConnection>;
+  readonly #writer = new FrameWriter();
   readonly #sockets = new Set<SocketConnection>();
   /** Those that wait for their turn, with how to give it up. */
   readonly #waiting = new Map<Duplex, () => void>();
@@ -200,7 +202,7 @@ class Door implements WebSockets {
   #open(ws: WebSocket, { socket, authorization }: Opening, place: HandshakePlace): void {
     const { clock, caller, subscriptions } = this.#options;
     const endsMs = clock.monotonic() + subscriptions.lifetimeMs();
-    const connection = new SocketConnection({ ws, raw: socket, caller, endsMs });
+    const connection = new SocketConnection({ ws, raw: socket, writer: this.#writer, caller, endsMs });
     const deadline = this.#initDeadlines.start(() => connection.close(4408, `expected connection_init within ${initMs / 1000} s`));
     const settle = () => {
       deadline.end();
