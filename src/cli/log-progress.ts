@@ -23,6 +23,11 @@ export class LogProgress {
   readonly #again = new Map<string, Told>();
   #newestMs = 0;
 
+  /** Logs whose newest line is known. */
+  get remembered(): number {
+    return this.#told.size;
+  }
+
   /** The lines that were not told yet, from now on told. */
   take(source: LogSource, lines: readonly LogLine[]): readonly LogLine[] {
     const name = nameOfLog(source);
