@@ -40,6 +40,7 @@ class Follower implements Disposable {
   error: unknown;
 
   start({ url }: TestGateway): void {
+    this.error = undefined;
     const follow = vm.runInThisContext(`(${code.slice(code.indexOf('async function'))})`) as Follow;
     this.#client = createClient({ url: url.replace('http', 'ws'), retryAttempts: 0 });
     follow(this.#client, { query, variables: this.variables }, this.held).catch((error: unknown) => {
@@ -80,7 +81,10 @@ function truth(gateway: TestGateway, names: readonly string[]): readonly string[
 }
 
 function untilTrue(gateway: TestGateway, follower: Follower, names: readonly string[]): Promise<void> {
-  return gateway.until(() => follower.contents().join() === truth(gateway, names).join());
+  return gateway.until(() => {
+    if (follower.error !== undefined) throw follower.error;
+    return follower.contents().join() === truth(gateway, names).join();
+  });
 }
 
 test('it holds what the clusters have: through changes, a broken connection, a restart, and a cluster that leaves', async () => {
