@@ -1,10 +1,12 @@
 import type { BenchCase } from './bench-case.ts';
+import { fanOutCases } from './cases/fan-out-case.ts';
 import { firstAnswerCase } from './cases/first-answer-case.ts';
 import { helloCase, listToBytesCase } from './cases/front-case.ts';
 import { mirrorCase } from './cases/mirror-case.ts';
 import { realCase } from './cases/real-case.ts';
 import { relistCase } from './cases/relist-case.ts';
 import { restCase } from './cases/rest-case.ts';
+import { firstStateCase, idleCase, latencyCase, realLatencyCase, stalledCase } from './cases/streams-case.ts';
 import { watchesCase } from './cases/watches-case.ts';
 
 /** All cases, in the order they run. */
@@ -15,6 +17,12 @@ export const cases: readonly BenchCase[] = [
   firstAnswerCase,
   helloCase,
   listToBytesCase,
+  ...fanOutCases,
+  idleCase,
+  stalledCase,
+  firstStateCase,
+  latencyCase,
   restCase,
   realCase,
+  realLatencyCase,
 ];

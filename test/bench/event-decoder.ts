@@ -1,7 +1,8 @@
-/** Told of each `next`: its payload, which is empty while the decoder only counts. */
+/** Told of each event: its type and payload, which is empty while the decoder only counts. An answer that is no stream is a `refused`: its head. */
 export type EventListener = (type: string, payload: string) => void;
 
 const marker = Buffer.from('event: next');
+const newline = 10;
 
 /** Cuts a chunked answer of server-sent events (graphql-sse, distinct connections) into events, at next to no cost. */
 export class EventDecoder {
@@ -32,10 +33,12 @@ export class EventDecoder {
   }
 
   #count(bytes: Buffer): void {
-    if (this.#tail !== '' && (this.#tail + bytes.toString('latin1', 0, marker.length - 1)).includes('event: next'))
-      this.#listener('next', '');
+    const edge = this.#tail + bytes.toString('latin1', 0, marker.length - 1);
+    if (this.#tail !== '' && edge.includes('event: next')) this.#listener('next', '');
     for (let at = bytes.indexOf(marker); at !== -1; at = bytes.indexOf(marker, at + marker.length)) this.#listener('next', '');
-    this.#tail = bytes[bytes.length - 1] === 10 ? '' : bytes.toString('latin1', Math.max(0, bytes.length - marker.length + 1));
+    if (bytes[bytes.length - 1] === newline) this.#tail = '';
+    else
+      this.#tail = (bytes.length < marker.length ? edge : bytes.toString('latin1', bytes.length - marker.length)).slice(1 - marker.length);
   }
 
   #read(text: string): void {
@@ -47,10 +50,10 @@ export class EventDecoder {
     this.#head = head;
     const end = head.indexOf('\r\n\r\n');
     if (end === -1) return;
-    const [status = ''] = head.split('\r\n', 1);
-    if (!status.includes(' 200 ')) throw new Error(`expected a stream of events, got ${head}`);
-    this.#head = undefined;
-    this.#readChunks(head.slice(end + 4));
+    if (head.startsWith('HTTP/1.1 200')) {
+      this.#head = undefined;
+      this.#readChunks(head.slice(end + 4));
+    } else this.#listener('refused', head);
   }
 
   #readChunks(text: string): void {

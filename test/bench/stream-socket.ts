@@ -44,7 +44,7 @@ export function openWebSocket(port: number, listener: StreamSocketListener): Str
     const end = head.indexOf(upgraded);
     if (end === -1) return;
     if (!head.startsWith('HTTP/1.1 101')) {
-      ended(head);
+      ended(statusLine(head));
       return socket.destroy();
     }
     const rest = Buffer.from(head.slice(end + upgraded.length), 'latin1');
@@ -70,7 +70,7 @@ export function openEventStream(port: number, request: object, listener: StreamS
   const body = JSON.stringify(request);
   const decoder = new EventDecoder((type, payload) => {
     if (type === 'next') return listener.message(payload);
-    ended(type);
+    ended(type === 'refused' ? statusLine(payload) : type);
     socket.destroy();
   });
   const socket = dial(port, ended, (bytes) => decoder.push(bytes));
@@ -120,3 +120,5 @@ function once(callback: (reason: string) => void): (reason: string) => void {
     callback(reason);
   };
 }
+
+const statusLine = (head: string): string => head.split('\r\n', 1)[0] ?? '';

@@ -2,7 +2,7 @@
 //   fan-out.ts VARIANT READERS CHANGES ROUNDS [FRAME_BYTES]
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pin } from '../pin.ts';
-import { type Publisher, usualFrameBytes } from './fan-out/publisher.ts';
+import { type Publisher, podStream, usualFrameBytes } from './fan-out/publisher.ts';
 import { cpuNow, cpuSince, finish } from './measuring.ts';
 import { startReaders } from './readers.ts';
 
@@ -47,6 +47,9 @@ async function publishFor(count: number): Promise<void> {
 async function publisherOf(name: string): Promise<Publisher> {
   // Each variant pays for its own imports only.
   switch (name) {
+    case 'websocket':
+    case 'sse':
+      return ours(name);
     case 'raw':
       return (await import('./fan-out/floors.ts')).rawWrites(frameBytes);
     case 'ws':
@@ -58,4 +61,12 @@ async function publisherOf(name: string): Promise<Publisher> {
     default:
       throw new Error(`no variant ${name}`);
   }
+}
+
+/** Few pods, so that what the readers get first is nothing beside what comes. */
+async function ours(transport: 'websocket' | 'sse'): Promise<Publisher> {
+  const { startStreaming } = await import('./fan-out/ours.ts');
+  const { fifteenLeaves } = await import('../fifteen-leaves.ts');
+  const { port: at, change } = await startStreaming(20);
+  return { port: at, protocol: transport, query: podStream(fifteenLeaves), publish: change };
 }

@@ -51,6 +51,26 @@ export function watchLoop(): { stop(): { readonly longestStallMs: number; readon
   };
 }
 
+/** Watches the turns of the loop, by spinning: the longest, in milliseconds of CPU, so that what other processes take is no part of it. */
+export function watchTurns(): { stop(): { readonly longestTurnMs: number } } {
+  let longestTurnMs = 0;
+  let isOver = false;
+  let last = cpuNow().main;
+  const turn = () => {
+    const now = cpuNow().main;
+    longestTurnMs = Math.max(longestTurnMs, now - last);
+    last = now;
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  return {
+    stop: () => {
+      isOver = true;
+      return { longestTurnMs };
+    },
+  };
+}
+
 /** Asks until it is true, every 5 ms or so: what a measuring program waits with, as it measures CPU and not time. Asking must cost nothing then. */
 export async function reached(condition: () => boolean | Promise<boolean>, { everyMs = 5, withinMs = 60_000 } = {}): Promise<void> {
   const deadline = performance.now() + withinMs;

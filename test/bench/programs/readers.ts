@@ -1,5 +1,5 @@
-import { fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Forked, forkProgram } from '../forked.ts';
 import { pin } from '../pin.ts';
 import type { StreamProtocol } from './fan-out/publisher.ts';
 
@@ -39,37 +39,28 @@ export interface ReaderFigures {
   readonly maxMs?: number;
 }
 
-export type ReaderReply = { readonly id: number; readonly figures: ReaderFigures } | { readonly id: number; readonly error: string };
-
 /** The readers' process, on a core of its own. */
-export interface Readers extends Disposable {
-  ask(command: ReaderCommand): Promise<ReaderFigures>;
-}
+export type Readers = Forked<ReaderCommand, ReaderFigures>;
 
 export function startReaders(): Readers {
-  const child = fork(fileURLToPath(new URL('./stream-readers.ts', import.meta.url)), [], { execArgv: [] });
-  if (child.pid !== undefined) pin(1, child.pid);
-  let last = 0;
-  const asked = new Map<number, { resolve(figures: ReaderFigures): void; reject(error: Error): void }>();
-  child.on('message', (reply: ReaderReply) => {
-    const waiting = asked.get(reply.id);
-    asked.delete(reply.id);
-    if ('error' in reply) waiting?.reject(new Error(reply.error));
-    else waiting?.resolve(reply.figures);
-  });
-  child.once('exit', (code) => {
-    for (const { reject } of asked.values()) reject(new Error(`the readers ended with ${code}`));
-  });
-  return {
-    ask: (command) =>
-      new Promise((resolve, reject) => {
-        last += 1;
-        asked.set(last, { resolve, reject });
-        child.send({ ...command, id: last });
-      }),
-    [Symbol.dispose]: () => void child.kill(),
-  };
+  const readers: Readers = forkProgram(new URL('./stream-readers.ts', import.meta.url));
+  pin(1, readers.pid);
+  return readers;
 }
 
 /** A stamp for messages: microseconds of a clock that all processes of the machine share. */
 export const stampNow = (): string => String(process.hrtime.bigint() / 1000n);
+
+/** Makes changes at that rate, as evenly as timers allow; each is given its stamp. Resolves after the last. */
+export async function paced(
+  { perSecond, seconds }: { readonly perSecond: number; readonly seconds: number },
+  change: (stamp: string) => void,
+): Promise<void> {
+  const fromMs = performance.now();
+  const all = perSecond * seconds;
+  for (let made = 0; made < all; ) {
+    const due = Math.min(all, ((performance.now() - fromMs) / 1000) * perSecond);
+    for (; made < due; made += 1) change(stampNow());
+    await sleep(1);
+  }
+}

@@ -1,4 +1,6 @@
 // Reads streams over many connections, each as lean as it can be, and says how many messages came or how old they were. Started by `readers.ts`, over IPC.
+
+import { answerParent } from '../forked.ts';
 import {
   openEventStream,
   openRaw,
@@ -7,7 +9,7 @@ import {
   type StreamSocket,
   type StreamSocketListener,
 } from '../stream-socket.ts';
-import type { ReaderCommand, ReaderFigures, ReaderReply } from './readers.ts';
+import type { ReaderCommand, ReaderFigures } from './readers.ts';
 
 /** The gateway lets so many sockets of one address wait for their `connection_init`: 20. */
 const opening = 16;
@@ -22,17 +24,7 @@ let frameBytes = 0;
 let latencies: number[] | undefined;
 let waiting: { readonly messages: number; readonly resolve: () => void } | undefined;
 
-process.on('message', (command: ReaderCommand & { readonly id: number }) => {
-  act(command).then(
-    (figures) => reply({ id: command.id, figures }),
-    (error: unknown) => reply({ id: command.id, error: String(error) }),
-  );
-});
-process.on('disconnect', () => process.exit(0));
-
-function reply(text: ReaderReply): void {
-  process.send?.(text);
-}
+answerParent(act);
 
 async function act(command: ReaderCommand): Promise<ReaderFigures> {
   switch (command.type) {
@@ -97,6 +89,7 @@ function openOne(command: ReaderCommand & { readonly type: 'open' }): Promise<St
     };
     const message = (text: string) => {
       if (unsynced === 0) return heard(text);
+      if (text.includes('"errors":') || text.includes('"type":"error"')) reject(new Error(`expected a stream, got ${text.slice(0, 500)}`));
       if (!text.startsWith('{"type":"connection_ack"')) return first(text);
       for (let id = 0; id < streamsEach; id += 1) socket.send(JSON.stringify({ id: String(id), type: 'subscribe', payload: { query } }));
     };

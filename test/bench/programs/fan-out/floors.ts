@@ -5,20 +5,24 @@ import type { Publisher } from './publisher.ts';
 
 const synced = 'SYNCED';
 
-/** Nothing but the system call: the same bytes to each socket. */
-export async function rawWrites(frameBytes: number): Promise<Publisher> {
+/** Nothing but the system call: the same bytes to each socket. `write` writes others. */
+export async function rawWrites(frameBytes: number): Promise<Publisher & { write(bytes: Buffer): void }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket.setNoDelay(true).on('error', () => undefined));
     socket.write(synced);
   });
   const bytes = Buffer.alloc(frameBytes, 'x');
+  const write = (part: Buffer) => {
+    for (const socket of sockets) socket.write(part);
+  };
   return {
+    write,
     port: await portOf(server),
     protocol: 'raw',
     query: '',
     publish: (changes) => {
-      for (let n = 0; n < changes; n += 1) for (const socket of sockets) socket.write(bytes);
+      for (let n = 0; n < changes; n += 1) write(bytes);
     },
   };
 }

@@ -1,0 +1,153 @@
+import type { BenchCase, Figures, Row } from '../bench-case.ts';
+import { runProgram } from '../run-program.ts';
+
+type All = Readonly<Record<string, Figures>>;
+
+const of = (program: string, figure: string) => (all: All) => all[program]?.[figure] ?? Number.NaN;
+const collecting = { nodeFlags: ['--expose-gc'] } as const;
+const nothing = { [Symbol.asyncDispose]: async () => undefined };
+
+/** 5,000 streams that nothing happens on, each on a connection of its own; and fifty on each of a hundred sockets. */
+export const idleCase: BenchCase = {
+  name: 'idle streams',
+  samples: 3,
+  prepare: async ({ quick, signal }) => {
+    const [many, few] = quick ? ['1000', '20'] : ['5000', '100'];
+    const program =
+      (...args: readonly string[]) =>
+      () =>
+        runProgram('idle-streams.ts', args, { ...collecting, signal });
+    return {
+      ...nothing,
+      programs: { websocket: program('websocket', many, '1'), sse: program('sse', many, '1'), shared: program('websocket', few, '50') },
+    };
+  },
+  rows: [
+    memoryRow('idle streams, heap', 'websocket', { figure: 'heapKbEach', atMost: 15 }),
+    memoryRow('idle streams, resident', 'websocket', { figure: 'rssKbEach', atMost: 35 }),
+    memoryRow('idle streams over SSE, heap', 'sse', { figure: 'heapKbEach', atMost: 15 }),
+    memoryRow('idle streams over SSE, resident', 'sse', { figure: 'rssKbEach', atMost: 35 }),
+    memoryRow('idle streams, 50 a socket, heap', 'shared', { figure: 'heapKbEach', atMost: 15 }),
+  ],
+};
+
+function memoryRow(name: string, program: string, { figure, atMost }: { readonly figure: string; readonly atMost: number }): Row {
+  return { name, unit: 'kB each', against: 'the process without them', ours: of(program, figure), target: { atMost } };
+}
+
+/** One reader in a thousand reads nothing. */
+export const stalledCase: BenchCase = {
+  name: 'stalled reader',
+  samples: 5,
+  prepare: async ({ quick, signal }) => ({
+    ...nothing,
+    programs: { ours: () => runProgram('stalled-reader.ts', quick ? ['300', '2'] : ['1000', '4'], { ...collecting, signal }) },
+  }),
+  rows: [
+    {
+      name: '1 stalled among 1,000: it holds',
+      unit: 'kB past the kernel',
+      against: '1 MiB of changes and 64 KiB of its socket',
+      ours: of('ours', 'heldKb'),
+      target: { atMost: ((1 << 20) + (64 << 10)) / 1000 },
+    },
+    {
+      name: "1 stalled among 1,000: the others' p99",
+      unit: 'ms',
+      against: 'the same without it',
+      ours: of('ours', 'p99WithMs'),
+      floor: of('ours', 'p99WithoutMs'),
+      target: { atMost: 1.1 },
+    },
+  ],
+};
+
+/** What a new reader of a large selection is sent, and whether others wait for it. */
+export const firstStateCase: BenchCase = {
+  name: 'first state',
+  samples: 5,
+  prepare: async ({ quick, signal }) => ({
+    ...nothing,
+    programs: { ours: () => runProgram('first-state.ts', ['10000', quick ? '20' : '100'], { signal }) },
+  }),
+  rows: [
+    {
+      name: 'INITIAL of 10,000 objects',
+      unit: 'CPU ms',
+      // Its bound comes with compiled operations.
+      against: 'JSON.stringify and a write of the same',
+      ours: of('ours', 'oursMs'),
+      floor: of('ours', 'floorMs'),
+      target: null,
+    },
+    {
+      name: 'INITIAL of 10,000 objects: longest turn',
+      unit: 'CPU ms',
+      against: 'target on the time itself',
+      ours: of('ours', 'longestTurnMs'),
+      target: { atMost: 10 },
+    },
+    {
+      name: 'the same for 100 who join at once: longest turn',
+      unit: 'CPU ms',
+      against: 'target on the time itself',
+      ours: of('ours', 'longestTurnOfManyMs'),
+      target: { atMost: 10 },
+    },
+  ],
+};
+
+/** How long a change is on its way at 1,000 a second. */
+export const latencyCase: BenchCase = {
+  name: 'change latency',
+  samples: 3,
+  prepare: async ({ quick, signal }) => {
+    const program = (from: string) => () => runProgram('change-latency.ts', [from, '10', quick ? '3' : '10'], { signal });
+    return { ...nothing, programs: { mirror: program('mirror'), server: program('server') } };
+  },
+  rows: [
+    {
+      name: 'mirror change → client frame, 1,000/s, p99',
+      unit: 'ms',
+      against: 'target on the time itself',
+      ours: of('mirror', 'p99Ms'),
+      target: { atMost: 10 },
+    },
+    latencyRow('mirror change → client frame, 1,000/s, p50', 'mirror', 'p50Ms'),
+    latencyRow('API server change → client frame, 1,000/s, p99', 'server', 'p99Ms'),
+    latencyRow('API server change → client frame, 1,000/s, p50', 'server', 'p50Ms'),
+  ],
+};
+
+function latencyRow(name: string, program: string, figure: string): Row {
+  return { name, unit: 'ms', against: 'for information', ours: of(program, figure), target: null };
+}
+
+/** A change of a real API server, as our readers see it and as `kubectl get --watch` prints it. */
+export const realLatencyCase: BenchCase = {
+  name: 'real change latency',
+  real: true,
+  samples: 3,
+  prepare: async ({ quick, signal }) => ({
+    ...nothing,
+    programs: { ours: () => runProgram('real-change-latency.ts', [quick ? '100' : '500'], { signal }) },
+  }),
+  rows: [
+    {
+      name: 'PATCH sent → client frame, p50',
+      unit: 'ms',
+      against: 'until kubectl get --watch prints it',
+      ours: of('ours', 'p50Ms'),
+      floor: of('ours', 'kubectlP50Ms'),
+      target: null,
+    },
+    {
+      name: 'PATCH sent → client frame, p99',
+      unit: 'ms',
+      against: 'until kubectl get --watch prints it',
+      ours: of('ours', 'p99Ms'),
+      floor: of('ours', 'kubectlP99Ms'),
+      target: null,
+    },
+  ],
+};

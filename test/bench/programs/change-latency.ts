@@ -1,0 +1,57 @@
+// 1,000 changes a second to a few readers: how old a change is when a client has read it.
+//   change-latency.ts mirror|server READERS SECONDS
+// `mirror`: since it was written to the store. `server`: since an embedded API server, in a process of its own, made it.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fifteenLeaves } from '../fifteen-leaves.ts';
+import { forkProgram } from '../forked.ts';
+import { pin } from '../pin.ts';
+import type { ChangingAnswer, ChangingQuestion } from './changing-cluster.ts';
+import { startStreaming } from './fan-out/ours.ts';
+import { podStream } from './fan-out/publisher.ts';
+import { cpuNow, cpuSince, finish } from './measuring.ts';
+import { paced, startReaders } from './readers.ts';
+import { startWholeGateway } from './whole-gateway.ts';
+
+const [from = 'mirror', readerCount = '10', secondCount = '10'] = process.argv.slice(2);
+const [sockets, seconds] = [Number(readerCount), Number(secondCount)];
+const perSecond = 1_000;
+const pods = 2_000;
+
+interface Source {
+  readonly port: number;
+  change(duration: number): Promise<void>;
+}
+
+pin(0);
+const source = await (from === 'server' ? fromServer() : fromMirror());
+using readers = startReaders();
+const query = podStream(fifteenLeaves);
+await readers.ask({ type: 'open', protocol: 'websocket', port: source.port, query, sockets, streamsEach: 1, frameBytes: 0 });
+await source.change(2);
+await readers.ask({ type: 'time' });
+const start = cpuNow();
+await source.change(seconds);
+const cpu = cpuSince(start);
+await sleep(300);
+const { p50Ms, p99Ms, maxMs, timed = 0, messages = 0 } = await readers.ask({ type: 'figures' });
+if (timed < perSecond * seconds * sockets * 0.5) throw new Error(`expected a stamp per change and reader, got ${timed}`);
+finish({
+  p50Ms: p50Ms ?? Number.NaN,
+  p99Ms: p99Ms ?? Number.NaN,
+  maxMs: maxMs ?? Number.NaN,
+  changesPerMessage: timed / messages,
+  cpuPercent: cpu.process / seconds / 10,
+});
+
+async function fromMirror(): Promise<Source> {
+  const { port, change } = await startStreaming(pods);
+  return { port, change: (duration) => paced({ perSecond, seconds: duration }, (stamp) => change(1, stamp)) };
+}
+
+async function fromServer(): Promise<Source> {
+  const cluster = forkProgram<ChangingQuestion, ChangingAnswer>(new URL('./changing-cluster.ts', import.meta.url));
+  pin(1, cluster.pid);
+  const { kubeconfig = '' } = await cluster.ask({ type: 'start', pods });
+  const port = await startWholeGateway(kubeconfig);
+  return { port, change: async (duration) => void (await cluster.ask({ type: 'change', perSecond, seconds: duration })) };
+}

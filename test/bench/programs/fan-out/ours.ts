@@ -1,0 +1,73 @@
+import { createLocalAccess } from '../../../../src/access/local-access.ts';
+import { systemClock } from '../../../../src/core/clock.ts';
+import { silentLog } from '../../../../src/core/log.ts';
+import { parseResourceVersion } from '../../../../src/core/names.ts';
+import type { KubernetesObject } from '../../../../src/core/objects.ts';
+import { createBudget } from '../../../../src/graph/budget.ts';
+import { buildGraph } from '../../../../src/graph/graph.ts';
+import { createReads } from '../../../../src/load/create-reads.ts';
+import { createStreams } from '../../../../src/load/create-streams.ts';
+import type { OperationScope } from '../../../../src/serve/operations.ts';
+import type { MirrorStore } from '../../../../src/store/mirror-store.ts';
+import { createFakeMirrors } from '../../../support/fake-mirrors.ts';
+import { loadBaseline, servedAs } from '../../../support/kubernetes-objects.ts';
+import { startServing } from '../../../support/start-serving.ts';
+import { podOf } from '../../pods.ts';
+
+/** Everything from the store to the socket as the gateway has it; only what fills the store is the bench's. */
+export interface StreamingGateway {
+  readonly port: number;
+  /** So many changes in one turn, each of another pod, as a watch makes them. `stamp` stands at `bench` of their labels. */
+  change(count: number, stamp?: string): void;
+}
+
+/** Serves a mirror with so many pods. */
+export async function startStreaming(pods: number): Promise<StreamingGateway> {
+  const model = loadBaseline();
+  const mirrors = createFakeMirrors(systemClock);
+  const cluster = mirrors.join('bench');
+  cluster.discover(servedAs(model, 'Pod'));
+  const mirror = cluster.mirror({ group: '', kind: 'Pod' });
+  mirror.list(...Array.from({ length: pods }, (_, index) => podIn(index, { revision: 0, version: String(index + 1), stamp: '0' })));
+  const shared = { mirrors, access: createLocalAccess(), model: () => model, sealKey: new Uint8Array(32), sensitiveKinds: [] };
+  const reads = createReads({ ...shared, member: () => undefined, clock: systemClock, log: silentLog });
+  const life = new AbortController().signal;
+  const streams = createStreams({ ...shared, settingsOf: () => undefined, clock: systemClock, log: silentLog }, life);
+  const schema = buildGraph(model);
+  const gateway = { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 };
+  const contextOf = ({ served: _, ...read }: OperationScope) => ({
+    reads,
+    streams,
+    read,
+    gateway,
+    clock: systemClock,
+    budget: createBudget(),
+  });
+  const { serving } = await startServing({ schema: () => schema, contextOf });
+  return { port: serving.port, change: changesOf(mirror.store, pods) };
+}
+
+function changesOf(store: MirrorStore, pods: number): StreamingGateway['change'] {
+  let next = 0;
+  let version = 1_000_000;
+  let revision = 0;
+  return (count, stamp = '0') => {
+    for (let n = 0; n < count; n += 1) {
+      version += 1;
+      if (next % pods === 0) revision += 1;
+      const pod = podIn(next % pods, { revision, version: String(version), stamp });
+      store.applied(pod, parseResourceVersion(String(version)), () => pod);
+      next += 1;
+    }
+  };
+}
+
+/** As a mirror holds it: without managedFields. */
+function podIn(
+  index: number,
+  { stamp, ...state }: { readonly revision: number; readonly version: string; readonly stamp: string },
+): KubernetesObject {
+  const { metadata, ...rest } = podOf(index, state) as KubernetesObject;
+  const { managedFields: _, ...kept } = metadata;
+  return { ...rest, metadata: { ...kept, labels: { ...metadata.labels, bench: stamp } } } as KubernetesObject;
+}

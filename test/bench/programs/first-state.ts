@@ -1,0 +1,76 @@
+// The first state of 10,000 objects: CPU of sending it, against JSON.stringify and a write of the same; and the longest turn while readers join.
+//   first-state.ts OBJECTS READERS
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fifteenLeaves } from '../fifteen-leaves.ts';
+import { pin } from '../pin.ts';
+import { podOf } from '../pods.ts';
+import { rawWrites } from './fan-out/floors.ts';
+import { startStreaming } from './fan-out/ours.ts';
+import { podStream } from './fan-out/publisher.ts';
+import { cpuNow, cpuSince, finish, watchTurns } from './measuring.ts';
+import { startReaders } from './readers.ts';
+
+const [objectCount = '10000', readerCount = '100'] = process.argv.slice(2);
+const objects = Number(objectCount);
+const chunk = 250;
+const warmUps = 3;
+
+pin(0);
+const { port, change } = await startStreaming(objects);
+using readers = startReaders();
+const query = podStream(fifteenLeaves);
+
+for (let n = 0; n < warmUps; n += 1) await join(1);
+const start = cpuNow();
+await join(1);
+const oursMs = cpuSince(start).process;
+const one = watchTurns();
+await join(1);
+const { longestTurnMs } = one.stop();
+const many = watchTurns();
+await join(Number(readerCount));
+const { longestTurnMs: longestTurnOfManyMs } = many.stop();
+finish({ oursMs, floorMs: await floor(), longestTurnMs, longestTurnOfManyMs });
+
+/** So many at once, who leave again. */
+async function join(sockets: number): Promise<void> {
+  await readers.ask({ type: 'open', protocol: 'websocket', port, query, sockets, streamsEach: 1, frameBytes: 0 });
+  await readers.ask({ type: 'close' });
+  // Another state, so that nothing made for the last one can be used again.
+  change(1);
+  await sleep(300);
+}
+
+async function floor(): Promise<number> {
+  const plain = Array.from({ length: objects }, (_, index) => projected(index));
+  const chunks = Array.from({ length: objects / chunk }, (_, index) => plain.slice(index * chunk, (index + 1) * chunk));
+  const messages = () =>
+    chunks.map((added) =>
+      Buffer.from(JSON.stringify({ data: { pods: { type: 'INITIAL', cursor: 'c'.repeat(120), cluster: { name: 'bench' }, added } } })),
+    );
+  const raw = await rawWrites(1);
+  await readers.ask({ type: 'open', protocol: 'raw', port: raw.port, query: '', sockets: 1, streamsEach: 1, frameBytes: 1 });
+  const bytes = messages().reduce((sum, message) => sum + message.length, 0);
+  for (let n = 1; n < warmUps; n += 1) messages();
+  await readers.ask({ type: 'time' });
+  const from = cpuNow();
+  for (const message of messages()) raw.write(message);
+  await readers.ask({ type: 'until', messages: bytes });
+  return cpuSince(from).process;
+}
+
+/** As a client gets it. */
+function projected(index: number): object {
+  const { metadata, spec, status } = podOf(index) as Readonly<Record<'metadata' | 'spec' | 'status', Readonly<Record<string, unknown>>>>;
+  const { name, namespace, uid, creationTimestamp, resourceVersion, labels } = metadata;
+  const { nodeName, serviceAccountName, restartPolicy } = spec;
+  const { phase, podIP, startTime } = status;
+  return {
+    id: Buffer.from(`bench/v1/Pod/${namespace}/${name}`).toString('base64url'),
+    kind: 'Pod',
+    cluster: { name: 'bench' },
+    metadata: { name, namespace, uid, creationTimestamp, resourceVersion, labels },
+    spec: { nodeName, serviceAccountName, restartPolicy },
+    status: { phase, podIP, startTime },
+  };
+}

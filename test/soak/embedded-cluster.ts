@@ -1,0 +1,22 @@
+import type { KubernetesObject } from '../../src/core/objects.ts';
+import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
+import type { SoakCluster } from './soak-cluster.ts';
+
+/** An embedded cluster that falls silent when it is frozen. `historyLength`: changes from which a watch can resume. */
+export async function startEmbedded(name: string, historyLength: number): Promise<SoakCluster> {
+  const cluster = await startSimCluster({ name, historyLength });
+  return {
+    name,
+    endpoint: { url: cluster.url, caPem: cluster.caPem, token: cluster.token },
+    isDeaf: () => false,
+    put: async (object) => void cluster.put(object),
+    remove: async (kind, namespace, name) => void cluster.remove(kind, name, namespace),
+    objects: async (namespaces) => {
+      const wanted = new Set(namespaces);
+      const isWanted = ({ metadata }: KubernetesObject) => wanted.has(metadata.namespace ?? '');
+      return [...cluster.objects('ConfigMap'), ...cluster.objects('Job')].filter(isWanted);
+    },
+    freeze: () => cluster.silence(),
+    [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose](),
+  };
+}

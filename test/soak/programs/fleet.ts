@@ -1,0 +1,110 @@
+// The clusters of the soak and their churn, in a process of its own. Answers `FleetQuestion`s over IPC.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { answerParent } from '../../bench/forked.ts';
+import { Churn } from '../churn.ts';
+import { startEmbedded } from '../embedded-cluster.ts';
+import { type SoakCluster, type TrueObject, trueObjects } from '../soak-cluster.ts';
+
+export type FleetQuestion =
+  /** Starts the clusters and fills them: their kubeconfig. */
+  | { readonly type: 'start'; readonly namespaces: readonly string[]; readonly real: boolean }
+  /** From now on so many changes a second; 0: none, once those on their way are made. */
+  | { readonly type: 'churn'; readonly perSecond: number }
+  | { readonly type: 'freeze'; readonly cluster: string }
+  | { readonly type: 'thaw' }
+  | { readonly type: 'truth' }
+  | { readonly type: 'figures' };
+
+export interface FleetAnswer {
+  readonly kubeconfig?: string;
+  readonly clusters?: readonly string[];
+  readonly truth?: readonly TrueObject[];
+  readonly changes?: number;
+  /** CPU milliseconds of the process so far. */
+  readonly cpuMs?: number;
+}
+
+const tickMs = 20;
+
+let clusters: readonly SoakCluster[] = [];
+let namespaces: readonly string[] = [];
+let churn: Churn | undefined;
+let perSecond = 0;
+let busy: Promise<void> | undefined;
+let frozen: Disposable | undefined;
+
+answerParent(answer);
+
+async function answer(question: FleetQuestion): Promise<FleetAnswer> {
+  switch (question.type) {
+    case 'start':
+      return start(question);
+    case 'churn':
+      ({ perSecond } = question);
+      if (perSecond > 0) busy ??= keepChanging();
+      else await busy;
+      return {};
+    case 'freeze':
+      frozen = clusters.find(({ name }) => name === question.cluster)?.freeze();
+      return {};
+    case 'thaw':
+      frozen?.[Symbol.dispose]();
+      frozen = undefined;
+      return {};
+    case 'truth': {
+      const lists = clusters.map(async (cluster) => trueObjects(cluster.name, await cluster.objects(namespaces)));
+      return { truth: (await Promise.all(lists)).flat() };
+    }
+    case 'figures': {
+      const { user, system } = process.cpuUsage();
+      return { changes: churn?.changes ?? 0, cpuMs: (user + system) / 1000 };
+    }
+    default:
+      return question satisfies never;
+  }
+}
+
+async function start(question: FleetQuestion & { readonly type: 'start' }): Promise<FleetAnswer> {
+  namespaces = question.namespaces;
+  // What `north` and `east` forget while they are frozen has to be listed anew; `south` remembers all of it.
+  const histories = { north: 1_000, south: 1_000_000, east: 1_000 };
+  clusters = question.real
+    ? await (await import('../real-clusters.ts')).startReal(Object.keys(histories), namespaces)
+    : await Promise.all(Object.entries(histories).map(([name, history]) => startEmbedded(name, history)));
+  churn = new Churn(clusters, namespaces);
+  await churn.fill();
+  return { kubeconfig: kubeconfigText(clusters), clusters: clusters.map(({ name }) => name) };
+}
+
+async function keepChanging(): Promise<void> {
+  let due = 0;
+  let lastMs = performance.now();
+  while (perSecond > 0) {
+    await sleep(tickMs);
+    const nowMs = performance.now();
+    // After a pause nothing is made up for.
+    due = Math.min(due + ((nowMs - lastMs) / 1000) * perSecond, perSecond);
+    lastMs = nowMs;
+    for (; due >= 1 && perSecond > 0; due -= 1) await churn?.change();
+  }
+  busy = undefined;
+}
+
+function kubeconfigText(all: readonly SoakCluster[]): string {
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const userOf = ({ endpoint }: SoakCluster) =>
+    'token' in endpoint
+      ? { token: endpoint.token }
+      : { 'client-certificate-data': base64(endpoint.certPem), 'client-key-data': base64(endpoint.keyPem) };
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': all[0]?.name,
+    clusters: all.map(({ name, endpoint }) => ({
+      name,
+      cluster: { server: endpoint.url, 'certificate-authority-data': base64(endpoint.caPem) },
+    })),
+    users: all.map((cluster) => ({ name: cluster.name, user: userOf(cluster) })),
+    contexts: all.map(({ name }) => ({ name, context: { cluster: name, user: name } })),
+  });
+}

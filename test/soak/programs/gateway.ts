@@ -1,0 +1,116 @@
+// The gateway of the soak: `createGateway` as `muster serve` runs it, and what this process holds. Needs --expose-gc. Answers `GatewayQuestion`s.
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { loadConfig } from '../../../src/config/load-config.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import type { Log } from '../../../src/core/log.ts';
+import { createGateway, type Gateway } from '../../../src/gateway.ts';
+import { answerParent } from '../../bench/forked.ts';
+import { reachableBytes } from '../../bench/programs/measuring.ts';
+import { listenersHeld } from '../listeners-held.ts';
+
+export type GatewayQuestion =
+  /** Starts it over this kubeconfig; done when it is ready. */
+  { readonly type: 'start'; readonly kubeconfig: string } | { readonly type: 'sample' };
+
+export interface GatewayAnswer {
+  readonly port?: number;
+  readonly sample?: GatewaySample;
+}
+
+/** What the gateway's process holds, twice collected. */
+export interface GatewaySample {
+  readonly heapMb: number;
+  readonly externalMb: number;
+  readonly rssMb: number;
+  readonly sockets: number;
+  readonly timers: number;
+  /** Of all EventTargets, AbortSignals among them, and of all sockets. */
+  readonly listeners: number;
+  /** `muster_streams`, all transports. Undefined if there is no such gauge. */
+  readonly streams?: number;
+  /** Since the last sample; of the loop's delay. */
+  readonly lagP99Ms: number;
+  readonly lagMaxMs: number;
+  /** CPU milliseconds so far, without those of the samples. */
+  readonly cpuMs: number;
+  /** What was logged as an error: a bug each. */
+  readonly bugs: readonly string[];
+}
+
+const bugs: string[] = [];
+const ignore = () => undefined;
+const log: Log = {
+  debug: ignore,
+  info: ignore,
+  warn: ignore,
+  error: ({ error, ...fields }, message) => {
+    if (bugs.length < 100) bugs.push(`${message} ${JSON.stringify(fields)} ${error instanceof Error ? error.stack : ''}`);
+  },
+};
+const delay = monitorEventLoopDelay({ resolution: 5 });
+let gateway: Gateway | undefined;
+let ownCpuMs = 0;
+
+answerParent(answer);
+
+async function answer(question: GatewayQuestion): Promise<GatewayAnswer> {
+  switch (question.type) {
+    case 'start':
+      return { port: await start(question.kubeconfig) };
+    case 'sample':
+      return { sample: await sample() };
+    default:
+      return question satisfies never;
+  }
+}
+
+async function start(kubeconfigText: string): Promise<number> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'muster-soak-'));
+  const kubeconfig = path.join(directory, 'kubeconfig');
+  writeFileSync(kubeconfig, kubeconfigText, { mode: 0o600 });
+  const config = await loadConfig({ flags: { kubeconfig, port: '0' }, environment: { XDG_STATE_HOME: directory }, directory });
+  gateway = await createGateway({ config, clock: systemClock, log });
+  await gateway.whenReady(new AbortController().signal);
+  delay.enable();
+  return Number(new URL(gateway.url).port);
+}
+
+async function sample(): Promise<GatewaySample> {
+  const startMs = cpuMs();
+  const lag = { lagP99Ms: delay.percentile(99) / 1e6, lagMaxMs: delay.max / 1e6 };
+  const heapMb = (await reachableBytes()) / 1e6;
+  const { external, rss } = process.memoryUsage();
+  const resources = process.getActiveResourcesInfo();
+  const countOf = (name: string) => resources.filter((resource) => resource === name).length;
+  const streams = await streamsGauge();
+  const listeners = listenersHeld();
+  ownCpuMs += cpuMs() - startMs;
+  // What the collection itself took is no lag of the gateway's.
+  delay.reset();
+  return {
+    heapMb,
+    externalMb: external / 1e6,
+    rssMb: rss / 1e6,
+    sockets: countOf('TCPSocketWrap'),
+    timers: countOf('Timeout'),
+    listeners,
+    ...(streams === undefined ? {} : { streams }),
+    ...lag,
+    cpuMs: cpuMs() - ownCpuMs,
+    bugs: bugs.splice(0),
+  };
+}
+
+async function streamsGauge(): Promise<number | undefined> {
+  const text = await (await fetch(new URL('/metrics', gateway?.url))).text();
+  const values = [...text.matchAll(/^muster_streams(?:\{[^}]*\})? (\S+)$/gm)].map(([, value]) => Number(value));
+  return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0);
+}
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}

@@ -1,0 +1,186 @@
+// The readers of the soak, in a process of their own. Answers `ReadersQuestion`s over IPC.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { answerParent } from '../../bench/forked.ts';
+import { type ReaderCounts, SoakReader } from '../reader.ts';
+import { eventLine, type ReaderLine, SocketLine } from '../reader-line.ts';
+import { planReaders, type ReaderPlan, streamsPerSocket } from '../reader-plan.ts';
+import type { TrueObject } from '../soak-cluster.ts';
+
+export type ReadersQuestion =
+  /** Opens them all, within a few seconds. */
+  | { readonly type: 'start'; readonly port: number; readonly readers: number; readonly namespaces: readonly string[] }
+  /** All read, and stay. Then waits until each holds what is true, `withinMs` at most: those that do not. */
+  | { readonly type: 'compare'; readonly truth: readonly TrueObject[]; readonly clusters: readonly string[]; readonly withinMs: number }
+  | { readonly type: 'figures' }
+  /** All leave for good. */
+  | { readonly type: 'end' };
+
+export interface ReadersAnswer {
+  readonly figures?: ReadersFigures;
+  readonly amiss?: readonly string[];
+  readonly tookMs?: number;
+}
+
+export interface ReadersFigures {
+  readonly messages: number;
+  readonly begun: number;
+  readonly resumed: number;
+  readonly slow: number;
+  readonly closed: Readonly<Record<string, number>>;
+  /** What should never be: since the last question. */
+  readonly wrong: readonly string[];
+  /** CPU milliseconds of the process so far. */
+  readonly cpuMs: number;
+  readonly rssMb: number;
+}
+
+const tickMs = 100;
+const counts: ReaderCounts = { messages: 0, resumed: 0, begun: 0, slow: 0, closed: new Map() };
+const wrong: string[] = [];
+let readers: readonly SoakReader[] = [];
+/** While they are compared nobody follows a habit. */
+let isResting = false;
+let isEnded = false;
+
+/** Readers of one view get the same texts at about the same time: each is parsed once. */
+let parsed = new Map<string, unknown>();
+
+answerParent(answer);
+
+async function answer(question: ReadersQuestion): Promise<ReadersAnswer> {
+  switch (question.type) {
+    case 'start':
+      await start(question);
+      return {};
+    case 'compare':
+      return compare(question);
+    case 'figures':
+      return { figures: figures() };
+    case 'end':
+      isEnded = true;
+      for (const reader of readers) reader.end();
+      return {};
+    default:
+      return question satisfies never;
+  }
+}
+
+async function start({ port, readers: count, namespaces }: ReadersQuestion & { readonly type: 'start' }): Promise<void> {
+  const plans = planReaders(count, namespaces);
+  const lines = linesOf(plans, port);
+  readers = plans.map((plan, index) => {
+    const line = lines[index];
+    if (line === undefined) throw new Error('expected a line for each');
+    return new SoakReader({ plan, line, counts, parse, wrong: (what) => void (wrong.length < 100 && wrong.push(what)) });
+  });
+  for (const [index, reader] of readers.entries()) {
+    reader.start();
+    void live(reader);
+    // The gateway bounds how many sockets of one address may wait for their first message.
+    if (index % 10 === 9) await sleep(20);
+  }
+}
+
+function linesOf(plans: readonly ReaderPlan[], port: number): readonly ReaderLine[] {
+  let shared: ReaderLine | undefined;
+  let streams = 0;
+  return plans.map(({ transport }) => {
+    if (transport === 'sse') return eventLine(port);
+    if (transport === 'own') return new SocketLine(port, { alone: true });
+    if (shared === undefined || streams % streamsPerSocket === 0) shared = new SocketLine(port, { alone: false });
+    streams += 1;
+    return shared;
+  });
+}
+
+function parse(text: string): unknown {
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  if (parsed.size >= 500) parsed = new Map();
+  const value: unknown = JSON.parse(text);
+  parsed.set(text, value);
+  return value;
+}
+
+/** One reader's habit, for ever. */
+async function live(reader: SoakReader): Promise<void> {
+  const { habit } = reader.plan;
+  while (!isEnded) {
+    await passed(10_000, 50_000);
+    if (isEnded) return;
+    switch (habit) {
+      case 'steady':
+        return;
+      case 'slow':
+        reader.pause();
+        await passed(5_000, 18_000);
+        reader.resume();
+        break;
+      case 'resuming':
+      case 'leaving':
+        reader.stop({ forget: habit === 'leaving' });
+        await passed(100, 8_000);
+        if (!isEnded) reader.start();
+        break;
+      default:
+        return habit satisfies never;
+    }
+  }
+}
+
+/** Waits so long, chosen at random, and on until nobody rests. */
+async function passed(leastMs: number, mostMs: number): Promise<void> {
+  const untilMs = performance.now() + leastMs + Math.random() * (mostMs - leastMs);
+  while (!isEnded && (isResting || performance.now() < untilMs)) await sleep(tickMs);
+}
+
+async function compare({ truth, clusters, withinMs }: ReadersQuestion & { readonly type: 'compare' }): Promise<ReadersAnswer> {
+  isResting = true;
+  const fromMs = performance.now();
+  for (const reader of readers) {
+    reader.resume();
+    reader.start();
+  }
+  let amiss = amissOf(readers, truth, clusters);
+  while (amiss.length > 0 && performance.now() - fromMs < withinMs) {
+    await sleep(250);
+    amiss = amissOf(
+      amiss.map(({ reader }) => reader),
+      truth,
+      clusters,
+    );
+  }
+  isResting = false;
+  return {
+    amiss: amiss.map(({ reader, what }) => `${reader.plan.name} ${reader.plan.field}: ${what}`),
+    tookMs: performance.now() - fromMs,
+  };
+}
+
+interface Amiss {
+  readonly reader: SoakReader;
+  readonly what: string;
+}
+
+function amissOf(of: readonly SoakReader[], truth: readonly TrueObject[], clusters: readonly string[]): readonly Amiss[] {
+  const chosen = new Map<string, readonly TrueObject[]>();
+  return of.flatMap((reader) => {
+    const { field, namespace, tier } = reader.plan;
+    const kind = field === 'configMaps' ? 'ConfigMap' : 'Job';
+    const key = `${kind}/${namespace ?? ''}/${tier ?? ''}`;
+    const isChosen = (one: TrueObject) =>
+      one.kind === kind && (namespace === undefined || one.namespace === namespace) && (tier === undefined || one.tier === tier);
+    const expected = chosen.get(key) ?? truth.filter(isChosen);
+    chosen.set(key, expected);
+    const what = reader.amiss(expected, clusters);
+    return what === undefined ? [] : [{ reader, what }];
+  });
+}
+
+function figures(): ReadersFigures {
+  const { user, system } = process.cpuUsage();
+  const { messages, begun, resumed, slow, closed } = counts;
+  const memory = process.memoryUsage().rss / 1e6;
+  const so = { messages, begun, resumed, slow, closed: Object.fromEntries(closed) };
+  return { ...so, wrong: wrong.splice(0), cpuMs: (user + system) / 1000, rssMb: memory };
+}
