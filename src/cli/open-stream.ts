@@ -1,4 +1,5 @@
 import { createClient } from 'graphql-ws/client';
+import { exactNumbers } from '../core/json.ts';
 import { CommandFailure, exitCodes } from './command-failure.ts';
 import { type Answer, type Asked, authorizationOf, failureOf, type GatewayAddress, type GraphError } from './gateway-client.ts';
 
@@ -73,6 +74,7 @@ class Subscription {
       retryAttempts: 0,
       keepAlive: pingMs,
       connectionAckWaitTimeout: connectMs,
+      jsonMessageReviver: exactNumbers,
       on: {
         connected: () => {
           this.#wasOpen = true;
