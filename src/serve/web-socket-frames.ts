@@ -6,7 +6,9 @@ const copiedBytes = 16 << 10;
 /** So much is not held back until the end of the turn: whether there is room is told by what the kernel has not taken. */
 const heldBytes = 16 << 10;
 
-const closing = Buffer.from('}');
+const brace = 0x7d;
+
+const closing = Buffer.from([brace]);
 
 /**
  * One text frame (RFC 6455, 5.2: whole, not masked) that holds these bytes and a closing brace after them. `ws` would build the same, but it asks
@@ -16,17 +18,23 @@ const closing = Buffer.from('}');
  */
 export function textFrame(head: Buffer, json: Buffer): readonly Buffer[] {
   const length = head.length + json.length + 1;
-  const lead = leadOf(length);
-  if (length <= copiedBytes) return [Buffer.concat([lead, head, json, closing])];
-  return [Buffer.concat([lead, head]), json, closing];
+  if (length > copiedBytes) return [framed(length, head, head.length), json, closing];
+  const whole = framed(length, head, length);
+  whole.set(json, whole.length - length + head.length);
+  whole[whole.length - 1] = brace;
+  return [whole];
 }
 
-function leadOf(length: number): Buffer {
-  if (length < 126) return Buffer.from([0x81, length]);
-  if (length < 1 << 16) return Buffer.from([0x81, 126, length >> 8, length & 0xff]);
-  const lead = Buffer.from([0x81, 127, 0, 0, 0, 0, 0, 0, 0, 0]);
-  lead.writeBigUInt64BE(BigInt(length), 2);
-  return lead;
+/** The beginning of a frame of that length: what leads it, `head`, and room for the rest of `size` bytes. */
+function framed(length: number, head: Buffer, size: number): Buffer {
+  const leadBytes = length < 126 ? 2 : length < 1 << 16 ? 4 : 10;
+  const bytes = Buffer.allocUnsafe(leadBytes + size);
+  bytes[0] = 0x81;
+  if (leadBytes === 2) bytes[1] = length;
+  else if (leadBytes === 4) bytes.writeUInt16BE(length, bytes.writeUInt8(126, 1));
+  else bytes.writeBigUInt64BE(BigInt(length), bytes.writeUInt8(127, 1));
+  bytes.set(head, leadBytes);
+  return bytes;
 }
 
 /** Gathers what is written to each socket in one turn of the loop, so that it leaves in one system call: those are most of a message's price. */
