@@ -60,24 +60,15 @@ export async function listen({ host, port, limits = defaultLimits, ...options }:
       shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() !== 'h2c',
     },
     (request, response) => {
-      // What was in flight when it stopped listening leaves a kept connection behind, which nobody else would close.
+      // What was in flight when it stopped listening leaves a kept connection behind, which nobody else would close. Not by closeIdleConnections:
+      // to it, whatever has been said is idle, although it may still be on its way.
       response.once('finish', () => {
-        if (!server.listening) closeIdle();
+        if (!server.listening) request.socket.destroySoon();
       });
       if (handle === undefined) void answering.then((late) => (response.destroyed ? undefined : late(request, response)));
       else void handle(request, response);
     },
   );
-  let isClosingIdle = false;
-  // Once for all that end in one turn: each time looks at every connection there is.
-  const closeIdle = () => {
-    if (isClosingIdle) return;
-    isClosingIdle = true;
-    setImmediate(() => {
-      isClosingIdle = false;
-      server.closeIdleConnections();
-    });
-  };
   server.on('upgrade', (request, socket, head) => {
     // Nobody else listens by now, and an error that nobody hears of ends the process.
     socket.on('error', () => socket.destroy());

@@ -1,0 +1,88 @@
+import http from 'node:http';
+import { vi } from 'vitest';
+
+/** One event as it came: its name, and its data as JSON, if it had any. */
+export interface SentEvent {
+  readonly event: string;
+  readonly data:
+    | { readonly data?: unknown; readonly errors?: readonly { readonly message: string; readonly extensions: { readonly code: string } }[] }
+    | undefined;
+}
+
+/** One request for server-sent events, over a connection of its own. */
+export interface EventClient extends Disposable {
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  /** All that came, byte for byte, without the chunks of HTTP. */
+  text(): string;
+  events(): readonly SentEvent[];
+  /** Resolves once that many events have come. */
+  until(count: number): Promise<readonly SentEvent[]>;
+  /** True once the answer is whole, or was cut. */
+  isOver(): boolean;
+  isCut(): boolean;
+  /** Reads no more, so that the server's buffers fill up; or goes on. */
+  pause(): void;
+  resume(): void;
+}
+
+/** Asks for events; resolves with the headers of the answer. */
+export async function askForEvents(url: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<EventClient> {
+  const request = http.request(url, {
+    method: 'POST',
+    agent: false,
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...headers },
+  });
+  const answered = new Promise<http.IncomingMessage>((resolve, reject) => {
+    request.once('response', resolve);
+    request.once('error', reject);
+  });
+  request.end(JSON.stringify(body));
+  const answer = await answered;
+  request.on('error', () => undefined);
+  let text = '';
+  let over: 'whole' | 'cut' | undefined;
+  answer.setEncoding('utf8').on('data', (chunk) => {
+    text += chunk;
+  });
+  answer.once('end', () => {
+    over = 'whole';
+  });
+  answer.once('error', () => {
+    over ??= 'cut';
+  });
+  const events = () => eventsIn(text);
+  return {
+    status: answer.statusCode ?? 0,
+    headers: answer.headers,
+    text: () => text,
+    events,
+    until: async (count) => {
+      await vi.waitUntil(() => events().length >= count);
+      return events();
+    },
+    isOver: () => over !== undefined,
+    isCut: () => over === 'cut',
+    pause: () => void answer.pause(),
+    resume: () => void answer.resume(),
+    [Symbol.dispose]: () => {
+      request.destroy();
+    },
+  };
+}
+
+/** The events of a text, as the specification of server-sent events reads it; comments are none. */
+export function eventsIn(text: string): readonly SentEvent[] {
+  const blocks = text.split('\n\n').slice(0, -1);
+  return blocks.flatMap((block) => {
+    const lines = block.split('\n').filter((line) => !line.startsWith(':'));
+    if (lines.length === 0) return [];
+    const fieldOf = (name: string) =>
+      lines
+        .filter((line) => line.startsWith(`${name}:`))
+        .map((line) => line.slice(name.length + 1).replace(/^ /, ''))
+        .join('\n');
+    const data = fieldOf('data');
+    return [{ event: fieldOf('event'), data: data === '' ? undefined : JSON.parse(data) }];
+  });
+}
