@@ -1,9 +1,13 @@
 import type { Clock } from '../core/clock.ts';
 
+/** In so many turns, spread over the time, all things are seen to: thousands in one would hold up everybody. */
+const maxSlices = 12;
+
 /** Something that happens every so often to each of many things, with one sleeper for them all; none while there is nothing. */
 export class Beats<Thing> {
   readonly #options: BeatsOptions<Thing>;
-  readonly #things = new Set<Thing>();
+  readonly #slices: readonly Set<Thing>[] = Array.from({ length: maxSlices }, () => new Set());
+  readonly #sliceOf = new Map<Thing, Set<Thing>>();
   #sleep: AbortController | undefined;
 
   constructor(options: BeatsOptions<Thing>) {
@@ -12,7 +16,10 @@ export class Beats<Thing> {
 
   /** From now on it happens to it too: for the first time after at most the whole time. */
   add(thing: Thing): void {
-    this.#things.add(thing);
+    if (this.#sliceOf.has(thing)) return;
+    const slice = this.#slices.reduce((least, one) => (one.size < least.size ? one : least));
+    slice.add(thing);
+    this.#sliceOf.set(thing, slice);
     if (this.#sleep !== undefined) return;
     this.#sleep = new AbortController();
     void this.#watch(this.#sleep.signal);
@@ -20,7 +27,9 @@ export class Beats<Thing> {
 
   /** Not any more. Twice is once. */
   delete(thing: Thing): void {
-    if (!this.#things.delete(thing) || this.#things.size > 0) return;
+    if (!this.#sliceOf.get(thing)?.delete(thing)) return;
+    this.#sliceOf.delete(thing);
+    if (this.#sliceOf.size > 0) return;
     this.#sleep?.abort();
     this.#sleep = undefined;
   }
@@ -28,9 +37,12 @@ export class Beats<Thing> {
   async #watch(signal: AbortSignal): Promise<void> {
     const { clock, everyMs, beat } = this.#options;
     while (!signal.aborted) {
-      await clock.sleep(everyMs, signal);
-      if (signal.aborted) return;
-      for (const thing of this.#things) beat(thing);
+      // The first slice is filled first, so it comes last: one thing alone has the whole time before its first beat.
+      for (const slice of this.#slices.toReversed()) {
+        await clock.sleep(everyMs / maxSlices, signal);
+        if (signal.aborted) return;
+        for (const thing of slice) beat(thing);
+      }
     }
   }
 }
