@@ -1,4 +1,5 @@
 // Reads streams over many connections, each as lean as it can be, and says how many messages came or how old they were. Started by `readers.ts`, over IPC.
+import { randomUUID } from 'node:crypto';
 
 import { answerParent } from '../forked.ts';
 import {
@@ -91,7 +92,8 @@ function openOne(command: ReaderCommand & { readonly type: 'open' }): Promise<St
       if (unsynced === 0) return heard(text);
       if (text.includes('"errors":') || text.includes('"type":"error"')) reject(new Error(`expected a stream, got ${text.slice(0, 500)}`));
       if (!text.startsWith('{"type":"connection_ack"')) return first(text);
-      for (let id = 0; id < streamsEach; id += 1) socket.send(JSON.stringify({ id: String(id), type: 'subscribe', payload: { query } }));
+      // Ids as the usual clients make them: no two streams share a frame.
+      for (let n = 0; n < streamsEach; n += 1) socket.send(JSON.stringify({ id: randomUUID(), type: 'subscribe', payload: { query } }));
     };
     const read = (part: Buffer) => (unsynced === 0 ? heardRaw(part.length) : first(part.toString('latin1')));
     const socket = dial(command, { message, read, closed: (reason) => reject(new Error(`a stream ended: ${reason}`)) });
