@@ -84,14 +84,18 @@ async function listObjects(session: Session, kinds: readonly string[], flags: Li
 /** All pages: cursors go on where the last one ended, whatever changes meanwhile. */
 async function* pages({ gateway, clusters }: Session, kinds: readonly string[], flags: ListFlags): AsyncIterable<Page> {
   const extra = flags.output === 'json' ? 'object' : flags.output === 'yaml' ? 'yaml' : '';
-  const query = `query ($kinds: [String!]!, $clusters: [String!], $namespaces: [String!], $labels: String, $first: Int, $after: String) {
-    resources(kinds: $kinds, clusters: $clusters, namespaces: $namespaces, labels: $labels, first: $first, after: $after) {
+  const query = `query ($kinds: [String!]!, $clusters: [String!], $namespaces: [String!], $labels: String,
+    $orderBy: [OrderBy!], $first: Int, $after: String) {
+    resources(kinds: $kinds, clusters: $clusters, namespaces: $namespaces, labels: $labels, orderBy: $orderBy,
+      first: $first, after: $after) {
       items { ${namedFields} ${extra} } pageInfo { hasNextPage endCursor } faults { ${faultFields} }
     }
   }`;
+  // As kubectl prints several kinds: one after the other.
+  const orderBy = kinds.length > 1 ? [{ path: 'kind' }] : null;
   let after: string | null = null;
   do {
-    const variables: JsonObject = { kinds, clusters, ...selectionOf(flags), first: pageSize, after };
+    const variables: JsonObject = { kinds, clusters, ...selectionOf(flags), orderBy, first: pageSize, after };
     const { resources }: { readonly resources: Page } = await gateway.query(query, variables);
     yield resources;
     after = resources.pageInfo.hasNextPage ? resources.pageInfo.endCursor : null;

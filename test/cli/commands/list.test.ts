@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCli } from '../../support/run-cli.ts';
+import { startGateway, type TestGateway } from '../../support/start-gateway.ts';
+
+const pod = (name: string, labels: Readonly<Record<string, string>> = {}, namespace = 'shop') => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, namespace, labels, creationTimestamp: '2025-12-31T23:00:00Z' },
+  spec: { containers: [] },
+});
+const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'worker', creationTimestamp: '2025-12-01T00:00:00Z' } };
+const deployment = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web', namespace: 'shop', annotations: { owner: 'me' } },
+  spec: { replicas: 2, selector: { matchLabels: { app: 'web' } }, template: { metadata: {}, spec: { containers: [] } } },
+};
+const huge = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'huge', namespace: 'shop' }, data: { text: 'a: 1' } };
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({
+    north: [pod('web', { app: 'web' }), pod('other', {}, 'default'), node, deployment, huge],
+    south: [pod('web', { app: 'web' }), deployment],
+  });
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+const list = (...args: string[]) => runCli(gateway, ['list', ...args]);
+
+test('lists objects of all clusters and namespaces, each with its cluster', async () => {
+  const { code, out, err } = await list('pods');
+  expect([code, err]).toEqual([0, '']);
+  expect(out.replaceAll(/\d+m$/gm, '60m')).toBe(
+    [
+      'CLUSTER   NAMESPACE   NAME    AGE\n',
+      'north     default     other   60m\n',
+      'north     shop        web     60m\n',
+      'south     shop        web     60m\n',
+    ].join(''),
+  );
+});
+
+test.each([
+  ['a namespace', ['-n', 'default'], ['north/default/pod/other']],
+  ['two', ['-n', 'default', '-n', 'shop'], ['north/default/pod/other', 'north/shop/pod/web', 'south/shop/pod/web']],
+  ['labels', ['-l', 'app=web'], ['north/shop/pod/web', 'south/shop/pod/web']],
+  ['a cluster', ['--context', 'south'], ['south/shop/pod/web']],
+  ['clusters', ['--context', 'south', '--context', 'north', '-A'], ['north/default/pod/other', 'north/shop/pod/web', 'south/shop/pod/web']],
+])('of %s only, by name', async (_, args, lines) => {
+  const { code, out } = await list('po', '-o', 'name', ...args);
+  expect(code).toBe(0);
+  expect(out).toBe(lines.map((line) => `${line}\n`).join(''));
+});
+
+test('names objects of several kinds with their kind, one kind after the other, and leaves empty what has no namespace', async () => {
+  const { out } = await list('pods,deploy,Node', '--context', 'north');
+  const names = out.split('\n').map((line) => line.split(/ {3,}/).slice(0, 3).join('|').trimEnd());
+  expect(names).toEqual([
+    'CLUSTER|NAMESPACE|NAME',
+    'north|shop|deployment.apps/web',
+    'north|node/worker|31d',
+    'north|default|pod/other',
+    'north|shop|pod/web',
+    '',
+  ]);
+});
+
+test('-o wide adds the API version and the uid', async () => {
+  const { out } = await list('deploy', '-o', 'wide', '--context', 'north');
+  expect(out).toMatch(/^CLUSTER {3}NAMESPACE {3}NAME {3}AGE +APIVERSION {3}UID\nnorth {5}shop {8}web {4}\S+ +apps\/v1 {6}[-\w]{36}\n$/);
+});
+
+test('-o json is a List as kubectl prints it, of whole objects that say their cluster', async () => {
+  const { out } = await list('deploy', '-o', 'json');
+  const { apiVersion, kind, items } = JSON.parse(out) as { apiVersion: string; kind: string; items: (typeof deployment)[] };
+  expect([apiVersion, kind]).toEqual(['v1', 'List']);
+  expect(items.map(({ metadata }) => metadata.annotations)).toEqual([
+    { owner: 'me', 'muster.dev/cluster': 'north' },
+    { owner: 'me', 'muster.dev/cluster': 'south' },
+  ]);
+  expect(items[0]).toMatchObject({ apiVersion: 'apps/v1', kind: 'Deployment', spec: deployment.spec });
+  expect(out).toMatch(/^\{\n {4}"apiVersion": "v1",\n {4}"items": \[\n {8}\{\n {12}"apiVersion": "apps\/v1",\n/);
+});
+
+test('-o json of nothing is an empty List', async () => {
+  const { code, out, err } = await list('deploy', '-n', 'nowhere', '-o', 'json');
+  expect([code, err]).toEqual([0, '']);
+  expect(JSON.parse(out)).toEqual({ apiVersion: 'v1', kind: 'List', metadata: {}, items: [] });
+});
+
+test('-o yaml is a document per object, below its cluster', async () => {
+  const { out } = await list('cm', '-l', '!x', '-n', 'shop', '-o', 'yaml');
+  const documents = out.split('---\n').filter((text) => text.includes('name: huge'));
+  expect(documents).toHaveLength(1);
+  expect(documents[0]).toMatch(/^# cluster: north\napiVersion: v1\nkind: ConfigMap\nmetadata:\n/);
+});
+
+test('says that there is nothing, as kubectl does', async () => {
+  expect(await list('jobs')).toEqual({ code: 0, out: '', err: 'No resources found\n' });
+});
+
+test('goes through all pages', async () => {
+  for (let at = 0; at < 1_203; at++)
+    gateway.cluster('south').put({ apiVersion: 'v1', kind: 'Secret', metadata: { name: `s-${at}`, namespace: 'many' } });
+  await gateway.until(
+    async () =>
+      (await gateway.query<{ secrets: { totalCount: number } }>('{ secrets(namespaces: "many") { totalCount } }')).secrets.totalCount ===
+      1_203,
+  );
+  const { out } = await list('secrets', '-n', 'many', '-o', 'name');
+  expect(new Set(out.trim().split('\n')).size).toBe(1_203);
+});
+
+describe('what is wrong with the command line is one line and exit code 2', () => {
+  test.each([
+    ['an unknown kind', ['list', 'nope'], /^muster: no kind nope.*\n$/],
+    ['an unknown cluster', ['list', 'pods', '--context', 'nroth'], /^muster: .*nroth.*\n$/],
+    ['a selector that is none', ['list', 'pods', '-l', 'a in ('], /^muster: .*\n$/],
+    ['no kind', ['list'], "muster: missing required argument 'kind[,kind]'\n"],
+    ['an empty kind', ['list', 'pods,'], /^muster: .*Expected names of kinds with commas between them.\n$/],
+    ['an unknown format', ['list', 'pods', '-o', 'xml'], /^muster: .*Allowed choices are wide, json, yaml, name.\n$/],
+    ['all namespaces and one', ['list', 'pods', '-A', '-n', 'shop'], /^muster: .*cannot be used with.*\n$/],
+    ['a gateway and a fleet', ['list', 'pods', '--gateway', 'x', '--demo'], /^muster: .*cannot be used with.*\n$/],
+    ['a URL that is none', ['list', 'pods', '--gateway', 'ftp://x'], /^muster: --gateway: expected a URL such as http:.*\n$/],
+    [
+      'a gateway that is not there',
+      ['list', 'pods', '--gateway', 'http://127.0.0.1:1'],
+      'muster: the gateway at http://127.0.0.1:1/graphql cannot be reached: bad port\n',
+    ],
+  ])('%s', async (_, args, line) => {
+    const { code, out, err } = await runCli(gateway, args);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toMatch(line);
+  });
+});
+
+describe('with a cluster that is down', () => {
+  let half: TestGateway;
+  beforeAll(async () => {
+    half = await startGateway({ north: [pod('web')], south: [pod('web')] });
+    await half.query('{ pods { totalCount } }');
+    half.cluster('south').disconnect();
+    await half.until(
+      async () => (await half.query<{ pods: { faults: unknown[] } }>('{ pods { faults { code } } }')).pods.faults.length > 0,
+    );
+  });
+  afterAll(() => half[Symbol.asyncDispose]());
+
+  test('lists what is known of all, and tells what is not so below', async () => {
+    const { code, out, err } = await runCli(half, ['list', 'pods', '-o', 'name']);
+    expect([code, out]).toEqual([0, 'north/shop/pod/web\nsouth/shop/pod/web\n']);
+    expect(err).toMatch(/^warning: south: pods: UNREACHABLE .+\n$/);
+  });
+
+  test('exits with 1 if that cluster was named', async () => {
+    expect((await runCli(half, ['list', 'pods', '--context', 'south'])).code).toBe(1);
+    expect((await runCli(half, ['list', 'pods', '--context', 'north'])).code).toBe(0);
+    expect((await runCli(half, ['clusters', '--context', 'south'])).code).toBe(1);
+  });
+
+  test('clusters shows it, with what is wrong', async () => {
+    const { code, out, err } = await runCli(half, ['clusters']);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^south +v\S+ +(?:UNREACHABLE|DEGRADED) +.*\d+s$/m);
+    expect(err).toMatch(/^warning: south: UNREACHABLE .+\n/);
+  });
+});

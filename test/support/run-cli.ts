@@ -1,0 +1,68 @@
+import { type OwnGateway, type ProgramOptions, runProgram } from '../../src/cli/program.ts';
+import { createFakeTerminal, type FakeTerminal, type FakeTerminalOptions } from './fake-terminal.ts';
+import type { TestGateway } from './start-gateway.ts';
+
+export interface CliOptions extends FakeTerminalOptions {
+  readonly signal?: AbortSignal;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly start?: ProgramOptions['start'];
+}
+
+/** A command that runs against a gateway of a test, whose clock is its own too. */
+export interface RunningCli {
+  readonly terminal: FakeTerminal;
+  /** Its exit code. Time goes on until it ends. */
+  ended(): Promise<number>;
+  /** Time goes on until it is so. */
+  until(isSo: (terminal: FakeTerminal) => boolean): Promise<void>;
+  stop(): void;
+}
+
+/** Runs `muster …` in process, asking that gateway by its URL unless the arguments name another. */
+export function startCli(gateway: TestGateway, args: readonly string[], options: CliOptions = {}): RunningCli {
+  const terminal = createFakeTerminal(options);
+  const life = new AbortController();
+  let code: number | undefined;
+  const run = runProgram(args, {
+    version: '1.2.3',
+    serve: async () => 0,
+    start: options.start ?? refuse,
+    terminal,
+    clock: gateway.clock,
+    environment: options.environment ?? { MUSTER_GATEWAY: gateway.url },
+    directory: '.',
+    signal: options.signal ?? life.signal,
+  }).finally(() => {
+    code ??= -1;
+  });
+  run.then(
+    (exitCode) => {
+      code = exitCode;
+    },
+    () => undefined,
+  );
+  return {
+    terminal,
+    ended: async () => {
+      await gateway.until(() => code !== undefined, 120_000);
+      return run;
+    },
+    until: (isSo) =>
+      gateway.until(() => {
+        if (code !== undefined && !isSo(terminal)) throw new Error(`it ended with ${code}:\n${terminal.written}\n${terminal.told}`);
+        return isSo(terminal);
+      }),
+    stop: () => life.abort(),
+  };
+}
+
+/** What it wrote, and how it ended. */
+export async function runCli(gateway: TestGateway, args: readonly string[], options: CliOptions = {}) {
+  const running = startCli(gateway, args, options);
+  const code = await running.ended();
+  return { code, out: running.terminal.written, err: running.terminal.told };
+}
+
+async function refuse(): Promise<OwnGateway> {
+  throw new Error('expected a command that asks the gateway of the test');
+}
