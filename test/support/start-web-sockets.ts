@@ -236,12 +236,14 @@ export class TestSocket {
 
   /** Resolves once such a message has come. @throws {Error} if the socket is closed before, or after 5 s. */
   async until(isIt: (message: SocketMessage) => boolean): Promise<SocketMessage> {
-    const signal = AbortSignal.timeout(5_000);
+    const late = AbortSignal.timeout(5_000);
     for (;;) {
       const found = this.heard.find(isIt);
       if (found !== undefined) return found;
       if (this.#closed !== undefined) throw new Error(`closed with ${this.#closed.code} ${this.#closed.reason}`);
-      await Promise.race([once(this.ws, 'message', { signal }), once(this.ws, 'close', { signal })]);
+      const heard = new AbortController();
+      const signal = AbortSignal.any([late, heard.signal]);
+      await Promise.race([once(this.ws, 'message', { signal }), once(this.ws, 'close', { signal })]).finally(() => heard.abort());
     }
   }
 
