@@ -54,6 +54,11 @@ export class StreamGroup {
     return true;
   }
 
+  /** True if the message was made already: then `render` costs nothing. */
+  has(message: object): boolean {
+    return this.#renderings.has(message);
+  }
+
   /** A promise only where the document selects what is read live. Neither throws nor rejects. */
   render(message: object): Rendering | Promise<Rendering> {
     const known = this.#renderings.get(message);

@@ -2,14 +2,15 @@ import type { FormattedExecutionResult } from 'graphql';
 import type { MusterError } from '../core/errors.ts';
 import type { StreamListener, StreamReader } from '../load/streams.ts';
 import type { OpenStream, Outlet } from './outlet.ts';
-import type { Rendering } from './stream-group.ts';
+import type { Rendering, StreamGroup } from './stream-group.ts';
 import type { Turns, Worker } from './turns.ts';
 
 export interface StreamOptions {
   readonly outlet: Outlet;
   readonly turns: Turns;
-  /** What a message becomes, and how an error is told. Neither throws. */
-  readonly render: (message: object) => Rendering | Promise<Rendering>;
+  /** Makes of messages what is sent. */
+  readonly group: Pick<StreamGroup, 'has' | 'render'>;
+  /** How an error is told. Does not throw. */
   readonly tell: (error: unknown) => FormattedExecutionResult;
   /** Called once, whatever ended it. */
   readonly onClosed: (why: StreamEnd) => void;
@@ -23,8 +24,11 @@ export interface StreamEnd {
   readonly last?: FormattedExecutionResult;
 }
 
+/** Messages in one piece of work, where others in the group have had them made: written together, ten cost little more than one. */
+const maxReady = 16;
+
 /**
- * Carries messages from a reader to an outlet: one per turn, made as late as there is room for it. Without room nothing is taken, and what comes
+ * Carries messages from a reader to an outlet, each made as late as there is room for it. Without room nothing is taken, and what comes
  * is merged in the reader's queue; while one is being made nobody waits but its own client.
  */
 export class Stream implements OpenStream, StreamListener, Worker {
@@ -80,9 +84,14 @@ export class Stream implements OpenStream, StreamListener, Worker {
     this.#options.outlet.end(why.last);
   }
 
+  /** One message that has to be made; with those before it that others have had made already, as these cost next to nothing. */
   work(): boolean {
     try {
-      return this.#carryOne();
+      for (let ready = 0; ready < maxReady; ready++) {
+        const carried = this.#carryOne();
+        if (carried !== 'ready') return carried === 'made';
+      }
+      return true;
     } catch (error) {
       // A bug in one reader or outlet ends this stream; those that stand behind it in the row are none of its business.
       this.#fail(error);
@@ -90,22 +99,24 @@ export class Stream implements OpenStream, StreamListener, Worker {
     }
   }
 
-  #carryOne(): boolean {
-    const { outlet, render } = this.#options;
-    if (this.#phase !== 'flowing' || this.#reader === undefined) return false;
+  /** What was carried: a message that had to be made for it, one that was ready, or nothing, as there is none or nothing can be sent. */
+  #carryOne(): 'made' | 'ready' | 'nothing' {
+    const { outlet, group } = this.#options;
+    if (this.#phase !== 'flowing' || this.#reader === undefined) return 'nothing';
     if (!outlet.hasRoom()) {
       this.#phase = 'full';
       this.#reader.pause();
-      return false;
+      return 'nothing';
     }
     const message = this.#reader.take();
-    if (message === undefined) return false;
-    const rendering = render(message);
-    if (!(rendering instanceof Promise)) return this.#send(rendering);
+    if (message === undefined) return 'nothing';
+    const carried = group.has(message) ? 'ready' : 'made';
+    const rendering = group.render(message);
+    if (!(rendering instanceof Promise)) return this.#send(rendering) ? carried : 'nothing';
     this.#phase = 'rendering';
     this.#reader.pause();
     void rendering.then((made) => this.#sendLate(made)).catch((error: unknown) => this.#fail(error));
-    return false;
+    return 'nothing';
   }
 
   #sendLate(rendering: Rendering): void {

@@ -176,7 +176,7 @@ export class Subscriptions {
     const stream: Stream = new Stream({
       outlet,
       turns: this.#turns,
-      render: (message) => membership.group.render(message),
+      group: membership.group,
       tell: (error) => this.#told(asked, [error]),
       onClosed: (why) => this.#closed(stream, entry, why),
     });

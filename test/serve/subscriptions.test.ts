@@ -64,7 +64,31 @@ test('each stream has its turn, however much one has to say', async () => {
   }
   for (const n of [1, 2]) harness.source.feed({ n });
   await harness.settle();
-  expect(order.join('')).toBe('abcabc');
+  // What the others have had made costs nothing more, so it is sent at once: a makes 1, b makes 2, c makes none.
+  expect(order.join('')).toBe('abbcca');
+});
+
+test('no stream keeps the others waiting, not even with messages that are ready', async () => {
+  const harness = createStreamHarness();
+  const [first, second, third] = [await harness.open(plain), await harness.open(plain), await harness.open(plain)];
+  first.outlet.room = 0;
+  for (let n = 0; n < 50; n++) harness.source.feed({ n });
+  await harness.settle();
+  first.outlet.room = 100;
+  third.outlet.room = 0;
+  const before = second.outlet.payloads.length;
+  const seenMeanwhile: number[] = [];
+  const send = first.outlet.send.bind(first.outlet);
+  first.outlet.send = (payload) => {
+    seenMeanwhile.push(second.outlet.payloads.length - before);
+    send(payload);
+  };
+  begun(first).resume();
+  harness.source.feed({ n: 50 });
+  await harness.settle();
+  expect(numbers(first).length).toBe(51);
+  expect(seenMeanwhile[15], 'sixteen, then it is the turn of the next').toBe(0);
+  expect(seenMeanwhile[16]).toBe(1);
 });
 
 test.each(['SLOW_CONSUMER', 'FORBIDDEN', 'GONE', 'UNAVAILABLE'] as const)('a reader that ends with %s tells so last', async (code) => {
