@@ -3,7 +3,7 @@ import { lineOfFault } from './cluster-faults.ts';
 import { exitCodes } from './command-failure.ts';
 import { follow } from './follow.ts';
 import { tellLoss } from './follow-logs.ts';
-import { type Change, type ChangesOf, HeldObjects } from './held-objects.ts';
+import { type Change, type ChangesOf, eventHeader, HeldObjects } from './held-objects.ts';
 import { judgeJobs, type Until } from './job-ends.ts';
 import { jobFrame } from './job-frame.ts';
 import { cellsOfJob, countOf, type JobMessage, type JobState, type JobSummary, jobStatusQuery } from './job-status.ts';
@@ -79,7 +79,7 @@ type HeldJob = JobState & { readonly version: string };
 
 function lineShow({ terminal, clock }: Session): Show {
   const held = new HeldObjects<HeldJob>();
-  const columns = createColumns(['CLUSTER', 'NAMESPACE', 'NAME', 'EVENT', 'STATUS', 'COMPLETIONS', 'DURATION', 'AGE']);
+  const columns = createColumns(['CLUSTER', 'NAMESPACE', 'NAME', eventHeader, 'STATUS  ', 'COMPLETIONS', 'DURATION', 'AGE']);
   const row = ({ type, item }: Change<HeldJob>) => {
     const { status, completions, duration, age } = cellsOfJob(item, clock.now());
     return [item.cluster.name, item.namespace, item.name, type, status, completions, duration, age];

@@ -2,7 +2,7 @@ import type { JsonObject } from '../core/json.ts';
 import { type ClusterFault, faultFields, lineOfFault } from './cluster-faults.ts';
 import { follow } from './follow.ts';
 import { tellLoss } from './follow-logs.ts';
-import { type Change, type ChangesOf, type Foldable, HeldObjects } from './held-objects.ts';
+import { type Change, type ChangesOf, eventHeader, type Foldable, HeldObjects } from './held-objects.ts';
 import { ageOf } from './human-duration.ts';
 import { MessageLines } from './message-lines.ts';
 import { kindAndName, type NamedObject } from './object-names.ts';
@@ -67,7 +67,7 @@ interface Show {
 
 function changeLines({ terminal, clock }: Session, { isMixed }: { readonly isMixed: boolean }): Show {
   const held = new HeldObjects<WatchedObject>();
-  const columns = createColumns(['CLUSTER', 'NAMESPACE', 'NAME', 'EVENT', 'AGE']);
+  const columns = createColumns(['CLUSTER', 'NAMESPACE', 'NAME', eventHeader, 'AGE']);
   const row = ({ type, item }: Change<WatchedObject>) => {
     const { cluster, metadata } = item;
     const name = isMixed ? kindAndName(item) : metadata.name;

@@ -6,6 +6,8 @@ export interface CliOptions extends FakeTerminalOptions {
   readonly signal?: AbortSignal;
   readonly environment?: Readonly<Record<string, string>>;
   readonly start?: ProgramOptions['start'];
+  /** In place of those of the gateway. */
+  readonly streams?: ProgramOptions['streams'];
 }
 
 /** A command that runs against a gateway of a test, whose clock is its own too. */
@@ -27,6 +29,7 @@ export function startCli(gateway: TestGateway, args: readonly string[], options:
     version: '1.2.3',
     serve: async () => 0,
     start: options.start ?? refuse,
+    ...(options.streams === undefined ? {} : { streams: options.streams }),
     terminal,
     clock: gateway.clock,
     environment: options.environment ?? { MUSTER_GATEWAY: gateway.url },

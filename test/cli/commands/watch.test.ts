@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { StreamLost, StreamRefused } from '../../../src/cli/open-stream.ts';
+import { jobState, summaryOf } from '../../support/job-states.ts';
+import { type CliOptions, startCli } from '../../support/run-cli.ts';
+import { createScriptedStreams } from '../../support/scripted-streams.ts';
+import { startGateway, type TestGateway } from '../../support/start-gateway.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({ north: [], south: [] });
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+function watching(args: readonly string[], options: CliOptions = {}) {
+  const script = createScriptedStreams();
+  return { ...script, ...startCli(gateway, ['watch', ...args], { ...options, streams: script.streams }) };
+}
+
+const pod = (name: string, version = '1', cluster = 'north') => ({
+  id: `${cluster}-${name}`,
+  apiVersion: 'v1',
+  kind: 'Pod',
+  cluster: { name: cluster },
+  metadata: { name, namespace: 'shop', creationTimestamp: new Date(gateway.clock.now()).toISOString(), resourceVersion: version },
+  object: { kind: 'Pod', metadata: { name } },
+});
+
+const change = (type: string, parts: object = {}, cluster = 'north') => ({
+  type,
+  cluster: { name: cluster },
+  kind: { group: '', kind: 'Pod' },
+  cursor: `cursor of ${type}`,
+  fault: null,
+  added: [],
+  modified: [],
+  deleted: [],
+  ...parts,
+});
+
+describe('objects', () => {
+  test('are told as they are first, then as they change, in columns', async () => {
+    const { send, until, stop, ended, terminal, asked } = watching(['po', '-n', 'shop', '-l', 'app=web', '--context', 'north']);
+    send('resources', change('INITIAL', { added: [pod('web'), pod('recommendations')] }));
+    send('resources', change('SYNCED'));
+    send('resources', change('LIVE', { modified: [pod('web', '2')], deleted: [pod('recommendations')] }));
+    await until(({ written }) => written.split('\n').length > 5);
+    expect(terminal.written.replaceAll(/\d+s/g, '0s')).toBe(
+      [
+        'CLUSTER   NAMESPACE   NAME              EVENT      AGE\n',
+        'north     shop        web               ADDED      0s\n',
+        'north     shop        recommendations   ADDED      0s\n',
+        'north     shop        recommendations   DELETED    0s\n',
+        'north     shop        web               MODIFIED   0s\n',
+      ].join(''),
+    );
+    expect(asked[0]?.variables).toEqual({ kinds: ['po'], clusters: ['north'], namespaces: ['shop'], labels: 'app=web', after: null });
+    stop();
+    await ended();
+  });
+
+  test('go on where they were lost; what fell behind is told', async () => {
+    const { send, fail, until, stop, ended, terminal, asked } = watching(['pods']);
+    send('resources', change('INITIAL', { added: [pod('web')] }));
+    fail(new StreamLost('1001', { wasOpen: true }));
+    send('resources', change('LIVE', { added: [pod('api')] }));
+    const fault = { code: 'UNREACHABLE', message: 'the connection was refused', cluster: { name: 'south' }, kind: { plural: 'pods' } };
+    send('resources', change('FAILED', { fault }, 'south'));
+    await until(({ told }) => told.includes('south'));
+    expect(asked.map(({ variables }) => variables?.after)).toEqual([null, 'cursor of INITIAL']);
+    expect(terminal.told).toBe(
+      'warning: 1001: trying again in 1 s\nthe gateway is there again\nwarning: south: pods: UNREACHABLE the connection was refused\n',
+    );
+    expect(terminal.written.match(/ADDED/g)).toHaveLength(2);
+    stop();
+    await ended();
+  });
+
+  test('begin anew where the cursor is refused, and only the difference is told', async () => {
+    const { send, fail, until, stop, ended, terminal, asked } = watching(['pods']);
+    send('resources', change('INITIAL', { added: [pod('web'), pod('gone')] }));
+    send('resources', change('SYNCED'));
+    fail(new StreamLost('1006', { wasOpen: true }));
+    fail(new StreamRefused(2, 'no such cursor'));
+    send('resources', change('INITIAL', { added: [pod('web'), pod('new')] }));
+    send('resources', change('SYNCED'));
+    await until(({ written }) => written.includes('DELETED'));
+    expect(asked.map(({ variables }) => variables?.after)).toEqual([null, 'cursor of SYNCED', null]);
+    const events = terminal.written.split('\n').map((line) => line.split(/ {3,}/).slice(2, 4).join(' '));
+    expect(events).toEqual(['NAME EVENT', 'web ADDED', 'gone ADDED', 'new ADDED', 'gone DELETED', '']);
+    stop();
+    await ended();
+  });
+
+  test('of several kinds say theirs', async () => {
+    const { send, until, stop, ended, terminal } = watching(['pods,jobs']);
+    send('resources', change('INITIAL', { added: [pod('web')] }));
+    await until(({ written }) => written.includes('ADDED'));
+    expect(terminal.written).toContain(' pod/web ');
+    stop();
+    await ended();
+  });
+
+  test('-o json prints the messages, with whole objects; what begins anew is told by RESET', async () => {
+    const { send, fail, until, stop, ended, terminal } = watching(['pods', '-o', 'json']);
+    send('resources', change('INITIAL', { added: [pod('web')] }));
+    fail(new StreamLost('1006', { wasOpen: true }));
+    fail(new StreamRefused(2, 'no such cursor'));
+    send('resources', change('INITIAL', { added: [pod('api')] }));
+    await until(({ written }) => written.includes('api'));
+    const messages = terminal.written
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(messages.map(({ type, cluster, added }) => [type, cluster.name, added])).toEqual([
+      ['INITIAL', 'north', [{ kind: 'Pod', metadata: { name: 'web' } }]],
+      ['RESET', 'north', []],
+      ['INITIAL', 'north', [{ kind: 'Pod', metadata: { name: 'api' } }]],
+    ]);
+    stop();
+    await ended();
+  });
+});
+
+const clusters = ['north', 'south'];
+const complete = {
+  phase: 'COMPLETE',
+  succeeded: 1,
+  completionTime: '2026-01-01T00:00:12Z',
+  job: { metadata: { creationTimestamp: '2026-01-01T00:00:00Z', resourceVersion: '2' } },
+};
+const status = (type: string, jobs: readonly ReturnType<typeof jobState>[], parts: object = {}, behind: readonly string[] = []) => ({
+  ...change(type, parts),
+  summary: summaryOf(jobs, clusters, behind),
+});
+
+describe('jobs', () => {
+  test('are a line per change where nobody looks', async () => {
+    const { send, until, stop, ended, terminal } = watching(['jobs.batch']);
+    const [before, after] = [jobState('north', 'nightly'), jobState('north', 'nightly', complete)];
+    send('jobStatus', status('INITIAL', [before], { added: [before] }));
+    send('jobStatus', status('LIVE', [after], { modified: [after] }));
+    await until(({ written }) => written.includes('Complete'));
+    const lines = terminal.written.split('\n').map((line) => line.split(/ {3,}/));
+    expect(lines[0]).toEqual(['CLUSTER', 'NAMESPACE', 'NAME', 'EVENT', 'STATUS', 'COMPLETIONS', 'DURATION', 'AGE']);
+    expect(lines[1]?.slice(0, 6)).toEqual(['north', 'batch', 'nightly', 'ADDED', 'Running', '0/1']);
+    expect(lines[2]?.slice(0, 7)).toEqual(['north', 'batch', 'nightly', 'MODIFIED', 'Complete', '1/1', '12s']);
+    expect(terminal.frames).toEqual([]);
+    stop();
+    await ended();
+  });
+
+  test('are a table on a terminal, drawn anew as they change, as time passes and as its size does', async () => {
+    const { send, until, stop, ended, terminal } = watching(['jobs'], { isInteractive: true });
+    const [before, after] = [jobState('north', 'nightly'), jobState('north', 'nightly', complete)];
+    await until(({ frames }) => frames.length > 0);
+    expect(terminal.frames[0]).toEqual(['waiting for the first state']);
+    send('jobStatus', status('INITIAL', [before], { added: [before] }));
+    await until(({ frames }) => frames.at(-1)?.some((line) => line.includes('Running')) === true);
+    const drawn = terminal.frames.length;
+    await gateway.pass(3_000);
+    expect(terminal.frames.length - drawn).toBeGreaterThanOrEqual(2);
+    expect(terminal.frames.length - drawn).toBeLessThanOrEqual(4);
+    terminal.resize(80, 3);
+    await until(({ frames }) => (frames.at(-1)?.length ?? 0) <= 3);
+    terminal.resize(80, 24);
+    send('jobStatus', status('LIVE', [after], { modified: [after] }));
+    await until(({ frames }) => frames.at(-1)?.some((line) => line.includes('Complete')) === true);
+    expect(terminal.written).toBe('');
+    stop();
+    await ended();
+    expect(terminal.settled).toBeGreaterThan(0);
+    expect(gateway.clock.sleepers).toBeLessThan(100);
+  });
+
+  test('many changes at once are one frame', async () => {
+    const { send, until, stop, ended, terminal } = watching(['jobs'], { isInteractive: true });
+    await until(({ frames }) => frames.length > 0);
+    const jobs = Array.from({ length: 200 }, (_, at) => jobState('north', `job-${at}`));
+    for (const [at, job] of jobs.entries()) send('jobStatus', status('LIVE', jobs.slice(0, at + 1), { added: [job] }));
+    await until(({ frames }) => frames.at(-1)?.at(-1)?.startsWith('all     200') === true);
+    expect(terminal.frames.length).toBeLessThan(10);
+    stop();
+    await ended();
+  });
+
+  const ends = async (until: string, ...messages: readonly object[]) => {
+    const cli = watching(['jobs', '--until', until]);
+    for (const message of messages) cli.send('jobStatus', message);
+    return { code: await cli.ended(), told: cli.terminal.told };
+  };
+  const [running, good, bad] = [jobState('north', 'a'), jobState('north', 'b', complete), jobState('south', 'c', { phase: 'FAILED' })];
+
+  test('--until any ends well once one is complete, badly once all have failed', async () => {
+    const none = status('SYNCED', []);
+    expect(await ends('any', none, status('LIVE', [running]), status('LIVE', [running, good]))).toEqual({
+      code: 0,
+      told: '2 Jobs: 1 complete, 0 failed\n',
+    });
+    expect(await ends('any', none, status('LIVE', [running, bad]), status('LIVE', [bad]))).toEqual({
+      code: 1,
+      told: '1 Job: 0 complete, 1 failed\n',
+    });
+  });
+
+  test('--until all ends well once each is complete and every cluster is in sync, badly once one has failed', async () => {
+    const unsure = status('LIVE', [good], {}, ['south']);
+    expect(await ends('all', status('SYNCED', []), unsure, status('LIVE', [running, good]), status('LIVE', [good]))).toEqual({
+      code: 0,
+      told: '1 Job: 1 complete, 0 failed\n',
+    });
+    expect(await ends('all', status('LIVE', [running, good]), status('LIVE', [running, bad], {}, ['south']))).toEqual({
+      code: 1,
+      told: '2 Jobs: 0 complete, 1 failed\n',
+    });
+  });
+
+  test('--until leaves the table as it was last', async () => {
+    const { send, ended, terminal } = watching(['jobs', '--until', 'all'], { isInteractive: true });
+    send('jobStatus', status('INITIAL', [good], { added: [good] }));
+    expect(await ended()).toBe(0);
+    expect(terminal.frames.at(-1)?.join('\n')).toContain('Complete');
+  });
+
+  test('-o json prints the messages with their summaries', async () => {
+    const { send, until, stop, ended, terminal } = watching(['jobs', '-o', 'json'], { isInteractive: true });
+    const message = status('LIVE', [good], { added: [good] });
+    send('jobStatus', message);
+    await until(({ written }) => written.endsWith('\n'));
+    expect(JSON.parse(terminal.written)).toEqual(message);
+    stop();
+    await ended();
+  });
+});
+
+test.each([
+  ['--until of another kind', ['pods', '--until', 'all'], 'muster: expected --until with jobs, got it with pods\n'],
+  ['an unknown kind', ['nope'], /^muster: no kind nope.*\n$/],
+  ['an unknown word', ['jobs', '--until', 'some'], /^muster: .*Allowed choices are any, all.\n$/],
+])('refuses %s', async (_, args, line) => {
+  const { ended, terminal } = watching(args);
+  expect(await ended()).toBe(2);
+  expect(terminal.told).toMatch(line);
+});
