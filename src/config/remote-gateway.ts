@@ -41,7 +41,9 @@ export async function remoteGateway({
 /** `127.0.0.1:4000` is an address too, and the path is known. */
 function urlOf(text: string, by: string): string {
   const url = URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '')
+  if (url !== null && `${url.username}${url.password}${url.search}` !== '')
+    throw new MusterError('BAD_INPUT', `${by}: expected a URL without user and query: a token is read from --token-file`);
+  if (url === null || !/^https?:$/.test(url.protocol))
     throw new MusterError('BAD_INPUT', `${by}: expected a URL such as http://127.0.0.1:4000/graphql, got ${shown(text)}`);
   if (url.pathname === '/') url.pathname = '/graphql';
   url.hash = '';

@@ -1,6 +1,9 @@
-import { expect, test } from 'vitest';
-import { runProgram } from '../../src/cli/program.ts';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { type ProgramOptions, runProgram } from '../../src/cli/program.ts';
 import type { Flags } from '../../src/config/config.ts';
+import { MusterError } from '../../src/core/errors.ts';
 import { createFakeTerminal } from '../support/fake-terminal.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
@@ -77,4 +80,95 @@ test.each([[['--help']], [['help']], [['serve', '--help']]])('helps with every f
 
 test('tells its version', async () => {
   expect((await run('--version')).out).toBe('1.2.3\n');
+});
+
+describe('a command that asks a gateway', () => {
+  const refusing = (code: string, message: string) => async () => {
+    throw new MusterError(code as 'BAD_INPUT', message);
+  };
+
+  async function runWith(args: readonly string[], parts: Partial<ProgramOptions> = {}, terminal = createFakeTerminal()) {
+    const code = await runProgram(args, {
+      version: '1.2.3',
+      serve: async () => 0,
+      start: refusing('BAD_INPUT', 'nothing is started'),
+      terminal,
+      clock: createManualClock(),
+      environment: {},
+      directory: '.',
+      signal: new AbortController().signal,
+      ...parts,
+    });
+    return { code, out: terminal.written, err: terminal.told, terminal };
+  }
+
+  test('starts one for itself where none is named, tells how far that is, shows its token, and ends it', async () => {
+    const seen: { flags?: unknown; authorization?: string | undefined; hasEnded: boolean } = { hasEnded: false };
+    const server = createServer((request, response) => {
+      seen.authorization = request.headers.authorization;
+      response.setHeader('content-type', 'application/json').end('{"data":{"clusters":[]}}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const start: ProgramOptions['start'] = async ({ flags, onProgress }) => {
+      seen.flags = { ...flags };
+      onProgress({ cluster: 'north', step: 'synced', version: 'v1', objects: 1 });
+      onProgress({ cluster: 'south', step: 'connecting' });
+      const dispose = async () => {
+        seen.hasEnded = true;
+      };
+      return { address: { url: `http://127.0.0.1:${port}/graphql`, token: 'correct-horse' }, [Symbol.asyncDispose]: dispose };
+    };
+    const { code, err, terminal } = await runWith(
+      ['clusters', '--demo', '--config', 'c'],
+      { start },
+      createFakeTerminal({ isWatched: true }),
+    );
+    server.close();
+    expect([code, err]).toEqual([0, 'No clusters found\n']);
+    expect(seen).toEqual({ flags: { demo: true, config: 'c' }, authorization: 'Bearer correct-horse', hasEnded: true });
+    expect(terminal.statuses).toEqual(['starting: 1 of 1 clusters', 'starting: 1 of 2 clusters, waiting for south (connecting)', '']);
+  });
+
+  test('a fleet that is named wins over a gateway of the environment', async () => {
+    const environment = { MUSTER_GATEWAY: '127.0.0.1:1' };
+    expect((await runWith(['clusters', '--demo'], { environment })).err).toBe('muster: nothing is started\n');
+    expect((await runWith(['clusters'], { environment })).err).toContain('http://127.0.0.1:1/graphql');
+  });
+
+  test('ends at once when the signal aborts, also while a gateway starts', async () => {
+    const life = new AbortController();
+    const running = runWith(['clusters'], { signal: life.signal, start: () => new Promise(() => undefined) });
+    life.abort();
+    const { out, err, terminal } = await running;
+    expect([out, err]).toEqual(['', '']);
+    expect(terminal.settled).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ['wants a token', 401, 'application/json', '{}', /wants a token: expected --token-file\n$/],
+    [
+      'is none',
+      200,
+      'text/html',
+      '<html>',
+      /^muster: expected a gateway at http:\S+, got an answer that is not GraphQL \(200 text\/html\)\n$/,
+    ],
+    ['is none either', 404, 'application/json', '{"error":"x"}', /^muster: expected a gateway at/],
+  ])('a gateway that %s is one line and exit code 2', async (_, status, type, body, line) => {
+    const server = createServer((__, response) => response.writeHead(status, { 'content-type': type }).end(body));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { code, err } = await runWith(['clusters', '--gateway', `127.0.0.1:${(server.address() as AddressInfo).port}`]);
+    server.close();
+    expect(code).toBe(2);
+    expect(err).toMatch(line);
+  });
+
+  test.each(['clusters', 'list', 'watch', 'logs', 'query'])('%s --help tells how a gateway is found', async (command) => {
+    const { code, out } = await runWith([command, '--help']);
+    expect(code).toBe(0);
+    for (const flag of ['--context', '--gateway', '--token-file', '--kubeconfig', '--demo', '--config'])
+      expect(out.split(`\n  ${flag} `)).toHaveLength(2);
+    expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
 });

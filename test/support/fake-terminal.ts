@@ -8,6 +8,8 @@ export interface FakeTerminal extends Terminal {
   readonly told: string;
   /** Each frame that was drawn. */
   readonly frames: readonly (readonly string[])[];
+  /** Each status, the empty ones too. */
+  readonly statuses: readonly string[];
   /** How often what was drawn was left as it is. */
   readonly settled: number;
   /** Changes the size, as who uses it does. */
@@ -31,6 +33,7 @@ export function createFakeTerminal({
 }: FakeTerminalOptions = {}): FakeTerminal {
   const seen = { written: '', told: '', settled: 0 };
   const frames: (readonly string[])[] = [];
+  const statuses: string[] = [];
   const listeners = new Set<() => void>();
   let size = { columns: 80, rows: 24 };
   return {
@@ -43,7 +46,7 @@ export function createFakeTerminal({
     err: (text) => {
       seen.told += text;
     },
-    status: () => undefined,
+    status: (text) => statuses.push(text),
     draw: (lines) => frames.push(lines),
     settle: () => {
       seen.settled += 1;
@@ -68,5 +71,6 @@ export function createFakeTerminal({
       return seen.settled;
     },
     frames,
+    statuses,
   };
 }
