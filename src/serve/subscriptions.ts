@@ -133,14 +133,17 @@ export class Subscriptions {
    * WebSocket end with it.
    */
   async drain(spreadMs: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
     this.#isClosed = true;
     for (const { asking } of this.#openings) asking.life.abort(shuttingDown());
     const ending = [...this.#streams.keys()].filter(({ outlet }) => outlet.transport === 'sse');
-    const slices = Math.max(1, Math.floor(spreadMs / sliceMs));
-    const perSlice = Math.ceil(ending.length / slices);
-    for (let next = 0; next < ending.length; next += perSlice) {
-      if (next > 0) await this.#options.clock.sleep(sliceMs, signal);
-      for (const stream of ending.slice(next, next + perSlice)) stream.end({ reason: 'SHUTTING_DOWN' });
+    const startMs = clock.monotonic();
+    for (let next = 0; next < ending.length; ) {
+      const share = spreadMs < sliceMs || signal.aborted ? 1 : (clock.monotonic() - startMs) / spreadMs;
+      const due = Math.floor(share * ending.length) + 1;
+      for (const stream of ending.slice(next, due)) stream.end({ reason: 'SHUTTING_DOWN' });
+      next = due;
+      if (next < ending.length) await clock.sleep(sliceMs, signal);
     }
   }
 
