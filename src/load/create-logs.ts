@@ -4,9 +4,12 @@ import type { ClusterName } from '../core/names.ts';
 import type { Model } from '../model/model.ts';
 import type { Mirrors } from '../watch/mirrors.ts';
 import { createClusterViews } from './cluster-views.ts';
+import { followLogs } from './follow-logs.ts';
 import type { Logs } from './logs.ts';
+import { createQueueBudget, type QueueBudget } from './queue-budget.ts';
 import { createPodLogReader, readLogs } from './read-logs.ts';
 import type { LiveMember } from './singles.ts';
+import { createUpstreamFollows } from './upstream-follows.ts';
 
 export interface LogsOptions {
   readonly mirrors: Mirrors;
@@ -15,19 +18,20 @@ export interface LogsOptions {
   readonly model: () => Model;
   /** Undefined if no such cluster belongs to the fleet any more. */
   readonly member: (name: ClusterName) => LiveMember | undefined;
+  /** What the queues of all streams may hold together; by default one of its own. */
+  readonly queues?: QueueBudget;
   readonly clock: Clock;
 }
 
 /** Logs over these clusters. It owns nothing that has to be ended: each request and each reader gives back what it holds. */
-export function createLogs({ mirrors, access, model, member, clock }: LogsOptions): Logs {
+export function createLogs({ mirrors, access, model, member, queues = createQueueBudget(), clock }: LogsOptions): Logs {
   const views = createClusterViews({ mirrors, access, settingsOf: (name) => member(name)?.settings });
   const options = { mirrors, access, views, model, member, clock };
+  const follows = createUpstreamFollows();
   const readOfPod = createPodLogReader(options);
   return {
     read: (context, selection, extent) => readLogs(options, context, { selection, extent }),
     readOfPod: (context, row, extent) => readOfPod(context, { row, extent }),
-    follow: () => {
-      throw new Error('being built');
-    },
+    follow: (context, selection, extent) => followLogs({ ...options, follows, queues }, context, { selection, extent }),
   };
 }

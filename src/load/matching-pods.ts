@@ -36,8 +36,13 @@ export function selectedContainers(pod: KubernetesObject, { container }: Checked
   return container === undefined ? all : all.filter((name) => name === container);
 }
 
-/** Where in one cluster a caller may read logs: undefined where they may, else the fault. */
-export type LogRight = (namespace: string) => Fault | undefined;
+/** Where in one cluster a caller may read logs. */
+export interface LogRight {
+  /** Not in a single namespace. */
+  readonly isNone: boolean;
+  /** Why logs of this namespace may not be read; undefined if they may. */
+  refusal(namespace: string): Fault | undefined;
+}
 
 /** Asks for the right to read logs in one cluster: `get` on `pods/log`, apart from that to see the Pods. */
 export async function logRightIn(
@@ -47,16 +52,20 @@ export async function logRightIn(
 ): Promise<LogRight> {
   const question: AccessQuestion = { caller, cluster, kind: podKind, subresource: 'log', verb: 'get' };
   const sight = await access.sightOf(question, signal);
-  return (namespace) => {
-    if (sight.type === 'all') return undefined;
-    if (sight.type === 'none') return sight.fault;
-    if (sight.namespaces.has(namespace)) return undefined;
-    const message = `logs of Pods in the namespace ${namespace} may not be read`;
-    return { code: 'FORBIDDEN', cluster, kind: podKind, message, retry: 'NEVER' };
+  return {
+    isNone: sight.type === 'none',
+    refusal(namespace) {
+      if (sight.type === 'all') return undefined;
+      if (sight.type === 'none') return sight.fault;
+      if (sight.namespaces.has(namespace)) return undefined;
+      const message = `logs of Pods in the namespace ${namespace} may not be read`;
+      return { code: 'FORBIDDEN', cluster, kind: podKind, message, retry: 'NEVER' };
+    },
   };
 }
 
-function byPlace(a: KubernetesObject, b: KubernetesObject): number {
+/** By namespace and name. */
+export function byPlace(a: KubernetesObject, b: KubernetesObject): number {
   return compareText(a.metadata.namespace ?? '', b.metadata.namespace ?? '') || compareText(a.metadata.name, b.metadata.name);
 }
 

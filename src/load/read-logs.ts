@@ -139,7 +139,7 @@ async function readTarget(
 ): Promise<PodLogView> {
   const { cluster, ...place } = target;
   const right = await logRightIn(access, { caller, cluster: cluster.name }, signal);
-  const refused = right(target.namespace);
+  const refused = right.refusal(target.namespace);
   if (refused !== undefined) return withFault(target, refused);
   const api = member(cluster.name)?.api;
   if (api === undefined) return withFault(target, hasLeft(cluster.name));
