@@ -13,6 +13,8 @@ export interface ClusterViews {
   /** By name, in order of code units. */
   visible(caller: Caller): readonly ClusterView[];
   find(caller: Caller, name: string): ClusterView | undefined;
+  /** Whoever looks: for those who have asked whether it may be seen. */
+  member(name: ClusterName): ClusterView | undefined;
   /**
    * Those named, each once, by name.
    *
@@ -80,7 +82,12 @@ export function createClusterViews({ mirrors, access, settingsOf }: ClusterViews
     throw new MusterError('BAD_INPUT', `no cluster named ${JSON.stringify(name.slice(0, 80))}${hint}`);
   }
 
-  return { visible, find, named };
+  function member(name: ClusterName): ClusterView | undefined {
+    const state = mirrors.cluster(name);
+    return state === undefined ? undefined : viewOf(state);
+  }
+
+  return { visible, find, member, named };
 }
 
 const node = { group: '', kind: 'Node' };

@@ -139,7 +139,7 @@ export function absenceOf(ask: Ask, mirrors: Mirrors): SyncState & { readonly fa
 }
 
 /** A mirror that is neither whole nor failed is a fault of its part, also where the mirror itself names none. */
-function syncViewOf(ask: Ask, state: SyncState): SyncView {
+export function syncViewOf(ask: Ask, state: SyncState): SyncView {
   const { cluster, kind } = ask;
   if (state.phase !== 'SYNCING' || state.fault !== undefined) return { ...state, cluster, kind };
   return { ...state, cluster, kind, fault: faultOf(ask, 'SYNCING') };
@@ -151,7 +151,8 @@ const messages = {
   NOT_SERVED: 'the cluster does not serve this kind',
 } as const;
 
-function faultOf({ cluster, kind }: Ask, code: keyof typeof messages): Fault {
+/** What is wrong with a part as a whole, in the words that lists and streams share. */
+export function faultOf({ cluster, kind }: Pick<Ask, 'cluster' | 'kind'>, code: keyof typeof messages): Fault {
   const retry = code === 'SYNCING' ? 'LATER' : 'NEVER';
   return {
     code,

@@ -1,12 +1,21 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { invariant, MusterError } from '../core/errors.ts';
 
-/** What a cursor is good for: nobody else's cursor and none of another list opens. */
-export interface SealScope {
+/** What a cursor is good for: none of another list or stream opens. */
+export type SealScope = ListScope | StreamScope;
+
+/** Nobody else's cursor opens: it names an object. */
+export interface ListScope {
   /** `Caller.key`. */
   readonly callerKey: string;
   /** Whatever decides which objects the list holds, and in what order: equal text, equal list. */
   readonly filter: string;
+}
+
+/** Whoever holds it may open it: it holds versions only and authorises nothing, so that all readers of a stream share one. */
+export interface StreamScope {
+  /** Whatever decides which objects are streamed: equal text, equal stream. */
+  readonly stream: string;
 }
 
 /** Turns positions into cursors that say nothing to whoever holds them, and back. */
@@ -23,8 +32,8 @@ const algorithm = 'aes-256-gcm';
 const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
-/** More than eight keys of 1,024 characters take. */
-const maxCursorLength = 131_072;
+/** More than eight keys of 1,024 characters take, and the versions of 20 kinds in 1,000 clusters. */
+const maxCursorLength = 1_048_576;
 
 /**
  * Seals with AES-256-GCM. Replicas with the same key read each other's cursors; after a change of the key old ones are refused.
@@ -70,7 +79,7 @@ function digestOf(scope: SealScope): Uint8Array {
   const known = digests.get(scope);
   if (known !== undefined) return known;
   const digest = createHash('sha256')
-    .update(JSON.stringify([scope.callerKey, scope.filter]))
+    .update(JSON.stringify('stream' in scope ? ['stream', scope.stream, null] : [scope.callerKey, scope.filter]))
     .digest();
   digests.set(scope, digest);
   return digest;

@@ -7,7 +7,7 @@ export type ObjectEvent = Extract<StoreEvent, { readonly type: 'applied' | 'dele
 /** One change of a mirror as it waits for readers: shared by all of them. */
 export interface Change {
   readonly event: ObjectEvent;
-  /** Equal for changes of one object: uid, namespace and name, as two objects of one name are two. */
+  /** `keyOfObject`: uid, namespace and name, as two objects of one name are two. */
   readonly key: string;
   /** Estimated bytes that it keeps alive. */
   readonly bytes: number;
@@ -18,6 +18,7 @@ export function changeOf(event: ObjectEvent, bytes: number): Change {
   return { event, key: keyOfObject(event.object), bytes };
 }
 
-function keyOfObject({ metadata: { uid = '', namespace = '', name } }: KubernetesObject): string {
+/** Equal for states of one object. */
+export function keyOfObject({ metadata: { uid = '', namespace = '', name } }: KubernetesObject): string {
   return `${uid}/${namespace}/${name}`;
 }

@@ -1,0 +1,63 @@
+import { type Draft, draftsOf, type Knowledge, type Part } from './stream-draft.ts';
+
+/** What a reader knows of all sources at one moment, as it goes into its cursors and summaries: what is `base`, but for what `over` says. */
+export interface Known<Standing> {
+  readonly base: Standing;
+  readonly over: () => ReadonlyMap<string, Knowledge['position']>;
+}
+
+/**
+ * Messages that one or many readers get one after the other, the same objects for all. Immutable for those who read it; a message is made when it
+ * is first asked for, and again if nobody has held it meanwhile: a reader that stands still keeps the run alive, but not what was rendered.
+ */
+export interface Run<Message extends object> {
+  readonly length: number;
+  messageAt(index: number): Message | undefined;
+}
+
+/** What makes the messages of a run: drafts, and what is known after each. */
+export interface RunOptions<Message extends object, Standing> {
+  readonly parts: readonly Part[];
+  /** What its readers know of each of the sources before it. */
+  readonly before: (part: Part) => Knowledge;
+  /** What they know when all of it was told. */
+  readonly standing: Standing;
+  /** What they know beside these parts, of sources that have nothing to say now. */
+  readonly beside?: ReadonlyMap<string, Knowledge['position']>;
+  readonly make: (draft: Draft, known: Known<Standing>) => Message;
+}
+
+/** The messages of these parts, source by source. */
+export function createRun<Message extends object, Standing>({
+  parts,
+  before,
+  standing,
+  beside,
+  make,
+}: RunOptions<Message, Standing>): Run<Message> {
+  const steps = parts.flatMap((part, index) => draftsOf(part, before(part)).map((draft) => ({ draft, index })));
+  const made: WeakRef<Message>[] = [];
+  // The one that most readers are at.
+  let latest: Message | undefined;
+
+  /** Sources that come later are known as they were before. */
+  const overAt = (draft: Draft, index: number) =>
+    new Map([
+      ...(beside ?? []),
+      ...parts.slice(index + 1).map((part) => [part.source.key, before(part).position] as const),
+      [draft.source.key, draft.position] as const,
+    ]);
+
+  return {
+    length: steps.length,
+    messageAt(number) {
+      const known = made[number]?.deref();
+      if (known !== undefined) return known;
+      const step = steps[number];
+      if (step === undefined) return undefined;
+      latest = make(step.draft, { base: standing, over: () => overAt(step.draft, step.index) });
+      made[number] = new WeakRef(latest);
+      return latest;
+    },
+  };
+}

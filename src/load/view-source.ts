@@ -1,0 +1,381 @@
+import { createHash } from 'node:crypto';
+import { invariant } from '../core/errors.ts';
+import type { Fault } from '../core/faults.ts';
+import { apiVersionOf, type ServedResource } from '../core/kinds.ts';
+import type { ClusterName } from '../core/names.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import type { ModelKind } from '../model/model.ts';
+import { type Conditions, createMatcher, selectAll } from '../store/matching.ts';
+import type { Following, StoreEvent } from '../store/mirror-store.ts';
+import type { QuerySight, QuerySource } from '../store/query-source.ts';
+import type { MirrorLease, Mirrors } from '../watch/mirrors.ts';
+import { createChangesQueue, type ObjectChange } from './changes-queue.ts';
+import { redact } from './manifest.ts';
+import { type Ask, absenceOf, faultOf, syncViewOf } from './parts.ts';
+import type { ClusterView, Row, SyncView } from './reads.ts';
+import { batchesOf, changeOfTransition, transitionIn } from './selection-changes.ts';
+import { type Position, sourceKey, voidPosition } from './stream-cursor.ts';
+import { ignorance, type Knowledge, type News, type Origin, type Part } from './stream-draft.ts';
+import { createTally, type Tally } from './tally.ts';
+
+/** What a view asks of each of its sources. */
+export interface SourceQuestion {
+  readonly conditions: Conditions;
+  /** The filter asks of the cluster too: what is found changes with it. */
+  readonly ofCluster: boolean;
+  /** The clusters were named: that one does not serve the kind is then a fault. */
+  readonly named: boolean;
+  /** Jobs are counted. */
+  readonly tallied: boolean;
+}
+
+export interface ViewSourceOptions {
+  readonly mirrors: Mirrors;
+  readonly question: SourceQuestion;
+  readonly cluster: ClusterView;
+  readonly kind: ModelKind;
+  readonly sensitive: boolean;
+  /** What may be seen of it; a fault if nothing. */
+  readonly sight: QuerySight | Fault;
+  /** There may be news, which the next cut will tell. */
+  readonly onNews: () => void;
+  /** Runs what code of the selection is in, and answers for what it throws. */
+  readonly guard: (action: () => void) => void;
+}
+
+/** The mirror as it is held, and what of it the view selects. */
+interface Held {
+  readonly lease: MirrorLease;
+  readonly life: AbortController;
+  following: Following | undefined;
+  source: QuerySource;
+  matches: (object: KubernetesObject) => boolean;
+}
+
+/**
+ * One kind of one cluster, as a view selects from it: follows the mirror as soon as there is one, and gathers what is new until the next cut.
+ *
+ * At a cut, after `pull`, it is as the mirror is: that is why its position is that of the store.
+ */
+export class ViewSource implements Origin {
+  readonly key: string;
+  readonly kind: ModelKind;
+  readonly tally: Tally | undefined;
+  readonly #options: ViewSourceOptions;
+  readonly #changes = createChangesQueue();
+  #cluster: ClusterView;
+  #resource: ServedResource | undefined;
+  #held: Held | undefined;
+  #known: Knowledge = ignorance;
+  #fault: Fault | undefined;
+  #gone: Fault | undefined;
+  /** It has left: only when it comes again there is something to say. */
+  #left = false;
+  /** The mirror has a list that was whole. */
+  #whole = false;
+  /** What those in step know is not what the mirror goes on from. */
+  #restarted = false;
+  #confirmed = false;
+  #epoch: { readonly long: string; readonly short: string } | undefined;
+
+  constructor(options: ViewSourceOptions) {
+    this.#options = options;
+    this.#cluster = options.cluster;
+    this.kind = options.kind;
+    this.key = sourceKey(options.cluster.name, options.kind);
+    this.tally = options.question.tallied ? createTally() : undefined;
+    this.refresh(options.cluster);
+  }
+
+  get cluster(): ClusterView {
+    return this.#cluster;
+  }
+
+  get name(): ClusterName {
+    return this.#cluster.name;
+  }
+
+  get sight(): QuerySight | Fault {
+    return this.#options.sight;
+  }
+
+  /** What those in step know of it. */
+  get known(): Knowledge {
+    return this.#known;
+  }
+
+  /** Why what somebody knew of it is void: the cluster does not serve the kind, or has left. Undefined while that is not so. */
+  get voided(): Fault | undefined {
+    if (this.#held !== undefined || 'code' in this.sight) return undefined;
+    const { fault } = absenceOf(this.#ask(), this.#options.mirrors);
+    return fault.code === 'NOT_SERVED' || fault.code === 'GONE' ? goneOf(this, fault) : undefined;
+  }
+
+  /** It has left, and that was told. */
+  get left(): boolean {
+    return this.#left && this.#gone === undefined;
+  }
+
+  /** A cut would say something. */
+  get hasNews(): boolean {
+    if (this.#gone !== undefined || this.#changes.size > 0) return true;
+    return (this.#restarted && this.#whole) || this.#fault?.code !== this.#known.fault?.code;
+  }
+
+  /** The mirror has said that nothing changed. */
+  get confirmed(): boolean {
+    return this.#confirmed;
+  }
+
+  get sync(): SyncView {
+    const mirror = this.#held?.lease.mirror;
+    return syncViewOf(this.#ask(), mirror?.sync() ?? absenceOf(this.#ask(), this.#options.mirrors));
+  }
+
+  /** What an object of it takes, estimated. */
+  get meanBytes(): number {
+    const store = this.#held?.lease.mirror.store;
+    return store === undefined || store.size === 0 ? 1_024 : store.bytes / store.size;
+  }
+
+  /** Something about the cluster has changed: what it is like, what it serves, or whether it belongs to the fleet. */
+  refresh(cluster: ClusterView | undefined): void {
+    const before = this.#cluster;
+    const { sight, mirrors, question } = this.#options;
+    if (cluster !== undefined) this.#cluster = cluster;
+    if ('code' in sight) this.#become(sight);
+    else if (this.#held === undefined) this.#acquire(sight);
+    else if (mirrors.peek(this.name, this.kind) !== this.#held.lease.mirror) this.#leave(absenceOf(this.#ask(), mirrors).fault);
+    else if (question.ofCluster && factsOf(before) !== factsOf(this.#cluster)) this.#reselect(this.#held, sight);
+  }
+
+  /** The mirror's phase may be another one. */
+  judge(): void {
+    const mirror = this.#held?.lease.mirror;
+    if (mirror === undefined || this.#whole) return;
+    const { phase, fault } = mirror.sync();
+    this.#whole = phase === 'SYNCED' || phase === 'STALE';
+    if (this.#whole) this.#restarted = true;
+    const failed = this.#whole ? phase === 'STALE' : mirror.settled() && fault?.code !== 'SYNCING';
+    this.#become(failed ? fault : undefined);
+  }
+
+  /** Takes in all that the mirror has to say up to now. */
+  pull(): void {
+    this.#held?.following?.pull();
+  }
+
+  /**
+   * What is new since the last cut, undefined if nothing is; from now on those in step know it.
+   *
+   * @param readers Whether anybody is told: else what is selected is not gathered.
+   */
+  cut(readers: 'some' | 'none'): Part | undefined {
+    const before = this.#known;
+    const news = this.#takeNews(readers);
+    this.#known = news?.type === 'gone' ? ignorance : { position: this.#position(), fault: this.#fault };
+    this.#confirmed = false;
+    return news === undefined ? undefined : { source: this, before, after: this.#known, news };
+  }
+
+  /** All of it, as those in step know it. Right after a cut. Undefined where there is nothing to say yet. */
+  whole(): Part | undefined {
+    const after = this.#known;
+    if (this.#whole) return { source: this, before: ignorance, after, news: { type: 'whole', objects: this.#select() } };
+    return after.fault === undefined ? undefined : { source: this, before: ignorance, after, news: { type: 'changed', batches: [] } };
+  }
+
+  /**
+   * What somebody who knew it up to there has missed; all of it if that is not remembered. Right after a cut. Undefined where the mirror is not
+   * whole, so that nobody can tell.
+   */
+  since(position: Position): Part | undefined {
+    const held = this.#held;
+    if (!this.#whole || held === undefined) return undefined;
+    const { store } = held.lease.mirror;
+    const remembered = position.type === 'exact' && position.epoch === this.#shortEpoch(store.epoch);
+    const events = remembered ? store.changesSince(store.epoch, position.version) : undefined;
+    if (events === undefined) return this.whole();
+    const missed = createChangesQueue();
+    for (const event of events) {
+      const transition = event.type === 'applied' || event.type === 'deleted' ? transitionIn(event, held.matches) : undefined;
+      if (transition !== undefined) missed.put(changeOfTransition(transition));
+    }
+    return { source: this, before: ignorance, after: this.#known, news: { type: 'changed', batches: batchesOf(missed) } };
+  }
+
+  /** Makes rows of changes, all with the cluster and the mirror's state of this moment. */
+  rowMaker(): (change: ObjectChange) => Row {
+    const { sensitive } = this.#options;
+    const { cluster, kind, sync } = this;
+    const resource = this.#resource;
+    return ({ object }) => {
+      invariant(resource !== undefined, 'rows come from a mirror');
+      return { cluster, kind, resource, object: redact(object, { sensitive, live: false }), sync };
+    };
+  }
+
+  /** Ends it: nothing is held or followed any more. */
+  end(): void {
+    this.#held?.life.abort();
+    this.#held?.lease[Symbol.dispose]();
+    this.#held = undefined;
+  }
+
+  #takeNews(readers: 'some' | 'none'): News | undefined {
+    if (this.#gone !== undefined) {
+      const fault = this.#gone;
+      this.#gone = undefined;
+      return { type: 'gone', fault };
+    }
+    if (!this.hasNews) return undefined;
+    if (!this.#restarted || !this.#whole) return { type: 'changed', batches: batchesOf(this.#changes) };
+    this.#restarted = false;
+    const objects = readers === 'some' || this.tally !== undefined ? this.#select() : [];
+    this.tally?.recount(objects);
+    return { type: 'whole', objects };
+  }
+
+  #acquire(sight: QuerySight): void {
+    const { mirrors, question } = this.#options;
+    const { namespaces } = question.conditions;
+    const lease = mirrors.acquire(this.name, this.kind, namespaces === undefined ? {} : { namespaces });
+    if (lease === undefined) {
+      if (!this.#left) this.#become(this.#absence());
+      return;
+    }
+    const source = this.#sourceOf(lease, sight);
+    const life = new AbortController();
+    const held: Held = { lease, life, following: undefined, source, matches: createMatcher(source, question.conditions) };
+    this.#left = false;
+    this.#resource = lease.mirror.resource;
+    this.#held = held;
+    held.following = lease.mirror.store.follow((events) => this.#options.guard(() => this.#hear(events)), life.signal);
+    this.judge();
+  }
+
+  /** Why there is no mirror, where that is worth telling. */
+  #absence(): Fault | undefined {
+    const { fault } = absenceOf(this.#ask(), this.#options.mirrors);
+    if (fault.code === 'SYNCING') return undefined;
+    const expected = fault.code === 'NOT_SERVED' || fault.code === 'GONE';
+    return expected && !this.#options.question.named ? undefined : fault;
+  }
+
+  #hear(events: readonly StoreEvent[]): void {
+    for (const event of events) this.#take(event);
+    if (this.hasNews || this.#confirmed) this.#options.onNews();
+  }
+
+  #take(event: StoreEvent): void {
+    switch (event.type) {
+      case 'applied':
+      case 'deleted':
+        this.#change(event);
+        return;
+      case 'synced':
+        this.#fault = undefined;
+        this.judge();
+        return;
+      case 'failed':
+        if (!this.#isListed()) this.#forget();
+        this.#fault = event.fault;
+        return;
+      case 'reset':
+        this.#forget();
+        this.#whole = this.#isListed();
+        this.#restarted = true;
+        return;
+      case 'confirmed':
+        this.#confirmed = true;
+        return;
+      case 'gone':
+        this.#leave(event.fault);
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+
+  #change(event: Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>): void {
+    // What is told whole at the next cut has this in it already.
+    if (this.#held === undefined || !this.#whole || this.#restarted) return;
+    const transition = transitionIn(event, this.#held.matches);
+    if (transition === undefined) return;
+    this.#changes.put(changeOfTransition(transition));
+    this.tally?.changed(transition.before, transition.after);
+  }
+
+  /** The mirror was emptied, or goes on from what nobody was told. */
+  #forget(): void {
+    this.#whole = false;
+    this.#changes.clear();
+    this.tally?.recount([]);
+  }
+
+  #isListed(): boolean {
+    const phase = this.#held?.lease.mirror.sync().phase;
+    return phase === 'SYNCED' || phase === 'STALE';
+  }
+
+  #reselect(held: Held, sight: QuerySight): void {
+    held.source = this.#sourceOf(held.lease, sight);
+    held.matches = createMatcher(held.source, this.#options.question.conditions);
+    if (!this.#whole) return;
+    this.#changes.clear();
+    this.#restarted = true;
+    this.#options.onNews();
+  }
+
+  #leave(fault: Fault): void {
+    this.end();
+    this.#forget();
+    this.#restarted = false;
+    this.#fault = undefined;
+    this.#left = true;
+    this.#gone = goneOf(this, fault);
+    // Another one may have taken its place already.
+    if (!('code' in this.#options.sight)) this.#acquire(this.#options.sight);
+    this.#options.onNews();
+  }
+
+  #become(fault: Fault | undefined): void {
+    this.#fault = fault;
+    if (this.hasNews) this.#options.onNews();
+  }
+
+  #select(): readonly KubernetesObject[] {
+    return this.#held === undefined ? [] : selectAll(this.#held.source, this.#options.question.conditions);
+  }
+
+  #position(): Position | undefined {
+    const store = this.#held?.lease.mirror.store;
+    if (!this.#whole || store === undefined) return this.#known.position === undefined ? undefined : voidPosition;
+    const { version, epoch } = store;
+    return version === undefined ? voidPosition : { type: 'exact', epoch: this.#shortEpoch(epoch), version };
+  }
+
+  #shortEpoch(long: string): string {
+    if (this.#epoch?.long !== long) this.#epoch = { long, short: createHash('sha256').update(long).digest('base64url').slice(0, 8) };
+    return this.#epoch.short;
+  }
+
+  #sourceOf({ mirror }: MirrorLease, sight: QuerySight): QuerySource {
+    return { cluster: this.#cluster, kind: this.kind, apiVersion: apiVersionOf(mirror.resource), store: mirror.store, sight };
+  }
+
+  #ask(): Ask {
+    return { cluster: this.#cluster, kind: this.kind, verb: 'list', named: this.#options.question.named };
+  }
+}
+
+/** That what was known is void, for the reason that the fault gives. */
+function goneOf(source: Pick<Ask, 'cluster' | 'kind'>, { code, message }: Fault): Fault {
+  const gone = faultOf(source, 'GONE');
+  return code === 'GONE' ? gone : { ...gone, message };
+}
+
+/** What a filter may see of a cluster: see `clusterFields`. */
+function factsOf({ name, labels, phase, version, provider, region, zones }: ClusterView): string {
+  return JSON.stringify([name, labels, phase, version, provider, region, zones]);
+}
