@@ -49,6 +49,10 @@ export async function listen({ host, port, limits = defaultLimits, ...options }:
   const { promise: answering, resolve: answer } = Promise.withResolvers<Handle>();
   const { promise: upgrading, resolve: upgrade } = Promise.withResolvers<HandleUpgrade>();
   let handle: Handle | undefined;
+  const take = (request: IncomingMessage, response: ServerResponse) => {
+    if (handle === undefined) void answering.then((late) => (response.destroyed ? undefined : late(request, response)));
+    else void handle(request, response);
+  };
   const server = createServer(
     {
       headersTimeout: 10_000,
@@ -65,8 +69,9 @@ export async function listen({ host, port, limits = defaultLimits, ...options }:
       response.once('finish', () => {
         if (!server.listening) request.socket.destroySoon();
       });
-      if (handle === undefined) void answering.then((late) => (response.destroyed ? undefined : late(request, response)));
-      else void handle(request, response);
+      // Asked before the answer to the last request is out: it has no connection yet, so it would not hear if its client left.
+      if (response.socket === null) response.once('socket', () => take(request, response));
+      else take(request, response);
     },
   );
   server.on('upgrade', (request, socket, head) => {

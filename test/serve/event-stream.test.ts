@@ -244,6 +244,22 @@ test('who hangs up leaves nothing behind', async () => {
   expect(edge.clock.sleepers).toBe(0);
 });
 
+test('what is asked behind a stream on its connection waits for its end, and leaves with its client', async () => {
+  await using edge = await startFed();
+  const { socket, text, waitFor } = await rawConnection(edge.serving.port);
+  for (const query of [plain, '{ hello }', plain, plain]) post(socket, query);
+  await waitFor(/\r\n\r\n/);
+  expect((await edge.ask('{ hello }')).data, 'what came later on another connection').toEqual({ hello: 'hello world' });
+  expect(edge.source.opened).toBe(1);
+  edge.source.fail(new MusterError('GONE', 'the kind has left'));
+  await waitFor(/event: complete[\s\S]*\r\n\r\nevent: next\ndata: \{"data":\{"hello":"hello world"\}\}\n\nevent: complete/);
+  await vi.waitUntil(() => edge.source.opened === 2);
+  expect(text().match(/HTTP\/1\.1 200 OK/g)?.length).toBe(3);
+  socket.destroy();
+  await vi.waitUntil(() => edge.source.readers.size === 0);
+  expect([edge.source.opened, await edge.streams()]).toEqual([2, 0]);
+});
+
 test('who hangs up while a stream is being opened leaves nothing behind', async () => {
   await using edge = await startFed();
   const { promise, resolve } = Promise.withResolvers<void>();
