@@ -102,8 +102,46 @@ query Kinds {
 `,
 };
 
+const jobs: ExampleQuery = {
+  title: 'all Jobs, live',
+  query: `# All Jobs of all clusters, live: each message says what
+# changed in one cluster, and how many there are by now.
+# To go on after a break, give the last cursor as after.
+subscription Jobs($after: String) {
+  jobStatus(after: $after) {
+    type
+    cluster { name }
+    fault { code message }
+    added { id namespace name phase active succeeded failed }
+    modified { id namespace name phase active succeeded failed }
+    deleted { id }
+    summary { total stale byPhase { phase count } }
+    cursor
+  }
+}
+`,
+};
+
+const changes: ExampleQuery = {
+  title: 'what happens to pods',
+  query: `# What happens to the pods of all clusters: first what is
+# there (INITIAL, then SYNCED), then each change (LIVE).
+subscription PodChanges($after: String) {
+  pods(after: $after) {
+    type
+    cluster { name }
+    fault { code message }
+    added { id metadata { namespace name } status { phase } }
+    modified { id metadata { namespace name } status { phase reason } }
+    deleted { id }
+    cursor
+  }
+}
+`,
+};
+
 /** What GraphiQL opens with: a tab each. */
-export const exampleQueries: readonly ExampleQuery[] = [glance, unwell, deployments, warnings, search, kinds];
+export const exampleQueries: readonly ExampleQuery[] = [glance, unwell, deployments, jobs, changes, warnings, search, kinds];
 
 /** The three that the terminal shows over the embedded fleet. */
 export const demoQueries: readonly ExampleQuery[] = [glance, unwell, deployments];

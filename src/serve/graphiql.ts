@@ -47,6 +47,8 @@ async function renderPage(examples: readonly ExampleQuery[]): Promise<ReadyBytes
     shouldPersistHeaders: false,
     // Without an address of its own it asks where the page came from.
     method: 'POST',
+    // Over server-sent events the headers that somebody types, a token say, hold for subscriptions too. Over WebSocket they would be left out.
+    subscriptionsProtocol: 'GRAPHQL_SSE',
   });
   return withGzip(Buffer.from(html));
 }

@@ -122,6 +122,8 @@ test('a browser gets GraphiQL: whole, from here alone, with examples', async () 
   expect(page.headers['content-security-policy']).toContain("default-src 'none'");
   expect(page.text).toMatch(/graphiql/i);
   expect(page.text).toContain('# Say hello.');
+  // So that a token among the headers holds for subscriptions.
+  expect(page.text).toContain('"subscriptionsProtocol":"GRAPHQL_SSE"');
   expect(page.text).not.toMatch(/<(?:script|link|img)[^>]+(?:src|href)="https?:/);
   const packed = await get('/graphql', { accept: 'text/html', 'accept-encoding': 'gzip' });
   expect(packed.headers['content-encoding']).toBe('gzip');
