@@ -30,6 +30,10 @@ const changes: readonly ((cluster: SimCluster, random: Random) => unknown)[] = [
   (cluster, random) => {
     for (let n = 0; n < 20; n++) cluster.put(pod(somePod(random), { annotations: { at: String(random()) } }));
   },
+  // So much that a deaf reader's socket is full after a few times, and its queue.
+  (cluster, random) => {
+    for (let n = 0; n < 24; n++) cluster.put(pod(`big${n}`, { annotations: { at: String(random()).padEnd(60_000) } }));
+  },
 ];
 
 /** What goes wrong with a cluster once. */
@@ -142,15 +146,15 @@ async function live(gateway: TestGateway, crowd: Crowd, random: Random): Promise
   for (let n = 0; n < 40; n++) {
     const cluster = gateway.cluster(pick(random, all));
     const chance = random();
-    if (chance < 0.5) pick(random, changes)(cluster, random);
-    else if (chance < 0.6) pick(random, mishaps)(cluster);
-    else if (chance < 0.7) lasting.push(pick(random, illnesses)(cluster));
-    else if (chance < 0.75) crowd.stall();
-    else if (chance < 0.8) crowd.drain();
-    else if (chance < 0.85) await crowd.join();
-    else if (chance < 0.9) await crowd.comeBack();
-    else if (chance < 0.92) crowd.leave();
-    else if (chance < 0.96) gateway.cluster('north').define(widgetDefinition({ [pick(random, fields)]: { type: 'string' } }));
+    if (chance < 0.45) pick(random, changes)(cluster, random);
+    else if (chance < 0.53) pick(random, mishaps)(cluster);
+    else if (chance < 0.62) lasting.push(pick(random, illnesses)(cluster));
+    else if (chance < 0.72) crowd.stall();
+    else if (chance < 0.77) crowd.drain();
+    else if (chance < 0.82) await crowd.join();
+    else if (chance < 0.88) await crowd.comeBack();
+    else if (chance < 0.91) crowd.leave();
+    else if (chance < 0.95) gateway.cluster('north').define(widgetDefinition({ [pick(random, fields)]: { type: 'string' } }));
     else await gateway.setMembers(random() < 0.5 ? all : ['north', 'south']);
     await gateway.pass(random() * 2_000);
     await crowd.revive();

@@ -9,7 +9,7 @@ export const podChanges = `subscription ($after: String, $labels: String) {
     type cluster { name } cursor fault { code } added { ...State } modified { ...State } deleted { ...State }
   }
 }
-fragment State on Pod { id metadata { namespace name uid resourceVersion labels } }`;
+fragment State on Pod { id metadata { namespace name uid resourceVersion labels annotations } }`;
 
 /** What a stream told of a field, without its last error. */
 export function changesIn({ seen }: Pick<LiveStream, 'seen'>, field = 'pods'): readonly ChangeMessage[] {
