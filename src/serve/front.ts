@@ -8,7 +8,7 @@ import type { ReadyExecution } from './engine.ts';
 import { EventStreams, sendAsEvents } from './event-stream.ts';
 import type { Guard } from './guard.ts';
 import { bytesAnswer, send } from './http-answer.ts';
-import { IntrospectionCache, isIntrospection } from './introspection.ts';
+import { type Introspections, isIntrospection } from './introspection.ts';
 import { clientError, maskedCode } from './masking.ts';
 import { type AcceptedAnswer, type AnswerType, chooseAnswer, demandJson } from './media-types.ts';
 import type { Answer, Asking, Operations } from './operations.ts';
@@ -19,6 +19,7 @@ import type { Subscriptions } from './subscriptions.ts';
 
 export interface FrontOptions {
   readonly operations: Operations;
+  readonly introspections: Introspections;
   readonly subscriptions: Pick<Subscriptions, 'open'>;
   readonly guard: Guard;
   readonly admission: Admission;
@@ -39,7 +40,6 @@ class ClientGone extends Error {
 /** Answers POST /graphql: GraphQL over HTTP in both its media types, and as server-sent events. */
 export class Front {
   readonly #options: FrontOptions;
-  readonly #introspections = new IntrospectionCache();
   readonly #events: EventStreams;
   readonly #lives = new Set<AbortController>();
 
@@ -51,6 +51,7 @@ export class Front {
   /** Ends what is in flight, telling the clients why. */
   endAll(reason: MusterError): void {
     for (const life of this.#lives) life.abort(reason);
+    this.#options.introspections.endAll(reason);
   }
 
   /** Order of work: headers, identity, limits, body, shape, parse, validate, execute. Rejects for nothing. */
@@ -120,29 +121,17 @@ export class Front {
     send(response, { status, headers: all, body: JSON.stringify(answer.body) });
   }
 
-  /** The bytes are for everybody who asks the same: no one client's departure ends their making. */
   async #introspect(
     ready: ReadyExecution,
     operation: OperationRequest,
     { asking, exchange }: { readonly asking: Asking; readonly exchange: Exchange },
   ): Promise<void> {
     const { request, response, headers, accepted } = exchange;
-    const make = async () => {
-      const life = this.#begin();
-      const answer = await this.#options.operations.run(ready, operation, { ...asking, life }).finally(() => this.#lives.delete(life));
-      // An answer with errors names its request: it is told, not kept.
-      if (answer.body.errors !== undefined) throw new NotKept(answer);
-      return Buffer.from(JSON.stringify(answer.body));
-    };
-    try {
-      const bytes = await this.#introspections.bytesOf(ready.served.schema, operation, make);
-      const all = { status: 200, headers: answerHeaders(headers, accepted.type, asking.requestId) };
-      if (accepted.events === 'all') sendAsEvents(response, { ...all, body: bytes.plain });
-      else send(response, bytesAnswer(request, bytes, all));
-    } catch (error) {
-      if (!(error instanceof NotKept)) throw error;
-      sendAnswer(error.answer, exchange, asking.requestId);
-    }
+    const found = await this.#options.introspections.answer(ready, operation, asking);
+    const all = { status: 200, headers: answerHeaders(headers, accepted.type, asking.requestId) };
+    if ('stage' in found) sendAnswer(found, exchange, asking.requestId);
+    else if (accepted.events === 'all') sendAsEvents(response, { ...all, body: found.plain });
+    else send(response, bytesAnswer(request, found, all));
   }
 
   #refuse(error: unknown, requestId: string, { response, headers, accepted: { type } }: Exchange): void {
@@ -167,16 +156,6 @@ const unavailableStatuses: ReadonlyMap<string, number> = new Map([
   ['OVERLOADED', 429],
   ['SHUTTING_DOWN', 503],
 ]);
-
-class NotKept extends Error {
-  override readonly name = 'NotKept';
-  readonly answer: Answer;
-
-  constructor(answer: Answer) {
-    super('an answer with errors');
-    this.answer = answer;
-  }
-}
 
 function sendAnswer(answer: Answer, { response, headers, accepted: { type, events } }: Exchange, requestId: string): void {
   const all = { headers: answerHeaders(headers, type, requestId), body: JSON.stringify(answer.body) };

@@ -2,6 +2,9 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type GraphQLSchema, Kind, type OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import type { MusterError } from '../core/errors.ts';
+import type { ReadyExecution } from './engine.ts';
+import type { Answer, Asking, Operations } from './operations.ts';
 import type { OperationRequest } from './request-body.ts';
 
 /** Bytes of one answer, for who takes gzip and for who does not. */
@@ -46,6 +49,53 @@ export class IntrospectionCache {
     const kept = this.#bySchema.get(schema) ?? new LRUCache<string, Promise<ReadyBytes>>({ max: maxDocuments });
     this.#bySchema.set(schema, kept);
     return kept;
+  }
+}
+
+/** Answers introspection on every transport, from bytes that were made once. */
+export class Introspections {
+  readonly #operations: Pick<Operations, 'run'>;
+  readonly #cache = new IntrospectionCache();
+  readonly #lives = new Set<AbortController>();
+
+  constructor(operations: Pick<Operations, 'run'>) {
+    this.#operations = operations;
+  }
+
+  /**
+   * The bytes of its answer, or the answer itself if it has errors. The bytes are for everybody who asks the same: no one client's departure ends
+   * their making.
+   */
+  async answer(ready: ReadyExecution, request: OperationRequest, asking: Asking): Promise<ReadyBytes | Answer> {
+    const make = async () => {
+      const life = new AbortController();
+      this.#lives.add(life);
+      const answer = await this.#operations.run(ready, request, { ...asking, life }).finally(() => this.#lives.delete(life));
+      // An answer with errors names its request: it is told, not kept.
+      if (answer.body.errors !== undefined) throw new NotKept(answer);
+      return Buffer.from(JSON.stringify(answer.body));
+    };
+    try {
+      return await this.#cache.bytesOf(ready.served.schema, request, make);
+    } catch (error) {
+      if (!(error instanceof NotKept)) throw error;
+      return error.answer;
+    }
+  }
+
+  /** Ends what is being made, telling those who wait why. */
+  endAll(reason: MusterError): void {
+    for (const life of this.#lives) life.abort(reason);
+  }
+}
+
+class NotKept extends Error {
+  override readonly name = 'NotKept';
+  readonly answer: Answer;
+
+  constructor(answer: Answer) {
+    super('an answer with errors');
+    this.answer = answer;
   }
 }
 

@@ -11,6 +11,7 @@ import { Front } from './front.ts';
 import { createGraphiql, type ExampleQuery } from './graphiql.ts';
 import { createGuard, type Guard } from './guard.ts';
 import type { Health } from './health.ts';
+import { Introspections } from './introspection.ts';
 import { Metrics, type MetricsOptions } from './metrics.ts';
 import { type AnsweredOperation, type OperationScope, Operations } from './operations.ts';
 import type { Refusal } from './refusal.ts';
@@ -132,6 +133,7 @@ interface Parts {
 
 interface Running {
   readonly operations: Operations;
+  readonly introspections: Introspections;
   readonly subscriptions: Subscriptions;
 }
 
@@ -153,7 +155,8 @@ function runningOf({ config, clock, log, served, contextOf }: ServeOptions, { en
   const subscriptions = new Subscriptions({ ...common, served, maxStreams: streams, onClosed });
   metrics.gaugeStreams((transport) => subscriptions.count(transport));
   const engine = createEngine({ served, maxTokens: documentLimits.tokens, limitRules });
-  return { operations: new Operations({ ...common, engine }), subscriptions };
+  const operations = new Operations({ ...common, engine });
+  return { operations, introspections: new Introspections(operations), subscriptions };
 }
 
 function partsOf(options: ServeOptions, { admission, ending }: Pick<Parts, 'admission' | 'ending'>, isRetired: () => boolean): Parts {

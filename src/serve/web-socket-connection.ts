@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../access/access.ts';
-import type { Payload } from './outlet.ts';
 import { type FrameWriter, textFrame } from './web-socket-frames.ts';
 import type { OperationSocket, SocketOperation } from './web-socket-operation.ts';
 
@@ -63,7 +62,7 @@ export class SocketConnection implements OperationSocket {
     return this.#raw.writableLength < roomBytes;
   }
 
-  write(head: Buffer, { json }: Payload): void {
+  write(head: Buffer, json: Uint8Array): void {
     if (this.isOpen) this.#writer.write(this.#raw, textFrame(head, json));
   }
 

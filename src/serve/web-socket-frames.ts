@@ -16,7 +16,7 @@ const closing = Buffer.from([brace]);
  *
  * @returns What is to be written, in order; `json` itself is never copied when it is long.
  */
-export function textFrame(head: Buffer, json: Buffer): readonly Buffer[] {
+export function textFrame(head: Buffer, json: Uint8Array): readonly Uint8Array[] {
   const length = head.length + json.length + 1;
   if (length > copiedBytes) return [framed(length, head, head.length), json, closing];
   const whole = framed(length, head, length);
@@ -41,7 +41,7 @@ function framed(length: number, head: Buffer, size: number): Buffer {
 export class FrameWriter {
   #corked: Socket[] = [];
 
-  write(socket: Socket, pieces: readonly Buffer[]): void {
+  write(socket: Socket, pieces: readonly Uint8Array[]): void {
     if (socket.writableCorked === 0) this.#cork(socket);
     for (const piece of pieces) socket.write(piece);
     if (socket.writableLength >= heldBytes) socket.uncork();

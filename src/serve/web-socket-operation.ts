@@ -3,14 +3,16 @@ import { type ExecutionResult, type FormattedExecutionResult, GraphQLError, type
 import type { Caller } from '../access/access.ts';
 import type { Admission } from './admission.ts';
 import type { ReadyExecution, ReadyOperation, ReadySubscription } from './engine.ts';
+import { type Introspections, isIntrospection } from './introspection.ts';
 import { clientError, type MaskOptions } from './masking.ts';
 import type { Answer, Asking, Operations } from './operations.ts';
-import type { OpenStream, Outlet, Payload } from './outlet.ts';
+import type { OpenStream, Outlet } from './outlet.ts';
 import type { OperationRequest } from './request-body.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 export interface SocketOperationOptions {
   readonly operations: Pick<Operations, 'prepare' | 'run'>;
+  readonly introspections: Pick<Introspections, 'answer'>;
   readonly subscriptions: Pick<Subscriptions, 'open' | 'lifetimeMs'>;
   readonly admission: Admission;
   readonly onBug: (error: unknown) => void;
@@ -20,8 +22,8 @@ export interface SocketOperationOptions {
 export interface OperationSocket {
   readonly caller: Caller;
   hasRoom(): boolean;
-  /** A message of the operation, beginning with these bytes. */
-  write(head: Buffer, payload: Payload): void;
+  /** A message of the operation: these bytes, a result as JSON, and a closing brace. */
+  write(head: Buffer, json: Uint8Array): void;
   /** An operation begins, and is to be told of room and of the socket's end, until it says that nothing more comes of it. Each once. */
   joined(operation: SocketOperation): void;
   left(operation: SocketOperation): void;
@@ -143,9 +145,18 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
     }
   }
 
-  async #answer({ operations, admission }: SocketOperationOptions, ready: ReadyExecution, asked: Asked): Promise<void> {
-    using _place = admission.enter();
-    this.#conclude(await operations.run(ready, asked.request, asked.asking));
+  async #answer(options: SocketOperationOptions, ready: ReadyExecution, { request, asking }: Asked): Promise<void> {
+    using _place = options.admission.enter();
+    if (!isIntrospection(ready.operation)) {
+      this.#conclude(await options.operations.run(ready, request, asking));
+      return;
+    }
+    const found = await options.introspections.answer(ready, request, asking);
+    if ('stage' in found) this.#conclude(found);
+    else {
+      this.#write(found.plain);
+      this.#end({ result: undefined });
+    }
   }
 
   async #open({ subscriptions }: SocketOperationOptions, ready: ReadySubscription, asked: Asked): Promise<void> {
@@ -166,11 +177,13 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
     return {
       transport: 'websocket',
       hasRoom: () => this.#socket.hasRoom(),
-      send: (payload) => {
-        if (!this.#isOver) this.#socket.write(this.#head, payload);
-      },
+      send: ({ json }) => this.#write(json),
       end: (last) => this.#end({ result: last }),
     };
+  }
+
+  #write(json: Uint8Array): void {
+    if (!this.#isOver) this.#socket.write(this.#head, json);
   }
 
   #end(ending: Ending): void {

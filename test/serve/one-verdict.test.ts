@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askForEvents } from '../support/event-client.ts';
 import { fedSchema, HandFedSource } from '../support/hand-fed-streams.ts';
@@ -83,6 +84,9 @@ const spreads = Array.from({ length: 22 }, (_, n) => `fragment F${n} on Query { 
 describe('E10: HTTP, server-sent events and WebSocket give one verdict', () => {
   test.each<[string, Sent]>([
     ['a query', { query: '{ hello }' }],
+    ['introspection', { query: getIntrospectionQuery() }],
+    ['a part of introspection', { query: '{ __typename __type(name: "Query") { name } }' }],
+    ['introspection with errors', { query: 'query ($n: Int!) { __typename @include(if: $n) }', variables: { n: 1 } }],
     ['one of several', { query: 'query A { hello } query B { other: hello }', operationName: 'B' }],
     ['none of several', { query: 'query A { hello } query B { hello }' }],
     ['an operation that is not there', { query: '{ hello }', operationName: 'Missing' }],

@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events';
+import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, test, vi } from 'vitest';
 import { MusterError } from '../../src/core/errors.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';
@@ -164,6 +165,21 @@ describe('an operation', () => {
     }
     await vi.waitUntil(() => socket.of('1').length > 0);
     expect(socket.of('1')).toMatchObject([{ type: 'next', payload: { errors: [{ extensions: { code: 'TOO_COSTLY' } }] } }, complete]);
+  });
+
+  test('introspection is made once for all who ask, whoever of them leaves', async () => {
+    await using edge = await startWebSockets();
+    const run = vi.spyOn(edge.operations, 'run');
+    const [leaving, staying] = [await edge.connect(), await edge.connect()];
+    for (const socket of [leaving, staying]) socket.subscribe('1', getIntrospectionQuery());
+    leaving.ws.terminate();
+    await staying.until(({ type }) => type === 'complete');
+    staying.subscribe('2', getIntrospectionQuery());
+    await vi.waitUntil(() => staying.of('2').length === 2);
+    expect(staying.of('2')).toEqual(staying.of('1'));
+    expect(staying.of('1')[0]).toMatchObject({ type: 'next', payload: { data: { __schema: { queryType: { name: 'Query' } } } } });
+    expect(run).toHaveBeenCalledTimes(1);
+    expect(edge.admission.inFlight).toBe(0);
   });
 
   test('integers beyond 2^53 come through exactly', async () => {

@@ -12,6 +12,7 @@ import { Admission } from '../../src/serve/admission.ts';
 import { Deadlines } from '../../src/serve/deadlines.ts';
 import { createEngine } from '../../src/serve/engine.ts';
 import { createGuard, type GuardOptions } from '../../src/serve/guard.ts';
+import { Introspections } from '../../src/serve/introspection.ts';
 import type { OperationsOptions } from '../../src/serve/operations.ts';
 import { Operations } from '../../src/serve/operations.ts';
 import type { Refusal } from '../../src/serve/refusal.ts';
@@ -57,6 +58,7 @@ export async function startWebSockets(
   listening.answer(async (_request, response) => void response.end('plain'));
   const sockets = createWebSockets({
     operations,
+    introspections: new Introspections(operations),
     subscriptions,
     admission,
     guard: createGuard({ host: '127.0.0.1', allowOrigins: ['https://portal.example.com'], ...door }),
@@ -77,6 +79,7 @@ export async function startWebSockets(
     url,
     origin: url.replace('ws', 'http').replace('/graphql', ''),
     sockets,
+    operations,
     subscriptions,
     admission,
     /** Our ends of the connections that were upgraded, in their order. */
