@@ -35,6 +35,8 @@ const { stdin, stdout, stderr } = process;
 const terminal = createTerminal({ stdin, stdout, stderr, term: process.env.TERM });
 process.on('exit', () => terminal.settle());
 let isServing = false;
+/** A gateway was no longer wanted before there was one. */
+let isAbandoned = false;
 stdout.on('error', () => {
   // Who piped us into `head` has seen enough; who serves has other things to do than to print.
   if (isServing) return;
@@ -55,6 +57,8 @@ const exitCode = await runProgram(process.argv.slice(2), {
 });
 const told = isServing ? exitCode : (endedBy ?? exitCode);
 process.exitCode = told;
+// What a start has under way would go on for seconds, for nobody.
+if (isAbandoned) process.exit(told);
 setTimeout(() => process.exit(told), lingerMs).unref();
 
 async function serve(flags: Flags): Promise<number> {
@@ -117,7 +121,7 @@ async function startOwn({ flags: { context, kubeconfig, demo, config: file }, on
   return { address: { url: gateway.url, token }, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() };
 }
 
-/** The gateway, or undefined at once if a signal comes before there is one: what is under way then ends with the process. */
+/** The gateway, or undefined at once if a signal comes before there is one: what is under way ends with the process. */
 async function started(options: GatewayOptions): Promise<Gateway | undefined> {
   const starting = (async () => {
     // Importing it takes most of a second: who only wants help, or a port that is in use, is told before.
@@ -126,10 +130,8 @@ async function started(options: GatewayOptions): Promise<Gateway | undefined> {
   })();
   const isFirst = await Promise.race([starting.then(() => true), aborted(stopping.signal).then(() => false)]);
   if (isFirst) return starting;
-  starting.then(
-    (late) => late[Symbol.asyncDispose](),
-    () => undefined,
-  );
+  isAbandoned = true;
+  starting.catch(() => undefined);
   return undefined;
 }
 

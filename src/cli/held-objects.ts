@@ -15,9 +15,6 @@ export interface Change<Item> {
   readonly item: Item;
 }
 
-/** The header of a column of changes: as wide as the widest, so that lines that come later line up. */
-export const eventHeader = 'EVENT'.padEnd('MODIFIED'.length);
-
 /** What is folded: an object with its id and its version. */
 export interface Foldable {
   readonly id: string;

@@ -1,15 +1,14 @@
 import type { JsonObject } from '../core/json.ts';
-import { lineOfFault } from './cluster-faults.ts';
+import { ChangeLines, eventHeader } from './change-lines.ts';
 import { exitCodes } from './command-failure.ts';
 import { follow } from './follow.ts';
 import { tellLoss } from './follow-logs.ts';
-import { type Change, type ChangesOf, eventHeader, HeldObjects } from './held-objects.ts';
+import { type Change, type ChangesOf, HeldObjects } from './held-objects.ts';
 import { judgeJobs, type Until } from './job-ends.ts';
 import { jobFrame } from './job-frame.ts';
 import { cellsOfJob, countOf, type JobMessage, type JobState, type JobSummary, jobStatusQuery } from './job-status.ts';
 import { MessageLines } from './message-lines.ts';
 import type { Session } from './session.ts';
-import { createColumns } from './table.ts';
 
 /** Which Jobs to watch, how they are shown, and when to stop. */
 export interface WatchedJobs {
@@ -39,12 +38,14 @@ export async function watchJobs(session: Session, { selection, output, until }: 
       await show.take(message);
       cursor = message.cursor;
       const verdict = until === undefined ? 'open' : judgeJobs(until, tallyOf(message.summary));
-      if (verdict !== 'open') return ended(session, message.summary, verdict === 'true');
+      if (verdict === 'open') continue;
+      await show.end();
+      return ended(session, message.summary, verdict === 'true');
     }
     return exitCodes.good;
   } finally {
     done.abort();
-    show.end();
+    await show.end();
   }
 }
 
@@ -67,32 +68,25 @@ function tallyOf({ total, byPhase, byCluster }: JobSummary) {
 interface Show {
   take(message: JobMessage): Promise<void>;
   restart(): Promise<void>;
-  end(): void;
+  /** Shows what was not shown yet. */
+  end(): Promise<void>;
 }
 
 function jsonShow({ terminal }: Session): Show {
   const lines = new MessageLines((text) => terminal.out(text));
-  return { take: (message) => lines.take(message), restart: () => lines.restart(), end: () => undefined };
+  return { take: (message) => lines.take(message), restart: () => lines.restart(), end: async () => undefined };
 }
 
 type HeldJob = JobState & { readonly version: string };
 
-function lineShow({ terminal, clock }: Session): Show {
-  const held = new HeldObjects<HeldJob>();
-  const columns = createColumns(['CLUSTER', 'NAMESPACE', 'NAME', eventHeader, 'STATUS  ', 'COMPLETIONS', 'DURATION', 'AGE']);
+function lineShow(session: Session): Show {
   const row = ({ type, item }: Change<HeldJob>) => {
-    const { status, completions, duration, age } = cellsOfJob(item, clock.now());
+    const { status, completions, duration, age } = cellsOfJob(item, session.clock.now());
     return [item.cluster.name, item.namespace, item.name, type, status, completions, duration, age];
   };
-  return {
-    take: async (message) => {
-      if (message.fault !== null) terminal.err(lineOfFault(message.fault));
-      const lines = columns.lines(held.apply(versioned(message)).map(row));
-      if (lines.length > 0) await terminal.out(lines.map((line) => `${line}\n`).join(''));
-    },
-    restart: async () => held.restart(),
-    end: () => undefined,
-  };
+  const header = ['CLUSTER', 'NAMESPACE', 'NAME', eventHeader, 'STATUS  ', 'COMPLETIONS', 'DURATION', 'AGE'];
+  const lines = new ChangeLines<HeldJob>(session, { header, row });
+  return { take: (message) => lines.take(versioned(message)), restart: async () => lines.restart(), end: () => lines.flush() };
 }
 
 /** Changes are seen at once, but what follows within this time is drawn together. */
@@ -129,15 +123,15 @@ function tableShow({ terminal, clock }: Session, signal: AbortSignal): Show {
       wake();
     },
     restart: async () => held.restart(),
-    end: () => {
-      // What was last heard is what stays.
-      if (summary !== undefined) draw();
+    end: async () => {
+      // What was last heard is what stays; after an interrupt the shell has the terminal.
+      if (summary !== undefined && !signal.aborted) draw();
       terminal.settle();
     },
   };
 }
 
-function versioned(message: JobMessage): ChangesOf<HeldJob> {
+function versioned(message: JobMessage): ChangesOf<HeldJob> & Pick<JobMessage, 'fault'> {
   const all = (states: readonly JobState[]) => states.map((state) => ({ ...state, version: state.job.metadata.resourceVersion ?? '' }));
   return { ...message, added: all(message.added), modified: all(message.modified), deleted: all(message.deleted) };
 }

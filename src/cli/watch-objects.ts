@@ -1,13 +1,13 @@
 import type { JsonObject } from '../core/json.ts';
-import { type ClusterFault, faultFields, lineOfFault } from './cluster-faults.ts';
+import { ChangeLines, eventHeader } from './change-lines.ts';
+import { type ClusterFault, faultFields } from './cluster-faults.ts';
 import { follow } from './follow.ts';
 import { tellLoss } from './follow-logs.ts';
-import { type Change, type ChangesOf, eventHeader, type Foldable, HeldObjects } from './held-objects.ts';
+import type { Change, ChangesOf, Foldable } from './held-objects.ts';
 import { ageOf } from './human-duration.ts';
 import { MessageLines } from './message-lines.ts';
 import { kindAndName, type NamedObject } from './object-names.ts';
 import type { Session } from './session.ts';
-import { createColumns } from './table.ts';
 
 /** Which objects to watch, and how they are shown. */
 export interface WatchedObjects {
@@ -65,22 +65,14 @@ interface Show {
   restart(): Promise<void>;
 }
 
-function changeLines({ terminal, clock }: Session, { isMixed }: { readonly isMixed: boolean }): Show {
-  const held = new HeldObjects<WatchedObject>();
-  const columns = createColumns(['CLUSTER', 'NAMESPACE', 'NAME', eventHeader, 'AGE']);
+function changeLines(session: Session, { isMixed }: { readonly isMixed: boolean }): Show {
   const row = ({ type, item }: Change<WatchedObject>) => {
     const { cluster, metadata } = item;
     const name = isMixed ? kindAndName(item) : metadata.name;
-    return [cluster.name, metadata.namespace ?? '', name, type, ageOf(metadata.creationTimestamp, clock.now())];
+    return [cluster.name, metadata.namespace ?? '', name, type, ageOf(metadata.creationTimestamp, session.clock.now())];
   };
-  return {
-    take: async (message) => {
-      if (message.fault !== null) terminal.err(lineOfFault(message.fault));
-      const lines = columns.lines(held.apply(versioned(message)).map(row));
-      if (lines.length > 0) await terminal.out(lines.map((line) => `${line}\n`).join(''));
-    },
-    restart: async () => held.restart(),
-  };
+  const lines = new ChangeLines<WatchedObject>(session, { header: ['CLUSTER', 'NAMESPACE', 'NAME', eventHeader, 'AGE'], row });
+  return { take: (message) => lines.take(versioned(message)), restart: async () => lines.restart() };
 }
 
 /** Messages as they come, with whole objects in place of their selections. */
@@ -94,7 +86,7 @@ function jsonLines({ terminal }: Session): Show {
   };
 }
 
-function versioned(message: Message): ChangesOf<WatchedObject> {
+function versioned(message: Message): ChangesOf<WatchedObject> & Pick<Message, 'fault'> {
   const all = (items: Message['added']) => items.map((item) => ({ ...item, version: item.metadata.resourceVersion ?? '' }));
   return { ...message, added: all(message.added), modified: all(message.modified), deleted: all(message.deleted) };
 }

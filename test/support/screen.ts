@@ -8,6 +8,8 @@ export interface Screen {
   readonly cursor: { readonly row: number; readonly column: number };
 }
 
+const parts = /\x1b\[([?\d;]*)([A-Za-z])|./gsu;
+
 /** Makes a screen of that size. A line that is too long goes on in the next one. */
 export function createScreen(size: { readonly columns: number; readonly rows: number }): Screen {
   const lines: string[][] = [[]];
@@ -41,7 +43,7 @@ export function createScreen(size: { readonly columns: number; readonly rows: nu
   };
   return {
     write: (text) => {
-      for (const [part, parameters, command] of text.matchAll(/\p{Cc}\[([?\d;]*)([A-Za-z])|./gsu)) {
+      for (const [part, parameters, command] of text.matchAll(parts)) {
         if (command !== undefined) control(parameters ?? '', command);
         else if (part === '\r') column = 0;
         else if (part === '\n') {
