@@ -71,7 +71,7 @@ function endOfLast(lines: readonly string[]): string {
 }
 
 /** Colors, which take no room, and characters, which do. */
-const parts = /\x1b\[[\d;]*m|./gu;
+const parts = /(?!\s)\p{Cc}\[[\d;]*m|./gu;
 
 function visibleWidth(line: string): number {
   return [...line.matchAll(parts)].filter(([part]) => !part.startsWith('\x1b')).length;

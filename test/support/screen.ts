@@ -8,7 +8,7 @@ export interface Screen {
   readonly cursor: { readonly row: number; readonly column: number };
 }
 
-const parts = /\x1b\[([?\d;]*)([A-Za-z])|./gsu;
+const parts = /(?!\s)\p{Cc}\[([?\d;]*)([A-Za-z])|./gsu;
 
 /** Makes a screen of that size. A line that is too long goes on in the next one. */
 export function createScreen(size: { readonly columns: number; readonly rows: number }): Screen {
