@@ -3,9 +3,11 @@ import { apiVersionOf } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { SimServer } from './answer-context.ts';
 import { admittedNamespace } from './answer-write.ts';
+import { containerStatusOf } from './container-status.ts';
 import { isDefinitions } from './custom-definition.ts';
 import { aggregateApi, defineKind, withdrawKind } from './define-kind.ts';
 import { removeNow } from './deletion.ts';
+import { numberAt } from './json-at.ts';
 import type { KindStorage } from './kind-storage.ts';
 import { createObject, replaceObject, storedAs } from './object-writes.ts';
 import type { KindName, SimChange, SimCluster } from './sim-cluster.ts';
@@ -14,7 +16,19 @@ import { keyOf, parsed, type StoredObject } from './stored-object.ts';
 /** The cluster's own hands: its state, without rights, requests or admission. */
 export type Administration = Pick<
   SimCluster,
-  'put' | 'putRaw' | 'get' | 'list' | 'objects' | 'remove' | 'fill' | 'define' | 'withdraw' | 'aggregate' | 'backup' | 'observe'
+  | 'put'
+  | 'putRaw'
+  | 'get'
+  | 'list'
+  | 'objects'
+  | 'remove'
+  | 'fill'
+  | 'define'
+  | 'withdraw'
+  | 'aggregate'
+  | 'backup'
+  | 'writeLog'
+  | 'observe'
 >;
 
 /** The manager of what the cluster writes itself. */
@@ -55,6 +69,13 @@ export function administer(server: SimServer): Administration {
     },
     aggregate: (api) => aggregateApi(server, api),
     backup: () => ({ version: state.save() }),
+    writeLog({ namespace = 'default', pod: name, container }, ...lines) {
+      const storage = state.storageOf('Pod');
+      const stored = storage.get(keyIn(storage, name, namespace));
+      if (stored === undefined) throw new Error(`no Pod ${namespace}/${name}`);
+      const run = numberAt(containerStatusOf(parsed(storage.kind, stored), container), 'restartCount') ?? 0;
+      server.logs.write({ uid: stored.uid, container, run }, lines);
+    },
     observe: (listener) => state.onWrite(({ type, storage, object }) => listener(told(type, storage, () => parsed(storage.kind, object)))),
   };
 }

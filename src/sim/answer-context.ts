@@ -2,6 +2,7 @@ import { type Refusal, statusOf } from './api-status.ts';
 import type { Asked, AskedResource, RequestFacts } from './asked.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { ClusterState } from './cluster-state.ts';
+import type { ContainerLogs } from './container-logs.ts';
 import type { Outlet } from './outlet.ts';
 import type { ServedRequest } from './request-log.ts';
 import type { OpenStream } from './watch-stream.ts';
@@ -11,6 +12,9 @@ export interface SimServer {
   readonly state: ClusterState;
   readonly behaviour: Behaviour;
   readonly watches: Set<OpenStream>;
+  readonly logs: ContainerLogs;
+  /** Containers say something by themselves. */
+  readonly talkative: boolean;
   readonly bookmarkSeconds: number;
   /** What `/version` says: `v1.36.3`. */
   gitVersion: string;

@@ -3,6 +3,7 @@ import { type AnswerContext, answerJson, answerRefusal, answerText, type Resourc
 import { answerDelete, answerDeleteCollection } from './answer-delete.ts';
 import { answerDiscovery, answerUnknown, answerVersion, unavailable } from './answer-discovery.ts';
 import { answerList } from './answer-list.ts';
+import { answerLog } from './answer-log.ts';
 import { answerWatch } from './answer-watch.ts';
 import { answerCreate, answerObject, answerUpdate } from './answer-write.ts';
 import {
@@ -18,6 +19,7 @@ import {
   unauthorized,
 } from './api-status.ts';
 import type { SimAnswer } from './misbehaviours.ts';
+import type { RequestedResource } from './sim-cluster.ts';
 import { keyOf } from './stored-object.ts';
 import { whenVisible } from './visibility.ts';
 
@@ -70,7 +72,7 @@ async function answerResource(context: ResourceContext): Promise<void> {
   if (resource.verb !== 'watch' && !verbs.includes(resource.verb)) return answerRefusal(context, noSuchMethod);
   switch (resource.verb) {
     case 'get':
-      return answerGet(context);
+      return resource.subresource === 'log' ? answerLog(context) : answerGet(context);
     case 'list':
       return answerList(context);
     case 'watch':
@@ -116,8 +118,13 @@ function refuseCaller({ server, asked, request, facts }: AnswerContext): Refusal
   const { resource, storage } = asked;
   if (authorization !== undefined && !server.behaviour.isForbidden(resource, storage.kind.kind)) return undefined;
   const where = resource.namespace === undefined ? 'at the cluster scope' : `in the namespace "${resource.namespace}"`;
-  const what = `User "${user}" cannot ${resource.verb} resource "${resource.resource}" in API group "${resource.group}" ${where}`;
+  const what = `User "${user}" cannot ${resource.verb} resource "${qualifiedOf(resource)}" in API group "${resource.group}" ${where}`;
   return forbidden(storage.kind, what, resource.name);
+}
+
+/** As a rule names it: `pods`, `pods/log`. */
+function qualifiedOf({ resource, subresource }: RequestedResource): string {
+  return subresource === undefined ? resource : `${resource}/${subresource}`;
 }
 
 /** An answer that somebody wrote: its body as it is, or the Status that goes with its code. */

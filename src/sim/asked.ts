@@ -78,7 +78,9 @@ function readResource(
   if (storage === undefined || more.length > 0) return undefined;
   const { kind } = storage;
   if (kind.namespaced ? namespace === undefined && name !== undefined : namespace !== undefined) return methodOnly(kind, method, name);
-  if (subresource !== undefined && !(subresource === 'status' && kind.hasStatus)) return undefined;
+  const isLog = subresource === 'log' && kind.group === '' && kind.resource === 'pods';
+  if (isLog && method !== 'GET') return { type: 'methodNotAllowed' };
+  if (subresource !== undefined && !isLog && !(subresource === 'status' && kind.hasStatus)) return undefined;
   const verb = verbOf(method, { named: name !== undefined, watch: watched || isTrue(query.get('watch')) });
   // DELETE and POST over all namespaces have no path of their own.
   const nowhere = kind.namespaced && namespace === undefined && (verb === 'create' || verb === 'deletecollection');

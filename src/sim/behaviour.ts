@@ -41,7 +41,7 @@ export class Behaviour {
       const concerns =
         (group === undefined || group === resource.group) &&
         (wanted === undefined || wanted === kind) &&
-        (plural === undefined || plural === resource.resource) &&
+        (plural === undefined || plural === (resource.subresource === 'log' ? 'pods/log' : resource.resource)) &&
         (verbs === undefined || verbs.includes(resource.verb));
       if (!concerns) return false;
       const { namespace } = resource;

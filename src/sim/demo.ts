@@ -29,7 +29,7 @@ export async function startDemoFleet({ clock, log }: DemoOptions): Promise<DemoF
   const lives: Promise<void>[] = [];
   const clusters = await Promise.all(
     demoClustersAt(clock.now()).map(async ({ name, version, definitions, objects }) => {
-      const cluster = await startSimCluster({ name, version, clock });
+      const cluster = await startSimCluster({ name, version, clock, talkative: true });
       for (const definition of definitions) cluster.define(definition);
       lives.push(bringToLife(cluster, { clock, objects }, end.signal), keepBusy(cluster, clock, end.signal));
       return cluster;

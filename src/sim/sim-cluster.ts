@@ -22,6 +22,16 @@ export interface SimClusterOptions {
   readonly historyLength?: number;
   /** How far apart bookmarks are in a watch that allows them: 60 s by default. */
   readonly bookmarkSeconds?: number;
+  /** Containers that run write a line every few seconds by themselves: always the same ones, of which nothing is kept. False by default. */
+  readonly talkative?: boolean;
+}
+
+/** One container. */
+export interface SimContainer {
+  /** `default` if absent. */
+  readonly namespace?: string;
+  readonly pod: string;
+  readonly container: string;
 }
 
 /** One request as the server saw it. Times are the clock's monotonic milliseconds. */
@@ -142,6 +152,14 @@ export interface SimCluster extends Misbehaviours, AsyncDisposable {
   aggregate(api: AggregatedApi): void;
   /** The state of now, for `restore`. */
   backup(): SimBackup;
+
+  /**
+   * Writes lines to the log of the container's run of now: what its `restartCount` says. The bytes are told as they are. The log is read through
+   * `pods/log`, for which the Pod needs a node that exists and a status of the container.
+   *
+   * @throws {Error} if there is no such Pod.
+   */
+  writeLog(container: SimContainer, ...lines: readonly (string | Uint8Array)[]): void;
 
   /** Tells every change from now on, in the turn it is made. Ends with the disposable. */
   observe(listener: (change: SimChange) => void): Disposable;

@@ -6,6 +6,7 @@ import { Behaviour } from './behaviour.ts';
 import { builtInKinds } from './built-in-kinds.ts';
 import { createCertificate } from './certificate.ts';
 import { ClusterState } from './cluster-state.ts';
+import { ContainerLogs } from './container-logs.ts';
 import { Door } from './door.ts';
 import { misbehave } from './misbehave.ts';
 import { createRequestHandler } from './request-handler.ts';
@@ -22,12 +23,13 @@ const firstNamespaces = ['kube-system', 'default', 'kube-node-lease', 'kube-publ
  */
 export async function startSimCluster(options: SimClusterOptions): Promise<SimCluster> {
   const { name, version = '1.36.3', clock = systemClock, protocols = 'both', maxConcurrentStreams = 100 } = options;
-  const { historyLength = 1_000, bookmarkSeconds = 60 } = options;
+  const { historyLength = 1_000, bookmarkSeconds = 60, talkative = false } = options;
   const state = new ClusterState({ clock, historyLength, kinds: builtInKinds(minorOf(version)) });
   const log = new RequestLog(clock);
   const certificate = await createCertificate();
   const server: SimServer = {
     ...{ state, behaviour: new Behaviour(), watches: new Set(), bookmarkSeconds },
+    ...{ logs: new ContainerLogs(clock), talkative },
     ...{ gitVersion: gitVersionOf(version), token: randomUUID(), tokensExpiredAt: -1 },
     get host() {
       return door.host;
@@ -36,6 +38,9 @@ export async function startSimCluster(options: SimClusterOptions): Promise<SimCl
   const door = await Door.open({ certificate, protocols, maxConcurrentStreams, handler: createRequestHandler(server, log) });
   state.onChange((change) => {
     for (const stream of [...server.watches]) stream.tell(change);
+  });
+  state.onWrite(({ type, storage, object }) => {
+    if (type === 'DELETED' && storage.kind.resource === 'pods' && storage.kind.group === '') server.logs.forget(object.uid);
   });
   const admin = administer(server);
   for (const namespace of firstNamespaces) admin.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });

@@ -4,6 +4,7 @@ import { customResourceCases } from './custom-resource-cases.ts';
 import { discoveryCases } from './discovery-cases.ts';
 import { historyCases } from './history-cases.ts';
 import { listCases } from './list-cases.ts';
+import { logCases } from './log-cases.ts';
 import { type DeclareCase, openPlace } from './place.ts';
 import { transportCases } from './transport-cases.ts';
 import { watchCases } from './watch-cases.ts';
@@ -24,6 +25,7 @@ for (const kind of contractServers) {
     describe('lists', () => listCases(sideBySide));
     describe('watches', () => watchCases(sideBySide));
     describe('writes', () => writeCases(sideBySide));
+    describe('logs', () => logCases(sideBySide));
     describe('transport', () => transportCases(sideBySide));
     // These change what is served, or what is remembered, for everybody.
     describe('discovery', () => discoveryCases(alone));

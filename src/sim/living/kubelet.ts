@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { listAt, numberAt, objectAt, textAt } from '../json-at.ts';
 import { containersOf, isTerminating, outcomeOf, phaseOf } from './pods.ts';
@@ -53,7 +53,7 @@ function failToPull(world: World, pod: KubernetesObject, key: string): void {
   if (next !== undefined) world.put(next);
 }
 
-function runningStatus(world: World, pod: KubernetesObject): JsonObject {
+function runningStatus(world: World, pod: KubernetesObject, restartCount = 0): JsonObject {
   let conditions = listAt(pod.status, 'conditions');
   const startedMs = world.nowMs;
   for (const type of ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled']) {
@@ -65,7 +65,7 @@ function runningStatus(world: World, pod: KubernetesObject): JsonObject {
     ...addressesOf(world, pod),
     phase: 'Running',
     conditions,
-    containerStatuses: containerStatuses(pod, { state, ready: true }),
+    containerStatuses: containerStatuses(pod, { state, ready: true, restartCount }),
   };
 }
 
@@ -96,19 +96,20 @@ function keepCrashing(world: World, pod: KubernetesObject, key: string): void {
     const backoffMs = Math.min(300_000, 10_000 * 2 ** Math.min(restarts, 5));
     if (!world.passed(`${key} restarts`, backoffMs, backoffMs * 1.1)) return;
     world.record({ to: pod, type: 'Normal', reason: 'Started', message: `Started container ${container.name}`, from });
-    world.put({ ...pod, status: runningStatus(world, pod) });
+    world.put({ ...pod, status: runningStatus(world, pod, restarts + 1) });
     return;
   }
   if (!world.passed(`${key} crashes`, 2_000, 5_000)) return;
   const message = `Back-off restarting failed container ${container.name} in pod ${pod.metadata.name}`;
   world.record({ to: pod, type: 'Warning', reason: 'BackOff', message, from });
   const state = { waiting: { reason: 'CrashLoopBackOff', message } };
-  const lastState = { terminated: { exitCode: 1, reason: 'Error', finishedAt: timeOf(world.nowMs) } };
+  const startedAt = textAt(listAt(pod.status, 'containerStatuses')[0], 'state', 'running', 'startedAt') ?? timeOf(world.nowMs);
+  const lastState = { terminated: { exitCode: 1, reason: 'Error', startedAt, finishedAt: timeOf(world.nowMs) } };
   const statuses = containerStatuses(pod, {
     state,
     lastState,
     ready: false,
-    restartCount: restarts + 1 + (world.settling ? Math.floor(world.random() * 40) : 0),
+    restartCount: restarts + (world.settling ? 1 + Math.floor(world.random() * 40) : 0),
   });
   world.put({ ...pod, status: { ...objectAt(pod.status), ...notReady(world, pod, 'ContainersNotReady'), containerStatuses: statuses } });
 }
@@ -133,12 +134,16 @@ function containerStatuses(pod: KubernetesObject, { state, lastState, ready, res
     state,
     lastState: lastState ?? objectAt(before[index], 'lastState'),
     ready,
-    restartCount: restartCount ?? numberAt(before[index], 'restartCount') ?? 0,
+    restartCount: restartCount ?? runOf(before[index]),
     image,
     imageID: `${image.split(':')[0]}@sha256:${digestOf(image)}`,
-    containerID: `containerd://${(pod.metadata.uid ?? '').replaceAll('-', '')}${index}`,
+    containerID: `containerd://${digestOf(`${pod.metadata.uid} ${name} ${restartCount ?? runOf(before[index])}`)}`,
     started: ready,
   }));
+}
+
+function runOf(status: Json | undefined): number {
+  return numberAt(status, 'restartCount') ?? 0;
 }
 
 /** Addresses and the start, given once. */

@@ -1,0 +1,86 @@
+import { Buffer } from 'node:buffer';
+import type { Clock } from '../core/clock.ts';
+
+/** One line of a container, without its end. */
+export interface LogEntry {
+  /** Milliseconds of the epoch, and nanoseconds beyond: no two lines of one log have the same time. */
+  readonly timeMs: number;
+  readonly nanos: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Whose log. */
+export interface LogKey {
+  readonly uid: string;
+  readonly container: string;
+  /** Counted from 0: the container's `restartCount`. */
+  readonly run: number;
+}
+
+/** Of each run so much is kept, as of log files that are rotated; the oldest lines go first. */
+const maxLines = 10_000;
+const maxBytes = 16 * 2 ** 20;
+
+interface Log {
+  readonly entries: LogEntry[];
+  bytes: number;
+  /** How many went. */
+  dropped: number;
+}
+
+/** What containers were made to write. */
+export class ContainerLogs {
+  readonly #clock: Pick<Clock, 'now'>;
+  /** By Pod, then by container and run. */
+  readonly #logs = new Map<string, Map<string, Log>>();
+  readonly #listeners = new Set<(uid: string) => void>();
+  #written = 0;
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+  }
+
+  /** Adds lines to the log, at this moment. */
+  write(key: LogKey, lines: readonly (string | Uint8Array)[]): void {
+    const logs = this.#logs.get(key.uid) ?? new Map<string, Log>();
+    this.#logs.set(key.uid, logs);
+    const name = `${key.container} ${key.run}`;
+    const log = logs.get(name) ?? { entries: [], bytes: 0, dropped: 0 };
+    logs.set(name, log);
+    logs.delete(`${key.container} ${key.run - 2}`);
+    for (const line of lines) {
+      this.#written = (this.#written + 1) % 1_000_000;
+      const bytes = typeof line === 'string' ? Buffer.from(line) : line;
+      log.entries.push({ timeMs: this.#clock.now(), nanos: this.#written, bytes });
+      log.bytes += bytes.length;
+    }
+    trim(log);
+    for (const listener of [...this.#listeners]) listener(key.uid);
+  }
+
+  /** The lines that are left, and the number of the first one. */
+  read(key: LogKey): { readonly entries: readonly LogEntry[]; readonly first: number } {
+    const log = this.#logs.get(key.uid)?.get(`${key.container} ${key.run}`);
+    return { entries: log?.entries ?? [], first: log?.dropped ?? 0 };
+  }
+
+  /** The Pod is gone. */
+  forget(uid: string): void {
+    this.#logs.delete(uid);
+    for (const listener of [...this.#listeners]) listener(uid);
+  }
+
+  /** Called with the uid of each Pod that writes, or whose logs are gone. Ends with the disposable. */
+  onWrite(listener: (uid: string) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+}
+
+function trim(log: Log): void {
+  let excess = Math.max(0, log.entries.length - maxLines);
+  for (const { bytes } of log.entries.slice(0, excess)) log.bytes -= bytes.length;
+  for (; log.bytes > maxBytes; excess++) log.bytes -= log.entries[excess]?.bytes.length ?? 0;
+  log.entries.splice(0, excess);
+  log.dropped += excess;
+}

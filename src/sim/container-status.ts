@@ -1,0 +1,11 @@
+import { isJsonObject, type JsonObject } from '../core/json.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import { listAt } from './json-at.ts';
+
+/** What a Pod's status says of one of its containers, of whatever sort. */
+export function containerStatusOf(pod: KubernetesObject, container: string): JsonObject | undefined {
+  return ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses']
+    .flatMap((field) => listAt(pod.status, field))
+    .filter(isJsonObject)
+    .find(({ name }) => name === container);
+}
