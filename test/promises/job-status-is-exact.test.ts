@@ -99,6 +99,7 @@ class Counter {
   readonly #stream: LiveStream;
   readonly #clusters = new Map<string, Map<string, JobPhase>>();
   readonly #synced = new Set<string>();
+  readonly #halves = new Set<string>();
   #taken = 0;
 
   constructor(stream: LiveStream) {
@@ -137,11 +138,15 @@ class Counter {
     for (const { id, phase } of [...added, ...modified]) jobs.set(id, phase);
     if (type === 'SYNCED') this.#synced.add(name);
     this.#checkSums(summary);
-    // One cut of a cluster is one message here: fewer than 500 Jobs change at once.
     if (!this.#synced.has(name)) return;
     const told = summary.byCluster.find(({ cluster }) => cluster.name === name);
     const counted = jobPhases.map((phase) => ({ phase, count: [...jobs.values()].filter((one) => one === phase).length }));
-    expect(told?.byPhase).toEqual(counted);
+    // What was deleted and made anew under its name comes in two messages, the deletion first: the summary of both is that after the second.
+    const isExact = JSON.stringify(told?.byPhase) === JSON.stringify(counted);
+    const isHalf = !isExact && deleted.length > 0 && !this.#halves.has(name);
+    if (isHalf) this.#halves.add(name);
+    else this.#halves.delete(name);
+    if (!isHalf) expect(told?.byPhase).toEqual(counted);
   }
 
   #checkSums({ total, stale, byPhase, byCluster }: Summary): void {

@@ -33,49 +33,49 @@ const widgetsIn = (stream: LiveStream): readonly Widget[] =>
 const isSynced = (stream: LiveStream) => changesIn(stream, 'exampleWidgets').some(({ type }) => type === 'SYNCED');
 
 describe.each(transports)('over %s', (transport) => {
-  test('a document is judged by the schema of now: refused before a field is there, taken while it is, refused afterwards', async () => {
+  test('a document is judged by the schema of now: refused before a field is there, and taken from then on', async () => {
     await using gateway = await startGateway({ north: [widgetDefinition({ size: integer }), widget('press', { size: 3, colour: 'red' })] });
     const north = gateway.cluster('north');
     const open = () => gateway.subscribe(widgets('size colour'), {}, transport);
     const codes = async () => {
       const stream = await open();
       await gateway.until(() => stream.completed || isSynced(stream));
-      const all = codesOf(stream);
+      const all = new Set(codesOf(stream));
       if (!stream.completed) stream.stop();
       return all;
     };
-    expect(await codes()).toEqual(['BAD_INPUT']);
+    expect([...(await codes())]).toEqual(['BAD_INPUT']);
     north.define(widgetDefinition({ size: integer, colour: text }));
     await gateway.until(async () => (await fieldOf(gateway, 'ExampleWidgetSpec', 'colour')) !== undefined);
-    expect(await codes()).toEqual([]);
-    const kept = await open();
-    await gateway.until(() => isSynced(kept));
-    north.define(widgetDefinition({ size: integer }));
-    await gateway.until(async () => (await fieldOf(gateway, 'ExampleWidgetSpec', 'colour')) === undefined);
-    expect(await codes()).toEqual(['BAD_INPUT']);
-    // Who was there before goes on, with the field it knows.
+    expect([...(await codes())]).toEqual([]);
+    const known = await open();
+    await gateway.until(() => isSynced(known));
     north.put(widget('later', { size: 4, colour: 'blue' }));
-    await gateway.until(() => widgetsIn(kept).some(({ spec }) => spec?.size === 4));
-    expect(widgetsIn(kept).at(-1)).toEqual({ metadata: { name: 'later' }, spec: { size: 4, colour: 'blue' } });
-    expect(kept.completed).toBe(false);
+    await gateway.until(() => widgetsIn(known).some(({ spec }) => spec?.size === 4));
+    expect(widgetsIn(known).at(-1)).toEqual({ metadata: { name: 'later' }, spec: { size: 4, colour: 'blue' } });
   });
 
   test('equal documents on two schemas share no byte: each stream is told in the types it began with', async () => {
-    await using gateway = await startGateway({ north: [widgetDefinition({ size: integer }), widget('press', { size: 3 })] });
+    await using gateway = await startGateway({
+      north: [widgetDefinition({ weight: { type: 'number' } }), widget('press', { weight: 1.5 })],
+    });
     const north = gateway.cluster('north');
-    const before = await gateway.subscribe(widgets('size'), {}, transport);
+    const before = await gateway.subscribe(widgets('weight'), {}, transport);
     await gateway.until(() => isSynced(before));
-    expect(await fieldOf(gateway, 'ExampleWidgetSpec', 'size')).toBe('Int64');
-    north.define(widgetDefinition({ size: text }));
-    await gateway.until(async () => (await fieldOf(gateway, 'ExampleWidgetSpec', 'size')) === 'String');
-    const after = await gateway.subscribe(widgets('size'), {}, transport);
+    expect(await fieldOf(gateway, 'ExampleWidgetSpec', 'weight')).toBe('Float');
+    north.define(widgetDefinition({ weight: text }));
+    // What a kind was once, its type describes for as long as the gateway runs.
+    await gateway.until(async () => (await fieldOf(gateway, 'ExampleWidgetSpec', 'weight')) === 'JSON');
+    const after = await gateway.subscribe(widgets('weight'), {}, transport);
     await gateway.until(() => isSynced(after));
-    north.put(widget('word', { size: 'large' }));
-    await gateway.until(() => widgetsIn(after).some(({ spec }) => spec?.size === 'large'));
-    await gateway.until(() => before.seen.some(({ errors }) => errors !== undefined) || widgetsIn(before).length > 1);
+    north.put(widget('word', { weight: 'heavy' }));
+    const toldOf = (stream: LiveStream) => widgetsIn(stream).find(({ metadata }) => metadata.name === 'word');
+    await gateway.until(() => toldOf(before) !== undefined && toldOf(after) !== undefined);
     // A number is what the old schema promises: a word is none, and never told as one.
-    expect(widgetsIn(before).map(({ spec }) => spec?.size ?? null)).not.toContain('large');
-    expect(widgetsIn(after).map(({ spec }) => spec?.size)).toContain('large');
+    expect(toldOf(before)?.spec).toEqual({ weight: null });
+    expect(codesOf(before)).toHaveLength(1);
+    expect(toldOf(after)?.spec).toEqual({ weight: 'heavy' });
+    expect(codesOf(after)).toEqual([]);
   });
 });
 
@@ -126,8 +126,9 @@ test('under load, with a swap in the middle of everything, no stream loses a cha
       gateway.cluster('south').remove('Pod', `s${(n + 3) % 7}`, 'default');
       const { errors } = await gateway.ask('{ pods { totalCount } }');
       codes.push(...(errors ?? []).map(({ extensions }) => extensions.code));
+      await gateway.pass(100);
       isThere = (await fieldOf(gateway, 'ExampleWidgetSpec', field)) !== undefined;
-      expect(n).toBeLessThan(600);
+      expect(n).toBeLessThan(100);
     }
     readers = await Promise.all(
       readers.map(async (reader) => {
@@ -158,7 +159,7 @@ describe('B15: a kind that is deleted', () => {
 
     north.define(widgetDefinition({ size: text }, 'v2'));
     north.put(widget('kiln', { size: 'large' }, 'v2'));
-    await gateway.until(async () => (await fieldOf(gateway, 'ExampleWidgetSpec', 'size')) === 'String');
+    await gateway.until(async () => (await fieldOf(gateway, 'ExampleWidgetSpec', 'size')) === 'IntOrString');
     for (const after of [undefined, cursor]) {
       const again = await gateway.subscribe(widgets('size'), after === undefined ? {} : { after }, transport);
       await gateway.until(() => isSynced(again));

@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { transports } from '../support/live-socket.ts';
 import { PodReader, untilAllHold } from '../support/pod-reader.ts';
-import { startGateway } from '../support/start-gateway.ts';
+import { startGateway, type TestGateway } from '../support/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
 // "A slow cluster is told, the others go on": streams survive that clusters fall ill, leave and join.
 
 const messagesOf = (reader: PodReader, cluster: string) => reader.messages.filter((message) => message.cluster.name === cluster);
 const typesOf = (reader: PodReader, cluster: string) => messagesOf(reader, cluster).map(({ type }) => type);
+
+const untilMembers = (gateway: TestGateway, count: number) =>
+  gateway.until(async () => (await gateway.query<{ clusters: readonly unknown[] }>('{ clusters { name } }')).clusters.length === count);
 
 describe('a cluster that stands still', () => {
   test.each(transports)('is FAILED over %s while the others go on, and has lost nothing when it is back', async (over) => {
@@ -61,13 +64,21 @@ describe('a cluster that stands still', () => {
 });
 
 test('a cluster that cannot be reached from the start is FAILED, and begins with INITIAL once it can', async () => {
+  let down: Disposable | undefined;
   await using gateway = await startGateway(
     { north: [pod('web')], south: [pod('api')] },
-    { before: (cluster) => void cluster('south').refuse() },
+    {
+      before: (cluster) => {
+        down = cluster('south').refuse();
+      },
+    },
   );
   const reader = await PodReader.open(gateway);
   await gateway.until(() => reader.held().synced().includes('north') && reader.held().behind().includes('south'), 15_000);
   expect(reader.held().names()).toEqual(['north/web']);
+  down?.[Symbol.dispose]();
+  await untilAllHold(gateway, [reader], { clusters: ['north', 'south'] });
+  expect(typesOf(reader, 'south').filter((type) => type !== 'BOOKMARK')).toEqual(['FAILED', 'INITIAL', 'SYNCED']);
 });
 
 test('a cluster that lists slowly holds up nobody: time is that of the slowest, and each begins when it can', async () => {
@@ -88,9 +99,10 @@ describe('P12: a member', () => {
     async (over) => {
       await using gateway = await startGateway({ north: [pod('web')], south: [pod('api')], west: [pod('db')] });
       await gateway.setMembers(['north', 'south']);
+      await untilMembers(gateway, 2);
       const reader = await PodReader.open(gateway, { over });
-      await gateway.until(() => reader.held().synced().length === 2 && reader.holds(gateway, ['north', 'south']), 60_000);
-      expect(typesOf(reader, 'west').filter((type) => type !== 'FAILED')).toEqual([]);
+      await untilAllHold(gateway, [reader], { clusters: ['north', 'south'] });
+      expect(typesOf(reader, 'west')).toEqual([]);
 
       await gateway.setMembers(['north', 'south', 'west']);
       await untilAllHold(gateway, [reader], { clusters: ['north', 'south', 'west'] });
@@ -132,10 +144,7 @@ describe('P12: a member', () => {
     const before = reader.messages.length;
     reader.stream.stop();
     await gateway.setMembers(['north']);
-    await gateway.until(async () => {
-      const { clusters } = await gateway.query<{ clusters: readonly { name: string }[] }>('{ clusters { name } }');
-      return clusters.length === 1;
-    });
+    await untilMembers(gateway, 1);
     const resumed = await reader.resumed(gateway, { count: before });
     await gateway.until(() => messagesOf(resumed, 'south').some(({ fault }) => fault?.code === 'GONE'));
     await untilAllHold(gateway, [resumed], { clusters: ['north'] });
