@@ -15,19 +15,21 @@ interface Address {
 /** Most sockets of one address that are open and not initialised. */
 const maxInside = 20;
 
-/** How long one more waits for a place: a crowd that reconnects is let in as fast as it says who it is, 20 at a time. */
-const patienceMs = 2_000;
+/** How long one more waits for a place: a crowd of 5,000 that reconnects is let in within seconds, as fast as it says who it is, 20 at a time. */
+const patienceMs = 5_000;
 
 /** Bounds the sockets that were opened and have not been initialised, by address. Holds nothing of an address that has none. */
 export class Handshakes {
   readonly #addresses = new Map<string, Address>();
+  readonly #clock: Clock;
   readonly #deadlines: Deadlines;
 
   constructor(clock: Clock, signal: AbortSignal) {
+    this.#clock = clock;
     this.#deadlines = new Deadlines({ clock, limitMs: patienceMs }, signal);
   }
 
-  /** Takes a place, now or within 2 s, in the order they asked; then lets `enter` know. Calling the answer gives the wait up. */
+  /** Takes a place, now or within 5 s, in the order they asked; then lets `enter` know. Calling the answer gives the wait up. */
   request(ip: string, { enter, refuse }: { enter(place: HandshakePlace): void; refuse(why: Refusal): void }): () => void {
     const address = this.#addresses.get(ip) ?? { inside: 0, waiting: new Set() };
     this.#addresses.set(ip, address);
@@ -37,7 +39,7 @@ export class Handshakes {
     }
     const deadline = this.#deadlines.start(() => {
       giveUp();
-      refuse(tooMany());
+      refuse(tooMany(this.#clock.random()));
     });
     const admit = () => {
       giveUp();
@@ -72,11 +74,12 @@ export class Handshakes {
   }
 }
 
-function tooMany(): Refusal {
+/** Those who are sent away together are not to come back together. */
+function tooMany(chance: number): Refusal {
   return new Refusal({
     status: 429,
     code: 'OVERLOADED',
     message: `expected at most ${maxInside} sockets of one address that have not sent connection_init`,
-    headers: { 'retry-after': '1' },
+    headers: { 'retry-after': String(1 + Math.floor(chance * 10)) },
   });
 }
