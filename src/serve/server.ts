@@ -27,7 +27,7 @@ export interface Listening extends AsyncDisposable {
   answer(handle: Handle): void;
   /**
    * The same for who asks for another protocol. Whoever offers h2c, as some HTTP clients always do, is answered in HTTP/1.1. A connection taken
-   * over still counts as one, and `close` waits for it, but `destroy` does not cut it. Once.
+   * over still counts as one: `close` waits for it, and `destroy` cuts it. Once.
    */
   upgrade(handle: HandleUpgrade): void;
   /** Accepts no more connections and closes those that are idle; resolves when the last one is gone. */
@@ -47,7 +47,6 @@ const connectionsPerRequest = 5;
  */
 export async function listen({ host, port, limits = defaultLimits, ...options }: ListenOptions): Promise<Listening> {
   const { promise: answering, resolve: answer } = Promise.withResolvers<Handle>();
-  const { promise: upgrading, resolve: upgrade } = Promise.withResolvers<HandleUpgrade>();
   let handle: Handle | undefined;
   const take = (request: IncomingMessage, response: ServerResponse) => {
     if (handle === undefined) void answering.then((late) => (response.destroyed ? undefined : late(request, response)));
@@ -74,11 +73,7 @@ export async function listen({ host, port, limits = defaultLimits, ...options }:
       else take(request, response);
     },
   );
-  server.on('upgrade', (request, socket, head) => {
-    // Nobody else listens by now, and an error that nobody hears of ends the process.
-    socket.on('error', () => socket.destroy());
-    void upgrading.then((take) => (socket.destroyed ? undefined : take(request, socket, head)));
-  });
+  const upgrades = takeUpgrades(server);
   server.maxConnections = options.maxConnections ?? limits.streams + connectionsPerRequest * limits.requestsInFlight;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
@@ -86,19 +81,47 @@ export async function listen({ host, port, limits = defaultLimits, ...options }:
     );
     server.listen({ host, port }, resolve);
   });
+  const destroy = () => {
+    server.closeAllConnections();
+    upgrades.destroy();
+  };
   return {
     port: (server.address() as AddressInfo).port,
     answer: (first) => {
       handle = first;
       answer(first);
     },
-    upgrade,
+    upgrade: upgrades.take,
     close: () => closed(server),
-    destroy: () => server.closeAllConnections(),
+    destroy,
     [Symbol.asyncDispose]: () => {
       const ended = closed(server);
-      server.closeAllConnections();
+      destroy();
       return ended;
+    },
+  };
+}
+
+interface Upgrades {
+  take(handle: HandleUpgrade): void;
+  destroy(): void;
+}
+
+/** Keeps those that ask for another protocol until somebody speaks it. The server itself does not know them any more. */
+function takeUpgrades(server: Server): Upgrades {
+  const { promise: upgrading, resolve: take } = Promise.withResolvers<HandleUpgrade>();
+  const upgraded = new Set<Duplex>();
+  server.on('upgrade', (request, socket, head) => {
+    upgraded.add(socket);
+    socket.once('close', () => upgraded.delete(socket));
+    // Nobody else listens by now, and an error that nobody hears of ends the process.
+    socket.on('error', () => socket.destroy());
+    void upgrading.then((handle) => (socket.destroyed ? undefined : handle(request, socket, head)));
+  });
+  return {
+    take,
+    destroy: () => {
+      for (const socket of upgraded) socket.destroy();
     },
   };
 }

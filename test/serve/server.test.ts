@@ -51,6 +51,21 @@ test('a server that never answered ends with its requests', async () => {
   await listening[Symbol.asyncDispose]();
 });
 
+test('who asks for another protocol before it is spoken waits for it, and is cut if it never is', async () => {
+  const headers = { connection: 'Upgrade', upgrade: 'websocket' };
+  await using listening = await listen(address);
+  const early = rawRequest(originOf(listening), { path: '/early', headers });
+  await nextTurn();
+  listening.upgrade(({ url }, socket) => socket.end(`HTTP/1.1 418 Teapot\r\nconnection: close\r\ncontent-length: 6\r\n\r\n${url}`));
+  expect(await early).toMatchObject({ status: 418, text: '/early' });
+
+  const silent = await listen(address);
+  const ended = expect(rawRequest(originOf(silent), { headers })).rejects.toThrow();
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+  await silent[Symbol.asyncDispose]();
+  await ended;
+});
+
 test('one connection more than may be is closed at once, and there is room again when one has left', async () => {
   await using listening = await listen({ ...address, maxConnections: 2 });
   listening.answer(async ({ url }, response) => void response.end(url));
