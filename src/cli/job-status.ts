@@ -22,7 +22,9 @@ export interface JobState {
     readonly status: string | null;
     readonly lastTransitionTime: string | null;
   }[];
-  readonly job: { readonly metadata: { readonly creationTimestamp: string | null; readonly resourceVersion: string | null } };
+  readonly job: {
+    readonly metadata: { readonly uid: string | null; readonly creationTimestamp: string | null; readonly resourceVersion: string | null };
+  };
 }
 
 export interface PhaseCount {
@@ -51,7 +53,7 @@ export interface JobMessage extends ChangesOf<JobState> {
 }
 
 const stateFields = `id cluster { name } namespace name phase active ready succeeded failed parallelism completions startTime completionTime
-  conditions { type status reason message lastTransitionTime } job { metadata { creationTimestamp resourceVersion } }`;
+  conditions { type status reason message lastTransitionTime } job { metadata { uid creationTimestamp resourceVersion } }`;
 
 /** The subscription whose messages these are. */
 export const jobStatusQuery = `subscription ($clusters: [String!], $namespaces: [String!], $labels: String, $after: String) {

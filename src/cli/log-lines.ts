@@ -56,7 +56,7 @@ export class LogPrinter {
   }
 }
 
-/** `north/shop/web-1/app`. */
+/** `north/shop/web-1/app`; `north` where it is about the cluster as a whole. */
 export function nameOfLog({ cluster, namespace, pod, container }: LogSource): string {
-  return printable(`${cluster.name}/${namespace}/${pod}/${container}`);
+  return printable([cluster.name, namespace, pod, container].filter((part) => part !== '').join('/'));
 }

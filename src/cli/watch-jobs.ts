@@ -132,6 +132,11 @@ function tableShow({ terminal, clock }: Session, signal: AbortSignal): Show {
 }
 
 function versioned(message: JobMessage): ChangesOf<HeldJob> & Pick<JobMessage, 'fault'> {
-  const all = (states: readonly JobState[]) => states.map((state) => ({ ...state, version: state.job.metadata.resourceVersion ?? '' }));
+  const all = (states: readonly JobState[]) => states.map((state) => ({ ...state, version: versionOf(state) }));
   return { ...message, added: all(message.added), modified: all(message.modified), deleted: all(message.deleted) };
+}
+
+/** Names come again, and so do versions: of another object. */
+function versionOf({ job }: JobState): string {
+  return `${job.metadata.uid} ${job.metadata.resourceVersion}`;
 }

@@ -19,7 +19,11 @@ export interface WatchedObjects {
 
 interface WatchedObject extends NamedObject, Foldable {
   readonly cluster: { readonly name: string };
-  readonly metadata: NamedObject['metadata'] & { readonly creationTimestamp: string | null; readonly resourceVersion: string | null };
+  readonly metadata: NamedObject['metadata'] & {
+    readonly uid: string | null;
+    readonly creationTimestamp: string | null;
+    readonly resourceVersion: string | null;
+  };
   readonly object?: JsonObject;
 }
 
@@ -30,7 +34,7 @@ interface Message extends ChangesOf<Omit<WatchedObject, 'version'>> {
 }
 
 const queryOf = (extra: string) => {
-  const object = `id apiVersion kind cluster { name } metadata { name namespace creationTimestamp resourceVersion } ${extra}`;
+  const object = `id apiVersion kind cluster { name } metadata { name namespace uid creationTimestamp resourceVersion } ${extra}`;
   return `subscription ($kinds: [String!]!, $clusters: [String!], $namespaces: [String!], $labels: String, $after: String) {
     resources(kinds: $kinds, clusters: $clusters, namespaces: $namespaces, labels: $labels, after: $after) {
       type cluster { name } kind { group kind } cursor fault { ${faultFields} }
@@ -87,6 +91,7 @@ function jsonLines({ terminal }: Session): Show {
 }
 
 function versioned(message: Message): ChangesOf<WatchedObject> & Pick<Message, 'fault'> {
-  const all = (items: Message['added']) => items.map((item) => ({ ...item, version: item.metadata.resourceVersion ?? '' }));
+  const all = (items: Message['added']) =>
+    items.map((item) => ({ ...item, version: `${item.metadata.uid} ${item.metadata.resourceVersion}` }));
   return { ...message, added: all(message.added), modified: all(message.modified), deleted: all(message.deleted) };
 }

@@ -17,7 +17,7 @@ export function jobState(cluster: string, name: string, parts: Partial<JobState>
     startTime: '2026-01-01T00:00:00Z',
     completionTime: null,
     conditions: [],
-    job: { metadata: { creationTimestamp: '2026-01-01T00:00:00Z', resourceVersion: '1' } },
+    job: { metadata: { uid: `uid of ${name}`, creationTimestamp: '2026-01-01T00:00:00Z', resourceVersion: '1' } },
     ...parts,
   };
 }

@@ -126,7 +126,7 @@ const complete = {
   phase: 'COMPLETE',
   succeeded: 1,
   completionTime: '2026-01-01T00:00:12Z',
-  job: { metadata: { creationTimestamp: '2026-01-01T00:00:00Z', resourceVersion: '2' } },
+  job: { metadata: { uid: 'uid', creationTimestamp: '2026-01-01T00:00:00Z', resourceVersion: '2' } },
 };
 const status = (type: string, jobs: readonly ReturnType<typeof jobState>[], parts: object = {}, behind: readonly string[] = []) => ({
   ...change(type, parts),
