@@ -33,6 +33,7 @@ export async function* logStream(exchange: Exchange, request: LogRequest, signal
   if (scope.abandoned) return;
   if (opened.type === 'failed')
     return yield scope.broken === undefined ? { type: 'failed', fault: withoutLog(opened.fault) } : failed(scope.broken);
+  if (opened.status === 204) return yield failed(breakage('NOT_FOUND', 'the Pod has no node yet', 'LATER'));
   if (request.follow) scope.relax();
   yield { type: 'opened' };
   yield* cutLines(exchange, { body: opened.body, scope, failed });
@@ -86,7 +87,8 @@ function logQuery({ container, follow, previous, timestamps, tailLines, sinceSec
 function withoutLog(fault: Fault): Fault {
   if (fault.status?.code !== 400) return fault;
   const { message } = fault.status;
-  if (/ is waiting to start: /.test(message))
+  // The kubelet's own words (kubernetes, pkg/kubelet/kubelet_pods.go, validateContainerLogStatus).
+  if (/ is waiting to start| is not available$/.test(message))
     return { ...fault, code: 'NOT_FOUND', message: 'the container is waiting to start', retry: 'LATER' };
   if (/^previous terminated container /.test(message))
     return { ...fault, code: 'NOT_FOUND', message: 'the container had no run before this one' };
