@@ -57,7 +57,8 @@ describe('the embedded fleet', () => {
     const at = await url(gateway);
     const { exampleQueries } = await import('../../src/serve/examples.ts');
     for (const { query, variables } of exampleQueries) {
-      const { data, errors } = await ask(at, query, variables === undefined ? undefined : JSON.parse(variables));
+      const asked = variables === undefined ? undefined : JSON.parse(variables);
+      const { data, errors } = await (/^subscription/m.test(query) ? firstMessage(at, query) : ask(at, query, asked));
       expect(errors).toBeUndefined();
       expect(JSON.stringify(data), query).toMatch(/"(name|kind)":"/);
     }
@@ -198,6 +199,73 @@ test('the key that seals cursors outlives the process', async () => {
   }
   expect((await stat(path.join(folder, 'state/muster/key'))).mode & 0o777).toBe(0o600);
 });
+
+describe('commands', () => {
+  test('start a gateway for themselves, print the answer alone, and end it', async () => {
+    await using list = run(['list', 'nodes', '--demo', '-o', 'name']);
+    expect(await list.ended).toBe(0);
+    expect(list.out()).toMatch(/^eu-prod\/\/node\/\S+\n/);
+    expect(list.err()).toBe('');
+  });
+
+  test('ask one that runs, with its token', async () => {
+    await writeFile(path.join(folder, 'token'), 'correct-horse\n');
+    const token = ['--token-file', path.join(folder, 'token')];
+    await using gateway = run(['--demo', '--port', '0', ...token]);
+    const at = await url(gateway);
+    await using refused = run(['clusters', '--gateway', at]);
+    expect([await refused.ended, refused.err()]).toEqual([2, `muster: the gateway at ${at} wants a token: expected --token-file\n`]);
+    await using clusters = run(['clusters', '-o', 'name', ...token], { MUSTER_GATEWAY: at });
+    expect([await clusters.ended, clusters.out()]).toEqual([0, 'eu-prod\nstaging\nus-prod\n']);
+    await using watch = run(['watch', 'nodes', '-o', 'json', '--gateway', at, ...token]);
+    await watch.says(/"type":"SYNCED"/);
+    watch.kill('SIGINT');
+    expect([await watch.ended, watch.err()]).toEqual([130, '']);
+  });
+
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('%s ends one that has a gateway of its own with %d', async (signal, code) => {
+    await using watch = run(['watch', 'jobs', '--demo']);
+    await watch.says(/ADDED/);
+    watch.kill(signal);
+    expect([await watch.ended, watch.err()]).toEqual([code, '']);
+  });
+
+  test('who reads no further ends one without a word', async () => {
+    await using watch = run(['watch', 'events', '--demo', '-o', 'json']);
+    await watch.says(/INITIAL/);
+    watch.closeOut();
+    expect([await watch.ended, watch.err()]).toEqual([141, '']);
+  });
+
+  test('a kubeconfig that is not there is one line and exit code 2', async () => {
+    await using list = run(['list', 'pods', '--kubeconfig', 'nowhere']);
+    expect(await list.ended).toBe(2);
+    expect(list.err()).toMatch(/^muster: .*nowhere.*\n$/);
+  });
+});
+
+/** What a subscription tells first, over server-sent events. */
+async function firstMessage(at: string, query: string) {
+  const life = new AbortController();
+  const answer = await fetch(at, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify({ query }),
+    signal: life.signal,
+  });
+  let text = '';
+  for await (const chunk of answer.body ?? []) {
+    text += Buffer.from(chunk).toString('utf8');
+    const data = /^data: (.+)$/m.exec(text)?.[1];
+    if (data === undefined || !text.includes('\n\n', text.indexOf(data))) continue;
+    life.abort();
+    return JSON.parse(data) as { data?: Record<string, never>; errors?: unknown };
+  }
+  throw new Error(`expected a message, got ${text}`);
+}
 
 async function untilStatus(at: URL, status: number): Promise<void> {
   while ((await fetch(at)).status !== status) await new Promise((resolve) => setTimeout(resolve, 20));

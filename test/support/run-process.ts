@@ -12,6 +12,8 @@ export interface RunningProcess extends AsyncDisposable {
   /** Resolves once stdout matches; rejects with all that was written if the process ends before. */
   says(pattern: RegExp): Promise<RegExpExecArray>;
   kill(signal: NodeJS.Signals): void;
+  /** Closes its stdout: nobody reads it any more. */
+  closeOut(): void;
   /** Its exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals>;
 }
@@ -37,6 +39,7 @@ export function runMuster(args: readonly string[], environment: Readonly<Record<
     err: () => texts.err,
     ended,
     kill: (signal) => child.kill(signal),
+    closeOut: () => child.stdout.destroy(),
     says: (pattern) =>
       new Promise((resolve, reject) => {
         const look = () => {
