@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import http from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { vi } from 'vitest';
 
 /** One event as it came: its name, and its data as JSON, if it had any. */
@@ -85,4 +87,24 @@ export function eventsIn(text: string): readonly SentEvent[] {
     const data = fieldOf('data');
     return [{ event: fieldOf('event'), data: data === '' ? undefined : JSON.parse(data) }];
   });
+}
+
+/** A connection on which a test writes and reads bytes. */
+export async function rawConnection(port: number) {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  let text = '';
+  socket.setEncoding('utf8').on('data', (chunk) => {
+    text += chunk;
+  });
+  socket.on('error', () => undefined);
+  return { socket, text: () => text, waitFor: (pattern: RegExp) => vi.waitUntil(() => pattern.test(text)) };
+}
+
+/** Asks on a connection of bytes, in one write. */
+export function postOn(socket: Socket, query: string, { version = '1.1', accept = 'text/event-stream' } = {}): void {
+  const body = JSON.stringify({ query });
+  socket.write(
+    `POST /graphql HTTP/${version}\r\nhost: localhost\r\ncontent-type: application/json\r\naccept: ${accept}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
 }
