@@ -8,6 +8,7 @@ import {
   failureOf,
   goneDraft,
   ignorance,
+  isEmptied,
   isIgnorant,
   type Knowledge,
   maxLiveChanges,
@@ -46,7 +47,7 @@ export class Arrears {
   /** There is something to tell. */
   get due(): boolean {
     if (this.#gone !== undefined || this.#whole !== undefined || this.#changes.size > 0) return true;
-    return this.#known.fault?.code !== this.#goal.fault?.code;
+    return this.#known.fault?.code !== this.#goal.fault?.code || isEmptied(this.#known, this.#goal);
   }
 
   /** Nothing is left of it: the reader knows what those in step do. False while it knows more, of a source that is not whole. */
@@ -81,11 +82,12 @@ export class Arrears {
   /** The next messages, which belong together: at least one, if something is due. */
   take(): readonly Draft[] {
     if (this.#gone !== undefined) return this.#takeGone(this.#gone);
+    const isNews = isEmptied(this.#known, this.#goal);
     const drafts = this.#whole === undefined ? this.#takeChanges() : this.#takeWhole(this.#whole);
     if (this.#changes.size > 0) return drafts;
     const { position, fault } = this.#known;
     this.#known = { position, fault: this.#goal.fault };
-    return [...drafts, ...failureOf(this.source, this.#known, fault)];
+    return [...drafts, ...failureOf(this.source, this.#known, isNews ? undefined : fault)];
   }
 
   #takeGone(fault: Fault): readonly Draft[] {

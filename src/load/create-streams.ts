@@ -2,7 +2,7 @@ import type { Access } from '../access/access.ts';
 import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { ClusterName } from '../core/names.ts';
+import { type ClusterName, clusterName } from '../core/names.ts';
 import type { MemberSettings } from '../fleet/member.ts';
 import { kindByAnyName } from '../model/any-name.ts';
 import type { Model, ModelKind } from '../model/model.ts';
@@ -92,9 +92,13 @@ interface Checkers {
 function checkStream({ views, seal, sensitive }: Checkers, { context, model, kinds, args, tallied = false }: Asked): AskedStream {
   const { caller } = context;
   const { namespaces, selector, where, search, filter, after, clusters } = checkArguments(args, { model, kinds, sensitive });
-  const named = clusters === undefined ? undefined : views.named(caller, clusters).map(({ name }) => name);
   const cursor = after === undefined ? undefined : parseStreamCursor(seal.open(after, { stream: filter }));
   if (after !== undefined && cursor === undefined) throw foreignCursor();
+  // Whoever resumes has named what was there once: that it has left is told as it would have been told to whoever stayed.
+  const named =
+    cursor === undefined && clusters !== undefined
+      ? views.named(caller, clusters).map(({ name }) => name)
+      : clusters && [...new Set(clusters)].map(clusterName);
   return {
     caller,
     model,

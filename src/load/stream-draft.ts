@@ -90,7 +90,8 @@ export function draftsOf({ source, after, news }: Omit<Part, 'before'>, known: K
       const live = batches.map((batch, index) => draft('LIVE', index === batches.length - 1 ? position : voidPosition, batch));
       const recovered = live.length === 0 && known.fault !== undefined && after.fault === undefined ? [draft('LIVE', position)] : [];
       // After a LIVE the cluster counts as true, so what is not so is said again.
-      return [...live, ...recovered, ...failureOf(source, after, live.length === 0 ? known.fault : undefined)];
+      const told = live.length > 0 || isEmptied(known, after) ? undefined : known.fault;
+      return [...live, ...recovered, ...failureOf(source, after, told)];
     }
     default:
       throw news satisfies never;
@@ -106,6 +107,11 @@ export function goneDraft(source: Origin, fault: Fault): Draft {
 export function failureOf(source: Origin, { position, fault }: Knowledge, told: Fault | undefined): readonly Draft[] {
   if (fault === undefined || fault.code === told?.code) return [];
   return [{ source, type: 'FAILED', changes: none, fault, position }];
+}
+
+/** True if what was known is no longer held: that is told even if the fault is the one it had failed with. */
+export function isEmptied(known: Knowledge, goal: Knowledge): boolean {
+  return known.position?.type === 'exact' && goal.position?.type === 'void' && goal.fault !== undefined;
 }
 
 export function isIgnorant({ position, fault }: Knowledge): boolean {

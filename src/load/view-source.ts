@@ -71,6 +71,8 @@ export class ViewSource implements Origin {
   #gone: Fault | undefined;
   /** It has left: only when it comes again there is something to say. */
   #left = false;
+  /** There is no such mirror, nor will there be one as things are. */
+  #absent = false;
   /** The mirror has a list that was whole. */
   #whole = false;
   /** What those in step know is not what the mirror goes on from. */
@@ -84,6 +86,7 @@ export class ViewSource implements Origin {
     this.kind = options.kind;
     this.key = sourceKey(options.cluster.name, options.kind);
     this.tally = options.question.tallied ? createTally() : undefined;
+    this.#absent = this.voided !== undefined;
     this.refresh(options.cluster);
   }
 
@@ -119,7 +122,9 @@ export class ViewSource implements Origin {
   /** A cut would say something. */
   get hasNews(): boolean {
     if (this.#gone !== undefined || this.#changes.size > 0) return true;
-    return (this.#restarted && this.#whole) || this.#fault?.code !== this.#known.fault?.code;
+    if (this.#restarted && this.#whole) return true;
+    // Emptied, with the fault that it had failed with before: its objects are no longer counted.
+    return this.#fault?.code !== this.#known.fault?.code || (!this.#whole && this.#known.position?.type === 'exact');
   }
 
   /** The mirror has said that nothing changed. */
@@ -135,7 +140,7 @@ export class ViewSource implements Origin {
   /** What an object of it takes, estimated. */
   get meanBytes(): number {
     const store = this.#held?.lease.mirror.store;
-    return store === undefined || store.size === 0 ? 1_024 : store.bytes / store.size;
+    return store === undefined || store.size === 0 ? 1_024 : Math.ceil(store.bytes / store.size);
   }
 
   /** Something about the cluster has changed: what it is like, what it serves, or whether it belongs to the fleet. */
@@ -156,8 +161,9 @@ export class ViewSource implements Origin {
     const { phase, fault } = mirror.sync();
     this.#whole = phase === 'SYNCED' || phase === 'STALE';
     if (this.#whole) this.#restarted = true;
-    const failed = this.#whole ? phase === 'STALE' : mirror.settled() && fault?.code !== 'SYNCING';
-    this.#become(failed ? fault : undefined);
+    if (this.#whole) this.#become(phase === 'STALE' ? fault : undefined);
+    // Whoever was told of a failure takes it as true until the first list is whole.
+    else if (mirror.settled() && fault !== undefined && fault.code !== 'SYNCING') this.#become(fault);
   }
 
   /** Takes in all that the mirror has to say up to now. */
@@ -181,7 +187,7 @@ export class ViewSource implements Origin {
   /** All of it, as those in step know it. Right after a cut. Undefined where there is nothing to say yet. */
   whole(): Part | undefined {
     const after = this.#known;
-    if (this.#whole) return { source: this, before: ignorance, after, news: { type: 'whole', objects: this.#select() } };
+    if (this.#isTold) return { source: this, before: ignorance, after, news: { type: 'whole', objects: this.#select() } };
     return after.fault === undefined ? undefined : { source: this, before: ignorance, after, news: { type: 'changed', batches: [] } };
   }
 
@@ -191,7 +197,7 @@ export class ViewSource implements Origin {
    */
   since(position: Position): Part | undefined {
     const held = this.#held;
-    if (!this.#whole || held === undefined) return undefined;
+    if (!this.#isTold || held === undefined) return undefined;
     const { store } = held.lease.mirror;
     const remembered = position.type === 'exact' && position.epoch === this.#shortEpoch(store.epoch);
     const events = remembered ? store.changesSince(store.epoch, position.version) : undefined;
@@ -222,6 +228,11 @@ export class ViewSource implements Origin {
     this.#held = undefined;
   }
 
+  /** Those in step know what is held. Not so right after a cut that told the end of one mirror, where another has taken its place already. */
+  get #isTold(): boolean {
+    return this.#whole && !this.#restarted;
+  }
+
   #takeNews(readers: 'some' | 'none'): News | undefined {
     if (this.#gone !== undefined) {
       const fault = this.#gone;
@@ -241,25 +252,33 @@ export class ViewSource implements Origin {
     const { namespaces } = question.conditions;
     const lease = mirrors.acquire(this.name, this.kind, namespaces === undefined ? {} : { namespaces });
     if (lease === undefined) {
-      if (!this.#left) this.#become(this.#absence());
+      this.#lack();
       return;
     }
     const source = this.#sourceOf(lease, sight);
     const life = new AbortController();
     const held: Held = { lease, life, following: undefined, source, matches: createMatcher(source, question.conditions) };
     this.#left = false;
+    this.#absent = false;
     this.#resource = lease.mirror.resource;
     this.#held = held;
     held.following = lease.mirror.store.follow((events) => this.#options.guard(() => this.#hear(events)), life.signal);
     this.judge();
   }
 
-  /** Why there is no mirror, where that is worth telling. */
-  #absence(): Fault | undefined {
+  /** There is no mirror: tells why, where that is worth telling. */
+  #lack(): void {
+    const gone = this.voided;
+    if (gone !== undefined && !this.#absent) {
+      // Somebody may know it from before: what they know is void.
+      this.#gone ??= gone;
+      this.#fault = undefined;
+    }
+    this.#absent = gone !== undefined;
     const { fault } = absenceOf(this.#ask(), this.#options.mirrors);
-    if (fault.code === 'SYNCING') return undefined;
-    const expected = fault.code === 'NOT_SERVED' || fault.code === 'GONE';
-    return expected && !this.#options.question.named ? undefined : fault;
+    const isExpected = fault.code === 'SYNCING' || (gone !== undefined && !this.#options.question.named);
+    if (!isExpected && !this.#left) this.#become(fault);
+    else if (this.hasNews) this.#options.onNews();
   }
 
   #hear(events: readonly StoreEvent[]): void {
@@ -274,8 +293,8 @@ export class ViewSource implements Origin {
         this.#change(event);
         return;
       case 'synced':
-        this.#fault = undefined;
-        this.judge();
+        if (this.#whole) this.#fault = undefined;
+        else this.judge();
         return;
       case 'failed':
         if (!this.#isListed()) this.#forget();
@@ -333,6 +352,7 @@ export class ViewSource implements Origin {
     this.#restarted = false;
     this.#fault = undefined;
     this.#left = true;
+    this.#absent = true;
     this.#gone = goneOf(this, fault);
     // Another one may have taken its place already.
     if (!('code' in this.#options.sight)) this.#acquire(this.#options.sight);

@@ -162,9 +162,13 @@ interface MirrorOptions {
   readonly tell: (change: MirrorsChange) => void;
 }
 
+/** No two mirrors have one: that of a kind that comes again is another. */
+let epochs = 0;
+
 function createMirror({ cluster, resource, clock, tell }: MirrorOptions): FakeMirror {
   const secret = keyOfKind(resource) === 'Secret';
-  const store = createStore({ epoch: 'e', clock, policy: secret ? 'metadata' : 'parsed' });
+  epochs += 1;
+  const store = createStore({ epoch: `epoch-${epochs}`, clock, policy: secret ? 'metadata' : 'parsed' });
   const settled = createGate();
   let state: SyncState = { phase: 'SYNCING' };
   let version = 100;
@@ -176,7 +180,10 @@ function createMirror({ cluster, resource, clock, tell }: MirrorOptions): FakeMi
     tell({ type: 'mirrored', cluster, kind: resource, sync: state, size: store.size });
   }
   const exactly = (object: KubernetesObject) => () => object;
-  const whole = () => become({ phase: 'SYNCED', asOfMs: clock.now(), ...(store.version === undefined ? {} : { version: store.version }) });
+  const whole = () => {
+    store.synced();
+    become({ phase: 'SYNCED', asOfMs: clock.now(), ...(store.version === undefined ? {} : { version: store.version }) });
+  };
 
   return {
     cluster,

@@ -9,10 +9,10 @@ import type { GraphContext } from '../../src/graph/context.ts';
 import { buildGraph } from '../../src/graph/graph.ts';
 import { createLogs } from '../../src/load/create-logs.ts';
 import { createReads } from '../../src/load/create-reads.ts';
-import { createStreams } from '../../src/load/create-streams.ts';
+import { createStreams, type OwnedStreams } from '../../src/load/create-streams.ts';
+import type { Logs } from '../../src/load/logs.ts';
 import type { Reads } from '../../src/load/reads.ts';
 import type { LiveMember } from '../../src/load/singles.ts';
-import type { Streams } from '../../src/load/streams.ts';
 import type { Model } from '../../src/model/model.ts';
 import { createFakeMirrors, type FakeMirrors } from './fake-mirrors.ts';
 import { loadBaseline } from './kubernetes-objects.ts';
@@ -34,7 +34,8 @@ export interface GraphOverMirrors {
   readonly mirrors: FakeMirrors;
   readonly clock: ManualClock;
   readonly reads: Reads;
-  readonly streams: Streams;
+  readonly logs: Logs;
+  readonly streams: OwnedStreams;
   readonly schema: GraphQLSchema;
   readonly logged: readonly { readonly fields: Readonly<Record<string, unknown>>; readonly message: string }[];
   /** Runs an operation, as this caller. */
@@ -73,6 +74,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
     clock,
     reads,
     streams,
+    logs,
     schema,
     logged,
     async ask(source, variableValues = {}, { caller = 'me', signal = new AbortController().signal } = {}) {
