@@ -27,6 +27,9 @@ export interface RunOptions<Message extends object, Standing> {
   readonly make: (draft: Draft, known: Known<Standing>) => Message;
 }
 
+/** Messages of a run that are held although nobody else does. */
+const recentMessages = 4;
+
 /** The messages of these parts, source by source. */
 export function createRun<Message extends object, Standing>({
   parts,
@@ -37,8 +40,9 @@ export function createRun<Message extends object, Standing>({
 }: RunOptions<Message, Standing>): Run<Message> {
   const steps = parts.flatMap((part, index) => draftsOf(part, before(part)).map((draft) => ({ draft, index })));
   const made: WeakRef<Message>[] = [];
-  // The one that most readers are at.
-  let latest: Message | undefined;
+  // Those that most readers are at: they take turns, one message each, so they are never far apart. Held weakly alone, one would be collected
+  // between two turns of a thousand readers, and be made and rendered again.
+  const recent: Message[] = [];
 
   /** Sources that come later are known as they were before. */
   const overAt = (draft: Draft, index: number) =>
@@ -55,9 +59,11 @@ export function createRun<Message extends object, Standing>({
       if (known !== undefined) return known;
       const step = steps[number];
       if (step === undefined) return undefined;
-      latest = make(step.draft, { base: standing, over: () => overAt(step.draft, step.index) });
-      made[number] = new WeakRef(latest);
-      return latest;
+      const message = make(step.draft, { base: standing, over: () => overAt(step.draft, step.index) });
+      made[number] = new WeakRef(message);
+      recent.push(message);
+      if (recent.length > recentMessages) recent.shift();
+      return message;
     },
   };
 }
