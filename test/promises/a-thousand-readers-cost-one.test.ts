@@ -115,11 +115,19 @@ describe('P8: a thousand equal views', () => {
     await using gateway = await startGateway({ north: [pod('web')] });
     const streams = await openMany(gateway, 100);
     await gateway.until(() => streams.every((stream) => syncedIn(stream) === 1));
+    const tenMinutes = async () => {
+      // In steps that leave a socket the time to answer a ping.
+      for (let n = 0; n < 60; n++) {
+        await gateway.pass(100);
+        await gateway.clock.advance(9_900);
+      }
+    };
     for (const stream of streams.slice(1)) stream.stop();
-    await gateway.pass(10 * 60_000);
+    await tenMinutes();
     expect(watchesOf(gateway, ['north'])).toEqual([1]);
     streams[0]?.stop();
-    await gateway.until(() => watchesOf(gateway, ['north'])[0] === 0, 10 * 60_000);
+    await tenMinutes();
+    expect(watchesOf(gateway, ['north'])).toEqual([0]);
   });
 });
 
@@ -133,7 +141,7 @@ describe('C1: bursts to 500 readers', () => {
     );
     await untilAllHold(gateway, readers, { clusters });
     const burst = async (at: number) => {
-      for (let n = 0; n < 500; n++) gateway.cluster(clusters[n % 2] ?? 'north').put(podNamed(n % 100, at));
+      for (let n = 0; n < 100; n++) gateway.cluster(clusters[n % 2] ?? 'north').put(podNamed(n % 20, at * 100 + n));
       await gateway.pass(200);
     };
     // Clients keep all they hear, here as anywhere: what they have is not what the gateway holds.
@@ -144,7 +152,7 @@ describe('C1: bursts to 500 readers', () => {
     await untilAllHold(gateway, readers, { clusters });
     forget();
     const beforeBytes = liveHeapBytes();
-    for (let at = 5; at < 25; at++) {
+    for (let at = 5; at < 20; at++) {
       await burst(at);
       forget();
     }

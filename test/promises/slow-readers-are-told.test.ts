@@ -37,7 +37,8 @@ const isEqual = (gateway: TestGateway, held: HeldObjects) => held.identities().j
 /** More than the kernel takes for a socket that nobody reads, and a queue beyond that. */
 async function flood(gateway: TestGateway, rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round++) {
-    for (let n = 0; n < 10; n++) gateway.cluster('north').put(configMap(`big-${round % 30}-${n}`, 64 << 10, round));
+    const { length } = gateway.cluster('north').objects('ConfigMap');
+    for (let n = 0; n < 10; n++) gateway.cluster('north').put(configMap(`big-${length + n}`, 64 << 10));
     await gateway.pass(100);
   }
 }
@@ -111,29 +112,29 @@ describe('fault row 28: a relist', () => {
     await using gateway = await startGateway({ north: [] });
     const north = gateway.cluster('north');
     north.fill('Pod', 5_000, pod('many'));
-    const text =
-      'subscription { pods { type cluster { name } cursor fault { code } added { ...S } modified { ...S } deleted { ...S } } } fragment S on Pod { id metadata { namespace name uid resourceVersion } }';
-    const streams = await Promise.all(Array.from({ length: 12 }, (_, n) => gateway.subscribe(text, {}, n % 4 === 0 ? 'sse' : 'websocket')));
-    const holds = (count: number) =>
-      streams.every((stream) => changesIn(stream).reduce((sum, { added, deleted }) => sum + added.length - deleted.length, 0) === count);
-    await gateway.until(() => holds(5_000));
-    const deaf = north.stall({ resource: 'pods' });
+    const streams = await Promise.all([...transports, ...transports].map((transport) => gateway.subscribe(podStates, {}, transport)));
+    const gained = (stream: LiveStream) => changesIn(stream).reduce((sum, { added, deleted }) => sum + added.length - deleted.length, 0);
+    await gateway.until(() => streams.every((stream) => gained(stream) === 5_000));
+    const down = north.refuse();
+    north.disconnect();
     north.churn('Pod', { updates: 5_000 });
     north.churn('Pod', { deletes: 2_500 });
     north.churn('Pod', { creates: 2_500 });
     north.compact();
-    north.expire('now', { resource: 'pods' });
-    deaf[Symbol.dispose]();
-    const there = north
-      .objects('Pod')
-      .map(({ metadata }) => `north/default/${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`)
-      .toSorted();
-    await gateway.until(() => {
-      const dead = streams.filter(({ completed }) => completed);
-      expect(dead.flatMap(codesOf)).toEqual([]);
-      return holds(5_000) && streams.every((stream) => changesIn(stream).flatMap(({ modified }) => modified).length >= 2_500);
-    });
-    await gateway.pass(2_000);
-    for (const stream of streams) expect(HeldObjects.of(changesIn(stream)).identities()).toEqual(there);
+    down[Symbol.dispose]();
+    const deletions = (stream: LiveStream) => changesIn(stream).reduce((sum, { deleted }) => sum + deleted.length, 0);
+    await gateway.until(() => streams.every((stream) => stream.completed || (deletions(stream) === 2_500 && gained(stream) === 5_000)));
+    expect(streams.flatMap(codesOf)).toEqual([]);
+    const there = north.objects('Pod').map(({ metadata }) => `north/default/${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`);
+    await gateway.until(() => isWhole(streams, there.toSorted()));
+    for (const stream of streams) expect(changesIn(stream).filter(({ type }) => type === 'RESET')).toEqual([]);
   });
 });
+
+const podStates = `subscription {
+  pods { type cluster { name } cursor fault { code } added { ...S } modified { ...S } deleted { ...S } }
+}
+fragment S on Pod { id metadata { namespace name uid resourceVersion } }`;
+
+const isWhole = (streams: readonly LiveStream[], there: readonly string[]) =>
+  streams.every((stream) => HeldObjects.of(changesIn(stream)).identities().join() === there.join());
