@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { randomBytes } from 'node:crypto';
 import { exitCodes } from './cli/command-failure.ts';
-import { createLog, quieted } from './cli/log.ts';
+import { createLog, quieted, withoutFaults } from './cli/log.ts';
 import { type OwnGateway, type OwnGatewayOptions, runProgram } from './cli/program.ts';
 import { createStartView } from './cli/start-view.ts';
 import { createTerminal } from './cli/terminal.ts';
@@ -95,7 +95,7 @@ async function runGateway(flags: Flags): Promise<void> {
   await gateway.stop();
 }
 
-/** A gateway for one command: on a port of its own, for nobody else. Only warnings are told of it. */
+/** A gateway for one command: on a port of its own, for nobody else. Only warnings are told of it, and of these not what the answers say. */
 async function startOwn({ flags: { context, kubeconfig, demo, config: file }, onProgress }: OwnGatewayOptions): Promise<OwnGateway> {
   const flags: Flags = {
     host: '127.0.0.1',
@@ -110,7 +110,7 @@ async function startOwn({ flags: { context, kubeconfig, demo, config: file }, on
   const log = createLog({ level, write: terminal.err, isTerminal: terminal.isWatched });
   dieOfBugs(log);
   const token = randomBytes(24).toString('base64url');
-  const gateway = await started({ config, token, clock: systemClock, log, onProgress });
+  const gateway = await started({ config, token, clock: systemClock, log: withoutFaults(log), onProgress });
   stopping.signal.throwIfAborted();
   if (gateway === undefined) throw new MusterError('UNAVAILABLE', 'the gateway was ended while it started');
   const patience = new AbortController();

@@ -38,6 +38,11 @@ export function quieted(log: Log, isQuiet: () => boolean): Log {
   return { ...log, info: (fields, message) => (isQuiet() ? log.debug(fields, message) : log.info(fields, message)) };
 }
 
+/** The same log without what faults say, which is only debug: whoever asked is told of these with the answer. */
+export function withoutFaults(log: Log): Log {
+  return { ...log, warn: (fields, message) => ('fault' in fields ? log.debug(fields, message) : log.warn(fields, message)) };
+}
+
 const colors: Readonly<Record<string, string>> = { debug: '\x1b[90m', info: '\x1b[36m', warn: '\x1b[33m', error: '\x1b[31m' };
 const reset = '\x1b[0m';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLog } from '../../src/cli/log.ts';
+import { createLog, withoutFaults } from '../../src/cli/log.ts';
 import { createStartView } from '../../src/cli/start-view.ts';
 
 function viewOf(isTerminal: boolean) {
@@ -78,4 +78,12 @@ test('and lines for people on a terminal', () => {
     new RegExp(`^\\d\\d:\\d\\d:\\d\\d ${esc}\\[33mwarn ${esc}\\[0m a cluster has changed  cluster=north  faults=\\[1\\]\\n$`),
   );
   expect(lines[1]).toContain('TypeError: odd\n    at ');
+});
+
+test('what faults say can be left out of the log: who asked is told with the answer', () => {
+  const lines: string[] = [];
+  const log = withoutFaults(createLog({ level: 'warn', write: (line) => lines.push(line), isTerminal: false }));
+  log.warn({ cluster: 'north', fault: 'UNREACHABLE' }, 'a cluster has changed');
+  log.warn({ problem: 'odd' }, 'the kubeconfig has become unreadable');
+  expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['the kubeconfig has become unreadable']);
 });
