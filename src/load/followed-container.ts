@@ -37,8 +37,8 @@ export class FollowedContainer implements Waiting {
   #phase: 'idle' | 'waiting' | 'active' = 'idle';
   /** The run that was told to its end. */
   #done: string | undefined;
-  /** The version of the Pod at which nothing could be done. */
-  #blockedAt: string | undefined;
+  /** The Pod as it was when nothing could be done. */
+  #blockedAt: KubernetesObject | undefined;
   #told: string | undefined;
 
   /** @param begin Where to begin, if it has run already. */
@@ -96,7 +96,7 @@ export class FollowedContainer implements Waiting {
     const refused = this.#host.refusal(this.target.namespace);
     if (refused !== undefined) this.#fail(refused);
     else if (state.phase === 'waiting') this.#tellWaiting(state.reason);
-    const isBlocked = this.#blockedAt !== undefined && this.#blockedAt === this.#pod?.metadata.resourceVersion;
+    const isBlocked = this.#blockedAt === this.#pod;
     if (refused !== undefined || state.run === undefined || state.run === this.#done || isBlocked) this.#withdraw();
     else if (this.#phase === 'idle') this.#ask(state);
   }
@@ -140,7 +140,7 @@ export class FollowedContainer implements Waiting {
     this.#life = undefined;
     if (outcome.type === 'ended') this.#host.outbox.ended(this.target);
     if (outcome.type === 'failed') this.#fail(outcome.fault);
-    if (outcome.type === 'failed' && this.#standing(run) === 'running') this.#blockedAt = this.#pod?.metadata.resourceVersion;
+    if (outcome.type === 'failed' && this.#standing(run) === 'running') this.#blockedAt = this.#pod;
     else this.#done = run;
     if (outcome.type === 'ended') this.#begin = everything;
     this.#host.places.release();

@@ -7,6 +7,8 @@ import type { ClusterName } from '../../src/core/names.ts';
 interface Line {
   readonly time: string;
   readonly bytes: Uint8Array;
+  /** A piece of a long line, as it stands: with a time only if it begins with one. */
+  readonly isPiece?: boolean;
 }
 
 interface Run {
@@ -23,6 +25,8 @@ interface Follower {
 export interface FakeLog {
   /** Lines of the time of the clock; of one time, where it stands still. Whoever follows is told at once. */
   write(...lines: readonly (string | Uint8Array)[]): void;
+  /** Pieces of one long line, as they come. */
+  pieces(...texts: readonly string[]): void;
   /** The container has ended: who follows comes to a clean end. */
   end(): void;
   /** As `end`, then a new run with an empty log. */
@@ -72,14 +76,15 @@ export class FakeLogs {
       current().ended = true;
       tell({ type: 'closed' });
     };
+    const append = (lines: readonly Line[]) => {
+      current().lines.push(...lines);
+      for (const { request, push } of this.#followers.get(key) ?? []) push(partOf(lines, request));
+    };
+    const time = () => new Date(this.#clock.now()).toISOString().replace('Z', '000000Z');
     const followers = () => this.#followers.get(key)?.size ?? 0;
     return {
-      write: (...texts) => {
-        const time = new Date(this.#clock.now()).toISOString().replace('Z', '000000Z');
-        const lines = texts.map((text) => ({ time, bytes: typeof text === 'string' ? encoder.encode(text) : text }));
-        current().lines.push(...lines);
-        for (const { request, push } of this.#followers.get(key) ?? []) push(partOf(lines, request));
-      },
+      write: (...texts) => append(texts.map((text) => ({ time: time(), bytes: typeof text === 'string' ? encoder.encode(text) : text }))),
+      pieces: (...texts) => append(texts.map((text) => ({ time: time(), bytes: encoder.encode(text), isPiece: true }))),
       end,
       restart() {
         end();
@@ -118,9 +123,10 @@ export class FakeLogs {
     if (run === undefined) return yield { type: 'failed', fault: this.fault('NOT_FOUND') };
     yield { type: 'opened' };
     const lines = chosen(run.lines, request, this.#clock);
+    const seen = run.lines.length;
     if (lines.length > 0) yield limited(partOf(lines, request), request.limitBytes);
     if (!request.follow || run.ended || signal.aborted) return signal.aborted ? undefined : yield { type: 'closed' };
-    yield* this.#follow(key, { request, seen: run.lines.length, run }, signal);
+    yield* this.#follow(key, { request, seen, run }, signal);
   }
 
   async *#follow(
@@ -176,7 +182,9 @@ function chosen(lines: readonly Line[], { sinceSeconds, sinceTime, tailLines }: 
 }
 
 function partOf(lines: readonly Line[], { timestamps }: LogRequest): Extract<LogPart, { type: 'lines' }> {
-  const whole = lines.map(({ time, bytes }) => (timestamps ? Buffer.concat([encoder.encode(`${time} `), bytes]) : bytes));
+  const whole = lines.map(({ time, bytes, isPiece = false }) =>
+    timestamps && !isPiece ? Buffer.concat([encoder.encode(`${time} `), bytes]) : bytes,
+  );
   return { type: 'lines', lines: whole, bytes: whole.reduce((sum, { length }) => sum + length + 1, 0), isCut: false };
 }
 
