@@ -58,8 +58,9 @@ export function createTerminal({ stdin, stdout, stderr, term }: StandardStreams)
       if (after !== '') stdout.write(after);
     },
     status: (text) => {
-      if (text === status) return;
-      status = text.slice(0, (stderr.columns || usualSize.columns) - 1);
+      const cut = text.slice(0, (stderr.columns || usualSize.columns) - 1);
+      if (cut === status) return;
+      status = cut;
       stderr.write(`\r\x1b[K${status}`);
     },
     draw: (lines) => {

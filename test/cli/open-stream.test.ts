@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Answer } from '../../src/cli/gateway-client.ts';
 import { StreamLost, StreamRefused, streamsOf } from '../../src/cli/open-stream.ts';
@@ -150,4 +150,24 @@ test('who does not read loses the stream at 1,000 messages, after those', async 
   ).rejects.toThrow('more came than could be written');
   expect(count).toBeGreaterThanOrEqual(1_000);
   expect(count).toBeLessThanOrEqual(1_001);
+});
+
+test('a gateway that no longer answers is asked, and given up after half a minute', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const pinged = new Promise<void>((resolve) => {
+      script = (socket) => {
+        socket.on('message', (data) => {
+          if (String(data).includes('"ping"')) resolve();
+        });
+        setImmediate(() => vi.advanceTimersByTime(15_000));
+      };
+    });
+    const reading = read();
+    await pinged;
+    vi.advanceTimersByTime(15_000);
+    expect((await reading).error).toMatchObject({ name: 'StreamLost', wasOpen: true });
+  } finally {
+    vi.useRealTimers();
+  }
 });
