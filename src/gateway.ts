@@ -22,6 +22,7 @@ import type { GatewayView, GraphContext } from './graph/context.ts';
 import type { LiveSchema } from './graph/live-schema.ts';
 import { type Catalog, createCatalog } from './load/catalog.ts';
 import { createDocumentFetcher } from './load/fetch-document.ts';
+import { createQueueBudget } from './load/queue-budget.ts';
 import { parseModel } from './model/model-document.ts';
 import type { ServedSchema } from './serve/engine.ts';
 import type { Health } from './serve/health.ts';
@@ -114,8 +115,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     log,
   });
+  const budget = createQueueBudget();
   const streams = createStreams(
     {
+      budget,
       mirrors,
       access,
       model: () => schema.current().model,
@@ -128,7 +131,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     },
     ending.signal,
   );
-  const logs = createLogs({ mirrors, access, model: () => schema.current().model, member: (name) => fleet.member(name), clock });
+  const logs = createLogs({ mirrors, access, model: () => schema.current().model, member: (name) => fleet.member(name), budget, clock });
   const contextOf = ({ served, ...read }: OperationScope): GraphContext => ({
     reads,
     streams,

@@ -19,12 +19,12 @@ export interface LogsOptions {
   /** Undefined if no such cluster belongs to the fleet any more. */
   readonly member: (name: ClusterName) => LiveMember | undefined;
   /** What the queues of all streams may hold together; by default one of its own. */
-  readonly queues?: QueueBudget;
+  readonly budget?: QueueBudget;
   readonly clock: Clock;
 }
 
 /** Logs over these clusters. It owns nothing that has to be ended: each request and each reader gives back what it holds. */
-export function createLogs({ mirrors, access, model, member, queues = createQueueBudget(), clock }: LogsOptions): Logs {
+export function createLogs({ mirrors, access, model, member, budget = createQueueBudget(), clock }: LogsOptions): Logs {
   const views = createClusterViews({ mirrors, access, settingsOf: (name) => member(name)?.settings });
   const options = { mirrors, access, views, model, member, clock };
   const follows = createUpstreamFollows();
@@ -32,6 +32,6 @@ export function createLogs({ mirrors, access, model, member, queues = createQueu
   return {
     read: (context, selection, extent) => readLogs(options, context, { selection, extent }),
     readOfPod: (context, row, extent) => readOfPod(context, { row, extent }),
-    follow: (context, selection, extent) => followLogs({ ...options, follows, queues }, context, { selection, extent }),
+    follow: (context, selection, extent) => followLogs({ ...options, follows, budget }, context, { selection, extent }),
   };
 }

@@ -11,7 +11,7 @@ import type { UpstreamFollows } from './upstream-follows.ts';
 
 export interface FollowLogsOptions extends ReadLogsOptions {
   readonly follows: UpstreamFollows;
-  readonly queues: QueueBudget;
+  readonly budget: QueueBudget;
 }
 
 /** What is followed, checked. */

@@ -122,13 +122,13 @@ export class FollowedPods implements Disposable {
   #tellAbsence(): void {
     const { mirrors, cluster, kind } = this.#options;
     const { fault } = absenceOf({ cluster, kind, verb: 'list', named: true }, mirrors);
-    // That it has not answered yet is no trouble.
-    if (fault.code !== 'SYNCING') this.#tell(fault);
+    this.#tell(fault);
   }
 
   #tell(fault: Fault | undefined): void {
     const what = fault === undefined ? undefined : `${fault.code} ${fault.message}`;
-    const isNews = fault !== undefined && what !== this.#told;
+    // That nothing is known yet is no trouble.
+    const isNews = fault !== undefined && fault.code !== 'SYNCING' && what !== this.#told;
     this.#told = what;
     if (isNews) this.#options.listener.failed(fault);
   }

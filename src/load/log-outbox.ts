@@ -10,7 +10,7 @@ import type { StreamListener } from './streams.ts';
 export interface LogOutboxOptions {
   readonly clock: Clock;
   readonly listener: StreamListener;
-  readonly queues: QueueBudget;
+  readonly budget: QueueBudget;
   /** Ends the reader: called at most once. */
   readonly end: (reason: MusterError) => void;
 }
@@ -29,7 +29,7 @@ export class LogOutbox implements Disposable {
 
   constructor(options: LogOutboxOptions) {
     this.#options = options;
-    this.#share = options.queues.open(() => this.#overflow());
+    this.#share = options.budget.open(() => this.#overflow());
   }
 
   lines(target: LogTarget, lines: readonly LogLineView[]): void {

@@ -52,8 +52,8 @@ class LogReader implements StreamReader<LogBatchView> {
   constructor(asked: LogReaderOptions, outer: AbortSignal) {
     this.#asked = asked;
     this.#outer = outer;
-    const { clock, queues } = asked.options;
-    this.#outbox = new LogOutbox({ clock, queues, listener: asked.listener, end: (reason) => this.#end(reason) });
+    const { clock, budget } = asked.options;
+    this.#outbox = new LogOutbox({ clock, budget, listener: asked.listener, end: (reason) => this.#end(reason) });
     outer.addEventListener('abort', this.#dispose, { once: true });
   }
 

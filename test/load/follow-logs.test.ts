@@ -382,6 +382,20 @@ describe('clusters', () => {
     expect([await probe.news(), again.leases]).toEqual([['north/default/back/main: back'], 1]);
   });
 
+  test('that a first list is not whole yet is no trouble', async () => {
+    const world = createLogWorld();
+    const { cluster, log } = northOf(world);
+    cluster.mirror(pods).fail(faultOf('SYNCING'));
+    world.mirrors.join('south');
+    using probe = await followLogs(world);
+    await world.clock.advance(1_000);
+    expect(await probe.news()).toEqual([]);
+    log().write('a');
+    cluster.mirror(pods).put(speakingPod());
+    await world.clock.advance(50);
+    expect(await probe.news()).toEqual([`${web}: a`]);
+  });
+
   test('only those that were named are followed', async () => {
     const world = createLogWorld();
     northOf(world, {});
