@@ -46,6 +46,7 @@ const { port = 0 } = await gateway.ask({ type: 'start', kubeconfig });
 await fleet.ask({ type: 'churn', perSecond });
 await readers.ask({ type: 'start', port, readers: readerCount, namespaces });
 startedMs = performance.now();
+console.log(`${readerCount} readers of http://127.0.0.1:${port}/graphql`);
 console.log(heading());
 await Promise.race([Promise.all([sampling(), cycling()]), dead()]);
 await readers.ask({ type: 'end' });
