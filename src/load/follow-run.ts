@@ -55,7 +55,7 @@ const maxLastTries = 5;
 export async function followRun(run: FollowedRun, options: FollowRunOptions, signal: AbortSignal): Promise<RunOutcome> {
   const position = new LogPosition(run.begin);
   const troubles = new Troubles(run, options.clock);
-  for (let closed = 0; ; ) {
+  for (;;) {
     const standing = run.standing();
     if (standing === 'gone') return { type: 'ended' };
     const result = await readOnce(run, { ...options, position, standing, troubles }, signal);
@@ -63,14 +63,11 @@ export async function followRun(run: FollowedRun, options: FollowRunOptions, sig
     if (result === undefined) {
       if (standing !== 'running') return { type: 'ended' };
       // Told by the Pod's status, as a rule: nothing is lost by waiting for it.
-      if (run.standing() === 'running') await pause(run, Math.min(closedPauseMs * 2 ** closed++, longestPauseMs), { ...options, signal });
+      if (run.standing() === 'running') await pause(run, troubles.close(), { ...options, signal });
     } else if (standing === 'replaced') return { type: 'ended' };
     else if (result.retry === 'NEVER' && !isBehind(result, standing)) return { type: 'failed', fault: result };
     else if (standing === 'ended' && troubles.count >= maxLastTries) return { type: 'failed', fault: result };
-    else {
-      closed = 0;
-      await pause(run, troubles.add(result), { ...options, signal });
-    }
+    else await pause(run, troubles.add(result), { ...options, signal });
     if (signal.aborted) return { type: 'aborted' };
   }
 }
@@ -80,9 +77,10 @@ function isBehind({ code }: Fault, standing: RunStanding): boolean {
   return code === 'NOT_FOUND' && standing === 'running';
 }
 
-/** Failures in a row. */
+/** Ends without a line between them. */
 class Troubles {
   count = 0;
+  #closed = 0;
   readonly #run: FollowedRun;
   readonly #clock: Clock;
   #told: string | undefined;
@@ -102,8 +100,14 @@ class Troubles {
     return backoffMs({ attempt: this.count++, random: this.#clock.random(), retryAfterMs: retryAfterMsOf(fault) });
   }
 
+  /** How long to wait after a clean end. */
+  close(): number {
+    return Math.min(closedPauseMs * 2 ** this.#closed++, longestPauseMs);
+  }
+
   over(): void {
     this.count = 0;
+    this.#closed = 0;
     this.#told = undefined;
   }
 }
