@@ -20,12 +20,10 @@ export interface WatchedJobs {
 
 /** Shows the live status of Jobs until the signal aborts, or until what `until` says is decided. A stream that is lost goes on where it was. */
 export async function watchJobs(session: Session, { selection, output, until }: WatchedJobs): Promise<number> {
-  const { open, clock, terminal, gateway } = session;
-  const done = new AbortController();
-  const signal = AbortSignal.any([session.signal, done.signal]);
+  const { open, clock, terminal, gateway, signal } = session;
   let cursor: string | null = null;
   const variables = (how: 'first' | 'resumed' | 'anew') => ({ ...selection, after: how === 'anew' ? null : cursor });
-  const show = output === 'json' ? jsonShow(session) : terminal.isInteractive ? tableShow(session, signal) : lineShow(session);
+  const show = output === 'json' ? jsonShow(session) : terminal.isInteractive ? tableShow(session) : lineShow(session);
   try {
     for await (const event of follow({ open, clock, query: jobStatusQuery, variables, url: gateway.address.url }, signal)) {
       if (event.type === 'restarted') await show.restart();
@@ -44,7 +42,6 @@ export async function watchJobs(session: Session, { selection, output, until }: 
     }
     return exitCodes.good;
   } finally {
-    done.abort();
     await show.end();
   }
 }
@@ -68,7 +65,7 @@ function tallyOf({ total, byPhase, byCluster }: JobSummary) {
 interface Show {
   take(message: JobMessage): Promise<void>;
   restart(): Promise<void>;
-  /** Shows what was not shown yet. */
+  /** Shows what was not shown yet, then no more. Twice is once. */
   end(): Promise<void>;
 }
 
@@ -96,7 +93,9 @@ const frameMs = 100;
 const tickMs = 1_000;
 
 /** The table, drawn anew after changes and every second. Faults stand in it, with the clusters. */
-function tableShow({ terminal, clock }: Session, signal: AbortSignal): Show {
+function tableShow({ terminal, clock, signal: life }: Session): Show {
+  const ending = new AbortController();
+  const signal = AbortSignal.any([life, ending.signal]);
   const held = new HeldObjects<HeldJob>();
   let summary: JobSummary | undefined;
   let changed = Promise.withResolvers<void>();
@@ -126,6 +125,7 @@ function tableShow({ terminal, clock }: Session, signal: AbortSignal): Show {
     end: async () => {
       // What was last heard is what stays; after an interrupt the shell has the terminal.
       if (summary !== undefined && !signal.aborted) draw();
+      ending.abort();
       terminal.settle();
     },
   };

@@ -12,6 +12,8 @@ export interface FakeTerminal extends Terminal {
   readonly statuses: readonly string[];
   /** How often what was drawn was left as it is. */
   readonly settled: number;
+  /** Frames that were drawn after that. */
+  readonly late: number;
   /** Changes the size, as who uses it does. */
   resize(columns: number, rows: number): void;
 }
@@ -31,7 +33,7 @@ export function createFakeTerminal({
   hasColor = false,
   input = '',
 }: FakeTerminalOptions = {}): FakeTerminal {
-  const seen = { written: '', told: '', settled: 0 };
+  const seen = { written: '', told: '', settled: 0, late: 0 };
   const frames: (readonly string[])[] = [];
   const statuses: string[] = [];
   const listeners = new Set<() => void>();
@@ -47,7 +49,10 @@ export function createFakeTerminal({
       seen.told += text;
     },
     status: (text) => statuses.push(text),
-    draw: (lines) => frames.push(lines),
+    draw: (lines) => {
+      frames.push(lines);
+      if (seen.settled > 0) seen.late += 1;
+    },
     settle: () => {
       seen.settled += 1;
     },
@@ -66,6 +71,9 @@ export function createFakeTerminal({
     },
     get told() {
       return seen.told;
+    },
+    get late() {
+      return seen.late;
     },
     get settled() {
       return seen.settled;
