@@ -38,6 +38,8 @@ export interface FakeCluster {
 /** `Mirrors` over real stores, without network, reflectors or time of its own. */
 export interface FakeMirrors extends Mirrors {
   join(name: string, options?: { readonly version?: string }): FakeCluster;
+  /** Who is called back after changes. */
+  readonly followers: number;
 }
 
 /** No cluster yet. */
@@ -50,6 +52,9 @@ export function createFakeMirrors(clock: Clock): FakeMirrors {
     });
 
   return {
+    get followers() {
+      return readers.size;
+    },
     join(text, { version = 'v1.36.3' } = {}) {
       const name = clusterName(text);
       const cluster = createCluster({ name, version, clock, tell, leave: () => clusters.delete(name) });

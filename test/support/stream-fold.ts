@@ -108,6 +108,8 @@ function refuse(wrong: boolean, what: string): void {
 export interface EagerReader<Message extends ChangesMessage> {
   readonly messages: readonly Message[];
   readonly fold: Fold;
+  /** What it held after the message of this index: who resumes from its cursor begins with that. */
+  foldAt(index: number): Fold;
   readonly reader: StreamReader<Message>;
   /** `TYPE cluster +added ~modified -deleted` of all messages, or of those from the index on. */
   lines(from?: number): readonly string[];
@@ -115,13 +117,13 @@ export interface EagerReader<Message extends ChangesMessage> {
   readonly ended: MusterError | undefined;
 }
 
-/** Opens a stream and reads it eagerly. */
+/** Opens a stream and reads it eagerly. `from`: what it holds already. */
 export async function readEagerly<Message extends ChangesMessage>(
   source: StreamSource<Message>,
-  signal: AbortSignal = new AbortController().signal,
+  { signal = new AbortController().signal, from = createFold() }: { readonly signal?: AbortSignal; readonly from?: Fold } = {},
 ): Promise<EagerReader<Message>> {
   const messages: Message[] = [];
-  const fold = createFold();
+  const fold = from.copy();
   let ended: MusterError | undefined;
   const reader: StreamReader<Message> = await source.open(
     {
@@ -140,6 +142,11 @@ export async function readEagerly<Message extends ChangesMessage>(
   return {
     messages,
     fold,
+    foldAt(index) {
+      const then = from.copy();
+      for (const message of messages.slice(0, index + 1)) then.take(message);
+      return then;
+    },
     reader,
     lines: (from = 0) => messages.slice(from).map(printMessage),
     get ended() {
@@ -159,4 +166,49 @@ export function printMessage({ type, cluster, fault, added, modified, deleted }:
     ...names('~', modified),
     ...names('-', deleted),
   ].join(' ');
+}
+
+/** A reader that takes only what the test takes. */
+export interface HandReader<Message extends ChangesMessage> {
+  readonly reader: StreamReader<Message>;
+  /** How often it was told that there is something. */
+  readonly calls: number;
+  readonly ended: MusterError | undefined;
+  /** All there is to take now, or as many as that. */
+  take(most?: number): readonly Message[];
+}
+
+/** Opens a stream and waits for the test. */
+export async function readByHand<Message extends ChangesMessage>(
+  source: StreamSource<Message>,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<HandReader<Message>> {
+  let calls = 0;
+  let ended: MusterError | undefined;
+  const reader = await source.open(
+    {
+      ready() {
+        calls += 1;
+      },
+      ended(reason) {
+        ended = reason;
+      },
+    },
+    signal,
+  );
+  return {
+    reader,
+    get calls() {
+      return calls;
+    },
+    get ended() {
+      return ended;
+    },
+    take(most = Number.POSITIVE_INFINITY) {
+      const taken: Message[] = [];
+      for (let message = reader.take(); message !== undefined; message = taken.length < most ? reader.take() : undefined)
+        taken.push(message);
+      return taken;
+    },
+  };
 }
