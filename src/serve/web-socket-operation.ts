@@ -128,8 +128,8 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
   close(): void {
     if (this.#isOver) return;
     this.#end({ result: undefined });
+    // Of a stream it is the end too, opened or not.
     this.#life.abort(new ClientLeft());
-    this.#stream?.close();
   }
 
   async #run(
@@ -161,9 +161,10 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
 
   async #open({ subscriptions }: SocketOperationOptions, ready: ReadySubscription, asked: Asked): Promise<void> {
     const opened = await subscriptions.open({ ready, ...asked }, this.#outlet());
-    if ('stage' in opened) return this.#conclude(opened);
-    // Completed, or ended, while it was being opened.
-    if (this.#isOver) return opened.close();
+    if ('stage' in opened) {
+      this.#conclude(opened);
+      return;
+    }
     this.#stream = opened;
     // The socket may have got room before there was anybody to tell.
     if (this.#socket.hasRoom()) opened.resume();
