@@ -26,6 +26,7 @@ const readerCount = Number(values.readers);
 const [freezeAt, thawAt, compareAt] = [1 / 6, 4 / 6, 5 / 6];
 const sampleMs = Math.min(30_000, cycleMs / 6);
 const convergeMs = 60_000;
+const settleMs = 3_000;
 const namespaces = Array.from({ length: 40 }, (_, index) => `team-${index}`);
 
 using fleet = forkProgram<FleetQuestion, FleetAnswer>(new URL('./programs/fleet.ts', import.meta.url));
@@ -52,7 +53,7 @@ await Promise.race([Promise.all([sampling(), cycling()]), dead()]);
 await readers.ask({ type: 'end' });
 await fleet.ask({ type: 'churn', perSecond: 0 });
 await sleep(5_000);
-const left = (await gateway.ask({ type: 'sample' })).sample;
+const left = (await gateway.ask({ type: 'sample', deep: true })).sample;
 const verdict = verdictOf({ samples, wrong, compared, left });
 console.log(`\n${verdict.text}`);
 writeFileSync(
@@ -65,28 +66,21 @@ async function sampling(): Promise<void> {
   for (let next = startedMs + sampleMs; next - startedMs <= durationMs; next += sampleMs) {
     await until(next);
     if (over) return;
-    const taken = await takeSample();
-    samples.push(taken);
-    console.log(lineOf(taken, samples.at(-2)));
+    await takeSample({ resting: false });
   }
 }
 
-async function takeSample(): Promise<SoakSample> {
-  const [{ sample }, { figures }, changes] = await Promise.all([
-    gateway.ask({ type: 'sample' }),
+async function takeSample({ resting }: { readonly resting: boolean }): Promise<void> {
+  const [{ sample }, { figures }, { changes: changed = 0, cpuMs = 0 }] = await Promise.all([
+    gateway.ask({ type: 'sample', deep: resting }),
     readers.ask({ type: 'figures' }),
     fleet.ask({ type: 'figures' }),
   ]);
   if (sample === undefined || figures === undefined) throw new Error('expected a sample');
   note(sample, figures);
-  const { changes: changed = 0, cpuMs = 0 } = changes;
-  return {
-    atMs: performance.now() - startedMs,
-    ...(frozen === undefined ? {} : { frozen }),
-    gateway: sample,
-    readers: figures,
-    fleet: { changed, cpuMs },
-  };
+  const now = { atMs: performance.now() - startedMs, resting, ...(frozen === undefined ? {} : { frozen }) };
+  samples.push({ ...now, gateway: sample, readers: figures, fleet: { changed, cpuMs } });
+  console.log(lineOf(samples.slice(-2)));
 }
 
 function note({ bugs }: GatewaySample, figures: ReadersFigures): void {
@@ -117,11 +111,15 @@ async function cycling(): Promise<void> {
   over = true;
 }
 
-/** Lets the clusters rest until every reader holds what they have. */
+/** Lets the clusters rest until every reader holds what they have; then looks deeper, as all readers are there and nothing moves. */
 async function compare(): Promise<void> {
   await fleet.ask({ type: 'churn', perSecond: 0 });
   const { truth = [] } = await fleet.ask({ type: 'truth' });
   const { amiss = [], tookMs = 0 } = await readers.ask({ type: 'compare', truth, clusters, withinMs: convergeMs });
+  // Who has just come back has begun by then.
+  await sleep(settleMs);
+  await takeSample({ resting: true });
+  await readers.ask({ type: 'go-on' });
   await fleet.ask({ type: 'churn', perSecond });
   compared.push({ atMs: performance.now() - startedMs, tookMs, amiss: amiss.length });
   console.log(`${readerCount - amiss.length} of ${readerCount} readers hold what is true, after ${(tookMs / 1000).toFixed(1)} s`);

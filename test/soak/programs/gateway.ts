@@ -13,22 +13,25 @@ import { listenersHeld } from '../listeners-held.ts';
 
 export type GatewayQuestion =
   /** Starts it over this kubeconfig; done when it is ready. */
-  { readonly type: 'start'; readonly kubeconfig: string } | { readonly type: 'sample' };
+  | { readonly type: 'start'; readonly kubeconfig: string }
+  /** `deep`: collects all garbage first and counts listeners, which stops the process for a second or two. */
+  | { readonly type: 'sample'; readonly deep: boolean };
 
 export interface GatewayAnswer {
   readonly port?: number;
   readonly sample?: GatewaySample;
 }
 
-/** What the gateway's process holds, twice collected. */
+/** What the gateway's process holds. */
 export interface GatewaySample {
+  /** Of a deep one: what is reachable. Else with garbage. */
   readonly heapMb: number;
   readonly externalMb: number;
   readonly rssMb: number;
   readonly sockets: number;
   readonly timers: number;
-  /** Of all EventTargets, AbortSignals among them, and of all sockets. */
-  readonly listeners: number;
+  /** Of all EventTargets, AbortSignals among them, and of all sockets. In deep ones. */
+  readonly listeners?: number;
   /** `muster_streams`, all transports. Undefined if there is no such gauge. */
   readonly streams?: number;
   /** Since the last sample; of the loop's delay. */
@@ -61,7 +64,7 @@ async function answer(question: GatewayQuestion): Promise<GatewayAnswer> {
     case 'start':
       return { port: await start(question.kubeconfig) };
     case 'sample':
-      return { sample: await sample() };
+      return { sample: await sample(question.deep) };
     default:
       return question satisfies never;
   }
@@ -78,25 +81,24 @@ async function start(kubeconfigText: string): Promise<number> {
   return Number(new URL(gateway.url).port);
 }
 
-async function sample(): Promise<GatewaySample> {
+async function sample(deep: boolean): Promise<GatewaySample> {
   const startMs = cpuMs();
   const lag = { lagP99Ms: delay.percentile(99) / 1e6, lagMaxMs: delay.max / 1e6 };
-  const heapMb = (await reachableBytes()) / 1e6;
-  const { external, rss } = process.memoryUsage();
+  const reachable = deep ? { heapMb: (await reachableBytes()) / 1e6, listeners: listenersHeld() } : {};
+  const { heapUsed, external, rss } = process.memoryUsage();
   const resources = process.getActiveResourcesInfo();
   const countOf = (name: string) => resources.filter((resource) => resource === name).length;
   const streams = await streamsGauge();
-  const listeners = listenersHeld();
-  ownCpuMs += cpuMs() - startMs;
+  if (deep) ownCpuMs += cpuMs() - startMs;
   // What the collection itself took is no lag of the gateway's.
   delay.reset();
   return {
-    heapMb,
+    heapMb: heapUsed / 1e6,
+    ...reachable,
     externalMb: external / 1e6,
     rssMb: rss / 1e6,
     sockets: countOf('TCPSocketWrap'),
     timers: countOf('Timeout'),
-    listeners,
     ...(streams === undefined ? {} : { streams }),
     ...lag,
     cpuMs: cpuMs() - ownCpuMs,

@@ -9,8 +9,10 @@ import type { TrueObject } from '../soak-cluster.ts';
 export type ReadersQuestion =
   /** Opens them all, within a few seconds. */
   | { readonly type: 'start'; readonly port: number; readonly readers: number; readonly namespaces: readonly string[] }
-  /** All read, and stay. Then waits until each holds what is true, `withinMs` at most: those that do not. */
+  /** All read, and stay until `go-on`. Waits until each holds what is true, `withinMs` at most: those that do not. */
   | { readonly type: 'compare'; readonly truth: readonly TrueObject[]; readonly clusters: readonly string[]; readonly withinMs: number }
+  /** Each follows its habit again. */
+  | { readonly type: 'go-on' }
   | { readonly type: 'figures' }
   /** All leave for good. */
   | { readonly type: 'end' };
@@ -54,6 +56,9 @@ async function answer(question: ReadersQuestion): Promise<ReadersAnswer> {
       return {};
     case 'compare':
       return compare(question);
+    case 'go-on':
+      isResting = false;
+      return {};
     case 'figures':
       return { figures: figures() };
     case 'end':
