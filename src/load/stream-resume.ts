@@ -1,3 +1,4 @@
+import type { Sight } from '../access/access.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { ModelKind } from '../model/model.ts';
 import { Arrears } from './arrears.ts';
@@ -5,6 +6,7 @@ import { faultOf } from './parts.ts';
 import type { ClusterView } from './reads.ts';
 import { type Position, parseSourceKey, type StreamCursor, voidPosition } from './stream-cursor.ts';
 import { ignorance, type Knowledge, type Origin, type Part } from './stream-draft.ts';
+import { compareSights } from './stream-scope.ts';
 import type { ViewSource } from './view-source.ts';
 import { unknownCluster } from './view-sources.ts';
 
@@ -47,6 +49,23 @@ export function resume({ scope, kinds, sources }: ResumedView, cursor: StreamCur
   }
   for (const [key, position] of cursor.vector) if (!sources.has(key)) add(voidOf(key, kinds), position);
   return { parts: [...known.keys()], known, awaited };
+}
+
+/**
+ * What somebody who was told all that these sources had to say has to be told of those of another view: nothing where they see the same of it. Right
+ * after a cut of both.
+ */
+export function differences(from: ReadonlyMap<string, ViewSource>, to: ReadonlyMap<string, ViewSource>): readonly Part[] {
+  return [...to.values()].map((source) => {
+    const old = from.get(source.key);
+    const isSame = old !== undefined && compareSights(sightOf(old), sightOf(source)) === 'same';
+    const { after = source.known, news = { type: 'changed', batches: [] } } = (isSame ? undefined : source.whole()) ?? {};
+    return { source, before: old?.known ?? ignorance, after, news };
+  });
+}
+
+function sightOf({ sight }: ViewSource): Sight {
+  return 'code' in sight ? { type: 'none', fault: sight } : sight;
 }
 
 /** Undefined where nobody can tell now. */

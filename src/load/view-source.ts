@@ -1,19 +1,19 @@
-import { createHash } from 'node:crypto';
 import { invariant } from '../core/errors.ts';
 import type { Fault } from '../core/faults.ts';
-import { apiVersionOf, type ServedResource } from '../core/kinds.ts';
+import type { ServedResource } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { ModelKind } from '../model/model.ts';
-import { type Conditions, createMatcher, selectAll } from '../store/matching.ts';
-import type { Following, StoreEvent } from '../store/mirror-store.ts';
-import type { QuerySight, QuerySource } from '../store/query-source.ts';
-import type { MirrorLease, Mirrors } from '../watch/mirrors.ts';
+import type { Conditions } from '../store/matching.ts';
+import type { StoreEvent } from '../store/mirror-store.ts';
+import type { QuerySight } from '../store/query-source.ts';
+import type { Mirrors } from '../watch/mirrors.ts';
 import { createChangesQueue, type ObjectChange } from './changes-queue.ts';
 import { redact } from './manifest.ts';
 import { type Ask, absenceOf, faultOf, syncViewOf } from './parts.ts';
 import type { ClusterView, Row, SyncView } from './reads.ts';
-import { batchesOf, changeOfTransition, transitionIn } from './selection-changes.ts';
+import { SelectedMirror, type Selection } from './selected-mirror.ts';
+import { batchesOf, changeOfTransition } from './selection-changes.ts';
 import { type Position, sourceKey, voidPosition } from './stream-cursor.ts';
 import { ignorance, type Knowledge, type News, type Origin, type Part } from './stream-draft.ts';
 import { createTally, type Tally } from './tally.ts';
@@ -43,15 +43,6 @@ export interface ViewSourceOptions {
   readonly guard: (action: () => void) => void;
 }
 
-/** The mirror as it is held, and what of it the view selects. */
-interface Held {
-  readonly lease: MirrorLease;
-  readonly life: AbortController;
-  following: Following | undefined;
-  source: QuerySource;
-  matches: (object: KubernetesObject) => boolean;
-}
-
 /**
  * One kind of one cluster, as a view selects from it: follows the mirror as soon as there is one, and gathers what is new until the next cut.
  *
@@ -65,7 +56,7 @@ export class ViewSource implements Origin {
   readonly #changes = createChangesQueue();
   #cluster: ClusterView;
   #resource: ServedResource | undefined;
-  #held: Held | undefined;
+  #held: SelectedMirror | undefined;
   #known: Knowledge = ignorance;
   #fault: Fault | undefined;
   #gone: Fault | undefined;
@@ -78,7 +69,8 @@ export class ViewSource implements Origin {
   /** What those in step know is not what the mirror goes on from. */
   #restarted = false;
   #confirmed = false;
-  #epoch: { readonly long: string; readonly short: string } | undefined;
+  /** How true it was at the last cut; undefined where that may have changed since. */
+  #syncTold: SyncView | undefined;
 
   constructor(options: ViewSourceOptions) {
     this.#options = options;
@@ -132,31 +124,38 @@ export class ViewSource implements Origin {
     return this.#confirmed;
   }
 
+  /** How true it is now. */
   get sync(): SyncView {
-    const mirror = this.#held?.lease.mirror;
-    return syncViewOf(this.#ask(), mirror?.sync() ?? absenceOf(this.#ask(), this.#options.mirrors));
+    return syncViewOf(this.#ask(), this.#held?.mirror.sync() ?? absenceOf(this.#ask(), this.#options.mirrors));
+  }
+
+  /** How true it was at the last cut. Right after a cut. */
+  get syncTold(): SyncView {
+    this.#syncTold ??= this.sync;
+    return this.#syncTold;
   }
 
   /** What an object of it takes, estimated. */
   get meanBytes(): number {
-    const store = this.#held?.lease.mirror.store;
-    return store === undefined || store.size === 0 ? 1_024 : Math.ceil(store.bytes / store.size);
+    return this.#held?.meanBytes ?? 1_024;
   }
 
   /** Something about the cluster has changed: what it is like, what it serves, or whether it belongs to the fleet. */
   refresh(cluster: ClusterView | undefined): void {
     const before = this.#cluster;
+    this.#syncTold = undefined;
     const { sight, mirrors, question } = this.#options;
     if (cluster !== undefined) this.#cluster = cluster;
     if ('code' in sight) this.#become(sight);
     else if (this.#held === undefined) this.#acquire(sight);
-    else if (mirrors.peek(this.name, this.kind) !== this.#held.lease.mirror) this.#leave(absenceOf(this.#ask(), mirrors).fault);
+    else if (mirrors.peek(this.name, this.kind) !== this.#held.mirror) this.#leave(absenceOf(this.#ask(), mirrors).fault);
     else if (question.ofCluster && factsOf(before) !== factsOf(this.#cluster)) this.#reselect(this.#held, sight);
   }
 
   /** The mirror's phase may be another one. */
   judge(): void {
-    const mirror = this.#held?.lease.mirror;
+    const mirror = this.#held?.mirror;
+    this.#syncTold = undefined;
     if (mirror === undefined || this.#whole) return;
     const { phase, fault } = mirror.sync();
     this.#whole = phase === 'SYNCED' || phase === 'STALE';
@@ -168,7 +167,7 @@ export class ViewSource implements Origin {
 
   /** Takes in all that the mirror has to say up to now. */
   pull(): void {
-    this.#held?.following?.pull();
+    this.#held?.pull();
   }
 
   /**
@@ -198,16 +197,9 @@ export class ViewSource implements Origin {
   since(position: Position): Part | undefined {
     const held = this.#held;
     if (!this.#isTold || held === undefined) return undefined;
-    const { store } = held.lease.mirror;
-    const remembered = position.type === 'exact' && position.epoch === this.#shortEpoch(store.epoch);
-    const events = remembered ? store.changesSince(store.epoch, position.version) : undefined;
-    if (events === undefined) return this.whole();
-    const missed = createChangesQueue();
-    for (const event of events) {
-      const transition = event.type === 'applied' || event.type === 'deleted' ? transitionIn(event, held.matches) : undefined;
-      if (transition !== undefined) missed.put(changeOfTransition(transition));
-    }
-    return { source: this, before: ignorance, after: this.#known, news: { type: 'changed', batches: batchesOf(missed) } };
+    const batches = held.changesSince(position);
+    if (batches === undefined) return this.whole();
+    return { source: this, before: ignorance, after: this.#known, news: { type: 'changed', batches } };
   }
 
   /** Makes rows of changes, all with the cluster and the mirror's state of this moment. */
@@ -223,8 +215,7 @@ export class ViewSource implements Origin {
 
   /** Ends it: nothing is held or followed any more. */
   end(): void {
-    this.#held?.life.abort();
-    this.#held?.lease[Symbol.dispose]();
+    this.#held?.end();
     this.#held = undefined;
   }
 
@@ -255,14 +246,11 @@ export class ViewSource implements Origin {
       this.#lack();
       return;
     }
-    const source = this.#sourceOf(lease, sight);
-    const life = new AbortController();
-    const held: Held = { lease, life, following: undefined, source, matches: createMatcher(source, question.conditions) };
+    const hear = (events: readonly StoreEvent[]) => this.#options.guard(() => this.#hear(events));
+    this.#held = new SelectedMirror(lease, this.#selection(sight), hear);
+    this.#resource = lease.mirror.resource;
     this.#left = false;
     this.#absent = false;
-    this.#resource = lease.mirror.resource;
-    this.#held = held;
-    held.following = lease.mirror.store.follow((events) => this.#options.guard(() => this.#hear(events)), life.signal);
     this.judge();
   }
 
@@ -282,6 +270,7 @@ export class ViewSource implements Origin {
   }
 
   #hear(events: readonly StoreEvent[]): void {
+    this.#syncTold = undefined;
     for (const event of events) this.#take(event);
     if (this.hasNews || this.#confirmed) this.#options.onNews();
   }
@@ -297,12 +286,12 @@ export class ViewSource implements Origin {
         else this.judge();
         return;
       case 'failed':
-        if (!this.#isListed()) this.#forget();
+        if (this.#held?.isListed !== true) this.#forget();
         this.#fault = event.fault;
         return;
       case 'reset':
         this.#forget();
-        this.#whole = this.#isListed();
+        this.#whole = this.#held?.isListed === true;
         this.#restarted = true;
         return;
       case 'confirmed':
@@ -319,7 +308,7 @@ export class ViewSource implements Origin {
   #change(event: Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>): void {
     // What is told whole at the next cut has this in it already.
     if (this.#held === undefined || !this.#whole || this.#restarted) return;
-    const transition = transitionIn(event, this.#held.matches);
+    const transition = this.#held.transitionIn(event);
     if (transition === undefined) return;
     this.#changes.put(changeOfTransition(transition));
     this.tally?.changed(transition.before, transition.after);
@@ -332,14 +321,8 @@ export class ViewSource implements Origin {
     this.tally?.recount([]);
   }
 
-  #isListed(): boolean {
-    const phase = this.#held?.lease.mirror.sync().phase;
-    return phase === 'SYNCED' || phase === 'STALE';
-  }
-
-  #reselect(held: Held, sight: QuerySight): void {
-    held.source = this.#sourceOf(held.lease, sight);
-    held.matches = createMatcher(held.source, this.#options.question.conditions);
+  #reselect(held: SelectedMirror, sight: QuerySight): void {
+    held.reselect(this.#selection(sight));
     if (!this.#whole) return;
     this.#changes.clear();
     this.#restarted = true;
@@ -365,23 +348,16 @@ export class ViewSource implements Origin {
   }
 
   #select(): readonly KubernetesObject[] {
-    return this.#held === undefined ? [] : selectAll(this.#held.source, this.#options.question.conditions);
+    return this.#held?.select() ?? [];
   }
 
   #position(): Position | undefined {
-    const store = this.#held?.lease.mirror.store;
-    if (!this.#whole || store === undefined) return this.#known.position === undefined ? undefined : voidPosition;
-    const { version, epoch } = store;
-    return version === undefined ? voidPosition : { type: 'exact', epoch: this.#shortEpoch(epoch), version };
+    if (this.#whole && this.#held !== undefined) return this.#held.position;
+    return this.#known.position === undefined ? undefined : voidPosition;
   }
 
-  #shortEpoch(long: string): string {
-    if (this.#epoch?.long !== long) this.#epoch = { long, short: createHash('sha256').update(long).digest('base64url').slice(0, 8) };
-    return this.#epoch.short;
-  }
-
-  #sourceOf({ mirror }: MirrorLease, sight: QuerySight): QuerySource {
-    return { cluster: this.#cluster, kind: this.kind, apiVersion: apiVersionOf(mirror.resource), store: mirror.store, sight };
+  #selection(sight: QuerySight): Selection {
+    return { kind: this.kind, cluster: this.#cluster, conditions: this.#options.question.conditions, sight };
   }
 
   #ask(): Ask {

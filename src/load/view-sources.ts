@@ -43,6 +43,8 @@ export interface ViewSourcesOptions {
 export interface Standing {
   readonly vector: Vector;
   readonly counts: Counts;
+  /** How true the first kind was, where it is counted: every cluster asked, by name. */
+  readonly syncs: readonly SyncView[];
 }
 
 /** The sources of one view: every kind asked of every cluster asked, as far as they are in its scope. */
@@ -78,14 +80,13 @@ export class ViewSources {
       if (source.known.position !== undefined) vector.set(source.key, source.known.position);
       if (source.tally !== undefined) counts.set(source.name, source.tally.counts);
     }
-    return { vector, counts };
+    return { vector, counts, syncs: this.#options.question.tallied ? this.#syncs() : [] };
   }
 
-  /** Of the first kind, every cluster asked, by name, as true as it is now. */
-  syncs(): readonly SyncView[] {
-    const [kind] = this.#options.question.kinds;
-    const ofKind = [...this.#all.values()].filter((source) => source.kind === kind && (this.#isNamed || !source.left));
-    return ofKind.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ sync }) => sync);
+  /** The same state, with the age of this moment: of clusters where nothing happens no cut takes note. */
+  aged(told: SyncView): SyncView {
+    const now = this.#all.get(sourceKey(told.cluster.name, told.kind))?.sync;
+    return now !== undefined && now.phase === told.phase && now.fault?.code === told.fault?.code ? now : told;
   }
 
   /** True for a cluster that the question is about, whether or not it may be seen. */
@@ -134,6 +135,11 @@ export class ViewSources {
 
   end(): void {
     for (const source of this.#all.values()) source.end();
+  }
+
+  #syncs(): readonly SyncView[] {
+    const asked = [...this.#all.values()].filter((source) => this.#isNamed || !source.left);
+    return asked.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ syncTold }) => syncTold);
   }
 
   get #isNamed(): boolean {

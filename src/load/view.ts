@@ -1,4 +1,4 @@
-import type { Access, Caller, Sight } from '../access/access.ts';
+import type { Access, Caller } from '../access/access.ts';
 import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
 import { keyOfKind } from '../core/kinds.ts';
@@ -7,15 +7,16 @@ import type { ClusterName } from '../core/names.ts';
 import type { Model } from '../model/model.ts';
 import type { Mirrors, MirrorsChange } from '../watch/mirrors.ts';
 import type { ClusterViews } from './cluster-views.ts';
+import { CutPace } from './cut-pace.ts';
 import type { Seal, StreamScope } from './seal.ts';
 import type { SensitiveKinds } from './sensitive-kinds.ts';
 import { type Position, printStreamCursor, type StreamCursor, withPositions } from './stream-cursor.ts';
 import { type Draft, ignorance, type Knowledge, type Part } from './stream-draft.ts';
 import type { MessageMaker } from './stream-message.ts';
 import type { ReaderHost, ViewReader } from './stream-reader.ts';
-import { resume } from './stream-resume.ts';
+import { differences, resume } from './stream-resume.ts';
 import { createRun, type Known, type Run } from './stream-run.ts';
-import { compareSights, type Scope } from './stream-scope.ts';
+import type { Scope } from './stream-scope.ts';
 import type { ChangesMessage } from './streams.ts';
 import { summaryOf } from './tally.ts';
 import { type Verdict, ViewRights } from './view-rights.ts';
@@ -46,10 +47,6 @@ export interface ViewOptions<Message extends ChangesMessage> {
   readonly onEnd: () => void;
 }
 
-/** Batches leave at least so far apart, the first at once. */
-const windowMs = 5;
-/** Who leaves a batch untaken, and has not said that it would, is waited for so long. */
-const patienceMs = 1_000;
 const bookmarkEveryMs = 30_000;
 const checkEveryMs = 60_000;
 
@@ -64,6 +61,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   readonly #rights: ViewRights;
   readonly #sources: ViewSources;
   readonly #sealScope: StreamScope;
+  readonly #pace: CutPace;
   /** Who is told. */
   readonly #readers = new Set<ViewReader<Message>>();
   /** Who will be, from the next attempt on. */
@@ -76,10 +74,6 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   /** The first state as of the last cut, for all who join before the next. */
   #first: WeakRef<Run<Message>> | undefined;
   #stirred = false;
-  #windowOpen = false;
-  /** Since when readers in step have been waited for. */
-  #waiting: AbortController | undefined;
-  #movedMs: number;
 
   constructor(options: ViewOptions<Message>) {
     this.#options = options;
@@ -95,7 +89,12 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
       guard: (action) => this.#guarded(action),
     });
     this.#standing = this.#sources.standing;
-    this.#movedMs = clock.monotonic();
+    const attempt = () => this.#guarded(() => this.#attempt());
+    const onImpatient = () => {
+      this.#untaken.clear();
+      attempt();
+    };
+    this.#pace = new CutPace({ clock, onElapsed: attempt, onImpatient }, this.#life.signal);
     mirrors.onChange((change) => this.#guarded(() => this.#heard(change)), this.#life.signal);
     void this.#checkNowAndThen();
   }
@@ -131,8 +130,8 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   }
 
   caughtUp(reader: ViewReader<Message>): void {
-    if (!this.#untaken.delete(reader) || this.#untaken.size > 0 || this.#waiting === undefined) return;
-    this.#waitNoLonger();
+    if (!this.#untaken.delete(reader) || this.#untaken.size > 0 || !this.#pace.waiting) return;
+    this.#pace.waitNoLonger();
     this.#stir();
   }
 
@@ -162,7 +161,6 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   #end(): void {
     if (this.#life.signal.aborted) return;
     this.#life.abort();
-    this.#waitNoLonger();
     this.#sources.end();
     this.#options.onEnd();
   }
@@ -193,11 +191,11 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
 
   /** Cuts if there is news and everybody is ready for it, and lets in who waits for that. */
   #attempt(): void {
-    if (this.#windowOpen && this.#joining.size === 0) return;
+    if (this.#pace.windowOpen && this.#joining.size === 0) return;
     this.#sources.pull();
     if (this.#sources.hasNews) {
       if (this.#untaken.size > 0) {
-        this.#waitForReaders();
+        this.#pace.wait();
         return;
       }
       this.#cut();
@@ -207,7 +205,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
 
   /** Tells all that is new, also to those who have not taken what was told before. */
   #cut(): void {
-    this.#waitNoLonger();
+    this.#pace.waitNoLonger();
     this.#untaken.clear();
     const parts = this.#sources.cut(this.#readers.size > 0 ? 'some' : 'none');
     this.#expel(parts);
@@ -226,41 +224,13 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
       if (!reader.inStep) reader.owe(parts);
       else if (run.length > 0) reader.give(run, 'shared');
     }
-    if (run.length > 0) this.#openWindow();
+    if (run.length > 0) this.#pace.left();
     for (const reader of readers) reader.notify();
-  }
-
-  #openWindow(): void {
-    const { clock } = this.#options.surroundings;
-    this.#movedMs = clock.monotonic();
-    this.#windowOpen = true;
-    void clock.sleep(windowMs, this.#life.signal).then(() => {
-      this.#windowOpen = false;
-      this.#guarded(() => this.#attempt());
-    });
-  }
-
-  #waitForReaders(): void {
-    if (this.#waiting !== undefined) return;
-    const waiting = new AbortController();
-    this.#waiting = waiting;
-    void this.#options.surroundings.clock.sleep(patienceMs, waiting.signal).then(() => {
-      if (waiting.signal.aborted) return;
-      this.#waitNoLonger();
-      this.#untaken.clear();
-      this.#guarded(() => this.#attempt());
-    });
-  }
-
-  #waitNoLonger(): void {
-    this.#waiting?.abort();
-    this.#waiting = undefined;
   }
 
   #tellBookmark(): void {
     const source = this.#sources.confirmed;
-    const { clock } = this.#options.surroundings;
-    if (source === undefined || clock.monotonic() - this.#movedMs < bookmarkEveryMs || this.#untaken.size > 0) return;
+    if (source === undefined || this.#pace.quietMs < bookmarkEveryMs || this.#untaken.size > 0) return;
     this.#sources.cut('none');
     this.#standing = this.#sources.standing;
     this.#tell([{ source, before: source.known, after: source.known, news: { type: 'confirmed' } }]);
@@ -311,7 +281,11 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     return maker(draft, {
       seal: () =>
         surroundings.seal.close(printStreamCursor({ scope: scope.digest, vector: withPositions(base.vector, over()) }), this.#sealScope),
-      summarize: () => summaryOf(base.counts, this.#sources.syncs()),
+      summarize: () =>
+        summaryOf(
+          base.counts,
+          base.syncs.map((told) => this.#sources.aged(told)),
+        ),
     });
   }
 
@@ -388,21 +362,9 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     this.#readers.add(reader);
     this.#rights.add(reader.caller);
     reader.move(this);
-    const parts: Part[] = [];
-    for (const source of this.#sources.all.values()) {
-      const old = from.get(source.key);
-      const before = old?.known ?? ignorance;
-      const isSame = old !== undefined && compareSights(sightOf(old), sightOf(source)) === 'same';
-      const whole = isSame ? undefined : source.whole();
-      parts.push({ ...(whole ?? { source, after: source.known, news: { type: 'changed', batches: [] } }), before });
-    }
-    reader.owe(parts);
+    reader.owe(differences(from, this.#sources.all));
     reader.notify();
   }
-}
-
-function sightOf({ sight }: ViewSource): Sight {
-  return 'code' in sight ? { type: 'none', fault: sight } : sight;
 }
 
 function rightLost(): MusterError {
