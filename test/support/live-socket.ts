@@ -115,6 +115,12 @@ export class LiveSocket implements Connection {
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(text);
   }
 
+  /** Ends an operation, of which nothing is heard from then on. */
+  complete(id: string): void {
+    this.send(JSON.stringify({ id, type: 'complete' }));
+    this.#operations.delete(id);
+  }
+
   deafen(): Disposable {
     const { _socket: raw } = this.#socket as unknown as { readonly _socket: Socket };
     raw.pause();
@@ -178,7 +184,7 @@ class SocketStream extends Heard implements LiveStream {
   }
 
   stop(): void {
-    this.#socket.send(JSON.stringify({ id: this.#id, type: 'complete' }));
+    this.#socket.complete(this.#id);
   }
 }
 
