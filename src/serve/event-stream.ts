@@ -106,7 +106,7 @@ export class EventStream implements Outlet {
     const { response, headers } = this.#options;
     if (response.headersSent || response.destroyed) return;
     response.writeHead(200, { 'x-content-type-options': 'nosniff', ...headers, ...eventHeaders });
-    response.flushHeaders();
+    // With the first bytes go the headers.
     this.#write(comment);
   }
 

@@ -6,6 +6,7 @@ import { MusterError } from '../core/errors.ts';
 import type { Admission } from './admission.ts';
 import type { ReadyExecution } from './engine.ts';
 import { EventStreams, sendAsEvents } from './event-stream.ts';
+import { Gate } from './gate.ts';
 import type { Guard } from './guard.ts';
 import { bytesAnswer, send } from './http-answer.ts';
 import { type Introspections, isIntrospection } from './introspection.ts';
@@ -41,11 +42,13 @@ class ClientGone extends Error {
 export class Front {
   readonly #options: FrontOptions;
   readonly #events: EventStreams;
+  readonly #gate: Gate;
   readonly #lives = new Set<AbortController>();
 
   constructor(options: FrontOptions) {
     this.#options = options;
     this.#events = new EventStreams(options.clock);
+    this.#gate = new Gate(options.clock);
   }
 
   /** Ends what is in flight, telling the clients why. */
@@ -68,6 +71,8 @@ export class Front {
       this.#options.guard.identify(request.headers);
       using _place = this.#options.admission.enter();
       const operation = parseOperation(await readBody(request, this.#options.bodyBytes));
+      await this.#gate.pass();
+      life.signal.throwIfAborted();
       const transport = accepted.events === 'all' ? 'sse' : 'http';
       await this.#answer(operation, { requestId, caller: this.#options.caller, transport, life }, { request, response, headers, accepted });
     } catch (error) {

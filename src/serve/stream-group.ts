@@ -23,6 +23,8 @@ export interface StreamGroupOptions {
   readonly caller: Caller;
   readonly contextOf: (scope: OperationScope) => object;
   readonly masking: MaskOptions;
+  /** Told what a message has become, if that is no error. */
+  readonly onRendered: (message: object, payload: Payload) => void;
 }
 
 /**
@@ -71,7 +73,7 @@ export class StreamGroup {
   #make(message: object): Rendering | Promise<Rendering> {
     const { subscribed, served, caller, contextOf } = this.#options;
     const report = new FaultReport();
-    const finish = (outcome: Outcome) => this.#finish(outcome, report);
+    const finish = (outcome: Outcome) => this.#finish(message, outcome, report);
     try {
       const scope = { caller, signal: this.#life.signal, served, reportFault: report.add.bind(report) };
       const result = subscribed.execute(message, contextOf(scope));
@@ -82,10 +84,12 @@ export class StreamGroup {
     }
   }
 
-  #finish(outcome: Outcome, report: FaultReport): Rendering {
+  #finish(message: object, outcome: Outcome, report: FaultReport): Rendering {
     const { body } = answerBody(outcome, report, this.#options.masking);
     if (body.data === undefined || body.data === null) return { type: 'last', body, code: codeOf(body) };
-    return { type: 'message', payload: new SharedPayload(JSON.stringify(body)) };
+    const payload = new SharedPayload(JSON.stringify(body));
+    this.#options.onRendered(message, payload);
+    return { type: 'message', payload };
   }
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type DocumentNode, type GraphQLSchema, Kind, type OperationDefinitionNode, visit } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { isPersonal } from '../graph/personal.ts';
 import type { ReadySubscription } from './engine.ts';
@@ -14,8 +15,19 @@ export interface StreamAsked {
   readonly asking: Asking;
 }
 
+/** What a message has become is kept with it, and views keep their messages weakly. Those of a first state are dear: the newest are held. */
+const heldBytes = 8 << 20;
+/** Of a message that is dear. */
+const dearBytes = 16 << 10;
+
+interface Held {
+  readonly group: StreamGroup;
+  readonly bytes: number;
+}
+
 /** The groups that have members. */
 export class StreamGroups {
+  readonly #held = new LRUCache<object, Held>({ maxSize: heldBytes, sizeCalculation: ({ bytes }) => bytes });
   readonly #groups = new Map<GraphQLSchema, Map<string, StreamGroup>>();
 
   get size(): number {
@@ -23,12 +35,12 @@ export class StreamGroups {
   }
 
   /** The group of who asks the same, a new one if there is none. Disposing leaves it, once. */
-  join(asked: StreamAsked, options: StreamGroupOptions): { readonly group: StreamGroup } & Disposable {
+  join(asked: StreamAsked, options: Omit<StreamGroupOptions, 'onRendered'>): { readonly group: StreamGroup } & Disposable {
     const { schema } = asked.ready.served;
     const ofSchema = this.#groups.get(schema) ?? new Map<string, StreamGroup>();
     this.#groups.set(schema, ofSchema);
     const key = keyOf(asked);
-    const group = ofSchema.get(key) ?? new StreamGroup(options);
+    const group = ofSchema.get(key) ?? this.#create(options);
     ofSchema.set(key, group);
     group.join();
     let left = false;
@@ -39,9 +51,20 @@ export class StreamGroups {
         left = true;
         if (!group.leave()) return;
         ofSchema.delete(key);
+        for (const [message, held] of this.#held) if (held.group === group) this.#held.delete(message);
         if (ofSchema.size === 0) this.#groups.delete(schema);
       },
     };
+  }
+
+  #create(options: Omit<StreamGroupOptions, 'onRendered'>): StreamGroup {
+    const group: StreamGroup = new StreamGroup({
+      ...options,
+      onRendered: (message, { json: { length: bytes } }) => {
+        if (bytes >= dearBytes) this.#held.set(message, { group, bytes });
+      },
+    });
+    return group;
   }
 }
 

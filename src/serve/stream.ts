@@ -131,7 +131,9 @@ export class Stream implements OpenStream, StreamListener, Worker {
       this.end({ reason: rendering.code, last: rendering.body });
       return false;
     }
-    this.#options.outlet.send(rendering.payload);
+    const { outlet, turns } = this.#options;
+    outlet.send(rendering.payload);
+    turns.wrote(rendering.payload.json.length);
     return !this.isEnded;
   }
 

@@ -4,6 +4,7 @@ import type { Subscribed } from '../graph/subscribing.ts';
 import { codeOf, maskingOf } from './answer-body.ts';
 import { Beats } from './beats.ts';
 import type { ServedSchema } from './engine.ts';
+import { Gate } from './gate.ts';
 import { clientError, type MaskOptions } from './masking.ts';
 import type { Answer, OperationsOptions } from './operations.ts';
 import type { OpenStream, Outlet } from './outlet.ts';
@@ -52,6 +53,7 @@ interface Entry {
 export class Subscriptions {
   readonly #options: SubscriptionsOptions;
   readonly #turns: Turns;
+  readonly #gate: Gate;
   readonly #groups = new StreamGroups();
   readonly #openings = new Set<StreamAsked>();
   readonly #streams = new Map<Stream, Entry>();
@@ -64,6 +66,7 @@ export class Subscriptions {
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
     this.#turns = new Turns(options.clock);
+    this.#gate = new Gate(options.clock);
     this.#lifetimes = new Beats({ clock: options.clock, everyMs: lifetimeCheckMs, beat: (stream) => this.#expire(stream) });
   }
 
@@ -102,6 +105,8 @@ export class Subscriptions {
     this.#openings.add(asked);
     const deadline = deadlines.start(() => life.abort(new MusterError('TOO_COSTLY', `expected to begin within ${querySeconds} s`)));
     try {
+      await this.#gate.pass();
+      signal.throwIfAborted();
       // What has no messages yet has no nulls to explain.
       const scope = { caller, signal, served: ready.served, reportFault: () => undefined };
       const subscribed = await ready.subscribe(contextOf(scope));

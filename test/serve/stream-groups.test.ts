@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { liveHeapBytes } from '../support/heap.ts';
 import { createStreamHarness, type StreamChanges } from '../support/stream-harness.ts';
 
 type Asked = readonly [query: string, changes?: StreamChanges];
@@ -89,4 +90,31 @@ test('a group ends with its last stream, and what it reads with it', async () =>
   expect(second.outlet.seen.length, 'who stays is served, though the first has gone').toBe(2);
   second.life.abort();
   expect([harness.subscriptions.groups, scope?.signal.aborted]).toEqual([0, true]);
+});
+
+/** Feeds a message that nobody holds but who has been given it, and tells whether it is still there. */
+async function feedWeakly({ source, settle }: ReturnType<typeof createStreamHarness>, bytes: number): Promise<() => boolean> {
+  const message = new WeakRef({ n: 1, text: 'x'.repeat(bytes) });
+  source.feed(message.deref() ?? { n: 2 });
+  await settle();
+  return () => {
+    liveHeapBytes();
+    return message.deref() !== undefined;
+  };
+}
+
+test('a large message is held for who joins later, within a bound and no longer than its group; a small one is not', async () => {
+  const harness = createStreamHarness();
+  const stream = await harness.open('subscription { ticks { n text } }');
+  const [small, large] = [await feedWeakly(harness, 1_000), await feedWeakly(harness, 100_000)];
+  await harness.settle();
+  expect([small(), large()]).toEqual([false, true]);
+  for (let n = 0; n < 100; n++) await feedWeakly(harness, 100_000);
+  expect(large(), 'newer ones take its place').toBe(false);
+  const last = await feedWeakly(harness, 100_000);
+  stream.outlet.payloads.length = 0;
+  expect(last()).toBe(true);
+  stream.life.abort();
+  await harness.settle();
+  expect(last()).toBe(false);
 });

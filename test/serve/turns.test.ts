@@ -87,6 +87,22 @@ test('no piece is begun that is likely to make the turn too long, judged by thos
   expect(Math.min(...lengths)).toBeGreaterThan(0);
 });
 
+test('what is left to be written at the end of a turn counts as time', async () => {
+  const { row, done } = createWork();
+  const writer: Worker = {
+    work: () => {
+      done.push('a');
+      row.wrote(1 << 20);
+      return done.length < 10;
+    },
+  };
+  row.enter(writer);
+  await Promise.resolve();
+  expect(done.length).toBe(2);
+  await nextTurn();
+  expect(done.length).toBe(4);
+});
+
 test('a row that never ends holds up nobody, even where time stands still', async () => {
   const { row, worker, done } = createWork();
   row.enter(worker('endless', Number.POSITIVE_INFINITY));
