@@ -74,6 +74,8 @@ export function createChangeFeed({ clock, log, snapshot }: ChangeFeedOptions): C
   };
 
   const pull = (follower: Follower): void => {
+    // Of hundreds of mirrors that are pulled together, hardly one has something to say.
+    if (gone === undefined && follower.queue.empty) return;
     const reset = snapshotOnce();
     while (followers.has(follower) && !follower.busy && (gone !== undefined || !follower.queue.empty)) deliver(follower, reset);
   };
