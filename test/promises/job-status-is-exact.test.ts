@@ -80,13 +80,14 @@ function scan(cluster: SimCluster, batch?: string): Readonly<Record<JobPhase, nu
   for (const { metadata, status } of cluster.objects('Job')) {
     if (batch !== undefined && metadata.labels?.batch !== batch) continue;
     const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly { readonly type: string }[] };
-    const types = conditions.map(({ type }) => type).join();
-    const phase = jobPhases.find((one) => {
-      if (one === 'TERMINATING') return types === '' && metadata.deletionTimestamp !== undefined;
-      if (one === 'RUNNING') return true;
-      return types === conditionsOf[one].join();
-    });
-    counts[phase ?? 'RUNNING']++;
+    const types = new Set(conditions.map(({ type }) => type));
+    // A finished Job that is being deleted has finished; any other is being deleted, whatever else it is.
+    if (types.has('Complete')) counts.COMPLETE++;
+    else if (types.has('Failed')) counts.FAILED++;
+    else if (metadata.deletionTimestamp !== undefined) counts.TERMINATING++;
+    else if (types.has('Suspended')) counts.SUSPENDED++;
+    else if (types.has('FailureTarget')) counts.FAILURE_TARGET++;
+    else counts.RUNNING++;
   }
   return counts;
 }
