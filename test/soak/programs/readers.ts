@@ -155,7 +155,6 @@ async function compare({ truth, clusters, withinMs }: ReadersQuestion & { readon
       clusters,
     );
   }
-  isResting = false;
   return {
     amiss: amiss.map(({ reader, what }) => `${reader.plan.name} ${reader.plan.field}: ${what}`),
     tookMs: performance.now() - fromMs,
