@@ -69,10 +69,11 @@ export class Front {
       demandJson(request.headers);
       accepted = chooseAnswer(request.headers.accept);
       this.#options.guard.identify(request.headers);
-      using _place = this.#options.admission.enter();
-      const operation = parseOperation(await readBody(request, this.#options.bodyBytes));
+      // Before it takes a place: a crowd that comes in one turn is no reason to send anybody away.
       await this.#gate.pass();
       life.signal.throwIfAborted();
+      using _place = this.#options.admission.enter();
+      const operation = parseOperation(await readBody(request, this.#options.bodyBytes));
       const transport = accepted.events === 'all' ? 'sse' : 'http';
       await this.#answer(operation, { requestId, caller: this.#options.caller, transport, life }, { request, response, headers, accepted });
     } catch (error) {

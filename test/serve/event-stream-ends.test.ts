@@ -175,6 +175,16 @@ test('streams do not take the places of operations in flight', async () => {
   for (const client of clients) client[Symbol.dispose]();
 });
 
+test('a crowd that comes at once is let in one after the other, and nobody is sent away', async () => {
+  const limits = { bodyBytes: 4 << 20, requestsInFlight: 20, querySeconds: 30, streams: 1_000 };
+  await using edge = await startFed({ clock: systemClock, config: { limits } });
+  const clients = await Promise.all(Array.from({ length: 300 }, () => edge.events(plain)));
+  expect(new Set(clients.map(({ status }) => status))).toEqual(new Set([200]));
+  edge.source.feed({ n: 1 });
+  await Promise.all(clients.map((client) => client.until(1)));
+  for (const client of clients) client[Symbol.dispose]();
+});
+
 test('metrics tell what streams there are, how they ended, and what became of each request', async () => {
   await using edge = await startFed();
   const clients = [await edge.events(plain), await edge.events(plain), await edge.events('subscription { nothing }')];
