@@ -102,7 +102,7 @@ function checkStream({ views, seal, sensitive }: Checkers, { context, model, kin
   return {
     caller,
     model,
-    after: cursor,
+    after: after === undefined || cursor === undefined ? undefined : { text: after, cursor },
     question: {
       kinds,
       clusters: named,

@@ -2,8 +2,8 @@ import type { Caller } from '../access/access.ts';
 import { MusterError } from '../core/errors.ts';
 import { Arrears } from './arrears.ts';
 import type { QueueShare } from './queue-budget.ts';
-import type { StreamCursor } from './stream-cursor.ts';
 import type { Draft, Knowledge, Part } from './stream-draft.ts';
+import type { ResumePoint } from './stream-openings.ts';
 import type { Run } from './stream-run.ts';
 import type { StreamListener, StreamReader } from './streams.ts';
 
@@ -28,7 +28,7 @@ export interface ViewReaderOptions<Message extends object> {
   /** Told of a listener that throws. */
   readonly onThrow: (error: unknown) => void;
   /** Where it resumes. */
-  readonly after?: StreamCursor | undefined;
+  readonly after?: ResumePoint | undefined;
 }
 
 /** What one reader may have waiting, in changes and in estimated bytes. */
@@ -41,7 +41,7 @@ const maxBytes = 1024 * 1024;
  */
 export class ViewReader<Message extends object> implements StreamReader<Message> {
   readonly caller: Caller;
-  readonly after: StreamCursor | undefined;
+  readonly after: ResumePoint | undefined;
   readonly #options: ViewReaderOptions<Message>;
   readonly #arrears = new Map<string, Arrears>();
   readonly #dispose = () => this[Symbol.dispose]();

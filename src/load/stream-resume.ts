@@ -1,7 +1,6 @@
 import type { Sight } from '../access/access.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { ModelKind } from '../model/model.ts';
-import { Arrears } from './arrears.ts';
 import { faultOf } from './parts.ts';
 import type { ClusterView } from './reads.ts';
 import { type Position, parseSourceKey, type StreamCursor, voidPosition } from './stream-cursor.ts';
@@ -16,7 +15,15 @@ export interface Resumption {
   /** What they know of the source of each. */
   readonly known: ReadonlyMap<Part, Knowledge>;
   /** Of sources that they know, but that are not whole now. */
-  readonly awaited: readonly Arrears[];
+  readonly awaited: readonly Awaited[];
+}
+
+/** A source of which nobody can tell now what was missed. */
+export interface Awaited {
+  readonly source: ViewSource;
+  readonly known: Knowledge;
+  /** What those in step know. */
+  readonly goal: Knowledge;
 }
 
 export interface ResumedView {
@@ -33,7 +40,7 @@ export interface ResumedView {
  */
 export function resume({ scope, kinds, sources }: ResumedView, cursor: StreamCursor): Resumption {
   const known = new Map<Part, Knowledge>();
-  const awaited: Arrears[] = [];
+  const awaited: Awaited[] = [];
   const add = (part: Part | undefined, position: Position | undefined): void => {
     if (part !== undefined) known.set(part, position === undefined ? ignorance : { position, fault: undefined });
   };
@@ -44,7 +51,7 @@ export function resume({ scope, kinds, sources }: ResumedView, cursor: StreamCur
     else {
       const part = missedOf(source, position);
       add(part, position);
-      if (part === undefined) awaited.push(new Arrears(source, { position, fault: undefined }, source.known));
+      if (part === undefined) awaited.push({ source, known: { position, fault: undefined }, goal: source.known });
     }
   }
   for (const [key, position] of cursor.vector) if (!sources.has(key)) add(voidOf(key, kinds), position);

@@ -2,8 +2,8 @@ import type { Caller } from '../access/access.ts';
 import { MusterError } from '../core/errors.ts';
 import type { Model } from '../model/model.ts';
 import type { QueueBudget } from './queue-budget.ts';
-import type { StreamCursor } from './stream-cursor.ts';
 import type { MessageMaker } from './stream-message.ts';
+import type { ResumePoint } from './stream-openings.ts';
 import { ViewReader } from './stream-reader.ts';
 import { type Scope, scopeOf } from './stream-scope.ts';
 import type { ChangesMessage, StreamSource } from './streams.ts';
@@ -16,7 +16,7 @@ export interface AskedStream {
   /** What the question was checked against: what a filter finds depends on it. */
   readonly model: Model;
   readonly question: ViewQuestion;
-  readonly after: StreamCursor | undefined;
+  readonly after: ResumePoint | undefined;
 }
 
 export interface ViewRegistryOptions<Message extends ChangesMessage> {

@@ -10,11 +10,12 @@ import type { ClusterViews } from './cluster-views.ts';
 import { CutPace } from './cut-pace.ts';
 import type { Seal, StreamScope } from './seal.ts';
 import type { SensitiveKinds } from './sensitive-kinds.ts';
-import { type Position, printStreamCursor, type StreamCursor, withPositions } from './stream-cursor.ts';
-import { type Draft, ignorance, type Knowledge, type Part } from './stream-draft.ts';
+import { type Position, printStreamCursor, withPositions } from './stream-cursor.ts';
+import type { Draft, Part } from './stream-draft.ts';
 import type { MessageMaker } from './stream-message.ts';
+import { Openings, type RunOf } from './stream-openings.ts';
 import type { ReaderHost, ViewReader } from './stream-reader.ts';
-import { differences, resume } from './stream-resume.ts';
+import { differences } from './stream-resume.ts';
 import { createRun, type Known, type Run } from './stream-run.ts';
 import type { Scope } from './stream-scope.ts';
 import type { ChangesMessage } from './streams.ts';
@@ -47,6 +48,8 @@ export interface ViewOptions<Message extends ChangesMessage> {
   readonly onEnd: () => void;
 }
 
+/** In one turn. */
+const admittingMs = 5;
 const bookmarkEveryMs = 30_000;
 const checkEveryMs = 60_000;
 
@@ -62,6 +65,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   readonly #sources: ViewSources;
   readonly #sealScope: StreamScope;
   readonly #pace: CutPace;
+  readonly #openings: Openings<Message>;
   /** Who is told. */
   readonly #readers = new Set<ViewReader<Message>>();
   /** Who will be, from the next attempt on. */
@@ -71,8 +75,6 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   /** Readers in step that have something of the last batch still to take, and have not paused. */
   readonly #untaken = new Set<ViewReader<Message>>();
   #standing: Standing;
-  /** The first state as of the last cut, for all who join before the next. */
-  #first: WeakRef<Run<Message>> | undefined;
   #stirred = false;
 
   constructor(options: ViewOptions<Message>) {
@@ -89,6 +91,12 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
       guard: (action) => this.#guarded(action),
     });
     this.#standing = this.#sources.standing;
+    this.#openings = new Openings({
+      scope: scope.digest,
+      kinds: question.kinds,
+      sources: () => this.#sources.all,
+      run: (said) => this.#run(said),
+    });
     const attempt = () => this.#guarded(() => this.#attempt());
     const onImpatient = () => {
       this.#untaken.clear();
@@ -210,7 +218,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     const parts = this.#sources.cut(this.#readers.size > 0 ? 'some' : 'none');
     this.#expel(parts);
     this.#standing = this.#sources.standing;
-    this.#first = undefined;
+    this.#openings.forget();
     this.#tell(parts);
     // Where one mirror has taken the place of another, the end of the old one is told first.
     if (this.#sources.hasNews) this.#stir();
@@ -218,7 +226,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
 
   #tell(parts: readonly Part[]): void {
     if (parts.length === 0 || this.#readers.size === 0) return;
-    const run = this.#run(parts, ({ before }) => before);
+    const run = this.#run({ parts, before: ({ before }) => before });
     const readers = [...this.#readers];
     for (const reader of readers) {
       if (!reader.inStep) reader.owe(parts);
@@ -236,44 +244,26 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     this.#tell([{ source, before: source.known, after: source.known, news: { type: 'confirmed' } }]);
   }
 
+  /** Lets in who waits, as many as there is time for in one turn: to tell what was missed may take a while. */
   #admit(): void {
-    const joined = [...this.#joining];
-    this.#joining.clear();
-    for (const reader of joined) {
+    const { clock } = this.#options.surroundings;
+    const endMs = clock.monotonic() + admittingMs;
+    const admitted: ViewReader<Message>[] = [];
+    for (const reader of this.#joining) {
+      this.#joining.delete(reader);
       this.#readers.add(reader);
-      if (reader.after === undefined) reader.give(this.#firstState(), 'first');
-      else this.#resume(reader, reader.after);
+      const opening = this.#openings.at(reader.after);
+      reader.give(opening, 'first');
+      for (const arrears of opening.awaited()) reader.awaits(arrears);
+      admitted.push(reader);
+      if (clock.monotonic() > endMs) break;
     }
-    for (const reader of joined) reader.notify();
+    if (this.#joining.size > 0) setImmediate(() => this.#guarded(() => this.#attempt()));
+    for (const reader of admitted) reader.notify();
   }
 
-  /** One for all who join at the same position. */
-  #firstState(): Run<Message> {
-    const known = this.#first?.deref();
-    if (known !== undefined) return known;
-    const parts = [...this.#sources.all.values()].flatMap((source) => source.whole() ?? []);
-    const run = this.#run(parts, () => ignorance);
-    this.#first = new WeakRef(run);
-    return run;
-  }
-
-  #resume(reader: ViewReader<Message>, cursor: StreamCursor): void {
-    const { question, scope } = this.#options;
-    const { parts, known, awaited } = resume({ scope: scope.digest, kinds: question.kinds, sources: this.#sources.all }, cursor);
-    const beside = new Map(awaited.map(({ source, position }) => [source.key, position]));
-    reader.give(
-      this.#run(parts, (part) => known.get(part) ?? ignorance, beside),
-      'first',
-    );
-    for (const arrears of awaited) reader.awaits(arrears);
-  }
-
-  #run(
-    parts: readonly Part[],
-    before: (part: Part) => Knowledge,
-    beside: ReadonlyMap<string, Position | undefined> = new Map(),
-  ): Run<Message> {
-    return createRun({ parts, before, beside, standing: this.#standing, make: (draft, known) => this.#make(draft, known) });
+  #run(said: RunOf): Run<Message> {
+    return createRun({ ...said, standing: this.#standing, make: (draft, known) => this.#make(draft, known) });
   }
 
   #make(draft: Draft, { base, over }: Known<Standing>): Message {

@@ -295,6 +295,19 @@ describe('who resumes', () => {
     expect(early.lines()).toEqual(['LIVE north ~b -a', 'INITIAL south +z', 'SYNCED south']);
   });
 
+  test('with a cursor that others have too, is given the same messages', async () => {
+    const graph = graphOverMirrors({ model });
+    const north = join(graph, 'north', pod('a'));
+    const read = await readEagerly(podsOf(graph));
+    await turns();
+    read.reader[Symbol.dispose]();
+    north.mirror(served.pods).put(pod('b'));
+    const [one, two, other] = await Promise.all([0, 1, 1].map((at) => goOn(graph, read, { at })));
+    await turns();
+    expect([one?.lines()[0], two?.lines(), other?.lines()]).toEqual(['RESET north', ['LIVE north +b'], ['LIVE north +b']]);
+    expect(two?.messages[0]).toBe(other?.messages[0]);
+  });
+
   test('at what is no longer remembered begins again, with that cluster alone', async () => {
     const graph = graphOverMirrors({ model });
     const a = pod('a');
