@@ -17,14 +17,6 @@ test('a comment every 12 s keeps all streams, by one sleeper', async () => {
   for (const client of clients) client[Symbol.dispose]();
 });
 
-test('a stream outlives the time that Node gives a request', async () => {
-  await using edge = await startFed();
-  using client = await edge.events(plain);
-  await edge.clock.advance(1_800_000);
-  edge.source.feed({ n: 1 });
-  expect((await client.until(1)).map(({ event }) => event)).toEqual(['next']);
-});
-
 test('after an hour a stream says where to go on, and completes', async () => {
   await using edge = await startFed();
   using client = await edge.events(plain);
