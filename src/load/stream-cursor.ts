@@ -24,7 +24,7 @@ export function withPositions(vector: Vector, over: ReadonlyMap<string, Position
   return changed;
 }
 
-/** What a cursor of a stream holds. */
+/** What a cursor of a stream holds (docs/streams.md 4). */
 export interface StreamCursor {
   /** `Scope.digest` of whoever it was made for. */
   readonly scope: string;

@@ -7,6 +7,7 @@ import type { FakeCluster } from '../support/fake-mirrors.ts';
 import { type GraphOverMirrors, graphOverMirrors } from '../support/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 import { turns } from '../support/manual-clock.ts';
+import { versionOf } from '../support/store-objects.ts';
 import { callerNamed, createFold, type EagerReader, printMessage, readByHand, readEagerly } from '../support/stream-fold.ts';
 
 const model = loadBaseline();
@@ -222,6 +223,70 @@ describe('a cluster', () => {
     joined.put(pod('c'));
     await graph.clock.advance(5);
     expect(read.lines(6)).toEqual(['LIVE north +c']);
+  });
+
+  test('that is behind, and yet changes, is said to be behind again', async () => {
+    const graph = graphOverMirrors({ model });
+    const north = join(graph, 'north', pod('a'));
+    const read = await readEagerly(podsOf(graph));
+    const slow = await readByHand(podsOf(graph));
+    await turns();
+    slow.take();
+    slow.reader.pause();
+    const { store } = north.mirror(served.pods);
+    north.mirror(served.pods).fail(fault('FORBIDDEN', north));
+    await turns();
+    const b = pod('b');
+    store.applied(b, versionOf('102'), () => b);
+    await graph.clock.advance(5);
+    expect(read.lines(2)).toEqual(['FAILED north FORBIDDEN', 'LIVE north +b', 'FAILED north FORBIDDEN']);
+    expect(slow.take().map(printMessage)).toEqual(['LIVE north +b', 'FAILED north FORBIDDEN']);
+  });
+
+  test('that may be read no more is emptied without a deletion, and begins anew', async () => {
+    const graph = graphOverMirrors({ model });
+    const north = join(graph, 'north', pod('a'));
+    const read = await readEagerly(podsOf(graph));
+    await turns();
+    const lost = fault('FORBIDDEN', north);
+    north.mirror(served.pods).fail(lost);
+    await turns();
+    north.mirror(served.pods).store.empty(lost);
+    north.mirror(served.pods).refuse(lost);
+    await graph.clock.advance(5);
+    const late = await readEagerly(podsOf(graph));
+    await turns();
+    const resumed = await goOn(graph, read);
+    await turns();
+    north.mirror(served.pods).list(pod('b'));
+    await graph.clock.advance(5);
+    expect(read.lines(2)).toEqual(['FAILED north FORBIDDEN', 'FAILED north FORBIDDEN', 'RESET north', 'INITIAL north +b', 'SYNCED north']);
+    expect(late.lines()).toEqual(['FAILED north FORBIDDEN', 'RESET north', 'INITIAL north +b', 'SYNCED north']);
+    expect(resumed.lines()).toEqual(['FAILED north FORBIDDEN', 'RESET north', 'INITIAL north +b', 'SYNCED north']);
+  });
+
+  test('of which more changes in one turn than the feed holds begins anew', async () => {
+    const graph = graphOverMirrors({ model });
+    const north = join(graph, 'north', pod('a'));
+    const read = await readEagerly(podsOf(graph, { labels: 'app=none' }));
+    await turns();
+    for (let index = 0; index < 1_001; index++) north.mirror(served.pods).put(pod(`pod-${index}`));
+    await turns();
+    expect(read.lines()).toEqual(['SYNCED north', 'RESET north', 'SYNCED north']);
+  });
+
+  test('whose long list differs in thousands of objects tells them in batches, none of which but the last says where to go on', async () => {
+    const graph = graphOverMirrors({ model });
+    const north = join(graph, 'north');
+    const read = await readEagerly(podsOf(graph));
+    await turns();
+    north.mirror(served.pods).list(...Array.from({ length: 1_200 }, (_, index) => pod(`pod-${index}`)));
+    await turns();
+    expect(read.messages.slice(1).map(({ type, added }) => `${type} ${added.length}`)).toEqual(['LIVE 500', 'LIVE 500', 'LIVE 200']);
+    const resumed = await Promise.all([1, 3].map((at) => goOn(graph, read, { at })));
+    await turns();
+    expect(resumed.map(({ messages }) => messages[0]?.type)).toEqual(['RESET', undefined]);
+    expect(resumed.map(({ fold }) => fold.held('north Pod').length)).toEqual([1_200, 1_200]);
   });
 
   test('that joins begins with its first state, and one that leaves is void', async () => {
