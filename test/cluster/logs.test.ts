@@ -242,6 +242,27 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
   });
 });
 
+test('however many logs are followed, mirrors find room for their watches', async () => {
+  const sim = await start({ protocols: 'h2', maxConcurrentStreams: 10 });
+  using south = connect(endpointFor(sim));
+  const leaving = new AbortController();
+  let opened = 0;
+  const follows = Array.from({ length: 60 }, async () => {
+    for await (const part of logOf(south, { follow: true }, leaving.signal)) if (part.type === 'opened') opened++;
+  });
+  // Two fifths of four connections; the others wait.
+  await until(() => opened === 16);
+  let watching = 0;
+  const watches = Array.from({ length: 16 }, async () => {
+    for await (const part of south.api.watch(startOf(configMapResource), leaving.signal)) if (part.type === 'opened') watching++;
+  });
+  await until(() => watching === 16);
+  expect((await gather(south.api.list(pageOf(configMapResource), never))).last?.type).toBe('pageEnded');
+  expect(opened).toBe(16);
+  leaving.abort();
+  await Promise.all([...follows, ...watches]);
+});
+
 test('however the bytes are dealt, the lines are the same', () => {
   const random = seededRandom(7);
   for (let round = 0; round < 300; round++) {

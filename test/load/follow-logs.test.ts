@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { Access } from '../../src/access/access.ts';
 import type { Fault } from '../../src/core/faults.ts';
@@ -567,6 +568,7 @@ describe('an end', () => {
       if (round % 5 === 0) leaving.abort();
       else probe[Symbol.dispose]();
       probe[Symbol.dispose]();
+      expect(getEventListeners(leaving.signal, 'abort')).toEqual([]);
     }
     await turns();
     expect([logs.open, world.clock.sleepers, cluster.leases]).toEqual([0, 0, 0]);
