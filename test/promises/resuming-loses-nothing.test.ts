@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SimCluster } from '../../src/sim/sim-cluster.ts';
-import { codesOf, LiveSocket, type Transport } from '../support/live-socket.ts';
+import { codesOf, LiveSocket, type Transport, transports } from '../support/live-socket.ts';
 import { PodReader, untilAllHold } from '../support/pod-reader.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { startGateway, type TestGateway } from '../support/start-gateway.ts';
@@ -192,6 +192,52 @@ describe('after changes, stalls, joins, swaps and frozen API servers', () => {
     },
     60_000,
   );
+});
+
+describe('what happened at once is told in several messages, and resumed from each of them', () => {
+  test.each(transports)('over %s: 700 changes, and objects made anew under their names', async (over) => {
+    const names = Array.from({ length: 700 }, (_, n) => `p${n}`);
+    await using gateway = await startGateway({ north: names.map((name) => pod(name)), south: [pod('api')] });
+    const clusters = ['north', 'south'];
+    const first = await PodReader.open(gateway, { over });
+    await untilAllHold(gateway, [first], { clusters });
+    const north = gateway.cluster('north');
+    const states: (() => unknown)[] = [
+      () => names.map((name) => north.put(pod(name, { annotations: { at: 'noon' } }))),
+      () => names.slice(0, 20).map((name) => north.recreate('Pod', name, 'default')),
+      () =>
+        names
+          .slice(10, 600)
+          .map((name) => (name.endsWith('7') ? north.recreate('Pod', name, 'default') : north.remove('Pod', name, 'default'))),
+    ];
+    for (const change of states) {
+      // At once is what a list finds: nobody has heard of it one by one.
+      const down = north.refuse();
+      north.disconnect();
+      change();
+      north.compact();
+      down[Symbol.dispose]();
+      await untilAllHold(gateway, [first], { clusters });
+    }
+    first.stream.stop();
+    gateway.cluster('south').put(pod('later'));
+    const counts = first.messages.flatMap(({ type }, place) => (type === 'LIVE' ? [place + 1] : []));
+    expect(counts.length).toBeGreaterThanOrEqual(6);
+    const resumed = await Promise.all(counts.map((count) => first.resumed(gateway, { count, over })));
+    await untilAllHold(gateway, resumed, { clusters });
+    // After the last one nothing but what came later.
+    expect(resumed.at(-1)?.messages.map(({ type }) => type)).toEqual(['LIVE']);
+  });
+
+  test.each([1, 2, 3, 4])('a first state, left after %i of its messages', async (count) => {
+    await using gateway = await startGateway({ north: [], south: [pod('api')] });
+    gateway.cluster('north').fill('Pod', 800, pod('many'));
+    const first = await PodReader.open(gateway);
+    await untilAllHold(gateway, [first], { clusters: ['north', 'south'] });
+    gateway.cluster('north').churn('Pod', { deletes: 50, updates: 50, creates: 10 });
+    const second = await first.resumed(gateway, { count });
+    await untilAllHold(gateway, [second], { clusters: ['north', 'south'] });
+  });
 });
 
 describe('a cursor', () => {

@@ -64,7 +64,7 @@ export class HeldObjects {
     const isWrong = (what: string) => new Error(`${what}: ${JSON.stringify(message).slice(0, 600)}`);
     const changes = [...message.added, ...message.modified, ...message.deleted];
     if (message.cursor.length === 0) throw isWrong('expected a cursor');
-    if (new Set(changes.map(({ metadata }) => metadata.uid)).size < changes.length) throw isWrong('expected each object once');
+    if (new Set(changes.map(({ id }) => id)).size < changes.length) throw isWrong('expected each object once');
     if ((message.type === 'FAILED') !== (message.fault !== null)) throw isWrong('expected a fault with FAILED, and only with it');
     const mayChange = message.type === 'LIVE' || (message.type === 'INITIAL' && changes.length === message.added.length);
     if (changes.length > 0 && !mayChange) throw isWrong(`expected no such objects with ${message.type}`);
