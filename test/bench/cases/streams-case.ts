@@ -1,5 +1,5 @@
 import type { BenchCase, Figures, Row } from '../bench-case.ts';
-import { runProgram } from '../run-program.ts';
+import { runProgram, startServer } from '../run-program.ts';
 
 type All = Readonly<Record<string, Figures>>;
 
@@ -68,7 +68,10 @@ export const firstStateCase: BenchCase = {
   samples: 5,
   prepare: async ({ quick, signal }) => ({
     ...nothing,
-    programs: { ours: () => runProgram('first-state.ts', ['10000', quick ? '20' : '100'], { signal }) },
+    programs: {
+      ours: () => runProgram('first-state.ts', ['ours', '10000', quick ? '20' : '100'], { signal }),
+      floor: () => runProgram('first-state.ts', ['floor', '10000'], { signal }),
+    },
   }),
   rows: [
     {
@@ -76,8 +79,8 @@ export const firstStateCase: BenchCase = {
       unit: 'CPU ms',
       // Its bound comes with compiled operations.
       against: 'JSON.stringify and a write of the same',
-      ours: of('ours', 'oursMs'),
-      floor: of('ours', 'floorMs'),
+      ours: of('ours', 'cpuMs'),
+      floor: of('floor', 'cpuMs'),
       target: null,
     },
     {
@@ -102,8 +105,13 @@ export const latencyCase: BenchCase = {
   name: 'change latency',
   samples: 3,
   prepare: async ({ quick, signal }) => {
-    const program = (from: string) => () => runProgram('change-latency.ts', [from, '10', quick ? '3' : '10'], { signal });
-    return { ...nothing, programs: { mirror: program('mirror'), server: program('server') } };
+    const server = await startServer('canned-server.ts', ['--pods', '2000'], { signal });
+    const program = (from: string) => () =>
+      runProgram('change-latency.ts', [from, '10', quick ? '3' : '10', JSON.stringify(server.address)], { signal });
+    return {
+      programs: { mirror: program('mirror'), server: program('server') },
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    };
   },
   rows: [
     {

@@ -1,6 +1,7 @@
 // An API server that costs next to nothing: every answer is made before the first request. Pods, and whatever else is asked for as empty.
 //   canned-server.ts --pods 20000 [--no-watch-list] [--uid TEXT]
-// Prints {"url","ca","control"}; `control` is plain HTTP: POST /push?count=N&rate=R sends MODIFIED events to every open watch of pods,
+// Prints {"url","ca","control"}; `control` is plain HTTP: POST /push?count=N&rate=R sends MODIFIED events to every open watch of pods (with
+// &stamped each has the time at which it was sent, in microseconds of the machine's monotonic clock, at `bench` of its labels),
 // POST /expire ends them with a 410, GET /counts tells {requests, sockets, watches, lists}.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
@@ -123,15 +124,28 @@ async function steer(request: IncomingMessage, response: ServerResponse): Promis
   const prepared = Array.from({ length: events }, (_, n) => {
     if (n % count === 0) revision += 1;
     version += 1;
-    return eventOf('MODIFIED', Buffer.from(JSON.stringify(podOf((n * 7919) % count, { revision, version: String(version) }))));
+    const pod = podOf((n * 7919) % count, { revision, version: String(version) });
+    return eventOf('MODIFIED', Buffer.from(JSON.stringify(query.has('stamped') ? stampable(pod) : pod)));
   });
   const started = performance.now();
   const step = rate === 0 ? 256 : Math.max(1, Math.round(rate / 200));
   for (let from = 0; from < events; from += step) {
+    if (query.has('stamped')) for (const event of prepared.slice(from, from + step)) stamp(event);
     for (const watch of watches) await writeAll(watch, prepared.slice(from, from + step));
     if (rate > 0) await sleep(Math.max(0, started + (from / rate) * 1000 - performance.now()));
   }
   json(response, { version: String(version) });
+}
+
+const noStamp = '0'.repeat(16);
+
+function stampable(pod: object): object {
+  const { metadata, ...rest } = pod as { readonly metadata: { readonly labels: object } };
+  return { metadata: { ...metadata, labels: { ...metadata.labels, bench: noStamp } }, ...rest };
+}
+
+function stamp(event: Buffer): void {
+  event.write(String(process.hrtime.bigint() / 1000n).padStart(noStamp.length, '0'), event.indexOf(noStamp), 'latin1');
 }
 
 function expire(answer: ServerResponse): void {

@@ -1,18 +1,18 @@
 // 1,000 changes a second to a few readers: how old a change is when a client has read it.
-//   change-latency.ts mirror|server READERS SECONDS
-// `mirror`: since it was written to the store. `server`: since an embedded API server, in a process of its own, made it.
+//   change-latency.ts mirror|server READERS SECONDS [ADDRESS]
+// `mirror`: since it was written to the store. `server`: since the canned API server at that address, in a process of its own, has sent it.
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fifteenLeaves } from '../fifteen-leaves.ts';
-import { forkProgram } from '../forked.ts';
 import { pin } from '../pin.ts';
-import type { ChangingAnswer, ChangingQuestion } from './changing-cluster.ts';
+import { writeKubeconfig } from './bench-kubeconfig.ts';
 import { startStreaming } from './fan-out/ours.ts';
 import { podStream } from './fan-out/publisher.ts';
-import { cpuNow, cpuSince, finish } from './measuring.ts';
+import { cpuNow, cpuSince, finish, post } from './measuring.ts';
 import { paced, startReaders } from './readers.ts';
 import { startWholeGateway } from './whole-gateway.ts';
 
-const [from = 'mirror', readerCount = '10', secondCount = '10'] = process.argv.slice(2);
+const [from = 'mirror', readerCount = '10', secondCount = '10', address] = process.argv.slice(2);
 const [sockets, seconds] = [Number(readerCount), Number(secondCount)];
 const perSecond = 1_000;
 const pods = 2_000;
@@ -49,9 +49,8 @@ async function fromMirror(): Promise<Source> {
 }
 
 async function fromServer(): Promise<Source> {
-  const cluster = forkProgram<ChangingQuestion, ChangingAnswer>(new URL('./changing-cluster.ts', import.meta.url));
-  pin(1, cluster.pid);
-  const { kubeconfig = '' } = await cluster.ask({ type: 'start', pods });
-  const port = await startWholeGateway(kubeconfig);
-  return { port, change: async (duration) => void (await cluster.ask({ type: 'change', perSecond, seconds: duration })) };
+  const { url = '', ca = '', control = '' } = JSON.parse(address ?? '') as Readonly<Record<string, string>>;
+  const port = await startWholeGateway(readFileSync(writeKubeconfig([{ name: 'bench', url, ca }]), 'utf8'));
+  const change = (duration: number) => post(`${control}/push?count=${perSecond * duration}&rate=${perSecond}&stamped`);
+  return { port, change: async (duration) => void (await change(duration)) };
 }

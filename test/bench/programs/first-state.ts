@@ -1,44 +1,61 @@
 // The first state of 10,000 objects: CPU of sending it, against JSON.stringify and a write of the same; and the longest turn while readers join.
-//   first-state.ts OBJECTS READERS
+//   first-state.ts ours|floor OBJECTS READERS
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Figures } from '../bench-case.ts';
 import { fifteenLeaves } from '../fifteen-leaves.ts';
 import { pin } from '../pin.ts';
 import { podOf } from '../pods.ts';
 import { rawWrites } from './fan-out/floors.ts';
-import { startStreaming } from './fan-out/ours.ts';
+import { type StreamingGateway, startStreaming } from './fan-out/ours.ts';
 import { podStream } from './fan-out/publisher.ts';
 import { cpuNow, cpuSince, finish, watchTurns } from './measuring.ts';
-import { startReaders } from './readers.ts';
+import { type ReaderCommand, startReaders } from './readers.ts';
 
-const [objectCount = '10000', readerCount = '100'] = process.argv.slice(2);
+const [variant = '', objectCount = '10000', readerCount = '100'] = process.argv.slice(2);
 const objects = Number(objectCount);
 const chunk = 250;
 const warmUps = 3;
 
 pin(0);
-const { port, change } = await startStreaming(objects);
 using readers = startReaders();
-const query = podStream(fifteenLeaves);
+finish(variant === 'floor' ? { cpuMs: await floor() } : await ours());
 
-for (let n = 0; n < warmUps; n += 1) await join(1);
-const start = cpuNow();
-await join(1);
-const oursMs = cpuSince(start).process;
-const one = watchTurns();
-await join(1);
-const { longestTurnMs } = one.stop();
-const many = watchTurns();
-await join(Number(readerCount));
-const { longestTurnMs: longestTurnOfManyMs } = many.stop();
-finish({ oursMs, floorMs: await floor(), longestTurnMs, longestTurnOfManyMs });
+async function ours(): Promise<Figures> {
+  const { port, change } = await startStreaming(objects);
+  for (let n = 0; n < warmUps; n += 1) await join({ port, change, sockets: 1 });
+  const start = cpuNow();
+  await readers.ask(openingOf(port, 1));
+  const cpuMs = cpuSince(start).process;
+  await leave(change);
+  const one = watchTurns();
+  await join({ port, change, sockets: 1 });
+  const { longestTurnMs } = one.stop();
+  const many = watchTurns();
+  await join({ port, change, sockets: Number(readerCount) });
+  return { cpuMs, longestTurnMs, longestTurnOfManyMs: many.stop().longestTurnMs };
+}
+
+interface Joining {
+  readonly port: number;
+  readonly change: StreamingGateway['change'];
+  readonly sockets: number;
+}
 
 /** So many at once, who leave again. */
-async function join(sockets: number): Promise<void> {
-  await readers.ask({ type: 'open', protocol: 'websocket', port, query, sockets, streamsEach: 1, frameBytes: 0 });
+async function join({ port, change, sockets }: Joining): Promise<void> {
+  await readers.ask(openingOf(port, sockets));
+  await leave(change);
+}
+
+/** Makes another state, so that nothing made for the last one can be used again. */
+async function leave(change: StreamingGateway['change']): Promise<void> {
   await readers.ask({ type: 'close' });
-  // Another state, so that nothing made for the last one can be used again.
   change(1);
   await sleep(300);
+}
+
+function openingOf(port: number, sockets: number): ReaderCommand {
+  return { type: 'open', protocol: 'websocket', port, query: podStream(fifteenLeaves), sockets, streamsEach: 1, frameBytes: 0 };
 }
 
 async function floor(): Promise<number> {

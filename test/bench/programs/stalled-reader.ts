@@ -1,5 +1,6 @@
 // One reader that reads nothing, among many that do: what it holds, and how old what the others get is, with it and without. Needs --expose-gc.
 //   stalled-reader.ts READERS SECONDS
+import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fifteenLeaves } from '../fifteen-leaves.ts';
 import { pin } from '../pin.ts';
@@ -9,8 +10,8 @@ import { paced, type ReaderFigures, startReaders } from './readers.ts';
 
 const [readerCount = '1000', secondCount = '4'] = process.argv.slice(2);
 const [others, seconds] = [Number(readerCount) - 1, Number(secondCount)];
-/** Fewer than the changes that one queue may hold: it shall be full, and not be ended. */
-const pods = 900;
+/** At 3 KB each a little less than one queue may hold: it shall be full, and not be ended. */
+const pods = 300;
 const eventsPerSecond = 40;
 // Who joins gets little, so that the many are there before the stalled one is given up for dead.
 const query = `subscription { pods { type cursor cluster { name } added { id } modified { ${fifteenLeaves} } deleted { id } } }`;
@@ -22,8 +23,8 @@ const open = (sockets: number) => readers.ask({ type: 'open', protocol: 'websock
 
 await open(1);
 await readers.ask({ type: 'hold', count: 1 });
-// 16 MB: more than the kernel takes for one who does not read.
-for (let n = 0; n < 50; n += 1) {
+// 20 MB: more than the kernel takes for one who does not read.
+for (let n = 0; n < 200; n += 1) {
   change(pods / 2);
   await sleep(15);
 }
@@ -31,6 +32,7 @@ await open(others);
 await timedFor(1);
 const withIt = await timedFor(seconds);
 const heldWith = await heldBytes();
+if (fullest() === 0) throw new Error('expected the kernel to have taken all it takes');
 if ((await streamsOpen()) !== others + 1)
   throw new Error(`expected the stalled stream to be there still, got ${await streamsOpen()} streams`);
 await readers.ask({ type: 'drop-held' });
@@ -55,6 +57,12 @@ async function timedFor(duration: number): Promise<ReaderFigures> {
 async function heldBytes(): Promise<number> {
   const heap = await reachableBytes();
   return heap + process.memoryUsage().external;
+}
+
+/** Bytes that wait to be written to whoever has most of them. */
+function fullest(): number {
+  const handles = Reflect.get(process, '_getActiveHandles').call(process) as readonly object[];
+  return Math.max(0, ...handles.filter((handle) => handle instanceof Socket).map(({ writableLength }) => writableLength));
 }
 
 async function streamsOpen(): Promise<number> {

@@ -66,8 +66,8 @@ async function answer(question: FleetQuestion): Promise<FleetAnswer> {
 
 async function start(question: FleetQuestion & { readonly type: 'start' }): Promise<FleetAnswer> {
   namespaces = question.namespaces;
-  // What `north` and `east` forget while they are frozen has to be listed anew; `south` remembers all of it.
-  const histories = { north: 1_000, south: 1_000_000, east: 1_000 };
+  // What `north` and `east` forget while they are frozen has to be listed anew; `south` remembers enough.
+  const histories = { north: 1_000, south: 20_000, east: 1_000 };
   clusters = question.real
     ? await (await import('../real-clusters.ts')).startReal(Object.keys(histories), namespaces)
     : await Promise.all(Object.entries(histories).map(([name, history]) => startEmbedded(name, history)));
