@@ -70,9 +70,12 @@ test.each([
   expect(answer.headers.get('content-type')).toBe(`${type}; charset=utf-8`);
 });
 
-test.each(['text/html', 'text/event-stream;q=0', `${modern};charset=utf-16`, 'application/json;q=0'])('refuses Accept: %s', async (accept) => {
-  expect((await edge.post('{"query":"{ hello }"}', { accept })).status).toBe(406);
-});
+test.each(['text/html', 'text/event-stream;q=0', `${modern};charset=utf-16`, 'application/json;q=0'])(
+  'refuses Accept: %s',
+  async (accept) => {
+    expect((await edge.post('{"query":"{ hello }"}', { accept })).status).toBe(406);
+  },
+);
 
 test('errors of the caller say what is wrong, where, with their code', async () => {
   const { errors } = await edge.ask('{\n  helo\n}');
