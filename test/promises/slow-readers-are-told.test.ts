@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { HeldObjects } from '../support/held-objects.ts';
 import { codesOf, type LiveStream, type Transport, transports } from '../support/live-socket.ts';
-import { changesIn } from '../support/pod-reader.ts';
+import { changesIn, PodReader, untilAllHold } from '../support/pod-reader.ts';
 import { startGateway, type TestGateway } from '../support/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
@@ -105,6 +105,34 @@ describe.each(transports)('C2: a reader over %s that never reads', (transport) =
     expect(codesOf(slow)).toEqual([]);
     expect(slow.completed).toBe(false);
   });
+});
+
+test('what a slow reader is told in the end can be resumed from the middle of it', async () => {
+  await using gateway = await startGateway({ north: [] });
+  const north = gateway.cluster('north');
+  north.fill('Pod', 600, pod('many'));
+  const reader = await PodReader.open(gateway);
+  await untilAllHold(gateway, [reader], { clusters: ['north'] });
+  const deaf = reader.stream.deafen();
+  // One large object again and again: what the kernel takes is full then, and the queue holds one change.
+  for (let n = 0; n < 40; n++) {
+    north.put(pod('big', { annotations: { at: String(n).padEnd(400_000) } }));
+    await gateway.pass(100);
+  }
+  north.churn('Pod', { updates: 580 });
+  for (let n = 0; n < 10; n++) north.recreate('Pod', `many-${n}`, 'default');
+  await gateway.pass(500);
+  const before = reader.messages.length;
+  deaf[Symbol.dispose]();
+  await untilAllHold(gateway, [reader], { clusters: ['north'] });
+  const late = reader.messages.slice(before);
+  expect(
+    late.filter(({ modified, deleted }) => modified.length + deleted.length > 20).length,
+    'messages of one cut',
+  ).toBeGreaterThanOrEqual(2);
+  const counts = late.map((_, place) => before + place + 1).slice(-6);
+  const resumed = await Promise.all(counts.map((count) => reader.resumed(gateway, { count })));
+  await untilAllHold(gateway, resumed, { clusters: ['north'] });
 });
 
 describe('fault row 28: a relist', () => {
