@@ -27,10 +27,9 @@ async function startOne(name: string, namespaces: readonly string[]): Promise<So
       void (await send('DELETE', `${pathOf(kind, namespace)}/${objectName}?propagationPolicy=Background`)),
     objects: async () => {
       const lists = await Promise.all(['ConfigMap', 'Job'].map(async (kind) => ({ kind, list: await send('GET', pathOf(kind)) })));
-      const objects = lists.flatMap(({ kind, list }) =>
+      return lists.flatMap(({ kind, list }) =>
         (list as unknown as { readonly items: readonly KubernetesObject[] }).items.map((item) => ({ ...item, kind })),
       );
-      return objects.filter(({ metadata }) => namespaces.includes(metadata.namespace ?? '') && metadata.name !== 'kube-root-ca.crt');
     },
     freeze: () => {
       isStopped = process.kill(pid, 'SIGSTOP');

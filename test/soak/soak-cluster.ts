@@ -25,8 +25,8 @@ export interface SoakCluster extends AsyncDisposable {
   /** Creates it, or replaces the one of its name. */
   put(object: KubernetesObject): Promise<void>;
   remove(kind: 'ConfigMap' | 'Job', namespace: string, name: string): Promise<void>;
-  /** All ConfigMaps and Jobs of these namespaces. */
-  objects(namespaces: readonly string[]): Promise<readonly KubernetesObject[]>;
+  /** All ConfigMaps and Jobs. */
+  objects(): Promise<readonly KubernetesObject[]>;
   /** Stops answering, with all connections open, until disposed of. */
   freeze(): Disposable;
 }

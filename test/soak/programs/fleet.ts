@@ -27,13 +27,17 @@ export interface FleetAnswer {
 const tickMs = 20;
 
 let clusters: readonly SoakCluster[] = [];
-let namespaces: readonly string[] = [];
 let churn: Churn | undefined;
 let perSecond = 0;
 let busy: Promise<void> | undefined;
 let frozen: Disposable | undefined;
 
 answerParent(answer);
+// Real ones would outlive this process.
+process.once('SIGTERM', () => {
+  frozen?.[Symbol.dispose]();
+  void Promise.all(clusters.map((cluster) => cluster[Symbol.asyncDispose]())).finally(() => process.exit(0));
+});
 
 async function answer(question: FleetQuestion): Promise<FleetAnswer> {
   switch (question.type) {
@@ -52,7 +56,7 @@ async function answer(question: FleetQuestion): Promise<FleetAnswer> {
       frozen = undefined;
       return {};
     case 'truth': {
-      const lists = clusters.map(async (cluster) => trueObjects(cluster.name, await cluster.objects(namespaces)));
+      const lists = clusters.map(async (cluster) => trueObjects(cluster.name, await cluster.objects()));
       return { truth: (await Promise.all(lists)).flat() };
     }
     case 'figures': {
@@ -65,7 +69,7 @@ async function answer(question: FleetQuestion): Promise<FleetAnswer> {
 }
 
 async function start(question: FleetQuestion & { readonly type: 'start' }): Promise<FleetAnswer> {
-  namespaces = question.namespaces;
+  const { namespaces } = question;
   // What `north` and `east` forget while they are frozen has to be listed anew; `south` remembers enough.
   const histories = { north: 1_000, south: 20_000, east: 1_000 };
   clusters = question.real
