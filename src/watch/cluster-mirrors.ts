@@ -9,6 +9,7 @@ import { type Health, healthOf } from './cluster-health.ts';
 import { type ClusterServer, createClusterServer } from './cluster-server.ts';
 import { createDefinitions, type Definitions } from './definitions.ts';
 import type { ClusterProgress, EngagedCluster, FleetWide } from './engaged-cluster.ts';
+import { createGate } from './gate.ts';
 import { createMirror, type Mirror, type MirrorPolicy } from './mirror.ts';
 import { MirrorLines } from './mirror-lines.ts';
 import type { ClusterPhase, ClusterState, MirrorLease, MirrorReader, SyncState } from './mirrors.ts';
@@ -21,6 +22,10 @@ interface Entry {
 }
 
 const readyAfterMs = 60_000;
+
+/** Whatever queries name, a server that answers slowly has no more questions about rights to answer. */
+const reviewsAtOnce = 50;
+
 const secretKey = keyOfKind({ group: '', kind: 'Secret' });
 
 /** All mirrors of one cluster, and what is known of it. Starts at once; `end` ends all of it at once. */
@@ -33,6 +38,7 @@ export class ClusterMirrors {
   readonly #definitions: Definitions;
   readonly #entries = new Map<string, Entry>();
   readonly #lines: MirrorLines;
+  readonly #reviews = createGate(reviewsAtOnce);
   readonly #notStreamed = new Set<string>();
   readonly #joinedMs: number;
   readonly #followed = new WeakSet<StoreReader>();
@@ -149,7 +155,7 @@ export class ClusterMirrors {
     const policy = this.#policyOf(key);
     const inMetadata = policy.fill === 'withheld' || policy.form === 'metadata';
     return createMirror({
-      surroundings: { cluster: this.name, api, breaker, admission, pace, clock, log },
+      surroundings: { cluster: this.name, api, breaker, admission, pace, reviews: this.#reviews, clock, log },
       resource,
       policy,
       store: createStore({ epoch: this.#epochOf(resource, key), clock, log, policy: inMetadata ? 'metadata' : 'parsed' }),

@@ -30,12 +30,18 @@ export interface Grants {
    * random factor in [1, 2). `awaited`: without the answers it is not known what there is to read; else they are news when they come.
    */
   ask(namespaces: readonly string[], how: 'awaited' | 'unhurried'): void;
+  /** Those that are being asked for. */
+  readonly pending: ReadonlySet<string>;
   /** True if nothing is known of it, or so little that it is worth a question: it was denied 10 s ago or before, or is being asked for. */
   isOpen(namespace: string): boolean;
+  /** True if it was denied, or is being asked for. */
+  knows(namespace: string): boolean;
   /** The same namespaces: first those of which nothing is known, then by the age of the refusal, the oldest first. */
   byAge(namespaces: readonly string[]): readonly string[];
   /** It was granted, and yet refused. */
   deny(namespace: string): void;
+  /** That it was denied is too long ago to be told. */
+  forget(namespace: string): void;
 }
 
 export interface GrantsOptions {
@@ -72,6 +78,10 @@ class AskedGrants implements Grants {
     return { settled: faults.length === this.#awaited.size, ...(fault === undefined ? {} : { fault }) };
   }
 
+  get pending(): ReadonlySet<string> {
+    return this.#pending;
+  }
+
   ask(namespaces: readonly string[], how: 'awaited' | 'unhurried'): void {
     const unasked = [...new Set(namespaces)].filter((namespace) => !this.#pending.has(namespace));
     for (const namespace of unasked) this.#pending.add(namespace);
@@ -82,6 +92,10 @@ class AskedGrants implements Grants {
   isOpen(namespace: string): boolean {
     const deniedMs = this.#denied.get(namespace);
     return deniedMs === undefined || this.#pending.has(namespace) || this.#nowMs() - deniedMs >= deniedForMs;
+  }
+
+  knows(namespace: string): boolean {
+    return this.#pending.has(namespace) || this.#denied.has(namespace);
   }
 
   byAge(namespaces: readonly string[]): readonly string[] {
@@ -96,13 +110,17 @@ class AskedGrants implements Grants {
     if (this.#denied.size > mostRemembered && oldest !== undefined) this.#denied.delete(oldest);
   }
 
+  forget(namespace: string): void {
+    this.#denied.delete(namespace);
+  }
+
   async #askUntilAnswered(namespaces: readonly string[]): Promise<void> {
     const { surroundings, resource } = this.#options;
-    const { api, clock } = surroundings;
+    const { api, reviews, clock } = surroundings;
     let left = namespaces;
     for (let attempt = 0; left.length > 0; attempt++) {
       const onAnswer = (namespace: string, answer: RightAnswer) => this.#answered(namespace, answer);
-      await askRights({ api, resource: resource(), namespaces: left }, onAnswer, this.#signal);
+      await askRights({ api, reviews, resource: resource(), namespaces: left }, onAnswer, this.#signal);
       left = left.filter((namespace) => this.#unanswered.has(namespace));
       const [fault] = left.flatMap((namespace) => this.#unanswered.get(namespace) ?? []);
       if (this.#signal.aborted || fault === undefined) return;

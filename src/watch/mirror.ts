@@ -5,6 +5,7 @@ import type { ClusterName, ResourceVersion } from '../core/names.ts';
 import type { MirrorStore } from '../store/mirror-store.ts';
 import type { MirrorReader, SyncState } from './mirrors.ts';
 import type { ReflectorFacts } from './reflector-facts.ts';
+import { mostWithNamed } from './rights.ts';
 import { createScopes, type Scopes } from './scopes.ts';
 import type { Report } from './state.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -26,7 +27,7 @@ export interface MirrorOptions {
   readonly candidates: () => readonly string[];
   readonly candidatesKnown: (signal: AbortSignal) => Promise<void> | undefined;
   readonly streaming: () => boolean;
-  /** The phase or its fault has changed. */
+  /** The phase or its fault has changed, or all namespaces may be listed again. */
   readonly onSync: (sync: SyncState) => void;
   /** The path answers 404. */
   readonly onMissing: () => void;
@@ -66,7 +67,7 @@ class RunningMirror implements Mirror {
   #resource: ServedResource;
   #scopes: Scopes | undefined;
   #ended: Fault | undefined;
-  #told: Pick<SyncState, 'phase' | 'fault'> | undefined;
+  #told: (Pick<SyncState, 'phase' | 'fault'> & { readonly narrow: boolean }) | undefined;
   #timer: AbortController | undefined;
 
   constructor(options: MirrorOptions) {
@@ -139,6 +140,14 @@ class RunningMirror implements Mirror {
     const namespaces = this.#scopes?.namespaces.length ?? 0;
     if (refusal === undefined || namespaces === 0) return [];
     return [{ ...refusal, message: `${this.#resource.resource} may not be listed in all namespaces; read in ${namespaces} of them` }];
+  }
+
+  unread(namespaces: readonly string[]): Fault | undefined {
+    const [namespace, ...others] = this.#scopes?.unread(namespaces) ?? [];
+    if (namespace === undefined) return undefined;
+    const what = others.length === 0 ? namespace : `${namespace} and ${others.length} more`;
+    const why = `${this.#resource.resource} may not be listed in all namespaces, and at most ${mostWithNamed} are mirrored one by one`;
+    return this.#fault('TOO_LARGE', `${why}, without ${what}: name fewer, or let the gateway list the kind in all`);
   }
 
   settled(): boolean {
@@ -215,10 +224,14 @@ class RunningMirror implements Mirror {
     if (this.#scopes === undefined) return;
     const { phase, fault, untilMs } = this.#judge();
     const before = this.#told;
-    this.#told = { phase, ...(fault === undefined ? {} : { fault }) };
+    const narrow = this.#scopes.refusal !== undefined;
+    this.#told = { phase, narrow, ...(fault === undefined ? {} : { fault }) };
     this.#evaluateAgainAt(untilMs);
     if (before?.phase !== phase || before.fault?.code !== fault?.code) {
       this.#tellReaders(before, { phase, fault });
+      this.#options.onSync(this.sync());
+    } else if (before.narrow && !narrow) {
+      // What was `unread` is not so any more.
       this.#options.onSync(this.sync());
     }
     if (this.settled()) for (const resolve of [...this.#waiters]) resolve();
@@ -252,6 +265,12 @@ class RunningMirror implements Mirror {
 
   #fault(code: FaultCode, message: string): Fault {
     const { group, kind } = this.#resource;
-    return { code, cluster: this.cluster, kind: { group, kind }, message, retry: code === 'SYNCING' ? 'LATER' : 'NEVER' };
+    return {
+      code,
+      cluster: this.cluster,
+      kind: { group, kind },
+      message,
+      retry: code === 'SYNCING' || code === 'TOO_LARGE' ? 'LATER' : 'NEVER',
+    };
   }
 }

@@ -22,6 +22,11 @@ export interface MirrorReader {
   sync(): SyncState;
   /** Faults of parts of it: namespaces that may not be read. */
   faults(): readonly Fault[];
+  /**
+   * `TOO_LARGE` if the kind may not be listed in all namespaces, and one of these is neither mirrored nor asked for, as there was no room for it:
+   * that nothing is held of it says nothing. Undefined otherwise.
+   */
+  unread(namespaces: readonly string[]): Fault | undefined;
   /** True once the first list is whole, or has failed, or can never come: nothing to wait for. */
   settled(): boolean;
   /** Resolves when settled, or when the signal aborts. */
@@ -77,5 +82,5 @@ export type MirrorsChange =
   | { readonly type: 'left'; readonly cluster: ClusterName }
   /** Phase, faults, version or the served kinds. */
   | { readonly type: 'changed'; readonly cluster: ClusterName }
-  /** One mirror's phase, with its fault. */
+  /** One mirror's phase, with its fault; or all namespaces may be listed again. */
   | { readonly type: 'mirrored'; readonly cluster: ClusterName; readonly kind: GroupKind; readonly sync: SyncState; readonly size: number };

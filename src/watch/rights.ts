@@ -2,15 +2,21 @@ import type { ClusterApi } from '../cluster/cluster-api.ts';
 import type { Fault } from '../core/faults.ts';
 import { isJsonObject, type Json } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
+import type { Gate } from './gate.ts';
 
-/** Namespaces asked about at most, for one kind at a time. */
+/** Namespaces tried at most for nobody's sake, for one kind at a time. */
 export const mostNamespaces = 200;
+
+/** Namespaces mirrored or asked about at most, for one kind at a time, with those that queries name. */
+export const mostWithNamed = 2 * mostNamespaces;
 
 const inFlight = 10;
 
 /** Where a right is asked for. */
 export interface RightsQuestion {
   readonly api: ClusterApi;
+  /** Bounds what the cluster is asked at a time, together with all that is asked beside this. */
+  readonly reviews: Gate;
   readonly resource: ServedResource;
   readonly namespaces: readonly string[];
 }
@@ -22,11 +28,11 @@ export type RightAnswer =
   | { readonly type: 'unanswered'; readonly fault: Fault };
 
 /**
- * Asks in which of the namespaces the kind may be listed, and watched if it can be: by SelfSubjectAccessReviews, ten in flight, in the order
- * given. Each namespace is answered as soon as it is known, once; none after the abort. Resolves when all are.
+ * Asks in which of the namespaces the kind may be listed, and watched if it can be: by SelfSubjectAccessReviews, at most ten in flight, in
+ * the order given. Each namespace is answered as soon as it is known, once; none after the abort. Resolves when all are.
  */
 export async function askRights(
-  { api, resource, namespaces }: RightsQuestion,
+  { api, reviews, resource, namespaces }: RightsQuestion,
   onAnswer: (namespace: string, answer: RightAnswer) => void,
   signal: AbortSignal,
 ): Promise<void> {
@@ -35,20 +41,20 @@ export async function askRights(
   const askOn = async () => {
     for (const namespace of left) {
       const answer = await answerFor(namespace);
-      if (signal.aborted) return;
+      if (answer === undefined || signal.aborted) return;
       onAnswer(namespace, answer);
     }
   };
 
-  async function answerFor(namespace: string): Promise<RightAnswer> {
+  async function answerFor(namespace: string): Promise<RightAnswer | undefined> {
     for (const verb of verbs) {
       const answer = await review(verb, namespace);
-      if (answer.type !== 'granted') return answer;
+      if (answer?.type !== 'granted') return answer;
     }
     return { type: 'granted' };
   }
 
-  async function review(verb: string, namespace: string): Promise<RightAnswer> {
+  async function review(verb: string, namespace: string): Promise<RightAnswer | undefined> {
     const { group, version, resource: plural } = resource;
     const body = {
       apiVersion: 'authorization.k8s.io/v1',
@@ -56,7 +62,8 @@ export async function askRights(
       spec: { resourceAttributes: { namespace, verb, group, version, resource: plural } },
     };
     const path = ['apis', 'authorization.k8s.io', 'v1', 'selfsubjectaccessreviews'];
-    const answer = await api.send({ method: 'POST', path, body }, signal);
+    const answer = await reviews.pass(() => api.send({ method: 'POST', path, body }, signal), signal);
+    if (answer === undefined) return undefined;
     if (answer.type === 'failed') return withoutReview(answer.fault);
     const allowed = allowedIn(answer.body);
     if (allowed === undefined) return { type: 'unanswered', fault: notAReview({ api, resource }) };

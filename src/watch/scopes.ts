@@ -5,7 +5,7 @@ import type { MirrorStore } from '../store/mirror-store.ts';
 import { type Asking, createGrants, type Grants } from './grants.ts';
 import { createReflector, type Reflector } from './reflector.ts';
 import type { ReflectorFacts } from './reflector-facts.ts';
-import { mostNamespaces } from './rights.ts';
+import { mostNamespaces, mostWithNamed } from './rights.ts';
 import type { Report } from './state.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -42,8 +42,13 @@ export interface Scopes {
   readonly namespaces: readonly string[];
   /** While it is not known in which namespaces the kind may be read, or not in all that somebody wants to see. */
   readonly asking: Asking | undefined;
-  /** Namespaces that somebody wants to see: asked for at once where not all may be read, again if the last refusal is older than 10 s. */
+  /**
+   * Namespaces that somebody wants to see: asked for at once where not all may be read, again if the last refusal is older than 10 s. Not beyond
+   * the bound of 400 that are read or asked for: see `unread`.
+   */
   want(namespaces: readonly string[]): void;
+  /** Those of the namespaces of which nothing is known, nor will be as things are: not all may be read, and there was no room for them. */
+  unread(namespaces: readonly string[]): readonly string[];
   /** Namespaces that were just made: rights in them are asked for where not all may be read, again after 5 and 30 s. */
   made(namespaces: readonly string[]): void;
   /** A fresh list of everything, compared by content: the version served, or what is served at one, has changed. */
@@ -121,14 +126,22 @@ class RunningScopes implements Scopes {
       this.#wanted.delete(namespace);
       this.#wanted.add(namespace);
       const [oldest] = this.#wanted;
-      if (this.#wanted.size > mostNamespaces && oldest !== undefined) this.#wanted.delete(oldest);
+      if (this.#wanted.size > mostWithNamed && oldest !== undefined) this.#wanted.delete(oldest);
     }
     const { grants } = this.#refused ?? {};
     const open = namespaces.filter((namespace) => !this.#narrow.has(namespace) && grants?.isOpen(namespace));
     if (open.length === 0) return;
     // Whoever names a namespace is answered, also where those tried for nobody's sake fill the bound.
-    this.#ask(open, { how: 'awaited', most: 2 * mostNamespaces });
+    this.#ask(open, { how: 'awaited', most: mostWithNamed });
+    // A refusal that is worth another question is no answer to whoever names it now.
+    for (const namespace of open) grants?.forget(namespace);
     this.#options.onChange();
+  }
+
+  unread(namespaces: readonly string[]): readonly string[] {
+    const { grants } = this.#refused ?? {};
+    if (grants === undefined || !this.#resource.namespaced) return [];
+    return namespaces.filter((namespace) => !this.#narrow.has(namespace) && !grants.knows(namespace));
   }
 
   made(namespaces: readonly string[]): void {
@@ -206,6 +219,7 @@ class RunningScopes implements Scopes {
     const candidates = [...this.#wanted, ...this.#options.candidates()];
     if (this.#refused === undefined) {
       this.#refused = this.#beginRefused(fault);
+      this.#ask([...this.#wanted], { how: 'awaited', most: mostWithNamed });
       this.#ask(candidates, { how: 'awaited' });
       void this.#awaitCandidates(this.#refused);
     } else {
@@ -260,9 +274,13 @@ class RunningScopes implements Scopes {
     namespaces: readonly string[],
     { how, most = mostNamespaces }: { readonly how: 'awaited' | 'unhurried'; readonly most?: number },
   ): void {
-    if (!this.#resource.namespaced) return;
-    const unread = namespaces.filter((namespace) => !this.#narrow.has(namespace));
-    this.#refused?.grants.ask([...new Set(unread)].slice(0, Math.max(0, most - this.#narrow.size)), how);
+    const { grants } = this.#refused ?? {};
+    if (grants === undefined || !this.#resource.namespaced) return;
+    const asked = new Set(namespaces.filter((namespace) => !this.#narrow.has(namespace)));
+    const room = Math.max(0, most - this.#narrow.size - grants.pending.size);
+    const isPending = (namespace: string) => grants.pending.has(namespace);
+    const fresh = [...asked].filter((namespace) => !isPending(namespace)).slice(0, room);
+    grants.ask([...[...asked].filter(isPending), ...fresh], how);
   }
 
   async #askAgain(namespaces: readonly string[], signal: AbortSignal): Promise<void> {

@@ -4,6 +4,7 @@ import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { Admission } from './admission.ts';
 import type { Breaker } from './breaker.ts';
+import type { Gate } from './gate.ts';
 import type { Pace } from './pace.ts';
 
 /** What all reflectors of one cluster share. */
@@ -14,6 +15,8 @@ export interface Surroundings {
   readonly breaker: Breaker;
   readonly admission: Admission;
   readonly pace: Pace;
+  /** For questions about rights. */
+  readonly reviews: Gate;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -19,6 +19,8 @@ export interface FakeMirror extends MirrorReader {
   fail(fault: Fault): void;
   /** Nothing held, nothing to wait for. */
   refuse(fault: Fault): void;
+  /** From now on there is no room for these namespaces, and for no others: `unread`. */
+  leaveOut(...namespaces: readonly string[]): void;
 }
 
 /** A cluster that does what the test says. */
@@ -177,6 +179,9 @@ function createMirror({ cluster, resource, clock, tell }: MirrorOptions): FakeMi
   const settled = createGate();
   let state: SyncState = { phase: 'SYNCING' };
   let version = 100;
+  let leftOut: ReadonlySet<string> = new Set();
+  const { group, kind } = resource;
+  const tooMany: Fault = { code: 'TOO_LARGE', cluster, kind: { group, kind }, message: 'too many namespaces', retry: 'LATER' };
   const nextVersion = () => parseResourceVersion(String(++version));
 
   function become(next: SyncState): void {
@@ -196,6 +201,7 @@ function createMirror({ cluster, resource, clock, tell }: MirrorOptions): FakeMi
     store,
     sync: () => state,
     faults: () => [],
+    unread: (asked) => (asked.some((namespace) => leftOut.has(namespace)) ? tooMany : undefined),
     settled: settled.isOpen,
     whenSettled: settled.passed,
     list(...objects) {
@@ -217,6 +223,10 @@ function createMirror({ cluster, resource, clock, tell }: MirrorOptions): FakeMi
       become(state.asOfMs === undefined ? { phase: 'SYNCING', fault } : { ...state, phase: 'STALE', fault });
     },
     refuse: (fault) => become({ phase: 'MISSING', fault }),
+    leaveOut(...namespaces) {
+      leftOut = new Set(namespaces);
+      become(state);
+    },
   };
 }
 

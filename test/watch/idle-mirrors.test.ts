@@ -94,6 +94,7 @@ function mirrorOf(bytes: () => number, clock: Clock): Mirror {
     versions: [],
     sync: () => ({ phase: 'SYNCED' }),
     faults: () => [],
+    unread: () => undefined,
     settled: () => true,
     whenSettled: () => Promise.resolve(),
     want: () => undefined,

@@ -266,3 +266,99 @@ test.each([
     .flatMap(({ page }) => (page?.namespace === 'shop' ? [page.version] : []));
   expect(again).toEqual(['']);
 });
+
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => `team-${index}`);
+
+test('a namespace for which there was no room is a fault until all may be listed, and no other is', async () => {
+  const teams = numbered(401);
+  const { watching, mirror, name, north, clock } = await startInShop(['shop', ...teams]);
+  await using _ = watching;
+  name(...teams);
+  await mirror.whenSettled(signal);
+  expect(mirror.sync()).toMatchObject({ phase: 'SYNCED' });
+  expect(north.openWatches.filter(({ resource }) => resource.kind === 'Pod')).toHaveLength(400);
+  expect(mirror.unread(['shop', ...teams.slice(0, 399)])).toBeUndefined();
+  expect(mirror.unread(teams)).toMatchObject({
+    code: 'TOO_LARGE',
+    cluster: 'north',
+    kind: { group: '', kind: 'Pod' },
+    message:
+      'pods may not be listed in all namespaces, and at most 400 are mirrored one by one, without team-399 and 1 more: name fewer, or let the gateway list the kind in all',
+    retry: 'LATER',
+  });
+  expect(mirror.unread(['team-400'])?.message).toContain('without team-400:');
+  const told = watching.changes.length;
+  north.permitted = undefined;
+  await clock.advance(60_000);
+  expect(mirror.unread(teams)).toBeUndefined();
+  expect(watching.changes.slice(told)).toContainEqual(expect.objectContaining({ type: 'mirrored', kind: { group: '', kind: 'Pod' } }));
+});
+
+test('a namespace that was denied is no fault; one denied long ago is, where there is no room to ask again', async () => {
+  const teams = numbered(399);
+  const { watching, mirror, name, north, clock } = await startInShop(['shop', ...teams]);
+  await using _ = watching;
+  name('web');
+  await mirror.whenSettled(signal);
+  name(...teams);
+  await mirror.whenSettled(signal);
+  north.permitted = new Set([...(north.permitted ?? []), 'web']);
+  await clock.advance(9_999);
+  name('web');
+  expect(mirror.unread(['web'])).toBeUndefined();
+  await clock.advance(1);
+  name('web');
+  expect(mirror.unread(['web'])?.code).toBe('TOO_LARGE');
+});
+
+test('whoever names more namespaces than are tried for nobody is answered of all of them, also at the first question', async () => {
+  await using watching = startWatching();
+  const north = watching.fake('north');
+  const teams = numbered(300);
+  for (const namespace of teams) north.put('Pod', pod('one', '0', namespace));
+  north.permitted = new Set(teams);
+  watching.engage(north);
+  await turns(10);
+  const { mirror } = watching.hold(north, pods, teams);
+  await mirror.whenSettled(signal);
+  expect(mirror.unread(teams)).toBeUndefined();
+  expect(mirror.store.size).toBe(300);
+});
+
+test('a server that answers no question has at most 50 of them to answer, and namespaces beyond 400 are a fault at once', async () => {
+  let inFlight = 0;
+  let most = 0;
+  let asked = 0;
+  let answers: 'at once' | 'at the end' = 'at once';
+  let end: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  const slowReviews = ({ api }: FakeCluster): ClusterApi => ({
+    ...api,
+    async send(request, aborted) {
+      if (request.path.at(-1) !== 'selfsubjectaccessreviews') return api.send(request, aborted);
+      inFlight++;
+      asked++;
+      most = Math.max(most, inFlight);
+      if (answers === 'at the end') await ended;
+      inFlight--;
+      return api.send(request, aborted);
+    },
+  });
+  const teams = numbered(450);
+  const { watching, mirror, name } = await startInShop(['shop', ...teams], slowReviews);
+  await using _ = watching;
+  answers = 'at the end';
+  for (let start = 0; start < 450; start += 15) name(...teams.slice(start, start + 15));
+  await turns(20);
+  expect(inFlight).toBe(50);
+  expect(mirror.settled()).toBe(false);
+  expect(mirror.unread(teams.slice(0, 399))).toBeUndefined();
+  expect(mirror.unread(teams.slice(399))?.message).toContain('team-399 and 50 more');
+  asked = 0;
+  end();
+  await mirror.whenSettled(signal);
+  expect(most).toBe(50);
+  expect(asked).toBe(2 * 399 - 50);
+  expect(mirror.sync().phase).toBe('SYNCED');
+  expect(mirror.unread(teams.slice(0, 399))).toBeUndefined();
+});
