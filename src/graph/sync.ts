@@ -41,5 +41,5 @@ const phaseMeanings: Readonly<Record<SyncView['phase'], string>> = {
   SYNCING: 'The first list is not whole yet.',
   SYNCED: 'Exact.',
   STALE: 'Whole, but old: see `fault`.',
-  MISSING: 'Nothing is held: see `fault`. Without one nobody has asked for it yet.',
+  MISSING: 'Nothing is held, or not all that was named: see `fault`. Without one nobody has asked for it yet.',
 };

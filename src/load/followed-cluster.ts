@@ -50,7 +50,8 @@ export class FollowedCluster implements PodsListener, Disposable {
     this.#options = options;
     this.#rights = options.rights;
     this.#host = { ...options, refusal: (namespace) => this.#rights.right.refusal(namespace) };
-    this.#pods = new FollowedPods({ mirrors, cluster, kind, namespaces: followed.selection.namespaces, listener: this });
+    const { namespaces } = followed.selection;
+    this.#pods = new FollowedPods({ mirrors, cluster, kind, namespaces, sight: () => this.#rights.sight, listener: this });
   }
 
   /** Begins. */

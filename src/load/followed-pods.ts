@@ -1,10 +1,11 @@
+import type { Sight } from '../access/access.ts';
 import type { Fault } from '../core/faults.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { ModelKind } from '../model/model.ts';
 import type { StoreEvent } from '../store/mirror-store.ts';
 import type { MirrorLease, Mirrors, MirrorsChange } from '../watch/mirrors.ts';
-import { absenceOf } from './parts.ts';
+import { absenceOf, unreadFaultOf } from './parts.ts';
 import type { ClusterView } from './reads.ts';
 
 /** Who wants to know the Pods of one cluster. */
@@ -25,6 +26,8 @@ export interface FollowedPodsOptions {
   readonly cluster: ClusterView;
   readonly kind: ModelKind;
   readonly namespaces: readonly string[] | undefined;
+  /** What may be seen of them now. */
+  readonly sight: () => Sight;
   readonly listener: PodsListener;
 }
 
@@ -59,7 +62,7 @@ export class FollowedPods implements Disposable {
   changed(change: MirrorsChange): void {
     const { kind } = this.#options;
     if (change.type !== 'mirrored') this.join();
-    else if (this.#held !== undefined && keyOfKind(change.kind) === keyOfKind(kind)) this.#tell(change.sync.fault);
+    else if (this.#held !== undefined && keyOfKind(change.kind) === keyOfKind(kind)) this.#tell(change.sync.fault ?? this.#unread);
   }
 
   [Symbol.dispose](): void {
@@ -75,7 +78,7 @@ export class FollowedPods implements Disposable {
     const { snapshot, version } = mirror.store.follow((events) => this.#handle(held, events), held.ending.signal);
     held.isWhole = version !== undefined;
     listener.all(snapshot, 'first');
-    this.#tell(mirror.sync().fault);
+    this.#tell(mirror.sync().fault ?? this.#unread);
   }
 
   #handle(held: Held, events: readonly StoreEvent[]): void {
@@ -96,7 +99,7 @@ export class FollowedPods implements Disposable {
         break;
       case 'synced':
         held.isWhole = true;
-        this.#tell(undefined);
+        this.#tell(this.#unread);
         break;
       case 'failed':
         this.#tell(event.fault);
@@ -111,6 +114,13 @@ export class FollowedPods implements Disposable {
       default:
         event satisfies never;
     }
+  }
+
+  /** Why nothing is known of some of the namespaces. */
+  get #unread(): Fault | undefined {
+    const { sight, namespaces } = this.#options;
+    const seen = sight();
+    return this.#held === undefined || seen.type === 'none' ? undefined : unreadFaultOf({ namespaces }, this.#held.lease.mirror, seen);
   }
 
   #leave(): void {

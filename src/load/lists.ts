@@ -87,7 +87,7 @@ function sourceOf(part: PartSource['part']): PartSource {
 }
 
 function rowOf({ source: { part }, object }: Hit<PartSource>, sensitive: SensitiveKinds): Row {
-  const { ask, mirror, sync } = part;
+  const { ask, mirror, heldSync: sync } = part;
   const shown = redact(object, { sensitive: sensitive.has(ask.kind), live: false });
   return { cluster: ask.cluster, kind: ask.kind, resource: mirror.resource, object: shown, sync };
 }

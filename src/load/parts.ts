@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/faults.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { ModelKind } from '../model/model.ts';
+import type { QuerySight } from '../store/query-source.ts';
 import type { MirrorLease, MirrorReader, Mirrors, SyncState } from '../watch/mirrors.ts';
 import { isAnnounced, type KindInCluster, whenServed } from './announced.ts';
 import type { ClusterViews } from './cluster-views.ts';
@@ -28,7 +29,10 @@ export type Part =
       readonly ask: Ask;
       readonly mirror: MirrorReader;
       readonly sight: Exclude<Sight, { type: 'none' }>;
+      /** `MISSING` too where namespaces that are asked for are not mirrored. */
       readonly sync: SyncView;
+      /** How true what is held is: that of every row. */
+      readonly heldSync: SyncView;
     }
   | { readonly type: 'missing'; readonly ask: Ask; readonly sync: SyncView }
   /** Nobody named the cluster, and it has no such kind. */
@@ -124,7 +128,10 @@ function partOf(ask: Ask, { sight, lease, mirrors }: Known): Part {
   const missing = (state: SyncState): Part => ({ type: 'missing', ask, sync: syncViewOf(ask, state) });
   if (sight === undefined || sight.type === 'none')
     return missing({ phase: 'MISSING', ...(sight === undefined ? {} : { fault: sight.fault }) });
-  if (lease !== undefined) return { type: 'held', ask, mirror: lease.mirror, sight, sync: syncViewOf(ask, lease.mirror.sync()) };
+  if (lease !== undefined) {
+    const { mirror } = lease;
+    return { type: 'held', ask, mirror, sight, sync: partSyncOf(ask, mirror, sight), heldSync: syncViewOf(ask, mirror.sync()) };
+  }
   const state = absenceOf(ask, mirrors);
   return ask.named || state.fault.code !== 'NOT_SERVED' ? missing(state) : { type: 'notServed', ask };
 }
@@ -136,6 +143,18 @@ export function absenceOf(ask: Ask, mirrors: Mirrors): SyncState & { readonly fa
   if (state.resources === undefined) return { phase: 'SYNCING', fault: state.faults.find(isReason) ?? faultOf(ask, 'SYNCING') };
   if (isAnnounced(mirrors, inCluster(ask))) return { phase: 'SYNCING', fault: faultOf(ask, 'SYNCING') };
   return { phase: 'MISSING', fault: faultOf(ask, 'NOT_SERVED') };
+}
+
+/** How true an answer from the mirror is: not at all for namespaces that are asked for, are in sight, and are not mirrored. */
+export function partSyncOf(ask: Ask, mirror: MirrorReader, sight: QuerySight): SyncView {
+  const state = mirror.sync();
+  const unread = state.fault === undefined ? unreadFaultOf(ask, mirror, sight) : undefined;
+  return syncViewOf(ask, unread === undefined ? state : { phase: 'MISSING', fault: unread });
+}
+
+/** Why nothing is known of some of the namespaces that are asked for. What is not in sight takes no other way than what is absent. */
+export function unreadFaultOf({ namespaces = [] }: Pick<Ask, 'namespaces'>, mirror: MirrorReader, sight: QuerySight): Fault | undefined {
+  return mirror.unread(sight.type === 'all' ? namespaces : namespaces.filter((namespace) => sight.namespaces.has(namespace)));
 }
 
 /** A mirror that is neither whole nor failed is a fault of its part, also where the mirror itself names none. */

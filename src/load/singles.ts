@@ -110,13 +110,13 @@ function foundIn(part: Part, { namespace, name }: ObjectKey, sensitive: Sensitiv
   if (part.type === 'notServed') return nothing;
   if (part.type === 'missing') return { faults: faultsOf(part.sync) };
   // Decided before any lookup: what is hidden takes no other way than what is absent.
-  const { ask, mirror, sight, sync } = part;
+  const { ask, mirror, sight, sync, heldSync } = part;
   if (!isInSight(sight, namespace)) return nothing;
   const object = mirror.store.get(namespace ?? '', name);
   if (object === undefined) return { faults: faultsOf(sync) };
   const { cluster, kind } = ask;
   const shown = redact(object, { sensitive: sensitive.has(kind), live: false });
-  return { row: { cluster, kind, resource: mirror.resource, object: shown, sync }, faults: [] };
+  return { row: { cluster, kind, resource: mirror.resource, object: shown, sync: heldSync }, faults: [] };
 }
 
 async function findLive(options: SinglesOptions, context: ReadContext, { cluster, kind, key }: Wanted): Promise<Found> {

@@ -10,7 +10,7 @@ import type { QuerySight } from '../store/query-source.ts';
 import type { Mirrors } from '../watch/mirrors.ts';
 import { createChangesQueue, type ObjectChange } from './changes-queue.ts';
 import { redact } from './manifest.ts';
-import { type Ask, absenceOf, faultOf, syncViewOf } from './parts.ts';
+import { type Ask, absenceOf, faultOf, partSyncOf, syncViewOf, unreadFaultOf } from './parts.ts';
 import type { ClusterView, Row, SyncView } from './reads.ts';
 import { SelectedMirror, type Selection } from './selected-mirror.ts';
 import { batchesOf, changeOfTransition } from './selection-changes.ts';
@@ -126,7 +126,9 @@ export class ViewSource implements Origin {
 
   /** How true it is now. */
   get sync(): SyncView {
-    return syncViewOf(this.#ask(), this.#held?.mirror.sync() ?? absenceOf(this.#ask(), this.#options.mirrors));
+    const { sight } = this.#options;
+    if (this.#held === undefined || 'code' in sight) return this.#heldSync;
+    return partSyncOf(this.#ask(), this.#held.mirror, sight);
   }
 
   /** How true it was at the last cut. Right after a cut. */
@@ -156,11 +158,15 @@ export class ViewSource implements Origin {
   judge(): void {
     const mirror = this.#held?.mirror;
     this.#syncTold = undefined;
-    if (mirror === undefined || this.#whole) return;
+    if (mirror === undefined) return;
     const { phase, fault } = mirror.sync();
+    if (this.#whole) {
+      if (phase === 'SYNCED') this.#become(this.#unread);
+      return;
+    }
     this.#whole = phase === 'SYNCED' || phase === 'STALE';
     if (this.#whole) this.#restarted = true;
-    if (this.#whole) this.#become(phase === 'STALE' ? fault : undefined);
+    if (this.#whole) this.#become(phase === 'STALE' ? fault : this.#unread);
     // Whoever was told of a failure takes it as true until the first list is whole.
     else if (mirror.settled() && fault !== undefined && fault.code !== 'SYNCING') this.#become(fault);
   }
@@ -205,8 +211,9 @@ export class ViewSource implements Origin {
   /** Makes rows of changes, all with the cluster and the mirror's state of this moment. */
   rowMaker(): (change: ObjectChange) => Row {
     const { sensitive } = this.#options;
-    const { cluster, kind, sync } = this;
+    const { cluster, kind } = this;
     const resource = this.#resource;
+    const sync = this.#heldSync;
     return ({ object }) => {
       invariant(resource !== undefined, 'rows come from a mirror');
       return { cluster, kind, resource, object: redact(object, { sensitive, live: false }), sync };
@@ -222,6 +229,16 @@ export class ViewSource implements Origin {
   /** Those in step know what is held. Not so right after a cut that told the end of one mirror, where another has taken its place already. */
   get #isTold(): boolean {
     return this.#whole && !this.#restarted;
+  }
+
+  get #heldSync(): SyncView {
+    return syncViewOf(this.#ask(), this.#held?.mirror.sync() ?? absenceOf(this.#ask(), this.#options.mirrors));
+  }
+
+  /** Why those in step are told of less than they asked for, though what is held is true. */
+  get #unread(): Fault | undefined {
+    const { sight } = this.#options;
+    return this.#held === undefined || 'code' in sight ? undefined : unreadFaultOf(this.#ask(), this.#held.mirror, sight);
   }
 
   #takeNews(readers: 'some' | 'none'): News | undefined {
@@ -282,7 +299,7 @@ export class ViewSource implements Origin {
         this.#change(event);
         return;
       case 'synced':
-        if (this.#whole) this.#fault = undefined;
+        if (this.#whole) this.#fault = this.#unread;
         else this.judge();
         return;
       case 'failed':
@@ -361,7 +378,8 @@ export class ViewSource implements Origin {
   }
 
   #ask(): Ask {
-    return { cluster: this.#cluster, kind: this.kind, verb: 'list', named: this.#options.question.named };
+    const { named, conditions } = this.#options.question;
+    return { cluster: this.#cluster, kind: this.kind, verb: 'list', named, namespaces: conditions.namespaces };
   }
 }
 
