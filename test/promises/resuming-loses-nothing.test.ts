@@ -82,7 +82,9 @@ class Crowd {
     this.#add(await PodReader.open(this.#gateway, { over, ...(this.#random() < 0.4 ? chosen : {}) }));
   }
 
+  /** Somebody leaves, but not the last one. */
   leave(): void {
+    if (this.#present.length < 2) return;
     const [leaving] = this.#present.splice(Math.floor(this.#random() * this.#present.length), 1);
     leaving?.stream.stop();
   }
