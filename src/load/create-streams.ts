@@ -8,7 +8,7 @@ import { kindByAnyName } from '../model/any-name.ts';
 import type { Model, ModelKind } from '../model/model.ts';
 import type { Mirrors } from '../watch/mirrors.ts';
 import { type ClusterViews, createClusterViews } from './cluster-views.ts';
-import { asksOfCluster, checkArguments } from './list-arguments.ts';
+import { checkArguments } from './list-arguments.ts';
 import { createQueueBudget, type QueueBudget } from './queue-budget.ts';
 import type { ReadContext } from './reads.ts';
 import { createSeal, foreignCursor, type Seal } from './seal.ts';
@@ -107,7 +107,6 @@ function checkStream({ views, seal, sensitive }: Checkers, { context, model, kin
       kinds,
       clusters: named,
       conditions: { namespaces, selector, where, search },
-      ofCluster: asksOfCluster(args.where),
       tallied,
       filter,
     },

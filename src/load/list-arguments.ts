@@ -105,11 +105,6 @@ function refuseValuesHeldBack({ where, orderBy }: ListArguments, { model, kinds,
   }
 }
 
-/** True if the filter asks of the cluster an object lives in: what it finds then changes with the cluster. */
-export function asksOfCluster(where: WhereInput | null | undefined): boolean {
-  return pathsIn(where).some((path) => parsePath(path)?.[0] === 'cluster');
-}
-
 /** The paths of a filter that begin at the object. Walked without recursion: how deep it may go is checked elsewhere. */
 function pathsIn(where: WhereInput | null | undefined): readonly string[] {
   const paths: string[] = [];

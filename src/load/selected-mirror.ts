@@ -27,6 +27,7 @@ export class SelectedMirror {
   #source: QuerySource;
   #conditions: Conditions;
   #matches: (object: KubernetesObject) => boolean;
+  #meaning: string;
   #epoch: { readonly long: string; readonly short: string } | undefined;
 
   /** @param hear Told what changes, never from within this call. */
@@ -35,6 +36,7 @@ export class SelectedMirror {
     this.#conditions = selection.conditions;
     this.#source = sourceOf(lease.mirror, selection);
     this.#matches = createMatcher(this.#source, selection.conditions);
+    this.#meaning = meaningOf(selection);
     const { pull } = lease.mirror.store.follow(hear, this.#life.signal);
     this.#pull = pull;
   }
@@ -70,11 +72,16 @@ export class SelectedMirror {
     this.#pull();
   }
 
-  /** Selects otherwise from now on. */
-  reselect(selection: Selection): void {
+  /** Selects so from now on. False if that finds the same as before. */
+  reselect(selection: Selection): boolean {
+    const meaning = meaningOf(selection);
+    if (meaning === this.#meaning) return false;
+    this.#meaning = meaning;
+    this.#epoch = undefined;
     this.#conditions = selection.conditions;
     this.#source = sourceOf(this.mirror, selection);
     this.#matches = createMatcher(this.#source, selection.conditions);
+    return true;
   }
 
   /** Undefined if it is nothing to the selection. */
@@ -106,11 +113,25 @@ export class SelectedMirror {
     this.#lease[Symbol.dispose]();
   }
 
-  /** A cursor names the epochs of hundreds of clusters. */
+  /**
+   * A cursor names the epochs of hundreds of clusters. What the filter means is part of it: whoever comes back when it finds otherwise among the
+   * same objects, as the cluster or the model has changed, knows nothing to go on from.
+   */
   #short(long: string): string {
-    if (this.#epoch?.long !== long) this.#epoch = { long, short: createHash('sha256').update(long).digest('base64url').slice(0, 8) };
+    if (this.#epoch?.long !== long) this.#epoch = { long, short: shortEpoch(long, this.#meaning) };
     return this.#epoch.short;
   }
+}
+
+function meaningOf({ kind, cluster, conditions: { where } }: Selection): string {
+  return where?.meaningFor({ kind, cluster }) ?? '';
+}
+
+function shortEpoch(epoch: string, meaning: string): string {
+  return createHash('sha256')
+    .update(meaning === '' ? epoch : JSON.stringify([epoch, meaning]))
+    .digest('base64url')
+    .slice(0, 8);
 }
 
 function sourceOf({ resource, store }: MirrorReader, { kind, cluster, sight }: Selection): QuerySource {

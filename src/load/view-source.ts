@@ -21,8 +21,6 @@ import { createTally, type Tally } from './tally.ts';
 /** What a view asks of each of its sources. */
 export interface SourceQuestion {
   readonly conditions: Conditions;
-  /** The filter asks of the cluster too: what is found changes with it. */
-  readonly ofCluster: boolean;
   /** The clusters were named: that one does not serve the kind is then a fault. */
   readonly named: boolean;
   /** Jobs are counted. */
@@ -144,14 +142,13 @@ export class ViewSource implements Origin {
 
   /** Something about the cluster has changed: what it is like, what it serves, or whether it belongs to the fleet. */
   refresh(cluster: ClusterView | undefined): void {
-    const before = this.#cluster;
     this.#syncTold = undefined;
-    const { sight, mirrors, question } = this.#options;
+    const { sight, mirrors } = this.#options;
     if (cluster !== undefined) this.#cluster = cluster;
     if ('code' in sight) this.#become(sight);
     else if (this.#held === undefined) this.#acquire(sight);
     else if (mirrors.peek(this.name, this.kind) !== this.#held.mirror) this.#leave(absenceOf(this.#ask(), mirrors).fault);
-    else if (question.ofCluster && factsOf(before) !== factsOf(this.#cluster)) this.#reselect(this.#held, sight);
+    else if (this.#held.reselect(this.#selection(sight))) this.#restart();
   }
 
   /** The mirror's phase may be another one. */
@@ -338,8 +335,8 @@ export class ViewSource implements Origin {
     this.tally?.recount([]);
   }
 
-  #reselect(held: SelectedMirror, sight: QuerySight): void {
-    held.reselect(this.#selection(sight));
+  /** The filter finds otherwise among the same objects. */
+  #restart(): void {
     if (!this.#whole) return;
     this.#changes.clear();
     this.#restarted = true;
@@ -387,9 +384,4 @@ export class ViewSource implements Origin {
 function goneOf(source: Pick<Ask, 'cluster' | 'kind'>, { code, message }: Fault): Fault {
   const gone = faultOf(source, 'GONE');
   return code === 'GONE' ? gone : { ...gone, message };
-}
-
-/** What a filter may see of a cluster: see `clusterFields`. */
-function factsOf({ name, labels, phase, version, provider, region, zones }: ClusterView): string {
-  return JSON.stringify([name, labels, phase, version, provider, region, zones]);
 }

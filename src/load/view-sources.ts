@@ -19,8 +19,6 @@ export interface ViewQuestion {
   /** By name; absent: every cluster that may be seen, also those that join. */
   readonly clusters: readonly ClusterName[] | undefined;
   readonly conditions: Conditions;
-  /** The filter asks of the cluster too. */
-  readonly ofCluster: boolean;
   /** Jobs are counted. */
   readonly tallied: boolean;
   /** What cursors are bound to. */
@@ -151,10 +149,10 @@ export class ViewSources {
     const sight = scope.sightOf(name, kind);
     if (sight === undefined || this.#all.has(key)) return;
     const { mirrors, views, question, sensitive, onNews, guard } = this.#options;
-    const { conditions, ofCluster, tallied } = question;
+    const { conditions, tallied } = question;
     const cluster = views.member(name) ?? unknownCluster(name);
     const seen: QuerySight | Fault = sight.type === 'none' ? sight.fault : sight;
-    const asked = { conditions, ofCluster, tallied, named: this.#isNamed };
+    const asked = { conditions, tallied, named: this.#isNamed };
     this.#all.set(
       key,
       new ViewSource({ mirrors, question: asked, cluster, kind, sensitive: sensitive.has(kind), sight: seen, onNews, guard }),

@@ -8,6 +8,7 @@ import { findPathFrom, isMisfit, type ModelPath, type PathMisfit, printTypeRefer
 import { createPathFinder, noKindHasPath } from '../model/paths-of-kinds.ts';
 import { type Hint, hintsIn } from './hints.ts';
 import { type Comparison, comparisons, compileComparison, type Operation } from './operators.ts';
+import { createMeaning } from './path-meaning.ts';
 import { type Place, someElement, someValue, surroundingsOf } from './path-values.ts';
 import type { QuerySource } from './query-source.ts';
 
@@ -42,6 +43,8 @@ export interface Where {
   predicateFor(source: QuerySource): (object: KubernetesObject) => boolean;
   /** What every object asked for has, so that indexes may find it. Never more than the predicate says. */
   hintsFor(kind: ModelKind): readonly Hint[];
+  /** Equal as long as the filter finds the same among the same objects of the kind in this cluster: see `createMeaning`. */
+  meaningFor(source: Pick<QuerySource, 'kind' | 'cluster'>): string;
 }
 
 /**
@@ -59,9 +62,14 @@ export function compileWhere(model: Model, kinds: readonly ModelKind[], where: W
   const compiled = new Map(
     kinds.map((kind) => {
       const find = createPathFinder(model, kind);
+      const found: (ModelPath | PathMisfit)[] = [];
+      const noted = (path: ModelPath | PathMisfit) => {
+        found.push(path);
+        return path;
+      };
       const scope: Scope = {
-        find,
-        findFrom: (type, text) => findPathFrom(model, type, text),
+        find: (text) => noted(find(text)),
+        findFrom: (type, text) => noted(findPathFrom(model, type, text)),
         operationOf,
         // What does not fit this kind may fit another one.
         misfit(level, misfit) {
@@ -69,7 +77,7 @@ export function compileWhere(model: Model, kinds: readonly ModelKind[], where: W
           misfits.set(level, known.has(kind) ? known : known.set(kind, misfit));
         },
       };
-      return [keyOfKind(kind), { test: compileLevel(where, scope), hints: hintsIn(where, find) }];
+      return [keyOfKind(kind), { test: compileLevel(where, scope), hints: hintsIn(where, find), meaning: createMeaning(found) }];
     }),
   );
   for (const [level, ofKinds] of misfits) if (ofKinds.size === kinds.length) throw errorOf(level, ofKinds);
@@ -80,6 +88,7 @@ export function compileWhere(model: Model, kinds: readonly ModelKind[], where: W
       return (object) => test?.({ here: object, around }) === true;
     },
     hintsFor: (kind) => compiled.get(keyOfKind(kind))?.hints ?? [],
+    meaningFor: ({ kind, cluster }) => compiled.get(keyOfKind(kind))?.meaning(cluster) ?? '',
   };
 }
 

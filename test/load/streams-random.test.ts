@@ -26,7 +26,8 @@ function kindOf(key: string) {
 /** What is asked, and what of it matches. */
 interface Question {
   readonly args: StreamArguments;
-  matches(object: KubernetesObject, cluster: FakeCluster): boolean;
+  /** @param phase That of the cluster now. */
+  matches(object: KubernetesObject, cluster: FakeCluster, phase: string | undefined): boolean;
 }
 
 const questions: readonly Question[] = [
@@ -37,6 +38,17 @@ const questions: readonly Question[] = [
   {
     args: { clusters: ['a', 'b'], where: { path: 'metadata.name', startsWith: 'job-1' } },
     matches: ({ metadata }, { name }) => (name === 'a' || name === 'b') && metadata.name.startsWith('job-1'),
+  },
+  {
+    args: {
+      where: {
+        or: [
+          { path: 'cluster.phase', eq: 'SYNCED' },
+          { path: 'metadata.labels.app', eq: 'web' },
+        ],
+      },
+    },
+    matches: ({ metadata }, _, phase) => phase === 'SYNCED' || metadata.labels?.app === 'web',
   },
 ];
 
@@ -127,6 +139,14 @@ class World {
     return true;
   }
 
+  fault({ name }: FakeCluster, code: Fault['code']): Fault {
+    return { code, cluster: name, message: 'as the test says', retry: 'LATER' };
+  }
+
+  matches(object: KubernetesObject, cluster: FakeCluster): boolean {
+    return this.question.matches(object, cluster, this.graph.mirrors.cluster(cluster.name)?.phase);
+  }
+
   async step(): Promise<void> {
     const cluster = this.pick([...this.clusters.values()]);
     const kinds = this.graph.mirrors.cluster(cluster.name)?.resources ?? [];
@@ -137,13 +157,14 @@ class World {
     else if (dice < 0.63) await this.graph.clock.advance(this.pick([31_000, 61_000, 700_000]));
     else if (dice < 0.7) await turns(1);
     else if (dice < 0.73) cluster.discover(...this.pick([[served.Job, served.ConfigMap], [served.ConfigMap], [served.Job]]));
-    else if (dice < 0.745 && this.clusters.size > 1) {
+    else if (dice < 0.75 && kinds.length > 0) cluster.fail(this.fault(cluster, 'UNREACHABLE'));
+    else if (dice < 0.765 && this.clusters.size > 1) {
       cluster.leave();
       this.clusters.delete(cluster.name);
-    } else if (dice < 0.77) {
+    } else if (dice < 0.785) {
       const [absent] = ['a', 'b', 'c', 'd'].filter((name) => !this.clusters.has(name));
       if (absent !== undefined) this.join(absent);
-    } else if (dice < 0.82) await this.openOne();
+    } else if (dice < 0.835) await this.openOne();
     else if (this.clients.length > 0) this.read(this.pick(this.clients));
   }
 
@@ -168,7 +189,7 @@ class World {
   change(cluster: FakeCluster, kind: (typeof served)['Job']): void {
     const mirror = cluster.mirror(kind);
     const held = [...mirror.store.objects()];
-    const fault = (code: Fault['code']): Fault => ({ code, cluster: cluster.name, message: 'as the test says', retry: 'LATER' });
+    const fault = (code: Fault['code']) => this.fault(cluster, code);
     const place = () => [`job-${Math.floor(this.random() * 14)}`, this.pick(['shop', 'bank'])] as const;
     const dice = this.random();
     if (mirror.sync().phase === 'SYNCING' || mirror.sync().phase === 'MISSING' || dice < 0.1) {
@@ -214,7 +235,7 @@ class World {
         const mirror = this.graph.mirrors.peek(cluster.name, kind);
         if (mirror === undefined || !['SYNCED', 'STALE'].includes(mirror.sync().phase)) continue;
         if (this.question.args.clusters != null && !this.question.args.clusters.includes(cluster.name)) continue;
-        const matching = [...mirror.store.objects()].filter((object) => this.question.matches(object, cluster));
+        const matching = [...mirror.store.objects()].filter((object) => this.matches(object, cluster));
         parts.set(
           `${cluster.name} ${kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`}`,
           matching.map(({ metadata }) => `${metadata.namespace}/${metadata.name}@${metadata.resourceVersion}`).sort(),
@@ -253,7 +274,7 @@ class World {
   checkSummary({ summary }: JobStatusMessage): void {
     const objects = [...this.clusters.values()].flatMap((cluster) => {
       const jobs = [...(this.graph.mirrors.peek(cluster.name, served.Job)?.store.objects() ?? [])];
-      return jobs.filter((object) => this.question.matches(object, cluster));
+      return jobs.filter((object) => this.matches(object, cluster));
     });
     const phases = jobPhases.map((phase) => ({ phase, count: objects.filter((object) => phaseOfJob(object) === phase).length }));
     expect({ total: summary.total, byPhase: summary.byPhase }).toEqual({ total: objects.length, byPhase: phases });

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import type { ModelPath } from '../../src/model/paths.ts';
+import { createMeaning } from '../../src/store/path-meaning.ts';
+
+const path = (key: string, over: Partial<ModelPath> = {}): ModelPath => ({
+  text: key,
+  from: 'object',
+  steps: [{ key, list: false }],
+  type: { scalar: 'String' },
+  many: false,
+  ...over,
+});
+const cluster = { name: 'north', labels: { env: 'prod', tier: 'a' }, phase: 'SYNCED' };
+
+test('says what paths are in the model, whatever they are called', () => {
+  const ofText = createMeaning([path('size')])(cluster);
+  expect(createMeaning([path('size', { text: 'Size' })])({ ...cluster, phase: 'UNREACHABLE' })).toBe(ofText);
+  expect(createMeaning([path('size', { type: { scalar: 'Int' } })])(cluster)).not.toBe(ofText);
+  expect(createMeaning([path('size', { steps: [{ key: 'size', list: true }] })])(cluster)).not.toBe(ofText);
+});
+
+test('says the values that are named of the cluster, and no others', () => {
+  const steps = [
+    { key: 'labels', list: false },
+    { key: 'env', list: false },
+  ];
+  const meaning = createMeaning([path('metadata'), path('cluster.labels.env', { from: 'cluster', steps })]);
+  const labelled = (labels: Readonly<Record<string, string>>) => meaning({ ...cluster, labels });
+  expect(labelled({ env: 'prod' })).toBe(meaning(cluster));
+  expect(labelled({ env: 'test', tier: 'a' })).not.toBe(meaning(cluster));
+  expect(labelled({})).not.toBe(meaning(cluster));
+});
