@@ -79,6 +79,14 @@ export class Arrears {
     }
   }
 
+  /** The part is told otherwise, to a reader of whom nothing was due. */
+  follow({ source, after, news }: Part): void {
+    this.source = source;
+    this.#goal = after;
+    const position = news.type === 'gone' ? undefined : (after.position ?? this.#known.position);
+    this.#known = { position, fault: after.fault };
+  }
+
   /** The next messages, which belong together: at least one, if something is due. */
   take(): readonly Draft[] {
     if (this.#gone !== undefined) return this.#takeGone(this.#gone);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Access } from '../access/access.ts';
 import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
@@ -15,6 +16,7 @@ import { createSeal, foreignCursor, type Seal } from './seal.ts';
 import { createSensitiveKinds, type SensitiveKinds } from './sensitive-kinds.ts';
 import { parseStreamCursor } from './stream-cursor.ts';
 import { changesMessage, jobStatusMessage } from './stream-message.ts';
+import type { ResumePoint } from './stream-openings.ts';
 import type { StreamArguments, Streams } from './streams.ts';
 import { type AskedStream, createViewRegistry } from './view-registry.ts';
 
@@ -92,17 +94,16 @@ interface Checkers {
 function checkStream({ views, seal, sensitive }: Checkers, { context, model, kinds, args, tallied = false }: Asked): AskedStream {
   const { caller } = context;
   const { namespaces, selector, where, search, filter, after, clusters } = checkArguments(args, { model, kinds, sensitive });
-  const cursor = after === undefined ? undefined : parseStreamCursor(seal.open(after, { stream: filter }));
-  if (after !== undefined && cursor === undefined) throw foreignCursor();
+  const point = after === undefined ? undefined : resumePointOf(seal.open(after, { stream: filter }));
   // Whoever resumes has named what was there once: that it has left is told as it would have been told to whoever stayed.
   const named =
-    cursor === undefined && clusters !== undefined
+    point === undefined && clusters !== undefined
       ? views.named(caller, clusters).map(({ name }) => name)
       : clusters && [...new Set(clusters)].map(clusterName);
   return {
     caller,
     model,
-    after: after === undefined || cursor === undefined ? undefined : { text: after, cursor },
+    after: point,
     question: {
       kinds,
       clusters: named,
@@ -111,6 +112,12 @@ function checkStream({ views, seal, sensitive }: Checkers, { context, model, kin
       filter,
     },
   };
+}
+
+function resumePointOf(bytes: Uint8Array): ResumePoint {
+  const cursor = parseStreamCursor(bytes);
+  if (cursor === undefined) throw foreignCursor();
+  return { digest: createHash('sha256').update(bytes).digest('base64'), cursor };
 }
 
 /** Each kind once, whatever it was called. */

@@ -23,7 +23,8 @@ export interface Seal {
   /** A text of URL-safe characters, another one at each call. */
   close(content: Uint8Array, scope: SealScope): string;
   /**
-   * @throws {MusterError} `BAD_INPUT`, always the same one, if the cursor was not closed with this key and this scope.
+   * @throws {MusterError} `BAD_INPUT`, always the same one, if the cursor was not closed with this key and this scope, or is spelt otherwise than
+   * it was given.
    */
   open(cursor: string, scope: SealScope): Uint8Array;
 }
@@ -32,8 +33,8 @@ const algorithm = 'aes-256-gcm';
 const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
-/** More than eight keys of 1,024 characters take, and the versions of 20 kinds in 1,000 clusters. */
-const maxCursorLength = 1_048_576;
+/** Characters: more than eight keys of 1,024 take, and the versions of twice as many sources as a stream may have. */
+const maxCursorLength = 512 << 10;
 
 /**
  * Seals with AES-256-GCM. Replicas with the same key read each other's cursors; after a change of the key old ones are refused.
@@ -66,6 +67,8 @@ export function foreignCursor(): MusterError {
 
 function decrypt(key: Uint8Array, cursor: string, scope: SealScope): Uint8Array {
   const bytes = Buffer.from(cursor.slice(0, maxCursorLength), 'base64url');
+  // Padding, other characters and idle bits would be read over: one cursor would have any number of spellings.
+  invariant(bytes.toString('base64url') === cursor, 'a cursor is spelt as it was given');
   const end = bytes.length - tagBytes;
   const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });
   decipher.setAAD(digestOf(scope)).setAuthTag(bytes.subarray(end));

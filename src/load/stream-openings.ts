@@ -8,8 +8,8 @@ import type { ViewSource } from './view-source.ts';
 
 /** Where a reader resumes. */
 export interface ResumePoint {
-  /** The cursor as it was given: equal for all who were given it. */
-  readonly text: string;
+  /** Equal for equal cursors, whoever sealed them and when. */
+  readonly digest: string;
   readonly cursor: StreamCursor;
 }
 
@@ -34,13 +34,19 @@ export interface RunOf {
   readonly beside?: ReadonlyMap<string, Position | undefined>;
 }
 
+/** Beyond these, who comes back at the same place as another is told the same once more. */
+const maxKnown = 256;
+
 /**
  * What readers are given first: one for all who begin at the same place, whether that is the first state or a cursor that many were given, as after
- * a restart all come back at once. Asked right after a cut; nothing is kept that no reader holds.
+ * a restart all come back at once. Asked right after a cut; nothing is kept that no reader holds, and little of what was.
  */
 export class Openings<Message extends object> {
   readonly #options: OpeningsOptions<Message>;
-  #known = new Map<string, WeakRef<Opening<Message>>>();
+  readonly #known = new Map<string, WeakRef<Opening<Message>>>();
+  readonly #collected = new FinalizationRegistry<string>((key) => {
+    if (this.#known.get(key)?.deref() === undefined) this.#known.delete(key);
+  });
 
   constructor(options: OpeningsOptions<Message>) {
     this.#options = options;
@@ -48,18 +54,26 @@ export class Openings<Message extends object> {
 
   /** For one who begins there: at the beginning, if nothing is said. */
   at(point: ResumePoint | undefined): Opening<Message> {
-    // No cursor is empty.
-    const key = point?.text ?? '';
+    // No digest is empty.
+    const key = point?.digest ?? '';
     const known = this.#known.get(key)?.deref();
     if (known !== undefined) return known;
     const opening = point === undefined ? this.#first() : this.#resumed(point.cursor);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size >= maxKnown && oldest !== undefined) this.#known.delete(oldest);
     this.#known.set(key, new WeakRef(opening));
+    this.#collected.register(opening, key);
     return opening;
+  }
+
+  /** How many there are that somebody may come to share. */
+  get size(): number {
+    return this.#known.size;
   }
 
   /** Something has changed: who comes from now on is given something else. */
   forget(): void {
-    if (this.#known.size > 0) this.#known = new Map();
+    this.#known.clear();
   }
 
   #first(): Opening<Message> {

@@ -41,11 +41,11 @@ const maxBytes = 1024 * 1024;
  */
 export class ViewReader<Message extends object> implements StreamReader<Message> {
   readonly caller: Caller;
-  readonly after: ResumePoint | undefined;
-  readonly #options: ViewReaderOptions<Message>;
+  readonly #options: Omit<ViewReaderOptions<Message>, 'after'>;
   readonly #arrears = new Map<string, Arrears>();
   readonly #dispose = () => this[Symbol.dispose]();
   #host: ReaderHost<Message>;
+  #after: ResumePoint | undefined;
   #run: Run<Message> | undefined;
   /** The run is of drafts that are told to this reader alone. */
   #own: readonly Draft[] = [];
@@ -58,29 +58,52 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
   #reason: MusterError | undefined;
   #share: QueueShare | undefined;
 
-  constructor(options: ViewReaderOptions<Message>) {
+  constructor({ after, ...options }: ViewReaderOptions<Message>) {
     this.#options = options;
     this.#host = options.host;
     this.caller = options.caller;
-    this.after = options.after;
+    this.#after = after;
     options.signal.addEventListener('abort', this.#dispose, { once: true });
   }
 
-  /** It gets what all get: nothing is left of what it was given. */
+  /** Where it resumes, until it is given what comes first: a cursor may be large. */
+  get after(): ResumePoint | undefined {
+    return this.#after;
+  }
+
+  /** It gets what all get: nothing is left of what it was given, though it may wait for sources that are not whole. */
   get inStep(): boolean {
-    return !this.#paused && this.#run === undefined && this.#own.length === 0 && this.#arrears.size === 0;
+    return !this.#paused && !this.#hasSomething;
+  }
+
+  /** Sources of which it knows more than those in step, as they were not whole when it came. Nothing is due of them if it is in step. */
+  get waitsFor(): Iterable<string> {
+    return this.#arrears.keys();
   }
 
   get ended(): boolean {
     return this.#ended;
   }
 
-  /** Gives it messages to walk through. `shared`: the batch of all that are in step. */
+  /** Gives it messages to walk through. `shared`: a batch of those in step. */
   give(run: Run<Message>, as: 'shared' | 'first'): void {
+    this.#after = undefined;
     this.#run = run.length === 0 ? undefined : run;
     this.#next = 0;
     this.#shared = as === 'shared' && run.length > 0;
     if (this.#shared && !this.#paused) this.#host.fellBehind(this);
+  }
+
+  /** It is in step, and is given these parts with all who are. */
+  follow(parts: readonly Part[], run: Run<Message>): void {
+    if (this.#arrears.size > 0) {
+      for (const part of parts) {
+        const arrears = this.#arrears.get(part.source.key);
+        arrears?.follow(part);
+        if (arrears?.settled) this.#arrears.delete(part.source.key);
+      }
+    }
+    if (run.length > 0) this.give(run, 'shared');
   }
 
   /** Adds what is new to what it has to be told later. Ends it with `SLOW_CONSUMER` if that is too much. */
@@ -100,11 +123,6 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
   /** It knows that much of a source which is not whole now: what it has to be told is known only then. */
   awaits(arrears: Arrears): void {
     this.#arrears.set(arrears.source.key, arrears);
-  }
-
-  /** What it has still to be told of a source. */
-  arrearsOf(key: string): Arrears | undefined {
-    return this.#arrears.get(key);
   }
 
   /** Goes on reading another view. */

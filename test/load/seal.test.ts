@@ -31,6 +31,19 @@ test('no changed bit opens', () => {
   }
 });
 
+test('no other spelling opens', () => {
+  const seal = createSeal(new Uint8Array(32));
+  const cursor = seal.close(new TextEncoder().encode('a position'), scope);
+  const bits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  const idle = bits[bits.indexOf(cursor.at(-1) ?? '') ^ 1] ?? '';
+  const spellings = [`${cursor}=`, `${cursor}${'='.repeat(50_000)}`, ` ${cursor}`, `${cursor}!`, cursor.slice(0, -1) + idle];
+  for (const spelling of spellings) {
+    if (spelling.endsWith(idle)) expect(Buffer.from(spelling, 'base64url')).toEqual(Buffer.from(cursor, 'base64url'));
+    expect(() => seal.open(spelling, scope)).toThrow('expected a cursor');
+  }
+  expect(seal.open(cursor, scope)).toEqual(Buffer.from('a position'));
+});
+
 test('needs a whole key', () => {
   expect(() => createSeal(new Uint8Array(16))).toThrow('a key of 32 bytes is needed, not of 16');
 });
