@@ -4,14 +4,12 @@ import { MusterError } from '../core/errors.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
-import type { Turns, Worker } from '../core/turns.ts';
 import type { Model } from '../model/model.ts';
 import type { Mirrors, MirrorsChange } from '../watch/mirrors.ts';
 import type { ClusterViews } from './cluster-views.ts';
 import { CutPace } from './cut-pace.ts';
 import type { Seal, StreamScope } from './seal.ts';
 import type { SensitiveKinds } from './sensitive-kinds.ts';
-import type { SourceBudget } from './source-budget.ts';
 import { audiencesOf } from './stream-audience.ts';
 import { type Position, printStreamCursor, withPositions } from './stream-cursor.ts';
 import type { Draft, Part } from './stream-draft.ts';
@@ -34,9 +32,6 @@ export interface ViewSurroundings {
   readonly views: ClusterViews;
   readonly seal: Seal;
   readonly sensitive: SensitiveKinds;
-  /** Where views take their turns. */
-  readonly turns: Turns;
-  readonly sources: SourceBudget;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -54,20 +49,17 @@ export interface ViewOptions<Message extends ChangesMessage> {
   readonly onEnd: () => void;
 }
 
-/** Who is let in or moves, in one piece of work. */
-const pieceMs = 2;
-/** Clusters that have changed, in one piece of work. */
-const heardAtOnce = 32;
+/** In one turn. */
+const admittingMs = 5;
 const bookmarkEveryMs = 30_000;
 const checkEveryMs = 60_000;
 
 /**
  * What all who ask the same with the same rights are told: the sources' news, cut into batches that are the same objects for all (docs/streams.md 2).
  *
- * Begins with its first reader and ends with its last; nothing is left of it then. All it does is done in pieces, in the row in which all views
- * stand: thousands of them take several turns for what concerns them all.
+ * Begins with its first reader and ends with its last; nothing is left of it then.
  */
-export class View<Message extends ChangesMessage> implements ReaderHost<Message>, Worker {
+export class View<Message extends ChangesMessage> implements ReaderHost<Message> {
   readonly #options: ViewOptions<Message>;
   readonly #life = new AbortController();
   readonly #rights: ViewRights;
@@ -83,14 +75,8 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   readonly #newcomers = new Set<ViewReader<Message>>();
   /** Readers in step that have something of the last batch still to take, and have not paused. */
   readonly #untaken = new Set<ViewReader<Message>>();
-  /** What has become of clusters and mirrors, still to be looked at. */
-  #heard: MirrorsChange[] = [];
-  /** By caller: who may see more by now, and goes on in another view. */
-  #moving = new Map<string, Scope>();
-  /** The members, once those who are in no place to see all of them have moved. */
-  #arrived: ReadonlySet<ClusterName> | undefined;
-  readonly #targets = new Set<View<Message>>();
   #standing: Standing;
+  #stirred = false;
 
   constructor(options: ViewOptions<Message>) {
     this.#options = options;
@@ -112,12 +98,13 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
       sources: () => this.#sources.all,
       run: (said) => this.#run(said),
     });
+    const attempt = () => this.#guarded(() => this.#attempt());
     const onImpatient = () => {
       this.#untaken.clear();
-      this.#stir();
+      attempt();
     };
-    this.#pace = new CutPace({ clock, onElapsed: () => this.#stir(), onImpatient }, this.#life.signal);
-    mirrors.onChange((change) => this.#hear(change), this.#life.signal);
+    this.#pace = new CutPace({ clock, onElapsed: attempt, onImpatient }, this.#life.signal);
+    mirrors.onChange((change) => this.#guarded(() => this.#heard(change)), this.#life.signal);
     void this.#checkNowAndThen();
   }
 
@@ -133,12 +120,10 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   join(reader: ViewReader<Message>): void {
     this.#newcomers.add(reader);
     this.#rights.add(reader.caller);
-    if (this.#newcomers.size > 1) return;
     // Not in this turn: whoever opens a stream has no reader yet.
     setImmediate(() => {
-      for (const newcomer of this.#newcomers) this.#joining.add(newcomer);
-      this.#newcomers.clear();
-      this.#stir();
+      if (this.#newcomers.delete(reader)) this.#joining.add(reader);
+      this.#guarded(() => this.#attempt());
     });
   }
 
@@ -185,9 +170,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   #end(): void {
     if (this.#life.signal.aborted) return;
     this.#life.abort();
-    this.#options.surroundings.turns.leave(this);
     this.#sources.end();
-    this.#forsakeTargets();
     this.#options.onEnd();
   }
 
@@ -202,53 +185,31 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
       action();
     } catch (error) {
       this.#options.surroundings.log.error({ err: error, filter: this.#options.question.filter }, 'a view of streams failed and was ended');
-      this.#endAll(failed());
+      this.#endAll(new MusterError('UNAVAILABLE', 'this stream has failed: go on with after'));
     }
   }
 
   #stir(): void {
-    if (!this.#life.signal.aborted) this.#options.surroundings.turns.enter(this);
-  }
-
-  /** The next piece of what there is to do. */
-  work(): boolean {
-    let isMore = false;
-    this.#guarded(() => {
-      isMore = this.#proceed();
+    if (this.#stirred) return;
+    this.#stirred = true;
+    queueMicrotask(() => {
+      this.#stirred = false;
+      this.#guarded(() => this.#attempt());
     });
-    return isMore && !this.#life.signal.aborted;
   }
 
-  #proceed(): boolean {
-    for (const change of this.#heard.splice(0, heardAtOnce)) this.#take(change);
-    if (this.#heard.length > 0) return true;
-    if (!this.#sources.areComplete) {
-      this.#sources.begin();
-      if (this.#readers.size === 0) this.#standing = this.#sources.standing;
-      return true;
-    }
-    if (this.#moving.size > 0) return this.#moveSome();
-    if (this.#arrived !== undefined) {
-      this.#sources.addMissing(this.#arrived);
-      this.#arrived = undefined;
-      return true;
-    }
-    return this.#attempt();
-  }
-
-  /** Cuts if there is news and everybody is ready for it, and lets in who waits for that. True if there is more to do at once. */
-  #attempt(): boolean {
-    if (this.#pace.windowOpen && this.#joining.size === 0) return false;
-    // What is told first is all there is, also of sources that have said nothing.
-    this.#sources.pull(this.#joining.size > 0 ? 'all' : 'news');
+  /** Cuts if there is news and everybody is ready for it, and lets in who waits for that. */
+  #attempt(): void {
+    if (this.#pace.windowOpen && this.#joining.size === 0) return;
+    this.#sources.pull();
     if (this.#sources.hasNews) {
       if (this.#untaken.size > 0) {
         this.#pace.wait();
-        return false;
+        return;
       }
       this.#cut();
     } else this.#tellBookmark();
-    return this.#admit();
+    this.#admit();
   }
 
   /** Tells all that is new, also to those who have not taken what was told before. */
@@ -279,19 +240,18 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   }
 
   #tellBookmark(): void {
-    if (this.#pace.quietMs < bookmarkEveryMs || this.#untaken.size > 0) return;
     const source = this.#sources.confirmed;
-    if (source === undefined) return;
+    if (source === undefined || this.#pace.quietMs < bookmarkEveryMs || this.#untaken.size > 0) return;
     this.#sources.cut('none');
     this.#standing = this.#sources.standing;
     this.#openings.forget();
     this.#tell([{ source, before: source.known, after: source.known, news: { type: 'confirmed' } }]);
   }
 
-  /** Lets in who waits, as many as there is time for: to tell what was missed may take a while. True if there are more. */
-  #admit(): boolean {
+  /** Lets in who waits, as many as there is time for in one turn: to tell what was missed may take a while. */
+  #admit(): void {
     const { clock } = this.#options.surroundings;
-    const endMs = clock.monotonic() + pieceMs;
+    const endMs = clock.monotonic() + admittingMs;
     const admitted: ViewReader<Message>[] = [];
     for (const reader of this.#joining) {
       this.#joining.delete(reader);
@@ -302,8 +262,8 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
       admitted.push(reader);
       if (clock.monotonic() > endMs) break;
     }
+    if (this.#joining.size > 0) setImmediate(() => this.#guarded(() => this.#attempt()));
     for (const reader of admitted) reader.notify();
-    return this.#joining.size > 0;
   }
 
   #run(said: RunOf): Run<Message> {
@@ -323,13 +283,8 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     });
   }
 
-  #hear(change: MirrorsChange): void {
+  #heard(change: MirrorsChange): void {
     if (!this.#sources.asksFor(change.cluster)) return;
-    this.#heard.push(change);
-    this.#stir();
-  }
-
-  #take(change: MirrorsChange): void {
     if (change.type !== 'joined') {
       this.#sources.heard(change);
       return;
@@ -343,66 +298,39 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     for (;;) {
       await this.#options.surroundings.clock.sleep(checkEveryMs, signal);
       if (signal.aborted) return;
-      for (const cluster of this.#sources.clusters) this.#heard.push({ type: 'changed', cluster });
-      this.#stir();
-      this.#guarded(() => this.#check());
+      this.#guarded(() => {
+        this.#sources.refreshAll();
+        this.#check();
+      });
     }
   }
 
   /** Before a byte of these is told: whoever has lost the right to them is told that alone. */
   #expel(parts: readonly Part[]): void {
     const { mirrors } = this.#options.surroundings;
-    const members = mirrors.members();
-    const told = parts.map(({ source }) => source).filter(({ cluster }) => members.has(cluster.name));
+    const told = parts.map(({ source }) => source).filter(({ cluster }) => mirrors.cluster(cluster.name) !== undefined);
     const lost = this.#rights.lostAmong(told);
     if (lost.size > 0) for (const reader of this.#all()) if (lost.has(reader.caller.key)) reader.end(rightLost());
   }
 
   #check(): void {
     const { mirrors } = this.#options.surroundings;
-    const members = mirrors.members();
+    const members = new Set(mirrors.clusters().map(({ name }) => name));
+    const told = [...this.#sources.all.values()];
     this.#rights.check(
-      [...this.#sources.all.values()],
-      (cluster) => mirrors.members().has(cluster),
+      told,
+      (cluster) => mirrors.cluster(cluster) !== undefined,
       (verdicts) => this.#guarded(() => this.#judge(verdicts, members)),
     );
   }
 
   #judge(verdicts: ReadonlyMap<string, Verdict>, members: ReadonlySet<ClusterName>): void {
-    for (const reader of this.#all()) if (verdicts.get(reader.caller.key)?.type === 'lost') reader.end(rightLost());
-    for (const [caller, verdict] of verdicts) {
-      if (verdict.type === 'gained') this.#moving.set(caller, verdict.scope);
-      else this.#moving.delete(caller);
-    }
-    this.#arrived = members;
-    this.#stir();
-  }
-
-  /** Those whose rights have grown go on in other views, as many as there is time for. Always true: something comes after it. */
-  #moveSome(): boolean {
-    const { clock } = this.#options.surroundings;
-    const endMs = clock.monotonic() + pieceMs;
     for (const reader of this.#all()) {
-      const scope = this.#moving.get(reader.caller.key);
-      if (scope === undefined || reader.ended) continue;
-      const target = this.#options.viewFor(scope);
-      this.#targets.add(target);
-      if (!target.#sources.areComplete) {
-        target.#stir();
-        return true;
-      }
-      this.#move(reader, target);
-      if (clock.monotonic() > endMs) return true;
+      const verdict = verdicts.get(reader.caller.key);
+      if (verdict?.type === 'lost') reader.end(rightLost());
+      if (verdict?.type === 'gained') this.#move(reader, this.#options.viewFor(verdict.scope));
     }
-    this.#moving = new Map();
-    this.#forsakeTargets();
-    return true;
-  }
-
-  /** Nobody came in the end: who was to come has gone. */
-  #forsakeTargets(): void {
-    for (const target of this.#targets) if (target.readers === 0) target.#end();
-    this.#targets.clear();
+    if (!this.#life.signal.aborted) this.#sources.addMissing(members);
   }
 
   /** The reader goes on in the view of its new scope, told whole of what it sees otherwise now. */
@@ -410,8 +338,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     if (this.#readers.has(reader)) {
       // Both as of this moment, so that what it has not been told by the one is what it has not been told by the other.
       this.#settle();
-      target.#guarded(() => target.#settle());
-      if (target.#life.signal.aborted) reader.end(failed());
+      target.#settle();
       if (!reader.ended) target.#adopt(reader, this.#sources.all);
     } else {
       reader.move(target);
@@ -421,7 +348,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   }
 
   #settle(): void {
-    this.#sources.pull('all');
+    this.#sources.pull();
     if (this.#sources.hasNews) this.#cut();
   }
 
@@ -432,10 +359,6 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     reader.owe(differences(from, this.#sources.all));
     reader.notify();
   }
-}
-
-function failed(): MusterError {
-  return new MusterError('UNAVAILABLE', 'this stream has failed: go on with after');
 }
 
 function rightLost(): MusterError {
