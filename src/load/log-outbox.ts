@@ -50,6 +50,10 @@ export class LogOutbox implements Disposable {
     this.#changed();
   }
 
+  get hasMore(): boolean {
+    return !this.#queue.isEmpty;
+  }
+
   take(): QueuedLog<LogTarget> | undefined {
     if (this.#life.signal.aborted) return undefined;
     const taken = this.#queue.take();

@@ -71,6 +71,10 @@ class LogReader implements StreamReader<LogBatchView> {
     void this.#recheck();
   }
 
+  get hasMore(): boolean {
+    return this.#outbox.hasMore;
+  }
+
   take(): LogBatchView | undefined {
     const queued = this.#outbox.take();
     if (queued === undefined) return undefined;

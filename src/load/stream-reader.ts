@@ -31,6 +31,9 @@ export interface ViewReaderOptions<Message extends object> {
   readonly after?: ResumePoint | undefined;
 }
 
+/** The same for all: at hand when a thousand readers are looked at. */
+const noDrafts: readonly Draft[] = [];
+
 /** What one reader may have waiting, in changes and in estimated bytes. */
 const maxChanges = 1_000;
 const maxBytes = 1024 * 1024;
@@ -48,7 +51,7 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
   #after: ResumePoint | undefined;
   #run: Run<Message> | undefined;
   /** The run is of drafts that are told to this reader alone. */
-  #own: readonly Draft[] = [];
+  #own = noDrafts;
   #next = 0;
   #shared = false;
   #paused = false;
@@ -186,9 +189,13 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
     this.#options.signal.removeEventListener('abort', this.#dispose);
     this.#share?.[Symbol.dispose]();
     this.#run = undefined;
-    this.#own = [];
+    this.#own = noDrafts;
     this.#arrears.clear();
     this.#host.leave(this);
+  }
+
+  get hasMore(): boolean {
+    return this.#hasSomething;
   }
 
   get #hasSomething(): boolean {
@@ -196,6 +203,8 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
   }
 
   #firstDue(): Arrears | undefined {
+    // Asked of each reader several times for each message: an iterator is made for those who have some only.
+    if (this.#arrears.size === 0) return undefined;
     for (const arrears of this.#arrears.values()) if (arrears.due) return arrears;
     return undefined;
   }
@@ -216,7 +225,7 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
     if (this.#own.length === 0) this.#own = this.#nextOwed();
     const [draft, ...rest] = this.#own;
     if (draft === undefined) return undefined;
-    this.#own = rest;
+    this.#own = rest.length === 0 ? noDrafts : rest;
     const positions = new Map([...this.#arrears].map(([key, { position }]) => [key, position]));
     return this.#host.make(draft, positions.set(draft.source.key, draft.position));
   }

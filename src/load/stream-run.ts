@@ -43,6 +43,8 @@ export function createRun<Message extends object, Standing>({
   // Those that most readers are at: they take turns, one message each, so they are never far apart. Held weakly alone, one would be collected
   // between two turns of a thousand readers, and be made and rendered again.
   const recent: Message[] = [];
+  /** The newest of them: asking a weak reference a thousand times costs more than writing the message does. */
+  let latest: { readonly number: number; readonly message: Message } | undefined;
 
   /** Sources that come later are known as they were before. */
   const overAt = (draft: Draft, index: number) =>
@@ -55,12 +57,14 @@ export function createRun<Message extends object, Standing>({
   return {
     length: steps.length,
     messageAt(number) {
+      if (latest?.number === number) return latest.message;
       const known = made[number]?.deref();
       if (known !== undefined) return known;
       const step = steps[number];
       if (step === undefined) return undefined;
       const message = make(step.draft, { base: standing, over: () => overAt(step.draft, step.index) });
       made[number] = new WeakRef(message);
+      latest = { number, message };
       recent.push(message);
       if (recent.length > recentMessages) recent.shift();
       return message;

@@ -77,6 +77,8 @@ export interface StreamListener {
 export interface StreamReader<Message extends object> extends Disposable {
   /** The next message, made as late as possible: what changed meanwhile is merged into it. Undefined if there is none for now. */
   take(): Message | undefined;
+  /** `take` would give something. Once it gives the last there is, what comes next is told by `ready`: nobody has to take in vain to hear of it. */
+  readonly hasMore: boolean;
   /**
    * Says that nothing will be taken for a while: until the next `take` what comes is merged by object in a queue of this reader's own, and nobody
    * waits for it. At most 1,000 changes or 1 MiB; then it is ended with `SLOW_CONSUMER`.

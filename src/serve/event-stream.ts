@@ -79,9 +79,11 @@ export class EventStream implements Outlet {
     return !this.#options.response.writableNeedDrain;
   }
 
-  send(payload: Payload): void {
+  /** Node gathers the chunks of an answer until the end of the turn by itself. */
+  send({ event }: Payload): number {
     this.#begin();
-    this.#write(payload.event);
+    this.#write(event);
+    return event.length;
   }
 
   end(last: FormattedExecutionResult | undefined): void {

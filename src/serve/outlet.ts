@@ -13,8 +13,12 @@ export interface Outlet {
   readonly transport: 'websocket' | 'sse';
   /** False while 64 KiB or more wait to be written. Once it is true again, the transport calls `OpenStream.resume`. */
   hasRoom(): boolean;
-  /** Without effect once the stream has ended or the client has gone. */
-  send(payload: Payload): void;
+  /**
+   * Without effect once the stream has ended or the client has gone. `more`: another one follows in this turn, so that they may leave together.
+   *
+   * @returns How many bytes are written at the end of the turn only.
+   */
+  send(payload: Payload, next: 'more' | 'nothing'): number;
   /** The end, said by us: a last message, if there is one, then `complete`. */
   end(last: FormattedExecutionResult | undefined): void;
 }

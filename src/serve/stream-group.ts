@@ -56,15 +56,13 @@ export class StreamGroup {
     return true;
   }
 
-  /** True if the message was made already: then `render` costs nothing. */
-  has(message: object): boolean {
-    return this.#renderings.has(message);
+  /** What was made of the message already. */
+  made(message: object): Rendering | Promise<Rendering> | undefined {
+    return this.#renderings.get(message);
   }
 
-  /** A promise only where the document selects what is read live. Neither throws nor rejects. */
+  /** Makes it anew, for all who ask later. A promise only where the document selects what is read live. Neither throws nor rejects. */
   render(message: object): Rendering | Promise<Rendering> {
-    const known = this.#renderings.get(message);
-    if (known !== undefined) return known;
     const made = this.#make(message);
     this.#renderings.set(message, made);
     return made;

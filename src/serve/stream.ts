@@ -9,7 +9,7 @@ export interface StreamOptions {
   readonly outlet: Outlet;
   readonly turns: Turns;
   /** Makes of messages what is sent. */
-  readonly group: Pick<StreamGroup, 'has' | 'render'>;
+  readonly group: Pick<StreamGroup, 'made' | 'render'>;
   /** How an error is told. Does not throw. */
   readonly tell: (error: unknown) => FormattedExecutionResult;
   /** Called once, whatever ended it. */
@@ -32,16 +32,20 @@ const maxReady = 16;
  * is merged in the reader's queue; while one is being made nobody waits but its own client.
  */
 export class Stream implements OpenStream, StreamListener, Worker {
-  readonly #options: StreamOptions;
+  readonly outlet: Outlet;
+  readonly #turns: Turns;
+  readonly #group: StreamOptions['group'];
+  readonly #tell: StreamOptions['tell'];
+  readonly #onClosed: StreamOptions['onClosed'];
   #reader: StreamReader<object> | undefined;
   #phase: 'opening' | 'flowing' | 'full' | 'rendering' | 'ended' = 'opening';
 
-  constructor(options: StreamOptions) {
-    this.#options = options;
-  }
-
-  get outlet(): Outlet {
-    return this.#options.outlet;
+  constructor({ outlet, turns, group, tell, onClosed }: StreamOptions) {
+    this.outlet = outlet;
+    this.#turns = turns;
+    this.#group = group;
+    this.#tell = tell;
+    this.#onClosed = onClosed;
   }
 
   get isEnded(): boolean {
@@ -56,21 +60,21 @@ export class Stream implements OpenStream, StreamListener, Worker {
     }
     this.#reader = reader;
     this.#phase = 'flowing';
-    this.#options.turns.enter(this);
+    this.#turns.enter(this);
   }
 
   ready(): void {
-    if (this.#phase === 'flowing') this.#options.turns.enter(this);
+    if (this.#phase === 'flowing') this.#turns.enter(this);
   }
 
   ended(reason: MusterError): void {
-    this.end({ reason: reason.code, last: this.#options.tell(reason) });
+    this.end({ reason: reason.code, last: this.#tell(reason) });
   }
 
   resume(): void {
     if (this.#phase !== 'full') return;
     this.#phase = 'flowing';
-    this.#options.turns.enter(this);
+    this.#turns.enter(this);
   }
 
   close(): void {
@@ -81,7 +85,7 @@ export class Stream implements OpenStream, StreamListener, Worker {
   end(why: StreamEnd): void {
     if (this.isEnded) return;
     this.#finish(why);
-    this.#options.outlet.end(why.last);
+    this.outlet.end(why.last);
   }
 
   /** One message that has to be made; with those before it that others have had made already, as these cost next to nothing. */
@@ -99,55 +103,59 @@ export class Stream implements OpenStream, StreamListener, Worker {
     }
   }
 
-  /** What was carried: a message that had to be made for it, one that was ready, or nothing, as there is none or nothing can be sent. */
+  /** What there is more after: a message that had to be made for it, or one that was ready. `nothing`: there is no more, or it cannot be sent. */
   #carryOne(): 'made' | 'ready' | 'nothing' {
-    const { outlet, group } = this.#options;
-    if (this.#phase !== 'flowing' || this.#reader === undefined) return 'nothing';
+    const { outlet } = this;
+    const reader = this.#reader;
+    if (this.#phase !== 'flowing' || reader === undefined) return 'nothing';
     if (!outlet.hasRoom()) {
       this.#phase = 'full';
-      this.#reader.pause();
+      reader.pause();
       return 'nothing';
     }
-    const message = this.#reader.take();
+    const message = reader.take();
     if (message === undefined) return 'nothing';
-    const carried = group.has(message) ? 'ready' : 'made';
-    const rendering = group.render(message);
-    if (!(rendering instanceof Promise)) return this.#send(rendering) ? carried : 'nothing';
+    const made = this.#group.made(message);
+    const rendering = made ?? this.#group.render(message);
+    if (!(rendering instanceof Promise)) {
+      const next = reader.hasMore ? 'more' : 'nothing';
+      if (!this.#send(rendering, next) || next === 'nothing') return 'nothing';
+      return made === undefined ? 'made' : 'ready';
+    }
     this.#phase = 'rendering';
-    this.#reader.pause();
-    void rendering.then((made) => this.#sendLate(made)).catch((error: unknown) => this.#fail(error));
+    reader.pause();
+    void rendering.then((late) => this.#sendLate(late)).catch((error: unknown) => this.#fail(error));
     return 'nothing';
   }
 
   #sendLate(rendering: Rendering): void {
     if (this.#phase !== 'rendering') return;
     this.#phase = 'flowing';
-    if (this.#send(rendering)) this.#options.turns.enter(this);
+    if (this.#send(rendering, 'nothing')) this.#turns.enter(this);
   }
 
   /** False if that was the last one. */
-  #send(rendering: Rendering): boolean {
+  #send(rendering: Rendering, next: 'more' | 'nothing'): boolean {
     if (rendering.type === 'last') {
       this.end({ reason: rendering.code, last: rendering.body });
       return false;
     }
-    const { outlet, turns } = this.#options;
-    outlet.send(rendering.payload);
-    turns.wrote(rendering.payload.json.length);
+    const putOff = this.outlet.send(rendering.payload, next);
+    if (putOff > 0) this.#turns.wrote(putOff);
     return !this.isEnded;
   }
 
   #fail(error: unknown): void {
-    const last = this.#options.tell(error);
+    const last = this.#tell(error);
     this.end({ reason: String(last.errors?.[0]?.extensions?.code), last });
   }
 
   #finish(why: StreamEnd): void {
     if (this.isEnded) return;
     this.#phase = 'ended';
-    this.#options.turns.leave(this);
+    this.#turns.leave(this);
     this.#reader?.[Symbol.dispose]();
     this.#reader = undefined;
-    this.#options.onClosed(why);
+    this.#onClosed(why);
   }
 }

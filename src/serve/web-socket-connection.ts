@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../access/access.ts';
-import { type FrameWriter, textFrame } from './web-socket-frames.ts';
+import type { FrameWriter } from './web-socket-frames.ts';
 import type { OperationSocket, SocketOperation } from './web-socket-operation.ts';
 
 /** So much may wait to be written before a stream is held back. */
@@ -25,6 +25,8 @@ export class SocketConnection implements OperationSocket {
   readonly #writer: FrameWriter;
   readonly #endsMs: number;
   readonly #operations = new Set<SocketOperation>();
+  /** Its size, asked for with each message. */
+  #running = 0;
   #awaitsPong = false;
   /** How many bytes had left when the client was last asked for a sign of life, if some could not. */
   #stuckAt: number | undefined;
@@ -52,18 +54,23 @@ export class SocketConnection implements OperationSocket {
 
   joined(operation: SocketOperation): void {
     this.#operations.add(operation);
+    this.#running = this.#operations.size;
   }
 
   left(operation: SocketOperation): void {
     this.#operations.delete(operation);
+    this.#running = this.#operations.size;
   }
 
   hasRoom(): boolean {
     return this.#raw.writableLength < roomBytes;
   }
 
-  write(head: Buffer, json: Uint8Array): void {
-    if (this.isOpen) this.#writer.write(this.#raw, textFrame(head, json));
+  write(head: Buffer, json: Uint8Array, next: 'more' | 'nothing'): number {
+    if (!this.isOpen) return 0;
+    // Where there are other operations, these may have something to say in this turn too.
+    if (next === 'nothing' && this.#running === 1) return this.#writer.writeLast(this.#raw, head, json);
+    return this.#writer.write(this.#raw, head, json);
   }
 
   /** A message of the protocol itself. Who asks for more than it reads is not read either, until it has caught up. */

@@ -18,11 +18,16 @@ const closing = Buffer.from([brace]);
  */
 export function textFrame(head: Buffer, json: Uint8Array): readonly Uint8Array[] {
   const length = head.length + json.length + 1;
-  if (length > copiedBytes) return [framed(length, head, head.length), json, closing];
+  return length > copiedBytes ? [framed(length, head, head.length), json, closing] : [copied(head, json)];
+}
+
+/** The same in one piece. */
+function copied(head: Buffer, json: Uint8Array): Buffer {
+  const length = head.length + json.length + 1;
   const whole = framed(length, head, length);
   whole.set(json, whole.length - length + head.length);
   whole[whole.length - 1] = brace;
-  return [whole];
+  return whole;
 }
 
 /** The beginning of a frame of that length: what leads it, `head`, and room for the rest of `size` bytes. */
@@ -37,14 +42,51 @@ function framed(length: number, head: Buffer, size: number): Buffer {
   return bytes;
 }
 
-/** Gathers what is written to each socket in one turn of the loop, so that it leaves in one system call: those are most of a message's price. */
+/**
+ * Writes the frames of streams. What a socket is to be written in one turn of the loop is gathered, so that it leaves in one system call: those are
+ * most of a message's price. The last, or the only one, leaves at once.
+ */
 export class FrameWriter {
   #corked: Socket[] = [];
+  /** Of what was written last. The next reader's differs in its head only, so it is written into the same bytes. */
+  #latest: LatestFrame | undefined;
 
-  write(socket: Socket, pieces: readonly Uint8Array[]): void {
+  /**
+   * Gathers it with what else is written to the socket in this turn.
+   *
+   * @returns How many bytes are written at the end of the turn only.
+   */
+  write(socket: Socket, head: Buffer, json: Uint8Array): number {
     if (socket.writableCorked === 0) this.#cork(socket);
-    for (const piece of pieces) socket.write(piece);
-    if (socket.writableLength >= heldBytes) socket.uncork();
+    for (const piece of textFrame(head, json)) socket.write(piece);
+    if (socket.writableLength < heldBytes) return json.length;
+    socket.uncork();
+    return 0;
+  }
+
+  /** Writes it now, with what was gathered before it: nothing more is expected in this turn. */
+  writeLast(socket: Socket, head: Buffer, json: Uint8Array): number {
+    if (socket.writableLength > 0 || json.length > copiedBytes) {
+      const putOff = this.write(socket, head, json);
+      if (putOff > 0) socket.uncork();
+      return 0;
+    }
+    const frame = this.#frameOf(head, json);
+    socket.write(frame.bytes);
+    // What the kernel has not taken is the socket's.
+    if (socket.writableLength > 0) this.#latest = undefined;
+    return 0;
+  }
+
+  #frameOf(head: Buffer, json: Uint8Array): LatestFrame {
+    const latest = this.#latest;
+    if (latest !== undefined && latest.json === json && latest.headBytes === head.length) {
+      latest.bytes.set(head, latest.headAt);
+      return latest;
+    }
+    const bytes = copied(head, json);
+    this.#latest = { json, bytes, headBytes: head.length, headAt: bytes.length - head.length - json.length - 1 };
+    return this.#latest;
   }
 
   #cork(socket: Socket): void {
@@ -60,4 +102,11 @@ export class FrameWriter {
     // Without effect on those that were full before.
     for (const socket of corked) socket.uncork();
   }
+}
+
+interface LatestFrame {
+  readonly json: Uint8Array;
+  readonly bytes: Buffer;
+  readonly headAt: number;
+  readonly headBytes: number;
 }

@@ -22,8 +22,12 @@ export interface SocketOperationOptions {
 export interface OperationSocket {
   readonly caller: Caller;
   hasRoom(): boolean;
-  /** A message of the operation: these bytes, a result as JSON, and a closing brace. */
-  write(head: Buffer, json: Uint8Array): void;
+  /**
+   * A message of the operation: these bytes, a result as JSON, and a closing brace. `more`: another one follows in this turn.
+   *
+   * @returns How many bytes are written at the end of the turn only.
+   */
+  write(head: Buffer, json: Uint8Array, next: 'more' | 'nothing'): number;
   /** An operation begins, and is to be told of room and of the socket's end, until it says that nothing more comes of it. Each once. */
   joined(operation: SocketOperation): void;
   left(operation: SocketOperation): void;
@@ -52,7 +56,8 @@ type Ending = { readonly result: FormattedExecutionResult | undefined } | { read
  *
  * `return`, by which graphql-ws says that the client has completed it or has gone, ends it at once, whatever it waits for.
  */
-export class SocketOperation implements AsyncGenerator<ExecutionResult, undefined> {
+export class SocketOperation implements AsyncGenerator<ExecutionResult, undefined>, Outlet {
+  readonly transport = 'websocket';
   readonly #socket: OperationSocket;
   readonly #head: Buffer;
   readonly #life = new AbortController();
@@ -91,6 +96,18 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
   /** The socket has room again. */
   resume(): void {
     this.#stream?.resume();
+  }
+
+  hasRoom(): boolean {
+    return this.#socket.hasRoom();
+  }
+
+  send({ json }: { readonly json: Uint8Array }, next: 'more' | 'nothing'): number {
+    return this.#isOver ? 0 : this.#socket.write(this.#head, json, next);
+  }
+
+  end(last: FormattedExecutionResult | undefined): void {
+    this.#end({ result: last });
   }
 
   /** The result it has come to, as the client is to get it. What is iterated only tells that there is one: graphql-ws knows no masked errors. */
@@ -154,13 +171,13 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
     const found = await options.introspections.answer(ready, request, asking);
     if ('stage' in found) this.#conclude(found);
     else {
-      this.#write(found.plain);
+      this.send({ json: found.plain }, 'nothing');
       this.#end({ result: undefined });
     }
   }
 
   async #open({ subscriptions }: SocketOperationOptions, ready: ReadySubscription, asked: Asked): Promise<void> {
-    const opened = await subscriptions.open({ ready, ...asked }, this.#outlet());
+    const opened = await subscriptions.open({ ready, ...asked }, this);
     if ('stage' in opened) {
       this.#conclude(opened);
       return;
@@ -172,19 +189,6 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
 
   #conclude({ stage, body }: Answer): void {
     this.#end(stage === 'request' ? { error: new ToldErrors(body.errors ?? []) } : { result: body });
-  }
-
-  #outlet(): Outlet {
-    return {
-      transport: 'websocket',
-      hasRoom: () => this.#socket.hasRoom(),
-      send: ({ json }) => this.#write(json),
-      end: (last) => this.#end({ result: last }),
-    };
-  }
-
-  #write(json: Uint8Array): void {
-    if (!this.#isOver) this.#socket.write(this.#head, json);
   }
 
   #end(ending: Ending): void {

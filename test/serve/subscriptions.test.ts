@@ -57,9 +57,9 @@ test('each stream has its turn, however much one has to say', async () => {
   for (const name of names) {
     const { outlet } = await harness.open(plain);
     const send = outlet.send.bind(outlet);
-    outlet.send = (payload) => {
+    outlet.send = (payload, next) => {
       order.push(name);
-      send(payload);
+      return send(payload, next);
     };
   }
   for (const n of [1, 2]) harness.source.feed({ n });
@@ -79,9 +79,9 @@ test('no stream keeps the others waiting, not even with messages that are ready'
   const before = second.outlet.payloads.length;
   const seenMeanwhile: number[] = [];
   const send = first.outlet.send.bind(first.outlet);
-  first.outlet.send = (payload) => {
+  first.outlet.send = (payload, next) => {
     seenMeanwhile.push(second.outlet.payloads.length - before);
-    send(payload);
+    return send(payload, next);
   };
   begun(first).resume();
   harness.source.feed({ n: 50 });

@@ -34,6 +34,9 @@ export class HandFedSource implements StreamSource<Tick> {
     this.readers.add(reader);
     return {
       take: () => reader.queue.shift(),
+      get hasMore() {
+        return reader.queue.length > 0;
+      },
       pause: () => {
         reader.pauses++;
       },

@@ -174,6 +174,9 @@ function createTicker(listener: StreamListener, tickers: Ticker[]): StreamReader
   });
   return {
     take: () => queue.shift(),
+    get hasMore() {
+      return queue.length > 0;
+    },
     pause: () => {
       isPaused = true;
       seen.pauses++;

@@ -27,9 +27,10 @@ export class FakeOutlet implements Outlet {
     return this.room > 0;
   }
 
-  send(payload: Payload): void {
+  send(payload: Payload, _next: 'more' | 'nothing'): number {
     this.room--;
     this.payloads.push(payload);
+    return payload.json.length;
   }
 
   end(last: FormattedExecutionResult | undefined): void {
