@@ -1,0 +1,62 @@
+#!/usr/bin/env node
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+// What stands here is run by whatever Node a machine has: only syntax and functions of Node 20.
+
+/** The oldest Node that knows all that the rest is written in. */
+const leastMajor = 24;
+
+/** Of a command line that cannot be served, as in `exitCodes`. */
+const refused = 2;
+
+/** `main.js` beside `launch.js`, `main.ts` beside `launch.ts`. */
+const main = import.meta.url.replace(/launch(\.\w+)$/, 'main$1');
+
+if (Number.parseInt(process.versions.node, 10) >= leastMajor) await import(main);
+else {
+  const runtime = runtimeOfPackages();
+  if (runtime === undefined) refuse();
+  else runBy(runtime);
+}
+
+/** The Node that an optional dependency has brought for this platform, wherever npm has put it. */
+function runtimeOfPackages(): string | undefined {
+  const require = createRequire(import.meta.url);
+  const { optionalDependencies = {} } = require('../package.json') as { readonly optionalDependencies?: Readonly<Record<string, string>> };
+  const platform = `-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+  for (const name of Object.keys(optionalDependencies).filter((one) => one.endsWith(platform))) {
+    try {
+      const description = require.resolve(`${name}/package.json`);
+      const { bin } = require(description) as { readonly bin: { readonly node: string } };
+      const runtime = path.join(path.dirname(description), bin.node);
+      if (existsSync(runtime)) return runtime;
+    } catch {
+      // It was not installed: optional dependencies are not where they cannot run.
+    }
+  }
+  return undefined;
+}
+
+/** Runs main by that Node, as if it were this process: it has its terminal, its signals and its end. */
+function runBy(runtime: string): void {
+  const child = spawn(runtime, [fileURLToPath(main), ...process.argv.slice(2)], { stdio: 'inherit' });
+  const passOn = (signal: NodeJS.Signals) => void child.kill(signal);
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
+  for (const signal of signals) process.on(signal, passOn);
+  // Installed, but not for this system: one with another C library, say.
+  child.on('error', refuse);
+  child.on('exit', (code, signal) => {
+    for (const one of signals) process.off(one, passOn);
+    if (signal === null) process.exitCode = code ?? refused;
+    else process.kill(process.pid, signal);
+  });
+}
+
+function refuse(): void {
+  process.stderr.write(`muster needs Node ${leastMajor} or newer, this is ${process.version}\n`);
+  process.exitCode = refused;
+}

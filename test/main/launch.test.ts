@@ -1,0 +1,122 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+/** A Node of this machine that is too old for main, and old enough for npm to be content with it. */
+const old = (process.env.PATH ?? '')
+  .split(path.delimiter)
+  .map((folder) => path.join(folder, 'node'))
+  .find((node) => {
+    const major = majorOf(node);
+    return major >= 20 && major < 24;
+  });
+
+const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+
+/** The text of a main that only a newer Node understands, and that tells what it sees. */
+const main = `
+  await using nothing = { [Symbol.asyncDispose]: async () => undefined };
+  const [how, ...rest] = process.argv.slice(2);
+  console.log(JSON.stringify([Number.parseInt(process.versions.node) >= 24, how, ...rest]));
+  if (how === 'exit') process.exitCode = Number(rest[0]);
+  if (how === 'wait') {
+    process.on('SIGTERM', () => process.exit(7));
+    setInterval(() => undefined, 60_000);
+  }
+  if (how === 'die') process.kill(process.pid, 'SIGKILL');
+`;
+
+let folder: string;
+/** The package as it is installed. */
+let muster: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'muster-launch-'));
+  muster = path.join(folder, 'node_modules/muster');
+  mkdirSync(path.join(muster, 'dist'), { recursive: true });
+  const text = readFileSync(path.join(import.meta.dirname, '../../src/launch.ts'), 'utf8');
+  writeFileSync(path.join(muster, 'dist/launch.js'), stripTypeScriptTypes(text));
+  writeFileSync(path.join(muster, 'dist/main.js'), main);
+  writeFileSync(path.join(muster, 'package.json'), readFileSync(path.join(import.meta.dirname, '../../package.json')));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Puts this process's Node where npm puts that of the packages. */
+function install(into: string): void {
+  const name = nameOfRuntime();
+  const bin = path.join(into, 'node_modules', name, 'bin');
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(path.join(bin, '../package.json'), JSON.stringify({ name, bin: { node: 'bin/node' } }));
+  symlinkSync(process.execPath, path.join(bin, 'node'));
+}
+
+function launch(node: string, ...args: readonly string[]) {
+  const child = spawn(node, [path.join(muster, 'dist/launch.js'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const texts = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    texts.out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    texts.err += text;
+  });
+  return { child, texts, ended: once(child, 'close').then(([code, signal]) => ({ ...texts, end: code ?? signal })) };
+}
+
+test('a Node that is new enough runs main itself', async () => {
+  expect(await launch(process.execPath, 'exit', '3').ended).toEqual({ out: '[true,"exit","3"]\n', err: '', end: 3 });
+});
+
+test.skipIf(old === undefined)(
+  'an older one runs it by the Node of the packages, beside it or above it, and ends as that ends',
+  async () => {
+    install(folder);
+    expect(await launch(old ?? '', 'exit', '3', 'a b', '--c').ended).toEqual({ out: '[true,"exit","3","a b","--c"]\n', err: '', end: 3 });
+    rmSync(path.join(folder, 'node_modules', nameOfRuntime()), { recursive: true });
+    install(muster);
+    expect(await launch(old ?? '', 'exit', '0').ended).toEqual({ out: '[true,"exit","0"]\n', err: '', end: 0 });
+    expect(await launch(old ?? '', 'die').ended).toEqual({ out: '[true,"die"]\n', err: '', end: 'SIGKILL' });
+  },
+);
+
+test.skipIf(old === undefined)('a signal to the older one is one to main', async () => {
+  install(folder);
+  const { child, texts, ended } = launch(old ?? '', 'wait');
+  while (!texts.out.includes('wait')) await once(child.stdout, 'data');
+  child.kill('SIGTERM');
+  expect((await ended).end).toBe(7);
+});
+
+test.skipIf(old === undefined)('an older one says in one line what is missing, also where that Node cannot run', async () => {
+  const line = /^muster needs Node 24 or newer, this is v2\d\.\d+\.\d+\n$/;
+  expect(await launch(old ?? '', 'exit', '0').ended).toEqual({ out: '', err: expect.stringMatching(line), end: 2 });
+  install(folder);
+  const runtime = path.join(folder, 'node_modules', nameOfRuntime(), 'bin/node');
+  rmSync(runtime);
+  writeFileSync(runtime, 'no program');
+  chmodSync(runtime, 0o644);
+  expect(await launch(old ?? '', 'exit', '0').ended).toEqual({ out: '', err: expect.stringMatching(line), end: 2 });
+});
+
+test('the commands of the package are the launcher', () => {
+  const { bin } = JSON.parse(readFileSync(path.join(muster, 'package.json'), 'utf8'));
+  expect(bin).toEqual({ muster: 'dist/launch.js', 'kubectl-muster': 'dist/launch.js' });
+});
+
+function nameOfRuntime(): string {
+  const { optionalDependencies } = JSON.parse(readFileSync(path.join(muster, 'package.json'), 'utf8'));
+  return Object.keys(optionalDependencies).find((name) => name.endsWith(platform)) ?? '';
+}
+
+function majorOf(node: string): number {
+  try {
+    return Number.parseInt(
+      execFileSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
+      10,
+    );
+  } catch {
+    return 0;
+  }
+}
