@@ -14,10 +14,15 @@ import type { Payload } from './outlet.ts';
 export type Rendering =
   | { readonly type: 'message'; readonly payload: Payload }
   /** Nothing of it can be told but errors: a stream with a hole in it would be a lie, so it ends there. */
-  | { readonly type: 'last'; readonly body: FormattedExecutionResult; readonly code: string };
+  | {
+      readonly type: 'last';
+      readonly code: string;
+      /** What a reader is told: each under its own id, which its line in the log has too. */
+      tell(masking: MaskOptions): FormattedExecutionResult;
+    };
 
 export interface StreamGroupOptions {
-  readonly subscribed: Subscribed;
+  readonly execute: Subscribed['execute'];
   readonly served: ServedSchema;
   /** Of the first of them: whoever else is in the group would be given the same. */
   readonly caller: Caller;
@@ -69,12 +74,12 @@ export class StreamGroup {
   }
 
   #make(message: object): Rendering | Promise<Rendering> {
-    const { subscribed, served, caller, contextOf } = this.#options;
+    const { execute, served, caller, contextOf } = this.#options;
     const report = new FaultReport();
     const finish = (outcome: Outcome) => this.#finish(message, outcome, report);
     try {
       const scope = { caller, signal: this.#life.signal, served, reportFault: report.add.bind(report) };
-      const result = subscribed.execute(message, contextOf(scope));
+      const result = execute(message, contextOf(scope));
       if (result instanceof Promise) return result.catch((failure: unknown) => ({ failure })).then(finish);
       return finish(result);
     } catch (failure) {
@@ -83,10 +88,15 @@ export class StreamGroup {
   }
 
   #finish(message: object, outcome: Outcome, report: FaultReport): Rendering {
-    const { body } = answerBody(outcome, report, this.#options.masking);
-    if (body.data === undefined || body.data === null) return { type: 'last', body, code: codeOf(body) };
+    const { masking, onRendered } = this.#options;
+    const bugs: unknown[] = [];
+    const { body } = answerBody(outcome, report, { ...masking, onBug: (error) => bugs.push(error) });
+    if (body.data === undefined || body.data === null) {
+      return { type: 'last', code: codeOf(body), tell: (own) => answerBody(outcome, report, own).body };
+    }
+    for (const bug of bugs) masking.onBug(bug);
     const payload = new SharedPayload(JSON.stringify(body));
-    this.#options.onRendered(message, payload);
+    onRendered(message, payload);
     return { type: 'message', payload };
   }
 }

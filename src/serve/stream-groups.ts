@@ -94,7 +94,7 @@ function canonical(value: Json): Json {
 const cursorVariables = new WeakMap<OperationDefinitionNode, { readonly name: string | undefined }>();
 
 /** The variable that says where to go on and nothing else: used once in the whole document, as the root field's `after`. */
-function cursorVariableOf(document: DocumentNode, operation: OperationDefinitionNode): string | undefined {
+export function cursorVariableOf(document: DocumentNode, operation: OperationDefinitionNode): string | undefined {
   const known = cursorVariables.get(operation) ?? { name: findCursorVariable(document, operation) };
   cursorVariables.set(operation, known);
   return known.name;

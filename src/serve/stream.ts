@@ -1,6 +1,7 @@
 import type { FormattedExecutionResult } from 'graphql';
 import type { MusterError } from '../core/errors.ts';
 import type { StreamListener, StreamReader } from '../load/streams.ts';
+import { clientError, type MaskOptions } from './masking.ts';
 import type { OpenStream, Outlet } from './outlet.ts';
 import type { Rendering, StreamGroup } from './stream-group.ts';
 import type { Turns, Worker } from './turns.ts';
@@ -10,8 +11,8 @@ export interface StreamOptions {
   readonly turns: Turns;
   /** Makes of messages what is sent. */
   readonly group: Pick<StreamGroup, 'made' | 'render'>;
-  /** How an error is told. Does not throw. */
-  readonly tell: (error: unknown) => FormattedExecutionResult;
+  /** How its errors are told. */
+  readonly masking: MaskOptions;
   /** Called once, whatever ended it. */
   readonly onClosed: (why: StreamEnd) => void;
 }
@@ -35,16 +36,16 @@ export class Stream implements OpenStream, StreamListener, Worker {
   readonly outlet: Outlet;
   readonly #turns: Turns;
   readonly #group: StreamOptions['group'];
-  readonly #tell: StreamOptions['tell'];
+  readonly #masking: MaskOptions;
   readonly #onClosed: StreamOptions['onClosed'];
   #reader: StreamReader<object> | undefined;
   #phase: 'opening' | 'flowing' | 'full' | 'rendering' | 'ended' = 'opening';
 
-  constructor({ outlet, turns, group, tell, onClosed }: StreamOptions) {
+  constructor({ outlet, turns, group, masking, onClosed }: StreamOptions) {
     this.outlet = outlet;
     this.#turns = turns;
     this.#group = group;
-    this.#tell = tell;
+    this.#masking = masking;
     this.#onClosed = onClosed;
   }
 
@@ -137,7 +138,7 @@ export class Stream implements OpenStream, StreamListener, Worker {
   /** False if that was the last one. */
   #send(rendering: Rendering, next: 'more' | 'nothing'): boolean {
     if (rendering.type === 'last') {
-      this.end({ reason: rendering.code, last: rendering.body });
+      this.end({ reason: rendering.code, last: rendering.tell(this.#masking) });
       return false;
     }
     const putOff = this.outlet.send(rendering.payload, next);
@@ -148,6 +149,10 @@ export class Stream implements OpenStream, StreamListener, Worker {
   #fail(error: unknown): void {
     const last = this.#tell(error);
     this.end({ reason: String(last.errors?.[0]?.extensions?.code), last });
+  }
+
+  #tell(error: unknown): FormattedExecutionResult {
+    return { errors: [clientError(error, this.#masking)] };
   }
 
   #finish(why: StreamEnd): void {

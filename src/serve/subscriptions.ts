@@ -1,4 +1,4 @@
-import type { FormattedExecutionResult, GraphQLSchema } from 'graphql';
+import type { FormattedExecutionResult, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { MusterError } from '../core/errors.ts';
 import type { Subscribed } from '../graph/subscribing.ts';
 import { codeOf, maskingOf } from './answer-body.ts';
@@ -6,10 +6,11 @@ import { Beats } from './beats.ts';
 import type { ServedSchema } from './engine.ts';
 import { Gate } from './gate.ts';
 import { clientError, type MaskOptions } from './masking.ts';
-import type { Answer, OperationsOptions } from './operations.ts';
+import type { Answer, Asking, OperationsOptions } from './operations.ts';
 import type { OpenStream, Outlet } from './outlet.ts';
+import type { OperationRequest } from './request-body.ts';
 import { Stream, type StreamEnd } from './stream.ts';
-import { type StreamAsked, StreamGroups } from './stream-groups.ts';
+import { cursorVariableOf, type StreamAsked, StreamGroups } from './stream-groups.ts';
 import { Turns } from './turns.ts';
 
 export interface SubscriptionsOptions extends Omit<OperationsOptions, 'engine'> {
@@ -29,7 +30,10 @@ const lifetimeCheckMs = 12_000;
 /** Schemas that streams may keep alive. */
 const maxSchemas = 3;
 
-/** Characters of a stream's document and variables together: they are held for as long as it lives. */
+/**
+ * Characters of a stream's document and variables together, as groups are told apart by them. The variable that says where to go on does not count:
+ * it grows with the fleet, its seal bounds it, and it is let go of once the stream has begun.
+ */
 const maxRequestLength = 64 << 10;
 
 /** While it drains, streams are ended in slices of this time. */
@@ -38,12 +42,27 @@ const sliceMs = 100;
 /** Not an error: how those below hear that nobody reads any more. */
 const over = new Error('the stream has ended');
 
+/** What is kept of an asking while its stream lives: neither variables nor what was made of them, where a large cursor may be. */
+interface Kept {
+  readonly ready: { readonly served: ServedSchema; readonly operation: OperationDefinitionNode };
+  readonly request: Pick<OperationRequest, 'query' | 'operationName'>;
+  readonly asking: Asking;
+}
+
 interface Entry {
-  readonly asked: StreamAsked;
+  readonly asked: Kept;
   readonly startedMs: number;
   readonly dueMs: number;
   readonly onAbort: () => void;
   readonly membership: Disposable;
+}
+
+type Membership = ReturnType<StreamGroups['join']>;
+
+interface Begun {
+  readonly outlet: Outlet;
+  readonly startedMs: number;
+  readonly membership: Membership;
 }
 
 /**
@@ -55,7 +74,7 @@ export class Subscriptions {
   readonly #turns: Turns;
   readonly #gate: Gate;
   readonly #groups = new StreamGroups();
-  readonly #openings = new Set<StreamAsked>();
+  readonly #openings = new Set<AbortController>();
   readonly #streams = new Map<Stream, Entry>();
   readonly #lifetimes: Beats<Stream>;
   /** The how-many-eth schema each is. Weak: only streams keep schemas. */
@@ -102,7 +121,7 @@ export class Subscriptions {
     this.schemaSwapped();
     const refusal = this.#refusalOf(asked);
     if (refusal !== undefined) return this.#answer(asked, [refusal], startedMs);
-    this.#openings.add(asked);
+    this.#openings.add(life);
     const deadline = deadlines.start(() => life.abort(new MusterError('TOO_COSTLY', `expected to begin within ${querySeconds} s`)));
     try {
       await this.#gate.pass();
@@ -112,14 +131,14 @@ export class Subscriptions {
       const subscribed = await ready.subscribe(contextOf(scope));
       signal.throwIfAborted();
       if ('errors' in subscribed) return this.#answer(asked, subscribed.errors, startedMs);
-      return await this.#carry(asked, subscribed, { outlet, startedMs });
+      return await this.#carry(keptOf(asked), subscribed.source, { outlet, startedMs, membership: this.#join(asked, subscribed) });
     } catch (error) {
       const reason: unknown = signal.aborted ? signal.reason : error;
       if (signal.aborted && !(reason instanceof MusterError)) throw reason;
       return this.#answer(asked, [reason], startedMs);
     } finally {
       deadline.end();
-      this.#openings.delete(asked);
+      this.#openings.delete(life);
     }
   }
 
@@ -140,7 +159,7 @@ export class Subscriptions {
   async drain(spreadMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     this.#isClosed = true;
-    for (const { asking } of this.#openings) asking.life.abort(shuttingDown());
+    for (const life of this.#openings) life.abort(shuttingDown());
     const ending = [...this.#streams.keys()].filter(({ outlet }) => outlet.transport === 'sse');
     const startMs = clock.monotonic();
     for (let next = 0; next < ending.length; ) {
@@ -152,44 +171,38 @@ export class Subscriptions {
     }
   }
 
-  #refusalOf({ ready, request: { query, variables } }: StreamAsked): MusterError | undefined {
+  #refusalOf({ ready, request }: StreamAsked): MusterError | undefined {
     const { maxStreams } = this.#options;
     if (this.#isClosed) return shuttingDown();
     if (this.#streams.size + this.#openings.size >= maxStreams)
       return new MusterError('OVERLOADED', `expected at most ${maxStreams} streams in the gateway: try again later`);
-    const length = query.length + (variables === undefined ? 0 : JSON.stringify(variables).length);
+    const length = heldLength(ready, request);
     if (length > maxRequestLength)
       return new MusterError(
         'TOO_COSTLY',
-        `expected a subscription of at most ${maxRequestLength} characters with its variables, got ${length}`,
+        `expected a subscription of at most ${maxRequestLength} characters with its variables but for that of after, got ${length}`,
       );
     return this.#isOutdated({ ready }) ? outdated() : undefined;
   }
 
-  async #carry(
-    asked: StreamAsked,
-    subscribed: Subscribed,
-    { outlet, startedMs }: { readonly outlet: Outlet; readonly startedMs: number },
-  ): Promise<Stream> {
-    const { ready, asking } = asked;
-    const { signal } = asking.life;
-    const membership = this.#groups.join(asked, {
-      subscribed,
-      served: ready.served,
-      caller: asking.caller,
-      contextOf: this.#options.contextOf,
-      masking: this.#masking(asked),
-    });
+  #join(asked: StreamAsked, { execute }: Subscribed): Membership {
+    const { served } = asked.ready;
+    const { contextOf } = this.#options;
+    return this.#groups.join(asked, { execute, served, caller: asked.asking.caller, contextOf, masking: this.#masking(asked) });
+  }
+
+  async #carry(asked: Kept, source: Subscribed['source'], { outlet, startedMs, membership }: Begun): Promise<Stream> {
+    const { signal } = asked.asking.life;
     const entry: Entry = { asked, startedMs, dueMs: startedMs + this.lifetimeMs(), membership, onAbort: () => stream.close() };
     const stream: Stream = new Stream({
       outlet,
       turns: this.#turns,
       group: membership.group,
-      tell: (error) => this.#told(asked, [error]),
+      masking: this.#masking(asked),
       onClosed: (why) => this.#closed(stream, entry, why),
     });
     try {
-      const reader = await subscribed.source.open(stream, signal);
+      const reader = await source.open(stream, signal);
       if (signal.aborted && !stream.isEnded) {
         reader[Symbol.dispose]();
         throw signal.reason;
@@ -204,7 +217,7 @@ export class Subscriptions {
   }
 
   #register(stream: Stream, entry: Entry): void {
-    this.#openings.delete(entry.asked);
+    this.#openings.delete(entry.asked.asking.life);
     this.#streams.set(stream, entry);
     entry.asked.asking.life.signal.addEventListener('abort', entry.onAbort);
     if (stream.outlet.transport === 'sse') this.#lifetimes.add(stream);
@@ -228,7 +241,7 @@ export class Subscriptions {
     stream.end({ reason: 'LIFETIME', last: this.#told(entry.asked, [error]) });
   }
 
-  #isOutdated({ ready }: Pick<StreamAsked, 'ready'>): boolean {
+  #isOutdated({ ready }: Pick<Kept, 'ready'>): boolean {
     return (this.#generations.get(ready.served.schema) ?? 0) <= this.#generation - maxSchemas;
   }
 
@@ -239,20 +252,31 @@ export class Subscriptions {
     return { stage: 'request', code, body };
   }
 
-  #answered({ ready, request, asking }: StreamAsked, startedMs: number, code: string): void {
+  #answered({ ready, request, asking }: Kept, startedMs: number, code: string): void {
     const { requestId, caller, transport } = asking;
     const tookMs = this.#options.clock.monotonic() - startedMs;
     this.#options.onAnswered({ requestId, caller, transport, request, operationType: ready.operation.operation, code, faults: 0, tookMs });
   }
 
-  #told(asked: StreamAsked, errors: readonly unknown[]): FormattedExecutionResult {
+  #told(asked: Pick<Kept, 'asking'>, errors: readonly unknown[]): FormattedExecutionResult {
     const masking = this.#masking(asked);
     return { errors: errors.map((error) => clientError(error, masking)) };
   }
 
-  #masking({ asking }: StreamAsked): MaskOptions {
+  #masking({ asking }: Pick<Kept, 'asking'>): MaskOptions {
     return maskingOf(asking.requestId, this.#options.log);
   }
+}
+
+/** Made here, where nothing else is in sight that would live as long. */
+function keptOf({ ready: { served, operation }, request: { query, operationName }, asking }: StreamAsked): Kept {
+  return { ready: { served, operation }, request: { query, ...(operationName === undefined ? {} : { operationName }) }, asking };
+}
+
+function heldLength({ document, operation }: StreamAsked['ready'], { query, variables = {} }: OperationRequest): number {
+  const cursor = cursorVariableOf(document, operation);
+  const held = Object.entries(variables).filter(([name]) => name !== cursor);
+  return query.length + (held.length === 0 ? 0 : JSON.stringify(Object.fromEntries(held)).length);
 }
 
 function shuttingDown(): MusterError {

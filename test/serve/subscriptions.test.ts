@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { MusterError } from '../../src/core/errors.ts';
 import { fedSchema, HandFedSource } from '../support/hand-fed-streams.ts';
+import { liveHeapBytes } from '../support/heap.ts';
 import { begun, createStreamHarness, type TestStream } from '../support/stream-harness.ts';
 
 const plain = 'subscription { ticks { n } }';
@@ -157,6 +158,21 @@ test.each([
   expect([harness.closed, harness.source.readers.size, harness.fields.executions.get('n')]).toEqual([[code, code], 0, 1]);
 });
 
+test('what is told last has the id of whose stream it is, and so has its line in the log', async () => {
+  const bugs: unknown[] = [];
+  const quiet = () => undefined;
+  const harness = createStreamHarness({ log: { debug: quiet, info: quiet, warn: quiet, error: (fields) => bugs.push(fields) } });
+  const ids = ['one', 'two', 'three'];
+  const streams = await Promise.all(ids.map((requestId) => harness.open('subscription { ticks { n void } }', { requestId })));
+  harness.source.feed({ n: 1 });
+  await harness.settle();
+  expect(streams.map(({ outlet }) => outlet.ending?.last?.errors?.map(({ extensions }) => extensions?.requestId))).toEqual(
+    ids.map((id) => [id]),
+  );
+  expect(bugs).toMatchObject(ids.map((requestId) => ({ requestId })));
+  expect(harness.fields.executions.get('n')).toBe(1);
+});
+
 test('each message has a scope of its own', async () => {
   const harness = createStreamHarness();
   await harness.open(plain);
@@ -226,6 +242,33 @@ test.each([
   expect(opened).toMatchObject({ stage: 'request', code, body: { errors: [{ extensions: { code, requestId: 'request-1' } }] } });
   expect([outlet.ending, harness.source.opened, harness.closed, harness.subscriptions.groups]).toEqual([undefined, 0, [], 0]);
   expect(harness.answered).toMatchObject([{ operationType: 'subscription', code }]);
+});
+
+const resuming = 'subscription ($after: String, $of: String) { ticks(after: $after, of: $of) { n } }';
+
+test('where to go on may be said at length, but nothing else', async () => {
+  const harness = createStreamHarness();
+  const long = 'x'.repeat(300_000);
+  expect(numbers(await harness.open(resuming, { variables: { after: long, of: 'short' } }))).toEqual([]);
+  expect([harness.source.opened, harness.subscriptions.count('sse')]).toEqual([1, 1]);
+  for (const variables of [{ of: long }, { after: long, of: long }, { unknown: long }]) {
+    const { opened } = await harness.open(resuming, { variables });
+    expect(opened).toMatchObject({ code: 'TOO_COSTLY' });
+  }
+  const usedTwice = 'subscription ($after: String) { ticks(after: $after, of: $after) { n } }';
+  expect((await harness.open(usedTwice, { variables: { after: long } })).opened).toMatchObject({ code: 'TOO_COSTLY' });
+});
+
+test('where a stream went on is not kept while it lives', async () => {
+  const harness = createStreamHarness();
+  const before = liveHeapBytes();
+  const streams: TestStream[] = [];
+  for (let count = 0; count < 20; count++) {
+    streams.push(await harness.open(resuming, { variables: { after: Buffer.alloc(4 << 20, count).toString('latin1') } }));
+  }
+  // One of all that are in the group, with which its messages are made.
+  expect(liveHeapBytes() - before).toBeLessThan(10 << 20);
+  expect(harness.subscriptions.count('sse')).toBe(streams.length);
 });
 
 test('a source that cannot be opened is told, and leaves nothing', async () => {

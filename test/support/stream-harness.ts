@@ -61,6 +61,7 @@ export interface StreamChanges {
   readonly variables?: JsonObject;
   readonly operationName?: string;
   readonly caller?: string;
+  readonly requestId?: string;
   readonly transport?: Outlet['transport'];
   readonly life?: AbortController;
 }
@@ -105,9 +106,9 @@ export function createStreamHarness({ maxStreams = 100, log = silentLog }: { rea
       subscriptions.schemaSwapped();
     },
     async open(query: string, changes: StreamChanges = {}): Promise<TestStream> {
-      const { caller = 'local', transport = 'sse', life = new AbortController() } = changes;
+      const { caller = 'local', requestId = 'request-1', transport = 'sse', life = new AbortController() } = changes;
       const outlet = new FakeOutlet(transport);
-      const asking: Asking = { requestId: 'request-1', caller: { key: caller }, transport, life };
+      const asking: Asking = { requestId, caller: { key: caller }, transport, life };
       const opened = await subscriptions.open({ ...prepare(query, changes), asking }, outlet);
       return { outlet, life, opened };
     },
