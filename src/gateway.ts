@@ -11,6 +11,7 @@ import { readToken } from './config/token.ts';
 import type { Clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
 import { clusterName } from './core/names.ts';
+import { Turns } from './core/turns.ts';
 import type { Candidate, ClusterSource } from './fleet/cluster-source.ts';
 import { fixedSource } from './fleet/fixed-source.ts';
 import { createFleet, type Fleet } from './fleet/fleet.ts';
@@ -89,7 +90,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { source, demo } = stack.use(await openSource({ config, clock, log }));
 
   const { sensitiveKinds } = config;
-  const mirrors = stack.use(createMirrors({ clock, log, sensitiveKinds, onReport: (cluster, report) => anomalies.add(cluster, report) }));
+  const turns = new Turns(clock);
+  const mirrors = stack.use(
+    createMirrors({ clock, log, turns, sensitiveKinds, onReport: (cluster, report) => anomalies.add(cluster, report) }),
+  );
   const fleet = stack.use(
     await createFleet({
       sources: [source],
@@ -119,6 +123,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const streams = createStreams(
     {
       budget,
+      turns,
       mirrors,
       access,
       model: () => schema.current().model,

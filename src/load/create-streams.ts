@@ -4,6 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { type ClusterName, clusterName } from '../core/names.ts';
+import { Turns } from '../core/turns.ts';
 import type { MemberSettings } from '../fleet/member.ts';
 import { kindByAnyName } from '../model/any-name.ts';
 import type { Model, ModelKind } from '../model/model.ts';
@@ -14,6 +15,7 @@ import { createQueueBudget, type QueueBudget } from './queue-budget.ts';
 import type { ReadContext } from './reads.ts';
 import { createSeal, foreignCursor, type Seal } from './seal.ts';
 import { createSensitiveKinds, type SensitiveKinds } from './sensitive-kinds.ts';
+import { createSourceBudget, type SourceBudget } from './source-budget.ts';
 import { parseStreamCursor } from './stream-cursor.ts';
 import { changesMessage, jobStatusMessage } from './stream-message.ts';
 import type { ResumePoint } from './stream-openings.ts';
@@ -35,6 +37,10 @@ export interface StreamsOptions {
   readonly sensitiveKinds?: readonly string[];
   /** What all queues of all readers may hold; one of its own by default. */
   readonly budget?: QueueBudget;
+  /** What all views may hold open; one of its own by default. */
+  readonly sources?: SourceBudget;
+  /** The row in which views tell what is new; one of its own by default. */
+  readonly turns?: Turns;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -55,10 +61,11 @@ export interface OwnedStreams extends Streams {
 /** The streams over these mirrors, until the signal aborts: then their views end, without a word to their readers. */
 export function createStreams(options: StreamsOptions, signal: AbortSignal): OwnedStreams {
   const { mirrors, access, settingsOf, sealKey, sensitiveKinds, clock, log, budget = createQueueBudget() } = options;
+  const { turns = new Turns(clock), sources = createSourceBudget() } = options;
   const views = createClusterViews({ mirrors, access, settingsOf });
   const seal = createSeal(sealKey);
   const sensitive = createSensitiveKinds(sensitiveKinds);
-  const surroundings = { mirrors, access, views, seal, sensitive, clock, log };
+  const surroundings = { mirrors, access, views, seal, sensitive, turns, sources, clock, log };
   const changes = createViewRegistry({ surroundings, budget, maker: changesMessage }, signal);
   const jobStatus = createViewRegistry({ surroundings, budget, maker: jobStatusMessage }, signal);
   const check = (context: ReadContext, asked: Omit<Asked, 'context'>) => checkStream({ views, seal, sensitive }, { ...asked, context });

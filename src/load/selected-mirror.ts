@@ -37,8 +37,7 @@ export class SelectedMirror {
     this.#source = sourceOf(lease.mirror, selection);
     this.#matches = createMatcher(this.#source, selection.conditions);
     this.#meaning = meaningOf(selection);
-    const { pull } = lease.mirror.store.follow(hear, this.#life.signal);
-    this.#pull = pull;
+    this.#pull = lease.mirror.store.attend(hear, this.#life.signal);
   }
 
   get mirror(): MirrorReader {

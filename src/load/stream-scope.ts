@@ -29,13 +29,9 @@ export interface AskedScope {
  */
 export function scopeOf(access: Access, asked: AskedScope, signal: AbortSignal): Scope | Promise<Scope> {
   const { caller, clusters, kinds } = asked;
-  const pairs = clusters.flatMap((cluster) => kinds.map((kind) => ({ cluster, kind })));
-  const answers = pairs.map(({ cluster, kind }) => watchableSight(access, { caller, cluster, kind }, signal));
-  const keys = pairs.map(({ cluster, kind }) => sourceKey(cluster, kind));
-  if (answers.some((answer) => answer instanceof Promise)) {
-    return Promise.all(answers).then((sights) => createScope(asked, keys, sights));
-  }
-  return createScope(asked, keys, answers as readonly Sight[]);
+  const answers = clusters.flatMap((cluster) => kinds.map((kind) => watchableSight(access, { caller, cluster, kind }, signal)));
+  if (answers.some((answer) => answer instanceof Promise)) return Promise.all(answers).then((sights) => createScope(asked, sights));
+  return createScope(asked, answers as readonly Sight[]);
 }
 
 /** What may be both listed and watched: the one question of `scopeOf`, of one kind in one cluster. */
@@ -63,9 +59,10 @@ export function compareSights(before: Sight | undefined, now: Sight | undefined)
 
 const everything: Sight = { type: 'all' };
 
-function createScope({ hidden }: AskedScope, keys: readonly string[], sights: readonly Sight[]): Scope {
+function createScope({ hidden, clusters, kinds }: AskedScope, sights: readonly Sight[]): Scope {
   // Says the same of clusters that are still to come, so that where all may see all, nobody's scope changes with the fleet.
   if (!hidden && sights.every(({ type }) => type === 'all')) return { digest: 'all', isEmpty: false, sightOf: () => everything };
+  const keys = clusters.flatMap((cluster) => kinds.map((kind) => sourceKey(cluster, kind)));
   const byKey = new Map(keys.map((key, index) => [key, sights[index]]));
   return {
     digest: digestOf(byKey),

@@ -7,8 +7,9 @@ import type { ResumePoint } from './stream-openings.ts';
 import { ViewReader } from './stream-reader.ts';
 import { type Scope, scopeOf } from './stream-scope.ts';
 import type { ChangesMessage, StreamSource } from './streams.ts';
-import { View, type ViewSurroundings } from './view.ts';
+import { View } from './view.ts';
 import type { ViewQuestion } from './view-sources.ts';
+import type { ViewSurroundings } from './view-surroundings.ts';
 
 /** A stream that was asked for, checked. */
 export interface AskedStream {
@@ -39,7 +40,7 @@ export function createViewRegistry<Message extends ChangesMessage>(
   { surroundings, budget, maker }: ViewRegistryOptions<Message>,
   life: AbortSignal,
 ): ViewRegistry<Message> {
-  const { mirrors, access, log } = surroundings;
+  const { mirrors, access, sources, log } = surroundings;
   const views = new Map<string, View<Message>>();
   const models = createNumbers<Model>();
 
@@ -48,23 +49,25 @@ export function createViewRegistry<Message extends ChangesMessage>(
   });
 
   const scopeNow = ({ kinds, clusters }: ViewQuestion, caller: Caller, signal: AbortSignal): Scope | Promise<Scope> => {
-    const asked = clusters ?? mirrors.clusters().map(({ name }) => name);
+    const asked = clusters ?? [...mirrors.members()];
     const visible = asked.filter((name) => access.maySeeCluster(caller, name));
     return scopeOf(access, { caller, kinds, clusters: visible, hidden: visible.length < asked.length }, signal);
   };
 
-  const viewOf = (asked: Pick<AskedStream, 'model' | 'question'>, scope: Scope): View<Message> => {
+  const viewOf = (asked: Pick<AskedStream, 'model' | 'question'>, scope: Scope, from: 'opening' | 'moving'): View<Message> => {
     const { model, question } = asked;
     const key = JSON.stringify([models.of(model), question.filter, scope.digest]);
     const known = views.get(key);
     if (known !== undefined) return known;
+    // Who moves has had its view until now.
+    if (from === 'opening') sources.admit(question.kinds.length * (question.clusters?.length ?? mirrors.members().size));
     const view = new View<Message>({
       surroundings,
       question,
       scope,
       maker,
       scopeFor: (caller, signal) => scopeNow(question, caller, signal),
-      viewFor: (other) => viewOf(asked, other),
+      viewFor: (other) => viewOf(asked, other, 'moving'),
       onEnd: () => {
         if (views.get(key) === view) views.delete(key);
       },
@@ -76,12 +79,12 @@ export function createViewRegistry<Message extends ChangesMessage>(
   /** Of the clusters that there are when it is known, not of those when it was asked for. */
   const settledScope = async ({ question, caller }: AskedStream, signal: AbortSignal): Promise<Scope> => {
     for (;;) {
-      const members = membersOf(mirrors);
+      const members = mirrors.members();
       const scope = scopeNow(question, caller, signal);
       if (!(scope instanceof Promise)) return scope;
       const known = await scope;
       signal.throwIfAborted();
-      if (membersOf(mirrors) === members) return known;
+      if (mirrors.members() === members) return known;
     }
   };
 
@@ -98,7 +101,7 @@ export function createViewRegistry<Message extends ChangesMessage>(
         const scope = await settledScope(asked, signal);
         if (life.aborted) throw new MusterError('SHUTTING_DOWN', 'the gateway is stopping');
         if (scope.isEmpty) throw new MusterError('FORBIDDEN', 'nothing of what was asked for may be watched in any cluster');
-        const view = viewOf(asked, scope);
+        const view = viewOf(asked, scope, 'opening');
         const { caller, after } = asked;
         const onThrow = (error: unknown) => log.error({ err: error }, 'a listener of a stream threw: its stream was ended');
         const reader = new ViewReader<Message>({ caller, listener, signal, host: view, openShare: budget.open, onThrow, after });
@@ -110,10 +113,6 @@ export function createViewRegistry<Message extends ChangesMessage>(
       for (const view of [...views.values()]) view.modelChanged(model);
     },
   };
-}
-
-function membersOf(mirrors: ViewSurroundings['mirrors']): string {
-  return JSON.stringify(mirrors.clusters().map(({ name }) => name));
 }
 
 /** Tells things apart by a number each. */

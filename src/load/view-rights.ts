@@ -1,4 +1,5 @@
 import type { Access, Caller, Sight } from '../access/access.ts';
+import { MusterError } from '../core/errors.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { ModelKind } from '../model/model.ts';
 import { compareSights, type Scope, watchableSight } from './stream-scope.ts';
@@ -90,4 +91,9 @@ export class ViewRights {
     const now: Sight | Promise<Sight> = watchableSight(this.#options.access, { caller, cluster: cluster.name, kind }, this.#signal);
     return !(now instanceof Promise) && compareSights(this.#options.scope.sightOf(cluster.name, kind), now) === 'less';
   }
+}
+
+/** Why the streams of whoever has lost a right end. */
+export function rightLost(): MusterError {
+  return new MusterError('FORBIDDEN', 'the right to watch some of what is streamed has been lost');
 }

@@ -1,15 +1,12 @@
-import type { Access, Caller } from '../access/access.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Caller } from '../access/access.ts';
 import { MusterError } from '../core/errors.ts';
 import { keyOfKind } from '../core/kinds.ts';
-import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
+import type { Worker } from '../core/turns.ts';
 import type { Model } from '../model/model.ts';
-import type { Mirrors, MirrorsChange } from '../watch/mirrors.ts';
-import type { ClusterViews } from './cluster-views.ts';
+import type { MirrorsChange } from '../watch/mirrors.ts';
 import { CutPace } from './cut-pace.ts';
-import type { Seal, StreamScope } from './seal.ts';
-import type { SensitiveKinds } from './sensitive-kinds.ts';
+import type { StreamScope } from './seal.ts';
 import { audiencesOf } from './stream-audience.ts';
 import { type Position, printStreamCursor, withPositions } from './stream-cursor.ts';
 import type { Draft, Part } from './stream-draft.ts';
@@ -21,20 +18,11 @@ import { createRun, type Known, type Run } from './stream-run.ts';
 import type { Scope } from './stream-scope.ts';
 import type { ChangesMessage } from './streams.ts';
 import { summaryOf } from './tally.ts';
-import { type Verdict, ViewRights } from './view-rights.ts';
+import { type MoveTarget, ViewMoves } from './view-moves.ts';
+import { rightLost, type Verdict, ViewRights } from './view-rights.ts';
 import type { ViewSource } from './view-source.ts';
 import { type Standing, type ViewQuestion, ViewSources } from './view-sources.ts';
-
-/** What all views share. */
-export interface ViewSurroundings {
-  readonly mirrors: Mirrors;
-  readonly access: Access;
-  readonly views: ClusterViews;
-  readonly seal: Seal;
-  readonly sensitive: SensitiveKinds;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+import type { ViewSurroundings } from './view-surroundings.ts';
 
 export interface ViewOptions<Message extends ChangesMessage> {
   readonly surroundings: ViewSurroundings;
@@ -49,17 +37,20 @@ export interface ViewOptions<Message extends ChangesMessage> {
   readonly onEnd: () => void;
 }
 
-/** In one turn. */
-const admittingMs = 5;
+/** Who is let in, in one piece of work. */
+const pieceMs = 2;
+/** Clusters that have changed, in one piece of work. */
+const heardAtOnce = 32;
 const bookmarkEveryMs = 30_000;
 const checkEveryMs = 60_000;
 
 /**
  * What all who ask the same with the same rights are told: the sources' news, cut into batches that are the same objects for all (docs/streams.md 2).
  *
- * Begins with its first reader and ends with its last; nothing is left of it then.
+ * Begins with its first reader and ends with its last; nothing is left of it then. All it does is done in pieces, in the row in which all views
+ * stand: thousands of them take several turns for what concerns them all.
  */
-export class View<Message extends ChangesMessage> implements ReaderHost<Message> {
+export class View<Message extends ChangesMessage> implements ReaderHost<Message>, MoveTarget, Worker {
   readonly #options: ViewOptions<Message>;
   readonly #life = new AbortController();
   readonly #rights: ViewRights;
@@ -67,6 +58,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   readonly #sealScope: StreamScope;
   readonly #pace: CutPace;
   readonly #openings: Openings<Message>;
+  readonly #moves: ViewMoves<Message, View<Message>>;
   /** Who is told. */
   readonly #readers = new Set<ViewReader<Message>>();
   /** Who will be, from the next attempt on. */
@@ -75,12 +67,15 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   readonly #newcomers = new Set<ViewReader<Message>>();
   /** Readers in step that have something of the last batch still to take, and have not paused. */
   readonly #untaken = new Set<ViewReader<Message>>();
+  /** What has become of clusters and mirrors, still to be looked at. */
+  #heard: MirrorsChange[] = [];
+  /** The members, once those who are in no place to see all of them have moved. */
+  #arrived: ReadonlySet<ClusterName> | undefined;
   #standing: Standing;
-  #stirred = false;
 
   constructor(options: ViewOptions<Message>) {
     this.#options = options;
-    const { surroundings, question, scope, scopeFor } = options;
+    const { surroundings, question, scope, scopeFor, viewFor } = options;
     const { access, mirrors, clock } = surroundings;
     this.#sealScope = { stream: question.filter };
     this.#rights = new ViewRights({ access, scope, scopeFor }, this.#life.signal);
@@ -98,18 +93,14 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
       sources: () => this.#sources.all,
       run: (said) => this.#run(said),
     });
-    const attempt = () => this.#guarded(() => this.#attempt());
+    this.#moves = new ViewMoves({ clock, viewFor });
     const onImpatient = () => {
       this.#untaken.clear();
-      attempt();
+      this.#stir();
     };
-    this.#pace = new CutPace({ clock, onElapsed: attempt, onImpatient }, this.#life.signal);
-    mirrors.onChange((change) => this.#guarded(() => this.#heard(change)), this.#life.signal);
+    this.#pace = new CutPace({ clock, onElapsed: () => this.#stir(), onImpatient }, this.#life.signal);
+    mirrors.onChange((change) => this.#hear(change), this.#life.signal);
     void this.#checkNowAndThen();
-  }
-
-  get scope(): Scope {
-    return this.#options.scope;
   }
 
   get readers(): number {
@@ -120,10 +111,12 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   join(reader: ViewReader<Message>): void {
     this.#newcomers.add(reader);
     this.#rights.add(reader.caller);
+    if (this.#newcomers.size > 1) return;
     // Not in this turn: whoever opens a stream has no reader yet.
     setImmediate(() => {
-      if (this.#newcomers.delete(reader)) this.#joining.add(reader);
-      this.#guarded(() => this.#attempt());
+      for (const newcomer of this.#newcomers) this.#joining.add(newcomer);
+      this.#newcomers.clear();
+      this.#stir();
     });
   }
 
@@ -131,7 +124,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     if (!this.#readers.delete(reader) && !this.#joining.delete(reader) && !this.#newcomers.delete(reader)) return;
     this.#rights.remove(reader.caller);
     this.caughtUp(reader);
-    if (this.readers === 0) this.#end();
+    this.endUnread();
   }
 
   fellBehind(reader: ViewReader<Message>): void {
@@ -157,6 +150,15 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     if (isAbsent || isForsaken) this.#endAll(new MusterError('GONE', 'no cluster serves what was asked for any more'));
   }
 
+  prepared(): boolean {
+    if (!this.#sources.areComplete) this.#stir();
+    return this.#sources.areComplete;
+  }
+
+  endUnread(): void {
+    if (this.readers === 0) this.#end();
+  }
+
   /** Ends it without a word to its readers. */
   cease(): void {
     for (const reader of this.#all()) reader[Symbol.dispose]();
@@ -170,7 +172,9 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   #end(): void {
     if (this.#life.signal.aborted) return;
     this.#life.abort();
+    this.#options.surroundings.turns.leave(this);
     this.#sources.end();
+    this.#moves.end();
     this.#options.onEnd();
   }
 
@@ -185,31 +189,56 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
       action();
     } catch (error) {
       this.#options.surroundings.log.error({ err: error, filter: this.#options.question.filter }, 'a view of streams failed and was ended');
-      this.#endAll(new MusterError('UNAVAILABLE', 'this stream has failed: go on with after'));
+      this.#endAll(failed());
     }
   }
 
   #stir(): void {
-    if (this.#stirred) return;
-    this.#stirred = true;
-    queueMicrotask(() => {
-      this.#stirred = false;
-      this.#guarded(() => this.#attempt());
-    });
+    if (!this.#life.signal.aborted) this.#options.surroundings.turns.enter(this);
   }
 
-  /** Cuts if there is news and everybody is ready for it, and lets in who waits for that. */
-  #attempt(): void {
-    if (this.#pace.windowOpen && this.#joining.size === 0) return;
-    this.#sources.pull();
+  /** The next piece of what there is to do. */
+  work(): boolean {
+    let isMore = false;
+    this.#guarded(() => {
+      isMore = this.#proceed();
+    });
+    return isMore && !this.#life.signal.aborted;
+  }
+
+  #proceed(): boolean {
+    for (const change of this.#heard.splice(0, heardAtOnce)) this.#take(change);
+    if (this.#heard.length > 0) return true;
+    if (!this.#sources.areComplete) {
+      this.#sources.begin();
+      if (this.#readers.size === 0) this.#standing = this.#sources.standing;
+      return true;
+    }
+    if (!this.#moves.areDone) {
+      this.#moves.proceed(this.#all(), (reader, target) => this.#move(reader, target));
+      return true;
+    }
+    if (this.#arrived !== undefined) {
+      this.#sources.addMissing(this.#arrived);
+      this.#arrived = undefined;
+      return true;
+    }
+    return this.#attempt();
+  }
+
+  /** Cuts if there is news and everybody is ready for it, and lets in who waits for that. True if there is more to do at once. */
+  #attempt(): boolean {
+    if (this.#pace.windowOpen && this.#joining.size === 0) return false;
+    // What is told first is all there is, also of sources that have said nothing.
+    this.#sources.pull(this.#joining.size > 0 ? 'all' : 'news');
     if (this.#sources.hasNews) {
       if (this.#untaken.size > 0) {
         this.#pace.wait();
-        return;
+        return false;
       }
       this.#cut();
     } else this.#tellBookmark();
-    this.#admit();
+    return this.#admit();
   }
 
   /** Tells all that is new, also to those who have not taken what was told before. */
@@ -240,18 +269,19 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   }
 
   #tellBookmark(): void {
+    if (this.#pace.quietMs < bookmarkEveryMs || this.#untaken.size > 0) return;
     const source = this.#sources.confirmed;
-    if (source === undefined || this.#pace.quietMs < bookmarkEveryMs || this.#untaken.size > 0) return;
+    if (source === undefined) return;
     this.#sources.cut('none');
     this.#standing = this.#sources.standing;
     this.#openings.forget();
     this.#tell([{ source, before: source.known, after: source.known, news: { type: 'confirmed' } }]);
   }
 
-  /** Lets in who waits, as many as there is time for in one turn: to tell what was missed may take a while. */
-  #admit(): void {
+  /** Lets in who waits, as many as there is time for: to tell what was missed may take a while. True if there are more. */
+  #admit(): boolean {
     const { clock } = this.#options.surroundings;
-    const endMs = clock.monotonic() + admittingMs;
+    const endMs = clock.monotonic() + pieceMs;
     const admitted: ViewReader<Message>[] = [];
     for (const reader of this.#joining) {
       this.#joining.delete(reader);
@@ -262,8 +292,8 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
       admitted.push(reader);
       if (clock.monotonic() > endMs) break;
     }
-    if (this.#joining.size > 0) setImmediate(() => this.#guarded(() => this.#attempt()));
     for (const reader of admitted) reader.notify();
+    return this.#joining.size > 0;
   }
 
   #run(said: RunOf): Run<Message> {
@@ -283,8 +313,13 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     });
   }
 
-  #heard(change: MirrorsChange): void {
+  #hear(change: MirrorsChange): void {
     if (!this.#sources.asksFor(change.cluster)) return;
+    this.#heard.push(change);
+    this.#stir();
+  }
+
+  #take(change: MirrorsChange): void {
     if (change.type !== 'joined') {
       this.#sources.heard(change);
       return;
@@ -298,39 +333,36 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     for (;;) {
       await this.#options.surroundings.clock.sleep(checkEveryMs, signal);
       if (signal.aborted) return;
-      this.#guarded(() => {
-        this.#sources.refreshAll();
-        this.#check();
-      });
+      for (const cluster of this.#sources.clusters) this.#heard.push({ type: 'changed', cluster });
+      this.#stir();
+      this.#guarded(() => this.#check());
     }
   }
 
   /** Before a byte of these is told: whoever has lost the right to them is told that alone. */
   #expel(parts: readonly Part[]): void {
     const { mirrors } = this.#options.surroundings;
-    const told = parts.map(({ source }) => source).filter(({ cluster }) => mirrors.cluster(cluster.name) !== undefined);
+    const members = mirrors.members();
+    const told = parts.map(({ source }) => source).filter(({ cluster }) => members.has(cluster.name));
     const lost = this.#rights.lostAmong(told);
     if (lost.size > 0) for (const reader of this.#all()) if (lost.has(reader.caller.key)) reader.end(rightLost());
   }
 
   #check(): void {
     const { mirrors } = this.#options.surroundings;
-    const members = new Set(mirrors.clusters().map(({ name }) => name));
-    const told = [...this.#sources.all.values()];
+    const members = mirrors.members();
     this.#rights.check(
-      told,
-      (cluster) => mirrors.cluster(cluster) !== undefined,
+      [...this.#sources.all.values()],
+      (cluster) => mirrors.members().has(cluster),
       (verdicts) => this.#guarded(() => this.#judge(verdicts, members)),
     );
   }
 
   #judge(verdicts: ReadonlyMap<string, Verdict>, members: ReadonlySet<ClusterName>): void {
-    for (const reader of this.#all()) {
-      const verdict = verdicts.get(reader.caller.key);
-      if (verdict?.type === 'lost') reader.end(rightLost());
-      if (verdict?.type === 'gained') this.#move(reader, this.#options.viewFor(verdict.scope));
-    }
-    if (!this.#life.signal.aborted) this.#sources.addMissing(members);
+    for (const reader of this.#all()) if (verdicts.get(reader.caller.key)?.type === 'lost') reader.end(rightLost());
+    this.#moves.hear(verdicts);
+    this.#arrived = members;
+    this.#stir();
   }
 
   /** The reader goes on in the view of its new scope, told whole of what it sees otherwise now. */
@@ -338,7 +370,8 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     if (this.#readers.has(reader)) {
       // Both as of this moment, so that what it has not been told by the one is what it has not been told by the other.
       this.#settle();
-      target.#settle();
+      target.#guarded(() => target.#settle());
+      if (target.#life.signal.aborted) reader.end(failed());
       if (!reader.ended) target.#adopt(reader, this.#sources.all);
     } else {
       reader.move(target);
@@ -348,7 +381,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   }
 
   #settle(): void {
-    this.#sources.pull();
+    this.#sources.pull('all');
     if (this.#sources.hasNews) this.#cut();
   }
 
@@ -361,6 +394,6 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   }
 }
 
-function rightLost(): MusterError {
-  return new MusterError('FORBIDDEN', 'the right to watch some of what is streamed has been lost');
+function failed(): MusterError {
+  return new MusterError('UNAVAILABLE', 'this stream has failed: go on with after');
 }

@@ -1,5 +1,6 @@
 import type { FormattedExecutionResult, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { MusterError } from '../core/errors.ts';
+import { Turns } from '../core/turns.ts';
 import type { Subscribed } from '../graph/subscribing.ts';
 import { codeOf, maskingOf } from './answer-body.ts';
 import { Beats } from './beats.ts';
@@ -11,7 +12,6 @@ import type { OpenStream, Outlet } from './outlet.ts';
 import type { OperationRequest } from './request-body.ts';
 import { Stream, type StreamEnd } from './stream.ts';
 import { cursorVariableOf, type StreamAsked, StreamGroups } from './stream-groups.ts';
-import { Turns } from './turns.ts';
 
 export interface SubscriptionsOptions extends Omit<OperationsOptions, 'engine'> {
   readonly served: () => ServedSchema;

@@ -66,6 +66,8 @@ export interface StoreReader {
   indexed(index: IndexLookup): readonly KubernetesObject[] | undefined;
   /** Joins the change feed: see `change-feed.ts`. Snapshot and position are taken in one turn. */
   follow(reader: FeedReader, signal: AbortSignal): Following;
+  /** Joins the change feed without a snapshot, at no cost that grows with what is held. @returns `Following.pull`. */
+  attend(reader: FeedReader, signal: AbortSignal): () => void;
   /**
    * What came after that version, for one who resumes: in order, its last version being `version` above. Undefined if the delta is unknown:
    * another epoch, a version older than the history (4,096 changes, 4 MiB, 10 minutes) or not of it, a mirror of single namespaces.

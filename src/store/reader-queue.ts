@@ -13,6 +13,8 @@ type ResetEvent = Extract<StoreEvent, { readonly type: 'reset' }>;
  */
 export interface ReaderQueue {
   readonly empty: boolean;
+  /** Estimated, of what waits one by one: not of diffs. */
+  readonly bytes: number;
   push(change: Change): void;
   /** The diff of a list. It is kept, not copied. */
   pushDiff(diff: readonly Change[]): void;
@@ -25,7 +27,8 @@ export interface ReaderQueue {
 }
 
 /** A batch, and what may wait. */
-const maxEvents = 1_000;
+export const maxBatch = 1_000;
+const maxEvents = maxBatch;
 const maxBytes = 1024 * 1024;
 /** A diff up to this length is merged like single changes. */
 const shortDiff = 100;
@@ -90,6 +93,9 @@ export function createReaderQueue(): ReaderQueue {
   return {
     get empty() {
       return !resetDue && segments.every((segment) => segment.type === 'merged' && segment.waiting.size === 0);
+    },
+    get bytes() {
+      return bytes;
     },
     push,
     pushDiff(diff) {

@@ -3,6 +3,7 @@ import type { Fault } from '../core/faults.ts';
 import { type Log, silentLog } from '../core/log.ts';
 import type { ResourceVersion } from '../core/names.ts';
 import { identityOf, type KubernetesObject } from '../core/objects.ts';
+import type { Turns } from '../core/turns.ts';
 import { type ChangeFeed, createChangeFeed } from './change-feed.ts';
 import { type Change, changeOf } from './changes.ts';
 import { type Contents, createContents } from './contents.ts';
@@ -21,6 +22,8 @@ export interface StoreOptions {
   readonly policy?: HoldingPolicy;
   /** Told of readers that throw; nothing by default. */
   readonly log?: Log;
+  /** The row in which readers are told what changes; one of its own by default. */
+  readonly turns?: Turns;
 }
 
 /**
@@ -29,12 +32,12 @@ export interface StoreOptions {
  * Every change is made in one synchronous turn, indexes, versions and the readers' queues with it. Objects given to it belong to it: they are
  * written to until they are held, and by nobody after that. It has neither timers nor anything else to be ended.
  */
-export function createStore({ epoch, clock, policy = 'parsed', log = silentLog }: StoreOptions): MirrorStore {
+export function createStore({ epoch, clock, policy = 'parsed', log = silentLog, turns }: StoreOptions): MirrorStore {
   const contents = createContents(clock);
   const scopes = createScopes();
   const history = createHistory(clock);
   const snapshot = (): Followed => ({ snapshot: [...objectsOf(contents)], version: scopes.version, epoch: epochOf(mirror) });
-  const feed = createChangeFeed({ clock, log, snapshot });
+  const feed = createChangeFeed({ clock, log, snapshot, turns });
   const mirror: Mirror = {
     contents,
     scopes,
@@ -135,6 +138,7 @@ function readerOf(mirror: Mirror, snapshot: () => Followed): Omit<StoreReader, '
       const pull = feed.follow(reader, signal);
       return { ...snapshot(), pull };
     },
+    attend: feed.follow,
     changesSince(epoch, version) {
       return epoch === epochOf(mirror) && scopes.whole ? history.since(version) : undefined;
     },

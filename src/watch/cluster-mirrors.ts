@@ -150,7 +150,7 @@ export class ClusterMirrors {
   }
 
   #create(resource: ServedResource, key: string): Mirror {
-    const { clock, log, admission, pace, onReport } = this.#wide;
+    const { clock, log, admission, pace, turns, onReport } = this.#wide;
     const { api, breaker } = this.#server;
     const policy = this.#policyOf(key);
     const inMetadata = policy.fill === 'withheld' || policy.form === 'metadata';
@@ -158,7 +158,7 @@ export class ClusterMirrors {
       surroundings: { cluster: this.name, api, breaker, admission, pace, reviews: this.#reviews, clock, log },
       resource,
       policy,
-      store: createStore({ epoch: this.#epochOf(resource, key), clock, log, policy: inMetadata ? 'metadata' : 'parsed' }),
+      store: createStore({ epoch: this.#epochOf(resource, key), clock, log, turns, policy: inMetadata ? 'metadata' : 'parsed' }),
       candidates: () => this.#candidates(),
       candidatesKnown: (signal) => this.#namespacesKnown(signal),
       streaming: () => this.#streaming(resource, key),

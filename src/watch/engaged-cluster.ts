@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/faults.ts';
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
+import type { Turns } from '../core/turns.ts';
 import type { Admission } from './admission.ts';
 import type { IdleMirrors } from './idle-mirrors.ts';
 import type { ClusterPhase, MirrorsChange } from './mirrors.ts';
@@ -27,6 +28,8 @@ export interface FleetWide {
   readonly log: Log;
   readonly admission: Admission;
   readonly pace: Pace;
+  /** The row in which readers of the mirrors are told what changes. */
+  readonly turns: Turns;
   readonly idle: IdleMirrors;
   /** Kinds of which only metadata is mirrored, by `keyOfKind`. */
   readonly sensitiveKinds: ReadonlySet<string>;

@@ -58,7 +58,9 @@ export interface ClusterState {
 
 /** All mirrors of all clusters, for those who read. */
 export interface Mirrors {
-  /** The clusters that are members now, by name in order of code units. */
+  /** The names of the clusters that are members now, in order of code units: the same set until one joins or leaves. */
+  members(): ReadonlySet<ClusterName>;
+  /** What is known of the members now, in that order: some time for each. */
   clusters(): readonly ClusterState[];
   /** Undefined if no such cluster is a member. */
   cluster(name: ClusterName): ClusterState | undefined;

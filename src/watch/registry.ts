@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import { type GroupKind, keyOfKind, type ServedResource } from '../core/kinds.ts';
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
+import { Turns } from '../core/turns.ts';
 import { type AdmissionLimits, admissionLimits, createAdmission } from './admission.ts';
 import { ClusterMirrors } from './cluster-mirrors.ts';
 import type { ClusterProgress, EngagedCluster, FleetWide } from './engaged-cluster.ts';
@@ -21,6 +22,8 @@ export interface MirrorsOptions {
   readonly maxIdleBytes?: number;
   /** What first lists may have in flight; 64 MiB, and two lists per cluster, by default. */
   readonly admission?: AdmissionLimits;
+  /** The row in which readers are told what changes; one of its own by default. */
+  readonly turns?: Turns;
   /** Told of what an operator may want to count. */
   readonly onReport?: (cluster: ClusterName, report: Report) => void;
 }
@@ -54,14 +57,24 @@ class Registry implements MirrorRegistry {
   readonly #life = new AbortController();
   readonly #members = new Map<ClusterName, ClusterMirrors>();
   readonly #callbacks = new Set<(change: MirrorsChange) => void>();
+  #names: ReadonlySet<ClusterName> | undefined;
   #changes = new Map<string, MirrorsChange>();
 
-  constructor({ clock, log, sensitiveKinds = [], maxIdleBytes = defaultIdleBytes, admission = admissionLimits, onReport }: MirrorsOptions) {
+  constructor({
+    clock,
+    log,
+    sensitiveKinds = [],
+    maxIdleBytes = defaultIdleBytes,
+    admission = admissionLimits,
+    turns,
+    onReport,
+  }: MirrorsOptions) {
     this.#wide = {
       clock,
       log,
       admission: createAdmission(admission),
       pace: createPace(clock),
+      turns: turns ?? new Turns(clock),
       idle: createIdleMirrors({ clock, maxBytes: maxIdleBytes }, this.#life.signal),
       sensitiveKinds: new Set(sensitiveKinds),
       onChange: (change) => this.#tell(change),
@@ -79,8 +92,14 @@ class Registry implements MirrorRegistry {
     const crowd = Math.max(0, this.#members.size - startedAtOnce);
     const member = new ClusterMirrors(cluster, this.#wide, crowd * spreadMsPerCluster * this.#wide.clock.random());
     this.#members.set(name, member);
+    this.#names = undefined;
     this.#tell({ type: 'joined', cluster: name });
     signal.addEventListener('abort', () => this.#leave(name, member), { once: true });
+  }
+
+  members(): ReadonlySet<ClusterName> {
+    this.#names ??= new Set(this.#ordered().map(({ name }) => name));
+    return this.#names;
   }
 
   clusters(): readonly ClusterState[] {
@@ -132,6 +151,7 @@ class Registry implements MirrorRegistry {
   #leave(name: ClusterName, member: ClusterMirrors | undefined): void {
     if (member === undefined || this.#members.get(name) !== member) return;
     this.#members.delete(name);
+    this.#names = undefined;
     member.end();
     // What it was about to say of itself is no longer so.
     for (const [key, { cluster, type }] of this.#changes) if (cluster === name && type !== 'joined') this.#changes.delete(key);

@@ -215,6 +215,84 @@ describe('telling', () => {
   });
 });
 
+describe('thousands of readers', () => {
+  /** Time passes only by what readers do: 1 ms each. */
+  function crowd(count: number) {
+    let nowMs = 0;
+    const told: number[] = [];
+    const store = createStore({ epoch: 'e', clock: { ...createManualClock(), monotonic: () => nowMs } });
+    const stop = new AbortController();
+    const batches = Array.from({ length: count }, (): (readonly StoreEvent[])[] => []);
+    const pulls = batches.map((own, index) =>
+      store.attend((events) => {
+        nowMs += 1;
+        own.push(events);
+        told.push(index);
+      }, stop.signal),
+    );
+    const apply = (name: string, version: number) => store.applied(objectOf({ name, version }), versionOf(version), neverAsked);
+    return { store, stop, told, batches, pulls, apply };
+  }
+
+  test('are told over several turns, in order, of what they share', async () => {
+    const { told, batches, apply } = crowd(20);
+    apply('a', 11);
+    await turns(1);
+    expect(told.length).toBeLessThan(8);
+    await turns(10);
+    expect(told).toEqual(Array.from({ length: 20 }, (_, index) => index));
+    expect(new Set(batches.map(([batch]) => batch)).size).toBe(1);
+  });
+
+  test('miss nothing of what comes between their turns, and are told nothing twice', async () => {
+    const { batches, pulls, apply } = crowd(20);
+    apply('a', 11);
+    await turns(1);
+    apply('a', 12);
+    apply('b', 13);
+    pulls[15]?.();
+    apply('b', 14);
+    await turns(20);
+    const states = batches.map((own) => {
+      const seen = own.flat().map((event) => (event.type === 'applied' ? [event.object.metadata.name, event.version] : []));
+      expect(new Set(seen.map(String)).size).toBe(seen.length);
+      return Object.fromEntries(seen);
+    });
+    expect(states).toEqual(Array.from({ length: 20 }, () => ({ a: '12', b: '14' })));
+    expect(batches[15]?.flat().map(printEvent)).toEqual([
+      'applied default/a@11',
+      'applied default/a@12 was @11',
+      'applied default/b@13',
+      'applied default/b@14 was @13',
+    ]);
+  });
+
+  test('who come while something waits are not told it: it is there already', async () => {
+    const { store, stop, apply } = crowd(3);
+    apply('a', 11);
+    const { reader, lines } = recorder();
+    store.attend(reader, stop.signal);
+    apply('a', 12);
+    await turns(10);
+    expect(lines()).toEqual(['applied default/a@12 was @11']);
+  });
+
+  test('who leave too much unread get a reset, once', async () => {
+    const { batches, pulls, apply } = crowd(20);
+    apply('a', 1);
+    await turns(1);
+    // The first one keeps up, so that nothing is merged, and the last one does not.
+    for (let version = 2; version < 8_010; version++) {
+      apply(`p${version}`, version);
+      pulls[0]?.();
+    }
+    await turns(20);
+    expect(batches[0]?.flat().some(({ type }) => type === 'reset')).toBe(false);
+    const last = batches[19]?.flat() ?? [];
+    expect([last.filter(({ type }) => type === 'reset').length, last[0]?.type]).toEqual([1, 'reset']);
+  });
+});
+
 describe('a slow reader', () => {
   function slow(store: MirrorStore, signal: AbortSignal) {
     const batches: (readonly StoreEvent[])[] = [];

@@ -263,6 +263,7 @@ function withoutIndexes(store: StoreReader): StoreReader {
     countIn: store.countIn,
     indexed: () => undefined,
     follow: store.follow,
+    attend: store.attend,
     changesSince: store.changesSince,
   };
 }

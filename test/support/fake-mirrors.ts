@@ -3,6 +3,7 @@ import type { Fault } from '../../src/core/faults.ts';
 import { type GroupKind, keyOfKind, type ServedResource } from '../../src/core/kinds.ts';
 import { type ClusterName, clusterName, parseResourceVersion } from '../../src/core/names.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
+import { Turns } from '../../src/core/turns.ts';
 import type { MirrorStore } from '../../src/store/mirror-store.ts';
 import { createStore } from '../../src/store/store.ts';
 import type { ClusterPhase, ClusterState, MirrorReader, Mirrors, MirrorsChange, SyncState } from '../../src/watch/mirrors.ts';
@@ -47,11 +48,18 @@ export interface FakeMirrors extends Mirrors {
 /** No cluster yet. */
 export function createFakeMirrors(clock: Clock): FakeMirrors {
   const clusters = new Map<ClusterName, Cluster>();
+  const turns = new Turns(clock);
+  let names: ReadonlySet<ClusterName> | undefined;
   const readers = new Set<(change: MirrorsChange) => void>();
   const tell = (change: MirrorsChange) =>
     queueMicrotask(() => {
       for (const reader of [...readers]) reader(change);
     });
+
+  const forget = (name: ClusterName) => {
+    clusters.delete(name);
+    names = undefined;
+  };
 
   return {
     get followers() {
@@ -59,10 +67,15 @@ export function createFakeMirrors(clock: Clock): FakeMirrors {
     },
     join(text, { version = 'v1.36.3' } = {}) {
       const name = clusterName(text);
-      const cluster = createCluster({ name, version, clock, tell, leave: () => clusters.delete(name) });
+      const cluster = createCluster({ name, version, clock, turns, tell, leave: () => forget(name) });
       clusters.set(name, cluster);
+      names = undefined;
       tell({ type: 'joined', cluster: name });
       return cluster.handle;
+    },
+    members: () => {
+      names ??= new Set([...clusters.keys()].sort());
+      return names;
     },
     clusters: () => [...clusters.values()].map(({ state }) => state()).sort((a, b) => (a.name < b.name ? -1 : 1)),
     cluster: (name) => clusters.get(name)?.state(),
@@ -85,6 +98,7 @@ interface ClusterOptions {
   readonly name: ClusterName;
   readonly version: string;
   readonly clock: Clock;
+  readonly turns: Turns;
   readonly tell: (change: MirrorsChange) => void;
   readonly leave: () => void;
 }
@@ -98,7 +112,7 @@ interface Cluster {
   whenDiscovered(signal: AbortSignal): Promise<void>;
 }
 
-function createCluster({ name, version, clock, tell, leave }: ClusterOptions): Cluster {
+function createCluster({ name, version, clock, turns, tell, leave }: ClusterOptions): Cluster {
   const mirrors = new Map<string, FakeMirror>();
   const discovered = createGate();
   let resources: readonly ServedResource[] | undefined;
@@ -112,7 +126,7 @@ function createCluster({ name, version, clock, tell, leave }: ClusterOptions): C
     if (known !== undefined) return known;
     const resource = served(kind);
     if (resource === undefined) throw new Error(`${name} does not serve ${keyOfKind(kind)}`);
-    const made = createMirror({ cluster: name, resource, clock, tell });
+    const made = createMirror({ cluster: name, resource, clock, turns, tell });
     mirrors.set(keyOfKind(kind), made);
     return made;
   }
@@ -166,16 +180,17 @@ interface MirrorOptions {
   readonly cluster: ClusterName;
   readonly resource: ServedResource;
   readonly clock: Clock;
+  readonly turns: Turns;
   readonly tell: (change: MirrorsChange) => void;
 }
 
 /** No two mirrors have one: that of a kind that comes again is another. */
 let epochs = 0;
 
-function createMirror({ cluster, resource, clock, tell }: MirrorOptions): FakeMirror {
+function createMirror({ cluster, resource, clock, turns, tell }: MirrorOptions): FakeMirror {
   const secret = keyOfKind(resource) === 'Secret';
   epochs += 1;
-  const store = createStore({ epoch: `epoch-${epochs}`, clock, policy: secret ? 'metadata' : 'parsed' });
+  const store = createStore({ epoch: `epoch-${epochs}`, clock, turns, policy: secret ? 'metadata' : 'parsed' });
   const settled = createGate();
   let state: SyncState = { phase: 'SYNCING' };
   let version = 100;

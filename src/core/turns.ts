@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from './clock.ts';
 
 /** Somebody who has work to do in small pieces. */
 export interface Worker {
@@ -22,13 +22,15 @@ const fading = 0.95;
 const maxPieces = 512;
 
 /**
- * Shares the process among all who have something to send: they stand in one row, each does one piece and goes to its end. They begin at the end
+ * Shares the process among all who have something to do: they stand in one row, each does one piece and goes to its end. They begin at the end
  * of the turn in which the first one came, and stop after 4 ms, so that sockets are read and timers run between.
  */
 export class Turns {
   readonly #clock: Pick<Clock, 'monotonic'>;
   /** In the order in which they came: who is in it already keeps its place. */
   readonly #row = new Set<Worker>();
+  /** Who comes into it in the next turn. */
+  readonly #next = new Set<Worker>();
   #planned = false;
   /** What was left to the end of this turn, in time. */
   #putOffMs = 0;
@@ -47,8 +49,15 @@ export class Turns {
     queueMicrotask(this.#turn);
   }
 
+  /** Puts it into the row in the next turn of the loop, with all who come in this way: before whoever they wake. */
+  enterNext(worker: Worker): void {
+    if (this.#next.size === 0) setImmediate(this.#enterAll);
+    this.#next.add(worker);
+  }
+
   /** Takes it out of the row. */
   leave(worker: Worker): void {
+    this.#next.delete(worker);
     this.#row.delete(worker);
   }
 
@@ -59,6 +68,11 @@ export class Turns {
   wrote(bytes: number): void {
     this.#putOffMs += bytes * copyMsPerByte;
   }
+
+  readonly #enterAll = (): void => {
+    for (const worker of this.#next) this.enter(worker);
+    this.#next.clear();
+  };
 
   readonly #turn = (): void => {
     const startMs = this.#clock.monotonic();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Turns, type Worker } from '../../src/serve/turns.ts';
+import { Turns, type Worker } from '../../src/core/turns.ts';
 
 /** Time that passes only by work. */
 function createWork() {
