@@ -1,5 +1,6 @@
 import type { Access } from '../access/access.ts';
 import type { Clock } from '../core/clock.ts';
+import { type Log, silentLog } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { Model } from '../model/model.ts';
 import type { Mirrors } from '../watch/mirrors.ts';
@@ -21,10 +22,12 @@ export interface LogsOptions {
   /** What the queues of all streams may hold together; by default one of its own. */
   readonly budget?: QueueBudget;
   readonly clock: Clock;
+  /** Told of listeners that throw; nobody by default. */
+  readonly log?: Log;
 }
 
 /** Logs over these clusters. It owns nothing that has to be ended: each request and each reader gives back what it holds. */
-export function createLogs({ mirrors, access, model, member, budget = createQueueBudget(), clock }: LogsOptions): Logs {
+export function createLogs({ mirrors, access, model, member, budget = createQueueBudget(), clock, log = silentLog }: LogsOptions): Logs {
   const views = createClusterViews({ mirrors, access, settingsOf: (name) => member(name)?.settings });
   const options = { mirrors, access, views, model, member, clock };
   const follows = createUpstreamFollows();
@@ -32,6 +35,6 @@ export function createLogs({ mirrors, access, model, member, budget = createQueu
   return {
     read: (context, selection, extent) => readLogs(options, context, { selection, extent }),
     readOfPod: (context, row, extent) => readOfPod(context, { row, extent }),
-    follow: (context, selection, extent) => followLogs({ ...options, follows, budget }, context, { selection, extent }),
+    follow: (context, selection, extent) => followLogs({ ...options, follows, budget, log }, context, { selection, extent }),
   };
 }

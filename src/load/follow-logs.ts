@@ -1,4 +1,5 @@
 import { MusterError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 import type { ModelKind } from '../model/model.ts';
 import { type CheckedExtent, type CheckedSelection, checkExtent, checkSelection } from './log-arguments.ts';
 import { openLogReader } from './log-reader.ts';
@@ -12,6 +13,7 @@ import type { UpstreamFollows } from './upstream-follows.ts';
 export interface FollowLogsOptions extends ReadLogsOptions {
   readonly follows: UpstreamFollows;
   readonly budget: QueueBudget;
+  readonly log: Log;
 }
 
 /** What is followed, checked. */

@@ -13,6 +13,8 @@ export interface LogOutboxOptions {
   readonly budget: QueueBudget;
   /** Ends the reader: called at most once. */
   readonly end: (reason: MusterError) => void;
+  /** Told of a listener that throws. Does not throw. */
+  readonly onThrow: (error: unknown) => void;
 }
 
 /** Lines of one container gather for so long, once some have just been told: few messages when much is written. */
@@ -81,7 +83,7 @@ export class LogOutbox implements Disposable {
   }
 
   async #tell(): Promise<void> {
-    const { clock, listener } = this.#options;
+    const { clock, listener, onThrow } = this.#options;
     const { signal } = this.#life;
     const waitMs = this.#nextMs - clock.monotonic();
     // At the end of the turn, so that it is never told from within `open` or `take`.
@@ -89,7 +91,11 @@ export class LogOutbox implements Disposable {
     else await new Promise((resolve) => setImmediate(resolve));
     if (signal.aborted || this.#queue.isEmpty) return;
     this.#nextMs = clock.monotonic() + windowMs;
-    listener.ready();
+    try {
+      listener.ready();
+    } catch (error) {
+      onThrow(error);
+    }
   }
 
   #overflow(): void {

@@ -53,7 +53,8 @@ class LogReader implements StreamReader<LogBatchView> {
     this.#asked = asked;
     this.#outer = outer;
     const { clock, budget } = asked.options;
-    this.#outbox = new LogOutbox({ clock, budget, listener: asked.listener, end: (reason) => this.#end(reason) });
+    const end = (reason: MusterError) => this.#end(reason);
+    this.#outbox = new LogOutbox({ clock, budget, listener: asked.listener, end, onThrow: (error) => this.#threw(error) });
     outer.addEventListener('abort', this.#dispose, { once: true });
   }
 
@@ -147,8 +148,19 @@ class LogReader implements StreamReader<LogBatchView> {
     this.#reason = reason;
     setImmediate(() => {
       // Disposed of meanwhile: nobody wants to know.
-      if (this.#reason !== undefined) this.#asked.listener.ended(reason);
+      if (this.#reason === undefined) return;
+      try {
+        this.#asked.listener.ended(reason);
+      } catch (error) {
+        this.#threw(error);
+      }
     });
+  }
+
+  /** A bug in one listener ends its stream, and nothing else. */
+  #threw(error: unknown): void {
+    this.#asked.options.log.error({ err: error }, 'a listener of logs threw: its stream was ended');
+    this[Symbol.dispose]();
   }
 
   #cease(): void {

@@ -12,7 +12,8 @@ function outboxOf(maxBytes: number) {
   const budget = createQueueBudget(maxBytes);
   const reasons: MusterError[] = [];
   const listener = { ready: () => undefined, ended: () => undefined };
-  const outbox = new LogOutbox({ clock: createManualClock(), listener, budget, end: (reason) => void reasons.push(reason) });
+  const end = (reason: MusterError) => void reasons.push(reason);
+  const outbox = new LogOutbox({ clock: createManualClock(), listener, budget, end, onThrow: () => undefined });
   return { budget, outbox, reasons };
 }
 

@@ -66,7 +66,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
   const shared = { mirrors, access, model: () => model, sealKey, sensitiveKinds, clock, log };
   const reads = createReads({ ...shared, member });
   const streams = createStreams({ ...shared, settingsOf: (name) => member(name)?.settings }, new AbortController().signal);
-  const logs = createLogs({ mirrors, access, model: () => model, member, clock });
+  const logs = createLogs({ mirrors, access, model: () => model, member, clock, log });
   const schema = buildGraph(model);
   const gateway = { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 };
   return {
