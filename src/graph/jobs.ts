@@ -169,7 +169,7 @@ function partOf(object: JsonObject, name: string): JsonObject {
   return isJsonObject(part) ? part : {};
 }
 
-/** What is no `Int` reads as absent: a message about 500 Jobs must not go with one strange value. */
+/** What is no `Int` reads as absent: a message about 250 Jobs must not go with one strange value. */
 function intOf(value: Json | undefined): number | undefined {
   return Number.isInteger(value) && typeof value === 'number' && Math.abs(value) < 2 ** 31 ? value : undefined;
 }

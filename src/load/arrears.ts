@@ -11,7 +11,7 @@ import {
   isEmptied,
   isIgnorant,
   type Knowledge,
-  maxLiveChanges,
+  maxObjects,
   type Origin,
   type Part,
 } from './stream-draft.ts';
@@ -113,7 +113,7 @@ export class Arrears {
   }
 
   #takeChanges(): readonly Draft[] {
-    const changes = this.#changes.take(maxLiveChanges);
+    const changes = this.#changes.take(maxObjects);
     const position = this.#changes.size > 0 ? voidPosition : (this.#goal.position ?? this.#known.position);
     const recovered = this.#known.fault !== undefined && this.#goal.fault === undefined;
     const told = changes.length > 0 || recovered;

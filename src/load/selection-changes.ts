@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../core/objects.ts';
 import { keyOfObject } from '../store/changes.ts';
 import type { StoreEvent } from '../store/mirror-store.ts';
 import type { ChangesQueue, ObjectChange } from './changes-queue.ts';
-import { maxLiveChanges } from './stream-draft.ts';
+import { maxObjects } from './stream-draft.ts';
 
 type ObjectEvent = Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>;
 type Matches = (object: KubernetesObject) => boolean;
@@ -36,6 +36,6 @@ export function changeOfTransition({ key, before, after, last }: Transition): Ob
 /** Empties the queue into messages. */
 export function batchesOf(queue: ChangesQueue): readonly (readonly ObjectChange[])[] {
   const batches: (readonly ObjectChange[])[] = [];
-  while (queue.size > 0) batches.push(queue.take(maxLiveChanges));
+  while (queue.size > 0) batches.push(queue.take(maxObjects));
   return batches;
 }

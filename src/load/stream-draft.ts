@@ -59,10 +59,11 @@ export interface Draft {
   readonly position: Position | undefined;
 }
 
-/** Objects of one message of the first state: a chunk takes the generic execution a few milliseconds. */
-export const maxInitialObjects = 250;
-/** Changes of one message. */
-export const maxLiveChanges = 500;
+/**
+ * Objects of one message: executing it takes a few milliseconds. No more in one that changes than in one of the first state: a document that selects
+ * as much of `modified` and `deleted` as of `added` is refused as too costly at once or never, not on the first busy day.
+ */
+export const maxObjects = 250;
 
 const none: readonly never[] = [];
 
@@ -120,9 +121,9 @@ export function isIgnorant({ position, fault }: Knowledge): boolean {
 
 function chunksOf(objects: readonly KubernetesObject[]): readonly (readonly ObjectChange[])[] {
   const chunks: (readonly ObjectChange[])[] = [];
-  for (let start = 0; start < objects.length; start += maxInitialObjects) {
+  for (let start = 0; start < objects.length; start += maxObjects) {
     // The key is only needed where changes are merged.
-    chunks.push(objects.slice(start, start + maxInitialObjects).map((object) => ({ type: 'ADDED', key: '', object })));
+    chunks.push(objects.slice(start, start + maxObjects).map((object) => ({ type: 'ADDED', key: '', object })));
   }
   return chunks;
 }
