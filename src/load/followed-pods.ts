@@ -136,9 +136,10 @@ export class FollowedPods implements Disposable {
   }
 
   #tell(fault: Fault | undefined): void {
+    // That nothing is known yet is no trouble, nor the end of one.
+    if (fault?.code === 'SYNCING') return;
     const what = fault === undefined ? undefined : `${fault.code} ${fault.message}`;
-    // That nothing is known yet is no trouble.
-    const isNews = fault !== undefined && fault.code !== 'SYNCING' && what !== this.#told;
+    const isNews = fault !== undefined && what !== this.#told;
     this.#told = what;
     if (isNews) this.#options.listener.failed(fault);
   }

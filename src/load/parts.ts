@@ -29,7 +29,7 @@ export type Part =
       readonly ask: Ask;
       readonly mirror: MirrorReader;
       readonly sight: Exclude<Sight, { type: 'none' }>;
-      /** `MISSING` too where namespaces that are asked for are not mirrored. */
+      /** `MISSING` too where namespaces that are asked for are not mirrored; with a fault where none was named, and not all are. */
       readonly sync: SyncView;
       /** How true what is held is: that of every row. */
       readonly heldSync: SyncView;
@@ -145,15 +145,20 @@ export function absenceOf(ask: Ask, mirrors: Mirrors): SyncState & { readonly fa
   return { phase: 'MISSING', fault: faultOf(ask, 'NOT_SERVED') };
 }
 
-/** How true an answer from the mirror is: not at all for namespaces that are asked for, are in sight, and are not mirrored. */
+/**
+ * How true an answer from the mirror is: not at all for namespaces that are asked for, are in sight, and are not mirrored. Where none is named, what
+ * is held is as true as it is, and the fault says that it is not all.
+ */
 export function partSyncOf(ask: Ask, mirror: MirrorReader, sight: QuerySight): SyncView {
   const state = mirror.sync();
   const unread = state.fault === undefined ? unreadFaultOf(ask, mirror, sight) : undefined;
-  return syncViewOf(ask, unread === undefined ? state : { phase: 'MISSING', fault: unread });
+  if (unread === undefined) return syncViewOf(ask, state);
+  return syncViewOf(ask, ask.namespaces === undefined ? { ...state, fault: unread } : { phase: 'MISSING', fault: unread });
 }
 
 /** Why nothing is known of some of the namespaces that are asked for. What is not in sight takes no other way than what is absent. */
-export function unreadFaultOf({ namespaces = [] }: Pick<Ask, 'namespaces'>, mirror: MirrorReader, sight: QuerySight): Fault | undefined {
+export function unreadFaultOf({ namespaces }: Pick<Ask, 'namespaces'>, mirror: MirrorReader, sight: QuerySight): Fault | undefined {
+  if (namespaces === undefined) return mirror.unlisted(sight.type === 'all' ? 'all' : sight.namespaces);
   return mirror.unread(sight.type === 'all' ? namespaces : namespaces.filter((namespace) => sight.namespaces.has(namespace)));
 }
 

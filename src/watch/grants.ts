@@ -34,8 +34,10 @@ export interface Grants {
   readonly pending: ReadonlySet<string>;
   /** True if nothing is known of it, or so little that it is worth a question: it was denied 10 s ago or before, or is being asked for. */
   isOpen(namespace: string): boolean;
-  /** True if it was denied, or is being asked for. */
-  knows(namespace: string): boolean;
+  /** It was denied, and that is told until another answer comes. */
+  isDenied(namespace: string): boolean;
+  /** It is being asked for, and somebody waits for the answer. */
+  isAwaited(namespace: string): boolean;
   /** The same namespaces: first those of which nothing is known, then by the age of the refusal, the oldest first. */
   byAge(namespaces: readonly string[]): readonly string[];
   /** It was granted, and yet refused. */
@@ -48,6 +50,8 @@ export interface GrantsOptions {
   readonly surroundings: Surroundings;
   readonly resource: () => ServedResource;
   readonly onGranted: (namespace: string) => void;
+  /** `isNews`: it was not denied before. */
+  readonly onDenied: (namespace: string, isNews: boolean) => void;
   /** After `asking` may have changed. */
   readonly onChange: () => void;
 }
@@ -94,8 +98,12 @@ class AskedGrants implements Grants {
     return deniedMs === undefined || this.#pending.has(namespace) || this.#nowMs() - deniedMs >= deniedForMs;
   }
 
-  knows(namespace: string): boolean {
-    return this.#pending.has(namespace) || this.#denied.has(namespace);
+  isDenied(namespace: string): boolean {
+    return this.#denied.has(namespace);
+  }
+
+  isAwaited(namespace: string): boolean {
+    return this.#awaited.has(namespace);
   }
 
   byAge(namespaces: readonly string[]): readonly string[] {
@@ -136,8 +144,11 @@ class AskedGrants implements Grants {
       this.#unanswered.set(namespace, { ...answer.fault, kind: { group, kind } });
     } else {
       for (const names of [this.#unanswered, this.#pending, this.#awaited]) names.delete(namespace);
-      if (answer.type === 'denied') this.deny(namespace);
-      else {
+      if (answer.type === 'denied') {
+        const isNews = !this.#denied.has(namespace);
+        this.deny(namespace);
+        this.#options.onDenied(namespace, isNews);
+      } else {
         this.#denied.delete(namespace);
         this.#options.onGranted(namespace);
       }

@@ -27,7 +27,7 @@ export interface MirrorOptions {
   readonly candidates: () => readonly string[];
   readonly candidatesKnown: (signal: AbortSignal) => Promise<void> | undefined;
   readonly streaming: () => boolean;
-  /** The phase or its fault has changed, or all namespaces may be listed again. */
+  /** The phase or its fault has changed, or what is `unread`. */
   readonly onSync: (sync: SyncState) => void;
   /** The path answers 404. */
   readonly onMissing: () => void;
@@ -54,6 +54,9 @@ export interface Mirror extends MirrorReader {
   end(fault: Fault): void;
 }
 
+/** Namespaces shown that a message has by name. */
+const mostNamed = 5;
+
 /** Starts at once. */
 export function createMirror(options: MirrorOptions): Mirror {
   const mirror = new RunningMirror(options);
@@ -67,7 +70,7 @@ class RunningMirror implements Mirror {
   #resource: ServedResource;
   #scopes: Scopes | undefined;
   #ended: Fault | undefined;
-  #told: (Pick<SyncState, 'phase' | 'fault'> & { readonly narrow: boolean }) | undefined;
+  #told: (Pick<SyncState, 'phase' | 'fault'> & { readonly verdicts: number }) | undefined;
   #timer: AbortController | undefined;
 
   constructor(options: MirrorOptions) {
@@ -143,11 +146,24 @@ class RunningMirror implements Mirror {
   }
 
   unread(namespaces: readonly string[]): Fault | undefined {
-    const [namespace, ...others] = this.#scopes?.unread(namespaces) ?? [];
-    if (namespace === undefined) return undefined;
-    const what = others.length === 0 ? namespace : `${namespace} and ${others.length} more`;
-    const why = `${this.#resource.resource} may not be listed in all namespaces, and at most ${mostWithNamed} are mirrored one by one`;
-    return this.#fault('TOO_LARGE', `${why}, without ${what}: name fewer, or let the gateway list the kind in all`);
+    const { denied, leftOut } = this.#scopes?.unread(namespaces) ?? { denied: [], leftOut: [] };
+    const plural = this.#resource.resource;
+    if (denied.length > 0) return this.#fault('FORBIDDEN', `${plural} may not be listed in ${someOf(denied, { named: 1 })}`);
+    if (leftOut.length === 0) return undefined;
+    const why = `${plural} may not be listed in all namespaces, and at most ${mostWithNamed} are mirrored one by one`;
+    return this.#fault(
+      'TOO_LARGE',
+      `${why}, without ${someOf(leftOut, { named: 1 })}: name fewer, or let the gateway list the kind in all`,
+    );
+  }
+
+  unlisted(sight: 'all' | ReadonlySet<string>): Fault | undefined {
+    const { refusal, namespaces = [] } = this.#scopes ?? {};
+    if (refusal === undefined || !this.#resource.namespaced) return undefined;
+    const shown = sight === 'all' ? namespaces : namespaces.filter((namespace) => sight.has(namespace));
+    if (sight !== 'all' && shown.length === sight.size) return undefined;
+    const what = shown.length === 0 ? 'nothing is shown' : `what is shown is of ${someOf(shown.toSorted(), { named: mostNamed })}`;
+    return this.#fault('FORBIDDEN', `${this.#resource.resource} may not be listed in all namespaces: ${what}`);
   }
 
   settled(): boolean {
@@ -224,14 +240,14 @@ class RunningMirror implements Mirror {
     if (this.#scopes === undefined) return;
     const { phase, fault, untilMs } = this.#judge();
     const before = this.#told;
-    const narrow = this.#scopes.refusal !== undefined;
-    this.#told = { phase, narrow, ...(fault === undefined ? {} : { fault }) };
+    const { verdicts } = this.#scopes;
+    this.#told = { phase, verdicts, ...(fault === undefined ? {} : { fault }) };
     this.#evaluateAgainAt(untilMs);
     if (before?.phase !== phase || before.fault?.code !== fault?.code) {
       this.#tellReaders(before, { phase, fault });
       this.#options.onSync(this.sync());
-    } else if (before.narrow && !narrow) {
-      // What was `unread` is not so any more.
+    } else if (phase === 'SYNCED' && before.verdicts !== verdicts) {
+      // What was `unread` is not so any more, or for another reason.
       this.#options.onSync(this.sync());
     }
     if (this.settled()) for (const resolve of [...this.#waiters]) resolve();
@@ -273,4 +289,11 @@ class RunningMirror implements Mirror {
       retry: code === 'SYNCING' || code === 'TOO_LARGE' ? 'LATER' : 'NEVER',
     };
   }
+}
+
+/** Namespaces in words: so many by name. */
+function someOf(namespaces: readonly string[], { named }: { readonly named: number }): string {
+  const names = namespaces.slice(0, named).join(', ');
+  const others = namespaces.length - named;
+  return others > 0 ? `${names} and ${others} more` : names;
 }

@@ -23,10 +23,16 @@ export interface MirrorReader {
   /** Faults of parts of it: namespaces that may not be read. */
   faults(): readonly Fault[];
   /**
-   * `TOO_LARGE` if the kind may not be listed in all namespaces, and one of these is neither mirrored nor asked for, as there was no room for it:
-   * that nothing is held of it says nothing. Undefined otherwise.
+   * Where the kind may not be listed in all namespaces, why one of these is not mirrored, so that nothing held of it says nothing: `FORBIDDEN` if
+   * it may not be listed there either, else `TOO_LARGE` as there was no room for it. Undefined otherwise, and while it is being asked for: then
+   * `sync` says so.
    */
   unread(namespaces: readonly string[]): Fault | undefined;
+  /**
+   * `FORBIDDEN` where the kind may not be listed in all namespaces, so that what is held is of some of those in sight: the message says of which,
+   * and names none that is out of sight. Undefined if all in sight are mirrored.
+   */
+  unlisted(sight: 'all' | ReadonlySet<string>): Fault | undefined;
   /** True once the first list is whole, or has failed, or can never come: nothing to wait for. */
   settled(): boolean;
   /** Resolves when settled, or when the signal aborts. */
@@ -84,5 +90,5 @@ export type MirrorsChange =
   | { readonly type: 'left'; readonly cluster: ClusterName }
   /** Phase, faults, version or the served kinds. */
   | { readonly type: 'changed'; readonly cluster: ClusterName }
-  /** One mirror's phase, with its fault; or all namespaces may be listed again. */
+  /** One mirror's phase, with its fault; or what is `unread` of it. */
   | { readonly type: 'mirrored'; readonly cluster: ClusterName; readonly kind: GroupKind; readonly sync: SyncState; readonly size: number };

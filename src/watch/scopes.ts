@@ -47,8 +47,10 @@ export interface Scopes {
    * the bound of 400 that are read or asked for: see `unread`.
    */
   want(namespaces: readonly string[]): void;
-  /** Those of the namespaces of which nothing is known, nor will be as things are: not all may be read, and there was no room for them. */
-  unread(namespaces: readonly string[]): readonly string[];
+  /** Those of the namespaces that are not read, where not all may be: without those of which the answer is awaited. */
+  unread(namespaces: readonly string[]): Unread;
+  /** Another number as soon as `unread` says something else of what was wanted, though neither `facts` nor `asking` do. */
+  readonly verdicts: number;
   /** Namespaces that were just made: rights in them are asked for where not all may be read, again after 5 and 30 s. */
   made(namespaces: readonly string[]): void;
   /** A fresh list of everything, compared by content: the version served, or what is served at one, has changed. */
@@ -56,6 +58,16 @@ export interface Scopes {
   /** Ends all of it at once. */
   stop(): void;
 }
+
+/** Namespaces of which nothing is held, so that there are no objects in them says nothing. */
+export interface Unread {
+  /** They may not be read. */
+  readonly denied: readonly string[];
+  /** There was no room for them: it is not known whether they may be. */
+  readonly leftOut: readonly string[];
+}
+
+const nothingUnread: Unread = { denied: [], leftOut: [] };
 
 /** Begins with all namespaces. */
 export function createScopes(options: ScopesOptions): Scopes {
@@ -92,6 +104,7 @@ class RunningScopes implements Scopes {
   #retryMs = firstRetryMs;
   /** Readers have seen what is held no more: a list "of any version" might bring back what is older. */
   #emptied = false;
+  #verdicts = 0;
 
   constructor(options: ScopesOptions) {
     this.#options = options;
@@ -109,6 +122,10 @@ class RunningScopes implements Scopes {
   get asking(): Asking | undefined {
     if (this.#refused?.undecided === true) return { settled: false };
     return this.#refused?.grants.asking;
+  }
+
+  get verdicts(): number {
+    return this.#verdicts;
   }
 
   begin(): void {
@@ -134,14 +151,21 @@ class RunningScopes implements Scopes {
     // Whoever names a namespace is answered, also where those tried for nobody's sake fill the bound.
     this.#ask(open, { how: 'awaited', most: mostWithNamed });
     // A refusal that is worth another question is no answer to whoever names it now.
-    for (const namespace of open) grants?.forget(namespace);
+    for (const namespace of open) {
+      if (grants?.isDenied(namespace) === true) this.#verdicts++;
+      grants?.forget(namespace);
+    }
     this.#options.onChange();
   }
 
-  unread(namespaces: readonly string[]): readonly string[] {
+  unread(namespaces: readonly string[]): Unread {
     const { grants } = this.#refused ?? {};
-    if (grants === undefined || !this.#resource.namespaced) return [];
-    return namespaces.filter((namespace) => !this.#narrow.has(namespace) && !grants.knows(namespace));
+    if (grants === undefined || !this.#resource.namespaced) return nothingUnread;
+    const missing = namespaces.filter((namespace) => !this.#narrow.has(namespace) && !grants.isAwaited(namespace));
+    return {
+      denied: missing.filter((namespace) => grants.isDenied(namespace)),
+      leftOut: missing.filter((namespace) => !grants.isDenied(namespace)),
+    };
   }
 
   made(namespaces: readonly string[]): void {
@@ -223,8 +247,10 @@ class RunningScopes implements Scopes {
       this.#ask(candidates, { how: 'awaited' });
       void this.#awaitCandidates(this.#refused);
     } else {
+      const { grants } = this.#refused;
       this.#refused.fault = fault;
-      this.#ask(this.#refused.grants.byAge(candidates), { how: 'unhurried' });
+      this.#ask(grants.byAge([...this.#wanted]), { how: 'unhurried', most: mostWithNamed });
+      this.#ask(grants.byAge(candidates), { how: 'unhurried' });
     }
     void this.#tryAgain();
   }
@@ -236,7 +262,11 @@ class RunningScopes implements Scopes {
     const onGranted = (namespace: string) => {
       if (!this.#narrow.has(namespace)) this.#startNarrow(namespace, { recent: this.#emptied });
     };
-    const grants = createGrants({ surroundings, resource, onGranted, onChange }, life.signal);
+    const onDenied = (namespace: string, isNews: boolean) => {
+      if (isNews && this.#wanted.has(namespace)) this.#verdicts++;
+      this.#askLeftOut();
+    };
+    const grants = createGrants({ surroundings, resource, onGranted, onDenied, onChange }, life.signal);
     return { fault, grants, life, undecided: false };
   }
 
@@ -263,11 +293,19 @@ class RunningScopes implements Scopes {
 
   /** The list of all namespaces is whole: in the same turn the narrow scopes end. */
   #widened(): void {
+    if (this.#refused !== undefined) this.#verdicts++;
     this.#refused?.life.abort();
     this.#refused = undefined;
     this.#retryMs = firstRetryMs;
     for (const reflector of this.#narrow.values()) reflector.stop();
     this.#narrow.clear();
+  }
+
+  /** There may be room now for what somebody wanted to see when there was none. */
+  #askLeftOut(): void {
+    const { grants } = this.#refused ?? {};
+    const leftOut = this.unread([...this.#wanted]).leftOut.filter((namespace) => grants?.pending.has(namespace) === false);
+    if (leftOut.length > 0) this.#ask(leftOut, { how: 'unhurried', most: mostWithNamed });
   }
 
   #ask(
@@ -302,6 +340,7 @@ class RunningScopes implements Scopes {
   #narrowRefused(namespace: string, { whole, fault }: ReflectorFacts): void {
     this.#narrow.delete(namespace);
     this.#refused?.grants.deny(namespace);
+    this.#askLeftOut();
     if (!whole || fault === undefined) return;
     this.#empty(fault);
     for (const [other, reflector] of [...this.#narrow]) {

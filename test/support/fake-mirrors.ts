@@ -22,6 +22,8 @@ export interface FakeMirror extends MirrorReader {
   refuse(fault: Fault): void;
   /** From now on there is no room for these namespaces, and for no others: `unread`. */
   leaveOut(...namespaces: readonly string[]): void;
+  /** From now on the kind may be listed in these namespaces alone, by the gateway itself; without any, in all: `unread` and `unlisted`. */
+  confine(...namespaces: readonly string[]): void;
 }
 
 /** A cluster that does what the test says. */
@@ -195,8 +197,10 @@ function createMirror({ cluster, resource, clock, turns, tell }: MirrorOptions):
   let state: SyncState = { phase: 'SYNCING' };
   let version = 100;
   let leftOut: ReadonlySet<string> = new Set();
+  let confines: ReadonlySet<string> | undefined;
   const { group, kind } = resource;
   const tooMany: Fault = { code: 'TOO_LARGE', cluster, kind: { group, kind }, message: 'too many namespaces', retry: 'LATER' };
+  const denied: Fault = { code: 'FORBIDDEN', cluster, kind: { group, kind }, message: 'some namespaces only', retry: 'NEVER' };
   const nextVersion = () => parseResourceVersion(String(++version));
 
   function become(next: SyncState): void {
@@ -216,7 +220,11 @@ function createMirror({ cluster, resource, clock, turns, tell }: MirrorOptions):
     store,
     sync: () => state,
     faults: () => [],
-    unread: (asked) => (asked.some((namespace) => leftOut.has(namespace)) ? tooMany : undefined),
+    unread(asked) {
+      if (confines !== undefined && asked.some((namespace) => confines?.has(namespace) === false)) return denied;
+      return asked.some((namespace) => leftOut.has(namespace)) ? tooMany : undefined;
+    },
+    unlisted: (sight) => (confines === undefined || (sight !== 'all' && sight.isSubsetOf(confines)) ? undefined : denied),
     settled: settled.isOpen,
     whenSettled: settled.passed,
     list(...objects) {
@@ -240,6 +248,10 @@ function createMirror({ cluster, resource, clock, turns, tell }: MirrorOptions):
     refuse: (fault) => become({ phase: 'MISSING', fault }),
     leaveOut(...namespaces) {
       leftOut = new Set(namespaces);
+      become(state);
+    },
+    confine(...namespaces) {
+      confines = namespaces.length === 0 ? undefined : new Set(namespaces);
       become(state);
     },
   };

@@ -95,6 +95,7 @@ function mirrorOf(bytes: () => number, clock: Clock): Mirror {
     sync: () => ({ phase: 'SYNCED' }),
     faults: () => [],
     unread: () => undefined,
+    unlisted: () => undefined,
     settled: () => true,
     whenSettled: () => Promise.resolve(),
     want: () => undefined,

@@ -294,7 +294,7 @@ test('a namespace for which there was no room is a fault until all may be listed
   expect(watching.changes.slice(told)).toContainEqual(expect.objectContaining({ type: 'mirrored', kind: { group: '', kind: 'Pod' } }));
 });
 
-test('a namespace that was denied is no fault; one denied long ago is, where there is no room to ask again', async () => {
+test('a namespace that was denied is a fault, known at once for 10 s, and another where there is no room to ask again', async () => {
   const teams = numbered(399);
   const { watching, mirror, name, north, clock } = await startInShop(['shop', ...teams]);
   await using _ = watching;
@@ -305,10 +305,85 @@ test('a namespace that was denied is no fault; one denied long ago is, where the
   north.permitted = new Set([...(north.permitted ?? []), 'web']);
   await clock.advance(9_999);
   name('web');
-  expect(mirror.unread(['web'])).toBeUndefined();
+  expect(mirror.settled()).toBe(true);
+  expect(mirror.unread(['shop', 'web'])).toEqual({
+    code: 'FORBIDDEN',
+    cluster: 'north',
+    kind: { group: '', kind: 'Pod' },
+    message: 'pods may not be listed in web',
+    retry: 'NEVER',
+  });
+  const told = watching.changes.length;
   await clock.advance(1);
   name('web');
   expect(mirror.unread(['web'])?.code).toBe('TOO_LARGE');
+  await turns();
+  expect(watching.changes.slice(told).map(({ type }) => type)).toContain('mirrored');
+});
+
+test('a namespace for which there was no room is asked for as soon as there is, and what becomes of it is told', async () => {
+  const teams = numbered(399);
+  const { watching, mirror, name, north, clock } = await startInShop(['shop', ...teams]);
+  await using _ = watching;
+  name(...teams);
+  await mirror.whenSettled(signal);
+  name('web', 'none');
+  expect(mirror.unread(['web'])?.code).toBe('TOO_LARGE');
+  const told = watching.changes.length;
+  north.permitted = new Set(['shop', 'web', ...teams.slice(2)]);
+  north.closeWatches('Pod');
+  await clock.advance(60_000);
+  await mirror.whenSettled(signal);
+  expect(mirror.sync().phase).toBe('SYNCED');
+  expect(mirror.unread(['web'])).toBeUndefined();
+  expect(mirror.unread(['team-0', 'none'])).toMatchObject({ code: 'FORBIDDEN', message: 'pods may not be listed in team-0 and 1 more' });
+  expect(mirror.store.namespaces()).toEqual(['shop', 'web']);
+  expect(watching.changes.slice(told).map(({ type }) => type)).toContain('mirrored');
+});
+
+test('a namespace that was denied is found by itself when the right is given, though nobody names it again', async () => {
+  const { watching, mirror, name, north, clock } = await startInShop(['shop']);
+  await using _ = watching;
+  name('web');
+  await mirror.whenSettled(signal);
+  expect(mirror.unread(['web'])?.code).toBe('FORBIDDEN');
+  north.permitted = new Set(['shop', 'web']);
+  await clock.advance(60_000);
+  await mirror.whenSettled(signal);
+  expect(mirror.unread(['web'])).toBeUndefined();
+  expect(mirror.store.namespaces()).toEqual(['shop', 'web']);
+});
+
+test('while a namespace is asked for it is not unread: the mirror is SYNCING', async () => {
+  const { watching, mirror, name } = await startInShop(['shop']);
+  await using _ = watching;
+  name('web');
+  expect(mirror.unread(['web'])).toBeUndefined();
+  expect(mirror.sync().phase).toBe('SYNCING');
+  await mirror.whenSettled(signal);
+  expect(mirror.unread(['web'])?.code).toBe('FORBIDDEN');
+  expect(mirror.sync().phase).toBe('SYNCED');
+});
+
+test('that not all namespaces are listed is told with those that are, as far as they are in sight', async () => {
+  const { watching, mirror, name, north, clock } = await startInShop(['shop', 'web', ...numbered(5)]);
+  await using _ = watching;
+  name('web');
+  await mirror.whenSettled(signal);
+  const whatIsShown = (sight: 'all' | ReadonlySet<string>) => mirror.unlisted(sight)?.message.split(': ')[1];
+  expect(mirror.unlisted('all')).toMatchObject({
+    code: 'FORBIDDEN',
+    message: 'pods may not be listed in all namespaces: what is shown is of shop, web',
+  });
+  expect(whatIsShown(new Set(['web', 'other']))).toBe('what is shown is of web');
+  expect(whatIsShown(new Set(['other']))).toBe('nothing is shown');
+  expect(mirror.unlisted(new Set(['shop', 'web']))).toBeUndefined();
+  name(...numbered(5));
+  await mirror.whenSettled(signal);
+  expect(whatIsShown('all')).toBe('what is shown is of shop, team-0, team-1, team-2, team-3 and 2 more');
+  north.permitted = undefined;
+  await clock.advance(60_000);
+  expect(mirror.unlisted('all')).toBeUndefined();
 });
 
 test('whoever names more namespaces than are tried for nobody is answered of all of them, also at the first question', async () => {
