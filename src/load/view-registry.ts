@@ -67,7 +67,7 @@ export function createViewRegistry<Message extends ChangesMessage>(
       scope,
       maker,
       scopeFor: (caller, signal) => scopeNow(question, caller, signal),
-      viewFor: (other) => viewOf(asked, other, 'moving'),
+      viewFor: (other) => viewOf({ model, question }, other, 'moving'),
       onEnd: () => {
         if (views.get(key) === view) views.delete(key);
       },
