@@ -104,3 +104,88 @@ test('followed logs say it once, and again after another trouble', async () => {
   await graph.clock.advance(1_000);
   expect(messages.map(({ fault }) => fault?.code)).toEqual(['TOO_LARGE', 'UNREACHABLE', 'TOO_LARGE']);
 });
+
+const forbidden = { phase: 'MISSING', fault: { code: 'FORBIDDEN' } };
+const refused = { sync: [forbidden], faults: [{ code: 'FORBIDDEN' }] };
+/** What is shown is true, and not all. */
+const partly = { sync: [{ phase: 'SYNCED', fault: { code: 'FORBIDDEN' } }], faults: [{ code: 'FORBIDDEN' }] };
+
+function startConfined(access?: Access) {
+  const { graph, mirror } = start(access);
+  mirror.confine('shop');
+  return { graph, mirror };
+}
+
+test('a namespace that may not be listed is a fault of a list and of a single object, others are whole', async () => {
+  const { graph } = startConfined();
+  expect(await list(graph, 'namespaces: "batch"')).toEqual({ items: [], ...refused });
+  expect(await list(graph, 'namespaces: ["batch", "shop"]')).toEqual({ items: [shopRow], ...refused });
+  expect(await list(graph, 'namespaces: "shop"')).toEqual({ items: [shopRow], ...whole });
+  const { faults } = await graph.ask('{ pod(cluster: "north", namespace: "batch", name: "b") { metadata { name } } }');
+  expect(faults).toMatchObject([{ fault: { code: 'FORBIDDEN' }, path: ['pod'] }]);
+});
+
+test('a list without namespaces has the rows there are, and the fault that they are not all', async () => {
+  const { graph, mirror } = startConfined();
+  expect(await list(graph, 'first: 9')).toEqual({ items: [shopRow], ...partly });
+  mirror.confine();
+  expect(await list(graph, 'first: 9')).toEqual({ items: [shopRow], ...whole });
+});
+
+test('what the gateway may not list is no fault for whoever sees none of it', async () => {
+  const { graph } = startConfined(createRestrictingAccess({ ann: { north: ['shop'] }, bob: { north: ['shop', 'batch'] } }));
+  for (const args of ['first: 9', 'namespaces: ["shop", "batch"]'])
+    expect(await list(graph, args, 'ann')).toEqual({ items: [shopRow], ...whole });
+  expect(await list(graph, 'first: 9', 'bob')).toEqual({ items: [shopRow], ...partly });
+  expect(await list(graph, 'namespaces: ["shop", "batch"]', 'bob')).toEqual({ items: [shopRow], ...refused });
+});
+
+test.each([
+  ['of a namespace that may not be listed', { namespaces: ['batch', 'shop'] }],
+  ['of all, where not all may be listed', {}],
+])('a stream %s has failed until it may, after SYNCED', async (_what, args) => {
+  const { graph, mirror } = startConfined();
+  const kind = model.kinds.get('Pod');
+  if (kind === undefined) throw new Error('no Pods');
+  const read = await readEagerly(graph.streams.changes(callerNamed('me'), kind, args));
+  await turns();
+  expect(read.lines()).toEqual(['INITIAL north +a', 'SYNCED north', 'FAILED north FORBIDDEN']);
+  mirror.confine();
+  await graph.clock.advance(1_000);
+  expect(read.lines(3)).toEqual(['LIVE north']);
+});
+
+test('Jobs of a cluster where a namespace that was named may not be listed are not counted as exact', async () => {
+  const graph = graphOverMirrors({ model });
+  const north = graph.mirrors.join('north');
+  const jobs = servedAs(model, 'Job.batch');
+  const kind = model.kinds.get('Job.batch');
+  if (kind === undefined) throw new Error('no Jobs');
+  north.discover(jobs);
+  const mirror = north.mirror(jobs);
+  mirror.list(objectNamed('sum', { namespace: 'shop' }));
+  mirror.confine('shop');
+  const read = await readEagerly(graph.streams.jobStatus(callerNamed('me'), kind, { namespaces: ['batch', 'shop'] }));
+  await turns();
+  const last = () => read.messages.at(-1)?.summary;
+  expect(last()).toMatchObject({ total: 1, stale: 1, byCluster: [{ total: 1, sync: forbidden }] });
+  mirror.confine();
+  await graph.clock.advance(1_000);
+  expect(last()).toMatchObject({ total: 1, stale: 0, byCluster: [{ sync: { phase: 'SYNCED' } }] });
+});
+
+test('followed logs say that a namespace may not be listed, once, also when the mirror asks about others meanwhile', async () => {
+  const { graph, mirror } = startConfined();
+  const faults: unknown[] = [];
+  const source = graph.logs.follow(callerNamed('me'), { namespaces: ['batch'] }, {});
+  const ready = () => {
+    for (let message = reader.take(); message !== undefined; message = reader.take()) faults.push(message.fault?.code);
+  };
+  const reader = await source.open({ ready, ended: () => undefined }, new AbortController().signal);
+  await graph.clock.advance(1_000);
+  mirror.await();
+  await graph.clock.advance(1_000);
+  mirror.put(objectNamed('b', { namespace: 'shop' }));
+  await graph.clock.advance(1_000);
+  expect(faults).toEqual(['FORBIDDEN']);
+});

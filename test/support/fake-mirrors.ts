@@ -18,6 +18,8 @@ export interface FakeMirror extends MirrorReader {
   remove(object: KubernetesObject): void;
   /** `STALE` if a list was whole once, else `SYNCING` with this fault: either way there is nothing to wait for. */
   fail(fault: Fault): void;
+  /** What somebody wants to see is being asked for: `SYNCING` until the next change. */
+  await(): void;
   /** Nothing held, nothing to wait for. */
   refuse(fault: Fault): void;
   /** From now on there is no room for these namespaces, and for no others: `unread`. */
@@ -201,6 +203,7 @@ function createMirror({ cluster, resource, clock, turns, tell }: MirrorOptions):
   const { group, kind } = resource;
   const tooMany: Fault = { code: 'TOO_LARGE', cluster, kind: { group, kind }, message: 'too many namespaces', retry: 'LATER' };
   const denied: Fault = { code: 'FORBIDDEN', cluster, kind: { group, kind }, message: 'some namespaces only', retry: 'NEVER' };
+  const asking: Fault = { code: 'SYNCING', cluster, kind: { group, kind }, message: 'not whole yet', retry: 'LATER' };
   const nextVersion = () => parseResourceVersion(String(++version));
 
   function become(next: SyncState): void {
@@ -245,6 +248,7 @@ function createMirror({ cluster, resource, clock, turns, tell }: MirrorOptions):
       store.failed(fault);
       become(state.asOfMs === undefined ? { phase: 'SYNCING', fault } : { ...state, phase: 'STALE', fault });
     },
+    await: () => become({ phase: 'SYNCING', fault: asking }),
     refuse: (fault) => become({ phase: 'MISSING', fault }),
     leaveOut(...namespaces) {
       leftOut = new Set(namespaces);
