@@ -7,10 +7,12 @@ export interface ClusterFault {
   readonly message: string;
   readonly cluster: { readonly name: string };
   readonly kind?: { readonly plural: string } | null;
+  /** What the API server itself said, if it did. */
+  readonly status?: { readonly message: string } | null;
 }
 
 /** The selection of a `ClusterFault`. */
-export const faultFields = 'code message cluster { name } kind { plural }';
+export const faultFields = 'code message cluster { name } kind { plural } status { message }';
 
 /** True of a cluster, not of what was asked of it. */
 const harmless = new Set(['INSECURE', 'DUPLICATE']);
@@ -46,8 +48,10 @@ export class FaultReport {
   }
 }
 
-/** `warning: south: UNREACHABLE the connection was refused`, with the kind where it is about one. A whole line. */
-export function lineOfFault({ code, message, cluster, kind }: ClusterFault): string {
+/** `warning: south: UNREACHABLE the connection was refused`, with the kind where it is about one, and what the API server said. A whole line. */
+export function lineOfFault({ code, message, cluster, kind, status }: ClusterFault): string {
   const subject = kind === undefined || kind === null ? cluster.name : `${cluster.name}: ${kind.plural}`;
-  return `warning: ${printable(`${subject}: ${code} ${message}`)}\n`;
+  const said = status?.message ?? '';
+  const why = said === '' || message.includes(said) ? message : `${message}: ${said}`;
+  return `warning: ${printable(`${subject}: ${code} ${why}`)}\n`;
 }

@@ -1,14 +1,16 @@
 import type { JsonObject } from '../core/json.ts';
 import { type ClusterFault, FaultReport, faultFields } from './cluster-faults.ts';
 import { type Followed, follow } from './follow.ts';
-import { type LogLine, type LogPrinter, type LogSource, nameOfLog } from './log-lines.ts';
+import { type LogLine, type LogPrinter, type LogSource, maxTailLines, nameOfLog } from './log-lines.ts';
 import { LogProgress } from './log-progress.ts';
+import { type LogsAsked, missingLogs } from './missing-logs.ts';
 import type { Session } from './session.ts';
+import { printable } from './table.ts';
 
 /** Which logs to follow, and how much of what was written before. */
 export interface FollowedLogs {
-  readonly selection: JsonObject;
-  readonly extent: { readonly sinceSeconds?: number; readonly tailLines?: number | null };
+  readonly selection: LogsAsked;
+  readonly extent: { readonly sinceSeconds?: number; readonly tailLines?: number };
   readonly printer: LogPrinter;
 }
 
@@ -37,8 +39,10 @@ export async function followLogs(session: Session, { selection, extent, printer 
     if (how === 'first') return { ...selection, ...extent };
     // Nothing told: all that there is was written since, unless old lines were not wanted.
     const since = progress.resume() ?? (extent.tailLines === 0 ? new Date(startMs).toISOString() : null);
-    return { ...selection, sinceTime: since, tailLines: null };
+    return { ...selection, sinceTime: since, tailLines: maxTailLines };
   };
+  if (selection.names !== null || selection.container !== null)
+    for (const line of await missingLogs(session, selection, [])) terminal.err(`warning: ${printable(line)}: waiting for it\n`);
   for await (const event of follow({ open, clock, query, variables, url: gateway.address.url }, signal)) {
     if (event.type !== 'message') {
       tellLoss(terminal, event);

@@ -46,13 +46,17 @@ export function createGatewayClient(address: GatewayAddress, signal: AbortSignal
     address,
     ask,
     async query<Data>(query: string, variables: JsonObject) {
-      const { data, errors } = await ask({ query, variables });
-      const first = errors?.[0];
-      if (first !== undefined) throw failureOf(first);
-      if (data === undefined || data === null) throw new CommandFailure(exitCodes.failed, 'the gateway answered without data');
-      return data as Data;
+      return dataOf<Data>(await ask({ query, variables }));
     },
   };
+}
+
+/** The data of an answer. @throws {CommandFailure} of the first of its errors. */
+export function dataOf<Data>({ data, errors }: Answer): Data {
+  const first = errors?.[0];
+  if (first !== undefined) throw failureOf(first);
+  if (data === undefined || data === null) throw new CommandFailure(exitCodes.failed, 'the gateway answered without data');
+  return data as Data;
 }
 
 /** What the gateway said of the request, as the end of the command: what it cannot understand is a wrong command line. */

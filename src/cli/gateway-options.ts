@@ -54,11 +54,11 @@ export function collected(value: string, before: readonly string[] = []): readon
   return [...before, value];
 }
 
-/** A parser of an option's whole number, of at least `least`. */
-export function wholeNumber(least: number): (value: string) => number {
+/** A parser of an option's whole number, from `least` to `most`. */
+export function wholeNumber(least: number, most: number): (value: string) => number {
   return (value) => {
-    if (/^-?\d{1,9}$/.test(value) && Number(value) >= least) return Number(value);
-    throw new InvalidArgumentError(`Expected a whole number of at least ${least}.`);
+    if (/^-?\d{1,9}$/.test(value) && Number(value) >= least && Number(value) <= most) return Number(value);
+    throw new InvalidArgumentError(`Expected a whole number from ${least} to ${most}.`);
   };
 }
 

@@ -13,6 +13,9 @@ export interface LogLine {
   readonly text: string;
 }
 
+/** Most lines of one log that a gateway tells at once. */
+export const maxTailLines = 10_000;
+
 /** Red is for what is wrong. */
 const colors = [36, 33, 32, 35, 34, 96, 93, 92, 95, 94];
 

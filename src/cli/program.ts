@@ -4,6 +4,7 @@ import { remoteGateway } from '../config/remote-gateway.ts';
 import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
 import { CommandFailure, exitCodes } from './command-failure.ts';
+import { commandFirst } from './command-first.ts';
 import { addClusters } from './commands/clusters.ts';
 import { addList } from './commands/list.ts';
 import { addLogs } from './commands/logs.ts';
@@ -73,9 +74,10 @@ export async function runProgram(args: readonly string[], options: ProgramOption
   const ownOptions = (of: Commander) => new Help().visibleOptions(of);
   program.configureHelp({ visibleOptions: (of) => (of === program ? [...serving.options, ...ownOptions(of)] : ownOptions(of)) });
   try {
-    await program.parseAsync([...args], { from: 'user' });
+    await program.parseAsync([...commandFirst(args, program)], { from: 'user' });
     return exitCode;
   } catch (error) {
+    if (error instanceof CommandFailure) return tell(error, terminal);
     if (!(error instanceof CommanderError)) throw error;
     return error.exitCode === 0 ? exitCodes.good : exitCodes.refused;
   }
@@ -91,11 +93,16 @@ async function runCommand(command: Command, flags: GatewayFlags, options: Progra
     if (signal.aborted) return exitCodes.failed;
     if (!(error instanceof CommandFailure) && !(error instanceof MusterError)) throw error;
     terminal.settle();
-    terminal.err(`muster: ${printable(error.message)}\n`);
-    return error instanceof CommandFailure ? error.exitCode : exitCodes.refused;
+    return tell(error, terminal);
   } finally {
     terminal.settle();
   }
+}
+
+/** Tells it in one line, and what the shell is told. */
+function tell(error: CommandFailure | MusterError, terminal: Terminal): number {
+  terminal.err(`muster: ${printable(error.message)}\n`);
+  return error instanceof CommandFailure ? error.exitCode : exitCodes.refused;
 }
 
 async function askGateway(command: Command, flags: GatewayFlags, options: ProgramOptions): Promise<number> {

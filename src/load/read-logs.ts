@@ -124,8 +124,7 @@ function targetsIn(part: Part, selection: CheckedSelection): readonly LogTarget[
 
 function checkCount(count: number, { limitBytes }: CheckedExtent): void {
   if (count > maxContainers) {
-    const advice = 'narrow it (clusters, namespaces, labels, names, container)';
-    throw new MusterError('TOO_COSTLY', `expected at most ${maxContainers} containers, got ${count} that match: ${advice}`);
+    throw new MusterError('TOO_COSTLY', `expected at most ${maxContainers} containers, got ${count} that match: choose fewer of them`);
   }
   if (count * limitBytes <= maxAnswerBytes) return;
   const most = Math.floor(maxAnswerBytes / count);

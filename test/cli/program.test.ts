@@ -51,7 +51,13 @@ test('reads every flag, those that repeat in their order', async () => {
 
 test.each([
   ['an unknown flag', ['--prot', '4000'], "muster: unknown option '--prot' (Did you mean --port?)\n"],
-  ['an unknown command', ['srve'], /^muster: .*\n$/],
+  ['an unknown command', ['lsit', 'pods'], 'muster: there is no command lsit: did you mean list?\n'],
+  [
+    'one behind flags',
+    ['--context', 'a', '-nshop', '--demo', 'xyzzy'],
+    /^muster: there is no command xyzzy: expected one of serve, clusters, .*\n$/,
+  ],
+  ['what serving takes not', ['serve', 'list'], /^muster: too many arguments for 'serve'.*\n$/],
   ['a flag without its value', ['--port'], "muster: option '--port <number>' argument missing\n"],
   ['a flag of a later release', ['--hub', 'north'], /^muster: unknown option '--hub'.*\n$/],
 ])('refuses %s with one line and exit code 2', async (_, args, message) => {
@@ -76,6 +82,16 @@ test.each([[['--help']], [['help']], [['serve', '--help']]])('helps with every f
     '--config',
   ])
     expect(out.split(`\n  ${flag} `)).toHaveLength(2);
+});
+
+test('flags may stand before their command', async () => {
+  expect((await run('--context', 'a', '--log-level=debug', 'serve', '--port', '0')).flags).toEqual({
+    context: ['a'],
+    logLevel: 'debug',
+    port: '0',
+  });
+  const { out } = await run('--help', 'list');
+  expect(out).toMatch(/^Usage: muster list/);
 });
 
 test('tells its version', async () => {
@@ -128,6 +144,11 @@ describe('a command that asks a gateway', () => {
     expect([code, err]).toEqual([0, 'No clusters found\n']);
     expect(seen).toEqual({ flags: { demo: true, config: 'c' }, authorization: 'Bearer correct-horse', hasEnded: true });
     expect(terminal.statuses).toEqual(['starting: 1 of 1 clusters', 'starting: 1 of 2 clusters, waiting for south (connecting)', '']);
+  });
+
+  test('is found behind flags of its own', async () => {
+    const { code, err } = await runWith(['--gateway', 'ftp://x', '-n', 'list', 'logs', 'web']);
+    expect([code, err]).toEqual([2, expect.stringMatching(/^muster: --gateway: expected a URL/)]);
   });
 
   test('a fleet that is named wins over a gateway of the environment', async () => {

@@ -1,6 +1,7 @@
 import { type Command as Commander, Option } from 'commander';
 import type { JsonObject } from '../../core/json.ts';
 import { type ClusterFault, FaultReport, faultFields } from '../cluster-faults.ts';
+import { CommandFailure, exitCodes } from '../command-failure.ts';
 import {
   type GatewayFlags,
   kindsOf,
@@ -62,6 +63,8 @@ interface Page {
   readonly items: readonly ListedObject[];
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
   readonly faults: readonly ClusterFault[];
+  /** One for each cluster that serves one of the kinds, as far as that is known. */
+  readonly sync: readonly { readonly phase: string }[];
 }
 
 async function listObjects(session: Session, kinds: readonly string[], flags: ListFlags): Promise<number> {
@@ -71,6 +74,7 @@ async function listObjects(session: Session, kinds: readonly string[], flags: Li
   const sink = sinkFor(session, { output: flags.output, isMixed: kinds.length > 1 });
   let count = 0;
   for await (const page of pages(session, kinds, flags)) {
+    if (page.sync.length === 0) throw new CommandFailure(exitCodes.failed, `no cluster serves ${kinds.join(',')}`);
     count += page.items.length;
     faults.push(...page.faults);
     await sink.take(page.items);
@@ -88,7 +92,7 @@ async function* pages({ gateway, clusters }: Session, kinds: readonly string[], 
     $orderBy: [OrderBy!], $first: Int, $after: String) {
     resources(kinds: $kinds, clusters: $clusters, namespaces: $namespaces, labels: $labels, orderBy: $orderBy,
       first: $first, after: $after) {
-      items { ${namedFields} ${extra} } pageInfo { hasNextPage endCursor } faults { ${faultFields} }
+      items { ${namedFields} ${extra} } pageInfo { hasNextPage endCursor } faults { ${faultFields} } sync { phase }
     }
   }`;
   // As kubectl prints several kinds: one after the other.

@@ -1,8 +1,10 @@
 import { type Command as Commander, InvalidArgumentError } from 'commander';
+import type { JsonObject } from '../../core/json.ts';
 import { parseDuration } from '../../core/json-values.ts';
 import { type ClusterFault, FaultReport, faultFields } from '../cluster-faults.ts';
 import { CommandFailure, exitCodes } from '../command-failure.ts';
 import { followLogs } from '../follow-logs.ts';
+import { type Answer, dataOf } from '../gateway-client.ts';
 import {
   type GatewayFlags,
   type Run,
@@ -12,8 +14,10 @@ import {
   withGatewayOptions,
   withSelection,
 } from '../gateway-options.ts';
-import { type LogLine, LogPrinter, type LogSource, nameOfLog } from '../log-lines.ts';
+import { type LogLine, LogPrinter, type LogSource, maxTailLines, nameOfLog } from '../log-lines.ts';
+import { type LogsAsked, missingLogs } from '../missing-logs.ts';
 import type { Session } from '../session.ts';
+import { printable } from '../table.ts';
 
 type LogsFlags = GatewayFlags &
   SelectionFlags & {
@@ -29,11 +33,12 @@ const help = `
 Each line says where it comes from: CLUSTER/NAMESPACE/POD/CONTAINER. Without -c
 all containers of a Pod are read, at most 20 in all. Those of a Job over all
 clusters:
-  muster logs -l job-name=nightly -f
+  muster logs -l job-name=tax-tables
 
 With -f also Pods that appear later are followed, until it is interrupted; a
 lost connection is made again, and no line is told twice.
-Exits with 1 if a container of a cluster named by --context could not be read.`;
+Exits with 1 if a Pod or container that was named does not exist, and if a
+cluster named by --context could not tell.`;
 
 /** `muster logs`: what containers of all clusters wrote. */
 export function addLogs(program: Commander, run: Run): void {
@@ -46,7 +51,11 @@ export function addLogs(program: Commander, run: Run): void {
     .option('-f, --follow', 'go on with what is written from now on')
     .option('-p, --previous', "of the containers' run before this one")
     .option('--since <duration>', 'only lines of the last 5m, 90s, 1h30m', seconds)
-    .option('--tail <lines>', 'at most so many lines of each, the last ones; -1 for all (default: 200, with -f 10)', wholeNumber(-1))
+    .option(
+      '--tail <lines>',
+      'at most so many lines of each, the last ones; -1 for as many as there may be, 10000 (default: 200, with -f 10)',
+      wholeNumber(-1, maxTailLines),
+    )
     .option('--timestamps', 'the time of each line')
     .addHelpText('after', help)
     .action((pods: readonly string[], flags: LogsFlags) => run(flags, (session) => showLogs(session, pods, flags)));
@@ -57,23 +66,31 @@ async function showLogs(session: Session, pods: readonly string[], flags: LogsFl
     throw new CommandFailure(exitCodes.refused, 'expected the name of a Pod, or -l with labels of Pods');
   if (flags.follow === true && flags.previous === true)
     throw new CommandFailure(exitCodes.refused, 'expected --previous or --follow, got both: what has ended cannot be followed');
-  const selection = {
+  const selection: LogsAsked = {
     clusters: session.clusters,
     ...selectionOf(flags),
-    names: pods.length === 0 ? null : pods.map((pod) => pod.replace(/^(?:pods?|po)\//, '')),
+    names: pods.length === 0 ? null : pods.map(podName),
     container: flags.container ?? null,
   };
   const extent = {
     ...(flags.since === undefined ? {} : { sinceSeconds: flags.since }),
-    ...(flags.tail === undefined ? {} : { tailLines: flags.tail === -1 ? null : flags.tail }),
+    ...(flags.tail === undefined ? {} : { tailLines: flags.tail === -1 ? maxTailLines : flags.tail }),
   };
   const printer = new LogPrinter({ hasColor: session.terminal.hasColor, hasTimes: flags.timestamps === true });
   if (flags.follow === true) return followLogs(session, { selection, extent, printer });
   return readLogs(session, {
-    variables: { ...selection, ...extent, previous: flags.previous === true },
+    asked: selection,
+    extent: { ...extent, previous: flags.previous === true },
     printer,
     hasTimes: flags.timestamps === true,
   });
+}
+
+/** `web` of `pod/web`. Whose Pods are meant by other kinds, labels say. */
+function podName(word: string): string {
+  const name = word.replace(/^(?:pods?|po)\//, '');
+  if (name.includes('/')) throw new CommandFailure(exitCodes.refused, `expected the name of a Pod, or -l with labels of Pods, got ${word}`);
+  return name;
 }
 
 interface PodLog extends LogSource {
@@ -84,13 +101,15 @@ interface PodLog extends LogSource {
 }
 
 interface Reading {
-  readonly variables: Parameters<Session['gateway']['query']>[1];
+  readonly asked: LogsAsked;
+  readonly extent: JsonObject;
   readonly printer: LogPrinter;
   readonly hasTimes: boolean;
 }
 
 /** Text is cheaper than lines, and there may be more of it in an answer. */
-async function readLogs({ gateway, terminal, clusters }: Session, { variables, printer, hasTimes }: Reading): Promise<number> {
+async function readLogs(session: Session, { asked, extent, printer, hasTimes }: Reading): Promise<number> {
+  const { gateway, terminal } = session;
   const query = `query ($clusters: [String!], $namespaces: [String!], $labels: String, $names: [String!], $container: String, $previous: Boolean,
     $sinceSeconds: Int, $tailLines: Int = 200) {
     podLogs(clusters: $clusters, namespaces: $namespaces, labels: $labels, names: $names, container: $container, previous: $previous,
@@ -98,16 +117,37 @@ async function readLogs({ gateway, terminal, clusters }: Session, { variables, p
       cluster { name } namespace pod container ${hasTimes ? 'lines { time text }' : 'text'} truncated fault { ${faultFields} }
     }
   }`;
-  const { podLogs } = await gateway.query<{ readonly podLogs: readonly PodLog[] }>(query, variables);
+  const answer = await gateway.ask({ query, variables: { ...asked, ...extent } });
+  const { podLogs } = dataOf<{ readonly podLogs: readonly PodLog[] }>(answer);
   printer.expect(podLogs);
-  const report = new FaultReport({ terminal, clusters });
+  const report = new FaultReport(session);
   for (const log of podLogs) {
     await terminal.out(printer.print(log, log.lines ?? linesOf(log.text ?? '')));
     if (log.truncated) terminal.err(`warning: ${nameOfLog(log)}: there is more: the end is missing\n`);
     if (log.fault !== null) report.tell([{ ...log.fault, cluster: { name: nameOfLog(log) }, kind: null }]);
   }
-  if (podLogs.length === 0) terminal.err('No containers found\n');
-  return report.exitCode();
+  report.tell(unknownPods(answer));
+  const missing = await missingLogs(session, asked, podLogs);
+  for (const line of missing) terminal.err(`muster: ${printable(line)}\n`);
+  if (podLogs.length === 0 && missing.length === 0) terminal.err('No containers found\n');
+  return missing.length > 0 ? exitCodes.failed : report.exitCode();
+}
+
+/** Clusters whose Pods are not known stand beside the data: they have no log that could say so. */
+function unknownPods({ extensions }: Answer): readonly ClusterFault[] {
+  interface Reported {
+    readonly code: string;
+    readonly message: string;
+    readonly cluster: string;
+    readonly kind: string | null;
+  }
+  const faults = (extensions?.faults ?? []) as unknown as readonly Reported[];
+  return faults.map(({ code, message, cluster, kind }) => ({
+    code,
+    message,
+    cluster: { name: cluster },
+    kind: kind === null ? null : { plural: 'pods' },
+  }));
 }
 
 function linesOf(text: string): readonly LogLine[] {

@@ -100,6 +100,19 @@ test('says that there is nothing, as kubectl does', async () => {
   expect(await list('jobs')).toEqual({ code: 0, out: '', err: 'No resources found\n' });
 });
 
+test('a kind that no cluster serves any more is a failure', async () => {
+  const names = { plural: 'gizmos', singular: 'gizmo', kind: 'Gizmo' };
+  const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } };
+  const metadata = { name: 'gizmos.example.com' };
+  const spec = { group: 'example.com', scope: 'Namespaced', names, versions: [version] };
+  gateway.cluster('south').define({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata, spec });
+  const isSaid = (text: string) => async () => (await list('gizmos')).err.includes(text);
+  await gateway.until(isSaid('No resources found'));
+  gateway.cluster('south').remove({ group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' }, metadata.name);
+  await gateway.until(isSaid('no cluster serves'), 600_000);
+  expect(await list('gizmos')).toEqual({ code: 1, out: '', err: 'muster: no cluster serves gizmos\n' });
+});
+
 test('goes through all pages', async () => {
   for (let at = 0; at < 1_203; at++)
     gateway.cluster('south').put({ apiVersion: 'v1', kind: 'Secret', metadata: { name: `s-${at}`, namespace: 'many' } });

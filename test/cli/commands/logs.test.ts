@@ -6,9 +6,28 @@ import { startGateway, type TestGateway } from '../../support/start-gateway.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  gateway = await startGateway({ north: [], south: [] });
+  gateway = await startGateway({
+    north: [node, pod('web'), pod('api'), pod('starting', { phase: 'Pending', reason: 'ImagePullBackOff' })],
+    south: [node, pod('web')],
+  });
+  for (const name of ['north', 'south']) gateway.cluster(name).writeLog({ namespace: 'shop', pod: 'web', container: 'app' }, `of ${name}`);
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
+
+const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'worker' } };
+
+function pod(name: string, waiting?: { readonly phase: string; readonly reason: string }) {
+  const state = waiting === undefined ? { running: {} } : { waiting: { reason: waiting.reason } };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'shop', labels: { app: name } },
+    spec: { nodeName: 'worker', initContainers: [{ name: 'init', image: 'i' }], containers: [{ name: 'app', image: 'a' }] },
+    status: { phase: waiting?.phase ?? 'Running', containerStatuses: [{ name: 'app', restartCount: 0, state }] },
+  };
+}
+
+const logs = (...args: string[]) => runCli(gateway, ['logs', ...args]);
 
 function following(args: readonly string[], options: CliOptions = {}) {
   const script = createScriptedStreams();
@@ -75,7 +94,8 @@ describe('followed', () => {
     );
     await until(({ written }) => written.includes('two'));
     expect(terminal.written).toBe('north/shop/web/app 2026-01-01T00:00:01.5Z one\nnorth/shop/web/app 2026-01-01T00:00:02Z two\n');
-    expect(asked[1]?.variables).toMatchObject({ labels: 'app=web', sinceTime: '2026-01-01T00:00:01.500Z', tailLines: null });
+    // All that was written meanwhile, as far as a gateway tells at once.
+    expect(asked[1]?.variables).toMatchObject({ labels: 'app=web', sinceTime: '2026-01-01T00:00:01.500Z', tailLines: 10_000 });
     expect(asked[1]?.variables).not.toHaveProperty('sinceSeconds');
     stop();
     await ended();
@@ -104,11 +124,84 @@ describe('followed', () => {
   });
 });
 
+describe('what was named and does not exist is told, and is a failure', () => {
+  test.each([
+    ['a Pod that is nowhere', ['nosuch'], 'there is no Pod nosuch'],
+    ['one that is elsewhere', ['api', '-n', 'shop', '--context', 'south'], 'there is no Pod api in shop of south'],
+    ['one that has other labels', ['pod/api', '-l', 'app=web'], 'there is no Pod api with app=web'],
+    ['a container of a Pod', ['web', '-c', 'nosuch'], 'expected a container of the Pod web (init, app), got nosuch'],
+    ['a container of labels', ['-l', 'app=web', '-c', 'nosuch'], 'expected a container of the Pods (init, app), got nosuch'],
+  ])('%s', async (_, args, line) => {
+    expect(await logs(...args)).toEqual({ code: 1, out: '', err: `muster: ${line}\n` });
+  });
+
+  test('beside what does', async () => {
+    const { code, out, err } = await logs('web', 'nosuch', 'neither', '-c', 'app');
+    expect([code, out]).toEqual([1, 'north/shop/web/app of north\nsouth/shop/web/app of south\n']);
+    expect(err).toBe('muster: there is no Pod nosuch\nmuster: there is no Pod neither\n');
+  });
+
+  test('but not that no Pod has the labels', async () => {
+    expect(await logs('-l', 'app=nosuch')).toEqual({ code: 0, out: '', err: 'No containers found\n' });
+    expect(await logs('-l', 'app=nosuch', '-c', 'app')).toEqual({ code: 0, out: '', err: 'No containers found\n' });
+  });
+
+  test('who follows waits for it, and is told so', async () => {
+    const { send, until, stop, ended, terminal } = following(['web', 'nosuch', '-c', 'app']);
+    send('podLogs', batch('web', [['2026-01-01T00:00:01Z', 'one']]));
+    await until(({ written }) => written.includes('one'));
+    expect(terminal.told).toBe('warning: there is no Pod nosuch: waiting for it\n');
+    stop();
+    await ended();
+  });
+});
+
+test('what the API server says of a container is told', async () => {
+  const { code, err } = await logs('starting', '-c', 'app');
+  expect(code).toBe(0);
+  expect(err).toMatch(/^warning: north\/shop\/starting\/app: NOT_FOUND .+: container "app" in pod "starting" is waiting to start: .+\n$/);
+  expect((await logs('starting', '-c', 'app', '--context', 'north')).code).toBe(1);
+});
+
+test('--tail -1 tells more than is told by default', async () => {
+  const lines = Array.from({ length: 300 }, (_, at) => `line ${at}`);
+  gateway.cluster('north').writeLog({ namespace: 'shop', pod: 'api', container: 'app' }, ...lines);
+  const count = async (...args: string[]) => (await logs('api', '-c', 'app', ...args)).out.split('\n').length - 1;
+  expect([await count(), await count('--tail', '-1'), await count('--tail', '3')]).toEqual([200, 300, 3]);
+});
+
+describe('a cluster whose Pods are not known', () => {
+  let half: TestGateway;
+  beforeAll(async () => {
+    half = await startGateway(
+      { north: [node, pod('web')], south: [] },
+      { before: (cluster) => void cluster('south').forbid({ resource: 'pods' }) },
+    );
+    half.cluster('north').writeLog({ namespace: 'shop', pod: 'web', container: 'app' }, 'one');
+  });
+  afterAll(() => half[Symbol.asyncDispose]());
+
+  test('is told, beside the logs of the others, and is a failure if it was named', async () => {
+    const all = await runCli(half, ['logs', '-l', 'app=web', '-c', 'app']);
+    expect(all).toEqual({ code: 0, out: 'north/shop/web/app one\n', err: expect.stringMatching(/^warning: south: pods: FORBIDDEN .+\n$/) });
+    const named = await runCli(half, ['logs', '-l', 'app=web', '--context', 'south']);
+    expect([named.code, named.out]).toEqual([1, '']);
+    expect(named.err).toMatch(/^warning: south: pods: FORBIDDEN .+\nNo containers found\n$/);
+  });
+
+  test('is told with what its API server said', async () => {
+    const { err } = await runCli(half, ['list', 'pods', '-o', 'name']);
+    expect(err).toMatch(/^warning: south: pods: FORBIDDEN .+: pods is forbidden: .+\n$/);
+  });
+});
+
 test.each([
   ['neither Pod nor labels', ['logs'], 'muster: expected the name of a Pod, or -l with labels of Pods\n'],
   ['to follow what has ended', ['logs', 'web', '-f', '-p'], /^muster: expected --previous or --follow, got both.*\n$/],
   ['a length of time that is none', ['logs', 'web', '--since', '5'], /^muster: .*Expected a length of time such as 90s, 5m or 1h30m.\n$/],
-  ['a number that is none', ['logs', 'web', '--tail', '-2'], /^muster: .*Expected a whole number of at least -1.\n$/],
+  ['more than a log tells at once', ['logs', 'web', '--tail', '10001'], /^muster: .*Expected a whole number from -1 to 10000.\n$/],
+  ['what is no Pod', ['logs', 'deploy/cart'], 'muster: expected the name of a Pod, or -l with labels of Pods, got deploy/cart\n'],
+  ['a number that is none', ['logs', 'web', '--tail', '-2'], /^muster: .*Expected a whole number from -1 to 10000.\n$/],
 ])('refuses %s', async (_, args, line) => {
   const { code, err } = await runCli(gateway, args);
   expect(code).toBe(2);

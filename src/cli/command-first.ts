@@ -1,0 +1,41 @@
+import type { Command as Commander } from 'commander';
+import { nearest } from '../core/nearest.ts';
+import { CommandFailure, exitCodes } from './command-failure.ts';
+
+/**
+ * The arguments with the command in front: flags may stand before it, as with kubectl. As they came where none is named, or where a flag before
+ * it is none of ours.
+ *
+ * @param program With all its commands.
+ * @throws {CommandFailure} for a word that is no command.
+ */
+export function commandFirst(args: readonly string[], { commands }: Commander): readonly string[] {
+  const at = firstWord(args, flagsOf(commands));
+  const word = at === undefined ? undefined : args[at];
+  if (at === undefined || word === undefined) return args;
+  const names = [...commands.flatMap((command) => [command.name(), ...command.aliases()]), 'help'];
+  if (names.includes(word)) return [word, ...args.slice(0, at), ...args.slice(at + 1)];
+  const near = nearest(word, names);
+  const hint = near === undefined ? `expected one of ${names.join(', ')}` : `did you mean ${near}?`;
+  throw new CommandFailure(exitCodes.refused, `there is no command ${word}: ${hint}`);
+}
+
+/** Where it is. Undefined if there is none, or none that is surely one. */
+function firstWord(args: readonly string[], flags: ReadonlyMap<string, boolean>): number | undefined {
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at] ?? '';
+    if (!arg.startsWith('-')) return at;
+    const [name = '', value] = arg.startsWith('--') ? arg.split(/=(.*)/s) : [arg.slice(0, 2), arg.slice(2) || undefined];
+    const hasValue = flags.get(name);
+    if (hasValue === undefined) return undefined;
+    if (hasValue && value === undefined) at++;
+  }
+  return undefined;
+}
+
+/** Whether they have a value, by each of their names. */
+function flagsOf(commands: readonly Commander[]): ReadonlyMap<string, boolean> {
+  const own = commands.flatMap((command) => command.options).map(({ short, long, required }) => ({ names: [short, long], required }));
+  const all = [...own, { names: ['-h', '--help'], required: false }];
+  return new Map(all.flatMap(({ names, required }) => names.flatMap((name) => (name === undefined ? [] : [[name, required] as const]))));
+}
