@@ -32,7 +32,10 @@ function addQuery({ pothos }: GraphBuilder, log: ObjectRefOf<PodLogView>): void 
         ...extentArguments(t.arg),
         previous: t.arg.boolean({ defaultValue: false, description: "Of the container's run before this one." }),
         tailLines: t.arg.int({ defaultValue: 200, description: 'At most so many lines of each, the last ones.' }),
-        limitBytes: t.arg.int({ defaultValue: 1_048_576, description: 'At most so many bytes of each.' }),
+        limitBytes: t.arg.int({
+          defaultValue: 1_048_576,
+          description: 'At most so many bytes of each, with the time of every line (31 bytes), also where it is not asked for.',
+        }),
       },
       ...personal,
       resolve: async (_root, args, context, { path }) => {
@@ -84,7 +87,7 @@ function addField({ pothos }: GraphBuilder, pod: ObjectRefOf<Row>, log: ObjectRe
 
 function containerArguments(arg: RootFields['arg']) {
   return {
-    clusters: arg.stringList({ description: 'Only these clusters; absent, all.' }),
+    clusters: arg.stringList({ description: 'Only these clusters; absent, all; empty, none.' }),
     namespaces: arg.stringList({ description: 'Only these namespaces.' }),
     labels: arg.string({ description: 'Only of Pods with such labels: what kubectl takes after `-l`.' }),
     names: arg.stringList({ description: 'Only of Pods of these names.' }),

@@ -5,7 +5,7 @@ type ArgumentBuilder = RootFields['arg'];
 /** What narrows a list and a stream alike: one component of a client serves both, of every kind. */
 export function selectionArguments(arg: ArgumentBuilder, types: GraphBuilder['types']) {
   return {
-    clusters: arg.stringList({ description: 'Only these clusters; absent, all that serve the kind.' }),
+    clusters: arg.stringList({ description: 'Only these clusters; absent, all that serve the kind; empty, none.' }),
     namespaces: arg.stringList({ description: 'Only these namespaces.' }),
     labels: arg.string({ description: 'Only what has such labels: what kubectl takes after `-l`.' }),
     where: arg({ type: types.where, description: 'Only what passes this filter.' }),
