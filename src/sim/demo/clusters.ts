@@ -34,7 +34,7 @@ function europe(nowMs: number): DemoCluster {
       ...payments.flatMap((program) => make.deployment(program)),
       ...stores.flatMap((program) => make.statefulSet(program)),
       make.cronJob({ ...exporter, name: 'price-sync', image: 'price-sync:2.8.1' }, '*/2 * * * *'),
-      make.cronJob({ ...exporter, name: 'nightly-report', image: 'reports:5.0.3' }, '15 2 * * *'),
+      make.cronJob({ ...exporter, name: 'nightly-report', image: 'reports:5.0.3', batch: 'nightly' }, '15 2 * * *'),
       make.job({ ...exporter, name: 'invoice-export-2026-10', outcome: 'failed', ageDays: 0.2 }),
       make.job({ ...exporter, name: 'search-reindex', ageDays: 1.1 }, { completions: 4, parallelism: 2 }),
       ...settings(make.created(200)),

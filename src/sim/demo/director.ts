@@ -8,14 +8,17 @@ import { Workloads } from './workloads.ts';
 
 /** Between two things that somebody does in a cluster of the demo, in milliseconds. */
 const pauseMs = { least: 3_000, most: 9_000 } as const;
+/** How many Pods of the nightly Job have to succeed: fewer in each cluster than in the one before, all of them not more than logs are read at once. */
+const nightlyPods: Readonly<Record<string, number>> = { 'eu-prod': 6, 'us-prod': 4, staging: 3 };
 /** How long a node stays away. */
 const absenceMs = 20_000;
 
 /**
- * What people and programs do in a demo cluster, every few seconds, until the signal aborts: they release new images, scale, run Jobs of which
- * some fail, lose a node for a while. The cluster's own life answers.
+ * What people and programs do in a demo cluster until the signal aborts: at once they run the nightly Job, which is one in all clusters; then, every
+ * few seconds, they release new images, scale, run Jobs of which some fail, lose a node for a while. The cluster's own life answers.
  */
 export async function keepBusy(cluster: SimCluster, clock: Clock, signal: AbortSignal): Promise<void> {
+  runNightly(cluster, clock);
   const acts = [release, release, scale, scale, runJob, runJob, produce, produce, loseNode];
   while (!signal.aborted) {
     await clock.sleep(pauseMs.least + clock.random() * (pauseMs.most - pauseMs.least), signal);
@@ -47,6 +50,20 @@ function scale(cluster: SimCluster, clock: Clock): void {
   if (deployment === undefined) return;
   const replicas = (numberAt(deployment.spec, 'replicas') ?? 1) + (clock.random() < 0.5 ? -1 : 1);
   cluster.put({ ...deployment, spec: { ...objectAt(deployment.spec), replicas: Math.min(6, Math.max(1, replicas)) } });
+}
+
+/** A Job that is there to be watched from its beginning to its end, half a minute later. */
+function runNightly(cluster: SimCluster, clock: Clock): void {
+  const program = {
+    name: 'invoice-run',
+    namespace: 'batch',
+    image: 'invoices:4.2.0',
+    team: 'finance',
+    ageDays: 0,
+    cpu: '100m',
+    batch: 'nightly',
+  };
+  cluster.put(new Workloads(clock.now()).job(program, { parallelism: 2, completions: nightlyPods[cluster.name] ?? 1 }));
 }
 
 /** A Job that is gone two minutes after its end; one of four fails. */

@@ -19,6 +19,8 @@ export interface Program {
   readonly outcome?: 'crash' | 'no-image' | 'failed' | 'forever';
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeSelector?: Readonly<Record<string, string>>;
+  /** Of Jobs that belong together, over all clusters: the label `batch` of them and their Pods. */
+  readonly batch?: string;
 }
 
 const registry = 'registry.shop.example';
@@ -72,17 +74,18 @@ export class Workloads {
       concurrencyPolicy: 'Forbid',
       successfulJobsHistoryLimit: 3,
       failedJobsHistoryLimit: 1,
-      jobTemplate: { metadata: { labels: { app: program.name } }, spec: jobSpecOf(program, {}) },
+      jobTemplate: { metadata: { labels: { app: program.name, ...batchOf(program) } }, spec: jobSpecOf(program, {}) },
     };
     return { apiVersion: 'batch/v1', kind: 'CronJob', metadata: this.#metadata(program), spec };
   }
 
-  #metadata({ name, namespace, team, ageDays }: Program): KubernetesObject['metadata'] {
+  #metadata(program: Program): KubernetesObject['metadata'] {
+    const { name, namespace, team, ageDays } = program;
     return {
       name,
       namespace,
       creationTimestamp: this.created(ageDays),
-      labels: { 'app.kubernetes.io/name': name, 'app.kubernetes.io/part-of': namespace, team },
+      labels: { app: name, 'app.kubernetes.io/name': name, 'app.kubernetes.io/part-of': namespace, team, ...batchOf(program) },
       annotations: { 'shop.example/owner': `${team}@shop.example` },
     };
   }
@@ -122,11 +125,15 @@ function templateOf(program: Program, restartPolicy = 'Always'): JsonObject {
   };
   return {
     metadata: {
-      labels: { app: name, 'app.kubernetes.io/version': version, team },
+      labels: { app: name, 'app.kubernetes.io/version': version, team, ...batchOf(program) },
       annotations: { 'prometheus.io/scrape': 'true', ...(outcome === undefined ? {} : { 'sim/outcome': outcome }) },
     },
     spec: { containers: [container], restartPolicy, ...(nodeSelector === undefined ? {} : { nodeSelector }) },
   };
+}
+
+function batchOf({ batch }: Program): { readonly batch?: string } {
+  return batch === undefined ? {} : { batch };
 }
 
 function doubled(quantity: string): string {

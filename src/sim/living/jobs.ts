@@ -48,7 +48,14 @@ function parallelism(job: KubernetesObject): number {
 }
 
 function attempt(world: World, job: KubernetesObject): void {
-  const labels = { 'batch.kubernetes.io/job-name': job.metadata.name, 'batch.kubernetes.io/controller-uid': job.metadata.uid ?? '' };
+  const [name, uid] = [job.metadata.name, job.metadata.uid ?? ''];
+  const labels = {
+    'batch.kubernetes.io/job-name': name,
+    'batch.kubernetes.io/controller-uid': uid,
+    // As they were called before, which is still what people type.
+    'job-name': name,
+    'controller-uid': uid,
+  };
   const restartPolicy = textAt(job.spec, 'template', 'spec', 'restartPolicy') ?? 'Never';
   const pod = podOf(job, { name: `${job.metadata.name}-${suffix(world)}`, labels, extraSpec: { restartPolicy } }, world);
   world.put(pod);
