@@ -237,6 +237,7 @@ test('whoever follows is told that it is true again after a right was lost in on
   expect(mirror.store.namespaces()).toEqual(['shop']);
   expect(follower.content()).toEqual(contentOf(mirror.store.objects()));
   expect(follower.events.map(({ type }) => type).at(-1)).toBe('synced');
+  expect(mirror.unread(['web'])?.code).toBe('FORBIDDEN');
 });
 
 test.each([
@@ -341,13 +342,47 @@ test('a namespace for which there was no room is asked for as soon as there is, 
   expect(watching.changes.slice(told).map(({ type }) => type)).toContain('mirrored');
 });
 
-test('a namespace that was denied is found by itself when the right is given, though nobody names it again', async () => {
-  const { watching, mirror, name, north, clock } = await startInShop(['shop']);
+test('that a namespace is denied for which there was no room is told when it is known', async () => {
+  let held = false;
+  let answer: () => void = () => undefined;
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  const slowReviews = ({ api }: FakeCluster): ClusterApi => ({
+    ...api,
+    async send(request, aborted) {
+      if (held && request.path.at(-1) === 'selfsubjectaccessreviews') await answered;
+      return api.send(request, aborted);
+    },
+  });
+  const teams = numbered(399);
+  const { watching, mirror, name, north, clock } = await startInShop(['shop', ...teams], slowReviews);
   await using _ = watching;
-  name('web');
+  name(...teams);
+  await mirror.whenSettled(signal);
+  name('none');
+  held = true;
+  north.permitted = new Set(['shop', ...teams.slice(1)]);
+  north.closeWatches('Pod');
+  await clock.advance(60_000);
+  expect(mirror.sync().phase).toBe('SYNCED');
+  expect(mirror.unread(['none'])?.code).toBe('TOO_LARGE');
+  const told = watching.changes.length;
+  answer();
+  await turns(10);
+  expect(mirror.unread(['none'])?.code).toBe('FORBIDDEN');
+  expect(watching.changes.slice(told).map(({ type }) => type)).toContain('mirrored');
+});
+
+test.each([
+  ['few are read', 0],
+  ['more are read than are tried for nobody', 300],
+])('a namespace that was denied is found by itself when the right is given, though nobody names it again: %s', async (_what, count) => {
+  const teams = numbered(count);
+  const { watching, mirror, name, north, clock } = await startInShop(['shop', ...teams]);
+  await using _ = watching;
+  name('web', ...teams);
   await mirror.whenSettled(signal);
   expect(mirror.unread(['web'])?.code).toBe('FORBIDDEN');
-  north.permitted = new Set(['shop', 'web']);
+  north.permitted = new Set(['shop', 'web', ...teams]);
   await clock.advance(60_000);
   await mirror.whenSettled(signal);
   expect(mirror.unread(['web'])).toBeUndefined();
