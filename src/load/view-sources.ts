@@ -127,13 +127,16 @@ export class ViewSources {
     }
   }
 
-  /** Makes some of those that are missing. */
-  begin(): void {
+  /** Makes some of those that are missing. Where nobody is told, what these know need not wait for the turn in which the first ones are. */
+  begin(readers: 'some' | 'none'): void {
     const { scope, sources } = this.#options;
     for (const [cluster, kind] of this.#missing.splice(0, atOnce)) if (!this.#add(cluster, kind, scope)) sources.add(-1);
+    if (readers === 'some') return;
+    this.pull('news');
+    this.cut('none');
   }
 
-  /** What has become of a cluster, but for new ones: what of those may be seen is asked first. */
+  /** What has become of a cluster. What may be seen of new ones is asked before they are added. */
   heard(change: MirrorsChange): void {
     if (change.type === 'mirrored') this.#all.get(sourceKey(change.cluster, change.kind))?.judge();
     else this.refresh(change.cluster);

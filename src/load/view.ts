@@ -210,7 +210,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     for (const change of this.#heard.splice(0, heardAtOnce)) this.#take(change);
     if (this.#heard.length > 0) return true;
     if (!this.#sources.areComplete) {
-      this.#sources.begin();
+      this.#sources.begin(this.#readers.size > 0 ? 'some' : 'none');
       if (this.#readers.size === 0) this.#standing = this.#sources.standing;
       return true;
     }
@@ -320,12 +320,8 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   }
 
   #take(change: MirrorsChange): void {
-    if (change.type !== 'joined') {
-      this.#sources.heard(change);
-      return;
-    }
-    this.#sources.refresh(change.cluster);
-    this.#check();
+    this.#sources.heard(change);
+    if (change.type === 'joined') this.#check();
   }
 
   async #checkNowAndThen(): Promise<void> {
