@@ -33,7 +33,7 @@ const help = `
 Each line says where it comes from: CLUSTER/NAMESPACE/POD/CONTAINER. Without -c
 all containers of a Pod are read, at most 20 in all. Those of a Job over all
 clusters:
-  muster logs -l job-name=tax-tables
+  muster logs -l job-name=invoice-run -f
 
 With -f also Pods that appear later are followed, until it is interrupted; a
 lost connection is made again, and no line is told twice.
