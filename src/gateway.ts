@@ -136,7 +136,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     },
     ending.signal,
   );
-  const logs = createLogs({ mirrors, access, model: () => schema.current().model, member: (name) => fleet.member(name), budget, clock, log });
+  const logs = createLogs({
+    mirrors,
+    access,
+    model: () => schema.current().model,
+    member: (name) => fleet.member(name),
+    budget,
+    clock,
+    log,
+  });
   const contextOf = ({ served, ...read }: OperationScope): GraphContext => ({
     reads,
     streams,
