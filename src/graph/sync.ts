@@ -30,7 +30,7 @@ export function addSync({ pothos, types }: GraphBuilder): void {
       }),
       fault: t.field({
         type: types.fault,
-        description: 'Why it is not `SYNCED`.',
+        description: 'Why it is not `SYNCED`; or, where it is, of which namespaces alone, if no more may be listed.',
         resolve: ({ cluster, fault }) => fault && faultIn(cluster, fault),
       }),
     }),
