@@ -21,12 +21,10 @@ const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${p
 const main = `
   await using nothing = { [Symbol.asyncDispose]: async () => undefined };
   const [how, ...rest] = process.argv.slice(2);
+  if (how === 'wait') process.on('SIGTERM', () => process.exit(7));
   console.log(JSON.stringify([Number.parseInt(process.versions.node) >= 24, how, ...rest]));
   if (how === 'exit') process.exitCode = Number(rest[0]);
-  if (how === 'wait') {
-    process.on('SIGTERM', () => process.exit(7));
-    setInterval(() => undefined, 60_000);
-  }
+  if (how === 'wait') setInterval(() => undefined, 60_000);
   if (how === 'die') process.kill(process.pid, 'SIGKILL');
 `;
 
