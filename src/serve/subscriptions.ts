@@ -148,8 +148,8 @@ export class Subscriptions {
     if (this.#generation > 0 && this.#generations.get(schema) === this.#generation) return;
     this.#generation++;
     this.#generations.set(schema, this.#generation);
-    for (const [stream, { asked }] of this.#streams)
-      if (this.#isOutdated(asked)) stream.end({ reason: 'GONE', last: this.#told(asked, [outdated()]) });
+    const ending = this.#streams.entries().filter(([, { asked }]) => this.#isOutdated(asked));
+    this.#endInTurns([...ending].reverse());
   }
 
   /**
@@ -169,6 +169,17 @@ export class Subscriptions {
       next = due;
       if (next < ending.length) await clock.sleep(sliceMs, signal);
     }
+  }
+
+  /** Thousands of them end one after the other, each with its last words, while others have their turns. */
+  #endInTurns(ending: (readonly [Stream, Entry])[]): void {
+    if (ending.length === 0) return;
+    const work = (): boolean => {
+      const [stream, entry] = ending.pop() ?? [];
+      if (entry !== undefined) stream?.end({ reason: 'GONE', last: this.#told(entry.asked, [outdated()]) });
+      return ending.length > 0;
+    };
+    this.#turns.enter({ work });
   }
 
   #refusalOf({ ready, request }: StreamAsked): MusterError | undefined {

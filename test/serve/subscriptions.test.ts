@@ -356,10 +356,12 @@ test('streams keep their schema, until three newer ones serve', async () => {
   await harness.settle();
   expect([numbers(old), old.outlet.ending, second.outlet.ending]).toEqual([[1], undefined, undefined]);
   harness.swap(other());
+  await harness.settle();
   expect([old.outlet.code, second.outlet.ending]).toEqual(['GONE', undefined]);
   expect(old.outlet.ending?.last?.errors?.[0]?.message).toContain('`after`');
   expect(harness.subscriptions.groups).toBe(1);
   harness.swap(other());
+  await harness.settle();
   expect(second.outlet.code).toBe('GONE');
 });
 
