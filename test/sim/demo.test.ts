@@ -40,7 +40,7 @@ test('runs from its first moment, and some of it is unhealthy', async () => {
   expect([...reasons]).toEqual(expect.arrayContaining(['BackOff', 'FailedScheduling', 'BackoffLimitExceeded', 'Failed']));
 });
 
-test('keeps moving without growing', async () => {
+test('keeps moving without growing', { timeout: 120_000 }, async () => {
   const { clock, fleet: started } = await start(3);
   await using fleet = started;
   const count = () =>
