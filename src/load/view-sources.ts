@@ -8,7 +8,7 @@ import type { ClusterViews } from './cluster-views.ts';
 import type { ClusterView, SyncView } from './reads.ts';
 import type { SensitiveKinds } from './sensitive-kinds.ts';
 import type { SourceBudget } from './source-budget.ts';
-import { sourceKey, type Vector } from './stream-cursor.ts';
+import { type Position, sourceKey, type Vector } from './stream-cursor.ts';
 import type { Part } from './stream-draft.ts';
 import type { Scope } from './stream-scope.ts';
 import type { Counts, PhaseCounts } from './tally.ts';
@@ -66,8 +66,9 @@ export class ViewSources {
   /** The how-many-eth each is: the order in which they speak. */
   readonly #places = new Map<ViewSource, number>();
   #place = 0;
-  /** Replaced, never written to: messages are made of it later. */
-  #vector: Vector = new Map();
+  #vector = new Map<string, Position>();
+  /** Messages are made of it later: it is not written to any more. */
+  #isGivenOut = false;
 
   /** None yet: `begin`. */
   constructor(options: ViewSourcesOptions) {
@@ -97,7 +98,8 @@ export class ViewSources {
   }
 
   get standing(): Standing {
-    const vector = this.#vector;
+    const vector: Vector = this.#vector;
+    this.#isGivenOut = true;
     if (!this.#options.question.tallied) return { vector, counts: new Map(), syncs: [] };
     const counts = new Map<ClusterName, PhaseCounts>();
     for (const { name, tally } of this.#all.values()) if (tally !== undefined) counts.set(name, tally.counts);
@@ -191,7 +193,9 @@ export class ViewSources {
 
   #know(cut: readonly ViewSource[]): void {
     if (cut.length === 0) return;
-    const vector = new Map(this.#vector);
+    if (this.#isGivenOut) this.#vector = new Map(this.#vector);
+    this.#isGivenOut = false;
+    const vector = this.#vector;
     for (const { key, known } of cut) {
       if (known.position === undefined) vector.delete(key);
       else vector.set(key, known.position);

@@ -211,7 +211,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     if (this.#heard.length > 0) return true;
     if (!this.#sources.areComplete) {
       this.#sources.begin(this.#readers.size > 0 ? 'some' : 'none');
-      if (this.#readers.size === 0) this.#standing = this.#sources.standing;
+      if (this.#readers.size === 0 && this.#sources.areComplete) this.#standing = this.#sources.standing;
       return true;
     }
     if (!this.#moves.areDone) {
