@@ -242,8 +242,8 @@ async function prepare() {
   const baseline = readFile(new URL('../schema/kubernetes.json', import.meta.url), 'utf8').then((text) => parseModel(JSON.parse(text)));
   const [{ createReads }, { createStreams }, { createLogs }, { createLiveSchema }, { serve }, examples] = await Promise.all([
     import('./load/create-reads.ts'),
-    import('./load/create-streams.ts'),
-    import('./load/create-logs.ts'),
+    import('./load/streams/create-streams.ts'),
+    import('./load/logs/create-logs.ts'),
     import('./graph/live-schema.ts'),
     import('./serve/serve.ts'),
     import('./serve/examples.ts'),

@@ -1,6 +1,6 @@
 import { keyOfKind } from '../core/kinds.ts';
 import type { Row } from '../load/reads.ts';
-import type { ChangesMessage, ChangeType } from '../load/streams.ts';
+import type { ChangesMessage, ChangeType } from '../load/streams/streams.ts';
 import { charged } from './budget.ts';
 import type { GraphBuilder, ObjectRefOf } from './builder.ts';
 import type { GraphContext } from './context.ts';

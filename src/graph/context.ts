@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts';
-import type { Logs } from '../load/logs.ts';
+import type { Logs } from '../load/logs/logs.ts';
 import type { ReadContext, Reads } from '../load/reads.ts';
-import type { Streams } from '../load/streams.ts';
+import type { Streams } from '../load/streams/streams.ts';
 import type { Budget } from './budget.ts';
 
 /** What the gateway says of itself: `Query.gateway`. */

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { type JobPhase, jobPhases, phaseOfJob } from '../load/job-phase.ts';
 import type { Row } from '../load/reads.ts';
-import type { JobClusterCountView, JobPhaseCountView, JobStatusMessage, JobSummaryView } from '../load/streams.ts';
+import type { JobClusterCountView, JobPhaseCountView, JobStatusMessage, JobSummaryView } from '../load/streams/streams.ts';
 import type { ModelKind } from '../model/model.ts';
 import { charged } from './budget.ts';
 import type { GraphBuilder, ObjectRefOf } from './builder.ts';

@@ -1,5 +1,5 @@
 import { responsePathAsArray } from 'graphql';
-import type { LogBatchView, LogLineView, PodLogView } from '../load/logs.ts';
+import type { LogBatchView, LogLineView, PodLogView } from '../load/logs/logs.ts';
 import type { Row } from '../load/reads.ts';
 import { charged, charsPerObject, costOfText } from './budget.ts';
 import type { GraphBuilder, ObjectRefOf, RootFields } from './builder.ts';

@@ -1,7 +1,7 @@
 import type { FormattedExecutionResult } from 'graphql';
 import type { MusterError } from '../core/errors.ts';
 import type { Turns, Worker } from '../core/turns.ts';
-import type { StreamListener, StreamReader } from '../load/streams.ts';
+import type { StreamListener, StreamReader } from '../load/streams/streams.ts';
 import { clientError, type MaskOptions } from './masking.ts';
 import type { OpenStream, Outlet } from './outlet.ts';
 import type { Rendering, StreamGroup } from './stream-group.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Fault } from '../../src/core/faults.ts';
 import { createBudget, maxObjects } from '../../src/graph/budget.ts';
 import type { GraphContext } from '../../src/graph/context.ts';
-import type { LogBatchView, LogLineView, Logs, PodLogView } from '../../src/load/logs.ts';
+import type { LogBatchView, LogLineView, Logs, PodLogView } from '../../src/load/logs/logs.ts';
 import { graphOfMessages, messageOf, named, nowMs, rowIn, viewOf } from '../support/graph-messages.ts';
 import { objectNamed } from '../support/kubernetes-objects.ts';
 

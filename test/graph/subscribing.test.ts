@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { MusterError } from '../../src/core/errors.ts';
 import type { buildGraph } from '../../src/graph/graph.ts';
 import { SourceCarrier } from '../../src/graph/subscribing.ts';
-import type { StreamSource } from '../../src/load/streams.ts';
+import type { StreamSource } from '../../src/load/streams/streams.ts';
 import { graphOfMessages } from '../support/graph-messages.ts';
 
 const refuse = (): StreamSource<never> => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Access } from '../../src/access/access.ts';
 import type { Fault } from '../../src/core/faults.ts';
-import type { LogBatchView } from '../../src/load/logs.ts';
+import type { LogBatchView } from '../../src/load/logs/logs.ts';
 import type { FakeMirror } from '../support/fake-mirrors.ts';
 import { type GraphOverMirrors, graphOverMirrors } from '../support/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';

@@ -5,9 +5,9 @@ import { createBudget } from '../../src/graph/budget.ts';
 import type { GraphContext } from '../../src/graph/context.ts';
 import { buildGraph } from '../../src/graph/graph.ts';
 import { subscribeTo } from '../../src/graph/subscribing.ts';
-import type { Logs } from '../../src/load/logs.ts';
+import type { Logs } from '../../src/load/logs/logs.ts';
 import type { ClusterView, Reads, Row } from '../../src/load/reads.ts';
-import type { ChangesMessage, StreamSource, Streams } from '../../src/load/streams.ts';
+import type { ChangesMessage, StreamSource, Streams } from '../../src/load/streams/streams.ts';
 import type { Model, ModelKind } from '../../src/model/model.ts';
 import { loadBaseline, servedAs } from './kubernetes-objects.ts';
 

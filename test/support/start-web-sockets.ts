@@ -7,7 +7,7 @@ import type { MusterError } from '../../src/core/errors.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { documentLimits, limitRules } from '../../src/graph/limits.ts';
 import { SourceCarrier } from '../../src/graph/subscribing.ts';
-import type { StreamListener, StreamReader } from '../../src/load/streams.ts';
+import type { StreamListener, StreamReader } from '../../src/load/streams/streams.ts';
 import { Admission } from '../../src/serve/admission.ts';
 import { Deadlines } from '../../src/serve/deadlines.ts';
 import { createEngine } from '../../src/serve/engine.ts';

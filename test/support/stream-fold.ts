@@ -1,7 +1,7 @@
 import type { MusterError } from '../../src/core/errors.ts';
 import { keyOfKind } from '../../src/core/kinds.ts';
 import type { ReadContext } from '../../src/load/reads.ts';
-import type { ChangesMessage, StreamReader, StreamSource } from '../../src/load/streams.ts';
+import type { ChangesMessage, StreamReader, StreamSource } from '../../src/load/streams/streams.ts';
 
 /** Who asks, in a test of streams. */
 export function callerNamed(key: string, signal: AbortSignal = new AbortController().signal): ReadContext {

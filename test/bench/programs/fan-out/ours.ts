@@ -6,7 +6,7 @@ import type { KubernetesObject } from '../../../../src/core/objects.ts';
 import { createBudget } from '../../../../src/graph/budget.ts';
 import { buildGraph } from '../../../../src/graph/graph.ts';
 import { createReads } from '../../../../src/load/create-reads.ts';
-import { createStreams } from '../../../../src/load/create-streams.ts';
+import { createStreams } from '../../../../src/load/streams/create-streams.ts';
 import type { OperationScope } from '../../../../src/serve/operations.ts';
 import type { MirrorStore } from '../../../../src/store/mirror-store.ts';
 import { createFakeMirrors } from '../../../support/fake-mirrors.ts';

@@ -1,0 +1,152 @@
+import type { Access, Caller, Sight } from '../../access/access.ts';
+import type { ClusterApi } from '../../cluster/cluster-api.ts';
+import type { Fault } from '../../core/faults.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { MirrorsChange } from '../../watch/mirrors.ts';
+import type { ClusterView } from '../reads.ts';
+import { type ContainerHost, FollowedContainer } from './followed-container.ts';
+import type { FollowedLogs } from './followed-logs.ts';
+import { FollowedPods, type FollowedPodsOptions, type PodsListener } from './followed-pods.ts';
+import type { LogBegin } from './log-position.ts';
+import { byPlace, isSelected, type LogRight, logRightIn, podKind, selectedContainers } from './matching-pods.ts';
+
+/** What a caller may follow in one cluster. */
+export interface FollowRights {
+  readonly sight: Sight;
+  readonly right: LogRight;
+}
+
+/** Asks for both rights: to watch Pods, and to read their logs. */
+export async function followRightsIn(
+  access: Access,
+  { caller, cluster }: { readonly caller: Caller; readonly cluster: ClusterView },
+  signal: AbortSignal,
+): Promise<FollowRights> {
+  const [sight, right] = await Promise.all([
+    access.sightOf({ caller, cluster: cluster.name, kind: podKind, verb: 'watch' }, signal),
+    logRightIn(access, { caller, cluster: cluster.name }, signal),
+  ]);
+  return { sight, right };
+}
+
+export interface FollowedClusterOptions extends Pick<FollowedPodsOptions, 'mirrors' | 'kind'>, Omit<ContainerHost, 'api' | 'refusal'> {
+  readonly cluster: ClusterView;
+  readonly followed: FollowedLogs;
+  readonly api: () => ClusterApi | undefined;
+  readonly rights: FollowRights;
+}
+
+/** All containers of one cluster that one reader follows. Disposing it ends all of it without a word. */
+export class FollowedCluster implements PodsListener, Disposable {
+  readonly #options: FollowedClusterOptions;
+  readonly #host: ContainerHost;
+  readonly #pods: FollowedPods;
+  /** By the uid and the name of the Pod, then by container. */
+  readonly #containers = new Map<string, Map<string, FollowedContainer>>();
+  #rights: FollowRights;
+
+  constructor(options: FollowedClusterOptions) {
+    const { mirrors, cluster, kind, followed } = options;
+    this.#options = options;
+    this.#rights = options.rights;
+    this.#host = { ...options, refusal: (namespace) => this.#rights.right.refusal(namespace) };
+    const { namespaces } = followed.selection;
+    this.#pods = new FollowedPods({ mirrors, cluster, kind, namespaces, sight: () => this.#rights.sight, listener: this });
+  }
+
+  /** Begins. */
+  join(): void {
+    const { sight } = this.#rights;
+    if (sight.type === 'none') this.failed(sight.fault);
+    else this.#pods.join();
+  }
+
+  changed(change: MirrorsChange): void {
+    if (this.#rights.sight.type !== 'none') this.#pods.changed(change);
+  }
+
+  /** Takes the rights as they are now. False if something that is followed may no longer be. */
+  reconsider(rights: FollowRights): boolean {
+    const before = this.#rights;
+    this.#rights = rights;
+    const all = [...this.#containers.values()].flatMap((containers) => [...containers.values()]);
+    const isLost = ({ target: { namespace } }: FollowedContainer) =>
+      before.right.refusal(namespace) === undefined &&
+      (rights.right.refusal(namespace) !== undefined || !isWithin(namespace, rights.sight));
+    if (all.some(isLost) || (before.sight.type !== 'none' && rights.sight.type === 'none')) return false;
+    for (const container of all) container.reconsider();
+    if (before.sight.type === 'none') this.join();
+    return true;
+  }
+
+  pod(pod: KubernetesObject, since: 'first' | 'later'): void {
+    const { followed, cluster } = this.#options;
+    const { namespace = '', name } = pod.metadata;
+    const isWanted = isWithin(namespace, this.#rights.sight) && isSelected(pod, followed.selection);
+    if (!isWanted) this.#abandon(keyOf(pod));
+    for (const container of isWanted ? selectedContainers(pod, followed.selection) : []) {
+      const containers = this.#containersOf(pod);
+      const known = containers.get(container);
+      const begin = since === 'first' ? beginOf(followed) : {};
+      if (known !== undefined) known.update(pod);
+      else containers.set(container, new FollowedContainer(this.#host, { cluster, namespace, pod: name, container }, { pod, begin }));
+    }
+  }
+
+  gone(pod: KubernetesObject): void {
+    const key = keyOf(pod);
+    for (const container of this.#containers.get(key)?.values() ?? []) container.gone();
+    this.#containers.delete(key);
+  }
+
+  all(pods: readonly KubernetesObject[], since: 'first' | 'later'): void {
+    const here = new Set(pods.map(keyOf));
+    for (const [key, containers] of this.#containers) {
+      if (here.has(key)) continue;
+      for (const container of containers.values()) container.gone();
+      this.#containers.delete(key);
+    }
+    const { selection } = this.#options.followed;
+    // In order, so that it is no matter of chance who finds a place.
+    const wanted = pods.filter((pod) => isSelected(pod, selection)).sort(byPlace);
+    for (const pod of wanted) this.pod(pod, since);
+  }
+
+  forgotten(): void {
+    for (const key of [...this.#containers.keys()]) this.#abandon(key);
+  }
+
+  failed(fault: Fault): void {
+    const { outbox, cluster } = this.#options;
+    outbox.failed({ cluster, namespace: '', pod: '', container: '' }, fault);
+  }
+
+  [Symbol.dispose](): void {
+    this.#pods[Symbol.dispose]();
+    this.forgotten();
+  }
+
+  #containersOf(pod: KubernetesObject): Map<string, FollowedContainer> {
+    const key = keyOf(pod);
+    const known = this.#containers.get(key) ?? new Map<string, FollowedContainer>();
+    this.#containers.set(key, known);
+    return known;
+  }
+
+  #abandon(key: string): void {
+    for (const container of this.#containers.get(key)?.values() ?? []) container.abandon();
+    this.#containers.delete(key);
+  }
+}
+
+function isWithin(namespace: string, sight: Sight): boolean {
+  return sight.type === 'all' || (sight.type === 'namespaces' && sight.namespaces.has(namespace));
+}
+
+function keyOf({ metadata: { uid = '', namespace = '', name } }: KubernetesObject): string {
+  return `${uid}/${namespace}/${name}`;
+}
+
+function beginOf({ extent: { tailLines, sinceSeconds, since } }: FollowedLogs): LogBegin {
+  return { tailLines, sinceSeconds, since };
+}

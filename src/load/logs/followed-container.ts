@@ -1,0 +1,190 @@
+import type { ClusterApi } from '../../cluster/cluster-api.ts';
+import type { Fault } from '../../core/faults.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { FollowPlaces, Waiting } from './follow-places.ts';
+import { type FollowedRun, type FollowRunOptions, followRun, type RunOutcome, type RunStanding } from './follow-run.ts';
+import type { LogOutbox } from './log-outbox.ts';
+import type { LogBegin } from './log-position.ts';
+import { podKind } from './matching-pods.ts';
+import { type ContainerState, stateOf } from './pod-containers.ts';
+import type { LogTarget } from './read-logs.ts';
+
+/** What the containers of one cluster have in common, for one reader. */
+export interface ContainerHost extends FollowRunOptions {
+  readonly places: FollowPlaces;
+  readonly outbox: LogOutbox;
+  /** How many are followed at a time. */
+  readonly most: number;
+  api(): ClusterApi | undefined;
+  /** Why logs of this namespace may not be read; undefined if they may. */
+  refusal(namespace: string): Fault | undefined;
+}
+
+/** So many that found no place are told so; who follows more logs than that does not read a list of them. */
+const maxToldWaiting = 100;
+
+const everything: LogBegin = {};
+
+/** One container whose runs are followed, one after the other, as its Pod's status tells of them. */
+export class FollowedContainer implements Waiting {
+  readonly target: LogTarget;
+  readonly #host: ContainerHost;
+  readonly #waiters = new Set<() => void>();
+  #life: AbortController | undefined;
+  /** Undefined once it is gone. */
+  #pod: KubernetesObject | undefined;
+  #begin: LogBegin;
+  #phase: 'idle' | 'waiting' | 'active' = 'idle';
+  /** The run that was told to its end. */
+  #done: string | undefined;
+  /** The Pod as it was when nothing could be done. */
+  #blockedAt: KubernetesObject | undefined;
+  #told: string | undefined;
+
+  /** @param begin Where to begin, if it has run already. */
+  constructor(host: ContainerHost, target: LogTarget, { pod, begin }: { readonly pod: KubernetesObject; readonly begin: LogBegin }) {
+    this.#host = host;
+    this.target = target;
+    this.#pod = pod;
+    // What has not run yet writes its first line only now.
+    this.#begin = stateOf(pod, target.container).run === undefined ? everything : begin;
+    this.#consider();
+  }
+
+  /** The Pod has changed. */
+  update(pod: KubernetesObject): void {
+    this.#pod = pod;
+    this.#wake();
+    this.#consider();
+  }
+
+  /** The Pod is gone: what is followed is told to its end. */
+  gone(): void {
+    this.#pod = undefined;
+    this.#wake();
+    this.#withdraw();
+  }
+
+  /** It is no longer wanted: nothing more is told. */
+  abandon(): void {
+    this.#pod = undefined;
+    this.#withdraw();
+    this.#life?.abort();
+  }
+
+  /** What holds it back may have changed: the right to read it. */
+  reconsider(): void {
+    this.#consider();
+  }
+
+  start(): void {
+    const run = this.#state?.run;
+    const life = new AbortController();
+    this.#phase = 'active';
+    this.#life = life;
+    // Without a run it has withdrawn, and nobody starts it.
+    if (run !== undefined) void followRun(this.#followed(run), this.#host, life.signal).then((outcome) => this.#settle(run, outcome));
+  }
+
+  get #state(): ContainerState | undefined {
+    return this.#pod === undefined ? undefined : stateOf(this.#pod, this.target.container);
+  }
+
+  #consider(): void {
+    const state = this.#state;
+    if (this.#phase === 'active' || state === undefined) return;
+    const refused = this.#host.refusal(this.target.namespace);
+    if (refused !== undefined) this.#fail(refused);
+    else if (state.phase === 'waiting') this.#tellWaiting(state.reason);
+    const isBlocked = this.#blockedAt === this.#pod;
+    if (refused !== undefined || state.run === undefined || state.run === this.#done || isBlocked) this.#withdraw();
+    else if (this.#phase === 'idle') this.#ask(state);
+  }
+
+  #ask({ phase }: ContainerState): void {
+    this.#phase = 'waiting';
+    if (!this.#host.places.take(this) && phase === 'running') this.#tellFull();
+  }
+
+  #withdraw(): void {
+    if (this.#phase !== 'waiting') return;
+    this.#phase = 'idle';
+    this.#host.places.withdraw(this);
+  }
+
+  #followed(run: string): FollowedRun {
+    const { target } = this;
+    return {
+      target,
+      begin: this.#begin,
+      api: () => this.#host.api(),
+      standing: () => this.#standing(run),
+      changed: (signal) => this.#changed(signal),
+      lines: (lines) => {
+        this.#told = undefined;
+        this.#host.outbox.lines(target, lines);
+      },
+      failed: (fault) => this.#fail(fault),
+    };
+  }
+
+  #standing(run: string): RunStanding {
+    const state = this.#state;
+    if (state === undefined) return 'gone';
+    if (state.run !== run) return 'replaced';
+    return state.phase === 'running' ? 'running' : 'ended';
+  }
+
+  #settle(run: string, outcome: RunOutcome): void {
+    this.#phase = 'idle';
+    this.#life = undefined;
+    if (outcome.type === 'ended') this.#host.outbox.ended(this.target);
+    if (outcome.type === 'failed') this.#fail(outcome.fault);
+    if (outcome.type === 'failed' && this.#standing(run) === 'running') this.#blockedAt = this.#pod;
+    else this.#done = run;
+    if (outcome.type === 'ended') this.#begin = everything;
+    this.#host.places.release();
+    this.#consider();
+  }
+
+  #tellWaiting(reason: string): void {
+    if (quietReasons.has(reason) || !/^[A-Za-z]{1,64}$/.test(reason)) return;
+    const message = `the container is waiting to start: ${reason}`;
+    this.#fail({ code: 'NOT_FOUND', cluster: this.target.cluster.name, kind: podKind, message, retry: 'LATER' });
+  }
+
+  #tellFull(): void {
+    const { places, most } = this.#host;
+    if (places.waiting > maxToldWaiting) return;
+    const message = `at most ${most} containers are followed at a time: this one as soon as another has ended`;
+    this.#fail({ code: 'TOO_LARGE', cluster: this.target.cluster.name, kind: podKind, message, retry: 'LATER' });
+  }
+
+  /** Once for each trouble, until there are lines again. */
+  #fail(fault: Fault): void {
+    const what = `${fault.code} ${fault.message}`;
+    if (what === this.#told) return;
+    this.#told = what;
+    this.#host.outbox.failed(this.target, fault);
+  }
+
+  #changed(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      const wake = () => {
+        this.#waiters.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#waiters.add(wake);
+      signal.addEventListener('abort', wake, { once: true });
+    });
+  }
+
+  #wake(): void {
+    for (const wake of [...this.#waiters]) wake();
+  }
+}
+
+/** Of a container that has never run these are on its way, and one that ran has been told to have ended. */
+const quietReasons: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing', 'CrashLoopBackOff']);

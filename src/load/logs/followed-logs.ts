@@ -1,0 +1,20 @@
+import type { Log } from '../../core/log.ts';
+import type { ModelKind } from '../../model/model.ts';
+import type { QueueBudget } from '../queue-budget.ts';
+import type { CheckedExtent, CheckedSelection } from './log-arguments.ts';
+import type { ReadLogsOptions } from './read-logs.ts';
+import type { UpstreamFollows } from './upstream-follows.ts';
+
+/** What following needs beside what reading does. */
+export interface FollowLogsOptions extends ReadLogsOptions {
+  readonly follows: UpstreamFollows;
+  readonly budget: QueueBudget;
+  readonly log: Log;
+}
+
+/** What is followed, checked. */
+export interface FollowedLogs {
+  readonly kind: ModelKind;
+  readonly selection: CheckedSelection;
+  readonly extent: CheckedExtent;
+}

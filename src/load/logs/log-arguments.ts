@@ -1,0 +1,72 @@
+import { MusterError } from '../../core/errors.ts';
+import { type LabelSelector, parseSelector } from '../../core/selectors.ts';
+import { type Instant, parseInstant } from './log-times.ts';
+import type { LogExtent, LogSelection } from './logs.ts';
+
+/** Which containers, checked. Undefined: all. */
+export interface CheckedSelection {
+  readonly clusters: readonly string[] | undefined;
+  readonly namespaces: readonly string[] | undefined;
+  readonly selector: LabelSelector | undefined;
+  readonly names: ReadonlySet<string> | undefined;
+  readonly container: string | undefined;
+}
+
+/** How much of each log, checked. At most one of the two beginnings. */
+export interface CheckedExtent {
+  readonly previous: boolean;
+  readonly tailLines: number;
+  readonly limitBytes: number;
+  readonly sinceSeconds: number | undefined;
+  /** `text` as it came. */
+  readonly since: { readonly text: string; readonly instant: Instant } | undefined;
+}
+
+const maxTailLines = 10_000;
+const maxLimitBytes = 10 * 1024 * 1024;
+const defaultLimitBytes = 1024 * 1024;
+/** The API server counts in nanoseconds of 64 bits: 292 years. */
+const maxSinceSeconds = 9_000_000_000;
+
+/** @throws {MusterError} `BAD_INPUT`: what was expected and what came. */
+export function checkSelection({ clusters, namespaces, labels, names, container }: LogSelection): CheckedSelection {
+  return {
+    clusters: clusters ?? undefined,
+    namespaces: namespaces == null ? undefined : [...new Set(namespaces)].sort(),
+    selector: labels == null ? undefined : parseSelector(labels),
+    names: names == null ? undefined : new Set(names),
+    container: container ?? undefined,
+  };
+}
+
+/**
+ * Absent and null mean the default.
+ *
+ * @param defaultTailLines Where the caller says nothing.
+ * @throws {MusterError} `BAD_INPUT`: what was expected and what came.
+ */
+export function checkExtent(extent: LogExtent, defaultTailLines: number): CheckedExtent {
+  const { previous, sinceSeconds, sinceTime } = extent;
+  if (sinceSeconds != null && sinceTime != null) throw new MusterError('BAD_INPUT', 'expected sinceSeconds or sinceTime, got both');
+  return {
+    previous: previous ?? false,
+    tailLines: within('tailLines', extent.tailLines ?? defaultTailLines, [0, maxTailLines]),
+    limitBytes: within('limitBytes', extent.limitBytes ?? defaultLimitBytes, [1, maxLimitBytes]),
+    sinceSeconds: sinceSeconds == null ? undefined : within('sinceSeconds', sinceSeconds, [1, maxSinceSeconds]),
+    since: sinceTime == null ? undefined : checkTime(sinceTime),
+  };
+}
+
+function within(name: string, value: number, [least, most]: readonly [number, number]): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new MusterError('BAD_INPUT', `expected ${name} from ${least} to ${most}, got ${value}`);
+}
+
+function checkTime(text: string): { readonly text: string; readonly instant: Instant } {
+  const instant = parseInstant(text);
+  if (instant !== undefined) return { text, instant };
+  throw new MusterError(
+    'BAD_INPUT',
+    `expected sinceTime as RFC 3339, such as 2026-01-31T12:00:00Z, got ${JSON.stringify(text.slice(0, 80))}`,
+  );
+}

@@ -1,0 +1,105 @@
+import type { Clock } from '../../core/clock.ts';
+import { MusterError } from '../../core/errors.ts';
+import type { Fault } from '../../core/faults.ts';
+import type { QueueBudget, QueueShare } from '../queue-budget.ts';
+import type { StreamListener } from '../streams/streams.ts';
+import { LogQueue, type QueuedLog } from './log-queue.ts';
+import type { LogLineView } from './logs.ts';
+import type { LogTarget } from './read-logs.ts';
+
+export interface LogOutboxOptions {
+  readonly clock: Clock;
+  readonly listener: StreamListener;
+  readonly budget: QueueBudget;
+  /** Ends the reader: called at most once. */
+  readonly end: (reason: MusterError) => void;
+  /** Told of a listener that throws. Does not throw. */
+  readonly onThrow: (error: unknown) => void;
+}
+
+/** Lines of one container gather for so long, once some have just been told: few messages when much is written. */
+const windowMs = 50;
+
+/** What waits for one reader of logs, and when it is told that something does. Lines that it is too slow for are dropped and counted. */
+export class LogOutbox implements Disposable {
+  readonly #options: LogOutboxOptions;
+  readonly #queue = new LogQueue<LogTarget>();
+  readonly #share: QueueShare;
+  readonly #life = new AbortController();
+  #told = false;
+  #nextMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: LogOutboxOptions) {
+    this.#options = options;
+    this.#share = options.budget.open(() => this.#overflow());
+  }
+
+  lines(target: LogTarget, lines: readonly LogLineView[]): void {
+    if (this.#life.signal.aborted) return;
+    this.#queue.push(target, lines);
+    this.#changed();
+  }
+
+  ended(target: LogTarget): void {
+    if (this.#life.signal.aborted) return;
+    this.#queue.tell(target, { type: 'ENDED' });
+    this.#changed();
+  }
+
+  failed(target: LogTarget, fault: Fault): void {
+    if (this.#life.signal.aborted) return;
+    this.#queue.tell(target, { type: 'FAILED', fault });
+    this.#changed();
+  }
+
+  get hasMore(): boolean {
+    return !this.#queue.isEmpty;
+  }
+
+  take(): QueuedLog<LogTarget> | undefined {
+    if (this.#life.signal.aborted) return undefined;
+    const taken = this.#queue.take();
+    this.#share.set(this.#queue.bytes);
+    if (this.#queue.isEmpty) this.#told = false;
+    return taken;
+  }
+
+  pause(): void {
+    this.#told = false;
+  }
+
+  [Symbol.dispose](): void {
+    this.#life.abort();
+    this.#queue.clear();
+    this.#share[Symbol.dispose]();
+  }
+
+  #changed(): void {
+    if (this.#queue.isOverfull) this.#overflow();
+    else this.#share.set(this.#queue.bytes);
+    if (this.#told || this.#life.signal.aborted) return;
+    this.#told = true;
+    void this.#tell();
+  }
+
+  async #tell(): Promise<void> {
+    const { clock, listener, onThrow } = this.#options;
+    const { signal } = this.#life;
+    const waitMs = this.#nextMs - clock.monotonic();
+    // At the end of the turn, so that it is never told from within `open` or `take`.
+    if (waitMs > 0) await clock.sleep(waitMs, signal);
+    else await new Promise((resolve) => setImmediate(resolve));
+    if (signal.aborted || this.#queue.isEmpty) return;
+    this.#nextMs = clock.monotonic() + windowMs;
+    try {
+      listener.ready();
+    } catch (error) {
+      onThrow(error);
+    }
+  }
+
+  #overflow(): void {
+    if (this.#life.signal.aborted) return;
+    this.#options.end(new MusterError('SLOW_CONSUMER', 'the reader took too little for too long'));
+  }
+}

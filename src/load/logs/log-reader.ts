@@ -1,0 +1,173 @@
+import type { Caller } from '../../access/access.ts';
+import { MusterError } from '../../core/errors.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { MirrorsChange } from '../../watch/mirrors.ts';
+import type { ClusterView } from '../reads.ts';
+import type { StreamListener, StreamReader } from '../streams/streams.ts';
+import { FollowPlaces } from './follow-places.ts';
+import { FollowedCluster, followRightsIn } from './followed-cluster.ts';
+import type { FollowedLogs, FollowLogsOptions } from './followed-logs.ts';
+import { LogOutbox } from './log-outbox.ts';
+import type { LogBatchView } from './logs.ts';
+import { maxContainers } from './read-logs.ts';
+
+export interface LogReaderOptions {
+  readonly options: FollowLogsOptions;
+  readonly caller: Caller;
+  readonly followed: FollowedLogs;
+  readonly listener: StreamListener;
+}
+
+/** So often rights are asked for again. */
+const recheckMs = 60_000;
+
+/**
+ * Opens a reader of followed logs. Until it is disposed of, or the signal aborts, it holds the mirrors of Pods and at most 20 requests.
+ *
+ * @throws {MusterError} `FORBIDDEN` if no log may be read anywhere.
+ */
+export async function openLogReader(asked: LogReaderOptions, signal: AbortSignal): Promise<StreamReader<LogBatchView>> {
+  signal.throwIfAborted();
+  const reader = new LogReader(asked, signal);
+  try {
+    await reader.begin();
+    signal.throwIfAborted();
+    return reader;
+  } catch (error) {
+    reader[Symbol.dispose]();
+    throw error;
+  }
+}
+
+class LogReader implements StreamReader<LogBatchView> {
+  readonly #asked: LogReaderOptions;
+  readonly #outer: AbortSignal;
+  readonly #life = new AbortController();
+  readonly #dispose = () => this[Symbol.dispose]();
+  readonly #clusters = new Map<ClusterName, FollowedCluster>();
+  readonly #places = new FollowPlaces(maxContainers);
+  readonly #outbox: LogOutbox;
+  #reason: MusterError | undefined;
+
+  constructor(asked: LogReaderOptions, outer: AbortSignal) {
+    this.#asked = asked;
+    this.#outer = outer;
+    const { clock, budget } = asked.options;
+    const end = (reason: MusterError) => this.#end(reason);
+    this.#outbox = new LogOutbox({ clock, budget, listener: asked.listener, end, onThrow: (error) => this.#threw(error) });
+    outer.addEventListener('abort', this.#dispose, { once: true });
+  }
+
+  async begin(): Promise<void> {
+    let isAny = false;
+    // Once more, as clusters may have joined while rights were asked for.
+    for (let left = this.#missing(); left.length > 0 && !this.#life.signal.aborted; left = this.#missing()) {
+      const allowed = await Promise.all(left.map((cluster) => this.#follow(cluster)));
+      isAny ||= allowed.includes(true);
+    }
+    if (this.#life.signal.aborted) return;
+    if (this.#clusters.size > 0 && !isAny) throw new MusterError('FORBIDDEN', 'logs of Pods may not be read in any of these clusters');
+    for (const cluster of this.#clusters.values()) cluster.join();
+    this.#asked.options.mirrors.onChange((change) => this.#changed(change), this.#life.signal);
+    void this.#recheck();
+  }
+
+  get hasMore(): boolean {
+    return this.#outbox.hasMore;
+  }
+
+  take(): LogBatchView | undefined {
+    const queued = this.#outbox.take();
+    if (queued === undefined) return undefined;
+    const { target, type, dropped } = queued;
+    const cluster = this.#asked.options.views.find(this.#asked.caller, target.cluster.name) ?? target.cluster;
+    const lines = queued.type === 'LINES' ? queued.lines : [];
+    return { ...target, type, cluster, lines, dropped, ...(queued.type === 'FAILED' ? { fault: queued.fault } : {}) };
+  }
+
+  pause(): void {
+    this.#outbox.pause();
+  }
+
+  [Symbol.dispose](): void {
+    this.#reason = undefined;
+    this.#cease();
+  }
+
+  /** Those asked for that are not followed yet. */
+  #missing(): readonly ClusterView[] {
+    const { options, caller, followed } = this.#asked;
+    const names = followed.selection.clusters;
+    const asked = options.views.visible(caller).filter(({ name }) => names === undefined || names.some((one) => one === name));
+    return asked.filter(({ name }) => !this.#clusters.has(name));
+  }
+
+  /** True if there is something that may be followed. Not begun yet. */
+  async #follow(cluster: ClusterView): Promise<boolean> {
+    const { options, caller, followed } = this.#asked;
+    const { access, mirrors, member, clock, follows } = options;
+    const rights = await followRightsIn(access, { caller, cluster }, this.#life.signal);
+    if (this.#life.signal.aborted || this.#clusters.has(cluster.name)) return false;
+    const { kind } = followed;
+    const shared = { mirrors, kind, clock, follows, places: this.#places, outbox: this.#outbox, most: maxContainers };
+    const api = () => member(cluster.name)?.api;
+    this.#clusters.set(cluster.name, new FollowedCluster({ ...shared, cluster, followed, api, rights }));
+    return rights.sight.type !== 'none' && !rights.right.isNone;
+  }
+
+  #changed(change: MirrorsChange): void {
+    const { options, caller, followed } = this.#asked;
+    const known = this.#clusters.get(change.cluster);
+    known?.changed(change);
+    if (known !== undefined) return;
+    const { clusters = [change.cluster] } = followed.selection;
+    if (change.type !== 'joined' || !clusters.some((name) => name === change.cluster)) return;
+    const cluster = options.views.find(caller, change.cluster);
+    if (cluster !== undefined) void this.#follow(cluster).then(() => this.#clusters.get(cluster.name)?.join());
+  }
+
+  async #recheck(): Promise<void> {
+    const { options, caller } = this.#asked;
+    const { signal } = this.#life;
+    for (;;) {
+      await options.clock.sleep(recheckMs, signal);
+      for (const [name, followed] of this.#clusters) {
+        const cluster = options.views.find(caller, name);
+        const rights = cluster === undefined ? undefined : await followRightsIn(options.access, { caller, cluster }, signal);
+        if (signal.aborted) return;
+        const isLost = rights !== undefined && !followed.reconsider(rights);
+        if (isLost) return this.#end(new MusterError('FORBIDDEN', `logs in ${name} may no longer be read`));
+      }
+      if (signal.aborted) return;
+    }
+  }
+
+  #end(reason: MusterError): void {
+    if (this.#life.signal.aborted) return;
+    this.#cease();
+    this.#reason = reason;
+    setImmediate(() => {
+      // Disposed of meanwhile: nobody wants to know.
+      if (this.#reason === undefined) return;
+      try {
+        this.#asked.listener.ended(reason);
+      } catch (error) {
+        this.#threw(error);
+      }
+    });
+  }
+
+  /** A bug in one listener ends its stream, and nothing else. */
+  #threw(error: unknown): void {
+    this.#asked.options.log.error({ err: error }, 'a listener of logs threw: its stream was ended');
+    this[Symbol.dispose]();
+  }
+
+  #cease(): void {
+    this.#life.abort();
+    this.#outer.removeEventListener('abort', this.#dispose);
+    for (const cluster of this.#clusters.values()) cluster[Symbol.dispose]();
+    this.#clusters.clear();
+    this.#outbox[Symbol.dispose]();
+  }
+}

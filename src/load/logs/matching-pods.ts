@@ -1,0 +1,74 @@
+import type { Access, AccessQuestion, Caller } from '../../access/access.ts';
+import type { Fault } from '../../core/faults.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { matchesSelector } from '../../core/selectors.ts';
+import { candidatesIn, namespacesInSight } from '../../store/candidates.ts';
+import { type Hint, hintsOfSelector } from '../../store/hints.ts';
+import type { StoreReader } from '../../store/mirror-store.ts';
+import type { QuerySight } from '../../store/query-source.ts';
+import type { CheckedSelection } from './log-arguments.ts';
+import { containersOf } from './pod-containers.ts';
+
+/** The kind whose containers write logs. */
+export const podKind = { group: '', kind: 'Pod' };
+
+/** The Pods of one cluster that are selected and in sight, by namespace and name, in order of code units. */
+export function podsIn(store: StoreReader, selection: CheckedSelection, sight: QuerySight): readonly KubernetesObject[] {
+  const { namespaces, names, selector } = selection;
+  const byName: readonly Hint[] = names === undefined ? [] : [{ by: 'name', values: [...names] }];
+  const hints = [...byName, ...(selector === undefined ? [] : hintsOfSelector(selector))];
+  return [...candidatesIn(store, namespacesInSight(namespaces, sight), hints)].filter((pod) => isSelected(pod, selection)).sort(byPlace);
+}
+
+/** True for a Pod that the selection names, wherever it is. */
+export function isSelected({ metadata }: KubernetesObject, { namespaces, names, selector }: CheckedSelection): boolean {
+  return (
+    (names === undefined || names.has(metadata.name)) &&
+    (namespaces === undefined || namespaces.includes(metadata.namespace ?? '')) &&
+    (selector === undefined || matchesSelector(selector, metadata.labels))
+  );
+}
+
+/** Those of its containers that are selected, in the order of the Pod. */
+export function selectedContainers(pod: KubernetesObject, { container }: CheckedSelection): readonly string[] {
+  const all = containersOf(pod);
+  return container === undefined ? all : all.filter((name) => name === container);
+}
+
+/** Where in one cluster a caller may read logs. */
+export interface LogRight {
+  /** Not in a single namespace. */
+  readonly isNone: boolean;
+  /** Why logs of this namespace may not be read; undefined if they may. */
+  refusal(namespace: string): Fault | undefined;
+}
+
+/** Asks for the right to read logs in one cluster: `get` on `pods/log`, apart from that to see the Pods. */
+export async function logRightIn(
+  access: Access,
+  { caller, cluster }: { readonly caller: Caller; readonly cluster: ClusterName },
+  signal: AbortSignal,
+): Promise<LogRight> {
+  const question: AccessQuestion = { caller, cluster, kind: podKind, subresource: 'log', verb: 'get' };
+  const sight = await access.sightOf(question, signal);
+  return {
+    isNone: sight.type === 'none',
+    refusal(namespace) {
+      if (sight.type === 'all') return undefined;
+      if (sight.type === 'none') return sight.fault;
+      if (sight.namespaces.has(namespace)) return undefined;
+      const message = `logs of Pods in the namespace ${namespace} may not be read`;
+      return { code: 'FORBIDDEN', cluster, kind: podKind, message, retry: 'NEVER' };
+    },
+  };
+}
+
+/** By namespace and name. */
+export function byPlace(a: KubernetesObject, b: KubernetesObject): number {
+  return compareText(a.metadata.namespace ?? '', b.metadata.namespace ?? '') || compareText(a.metadata.name, b.metadata.name);
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

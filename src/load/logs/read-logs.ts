@@ -1,0 +1,162 @@
+import DataLoader from 'dataloader';
+import { MusterError } from '../../core/errors.ts';
+import type { Fault, Gathered } from '../../core/faults.ts';
+import { keyOfKind } from '../../core/kinds.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { Model, ModelKind } from '../../model/model.ts';
+import { singleWaitMs } from '../list-arguments.ts';
+import { type Ask, type Part, type PartsOptions, withParts } from '../parts.ts';
+import type { ClusterView, ReadContext, Row } from '../reads.ts';
+import type { LiveMember } from '../singles.ts';
+import { type FetchedLog, fetchLog } from './fetch-log.ts';
+import { type CheckedExtent, type CheckedSelection, checkExtent, checkSelection } from './log-arguments.ts';
+import type { LogExtent, LogSelection, PodLogView } from './logs.ts';
+import { logRightIn, podKind, podsIn, selectedContainers } from './matching-pods.ts';
+import { containersOf, defaultContainerOf } from './pod-containers.ts';
+
+export interface ReadLogsOptions extends PartsOptions {
+  readonly model: () => Model;
+  readonly member: (name: ClusterName) => LiveMember | undefined;
+}
+
+/** One container whose log is read. */
+export interface LogTarget {
+  readonly cluster: ClusterView;
+  readonly namespace: string;
+  readonly pod: string;
+  readonly container: string;
+}
+
+/** Most containers of one answer, or followed at a time by one reader. */
+export const maxContainers = 20;
+const maxPods = 20;
+const defaultTailLines = 200;
+/** Of all logs of one answer together. */
+const maxAnswerBytes = 64 * 1024 * 1024;
+
+/** `Logs.read`. */
+export async function readLogs(
+  options: ReadLogsOptions,
+  context: ReadContext,
+  { selection, extent }: { readonly selection: LogSelection; readonly extent: LogExtent },
+): Promise<Gathered<PodLogView>> {
+  const selected = checkSelection(selection);
+  const checked = checkExtent(extent, defaultTailLines);
+  const asks = asksOf(options, context, selected);
+  const { targets, faults } = await withParts(options, { asks, waitMs: singleWaitMs, context }, (parts) => ({
+    targets: parts.flatMap((part) => targetsIn(part, selected)),
+    faults: parts.flatMap((part) => (part.type === 'notServed' || part.sync.fault === undefined ? [] : [part.sync.fault])),
+  }));
+  checkCount(targets.length, checked);
+  const items = await Promise.all(targets.map((target) => readTarget(options, context, { target, extent: checked })));
+  context.signal.throwIfAborted();
+  return { items, faults: [...new Set(faults)] };
+}
+
+/** `Logs.readOfPod`. */
+export function createPodLogReader(options: ReadLogsOptions): (context: ReadContext, asked: AskedPodLog) => Promise<PodLogView> {
+  const loaders = new WeakMap<ReadContext, DataLoader<PodLogKey, PodLogView, string>>();
+  return async (context, { row, extent }) => {
+    const { container: named, ...rest } = extent;
+    const checked = checkExtent(rest, defaultTailLines);
+    const loader = loaders.get(context) ?? createLoader(options, context);
+    loaders.set(context, loader);
+    const { metadata } = row.object;
+    const container = named ?? defaultContainerOf(row.object) ?? '';
+    const target: LogTarget = { cluster: row.cluster, namespace: metadata.namespace ?? '', pod: metadata.name, container };
+    if (!containersOf(row.object).includes(container)) return withFault(target, noSuchContainer(target, row.object));
+    const log = await loader.load({ target, extent: checked });
+    context.signal.throwIfAborted();
+    return log;
+  };
+}
+
+export interface AskedPodLog {
+  readonly row: Row;
+  readonly extent: LogExtent & { readonly container?: string | null | undefined };
+}
+
+interface PodLogKey {
+  readonly target: LogTarget;
+  readonly extent: CheckedExtent;
+}
+
+function createLoader(options: ReadLogsOptions, context: ReadContext): DataLoader<PodLogKey, PodLogView, string> {
+  const pods = new Set<string>();
+  return new DataLoader<PodLogKey, PodLogView, string>(
+    (keys) => {
+      for (const { target } of keys) pods.add(JSON.stringify([target.cluster.name, target.namespace, target.pod]));
+      if (pods.size > maxPods) return Promise.reject(tooManyPods(pods.size));
+      return Promise.all(keys.map((key) => readTarget(options, context, key)));
+    },
+    { cacheKeyFn: ({ target: { cluster, ...place }, extent }) => JSON.stringify([cluster.name, place, extent]) },
+  );
+}
+
+function tooManyPods(count: number): MusterError {
+  return new MusterError(
+    'TOO_COSTLY',
+    `expected the logs of at most ${maxPods} Pods in one answer, got ${count}: narrow it (first, labels, names)`,
+  );
+}
+
+function asksOf({ views, model }: ReadLogsOptions, { caller }: ReadContext, { clusters, namespaces }: CheckedSelection): readonly Ask[] {
+  const kind = podsOf(model());
+  if (kind === undefined) return [];
+  const asked = clusters === undefined ? views.visible(caller) : views.named(caller, clusters);
+  return asked.map((cluster) => ({ cluster, kind, verb: 'list', named: clusters !== undefined, namespaces }));
+}
+
+/** Pods, as the model knows them. */
+export function podsOf(model: Model): ModelKind | undefined {
+  return model.kinds.get(keyOfKind(podKind));
+}
+
+function targetsIn(part: Part, selection: CheckedSelection): readonly LogTarget[] {
+  if (part.type !== 'held') return [];
+  const { ask, mirror, sight } = part;
+  return podsIn(mirror.store, selection, sight).flatMap((pod) => {
+    const { namespace = '', name } = pod.metadata;
+    return selectedContainers(pod, selection).map((container) => ({ cluster: ask.cluster, namespace, pod: name, container }));
+  });
+}
+
+function checkCount(count: number, { limitBytes }: CheckedExtent): void {
+  if (count > maxContainers) {
+    throw new MusterError('TOO_COSTLY', `expected at most ${maxContainers} containers, got ${count} that match: choose fewer of them`);
+  }
+  if (count * limitBytes <= maxAnswerBytes) return;
+  const most = Math.floor(maxAnswerBytes / count);
+  throw new MusterError('TOO_COSTLY', `expected limitBytes of at most ${most} for ${count} containers, got ${limitBytes}`);
+}
+
+async function readTarget(
+  { access, member }: ReadLogsOptions,
+  { caller, signal }: ReadContext,
+  { target, extent }: PodLogKey,
+): Promise<PodLogView> {
+  const { cluster, ...place } = target;
+  const right = await logRightIn(access, { caller, cluster: cluster.name }, signal);
+  const refused = right.refusal(target.namespace);
+  if (refused !== undefined) return withFault(target, refused);
+  const api = member(cluster.name)?.api;
+  if (api === undefined) return withFault(target, hasLeft(cluster.name));
+  const { lines, truncated, fault }: FetchedLog = await fetchLog({ api, ...place }, extent, signal);
+  return { ...target, lines, truncated, ...(fault === undefined ? {} : { fault }) };
+}
+
+function withFault(target: LogTarget, fault: Fault): PodLogView {
+  return { ...target, lines: [], truncated: false, fault };
+}
+
+/** The fault of a cluster that is no member any more. */
+export function hasLeft(cluster: ClusterName): Fault {
+  return { code: 'GONE', cluster, message: 'the cluster has left the fleet', retry: 'NEVER' };
+}
+
+function noSuchContainer({ cluster, container }: LogTarget, pod: KubernetesObject): Fault {
+  const known = containersOf(pod).slice(0, maxContainers).join(', ');
+  const message = `expected one of the Pod's containers (${known}), got ${JSON.stringify(container.slice(0, 80))}`;
+  return { code: 'NOT_FOUND', cluster: cluster.name, kind: podKind, message, retry: 'NEVER' };
+}

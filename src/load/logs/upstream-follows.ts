@@ -1,0 +1,42 @@
+import type { Fault } from '../../core/faults.ts';
+import type { ClusterName } from '../../core/names.ts';
+import { podKind } from './matching-pods.ts';
+
+/** How many logs are followed at a time in each cluster, by all readers together. */
+export interface UpstreamFollows {
+  /** Takes a place; disposing it gives it back. A fault if there is none left: `THROTTLED`. */
+  take(cluster: ClusterName): Disposable | Fault;
+  /** Taken in all clusters. */
+  readonly taken: number;
+}
+
+const defaultMost = 100;
+
+/** @param most In each cluster. */
+export function createUpstreamFollows(most = defaultMost): UpstreamFollows {
+  const taken = new Map<ClusterName, number>();
+  const change = (cluster: ClusterName, by: number) => {
+    const count = (taken.get(cluster) ?? 0) + by;
+    if (count === 0) taken.delete(cluster);
+    else taken.set(cluster, count);
+  };
+  return {
+    get taken() {
+      return [...taken.values()].reduce((sum, count) => sum + count, 0);
+    },
+    take(cluster) {
+      if ((taken.get(cluster) ?? 0) >= most) {
+        const message = `${most} logs of this cluster are followed already`;
+        return { code: 'THROTTLED', cluster, kind: podKind, message, retry: 'LATER' };
+      }
+      change(cluster, 1);
+      let open = true;
+      return {
+        [Symbol.dispose]() {
+          if (open) change(cluster, -1);
+          open = false;
+        },
+      };
+    },
+  };
+}

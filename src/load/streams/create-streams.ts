@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import type { Access } from '../../access/access.ts';
+import type { Clock } from '../../core/clock.ts';
+import { MusterError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { type ClusterName, clusterName } from '../../core/names.ts';
+import { Turns } from '../../core/turns.ts';
+import type { MemberSettings } from '../../fleet/member.ts';
+import { kindByAnyName } from '../../model/any-name.ts';
+import type { Model, ModelKind } from '../../model/model.ts';
+import type { Mirrors } from '../../watch/mirrors.ts';
+import { type ClusterViews, createClusterViews } from '../cluster-views.ts';
+import { checkArguments } from '../list-arguments.ts';
+import { createQueueBudget, type QueueBudget } from '../queue-budget.ts';
+import type { ReadContext } from '../reads.ts';
+import { createSeal, foreignCursor, type Seal } from '../seal.ts';
+import { createSensitiveKinds, type SensitiveKinds } from '../sensitive-kinds.ts';
+import { createSourceBudget, type SourceBudget } from './source-budget.ts';
+import { parseStreamCursor } from './stream-cursor.ts';
+import { changesMessage, jobStatusMessage } from './stream-message.ts';
+import type { ResumePoint } from './stream-openings.ts';
+import type { StreamArguments, Streams } from './streams.ts';
+import { type AskedStream, createViewRegistry } from './view-registry.ts';
+
+export interface StreamsOptions {
+  readonly mirrors: Mirrors;
+  readonly access: Access;
+  /** That of the schema that serves now. */
+  readonly model: () => Model;
+  /** Calls back after each change of the model until the signal aborts: streams of kinds that are no longer in it end. */
+  readonly onModel?: (callback: () => void, signal: AbortSignal) => void;
+  /** What the config says of a cluster. Undefined if it has just left. */
+  readonly settingsOf: (name: ClusterName) => MemberSettings | undefined;
+  /** 32 bytes: what cursors are sealed with. Replicas that share it read each other's. */
+  readonly sealKey: Uint8Array;
+  /** Kinds to be treated as Secrets are, by `keyOfKind`. None by default. */
+  readonly sensitiveKinds?: readonly string[];
+  /** What all queues of all readers may hold; one of its own by default. */
+  readonly budget?: QueueBudget;
+  /** What all views may hold open; one of its own by default. */
+  readonly sources?: SourceBudget;
+  /** The row in which views tell what is new; one of its own by default. */
+  readonly turns?: Turns;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** How much there is of streams now: all 0 once nobody reads. */
+export interface StreamCounts {
+  readonly views: number;
+  readonly readers: number;
+  /** Estimated bytes that wait for readers who are not in step. */
+  readonly queuedBytes: number;
+}
+
+/** The streams, for the one who owns them. */
+export interface OwnedStreams extends Streams {
+  counts(): StreamCounts;
+}
+
+/** The streams over these mirrors, until the signal aborts: then their views end, without a word to their readers. */
+export function createStreams(options: StreamsOptions, signal: AbortSignal): OwnedStreams {
+  const { mirrors, access, settingsOf, sealKey, sensitiveKinds, clock, log, budget = createQueueBudget() } = options;
+  const { turns = new Turns(clock), sources = createSourceBudget() } = options;
+  const views = createClusterViews({ mirrors, access, settingsOf });
+  const seal = createSeal(sealKey);
+  const sensitive = createSensitiveKinds(sensitiveKinds);
+  const surroundings = { mirrors, access, views, seal, sensitive, turns, sources, clock, log };
+  const changes = createViewRegistry({ surroundings, budget, maker: changesMessage }, signal);
+  const jobStatus = createViewRegistry({ surroundings, budget, maker: jobStatusMessage }, signal);
+  const check = (context: ReadContext, asked: Omit<Asked, 'context'>) => checkStream({ views, seal, sensitive }, { ...asked, context });
+  options.onModel?.(() => {
+    for (const registry of [changes, jobStatus]) registry.modelChanged(options.model());
+  }, signal);
+  return {
+    changes: (context, kind, args) => changes.source(check(context, { model: options.model(), kinds: [kind], args })),
+    changesOfKinds: (context, { model, kinds }, args) => changes.source(check(context, { model, kinds: kindsOf(model, kinds), args })),
+    jobStatus: (context, kind, args) => jobStatus.source(check(context, { model: options.model(), kinds: [kind], args, tallied: true })),
+    counts: () => ({
+      views: changes.views + jobStatus.views,
+      readers: changes.readers + jobStatus.readers,
+      queuedBytes: budget.bytes,
+    }),
+  };
+}
+
+interface Asked {
+  readonly context: ReadContext;
+  readonly model: Model;
+  readonly kinds: readonly ModelKind[];
+  readonly args: StreamArguments;
+  readonly tallied?: boolean;
+}
+
+interface Checkers {
+  readonly views: ClusterViews;
+  readonly seal: Seal;
+  readonly sensitive: SensitiveKinds;
+}
+
+function checkStream({ views, seal, sensitive }: Checkers, { context, model, kinds, args, tallied = false }: Asked): AskedStream {
+  const { caller } = context;
+  const { namespaces, selector, where, search, filter, after, clusters } = checkArguments(args, { model, kinds, sensitive });
+  const point = after === undefined ? undefined : resumePointOf(seal.open(after, { stream: filter }));
+  // Whoever resumes has named what was there once: that it has left is told as it would have been told to whoever stayed.
+  const named =
+    point === undefined && clusters !== undefined
+      ? views.named(caller, clusters).map(({ name }) => name)
+      : clusters && [...new Set(clusters)].map(clusterName);
+  return {
+    caller,
+    model,
+    after: point,
+    question: {
+      kinds,
+      clusters: named,
+      conditions: { namespaces, selector, where, search },
+      tallied,
+      filter,
+    },
+  };
+}
+
+function resumePointOf(bytes: Uint8Array): ResumePoint {
+  const cursor = parseStreamCursor(bytes);
+  if (cursor === undefined) throw foreignCursor();
+  return { digest: createHash('sha256').update(bytes).digest('base64'), cursor };
+}
+
+/** Each kind once, whatever it was called. */
+function kindsOf(model: Model, names: readonly string[]): readonly ModelKind[] {
+  if (names.length === 0) throw new MusterError('BAD_INPUT', 'expected at least one kind, got none');
+  return [...new Set(names.map((name) => kindByAnyName(model, name)))];
+}

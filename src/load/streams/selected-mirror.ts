@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import { apiVersionOf, type ServedResource } from '../../core/kinds.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { ModelKind } from '../../model/model.ts';
+import { type Conditions, createMatcher, selectAll } from '../../store/matching.ts';
+import type { StoreEvent } from '../../store/mirror-store.ts';
+import type { QuerySight, QuerySource } from '../../store/query-source.ts';
+import type { MirrorLease, MirrorReader } from '../../watch/mirrors.ts';
+import type { ClusterView } from '../reads.ts';
+import { createChangesQueue, type ObjectChange } from './changes-queue.ts';
+import { batchesOf, changeOfTransition, type Transition, transitionIn } from './selection-changes.ts';
+import { type Position, voidPosition } from './stream-cursor.ts';
+
+/** What is selected from a mirror. */
+export interface Selection {
+  readonly kind: ModelKind;
+  readonly cluster: ClusterView;
+  readonly conditions: Conditions;
+  readonly sight: QuerySight;
+}
+
+/** A mirror that is held and followed, and what of it is selected. Ending it leaves nothing behind. */
+export class SelectedMirror {
+  readonly #lease: MirrorLease;
+  readonly #life = new AbortController();
+  readonly #pull: () => void;
+  #source: QuerySource;
+  #conditions: Conditions;
+  #matches: (object: KubernetesObject) => boolean;
+  #meaning: string;
+  #epoch: { readonly long: string; readonly short: string } | undefined;
+
+  /** @param hear Told what changes, never from within this call. */
+  constructor(lease: MirrorLease, selection: Selection, hear: (events: readonly StoreEvent[]) => void) {
+    this.#lease = lease;
+    this.#conditions = selection.conditions;
+    this.#source = sourceOf(lease.mirror, selection);
+    this.#matches = createMatcher(this.#source, selection.conditions);
+    this.#meaning = meaningOf(selection);
+    this.#pull = lease.mirror.store.attend(hear, this.#life.signal);
+  }
+
+  get mirror(): MirrorReader {
+    return this.#lease.mirror;
+  }
+
+  get resource(): ServedResource {
+    return this.#lease.mirror.resource;
+  }
+
+  /** There is a list that was whole. */
+  get isListed(): boolean {
+    const { phase } = this.mirror.sync();
+    return phase === 'SYNCED' || phase === 'STALE';
+  }
+
+  /** Up to where the store is true: `void` where no version says so. */
+  get position(): Position {
+    const { version, epoch } = this.mirror.store;
+    return version === undefined ? voidPosition : { type: 'exact', epoch: this.#short(epoch), version };
+  }
+
+  /** What an object takes, estimated. */
+  get meanBytes(): number {
+    const { size, bytes } = this.mirror.store;
+    return size === 0 ? 1_024 : Math.ceil(bytes / size);
+  }
+
+  /** Hears at once all that waits. */
+  pull(): void {
+    this.#pull();
+  }
+
+  /** Selects so from now on. False if that finds the same as before. */
+  reselect(selection: Selection): boolean {
+    const meaning = meaningOf(selection);
+    if (meaning === this.#meaning) return false;
+    this.#meaning = meaning;
+    this.#epoch = undefined;
+    this.#conditions = selection.conditions;
+    this.#source = sourceOf(this.mirror, selection);
+    this.#matches = createMatcher(this.#source, selection.conditions);
+    return true;
+  }
+
+  /** Undefined if it is nothing to the selection. */
+  transitionIn(event: Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>): Transition | undefined {
+    return transitionIn(event, this.#matches);
+  }
+
+  /** All objects of the selection, as they are now. */
+  select(): readonly KubernetesObject[] {
+    return selectAll(this.#source, this.#conditions);
+  }
+
+  /** What has become of the selection since then, a message each; undefined if that is not remembered. */
+  changesSince(position: Position): readonly (readonly ObjectChange[])[] | undefined {
+    const { store } = this.mirror;
+    if (position.type === 'void' || position.epoch !== this.#short(store.epoch)) return undefined;
+    const events = store.changesSince(store.epoch, position.version);
+    if (events === undefined) return undefined;
+    const missed = createChangesQueue();
+    for (const event of events) {
+      const transition = event.type === 'applied' || event.type === 'deleted' ? this.transitionIn(event) : undefined;
+      if (transition !== undefined) missed.put(changeOfTransition(transition));
+    }
+    return batchesOf(missed);
+  }
+
+  end(): void {
+    this.#life.abort();
+    this.#lease[Symbol.dispose]();
+  }
+
+  /**
+   * A cursor names the epochs of hundreds of clusters. What the filter means is part of it: whoever comes back when it finds otherwise among the
+   * same objects, as the cluster or the model has changed, knows nothing to go on from.
+   */
+  #short(long: string): string {
+    if (this.#epoch?.long !== long) this.#epoch = { long, short: shortEpoch(long, this.#meaning) };
+    return this.#epoch.short;
+  }
+}
+
+function meaningOf({ kind, cluster, conditions: { where } }: Selection): string {
+  return where?.meaningFor({ kind, cluster }) ?? '';
+}
+
+function shortEpoch(epoch: string, meaning: string): string {
+  return createHash('sha256')
+    .update(meaning === '' ? epoch : JSON.stringify([epoch, meaning]))
+    .digest('base64url')
+    .slice(0, 8);
+}
+
+function sourceOf({ resource, store }: MirrorReader, { kind, cluster, sight }: Selection): QuerySource {
+  return { cluster, kind, apiVersion: apiVersionOf(resource), store, sight };
+}

@@ -1,0 +1,129 @@
+import type { Fault } from '../../core/faults.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { ModelKind } from '../../model/model.ts';
+import type { ClusterView, Row } from '../reads.ts';
+import type { ObjectChange } from './changes-queue.ts';
+import { type Position, voidPosition } from './stream-cursor.ts';
+import type { ChangeType } from './streams.ts';
+
+/** What messages are about: one kind of one cluster. */
+export interface Origin {
+  /** `sourceKey`. */
+  readonly key: string;
+  readonly cluster: ClusterView;
+  readonly kind: ModelKind;
+  /** What an object of it takes, estimated. */
+  readonly meanBytes: number;
+  /** Makes rows of changes, all with the cluster and the mirror's state of this moment. */
+  rowMaker(): (change: ObjectChange) => Row;
+}
+
+/** What somebody has been told of one source. */
+export interface Knowledge {
+  /** Absent: nothing of its objects. */
+  readonly position: Position | undefined;
+  /** What it was said to have failed with, unless it was said to be true again since. */
+  readonly fault: Fault | undefined;
+}
+
+/** Who has been told nothing. */
+export const ignorance: Knowledge = { position: undefined, fault: undefined };
+
+/** What is new of one source, and to whom. Made at a cut. */
+export interface Part {
+  readonly source: Origin;
+  /** What those in step were told before. */
+  readonly before: Knowledge;
+  /** What they know when they have been told. */
+  readonly after: Knowledge;
+  readonly news: News;
+}
+
+export type News =
+  /** What changed, a message each. */
+  | { readonly type: 'changed'; readonly batches: readonly (readonly ObjectChange[])[] }
+  /** All there is, as what was known is not enough. */
+  | { readonly type: 'whole'; readonly objects: readonly KubernetesObject[] }
+  /** Nothing but its position. */
+  | { readonly type: 'confirmed' }
+  /** It has left: what was known of it is void. */
+  | { readonly type: 'gone'; readonly fault: Fault };
+
+/** A message before it is known who else gets it. */
+export interface Draft {
+  readonly source: Origin;
+  readonly type: ChangeType;
+  readonly changes: readonly ObjectChange[];
+  readonly fault?: Fault;
+  /** What its reader knows of the source after it. */
+  readonly position: Position | undefined;
+}
+
+/**
+ * Objects of one message: executing it takes a few milliseconds. No more in one that changes than in one of the first state: a document that selects
+ * as much of `modified` and `deleted` as of `added` is refused as too costly at once or never, not on the first busy day.
+ */
+export const maxObjects = 250;
+
+const none: readonly never[] = [];
+
+/** What a part says to someone who knows this much of its source. */
+export function draftsOf({ source, after, news }: Omit<Part, 'before'>, known: Knowledge): readonly Draft[] {
+  const { position } = after;
+  const draft = (type: ChangeType, at: Position | undefined, changes: readonly ObjectChange[] = none): Draft => ({
+    source,
+    type,
+    changes,
+    position: at,
+  });
+  switch (news.type) {
+    case 'gone':
+      return isIgnorant(known) ? [] : [goneDraft(source, news.fault)];
+    case 'confirmed':
+      return [draft('BOOKMARK', position)];
+    case 'whole': {
+      const chunks = chunksOf(news.objects).map((chunk) => draft('INITIAL', voidPosition, chunk));
+      const forget = known.position === undefined ? [] : [draft('RESET', voidPosition)];
+      return [...forget, ...chunks, draft('SYNCED', position), ...failureOf(source, after, undefined)];
+    }
+    case 'changed': {
+      const { batches } = news;
+      const live = batches.map((batch, index) => draft('LIVE', index === batches.length - 1 ? position : voidPosition, batch));
+      const recovered = live.length === 0 && known.fault !== undefined && after.fault === undefined ? [draft('LIVE', position)] : [];
+      // After a LIVE the cluster counts as true, so what is not so is said again.
+      const told = live.length > 0 || isEmptied(known, after) ? undefined : known.fault;
+      return [...live, ...recovered, ...failureOf(source, after, told)];
+    }
+    default:
+      throw news satisfies never;
+  }
+}
+
+/** That what was known of a source is void. */
+export function goneDraft(source: Origin, fault: Fault): Draft {
+  return { source, type: 'FAILED', changes: none, fault, position: undefined };
+}
+
+/** That a source is behind, if that is news. */
+export function failureOf(source: Origin, { position, fault }: Knowledge, told: Fault | undefined): readonly Draft[] {
+  if (fault === undefined || fault.code === told?.code) return [];
+  return [{ source, type: 'FAILED', changes: none, fault, position }];
+}
+
+/** True if what was known is no longer held: that is told even if the fault is the one it had failed with. */
+export function isEmptied(known: Knowledge, goal: Knowledge): boolean {
+  return known.position?.type === 'exact' && goal.position?.type === 'void' && goal.fault !== undefined;
+}
+
+export function isIgnorant({ position, fault }: Knowledge): boolean {
+  return position === undefined && fault === undefined;
+}
+
+function chunksOf(objects: readonly KubernetesObject[]): readonly (readonly ObjectChange[])[] {
+  const chunks: (readonly ObjectChange[])[] = [];
+  for (let start = 0; start < objects.length; start += maxObjects) {
+    // The key is only needed where changes are merged.
+    chunks.push(objects.slice(start, start + maxObjects).map((object) => ({ type: 'ADDED', key: '', object })));
+  }
+  return chunks;
+}

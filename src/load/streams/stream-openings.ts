@@ -1,0 +1,96 @@
+import type { ModelKind } from '../../model/model.ts';
+import { Arrears } from './arrears.ts';
+import type { Position, StreamCursor } from './stream-cursor.ts';
+import { ignorance, type Knowledge, type Part } from './stream-draft.ts';
+import { type Awaited, resume } from './stream-resume.ts';
+import type { Run } from './stream-run.ts';
+import type { ViewSource } from './view-source.ts';
+
+/** Where a reader resumes. */
+export interface ResumePoint {
+  /** Equal for equal cursors, whoever sealed them and when. */
+  readonly digest: string;
+  readonly cursor: StreamCursor;
+}
+
+/** What a reader is given first. */
+export interface Opening<Message extends object> extends Run<Message> {
+  /** What it knows of sources that are not whole now, each reader for itself. */
+  awaited(): readonly Arrears[];
+}
+
+export interface OpeningsOptions<Message extends object> {
+  /** `Scope.digest`. */
+  readonly scope: string;
+  readonly kinds: readonly ModelKind[];
+  readonly sources: () => ReadonlyMap<string, ViewSource>;
+  readonly run: (said: RunOf) => Run<Message>;
+}
+
+/** What a run is made of. */
+export interface RunOf {
+  readonly parts: readonly Part[];
+  readonly before: (part: Part) => Knowledge;
+  readonly beside?: ReadonlyMap<string, Position | undefined>;
+}
+
+/** Beyond these, who comes back at the same place as another is told the same once more. */
+const maxKnown = 256;
+
+/**
+ * What readers are given first: one for all who begin at the same place, whether that is the first state or a cursor that many were given, as after
+ * a restart all come back at once. Asked right after a cut; nothing is kept that no reader holds, and little of what was.
+ */
+export class Openings<Message extends object> {
+  readonly #options: OpeningsOptions<Message>;
+  readonly #known = new Map<string, WeakRef<Opening<Message>>>();
+  readonly #collected = new FinalizationRegistry<string>((key) => {
+    if (this.#known.get(key)?.deref() === undefined) this.#known.delete(key);
+  });
+
+  constructor(options: OpeningsOptions<Message>) {
+    this.#options = options;
+  }
+
+  /** For one who begins there: at the beginning, if nothing is said. */
+  at(point: ResumePoint | undefined): Opening<Message> {
+    // No digest is empty.
+    const key = point?.digest ?? '';
+    const known = this.#known.get(key)?.deref();
+    if (known !== undefined) return known;
+    const opening = point === undefined ? this.#first() : this.#resumed(point.cursor);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size >= maxKnown && oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(key, new WeakRef(opening));
+    this.#collected.register(opening, key);
+    return opening;
+  }
+
+  /** How many there are that somebody may come to share. */
+  get size(): number {
+    return this.#known.size;
+  }
+
+  /** Something has changed: who comes from now on is given something else. */
+  forget(): void {
+    this.#known.clear();
+  }
+
+  #first(): Opening<Message> {
+    const { sources, run } = this.#options;
+    const parts = [...sources().values()].flatMap((source) => source.whole() ?? []);
+    return openingOf(run({ parts, before: () => ignorance }), []);
+  }
+
+  #resumed(cursor: StreamCursor): Opening<Message> {
+    const { scope, kinds, sources, run } = this.#options;
+    const { parts, known, awaited } = resume({ scope, kinds, sources: sources() }, cursor);
+    const beside = new Map(awaited.map(({ source, known: { position } }) => [source.key, position]));
+    return openingOf(run({ parts, before: (part) => known.get(part) ?? ignorance, beside }), awaited);
+  }
+}
+
+/** One object, so that whoever walks through it keeps it for those who come after. */
+function openingOf<Message extends object>({ length, messageAt }: Run<Message>, awaited: readonly Awaited[]): Opening<Message> {
+  return { length, messageAt, awaited: () => awaited.map(({ source, known, goal }) => new Arrears(source, known, goal)) };
+}

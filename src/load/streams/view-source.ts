@@ -1,0 +1,387 @@
+import { invariant } from '../../core/errors.ts';
+import type { Fault } from '../../core/faults.ts';
+import type { ServedResource } from '../../core/kinds.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { ModelKind } from '../../model/model.ts';
+import type { Conditions } from '../../store/matching.ts';
+import type { StoreEvent } from '../../store/mirror-store.ts';
+import type { QuerySight } from '../../store/query-source.ts';
+import type { Mirrors } from '../../watch/mirrors.ts';
+import { redact } from '../manifest.ts';
+import { type Ask, absenceOf, faultOf, partSyncOf, syncViewOf, unreadFaultOf } from '../parts.ts';
+import type { ClusterView, Row, SyncView } from '../reads.ts';
+import { createChangesQueue, type ObjectChange } from './changes-queue.ts';
+import { SelectedMirror, type Selection } from './selected-mirror.ts';
+import { batchesOf, changeOfTransition } from './selection-changes.ts';
+import { type Position, sourceKey, voidPosition } from './stream-cursor.ts';
+import { ignorance, type Knowledge, type News, type Origin, type Part } from './stream-draft.ts';
+import { createTally, type Tally } from './tally.ts';
+
+/** What a view asks of each of its sources. */
+export interface SourceQuestion {
+  readonly conditions: Conditions;
+  /** The clusters were named: that one does not serve the kind is then a fault. */
+  readonly named: boolean;
+  /** Jobs are counted. */
+  readonly tallied: boolean;
+}
+
+export interface ViewSourceOptions {
+  readonly mirrors: Mirrors;
+  readonly question: SourceQuestion;
+  readonly cluster: ClusterView;
+  readonly kind: ModelKind;
+  readonly sensitive: boolean;
+  /** What may be seen of it; a fault if nothing. */
+  readonly sight: QuerySight | Fault;
+  /** There may be news, which the next cut will tell. */
+  readonly onNews: () => void;
+  /** Runs what code of the selection is in, and answers for what it throws. */
+  readonly guard: (action: () => void) => void;
+}
+
+/**
+ * One kind of one cluster, as a view selects from it: follows the mirror as soon as there is one, and gathers what is new until the next cut.
+ *
+ * At a cut, after `pull`, it is as the mirror is: that is why its position is that of the store.
+ */
+export class ViewSource implements Origin {
+  readonly key: string;
+  readonly kind: ModelKind;
+  readonly tally: Tally | undefined;
+  readonly #options: ViewSourceOptions;
+  readonly #changes = createChangesQueue();
+  #cluster: ClusterView;
+  #resource: ServedResource | undefined;
+  #held: SelectedMirror | undefined;
+  #known: Knowledge = ignorance;
+  #fault: Fault | undefined;
+  #gone: Fault | undefined;
+  /** It has left: only when it comes again there is something to say. */
+  #left = false;
+  /** There is no such mirror, nor will there be one as things are. */
+  #absent = false;
+  /** The mirror has a list that was whole. */
+  #whole = false;
+  /** What those in step know is not what the mirror goes on from. */
+  #restarted = false;
+  #confirmed = false;
+  /** How true it was at the last cut; undefined where that may have changed since. */
+  #syncTold: SyncView | undefined;
+
+  constructor(options: ViewSourceOptions) {
+    this.#options = options;
+    this.#cluster = options.cluster;
+    this.kind = options.kind;
+    this.key = sourceKey(options.cluster.name, options.kind);
+    this.tally = options.question.tallied ? createTally() : undefined;
+    this.#absent = this.voided !== undefined;
+    this.refresh(options.cluster);
+  }
+
+  get cluster(): ClusterView {
+    return this.#cluster;
+  }
+
+  get name(): ClusterName {
+    return this.#cluster.name;
+  }
+
+  get sight(): QuerySight | Fault {
+    return this.#options.sight;
+  }
+
+  /** What those in step know of it. */
+  get known(): Knowledge {
+    return this.#known;
+  }
+
+  /** Why what somebody knew of it is void: the cluster does not serve the kind, or has left. Undefined while that is not so. */
+  get voided(): Fault | undefined {
+    if (this.#held !== undefined || 'code' in this.sight) return undefined;
+    const { fault } = absenceOf(this.#ask(), this.#options.mirrors);
+    return fault.code === 'NOT_SERVED' || fault.code === 'GONE' ? goneOf(this, fault) : undefined;
+  }
+
+  /** It has left, and that was told. */
+  get left(): boolean {
+    return this.#left && this.#gone === undefined;
+  }
+
+  /** A cut would say something. */
+  get hasNews(): boolean {
+    if (this.#gone !== undefined || this.#changes.size > 0) return true;
+    if (this.#restarted && this.#whole) return true;
+    // Emptied, with the fault that it had failed with before: its objects are no longer counted.
+    return this.#fault?.code !== this.#known.fault?.code || (!this.#whole && this.#known.position?.type === 'exact');
+  }
+
+  /** The mirror has said that nothing changed. */
+  get confirmed(): boolean {
+    return this.#confirmed;
+  }
+
+  /** How true it is now. */
+  get sync(): SyncView {
+    const { sight } = this.#options;
+    if (this.#held === undefined || 'code' in sight) return this.#heldSync;
+    return partSyncOf(this.#ask(), this.#held.mirror, sight);
+  }
+
+  /** How true it was at the last cut. Right after a cut. */
+  get syncTold(): SyncView {
+    this.#syncTold ??= this.sync;
+    return this.#syncTold;
+  }
+
+  /** What an object of it takes, estimated. */
+  get meanBytes(): number {
+    return this.#held?.meanBytes ?? 1_024;
+  }
+
+  /** Something about the cluster has changed: what it is like, what it serves, or whether it belongs to the fleet. */
+  refresh(cluster: ClusterView | undefined): void {
+    this.#syncTold = undefined;
+    const { sight, mirrors } = this.#options;
+    if (cluster !== undefined) this.#cluster = cluster;
+    if ('code' in sight) this.#become(sight);
+    else if (this.#held === undefined) this.#acquire(sight);
+    else if (mirrors.peek(this.name, this.kind) !== this.#held.mirror) this.#leave(absenceOf(this.#ask(), mirrors).fault);
+    else if (this.#held.reselect(this.#selection(sight))) this.#restart();
+  }
+
+  /** The mirror's phase may be another one. */
+  judge(): void {
+    const mirror = this.#held?.mirror;
+    this.#syncTold = undefined;
+    if (mirror === undefined) return;
+    const { phase, fault } = mirror.sync();
+    if (this.#whole) {
+      if (phase === 'SYNCED') this.#become(this.#unread);
+      return;
+    }
+    this.#whole = phase === 'SYNCED' || phase === 'STALE';
+    if (this.#whole) this.#restarted = true;
+    if (this.#whole) this.#become(phase === 'STALE' ? fault : this.#unread);
+    // Whoever was told of a failure takes it as true until the first list is whole.
+    else if (mirror.settled() && fault !== undefined && fault.code !== 'SYNCING') this.#become(fault);
+  }
+
+  /** Takes in all that the mirror has to say up to now. */
+  pull(): void {
+    this.#held?.pull();
+  }
+
+  /**
+   * What is new since the last cut, undefined if nothing is; from now on those in step know it.
+   *
+   * @param readers Whether anybody is told: else what is selected is not gathered.
+   */
+  cut(readers: 'some' | 'none'): Part | undefined {
+    const before = this.#known;
+    const news = this.#takeNews(readers);
+    this.#known = news?.type === 'gone' ? ignorance : { position: this.#position(), fault: this.#fault };
+    this.#confirmed = false;
+    return news === undefined ? undefined : { source: this, before, after: this.#known, news };
+  }
+
+  /** All of it, as those in step know it. Right after a cut. Undefined where there is nothing to say yet. */
+  whole(): Part | undefined {
+    const after = this.#known;
+    if (this.#isTold) return { source: this, before: ignorance, after, news: { type: 'whole', objects: this.#select() } };
+    return after.fault === undefined ? undefined : { source: this, before: ignorance, after, news: { type: 'changed', batches: [] } };
+  }
+
+  /**
+   * What somebody who knew it up to there has missed; all of it if that is not remembered. Right after a cut. Undefined where the mirror is not
+   * whole, so that nobody can tell.
+   */
+  since(position: Position): Part | undefined {
+    const held = this.#held;
+    if (!this.#isTold || held === undefined) return undefined;
+    const batches = held.changesSince(position);
+    if (batches === undefined) return this.whole();
+    return { source: this, before: ignorance, after: this.#known, news: { type: 'changed', batches } };
+  }
+
+  /** Makes rows of changes, all with the cluster and the mirror's state of this moment. */
+  rowMaker(): (change: ObjectChange) => Row {
+    const { sensitive } = this.#options;
+    const { cluster, kind } = this;
+    const resource = this.#resource;
+    const sync = this.#heldSync;
+    return ({ object }) => {
+      invariant(resource !== undefined, 'rows come from a mirror');
+      return { cluster, kind, resource, object: redact(object, { sensitive, live: false }), sync };
+    };
+  }
+
+  /** Ends it: nothing is held or followed any more. */
+  end(): void {
+    this.#held?.end();
+    this.#held = undefined;
+  }
+
+  /** Those in step know what is held. Not so right after a cut that told the end of one mirror, where another has taken its place already. */
+  get #isTold(): boolean {
+    return this.#whole && !this.#restarted;
+  }
+
+  get #heldSync(): SyncView {
+    return syncViewOf(this.#ask(), this.#held?.mirror.sync() ?? absenceOf(this.#ask(), this.#options.mirrors));
+  }
+
+  /** Why those in step are told of less than they asked for, though what is held is true. */
+  get #unread(): Fault | undefined {
+    const { sight } = this.#options;
+    return this.#held === undefined || 'code' in sight ? undefined : unreadFaultOf(this.#ask(), this.#held.mirror, sight);
+  }
+
+  #takeNews(readers: 'some' | 'none'): News | undefined {
+    if (this.#gone !== undefined) {
+      const fault = this.#gone;
+      this.#gone = undefined;
+      return { type: 'gone', fault };
+    }
+    if (!this.hasNews) return undefined;
+    if (!this.#restarted || !this.#whole) return { type: 'changed', batches: batchesOf(this.#changes) };
+    this.#restarted = false;
+    const objects = readers === 'some' || this.tally !== undefined ? this.#select() : [];
+    this.tally?.recount(objects);
+    return { type: 'whole', objects };
+  }
+
+  #acquire(sight: QuerySight): void {
+    const { mirrors, question } = this.#options;
+    const { namespaces } = question.conditions;
+    const lease = mirrors.acquire(this.name, this.kind, namespaces === undefined ? {} : { namespaces });
+    if (lease === undefined) {
+      this.#lack();
+      return;
+    }
+    const hear = (events: readonly StoreEvent[]) => this.#options.guard(() => this.#hear(events));
+    this.#held = new SelectedMirror(lease, this.#selection(sight), hear);
+    this.#resource = lease.mirror.resource;
+    this.#left = false;
+    this.#absent = false;
+    this.judge();
+  }
+
+  /** There is no mirror: tells why, where that is worth telling. */
+  #lack(): void {
+    const gone = this.voided;
+    if (gone !== undefined && !this.#absent) {
+      // Somebody may know it from before: what they know is void.
+      this.#gone ??= gone;
+      this.#fault = undefined;
+    }
+    this.#absent = gone !== undefined;
+    const { fault } = absenceOf(this.#ask(), this.#options.mirrors);
+    const isExpected = fault.code === 'SYNCING' || (gone !== undefined && !this.#options.question.named);
+    if (!isExpected && !this.#left) this.#become(fault);
+    else if (this.hasNews) this.#options.onNews();
+  }
+
+  #hear(events: readonly StoreEvent[]): void {
+    this.#syncTold = undefined;
+    for (const event of events) this.#take(event);
+    if (this.hasNews || this.#confirmed) this.#options.onNews();
+  }
+
+  #take(event: StoreEvent): void {
+    switch (event.type) {
+      case 'applied':
+      case 'deleted':
+        this.#change(event);
+        return;
+      case 'synced':
+        if (this.#whole) this.#fault = this.#unread;
+        else this.judge();
+        return;
+      case 'failed':
+        if (this.#held?.isListed !== true) this.#forget();
+        this.#fault = event.fault;
+        return;
+      case 'reset':
+        this.#forget();
+        this.#whole = this.#held?.isListed === true;
+        this.#restarted = true;
+        return;
+      case 'confirmed':
+        this.#confirmed = true;
+        return;
+      case 'gone':
+        this.#leave(event.fault);
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+
+  #change(event: Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>): void {
+    // What is told whole at the next cut has this in it already.
+    if (this.#held === undefined || !this.#whole || this.#restarted) return;
+    const transition = this.#held.transitionIn(event);
+    if (transition === undefined) return;
+    this.#changes.put(changeOfTransition(transition));
+    this.tally?.changed(transition.before, transition.after);
+  }
+
+  /** The mirror was emptied, or goes on from what nobody was told. */
+  #forget(): void {
+    this.#whole = false;
+    this.#changes.clear();
+    this.tally?.recount([]);
+  }
+
+  /** The filter finds otherwise among the same objects. */
+  #restart(): void {
+    if (!this.#whole) return;
+    this.#changes.clear();
+    this.#restarted = true;
+    this.#options.onNews();
+  }
+
+  #leave(fault: Fault): void {
+    this.end();
+    this.#forget();
+    this.#restarted = false;
+    this.#fault = undefined;
+    this.#left = true;
+    this.#absent = true;
+    this.#gone = goneOf(this, fault);
+    // Another one may have taken its place already.
+    if (!('code' in this.#options.sight)) this.#acquire(this.#options.sight);
+    this.#options.onNews();
+  }
+
+  #become(fault: Fault | undefined): void {
+    this.#fault = fault;
+    if (this.hasNews) this.#options.onNews();
+  }
+
+  #select(): readonly KubernetesObject[] {
+    return this.#held?.select() ?? [];
+  }
+
+  #position(): Position | undefined {
+    if (this.#whole && this.#held !== undefined) return this.#held.position;
+    return this.#known.position === undefined ? undefined : voidPosition;
+  }
+
+  #selection(sight: QuerySight): Selection {
+    return { kind: this.kind, cluster: this.#cluster, conditions: this.#options.question.conditions, sight };
+  }
+
+  #ask(): Ask {
+    const { named, conditions } = this.#options.question;
+    return { cluster: this.#cluster, kind: this.kind, verb: 'list', named, namespaces: conditions.namespaces };
+  }
+}
+
+/** That what was known is void, for the reason that the fault gives. */
+function goneOf(source: Pick<Ask, 'cluster' | 'kind'>, { code, message }: Fault): Fault {
+  const gone = faultOf(source, 'GONE');
+  return code === 'GONE' ? gone : { ...gone, message };
+}

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import type { StreamListener } from '../../../src/load/streams/streams.ts';
+import { contextOf, createLogWorld } from '../../support/log-world.ts';
+import { turns } from '../../support/manual-clock.ts';
+import { createRestrictingAccess } from '../../support/restricting-access.ts';
+
+const ignore = () => undefined;
+const fail = () => {
+  throw new Error('a bug of a listener');
+};
+
+test('a listener that throws when there is something to take is logged, and ends alone', async () => {
+  const world = createLogWorld();
+  const north = world.join('north', {});
+  world.logsOf('north').of('default', 'web', 'main').write('a');
+  const signal = new AbortController().signal;
+  let calls = 0;
+  const good: StreamListener = { ready: () => calls++, ended: ignore };
+  const open = (listener: StreamListener) => world.logs.follow(contextOf(), {}, {}).open(listener, signal);
+  const bad = await open({ ready: fail, ended: ignore });
+  using other = await open(good);
+  await turns();
+  expect([bad.take(), other.take()?.lines.length, calls]).toEqual([undefined, 1, 1]);
+  expect(world.logged.map(({ fields }) => String(fields.err))).toEqual(['Error: a bug of a listener']);
+  other[Symbol.dispose]();
+  expect(north.leases).toBe(0);
+});
+
+test('so is one that throws when it is told why its stream has ended', async () => {
+  const rights = { me: { north: ['default'] } };
+  const world = createLogWorld({ access: createRestrictingAccess(rights) });
+  const north = world.join('north', {});
+  world.logsOf('north').of('default', 'web', 'main');
+  await world.logs.follow(contextOf(), {}, {}).open({ ready: ignore, ended: fail }, new AbortController().signal);
+  await turns();
+  rights.me.north = [];
+  await world.clock.advance(60_000);
+  await turns();
+  expect(world.logged.map(({ fields }) => String(fields.err))).toEqual(['Error: a bug of a listener']);
+  expect(north.leases).toBe(0);
+});
