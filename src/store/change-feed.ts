@@ -60,6 +60,9 @@ interface Own {
   readonly queue: ReaderQueue;
 }
 
+/** One piece of the feed's work: with a single follower in each, the last of many would wait for a piece of everybody in the row each time. */
+const pieceMs = 1;
+
 /** A feed without readers. */
 export function createChangeFeed({ clock, log, snapshot, turns = new Turns(clock) }: ChangeFeedOptions): ChangeFeed {
   const followers = new Set<Follower>();
@@ -85,10 +88,11 @@ export function createChangeFeed({ clock, log, snapshot, turns = new Turns(clock
         scheduled = false;
         round = [...followers].reverse();
       }
+      const endMs = clock.monotonic() + pieceMs;
       for (let follower = round.pop(); follower !== undefined; follower = round.pop()) {
         if (follower.busy || !waits(follower)) continue;
         deliver(follower);
-        break;
+        if (clock.monotonic() >= endMs) break;
       }
       if (round.length > 0) return true;
       endRound();
@@ -199,7 +203,8 @@ export function createChangeFeed({ clock, log, snapshot, turns = new Turns(clock
         if (followers.size === slow.size) shared.clear();
       };
       // What waits is no news to whoever comes now.
-      shared.close();
+      if (followers.size === slow.size) shared.clear();
+      else shared.close();
       const follower: Follower = { reader, end, at: shared.end, own: undefined, busy: false };
       signal.addEventListener('abort', end, { once: true });
       followers.add(follower);

@@ -101,6 +101,7 @@ export function createFeedLog(resetNow: () => ResetEvent): FeedLog {
     clear() {
       if (!open.empty) close();
       drop(batches.length);
+      state = undefined;
     },
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../src/core/faults.ts';
 import { clusterName } from '../../src/core/names.ts';
+import { Turns } from '../../src/core/turns.ts';
 import type { MirrorStore, StoreEvent } from '../../src/store/mirror-store.ts';
 import { createStore } from '../../src/store/store.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';
@@ -465,4 +466,40 @@ describe('an end', () => {
     await turns();
     expect(store.size).toBe(0);
   });
+});
+
+test('who falls behind is not told of a failure that was over before it came', async () => {
+  const base = createManualClock();
+  let nowMs = 0;
+  // Each look at it takes 5 ms: every follower waits for a turn of its own.
+  const monotonic = () => {
+    nowMs += 5;
+    return nowMs;
+  };
+  const clock = { ...base, monotonic };
+  const store = createStore({ epoch: 'e', clock, turns: new Turns(clock) });
+  listInto(store, [], 1);
+  const early = new AbortController();
+  const heard: string[] = [];
+  store.follow((events) => heard.push(...events.map(({ type }) => type)), early.signal);
+  store.failed({ code: 'UNREACHABLE', cluster: clusterName('north'), message: 'no answer', retry: 'LATER' });
+  await turns(5);
+  early.abort();
+  store.synced();
+  const life = new AbortController();
+  const told = Array.from({ length: 60 }, () => {
+    const types = new Set<string>();
+    const hear = ({ type }: StoreEvent) => void types.add(type);
+    store.follow((events) => events.forEach(hear), life.signal);
+    return types;
+  });
+  for (let version = 2; version < 20_000; version += 1) {
+    store.applied(objectOf({ name: `p-${version % 500}`, version }), versionOf(version), neverAsked);
+    if (version % 500 === 0) await turns(1);
+  }
+  await turns(300);
+  life.abort();
+  expect(heard).toContain('failed');
+  expect(told.filter((types) => types.has('reset')).length).toBeGreaterThan(0);
+  expect(told.filter((types) => types.has('failed'))).toEqual([]);
 });

@@ -19,6 +19,8 @@ export interface Fold {
   take(message: ChangesMessage): void;
   /** Another client that holds the same: what becomes of the one is nothing to the other. */
   copy(): Fold;
+  /** A copy that begins a stream of its own: a fault that was told before is void then, as who is still behind is told so again. */
+  resumed(): Fold;
 }
 
 interface Part {
@@ -47,6 +49,7 @@ export function createFold(parts: Map<string, Part> = new Map()): Fold {
       else parts.set(part, next);
     },
     copy: () => createFold(new Map(parts)),
+    resumed: () => createFold(new Map([...parts].map(([name, part]) => [name, { ...part, fault: undefined }]))),
   };
 }
 
@@ -123,7 +126,7 @@ export async function readEagerly<Message extends ChangesMessage>(
   { signal = new AbortController().signal, from = createFold() }: { readonly signal?: AbortSignal; readonly from?: Fold } = {},
 ): Promise<EagerReader<Message>> {
   const messages: Message[] = [];
-  const fold = from.copy();
+  const fold = from.resumed();
   let ended: MusterError | undefined;
   const reader: StreamReader<Message> = await source.open(
     {
@@ -143,7 +146,7 @@ export async function readEagerly<Message extends ChangesMessage>(
     messages,
     fold,
     foldAt(index) {
-      const then = from.copy();
+      const then = from.resumed();
       for (const message of messages.slice(0, index + 1)) then.take(message);
       return then;
     },

@@ -112,7 +112,7 @@ class World {
 
   async open(from?: { readonly cursor: string; readonly fold: Fold }): Promise<void> {
     const client: { -readonly [K in keyof Client]?: Client[K] } = { lines: [], places: [], ready: false };
-    client.fold = from?.fold.copy() ?? createFold();
+    client.fold = from?.fold.resumed() ?? createFold();
     const listener = {
       ready() {
         client.ready = true;
