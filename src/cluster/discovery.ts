@@ -1,9 +1,9 @@
 import type { Fault } from '../core/faults.ts';
+import { createGate } from '../core/gate.ts';
 import { isJsonObject, type Json } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
 import { breakage, faultOf } from './classify.ts';
 import type { ClusterApi, LiveRequest } from './cluster-api.ts';
-import { createGate } from './gate.ts';
 import { askJson, type JsonAnswer } from './live-json.ts';
 import {
   type GroupVersionResources,
@@ -79,7 +79,7 @@ async function readHalf(
   const versions = groupVersionsIn(value);
   if (versions !== undefined) return versions;
   const gate = createGate(10);
-  const asked = legacyVersionsIn(value).map((at) => gate(() => readLegacy(api, at, signal), signal));
+  const asked = legacyVersionsIn(value).map((at) => gate.pass(() => readLegacy(api, at, signal), signal));
   return (await Promise.all(asked)).filter((found) => found !== undefined);
 }
 

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import type { Clock } from '../core/clock.ts';
+import { createGate } from '../core/gate.ts';
 import { isJsonObject, type Json } from '../core/json.ts';
 import { type Breakage, breakage } from './classify.ts';
 import type { ExecPlugin } from './endpoint.ts';
-import { createGate } from './gate.ts';
 
 const deadlineMs = 60_000;
 const maxOutputBytes = 64 * 1024;
@@ -50,7 +50,7 @@ export async function runExecPlugin(
     kind: 'ExecCredential',
     spec: { interactive: false, ...(plugin.provideClusterInfo ? { cluster: clusterInfo(cluster) } : {}) },
   });
-  const ran = await gate(() => run(plugin, { info, clock }, signal), signal);
+  const ran = await gate.pass(() => run(plugin, { info, clock }, signal), signal);
   if (ran === undefined) return failed('was ended', '');
   if (ran.result !== 'exited') return failed(ran.why, ran.stderr);
   return readCredential(ran.stdout, plugin);

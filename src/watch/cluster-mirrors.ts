@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Fault } from '../core/faults.ts';
+import { createGate } from '../core/gate.ts';
 import { type GroupKind, keyOfKind, type ServedResource } from '../core/kinds.ts';
 import type { ClusterName, ResourceVersion } from '../core/names.ts';
 import type { StoreEvent, StoreReader } from '../store/mirror-store.ts';
@@ -9,7 +10,6 @@ import { type Health, healthOf } from './cluster-health.ts';
 import { type ClusterServer, createClusterServer } from './cluster-server.ts';
 import { createDefinitions, type Definitions } from './definitions.ts';
 import type { ClusterProgress, EngagedCluster, FleetWide } from './engaged-cluster.ts';
-import { createGate } from './gate.ts';
 import { createMirror, type Mirror, type MirrorPolicy } from './mirror.ts';
 import { MirrorLines } from './mirror-lines.ts';
 import type { ClusterPhase, ClusterState, MirrorLease, MirrorReader, SyncState } from './mirrors.ts';

@@ -1,8 +1,8 @@
 import type { ClusterApi } from '../cluster/cluster-api.ts';
 import type { Fault } from '../core/faults.ts';
+import type { Gate } from '../core/gate.ts';
 import { isJsonObject, type Json } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
-import type { Gate } from './gate.ts';
 
 /** Namespaces tried at most for nobody's sake, for one kind at a time. */
 export const mostNamespaces = 200;

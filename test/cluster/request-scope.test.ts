@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { byteQueue } from '../../src/cluster/byte-queue.ts';
 import { breakage } from '../../src/cluster/classify.ts';
-import { createGate } from '../../src/cluster/gate.ts';
 import { openRequestScope, untilAborted } from '../../src/cluster/request-scope.ts';
-import { createManualClock, turns } from '../support/manual-clock.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 
 const late = breakage('TIMED_OUT', 'late');
 const later = breakage('TIMED_OUT', 'later');
@@ -86,30 +85,4 @@ test('what came before the end, or the breakage, is read first; only the first o
   queue.end();
   queue.push(new Uint8Array(1));
   expect([await queue.read(), await queue.read(), await queue.read()].map(({ type }) => type)).toEqual(['bytes', 'broken', 'broken']);
-});
-
-test('a gate lets so many in, in their order, and forgets who left the line', async () => {
-  const gate = createGate(1);
-  const ran: string[] = [];
-  const first = Promise.withResolvers<void>();
-  const signal = new AbortController().signal;
-  const leaving = new AbortController();
-  const all = [
-    gate(async () => {
-      ran.push('a');
-      await first.promise;
-    }, signal),
-    gate(async () => ran.push('b'), leaving.signal),
-    gate(async () => {
-      ran.push('c');
-      throw new Error('c');
-    }, signal).catch(() => undefined),
-    gate(async () => ran.push('d'), signal),
-  ];
-  leaving.abort();
-  await turns();
-  expect(ran).toEqual(['a']);
-  first.resolve();
-  await Promise.all(all);
-  expect(ran).toEqual(['a', 'c', 'd']);
 });

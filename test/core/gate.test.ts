@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { createGate } from '../../src/watch/gate.ts';
+import { createGate } from '../../src/core/gate.ts';
 import { turns } from '../support/manual-clock.ts';
 
 /** Work that begins when it is let in, and ends when the test says so. */
@@ -53,4 +53,32 @@ test('what is aborted before its turn never runs, and takes no place', async () 
   end('c');
   expect(await Promise.all([first, third])).toEqual(['a', 'c']);
   expect(begun).toEqual(['a', 'c']);
+});
+
+test('a gate lets so many in, in their order, and forgets who left the line', async () => {
+  const gate = createGate(1);
+  const ran: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const signal = new AbortController().signal;
+  const leaving = new AbortController();
+  const all = [
+    gate.pass(async () => {
+      ran.push('a');
+      await first.promise;
+    }, signal),
+    gate.pass(async () => ran.push('b'), leaving.signal),
+    gate
+      .pass(async () => {
+        ran.push('c');
+        throw new Error('c');
+      }, signal)
+      .catch(() => undefined),
+    gate.pass(async () => ran.push('d'), signal),
+  ];
+  leaving.abort();
+  await turns();
+  expect(ran).toEqual(['a']);
+  first.resolve();
+  await Promise.all(all);
+  expect(ran).toEqual(['a', 'c', 'd']);
 });
