@@ -39,6 +39,9 @@ export type Pothos = PothosSchemaTypes.SchemaBuilder<Types>;
 /** A type whose fields are resolved from `T`. */
 export type ObjectRefOf<T> = PothosSchemaTypes.ObjectRef<Types, T>;
 
+/** What declares the fields of a type that is resolved from `T`. */
+export type FieldsOf<T> = PothosSchemaTypes.ObjectFieldBuilder<Types, T>;
+
 /** What declares the fields of `Query`. */
 export type RootFields = PothosSchemaTypes.QueryFieldBuilder<Types, object>;
 

@@ -2,7 +2,7 @@ import { responsePathAsArray } from 'graphql';
 import type { LogBatchView, LogLineView, PodLogView } from '../load/logs/logs.ts';
 import type { Row } from '../load/reads.ts';
 import { charged, charsPerObject, costOfText } from './budget.ts';
-import type { GraphBuilder, ObjectRefOf, RootFields } from './builder.ts';
+import type { FieldsOf, GraphBuilder, ObjectRefOf, RootFields } from './builder.ts';
 import type { GraphContext } from './context.ts';
 import { described, faultIn } from './faults.ts';
 import { personal } from './personal.ts';
@@ -112,14 +112,21 @@ function addLine({ pothos }: GraphBuilder): ObjectRefOf<LogLineView> {
   });
 }
 
+/** Where a log comes from, in everything that tells of one. */
+function containerFields(t: FieldsOf<PodLogView | LogBatchView>, types: GraphBuilder['types']) {
+  return {
+    cluster: t.field({ type: types.cluster, nullable: false, description: 'Where it runs.', resolve: ({ cluster }) => cluster }),
+    namespace: t.exposeString('namespace', { nullable: false, description: 'The namespace of its Pod.' }),
+    pod: t.exposeString('pod', { nullable: false, description: 'The name of its Pod.' }),
+    container: t.exposeString('container', { nullable: false, description: 'Its name.' }),
+  };
+}
+
 function addPodLog({ pothos, types }: GraphBuilder, line: ObjectRefOf<LogLineView>): ObjectRefOf<PodLogView> {
   return pothos.objectRef<PodLogView>('PodLog').implement({
     description: 'The log of one container, or why there is none.',
     fields: (t) => ({
-      cluster: t.field({ type: types.cluster, nullable: false, description: 'Where it runs.', resolve: ({ cluster }) => cluster }),
-      namespace: t.exposeString('namespace', { nullable: false, description: 'The namespace of its Pod.' }),
-      pod: t.exposeString('pod', { nullable: false, description: 'The name of its Pod.' }),
-      container: t.exposeString('container', { nullable: false, description: 'Its name.' }),
+      ...containerFields(t, types),
       lines: t.field({
         type: [line],
         nullable: false,
@@ -153,10 +160,7 @@ function addBatch({ pothos, types }: GraphBuilder, line: ObjectRefOf<LogLineView
     description: 'One message of a followed log: about one container.',
     fields: (t) => ({
       type: t.field({ type, nullable: false, description: 'What it says.', resolve: (batch) => batch.type }),
-      cluster: t.field({ type: types.cluster, nullable: false, description: 'Where it runs.', resolve: ({ cluster }) => cluster }),
-      namespace: t.exposeString('namespace', { nullable: false, description: 'The namespace of its Pod.' }),
-      pod: t.exposeString('pod', { nullable: false, description: 'The name of its Pod.' }),
-      container: t.exposeString('container', { nullable: false, description: 'Its name.' }),
+      ...containerFields(t, types),
       lines: t.field({
         type: [line],
         nullable: false,
