@@ -10,7 +10,7 @@ import { stateKey } from './config/state-key.ts';
 import { readToken } from './config/token.ts';
 import type { Clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
-import { clusterName } from './core/names.ts';
+import { type ClusterName, clusterName } from './core/names.ts';
 import { Turns } from './core/turns.ts';
 import type { Candidate, ClusterSource } from './fleet/cluster-source.ts';
 import { fixedSource } from './fleet/fixed-source.ts';
@@ -103,52 +103,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   );
   mirrorAll({ mirrors, fleet, onProgress: options.onProgress }, ending.signal);
 
-  const { baseline, createReads, createStreams, createLogs, createLiveSchema, serve, examples } = await prepare();
+  const parts = await prepare();
+  const { baseline, createLiveSchema, serve, examples } = parts;
   const fetchDocument = createDocumentFetcher((name) => fleet.member(name)?.api);
   const models = createCatalog({ mirrors, baseline, groups: config.kinds, fetchDocument, clock, log }, ending.signal);
   const schema = createLiveSchema({ models, clock, log }, ending.signal);
   const health = healthOf(mirrors, models);
-  const access = createLocalAccess();
-  const reads = createReads({
-    mirrors,
-    access,
-    model: () => schema.current().model,
-    member: (name) => fleet.member(name),
-    sealKey,
-    sensitiveKinds,
-    clock,
-    log,
-  });
-  const budget = createQueueBudget();
-  const streams = createStreams(
-    {
-      budget,
-      turns,
-      mirrors,
-      access,
-      model: () => schema.current().model,
-      onModel: models.onModel,
-      settingsOf: (name) => fleet.member(name)?.settings,
-      sealKey,
-      sensitiveKinds,
-      clock,
-      log,
-    },
-    ending.signal,
-  );
-  const logs = createLogs({
-    mirrors,
-    access,
-    model: () => schema.current().model,
-    member: (name) => fleet.member(name),
-    budget,
-    clock,
-    log,
-  });
+  const readSide = readSideOf(parts, { mirrors, fleet, models, schema, sealKey, turns, options }, ending.signal);
   const contextOf = ({ served, ...read }: OperationScope): GraphContext => ({
-    reads,
-    streams,
-    logs,
+    ...readSide,
     read,
     gateway: gatewayView(served, schema, demo),
     clock,
@@ -171,6 +134,35 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   models.onModel(() => serving.schemaSwapped(), ending.signal);
   const queries = examples.demoQueries.map(({ query }) => query);
   return gatewayOf({ options, mirrors, health, serving, demo, queries, rest: stack.move() });
+}
+
+interface ReadSide {
+  readonly mirrors: MirrorRegistry;
+  readonly fleet: Fleet;
+  readonly models: Catalog;
+  readonly schema: LiveSchema;
+  readonly sealKey: Uint8Array;
+  readonly turns: Turns;
+  readonly options: GatewayOptions;
+}
+
+/** What resolvers read through: one view of mirrors and rights, and one bound for the queues of streams and logs. */
+function readSideOf(
+  { createReads, createStreams, createLogs }: Awaited<ReturnType<typeof prepare>>,
+  { mirrors, fleet, models, schema, sealKey, turns, options }: ReadSide,
+  signal: AbortSignal,
+): Pick<GraphContext, 'reads' | 'streams' | 'logs'> {
+  const { clock, log, config } = options;
+  const { sensitiveKinds } = config;
+  const shared = { mirrors, access: createLocalAccess(), model: () => schema.current().model, clock, log };
+  const member = (name: ClusterName) => fleet.member(name);
+  const budget = createQueueBudget();
+  const settingsOf = (name: ClusterName) => member(name)?.settings;
+  return {
+    reads: createReads({ ...shared, member, sealKey, sensitiveKinds }),
+    streams: createStreams({ ...shared, budget, turns, onModel: models.onModel, settingsOf, sealKey, sensitiveKinds }, signal),
+    logs: createLogs({ ...shared, member, budget }),
+  };
 }
 
 interface OpenedSource extends AsyncDisposable {
