@@ -1,0 +1,76 @@
+import type { Fault, FaultCode } from '../core/faults.ts';
+import type { ClusterName, ResourceVersion } from '../core/names.ts';
+import type { ObjectKey } from './spec.ts';
+
+export type InventoryState = 'Intended' | 'Owned' | 'Shared' | 'Deleting' | 'PendingDeletion';
+
+/** What our last write did to an object. Equal to the schema's `Action`, in CamelCase. */
+export type WrittenAction = 'Created' | 'Configured' | 'Unchanged' | 'Deleted' | 'Orphaned' | 'Restored' | 'Skipped' | 'Failed';
+
+export type Health = 'Healthy' | 'Unhealthy' | 'Unknown';
+
+/** One object of the inventory: proof of what is ours (propagation.md 5.3). */
+export interface InventoryEntry {
+  readonly key: ObjectKey;
+  readonly state: InventoryState;
+  /** Of the copy. Absent while Intended. */
+  readonly uid?: string;
+  /** Random, saved before the first write and carried by the object: after a crash it tells our own object from a stranger's. */
+  readonly intent?: string;
+  /** Of the manifest last written: `RenderedObject.desiredHash`. */
+  readonly appliedHash?: string;
+  /** What the server made of the fields we sent, hashed: a copy whose same fields hash otherwise has drifted. Of a Secret: its resourceVersion. */
+  readonly observedHash?: string;
+  /** The generation of the Propagation whose write this was; it never goes back. */
+  readonly appliedGeneration?: number;
+  readonly action?: WrittenAction;
+  readonly health: Health;
+  readonly fault?: RecordedFault;
+  /** RFC 3339, of the last corrections of drift, the newest last; at most 5 (propagation.md 7, CONTENDED). */
+  readonly corrections?: readonly string[];
+}
+
+/** A fault as it is kept. `count`: how often in a row. Messages hold no values of manifests. */
+export interface RecordedFault {
+  readonly code: FaultCode;
+  readonly message: string;
+  /** RFC 3339. */
+  readonly since: string;
+  readonly count?: number;
+}
+
+/** `ClusterShare` on the hub: the inventory of one Propagation in one cluster. At most 200 entries. */
+export interface ClusterShare {
+  /** `metadata.name` of the resource: derived from the Propagation's name and the cluster's, unique, a valid name. */
+  readonly name: string;
+  readonly namespace: string;
+  /** uid of the Propagation. */
+  readonly owner: string;
+  readonly cluster: ClusterName;
+  /** Of the resource as read: every save is guarded by it. Absent: not created yet. */
+  readonly version?: ResourceVersion;
+  readonly uid?: string;
+  readonly entries: readonly InventoryEntry[];
+}
+
+/** What saving came to. `conflict`: somebody else acts; stop, read again. */
+export type ShareSaved =
+  | { readonly result: 'saved'; readonly share: ClusterShare }
+  | { readonly result: 'conflict' }
+  | { readonly result: 'failed'; readonly fault: Fault };
+
+/** Where inventories stand. */
+export interface ShareStore {
+  /** Live, from the hub, not from its mirror: what a write is decided by must not be stale. */
+  load(
+    owner: { readonly namespace: string; readonly uid: string },
+    signal: AbortSignal,
+  ): Promise<readonly ClusterShare[] | { readonly fault: Fault }>;
+  /** Creates it, or replaces it under the version it was read with. Refused with `conflict` otherwise. */
+  save(share: ClusterShare, signal: AbortSignal): Promise<ShareSaved>;
+  /** Under its uid and version. What is gone already is saved. */
+  remove(
+    share: ClusterShare,
+    signal: AbortSignal,
+  ): Promise<{ readonly result: 'removed' | 'conflict' } | { readonly result: 'failed'; readonly fault: Fault }>;
+}

@@ -1,0 +1,31 @@
+/** Something about the input; a fault is about a cluster. Messages never hold the values of a manifest. */
+export interface Note {
+  readonly severity: 'INFO' | 'WARNING' | 'ERROR';
+  readonly code: NoteCode;
+  /** What was expected and what came. */
+  readonly message: string;
+  /** Of the field in the input: `overrides[0].jsonPatch[1].path`. */
+  readonly path?: string;
+}
+
+/** propagation.md 3.8. `INVALID` is of the input itself. */
+export type NoteCode =
+  | 'INVALID'
+  | 'NOTHING_CHOSEN'
+  | 'OVERRIDE_FAILED'
+  | 'REFUSED_EVERYWHERE'
+  | 'REFUSED_SOMEWHERE'
+  | 'PREFLIGHT_FAILED'
+  | 'UNKNOWN_CLUSTER'
+  | 'UNKNOWN_CONTAINER'
+  | 'UNMATCHED_OVERRIDE'
+  | 'NO_RULE_MATCHED'
+  | 'MIN_NOT_MET'
+  | 'UNPLACED'
+  | 'OVER_CAPACITY'
+  | 'BOUNDS_IGNORED'
+  | 'COUNT_OVERRIDDEN'
+  | 'OVERRIDE_WITHOUT_EFFECT'
+  | 'AUTOSCALED'
+  | 'REQUESTER_MISSING'
+  | 'PRUNE_HELD';

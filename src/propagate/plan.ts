@@ -1,0 +1,121 @@
+import type { Fault } from '../core/faults.ts';
+import type { Json, JsonObject } from '../core/json.ts';
+import type { ClusterName } from '../core/names.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import type { Note } from './notes.ts';
+import type { ChosenCluster, RejectedCluster, Share } from './placement.ts';
+import type { Manifest, ObjectKey } from './spec.ts';
+
+/** What a plan would do to one object. */
+export type PlanAction = 'CREATE' | 'UPDATE' | 'ADOPT' | 'UNCHANGED' | 'DELETE' | 'RELEASE' | 'HOLD';
+
+/**
+ * One object as it is to be in one cluster, from the pure stages alone: rendered against what the mirrors hold.
+ */
+export interface RenderedObject {
+  readonly key: ObjectKey;
+  readonly action: PlanAction;
+  /** What is sent: only our fields (Apply), or the whole (Replace). Of a deletion: the key alone. Never the data of a Secret: see `secretOf`. */
+  readonly desired: Manifest;
+  /** Where the data of a Secret are to be read at the moment of the write. */
+  readonly secretOf?: { readonly cluster: string; readonly namespace: string; readonly name: string };
+  /** SHA-256 of the canonical JSON (RFC 8785) of `desired`; of a Secret also the resourceVersion of its source. */
+  readonly desiredHash: string;
+  /** What stands there now, as far as the mirror says. */
+  readonly live?: KubernetesObject;
+  /** The uid and the hash of `live` without status, managedFields, resourceVersion and generation. Absent: nothing stands there. */
+  readonly liveUid?: string;
+  readonly liveHash?: string;
+  /** It stands in a namespace, or is of a kind, that this plan itself creates: no dry run can tell. */
+  readonly predicted: boolean;
+}
+
+/** One chosen cluster, rendered. */
+export interface RenderedCluster {
+  readonly chosen: ChosenCluster;
+  /** Index in `waves`. */
+  readonly wave: number;
+  /** Absent without a workload. */
+  readonly share?: Share;
+  /** Names of the overrides applied, `overrides[2]` for one without a name; and of those that matched the cluster without effect. */
+  readonly overrides: readonly string[];
+  readonly unmatched: readonly string[];
+  /** In the order of writes (propagation.md 5.1); what goes stands last, in the reverse order. Empty if `fault`. */
+  readonly objects: readonly RenderedObject[];
+  /** Why nothing can be rendered here: an override that fails, mirrors that are unread. */
+  readonly fault?: Fault;
+}
+
+/** What goes from a cluster that is no longer chosen but still holds copies. */
+export interface LeavingCluster {
+  readonly cluster: ClusterName;
+  readonly objects: readonly RenderedObject[];
+}
+
+/** What the pure stages give: equal snapshots give equal bytes. */
+export interface RenderedPlan {
+  /** SHA-256 over what propagation.md 4 names. */
+  readonly digest: string;
+  /** No note of severity ERROR. */
+  readonly ok: boolean;
+  /** In the order of the names of clusters. */
+  readonly clusters: readonly RenderedCluster[];
+  readonly leaving: readonly LeavingCluster[];
+  readonly rejected: readonly RejectedCluster[];
+  readonly affinityGroup?: string;
+  /** Replicas of the workload. Absent without one. */
+  readonly desired?: number;
+  readonly placed?: number;
+  readonly unplaced: number;
+  /** Names of waves with at least one cluster, in order; the last is `rest` for the unmatched. One unnamed wave is `all`. */
+  readonly waves: readonly string[];
+  /** Set if the prune this plan implies must be confirmed first (propagation.md 5.4): why. */
+  readonly pruneHeld?: string;
+  readonly notes: readonly Note[];
+}
+
+export interface FieldConflict {
+  readonly manager: string;
+  readonly path: string;
+}
+
+/** What the API server itself says of one rendered object: a dry run of its write. */
+export interface PlannedObject {
+  readonly key: ObjectKey;
+  readonly action: PlanAction;
+  /** As rendered; the values of Secrets and sensitive kinds redacted. */
+  readonly manifest: JsonObject;
+  /** Unified, live against dry run, both pruned. Absent: nothing changes, or it could not be asked. */
+  readonly diff?: string;
+  readonly predicted: boolean;
+  readonly conflicts: readonly FieldConflict[];
+  readonly fault?: Fault;
+}
+
+export interface PlannedCluster {
+  readonly cluster: ClusterName;
+  /** Absent if it was not chosen: `reason` and `detail` say why. */
+  readonly rendered?: RenderedCluster;
+  readonly reason?: string;
+  readonly detail?: string;
+  readonly objects: readonly PlannedObject[];
+  readonly fault?: Fault;
+}
+
+/** `planPropagation`: every cluster in sight, by name. */
+export interface PropagationPlan {
+  readonly digest: string;
+  readonly ok: boolean;
+  /** Milliseconds of the epoch: the oldest mirror it looked at. */
+  readonly asOfMs: number;
+  readonly desired?: number;
+  readonly placed?: number;
+  readonly unplaced: number;
+  readonly waves: readonly string[];
+  readonly clusters: readonly PlannedCluster[];
+  readonly notes: readonly Note[];
+  readonly faults: readonly Fault[];
+}
+
+/** `spec` as data of the custom resource: what `printSpec` gives. */
+export type SpecDocument = JsonObject & { readonly template: readonly Json[] };

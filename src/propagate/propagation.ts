@@ -1,0 +1,197 @@
+import type { Json, JsonObject } from '../core/json.ts';
+import type { ResourceVersion } from '../core/names.ts';
+import type { Health, InventoryEntry, RecordedFault } from './inventory.ts';
+import type { ObjectKey, PropagationSpec } from './spec.ts';
+
+/** What of a Propagation the hub holds beside spec and status. */
+export interface PropagationMetadata {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly version: ResourceVersion;
+  readonly generation: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly finalizers: readonly string[];
+  /** RFC 3339. Set: it is being deleted. */
+  readonly deletionTimestamp?: string;
+}
+
+/** One Propagation as read from the hub. */
+export interface Propagation {
+  readonly metadata: PropagationMetadata;
+  /** As it stands in the resource. */
+  readonly document: JsonObject;
+  /** What is wrong with it, where it is not a spec: anybody may write a resource. */
+  readonly spec: PropagationSpec | { readonly problems: readonly SpecProblem[] };
+  readonly status: PropagationStatus;
+}
+
+/** What was expected and what came, at which path below `spec`. */
+export interface SpecProblem {
+  readonly path: string;
+  readonly message: string;
+}
+
+export type PropagationPhase =
+  | 'Planning'
+  | 'Rolling'
+  | 'Paused'
+  | 'Held'
+  | 'RollingBack'
+  | 'Settled'
+  | 'Degraded'
+  | 'Failed'
+  | 'Suspended'
+  | 'Deleting';
+
+export type CopyPhase =
+  | 'Waiting'
+  | 'Applying'
+  | 'Progressing'
+  | 'Soaking'
+  | 'Settled'
+  | 'Failed'
+  | 'Denied'
+  | 'RollingBack'
+  | 'Draining'
+  | 'Deleting'
+  | 'Unknown';
+
+/** Why a cluster is in its phase (propagation.md 2.2). */
+export type CopyReason =
+  | 'Wave'
+  | 'Suspended'
+  | 'Conflict'
+  | 'Denied'
+  | 'Unreachable'
+  | 'Invalid'
+  | 'Immutable'
+  | 'Quota'
+  | 'ApiMissing'
+  | 'NamespaceMissing'
+  | 'Terminating'
+  | 'TimedOut'
+  | 'Unhealthy'
+  | 'PruneHeld'
+  | 'SurgeHeld'
+  | 'ForeignFinalizer'
+  | 'Contended'
+  | 'Stale';
+
+/** `status` of a Propagation (propagation.md 2.2). Times are RFC 3339. Everything is optional but what is said otherwise: a new resource has none. */
+export interface PropagationStatus {
+  readonly observedGeneration?: number;
+  readonly revision?: number;
+  readonly digest?: string;
+  readonly scheduledAt?: string;
+  readonly affinityGroup?: string;
+  readonly phase?: PropagationPhase;
+  readonly paused?: boolean;
+  readonly progress?: RolloutProgress;
+  readonly desired?: number;
+  readonly placed?: number;
+  readonly unplaced?: number;
+  readonly ready?: number;
+  /** Names of clusters. */
+  readonly unknown?: readonly string[];
+  /** By name; clusters that left too, while they hold objects. */
+  readonly clusters?: readonly ClusterLine[];
+  readonly conditions?: readonly StatusCondition[];
+  readonly aggregate?: readonly AggregatedStatus[];
+  readonly completion?: CompletionStatus;
+  /** The last plan's, or of what was refused. */
+  readonly notes?: readonly { readonly severity: string; readonly code: string; readonly message: string; readonly path?: string }[];
+}
+
+export interface RolloutProgress {
+  readonly wave: number;
+  readonly waves: number;
+  readonly clusters: number;
+  readonly done: number;
+  readonly failed: number;
+  /** Since when it waits, or is in breach. */
+  readonly since?: string;
+  readonly nextCheckAt?: string;
+}
+
+/** One cluster's line in the status. Its objects stand in its ClusterShare. */
+export interface ClusterLine {
+  readonly cluster: string;
+  readonly phase: CopyPhase;
+  readonly reason?: CopyReason;
+  readonly message?: string;
+  readonly wave?: number;
+  readonly replicas?: number;
+  readonly ready?: number;
+  readonly health: Health;
+  readonly since: string;
+  readonly asOf?: string;
+  readonly fault?: RecordedFault;
+  /** The generation this cluster stands at, and when its rollout reached its phase: what waves are decided by. */
+  readonly generation?: number;
+}
+
+export interface StatusCondition {
+  readonly type: 'Accepted' | 'Planned' | 'Applied' | 'Healthy' | 'Complete' | 'Progressing' | 'Fresh';
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  /** Names the clusters at fault. */
+  readonly message: string;
+  readonly lastTransitionTime: string;
+  readonly observedGeneration?: number;
+}
+
+export interface AggregatedStatus {
+  readonly key: ObjectKey;
+  readonly status: JsonObject;
+  /** All targets counted, none stale. */
+  readonly observed: boolean;
+  readonly health: Health;
+  readonly conditions: readonly { readonly cluster: string; readonly condition: Json }[];
+}
+
+export interface CompletionStatus {
+  readonly mode: 'Any' | 'All' | 'Count';
+  readonly needed: number;
+  readonly complete: number;
+  readonly failed: number;
+  readonly done: boolean;
+}
+
+/** What a share adds to a line, for who shows both. */
+export interface ClusterObjects {
+  readonly cluster: string;
+  readonly entries: readonly InventoryEntry[];
+}
+
+/** A ControllerRevision on the hub: what a generation was (propagation.md 5.5). */
+export interface PropagationRevision {
+  readonly revision: number;
+  readonly createdAt: string;
+  readonly requester?: string;
+  readonly digest: string;
+  readonly document: JsonObject;
+}
+
+/** Labels, annotations and the finalizer of ours. */
+export const marks = {
+  finalizer: 'muster.dev/propagation',
+  /** Label of copies and shares: the uid of the Propagation. A hint, no proof. */
+  propagation: 'muster.dev/propagation',
+  /** Annotations of copies: `namespace/name` of the Propagation, its generation, the intent. */
+  source: 'muster.dev/source',
+  generation: 'muster.dev/generation',
+  intent: 'muster.dev/intent',
+  /** Annotations of a Propagation. */
+  planDigest: 'muster.dev/plan-digest',
+  paused: 'muster.dev/paused',
+  resumedAt: 'muster.dev/resumed-at',
+  confirmPrune: 'muster.dev/confirm-prune',
+  abandon: 'muster.dev/abandon',
+  rollback: 'muster.dev/rollback',
+} as const;
+
+/** The API of our resources. */
+export const musterGroup = 'muster.dev';
+export const musterVersion = 'v1alpha1';
