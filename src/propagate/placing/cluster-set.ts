@@ -46,8 +46,8 @@ export function meetsField({ field, operator, values }: ClusterFieldRequirement,
 
 /** What the cluster has of that field; an empty text is none. Zones in the order of the cluster. */
 export function valuesOf(cluster: MemberCluster, field: ClusterFieldRequirement['field']): readonly string[] {
-  const held = field === 'zone' ? cluster.zones : [cluster[field]];
-  return held.filter((value) => value !== undefined && value !== '');
+  const held = field === 'zone' ? cluster.zones : [cluster[field] ?? ''];
+  return held.filter((value) => value !== '');
 }
 
 function meetsLabel(requirement: LabelRequirement, { labels }: MemberCluster): boolean {
