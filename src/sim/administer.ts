@@ -1,4 +1,5 @@
 import { isJsonObject, type Json } from '../core/json.ts';
+import { numberAt } from '../core/json-at.ts';
 import { apiVersionOf } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { SimServer } from './answer-context.ts';
@@ -7,7 +8,6 @@ import { containerStatusOf } from './container-status.ts';
 import { isDefinitions } from './custom-definition.ts';
 import { aggregateApi, defineKind, withdrawKind } from './define-kind.ts';
 import { removeNow } from './deletion.ts';
-import { numberAt } from './json-at.ts';
 import type { KindStorage } from './kind-storage.ts';
 import { createObject, replaceObject, storedAs } from './object-writes.ts';
 import type { KindName, SimChange, SimCluster } from './sim-cluster.ts';

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../core/json.ts';
+import { listAt } from '../core/json-at.ts';
 import type { KubernetesObject } from '../core/objects.ts';
-import { listAt } from './json-at.ts';
 
 /** What a Pod's status says of one of its containers, of whatever sort. */
 export function containerStatusOf(pod: KubernetesObject, container: string): JsonObject | undefined {

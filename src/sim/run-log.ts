@@ -1,9 +1,9 @@
+import { numberAt, textAt, valueAt } from '../core/json-at.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { SimServer } from './answer-context.ts';
 import { chatter, type Speaker } from './chatter.ts';
 import type { LogEntry, LogKey } from './container-logs.ts';
 import { containerStatusOf } from './container-status.ts';
-import { numberAt, textAt, valueAt } from './json-at.ts';
 import type { LogOptions } from './log-options.ts';
 
 /** One line as a kubelet tells it. */

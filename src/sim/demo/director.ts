@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
+import { listAt, numberAt, objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { listAt, numberAt, objectAt, textAt } from '../json-at.ts';
 import { readyAnnotation } from '../living/nodes.ts';
 import { hashOf } from '../living/world.ts';
 import type { SimCluster } from '../sim-cluster.ts';

@@ -1,5 +1,5 @@
+import { labelsAt, numberAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { labelsAt, numberAt, objectAt, textAt, valueAt } from '../json-at.ts';
 import { isJobFinished } from './jobs.ts';
 import { isTerminating } from './pods.ts';
 import { controllerReference, hasCondition, timeOf, type World, withStatus } from './world.ts';

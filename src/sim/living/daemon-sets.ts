@@ -1,5 +1,5 @@
+import { labelsAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { labelsAt, textAt, valueAt } from '../json-at.ts';
 import { counted } from './deployments.ts';
 import { isReady, isTerminating, podOf } from './pods.ts';
 import { hashOf, suffix, type World, withStatus } from './world.ts';

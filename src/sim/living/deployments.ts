@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../core/json.ts';
+import { labelsAt, listAt, numberAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { labelsAt, listAt, numberAt, objectAt, textAt, valueAt } from '../json-at.ts';
 import { isReady } from './pods.ts';
 import { controllerReference, hashOf, type World, withCondition, withStatus } from './world.ts';
 

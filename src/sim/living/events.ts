@@ -1,5 +1,5 @@
+import { numberAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { numberAt } from '../json-at.ts';
 import { type Happening, timeOf, type World } from './world.ts';
 
 /** How long an Event is kept after it was last seen, as an API server's `--event-ttl`, which is an hour. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json.ts';
+import { listAt, numberAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { listAt, numberAt, objectAt, textAt, valueAt } from '../json-at.ts';
 import { counted } from './deployments.ts';
 import { isFinished, isReady, isTerminating, phaseOf, podOf } from './pods.ts';
 import { hasCondition, suffix, timeOf, type World, withCondition, withStatus } from './world.ts';

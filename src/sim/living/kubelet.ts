@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../core/json.ts';
+import { listAt, numberAt, objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { listAt, numberAt, objectAt, textAt } from '../json-at.ts';
 import { containersOf, isTerminating, outcomeOf, phaseOf } from './pods.ts';
 import { digestOf, timeOf, type World, withCondition, withStatus } from './world.ts';
 

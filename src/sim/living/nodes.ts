@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json.ts';
+import { listAt, objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { listAt, objectAt, textAt } from '../json-at.ts';
 import { hasCondition, timeOf, type World, withCondition } from './world.ts';
 
 /** Takes a node off the air while it stands among its annotations: `sim/ready: "false"`. */

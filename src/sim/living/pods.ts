@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../core/json.ts';
+import { labelsAt, listAt, objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { labelsAt, listAt, objectAt, textAt } from '../json-at.ts';
 import { controllerReference, hasCondition, type World } from './world.ts';
 
 /** What becomes of a pod, said by an annotation of its template, as the simulated kubelet of a real test cluster has it. */

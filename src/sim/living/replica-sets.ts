@@ -1,5 +1,5 @@
+import { numberAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { numberAt } from '../json-at.ts';
 import { counted } from './deployments.ts';
 import { isFinished, isReady, isTerminating, podOf } from './pods.ts';
 import { suffix, type World, withStatus } from './world.ts';

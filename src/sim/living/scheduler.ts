@@ -1,5 +1,5 @@
+import { labelsAt, listAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { labelsAt, listAt, objectAt, textAt, valueAt } from '../json-at.ts';
 import { isFinished, isTerminating } from './pods.ts';
 import { hasCondition, type World, withCondition } from './world.ts';
 

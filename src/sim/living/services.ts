@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json.ts';
+import { labelsAt, listAt, objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { labelsAt, listAt, objectAt, textAt } from '../json-at.ts';
 import { isFinished, isReady, isTerminating } from './pods.ts';
 import { controllerReference, isSame, suffix, type World } from './world.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
+import { isJsonObject, type Json, type JsonObject } from './json.ts';
 
 /** What stands at the path; undefined where there is nothing, or something that has no members. */
 export function valueAt(value: Json | undefined, ...path: readonly string[]): Json | undefined {
