@@ -1,0 +1,34 @@
+/**
+ * `npm run vectors`: runs every case of every `*.json` in VECTORS_DIR (else ../shared/vectors if it is there, else those in test/propagate/vectors/own)
+ * and closes with `N passed, N failed`. Prints each failure with its name, what was expected and what came; ends with 1 if there is one, with 2
+ * if the directory cannot be read or holds no such file.
+ */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { vectorOps } from '../test/propagate/vectors/registry.ts';
+import { runVectorFile, vectorFilesIn } from '../test/propagate/vectors/run-vectors.ts';
+
+const root = path.join(import.meta.dirname, '..');
+const shared = path.join(root, '../shared/vectors');
+const directory = process.env.VECTORS_DIR ?? (existsSync(shared) ? shared : path.join(root, 'test/propagate/vectors/own'));
+
+const files = filesIn(directory);
+if (files.length === 0) {
+  console.error(`expected vector files (*.json) in ${directory}, found none`);
+  process.exit(2);
+}
+const runs = files.map((file) => runVectorFile(file, vectorOps));
+for (const { file, name, expected, got } of runs.flatMap(({ failures }) => failures)) {
+  console.log(`${file}: ${name}\n  expected ${textOf(expected)}\n  got      ${textOf(got)}`);
+}
+const failed = runs.reduce((sum, { failures }) => sum + failures.length, 0);
+console.log(`${runs.reduce((sum, { passed }) => sum + passed, 0)} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;
+
+function filesIn(folder: string): readonly string[] {
+  return existsSync(folder) ? vectorFilesIn(folder) : [];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
+}

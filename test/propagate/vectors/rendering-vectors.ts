@@ -1,0 +1,4 @@
+import type { VectorOps } from './vector.ts';
+
+/** The files of this family: each op with its function and how answers are compared. */
+export const renderingVectors: VectorOps = {};
