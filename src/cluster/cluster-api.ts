@@ -2,6 +2,7 @@ import type { Fault } from '../core/faults.ts';
 import type { Json } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
 import type { ClusterName, ResourceVersion } from '../core/names.ts';
+import type { Impersonation } from './endpoint.ts';
 
 /** Whole objects, or their metadata only (`PartialObjectMetadata`): no spec, status or data crosses the network then. */
 export type ObjectForm = 'object' | 'metadata';
@@ -59,11 +60,23 @@ export interface LiveRequest {
   readonly contentType?: string;
   readonly accept?: string;
   readonly ifNoneMatch?: string;
+  /**
+   * For whom: sent as `Impersonate-*`, whole. Absent: as the endpoint's own identity. `FORBIDDEN` without a request for members of `system:masters`,
+   * and where the endpoint itself acts for somebody; `INVALID` for what no header can carry.
+   */
+  readonly as?: Impersonation;
 }
 
 /** What came of it: a 2xx or 304 with its body, or a fault. Nothing is thrown but a bug. */
 export type LiveAnswer =
-  | { readonly type: 'answered'; readonly status: number; readonly body: Uint8Array; readonly etag?: string }
+  | {
+      readonly type: 'answered';
+      readonly status: number;
+      readonly body: Uint8Array;
+      readonly etag?: string;
+      /** The texts of `Warning` headers, in order. */
+      readonly warnings?: readonly string[];
+    }
   | { readonly type: 'failed'; readonly fault: Fault };
 
 /** Which log: of one container, in the `text/plain` of `pods/log`. */
@@ -113,7 +126,7 @@ export interface ClusterApi {
    * broke asks again. Followed logs have room of their own, so that lists and watches get through.
    */
   logs(request: LogRequest, signal: AbortSignal): AsyncIterable<LogPart>;
-  /** Ends by itself after 10 s with `TIMED_OUT`. A 401 has been answered with one refresh of the credentials before it is told. */
+  /** Ends by itself after 10 s with `TIMED_OUT`. A body above 3 MiB is `TOO_LARGE` without a request: no API server reads more. A 401 has been answered with one refresh of the credentials before it is told. */
   send(request: LiveRequest, signal: AbortSignal): Promise<LiveAnswer>;
   /** Faults that hold as long as the connection is made the way it is: `INSECURE`. */
   readonly standingFaults: readonly Fault[];

@@ -6,7 +6,10 @@ import type { ClusterName } from '../core/names.ts';
 import { type Breakage, breakage, breakageOfAnswer, faultOf } from './classify.ts';
 import type { Connections } from './connections.ts';
 import type { CredentialProvider, Identity } from './credentials.ts';
+import type { Impersonation } from './endpoint.ts';
 import { gunzip } from './gunzip.ts';
+import { impersonationHeaders, problemOfActing } from './impersonation.ts';
+import { parseWarnings } from './warnings.ts';
 import type { ByteSource, Lane, WireAnswer, WireResponse } from './wire.ts';
 
 /** Of an answer that is no success only so much is read: a Status is far smaller. */
@@ -30,11 +33,20 @@ export interface Asked {
   readonly body?: Uint8Array;
   readonly contentType?: string;
   readonly ifNoneMatch?: string;
+  /** For whom, other than the endpoint's own identity. */
+  readonly as?: Impersonation;
 }
 
 /** A success (2xx, or 304 where `ifNoneMatch` was sent), its body unpacked; or the fault. */
 export type Opened =
-  | { readonly type: 'opened'; readonly status: number; readonly etag?: string; readonly body: ByteSource; heardMs(): number }
+  | {
+      readonly type: 'opened';
+      readonly status: number;
+      readonly etag?: string;
+      readonly warnings: readonly string[];
+      readonly body: ByteSource;
+      heardMs(): number;
+    }
   | { readonly type: 'failed'; readonly fault: Fault };
 
 /** The request and answer that lists, watches and live calls have in common. */
@@ -69,7 +81,12 @@ export function createExchange({ cluster, life, prefix, compression, clock, conn
         method: asked.method,
         path: prefix + asked.path,
         lane: asked.lane,
-        headers: { ...headersOf(asked), ...identity.headers, ...(asked.packable && packs() ? { 'accept-encoding': 'gzip' } : {}) },
+        headers: {
+          ...headersOf(asked),
+          ...impersonationHeaders(asked.as),
+          ...identity.headers,
+          ...(asked.packable && packs() ? { 'accept-encoding': 'gzip' } : {}),
+        },
         ...(asked.body === undefined ? {} : { body: asked.body }),
       },
       identity.tls,
@@ -97,6 +114,8 @@ export function createExchange({ cluster, life, prefix, compression, clock, conn
       const obtained = await credentials.obtain(signal);
       if (obtained.type === 'failed') return { type: 'failed', fault: fault(obtained.breakage, asked.kind) };
       const { identity } = obtained;
+      const forbidden = problemOfActing(asked.as, identity.headers);
+      if (forbidden !== undefined) return { type: 'failed', fault: fault(forbidden, asked.kind) };
       const answer = await sendOnceMore(asked, { answer: await sendAs(asked, identity, signal), identity }, signal);
       if (answer.type !== 'answered') return { type: 'failed', fault: fault(answer.breakage, asked.kind) };
       const { response } = answer;
@@ -123,6 +142,7 @@ function successOf(response: WireResponse, signal: AbortSignal): Opened {
     type: 'opened',
     status: response.status,
     ...(etag === undefined ? {} : { etag }),
+    warnings: parseWarnings(response.headers('warning')),
     body: packed ? gunzip(response.body, signal) : response.body,
     heardMs: () => response.heardMs(),
   };

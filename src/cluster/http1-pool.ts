@@ -8,7 +8,7 @@ import type { Dialled, TlsIdentity } from './dial.ts';
 import { createPulse, type Pulse, watchOver } from './liveness.ts';
 import { abandoned, breakageIn } from './request-scope.ts';
 import type { Connection } from './sessions.ts';
-import type { Lane, WireAnswer, WireRequest } from './wire.ts';
+import { type Lane, readHeaders, type WireAnswer, type WireRequest } from './wire.ts';
 
 /** Each watch and each followed log holds one for minutes, so they have their own. */
 const sockets: Readonly<Record<Lane, number>> = { watch: 80, follow: 100, request: 20 };
@@ -176,8 +176,7 @@ function dispatch(pool: Pool, { request, pulse, ended }: DispatchOptions, signal
         pulse.beat();
         // Informational answers come before the answer.
         if (status < 200) return;
-        const header = (name: string) => firstOf(headers[name]);
-        resolve({ type: 'answered', response: { status, header, body: queue, heardMs: () => pulse.heardMs } });
+        resolve({ type: 'answered', response: { status, ...readHeaders(headers), body: queue, heardMs: () => pulse.heardMs } });
       },
       onResponseData(_controller, chunk) {
         pulse.beat();
@@ -195,10 +194,6 @@ function dispatch(pool: Pool, { request, pulse, ended }: DispatchOptions, signal
     const { method, path, headers, body } = request;
     pool.dispatch({ method, path, headers: flat(headers), body: body === undefined ? null : Buffer.from(body) }, handler);
   });
-}
-
-function firstOf(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value;
 }
 
 /** Name, value, name, value: the form in which a name may come twice. */

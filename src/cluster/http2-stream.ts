@@ -3,7 +3,7 @@ import { byteQueue } from './byte-queue.ts';
 import { type Breakage, breakage } from './classify.ts';
 import type { Pulse } from './liveness.ts';
 import { abandoned, breakageIn } from './request-scope.ts';
-import type { WireAnswer, WireRequest } from './wire.ts';
+import { readHeaders, type WireAnswer, type WireRequest } from './wire.ts';
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants;
 
@@ -37,7 +37,7 @@ export function openStream(client: http2.ClientHttp2Session, options: StreamOpti
       pulse.beat();
       resolve({
         type: 'answered',
-        response: { status: headers[':status'] ?? 0, header: headerOf(headers), body: queue, heardMs: () => pulse.heardMs },
+        response: { status: headers[':status'] ?? 0, ...readHeaders(headers), body: queue, heardMs: () => pulse.heardMs },
       });
     });
     stream.on('data', (chunk: Buffer) => {
@@ -74,13 +74,6 @@ function begin(client: http2.ClientHttp2Session, { request, authority }: StreamO
       return undefined;
     throw error;
   }
-}
-
-function headerOf(headers: http2.IncomingHttpHeaders): (name: string) => string | undefined {
-  return (name) => {
-    const value = headers[name];
-    return Array.isArray(value) ? value[0] : value;
-  };
 }
 
 function breakageOfReset(code: number): Breakage {

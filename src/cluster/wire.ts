@@ -30,6 +30,8 @@ export interface WireResponse {
   readonly status: number;
   /** By name in lower case; of several the first. */
   header(name: string): string | undefined;
+  /** All values of that name, in order; those that came in one line stay together. */
+  headers(name: string): readonly string[];
   readonly body: ByteSource;
   /** The monotonic time of the last sign of life of the connection beneath. */
   heardMs(): number;
@@ -40,3 +42,14 @@ export type WireAnswer =
   /** The server has certainly not seen it: it may be sent again, whatever it is. */
   | { readonly type: 'refused'; readonly breakage: Breakage }
   | { readonly type: 'broken'; readonly breakage: Breakage };
+
+/** Headers as Node's clients give them, one value or several of a name, as `WireResponse` reads them. */
+export function readHeaders(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+): Pick<WireResponse, 'header' | 'headers'> {
+  const all = (name: string) => {
+    const value = headers[name];
+    return value === undefined ? [] : typeof value === 'string' ? [value] : value;
+  };
+  return { header: (name) => all(name)[0], headers: all };
+}

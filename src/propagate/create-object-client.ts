@@ -1,0 +1,183 @@
+import { breakage, faultOf } from '../cluster/classify.ts';
+import type { ClusterApi, LiveAnswer, LiveRequest } from '../cluster/cluster-api.ts';
+import type { Impersonation } from '../cluster/endpoint.ts';
+import type { Fault } from '../core/faults.ts';
+import { isJsonObject, type Json, type JsonObject, parseJsonExactly } from '../core/json.ts';
+import { objectAt, textAt, valueAt } from '../core/json-at.ts';
+import { apiVersionOf } from '../core/kinds.ts';
+import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
+import {
+  type AccessReview,
+  type DeleteRequest,
+  fieldManager,
+  type ObjectAddress,
+  type ObjectAnswer,
+  type ObjectClient,
+  type PatchRequest,
+  type Preconditions,
+  type Run,
+} from './object-client.ts';
+import type { Manifest } from './spec.ts';
+import { writeGateOf } from './write-gates.ts';
+
+/** etcd takes no larger request by default (its `--max-request-bytes`): the object would be refused, and only after it had crossed the network. */
+const maxObjectBytes = 1.5 * 1024 * 1024;
+
+const patchTypes: Readonly<Record<PatchRequest['type'], string>> = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  apply: 'application/apply-patch+yaml',
+};
+
+/**
+ * The objects of one API server, as one identity.
+ *
+ * Writes of all clients of a cluster stand in one row: 10 in flight, 256 over all clusters; dry runs are writes. An object above 1.5 MiB is
+ * `TOO_LARGE` without a call. Integers beyond 2⁵³−1 are read and written exactly. Answers carry `managedFields`. An abort ends the call upstream; what is
+ * answered then is a fault that nobody reads.
+ *
+ * @param identity For whom. Absent: the cluster's own credentials.
+ */
+export function createObjectClient(api: ClusterApi, identity?: Impersonation): ObjectClient {
+  const gate = writeGateOf(api);
+  const fault = (code: Fault['code'], message: string): Fault => faultOf(breakage(code, message, 'NEVER'), { cluster: api.cluster });
+  const failed = (code: Fault['code'], message: string): ObjectAnswer => ({ result: 'failed', fault: fault(code, message) });
+
+  const send = (request: LiveRequest, signal: AbortSignal): Promise<LiveAnswer> =>
+    api.send(identity === undefined ? request : { ...request, as: identity }, signal);
+
+  const ask = async (address: ObjectAddress, request: Omit<LiveRequest, 'path'>, options: { signal: AbortSignal; beneath?: string }) => {
+    const path = [...pathOf(address), ...(options.beneath === undefined ? [] : [options.beneath])];
+    const answer = await send({ ...request, path }, options.signal);
+    return answer.type === 'failed'
+      ? failureOf(answer.fault, address)
+      : (objectIn(answer, address) ?? failed('MALFORMED', 'expected an object'));
+  };
+
+  const write = async (address: ObjectAddress, request: Omit<LiveRequest, 'path'>, options: { signal: AbortSignal; beneath?: string }) => {
+    if (request.body !== undefined && isTooLarge(request.body))
+      return failed('TOO_LARGE', `expected an object of at most ${maxObjectBytes / 1024 / 1024} MiB`);
+    const done = await gate.pass(() => ask(address, request, options), options.signal);
+    return done ?? failed('TIMED_OUT', 'given up before it was sent');
+  };
+
+  return {
+    cluster: api.cluster,
+    get: (address, signal) => ask(address, { method: 'GET' }, { signal }),
+    apply: ({ manifest, preconditions, force, run, ...address }, signal) =>
+      write(
+        address,
+        {
+          method: 'PATCH',
+          contentType: patchTypes.apply,
+          query: { ...queryOf(run), force: String(force) },
+          body: guarded(manifest, preconditions),
+        },
+        { signal },
+      ),
+    replace: ({ object, run, ...address }, signal) => write(address, { method: 'PUT', query: queryOf(run), body: object }, { signal }),
+    patch: ({ type, patch, subresource, force = false, run, ...address }, signal) =>
+      write(
+        address,
+        {
+          method: 'PATCH',
+          contentType: patchTypes[type],
+          query: { ...queryOf(run), ...(type === 'apply' ? { force: String(force) } : {}) },
+          body: patch,
+        },
+        { signal, ...(subresource === undefined ? {} : { beneath: subresource }) },
+      ),
+    delete: ({ preconditions, cascade, run, ...address }, signal) =>
+      write(address, { method: 'DELETE', body: deleteOptions({ preconditions, cascade, run }) }, { signal }),
+    async may(review, signal) {
+      const answer = await send(
+        { method: 'POST', path: ['apis', 'authorization.k8s.io', 'v1', 'selfsubjectaccessreviews'], body: reviewOf(review) },
+        signal,
+      );
+      if (answer.type === 'failed') return { fault: answer.fault };
+      const allowed = valueAt(parseExactly(answer.body), 'status', 'allowed');
+      return typeof allowed === 'boolean' ? allowed : { fault: fault('MALFORMED', 'expected a review of access') };
+    },
+  };
+}
+
+/** `/apis/apps/v1/namespaces/default/deployments/web`; an empty name is refused where the path is built. */
+function pathOf({ resource, namespace, name }: ObjectAddress): readonly string[] {
+  const base = resource.group === '' ? ['api', resource.version] : ['apis', resource.group, resource.version];
+  return [...base, ...(resource.namespaced ? ['namespaces', namespace ?? ''] : []), resource.resource, name];
+}
+
+/** Strict when dry: what a plan shows must not leave out what the write would drop with a warning. */
+function queryOf(run: Run): Readonly<Record<string, string>> {
+  const dry = { fieldValidation: 'Strict', dryRun: 'All' };
+  return { fieldManager, ...(run === 'dry' ? dry : {}) };
+}
+
+function guarded(manifest: Manifest, { uid, resourceVersion }: Preconditions): JsonObject {
+  const guards = { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+  return { ...manifest, metadata: { ...manifest.metadata, ...guards } };
+}
+
+function deleteOptions({ preconditions, cascade, run }: Pick<DeleteRequest, 'preconditions' | 'cascade' | 'run'>): JsonObject {
+  const { uid, resourceVersion } = preconditions;
+  return {
+    kind: 'DeleteOptions',
+    apiVersion: 'v1',
+    propagationPolicy: cascade,
+    preconditions: { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) },
+    ...(run === 'dry' ? { dryRun: ['All'] } : {}),
+  };
+}
+
+function reviewOf({ resource, namespace, verb }: AccessReview): JsonObject {
+  const attributes = { group: resource.group, version: resource.version, resource: resource.resource, verb };
+  return {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectAccessReview',
+    spec: { resourceAttributes: { ...attributes, ...(namespace === undefined ? {} : { namespace }) } },
+  };
+}
+
+/** The object may be absent, or its namespace, of which a write is told the same way but for the words: then it is no answer about the object. */
+function failureOf(fault: Fault, { resource }: ObjectAddress): ObjectAnswer {
+  const isOfNamespace = resource.namespaced && fault.status?.message.startsWith('namespaces "') === true;
+  return fault.code === 'NOT_FOUND' && !isOfNamespace ? { result: 'absent' } : { result: 'failed', fault };
+}
+
+function isTooLarge(body: Json): boolean {
+  // Counted in characters first: most objects are far below, and their bytes need not be counted.
+  const text = JSON.stringify(body);
+  return text.length > maxObjectBytes / 3 && Buffer.byteLength(text) > maxObjectBytes;
+}
+
+function objectIn(answer: Extract<LiveAnswer, { type: 'answered' }>, address: ObjectAddress): ObjectAnswer | undefined {
+  const value = parseExactly(answer.body);
+  const object = isKubernetesObject(value) ? value : isStatusOf(value) ? goneObject(value, address) : undefined;
+  if (object === undefined) return undefined;
+  return { result: 'answered', object, isNew: answer.status === 201, warnings: answer.warnings ?? [] };
+}
+
+function isStatusOf(value: Json | undefined): value is JsonObject {
+  return isJsonObject(value) && value.kind === 'Status' && value.status === 'Success';
+}
+
+/** A deletion is answered by the object, or by a Status that has no more of it than its uid. */
+function goneObject(status: JsonObject, { resource, namespace, name }: ObjectAddress): KubernetesObject {
+  const uid = textAt(objectAt(status, 'details'), 'uid');
+  return {
+    apiVersion: apiVersionOf(resource),
+    kind: resource.kind,
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) },
+  };
+}
+
+/** Exactly only where it may matter, as that costs five times as much: a double holds every integer of up to 15 digits. */
+function parseExactly(body: Uint8Array): Json | undefined {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+  try {
+    return /\d{16}/.test(text) ? parseJsonExactly(text) : (JSON.parse(text) as Json);
+  } catch {
+    return undefined;
+  }
+}
