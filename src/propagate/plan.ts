@@ -10,12 +10,24 @@ import type { Manifest, ObjectKey } from './spec.ts';
 export type PlanAction = 'CREATE' | 'UPDATE' | 'ADOPT' | 'UNCHANGED' | 'DELETE' | 'RELEASE' | 'HOLD';
 
 /**
+ * Why an object is left alone. `Conflict`: it exists, is not of the inventory, and `conflict` is Abort: a CONFLICT, told as such. `CreateOnly`: it is there,
+ * ours or not. `Suspended`: the cluster, or all, is.
+ */
+export type HoldReason = 'Conflict' | 'CreateOnly' | 'Suspended';
+
+/**
  * One object as it is to be in one cluster, from the pure stages alone: rendered against what the mirrors hold.
  */
 export interface RenderedObject {
   readonly key: ObjectKey;
+  /** A prune that must be confirmed first (`RenderedPlan.pruneHeld`) is still DELETE or RELEASE here, and HOLD where it is shown. */
   readonly action: PlanAction;
-  /** What is sent: only our fields (Apply), or the whole (Replace). Of a deletion: the key alone. Never the data of a Secret: see `secretOf`. */
+  /** Of HOLD alone. */
+  readonly held?: HoldReason;
+  /**
+   * What is sent: only our fields (Apply), or the whole (Replace). Of a deletion: the key alone. Never the data of a Secret: see `secretOf`. Without our
+   * marks (label, source, generation, intent): the write adds them, and no hash knows them.
+   */
   readonly desired: Manifest;
   /** Where the data of a Secret are to be read at the moment of the write. */
   readonly secretOf?: { readonly cluster: string; readonly namespace: string; readonly name: string };
