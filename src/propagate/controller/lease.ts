@@ -1,0 +1,219 @@
+import type { Clock } from '../../core/clock.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
+import type { ServedResource } from '../../core/kinds.ts';
+import type { Log } from '../../core/log.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { ObjectAddress, ObjectAnswer, ObjectClient } from '../object-client.ts';
+
+/** Who finds a Lease unchanged for so long may take it. */
+const leaseMs = 15_000;
+/** Who has not renewed it for so long leads no more: 5 s before anybody else may. */
+const deadlineMs = 10_000;
+const retryMs = 2_000;
+
+/** As every server since 1.14 serves it: nothing has to be discovered first. */
+const leaseKind: ServedResource = {
+  group: 'coordination.k8s.io',
+  kind: 'Lease',
+  version: 'v1',
+  versions: ['v1'],
+  resource: 'leases',
+  singular: 'lease',
+  namespaced: true,
+  verbs: ['get', 'patch', 'update'],
+  shortNames: [],
+  categories: [],
+};
+
+/** The time in which one process leads. */
+export interface Term {
+  /** Aborts as soon as the term is over, for whatever reason: before anything else is done. */
+  readonly signal: AbortSignal;
+  /** The monotonic deadline of the last renewal has not passed. Asked before each write: a process that stood still learns it here. */
+  isLeading(): boolean;
+}
+
+export interface LeaseOptions {
+  /** Of the hub. */
+  readonly client: ObjectClient;
+  readonly namespace: string;
+  readonly name: string;
+  /** Unique per process: two of the same name would both lead. */
+  readonly identity: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Leads whenever the Lease can be had, until the signal aborts: by client-go's algorithm (tools/leaderelection), 15 s, 10 s and 2 s.
+ *
+ * Times written by others are never compared with ours: a Lease is free once it stood unchanged for 15 s *as seen from here*. A term ends 10 s after
+ * the sending of the last renewal that succeeded, or with the signal; then `work` is waited for, and only then a Lease that is still ours is given
+ * back, or asked for again. `work` ends soon after its signal aborts, and does not throw.
+ */
+export async function lead(options: LeaseOptions, work: (term: Term) => Promise<void>, signal: AbortSignal): Promise<void> {
+  const { clock, log, identity, name } = options;
+  const lease = createLease(options);
+  while (!signal.aborted) {
+    if (!(await lease.claim(signal))) {
+      await clock.sleep(retryMs * (1 + 0.2 * clock.random()), signal);
+      continue;
+    }
+    log.info({ lease: name, identity }, 'leads');
+    using over = endOf(signal);
+    const working = work({ signal: over.signal, isLeading: () => !over.signal.aborted && lease.isHeld() });
+    await Promise.all([renewing(lease, clock, over), expiring(lease, clock, over)]);
+    log.info({ lease: name, identity, asked: signal.aborted }, 'leads no more');
+    await working;
+  }
+  // Whoever stops the process has waited for the work; the Lease comes last.
+  await lease.release();
+}
+
+/** Ends the term if the Lease turns out to be somebody else's. A term that is over is never renewed: its work has been told. */
+async function renewing(lease: Lease, clock: Clock, over: Ending): Promise<void> {
+  for (;;) {
+    await clock.sleep(retryMs, over.signal);
+    if (!lease.isHeld()) over.abort();
+    if (over.signal.aborted) return;
+    await lease.claim(over.signal);
+    if (!lease.isHeld()) over.abort();
+  }
+}
+
+/** Ends the term at its deadline, also while a renewal hangs. */
+async function expiring(lease: Lease, clock: Clock, over: Ending): Promise<void> {
+  while (!over.signal.aborted && lease.isHeld()) await clock.sleep(lease.heldUntilMs() - clock.monotonic(), over.signal);
+  over.abort();
+}
+
+interface Ending extends Disposable {
+  readonly signal: AbortSignal;
+  abort(): void;
+}
+
+/** A controller that ends with the signal at the latest, and leaves no listener on it. */
+function endOf(signal: AbortSignal): Ending {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  return { signal: controller.signal, abort, [Symbol.dispose]: () => signal.removeEventListener('abort', abort) };
+}
+
+interface Lease {
+  /** Takes it if it is free, renews it if it is ours. True if it is ours now. Nothing is thrown. */
+  claim(signal: AbortSignal): Promise<boolean>;
+  /** The deadline has not passed, and nobody else was seen to hold it. */
+  isHeld(): boolean;
+  heldUntilMs(): number;
+  /** Gives it back, if it is ours: the next one need not wait 15 s. */
+  release(): Promise<void>;
+}
+
+function createLease({ client, namespace, name, identity, clock, log }: LeaseOptions): Lease {
+  const address: ObjectAddress = { resource: leaseKind, namespace, name };
+  /** As last seen, and when that was: by our clock. */
+  let seen: { readonly object: KubernetesObject; readonly record: string; readonly atMs: number } | undefined;
+  let heldUntilMs = Number.NEGATIVE_INFINITY;
+  const isHeld = () => clock.monotonic() < heldUntilMs;
+
+  function see(object: KubernetesObject): void {
+    const record = JSON.stringify(object.spec ?? {});
+    const atMs = seen?.record === record ? seen.atMs : clock.monotonic();
+    seen = { object, record, atMs };
+  }
+
+  function isFree(): boolean {
+    const holder = holderOf(seen?.object);
+    return holder === '' || holder === identity || clock.monotonic() >= (seen?.atMs ?? 0) + leaseMs;
+  }
+
+  async function read(signal: AbortSignal): Promise<'absent' | 'seen' | 'unknown'> {
+    const answer = await client.get(address, signal);
+    if (answer.result === 'answered') see(answer.object);
+    else if (answer.result === 'absent') seen = undefined;
+    else tell(answer);
+    return answer.result === 'answered' ? 'seen' : answer.result === 'absent' ? 'absent' : 'unknown';
+  }
+
+  async function write(signal: AbortSignal): Promise<boolean> {
+    const sentMs = clock.monotonic();
+    const answer = seen === undefined ? await create(signal) : await client.replace(renewed(seen.object), signal);
+    if (answer.result !== 'answered' || signal.aborted) {
+      tell(answer);
+      return false;
+    }
+    see(answer.object);
+    // Counted from the sending: the server may have written it at once, and others count from there.
+    heldUntilMs = sentMs + deadlineMs;
+    return true;
+  }
+
+  function create(signal: AbortSignal): Promise<ObjectAnswer> {
+    const manifest = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name, namespace }, spec: recordOf(undefined) };
+    return client.apply({ ...address, manifest, preconditions: { resourceVersion: '1' }, force: false, run: 'real' }, signal);
+  }
+
+  function renewed(object: KubernetesObject) {
+    return { ...address, object: { ...object, spec: { ...specOf(object), ...recordOf(object) } }, run: 'real' } as const;
+  }
+
+  function recordOf(object: KubernetesObject | undefined): JsonObject {
+    const { acquireTime, leaseTransitions } = specOf(object);
+    const at = microTime(clock.now());
+    const isOurs = holderOf(object) === identity;
+    const transitions = typeof leaseTransitions === 'number' ? leaseTransitions : 0;
+    return {
+      holderIdentity: identity,
+      leaseDurationSeconds: leaseMs / 1_000,
+      renewTime: at,
+      acquireTime: isOurs ? (acquireTime ?? at) : at,
+      leaseTransitions: isOurs || object === undefined ? transitions : transitions + 1,
+    };
+  }
+
+  function tell(answer: ObjectAnswer): void {
+    if (answer.result === 'failed' && answer.fault.code !== 'CONFLICT') {
+      log.warn({ lease: name, code: answer.fault.code, reason: answer.fault.message }, 'the lease cannot be had');
+    }
+  }
+
+  return {
+    async claim(signal) {
+      // Ours as far as we know: no need to read it first. If it is not, its version has moved on and the server says so.
+      if (isHeld() && seen !== undefined && (await write(signal))) return true;
+      if (signal.aborted) return false;
+      const found = await read(signal);
+      if (found === 'unknown' || signal.aborted) return false;
+      if (found === 'seen' && holderOf(seen?.object) !== identity) heldUntilMs = Number.NEGATIVE_INFINITY;
+      if (found === 'seen' && !isFree()) return false;
+      return write(signal);
+    },
+    isHeld,
+    heldUntilMs: () => heldUntilMs,
+    async release() {
+      if (!isHeld() || seen === undefined) return;
+      const { leaseTransitions = 0 } = specOf(seen.object);
+      const at = microTime(clock.now());
+      const spec = { holderIdentity: '', leaseDurationSeconds: 1, renewTime: at, acquireTime: at, leaseTransitions };
+      heldUntilMs = Number.NEGATIVE_INFINITY;
+      tell(await client.replace({ ...address, object: { ...seen.object, spec }, run: 'real' }, new AbortController().signal));
+    },
+  };
+}
+
+function specOf(object: KubernetesObject | undefined): JsonObject {
+  const spec: Json | undefined = object?.spec;
+  return isJsonObject(spec) ? spec : {};
+}
+
+function holderOf(object: KubernetesObject | undefined): string {
+  const { holderIdentity } = specOf(object);
+  return typeof holderIdentity === 'string' ? holderIdentity : '';
+}
+
+/** `2026-01-01T00:00:00.000000Z`: the MicroTime of Kubernetes. */
+function microTime(ms: number): string {
+  return new Date(ms).toISOString().replace(/Z$/, '000Z');
+}

@@ -1,0 +1,124 @@
+import type { Clock } from '../../core/clock.ts';
+
+/** Keys that have something to do. */
+export interface WorkQueue {
+  /** Now; while its work runs: once more after it. However often it is added meanwhile, it is done once. */
+  add(key: string): void;
+  /** After that time at the latest: of several times the first holds. */
+  addAfter(key: string, ms: number): void;
+  /** Resolves once nothing runs any more; begins nothing after the signal aborted. */
+  idle(): Promise<void>;
+}
+
+export interface WorkQueueOptions {
+  /**
+   * One pass. Gives after how many milliseconds the key has something to do again by itself; undefined: not before it is added. Times asked for with
+   * `addAfter` before the pass began are over with it.
+   */
+  readonly work: (key: string) => Promise<number | undefined>;
+  /** What `work` threw: a bug, as it answers for everything else. The key is tried again with a backoff. */
+  readonly onBug: (key: string, error: unknown) => void;
+  /** How many keys at a time, at least 1. The others wait in the order they came. */
+  readonly most: number;
+  readonly clock: Clock;
+}
+
+const firstRetryMs = 800;
+const longestRetryMs = 300_000;
+
+/** How long to wait after so many failures in a row (1: the first): 0.8 s doubling to 5 min, times a random factor in [1, 1.25). Never above 5 min. */
+export function retryAfterMs(failures: number, random: number): number {
+  return Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(Math.max(failures, 1) - 1, 16) * (1 + random / 4));
+}
+
+interface Timer {
+  readonly dueMs: number;
+  readonly cancel: AbortController;
+}
+
+/** A queue by key: no key twice at once, no key forgotten. All of it ends with the signal. */
+export function createWorkQueue({ work, onBug, most, clock }: WorkQueueOptions, signal: AbortSignal): WorkQueue {
+  const waiting = new Set<string>();
+  /** Those at work; true: once more afterwards. */
+  const running = new Map<string, boolean>();
+  const timers = new Map<string, Timer>();
+  const failures = new Map<string, number>();
+  let whenIdle: (() => void)[] = [];
+
+  function add(key: string): void {
+    if (signal.aborted) return;
+    if (running.has(key)) running.set(key, true);
+    else waiting.add(key);
+    next();
+  }
+
+  function addAfter(key: string, ms: number): void {
+    const dueMs = clock.monotonic() + Math.max(ms, 0);
+    const timer = timers.get(key);
+    if (signal.aborted || (timer !== undefined && timer.dueMs <= dueMs)) return;
+    timer?.cancel.abort();
+    const cancel = new AbortController();
+    timers.set(key, { dueMs, cancel });
+    void clock.sleep(ms, cancel.signal).then(() => {
+      if (cancel.signal.aborted) return;
+      timers.delete(key);
+      add(key);
+    });
+  }
+
+  function next(): void {
+    while (!signal.aborted && running.size < most) {
+      const [key] = waiting;
+      if (key === undefined) return;
+      waiting.delete(key);
+      void run(key);
+    }
+  }
+
+  async function run(key: string): Promise<void> {
+    running.set(key, false);
+    timers.get(key)?.cancel.abort();
+    timers.delete(key);
+    const againMs = await once(key);
+    const isAgain = running.get(key) === true;
+    running.delete(key);
+    if (againMs !== undefined) addAfter(key, againMs);
+    if (isAgain) add(key);
+    next();
+    if (running.size === 0 && (waiting.size === 0 || signal.aborted)) tellIdle();
+  }
+
+  async function once(key: string): Promise<number | undefined> {
+    try {
+      const againMs = await work(key);
+      failures.delete(key);
+      return againMs;
+    } catch (error) {
+      onBug(key, error);
+      const count = (failures.get(key) ?? 0) + 1;
+      failures.set(key, count);
+      return retryAfterMs(count, clock.random());
+    }
+  }
+
+  function tellIdle(): void {
+    const told = whenIdle;
+    whenIdle = [];
+    for (const tell of told) tell();
+  }
+
+  signal.addEventListener(
+    'abort',
+    () => {
+      for (const { cancel } of timers.values()) cancel.abort();
+      timers.clear();
+      waiting.clear();
+    },
+    { once: true },
+  );
+  return {
+    add,
+    addAfter,
+    idle: () => (running.size === 0 && waiting.size === 0 ? Promise.resolve() : new Promise((resolve) => whenIdle.push(resolve))),
+  };
+}

@@ -1,0 +1,230 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { silentLog } from '../../../src/core/log.ts';
+import { lead, type Term } from '../../../src/propagate/controller/lease.ts';
+import { type CallFate, createLeaseServer, type LeaseServer } from '../../support/lease-server.ts';
+import { createManualClock, type ManualClock, turns } from '../../support/manual-clock.ts';
+
+interface Candidate {
+  readonly isLeading: boolean;
+  /** The terms begun so far. */
+  readonly terms: readonly Term[];
+  /** Stops it; resolves once it has stopped. */
+  stop(): Promise<void>;
+}
+
+interface CandidateOptions {
+  readonly fate?: () => CallFate;
+  readonly clock?: ManualClock;
+  /** What it does at the end of a term, before it says that its work is over. */
+  readonly beforeEnd?: () => Promise<void>;
+}
+
+function candidate(server: LeaseServer, clock: ManualClock, identity: string, options: CandidateOptions = {}): Candidate {
+  const stop = new AbortController();
+  const terms: Term[] = [];
+  const work = async (term: Term) => {
+    terms.push(term);
+    await new Promise((resolve) => term.signal.addEventListener('abort', resolve, { once: true }));
+    await options.beforeEnd?.();
+  };
+  const ended = lead(
+    {
+      client: server.client(options.fate),
+      namespace: 'muster-system',
+      name: 'muster',
+      identity,
+      clock: options.clock ?? clock,
+      log: silentLog,
+    },
+    work,
+    stop.signal,
+  );
+  return {
+    terms,
+    get isLeading() {
+      const term = terms.at(-1);
+      return term !== undefined && !term.signal.aborted && term.isLeading();
+    },
+    async stop() {
+      stop.abort();
+      await ended;
+    },
+  };
+}
+
+test('takes a Lease that nobody holds, and renews it every two seconds', async () => {
+  const clock = createManualClock();
+  const server = createLeaseServer(clock);
+  const one = candidate(server, clock, 'one');
+  await turns();
+  expect(one.isLeading).toBe(true);
+  expect(server.object?.spec).toEqual({
+    holderIdentity: 'one',
+    leaseDurationSeconds: 15,
+    acquireTime: '2026-01-01T00:00:00.000000Z',
+    renewTime: '2026-01-01T00:00:00.000000Z',
+    leaseTransitions: 0,
+  });
+
+  await clock.advance(3_600_000);
+  expect(one.isLeading).toBe(true);
+  expect(one.terms.length).toBe(1);
+  expect(server.object?.spec).toMatchObject({ acquireTime: '2026-01-01T00:00:00.000000Z', renewTime: '2026-01-01T01:00:00.000000Z' });
+  await one.stop();
+  expect(clock.sleepers).toBe(0);
+});
+
+test('gives the Lease back at a clean stop, after its work, so that the next one leads within its retry', async () => {
+  const clock = createManualClock();
+  const server = createLeaseServer(clock);
+  let holderAtEnd: unknown;
+  const one = candidate(server, clock, 'one', {
+    beforeEnd: async () => {
+      await clock.sleep(1_000, new AbortController().signal);
+      holderAtEnd = server.holders.at(-1);
+    },
+  });
+  await turns();
+  const two = candidate(server, clock, 'two');
+  await clock.advance(30_000);
+  expect([one.isLeading, two.isLeading]).toEqual([true, false]);
+
+  const stopping = one.stop();
+  expect(one.terms[0]?.signal.aborted).toBe(true);
+  await clock.advance(1_000);
+  await stopping;
+  expect(holderAtEnd).toBe('one');
+  await clock.advance(2_000);
+  expect(two.isLeading).toBe(true);
+  expect(server.holders).toEqual(['one', '', 'two']);
+  expect(server.object?.spec).toMatchObject({ leaseTransitions: 1 });
+  await two.stop();
+});
+
+test('takes the Lease of one that died, 15 to 17 seconds after it was last renewed', async () => {
+  const clock = createManualClock();
+  const server = createLeaseServer(clock);
+  let isDead = false;
+  const one = candidate(server, clock, 'one', { fate: () => (isDead ? 'hangs' : 'answered') });
+  await turns();
+  const two = candidate(server, clock, 'two');
+  await clock.advance(10_000);
+  isDead = true;
+  await clock.advance(9_999);
+  expect([one.isLeading, two.isLeading]).toEqual([true, false]);
+  // The deadline of who leads is over before anybody else may lead, and its work is told so though its call still hangs.
+  await clock.advance(1);
+  expect([one.isLeading, one.terms[0]?.signal.aborted, two.isLeading]).toEqual([false, true, false]);
+  await clock.advance(4_999);
+  expect(two.isLeading).toBe(false);
+  await clock.advance(2_001);
+  expect(two.isLeading).toBe(true);
+  await Promise.all([one.stop(), two.stop()]);
+});
+
+test.each<{ readonly name: string; readonly fate: CallFate }>([
+  { name: 'answers 5xx', fate: 'refused' },
+  { name: 'does not answer', fate: 'hangs' },
+  { name: 'writes, but its answers are lost', fate: 'lost' },
+])('a Lease API that $name for 9 s costs nothing, for longer the term; afterwards it leads again', async ({ fate }) => {
+  const clock = createManualClock();
+  const server = createLeaseServer(clock);
+  let now: CallFate = 'answered';
+  const one = candidate(server, clock, 'one', { fate: () => now });
+  await clock.advance(2_000);
+  now = fate;
+  await clock.advance(9_000);
+  expect(one.isLeading).toBe(true);
+  await clock.advance(1_001);
+  expect([one.isLeading, one.terms[0]?.signal.aborted]).toEqual([false, true]);
+  now = 'answered';
+  await clock.advance(12_500);
+  expect([one.isLeading, one.terms.length]).toEqual([true, 2]);
+  await one.stop();
+});
+
+test('a wall clock that is set makes nobody lose or win', async () => {
+  const clock = createManualClock();
+  const server = createLeaseServer(clock);
+  const one = candidate(server, clock, 'one');
+  await turns();
+  const two = candidate(server, clock, 'two');
+  for (const jumpMs of [3_600_000, -7_200_000, 20_000]) {
+    clock.jump(jumpMs);
+    await clock.advance(20_000);
+    expect([one.isLeading, two.isLeading, one.terms.length]).toEqual([true, false, 1]);
+  }
+  await Promise.all([one.stop(), two.stop()]);
+});
+
+test('a process that stood still past its deadline knows it before its next write', async () => {
+  const clock = createManualClock();
+  let stoodMs = 0;
+  const stopped: ManualClock = Object.create(clock, { monotonic: { value: () => clock.monotonic() + stoodMs } });
+  const server = createLeaseServer(clock);
+  const one = candidate(server, clock, 'one', { clock: stopped });
+  await clock.advance(4_000);
+  const [term] = one.terms;
+  // Nothing ran meanwhile: no timer, no callback. The first thing that runs is the write that asks.
+  stoodMs = 60_000;
+  expect([term?.signal.aborted, term?.isLeading()]).toEqual([false, false]);
+  await clock.advance(10_000);
+  expect(term?.signal.aborted).toBe(true);
+  await one.stop();
+});
+
+test('a term is over as soon as somebody else is seen to hold the Lease', async () => {
+  const clock = createManualClock();
+  const server = createLeaseServer(clock);
+  const one = candidate(server, clock, 'one');
+  await clock.advance(2_000);
+  const signal = new AbortController().signal;
+  const { object } = server;
+  if (object === undefined) throw new Error('expected a Lease');
+  const spec = { ...(object.spec as object), holderIdentity: 'somebody' };
+  await server.client().replace({ ...leaseAddress, object: { ...object, spec }, run: 'real' }, signal);
+  await clock.advance(2_000);
+  expect([one.isLeading, one.terms[0]?.signal.aborted]).toEqual([false, true]);
+  await one.stop();
+  expect(server.holders).toEqual(['one', 'somebody']);
+});
+
+test('however calls fail, two never lead at once, and one does again when they are answered', async () => {
+  const fate = fc.constantFrom<CallFate>('answered', 'answered', 'answered', 'refused', 'hangs', 'lost');
+  await fc.assert(
+    fc.asyncProperty(fc.array(fate, { maxLength: 60 }), fc.array(fate, { maxLength: 60 }), async (first, second) => {
+      const clock = createManualClock();
+      const server = createLeaseServer(clock);
+      const fates = [[...first], [...second]];
+      const candidates = fates.map((list, place) => candidate(server, clock, `c${place}`, { fate: () => list.shift() ?? 'answered' }));
+      for (let step = 0; step < 200; step++) {
+        await clock.advance(1_000);
+        expect(candidates.filter(({ isLeading }) => isLeading).length).toBeLessThanOrEqual(1);
+        if (fates.every((list) => list.length === 0) && step > 150) break;
+      }
+      await clock.advance(40_000);
+      if (fates.every((list) => list.length === 0)) expect(candidates.filter(({ isLeading }) => isLeading).length).toBe(1);
+      await Promise.all(candidates.map(({ stop }) => stop()));
+      expect(clock.sleepers).toBe(0);
+    }),
+    { numRuns: 15 },
+  );
+}, 60_000);
+
+const leaseAddress = {
+  resource: {
+    group: 'coordination.k8s.io',
+    kind: 'Lease',
+    version: 'v1',
+    versions: ['v1'],
+    resource: 'leases',
+    singular: 'lease',
+    namespaced: true,
+    verbs: [],
+    shortNames: [],
+    categories: [],
+  },
+  namespace: 'muster-system',
+  name: 'muster',
+};
