@@ -128,8 +128,19 @@ export interface ClusterLine {
   readonly since: string;
   readonly asOf?: string;
   readonly fault?: RecordedFault;
-  /** The generation this cluster stands at, and when its rollout reached its phase: what waves are decided by. */
+  /** The generation this cluster stands at. Absent until one was begun here. */
   readonly generation?: number;
+  /** How far that generation's rollout came: what waves are decided by. Absent until it was begun. */
+  readonly rollout?: RolloutMark;
+}
+
+/**
+ * How far a rollout came in one cluster, whatever is known of it now: it stays while the cluster cannot be heard, and what once `Succeeded` stays so until
+ * another generation begins. `since` (RFC 3339): when it came there.
+ */
+export interface RolloutMark {
+  readonly phase: 'Progressing' | 'Succeeded' | 'Failed' | 'TimedOut';
+  readonly since: string;
 }
 
 export interface StatusCondition {
