@@ -1,4 +1,11 @@
+import type { JsonObject } from '../core/json.ts';
 import type { SimVerb } from './sim-cluster.ts';
+
+/** Where the counts of a kind's objects stand. */
+export interface ScalePaths {
+  readonly spec: string;
+  readonly status: string;
+}
 
 /** A kind as the server serves it. One storage for all its versions; nothing is converted but the apiVersion. */
 export interface SimKind {
@@ -14,6 +21,10 @@ export interface SimKind {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly hasStatus: boolean;
+  /** Where its objects say how many they are, as dotted paths (`spec.replicas`). Absent for a kind without the subresource `scale`. */
+  readonly scale?: ScalePaths;
+  /** The structural schemas of a custom kind, by version. */
+  readonly schemas: Readonly<Record<string, JsonObject>>;
   /** Decides the order of keys on the wire: of built-in kinds their structs', of all others that of the alphabet. */
   readonly source: 'builtIn' | 'custom' | 'aggregated';
   /** Neither uid nor resourceVersion, as PodMetrics. */
@@ -95,6 +106,9 @@ flowcontrol.apiserver.k8s.io/v1|flowschemas|FlowSchema|C|*|||status|{"spec":{"pr
 flowcontrol.apiserver.k8s.io/v1|prioritylevelconfigurations|PriorityLevelConfiguration|C|*|||status|{"spec":{"type":""},"status":{}}
 `;
 
+/** Kinds of which as many run as their spec says. */
+const scalable = new Set(['Deployment', 'ReplicaSet', 'StatefulSet', 'ReplicationController']);
+const scale: ScalePaths = { spec: 'spec.replicas', status: 'status.replicas' };
 const everyVerb: readonly SimVerb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 
 /** The built-in kinds of that minor version of Kubernetes 1, in the order of its discovery. Known from 1.33 to 1.36. */
@@ -127,6 +141,8 @@ function parseRow(line: string): SimKind & { readonly since: number } {
     shortNames: split(shortNames),
     categories: split(categories),
     hasStatus: subresource === 'status',
+    ...(scalable.has(kind) ? { scale } : {}),
+    schemas: {},
     source: 'builtIn',
     anonymous: false,
     zero: zero.slice(1, -1),

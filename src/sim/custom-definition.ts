@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
+import { objectAt, textAt, valueAt } from '../core/json-at.ts';
 import type { KubernetesObject } from '../core/objects.ts';
-import type { SimKind } from './built-in-kinds.ts';
+import type { ScalePaths, SimKind } from './built-in-kinds.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { removeNow } from './deletion.ts';
 import type { KindStorage } from './kind-storage.ts';
@@ -28,6 +29,8 @@ export function customKindOf({ spec }: KubernetesObject): SimKind | undefined {
     shortNames: strings(names.shortNames),
     categories: strings(names.categories),
     hasStatus: versions.some(({ hasStatus }) => hasStatus),
+    schemas: Object.fromEntries(versions.map(({ name, schema }) => [name, schema])),
+    ...scaleOf(versions.map(({ scale }) => scale).find((scale) => scale !== undefined)),
     source: 'custom',
     anonymous: false,
     zero: '',
@@ -100,11 +103,28 @@ function storedVersionsOf({ spec }: KubernetesObject): readonly string[] {
     .map(({ name }) => String(name));
 }
 
-function served(versions: Json | undefined): readonly { readonly name: string; readonly hasStatus: boolean }[] {
+interface ServedVersion {
+  readonly name: string;
+  readonly hasStatus: boolean;
+  readonly scale: Json | undefined;
+  readonly schema: JsonObject;
+}
+
+function served(versions: Json | undefined): readonly ServedVersion[] {
   if (!Array.isArray(versions)) return [];
   return versions
     .filter((version: Json): version is JsonObject => isJsonObject(version) && version.served !== false && typeof version.name === 'string')
-    .map(({ name, subresources }) => ({ name: String(name), hasStatus: isJsonObject(subresources) && subresources.status !== undefined }));
+    .map((version) => ({
+      name: String(version.name),
+      hasStatus: valueAt(version, 'subresources', 'status') !== undefined,
+      scale: valueAt(version, 'subresources', 'scale'),
+      schema: objectAt(version, 'schema', 'openAPIV3Schema'),
+    }));
+}
+
+function scaleOf(scale: Json | undefined): { readonly scale?: ScalePaths } {
+  const [spec, status] = [textAt(scale, 'specReplicasPath'), textAt(scale, 'statusReplicasPath')];
+  return spec === undefined || status === undefined ? {} : { scale: { spec: spec.slice(1), status: status.slice(1) } };
 }
 
 function strings(value: Json | undefined): readonly string[] {

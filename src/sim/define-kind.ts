@@ -13,7 +13,7 @@ export function defineKind(server: SimServer, definition: KubernetesObject, opti
   const before = kind === undefined ? undefined : server.state.storage(kind.group, kind.resource);
   const was = before?.kind;
   const stored = applyDefinition(server.state, definition, options);
-  if (before !== undefined && JSON.stringify(was) !== JSON.stringify(before.kind)) endWatches(server, before);
+  if (before !== undefined && JSON.stringify(formOf(was)) !== JSON.stringify(formOf(before.kind))) endWatches(server, before);
   return stored;
 }
 
@@ -31,6 +31,12 @@ export function endAllWatches(server: SimServer): void {
   }
 }
 
+/** What of a kind shows on the wire: what its schemas take and refuse does not. */
+function formOf(kind: SimKind | undefined): object {
+  const { schemas: _schemas, scale: _scale, ...form } = kind ?? { schemas: {} };
+  return form;
+}
+
 function endWatches(server: SimServer, storage: KindStorage): void {
   for (const stream of [...server.watches]) if (stream.storage === storage) stream.end();
 }
@@ -41,7 +47,7 @@ export function aggregateApi(server: SimServer, { group, version, kinds }: Aggre
   for (const { kind, resource, singular = kind.toLowerCase(), namespaced, verbs, anonymous = false } of kinds) {
     const own: SimKind = {
       ...{ group, kind, listKind: `${kind}List`, resource, singular, namespaced, versions: [version], verbs },
-      ...{ shortNames: [], categories: [], hasStatus: false, source: 'aggregated', anonymous, zero: '' },
+      ...{ shortNames: [], categories: [], hasStatus: false, schemas: {}, source: 'aggregated', anonymous, zero: '' },
     };
     state.serve(own);
   }

@@ -1,52 +1,58 @@
-import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
+import type { JsonObject } from '../core/json.ts';
+import { equalJson } from '../core/json-values.ts';
+import { apiVersionOf } from '../core/kinds.ts';
+import type { KubernetesObject } from '../core/objects.ts';
+import { isReset, type Manager, type Ownership, parseManagers, printManagers } from './apply/managers.ts';
+import { trackUpdate } from './apply/track-fields.ts';
+import type { SimKind } from './built-in-kinds.ts';
+import { typeOfKind, zeroOfKind } from './kind-types.ts';
 
-/** Who wrote an object, in which version of its kind, and when. */
-export interface FieldManager {
+/** Who writes: the field manager, and through which subresource. */
+export interface Writer {
   readonly manager: string;
-  readonly apiVersion: string;
-  readonly time: string;
+  readonly subresource?: string;
+  /** The version of the kind in which it is written: the preferred one by default. */
+  readonly version?: string;
 }
 
-/** Beyond it a field is told as one, as Kubernetes does with what no schema describes. */
-const maxDepth = 24;
-const ownedMetadata = ['annotations', 'finalizers', 'labels', 'ownerReferences'];
+/** The manager that a write by somebody is of. */
+export function managerOfWrite(kind: SimKind, operation: Manager['operation'], { manager, subresource, version }: Writer): Manager {
+  const apiVersion = apiVersionOf({ group: kind.group, version: version ?? kind.versions[0] ?? '' });
+  return { manager, operation, apiVersion, ...(subresource === undefined ? {} : { subresource }) };
+}
 
 /**
- * `metadata.managedFields` as an API server would track them: one entry for the object, one for its status. Their size is a real one, their
- * content is not exact: lists are merged by the keys that are usual in Kubernetes, whatever the schema says.
+ * `metadata.managedFields` after an update of the whole object by somebody; undefined if nobody owns anything. What the new object says of them
+ * itself is where they start from; if it takes all away, or had none, they stay away: as they do in Kubernetes.
+ *
+ * Changes of a status that is a subresource are owned through it.
  */
-export function managedFieldsOf(object: JsonObject, { manager, apiVersion, time }: FieldManager): JsonObject[] {
-  const { status, metadata, kind: _kind, apiVersion: _apiVersion, ...body } = object;
-  const owned = isJsonObject(metadata)
-    ? Object.fromEntries(ownedMetadata.filter((key) => key in metadata).map((key) => [key, metadata[key]]))
-    : {};
-  const fields = { ...(Object.keys(owned).length > 0 ? { 'f:metadata': fieldsOf(owned, 0) } : {}), ...fieldsOf(body, 0) };
-  const entry = { manager, operation: 'Update', apiVersion, time, fieldsType: 'FieldsV1', fieldsV1: fields };
-  if (status === undefined) return [entry];
-  return [
-    entry,
-    { ...entry, manager: `${manager}-status`, fieldsV1: { 'f:status': { '.': {}, ...fieldsOf(status, 0) } }, subresource: 'status' },
-  ];
+export function managedAfterUpdate(
+  kind: SimKind,
+  { before, after }: { readonly before: KubernetesObject | undefined; readonly after: KubernetesObject },
+  by: Writer & { readonly time: string },
+): readonly JsonObject[] | undefined {
+  const given = after.metadata.managedFields;
+  const old = before?.metadata.managedFields;
+  if (before !== undefined && (isReset(given) || (old === undefined && parseManagers(given) === undefined))) return undefined;
+  const managers = parseManagers(given) ?? parseManagers(old) ?? [];
+  return printManagers(trackParts(kind, managers, { before: before ?? zeroOfKind(kind), after, by }));
 }
 
-function fieldsOf(value: Json, depth: number): JsonObject {
-  if (!isJsonObject(value) || depth > maxDepth) return {};
-  const entries = Object.keys(value).sort();
-  return Object.fromEntries(entries.map((key) => [`f:${key}`, fieldOf(value[key], depth + 1)]));
+interface TrackedWrite {
+  readonly before: JsonObject;
+  readonly after: JsonObject;
+  readonly by: Writer & { readonly time: string };
 }
 
-function fieldOf(value: Json | undefined, depth: number): JsonObject {
-  if (isJsonObject(value)) return Object.keys(value).length === 0 ? {} : { '.': {}, ...fieldsOf(value, depth) };
-  if (!Array.isArray(value) || value.length === 0) return {};
-  const keyed = value.map((item: Json) => [keyOfItem(item), item] as const);
-  if (keyed.some(([key]) => key === undefined)) return {};
-  return { '.': {}, ...Object.fromEntries(keyed.map(([key, item]) => [`k:${key}`, { '.': {}, ...fieldsOf(item, depth) }])) };
-}
-
-function keyOfItem(item: Json): string | undefined {
-  if (!isJsonObject(item)) return undefined;
-  for (const key of ['uid', 'containerPort', 'port', 'mountPath', 'name', 'type', 'ip']) {
-    if (item[key] !== undefined) return JSON.stringify({ [key]: item[key] });
-  }
-  return undefined;
+function trackParts(kind: SimKind, managers: readonly Ownership[], { before, after, by }: TrackedWrite): readonly Ownership[] {
+  const type = typeOfKind(kind, by.version);
+  // A scale is of another kind, which has no time of its own.
+  const time = by.subresource === 'scale' ? undefined : by.time;
+  const tracking = { type, time, by: managerOfWrite(kind, 'Update', by) };
+  if (!kind.hasStatus || by.subresource !== undefined) return trackUpdate(managers, { before, after }, tracking);
+  const tracked = trackUpdate(managers, { before, after }, { ...tracking, except: ['status'] });
+  if (equalJson(before.status, after.status)) return tracked;
+  const through = { ...tracking, by: { ...tracking.by, subresource: 'status' } };
+  return trackUpdate(tracked, { before: { metadata: {}, status: before.status }, after: { metadata: {}, status: after.status } }, through);
 }

@@ -1,19 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
-import { apiVersionOf } from '../core/kinds.ts';
 import type { KubernetesObject, ObjectMetadata } from '../core/objects.ts';
 import type { SimKind } from './built-in-kinds.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { KindStorage } from './kind-storage.ts';
-import { managedFieldsOf } from './managed-fields.ts';
+import { managedAfterUpdate, type Writer } from './managed-fields.ts';
 import { keyOf, parsed, type StoredObject, storedOf } from './stored-object.ts';
 
 /** Who writes, and what of the object may not be parsed and printed again. */
-export interface WriteOptions {
-  /** The field manager: the first word of the User-Agent, as a real server has it. */
-  readonly manager: string;
+export interface WriteOptions extends Writer {
   /** The text of all members but kind, apiVersion and metadata. */
   readonly members?: string;
+  /** `given`: the object's managedFields stand as they are. `tracked`, the default: they are told by what changes. */
+  readonly managedFields?: 'tracked' | 'given';
+}
+
+/** An object to be replaced, and what by. */
+export interface Replacement extends WriteOptions {
+  readonly before: StoredObject;
+  readonly object: KubernetesObject;
 }
 
 /** Built-in kinds whose objects count generations; custom resources all do. */
@@ -26,16 +31,23 @@ const generations = new Set([
 /** Creates an object that is not there. What its metadata does not say, the cluster gives. */
 export function createObject(state: ClusterState, storage: KindStorage, object: KubernetesObject, options: WriteOptions): StoredObject {
   const { kind } = storage;
+  const complete = newObject(state, kind, object, options);
+  return state.write(storage, { type: 'ADDED', make: (revision) => versioned(kind, complete, revision, options.members) });
+}
+
+/** The object as it would be created, without a version. */
+export function newObject(state: ClusterState, kind: SimKind, object: KubernetesObject, options: WriteOptions): KubernetesObject {
+  const { resourceVersion: _version, ...given } = object.metadata;
   const metadata = compact({
-    ...object.metadata,
-    namespace: kind.namespaced ? (object.metadata.namespace ?? 'default') : undefined,
-    uid: kind.anonymous ? undefined : (object.metadata.uid ?? randomUUID()),
-    creationTimestamp: object.metadata.creationTimestamp ?? state.timestamp(),
-    generation: object.metadata.generation ?? (hasGeneration(kind) ? 1 : undefined),
+    ...given,
+    namespace: kind.namespaced ? (given.namespace ?? 'default') : undefined,
+    uid: kind.anonymous ? undefined : (given.uid ?? randomUUID()),
+    creationTimestamp: given.creationTimestamp ?? state.timestamp(),
+    generation: given.generation ?? (hasGeneration(kind) ? 1 : undefined),
   });
   const body = { ...object, metadata };
-  const complete = kind.anonymous || metadata.managedFields !== undefined ? body : withManagedFields(state, kind, body, options);
-  return state.write(storage, { type: 'ADDED', make: (revision) => versioned(kind, complete, revision, options.members) });
+  if (kind.anonymous || metadata.managedFields !== undefined) return body;
+  return withManagedFields(body, managedAfterUpdate(kind, { before: undefined, after: body }, { ...options, time: state.timestamp() }));
 }
 
 /**
@@ -43,12 +55,16 @@ export function createObject(state: ClusterState, storage: KindStorage, object: 
  *
  * Answers the state it has then: the one before if nothing changed.
  */
-export function replaceObject(
-  state: ClusterState,
-  storage: KindStorage,
-  { before, object, ...options }: WriteOptions & { readonly before: StoredObject; readonly object: KubernetesObject },
-): StoredObject {
+export function replaceObject(state: ClusterState, storage: KindStorage, replacement: Replacement): StoredObject {
   const { kind } = storage;
+  const { before, members } = replacement;
+  const next = nextObject(state, kind, replacement);
+  if (next === undefined) return before;
+  return state.write(storage, { type: 'MODIFIED', before, make: (revision) => versioned(kind, next, revision, members) });
+}
+
+/** The object as it would be after it was replaced, at the version it has before; undefined if nothing would change. */
+export function nextObject(state: ClusterState, kind: SimKind, { before, object, ...options }: Replacement): KubernetesObject | undefined {
   const old = parsed(kind, before);
   const { resourceVersion: _version, ...given } = object.metadata;
   const kept = compact({
@@ -59,16 +75,16 @@ export function replaceObject(
     deletionTimestamp: given.deletionTimestamp ?? old.metadata.deletionTimestamp,
     deletionGracePeriodSeconds: given.deletionGracePeriodSeconds ?? old.metadata.deletionGracePeriodSeconds,
     generation: old.metadata.generation,
-    managedFields: given.managedFields ?? old.metadata.managedFields,
+    managedFields: given.managedFields ?? (options.managedFields === 'given' ? undefined : old.metadata.managedFields),
   });
   const same = versioned(kind, { ...object, metadata: kept }, before.revision, options.members);
-  if (same.text === before.text) return before;
+  if (same.text === before.text) return undefined;
   // Who writes back what was read changes no generation: only one that differs is meant.
   const isGiven = given.generation !== undefined && given.generation !== old.metadata.generation;
   const generation = isGiven ? given.generation : nextGeneration(old, object);
-  const body = { ...object, metadata: compact({ ...kept, generation }) };
-  const complete = given.managedFields !== undefined || kind.anonymous ? body : withManagedFields(state, kind, body, options);
-  return state.write(storage, { type: 'MODIFIED', before, make: (revision) => versioned(kind, complete, revision, options.members) });
+  const body = { ...object, metadata: compact({ ...kept, generation, resourceVersion: old.metadata.resourceVersion }) };
+  if (options.managedFields === 'given' || kind.anonymous) return body;
+  return withManagedFields(body, managedAfterUpdate(kind, { before: old, after: body }, { ...options, time: state.timestamp() }));
 }
 
 /** Changes some of an object's metadata. */
@@ -99,11 +115,9 @@ function versioned(kind: SimKind, object: KubernetesObject, revision: number, me
   return storedOf(kind, { ...object, metadata }, revision, members);
 }
 
-function withManagedFields(state: ClusterState, kind: SimKind, object: KubernetesObject, { manager }: WriteOptions): KubernetesObject {
-  const apiVersion = apiVersionOf({ group: kind.group, version: kind.versions[0] ?? '' });
+function withManagedFields(object: KubernetesObject, managedFields: readonly JsonObject[] | undefined): KubernetesObject {
   const { managedFields: _old, ...metadata } = object.metadata;
-  const managedFields = managedFieldsOf({ ...object, metadata }, { manager, apiVersion, time: state.timestamp() });
-  return { ...object, metadata: { ...(metadata as ObjectMetadata), managedFields } };
+  return { ...object, metadata: compact({ ...(metadata as ObjectMetadata), managedFields }) };
 }
 
 function nextGeneration(old: KubernetesObject, next: KubernetesObject): Json | undefined {

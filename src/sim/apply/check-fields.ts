@@ -1,0 +1,125 @@
+import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../../core/json.ts';
+import { type FieldPath, fieldElement, spelledPath } from './field-set.ts';
+import { type FieldType, itemElement, itemType, memberType, type ScalarType } from './field-types.ts';
+
+/** What server-side apply says to fields that no schema names, values of another type, and items of equal keys. Null fits everywhere. */
+export function typeFaultsOf(type: FieldType, value: Json | undefined, path: FieldPath = []): readonly string[] {
+  if (value === undefined || value === null || type.type === 'untyped') return [];
+  const expected = (what: string) => [`${spelledPath(path)}: expected ${what}, got ${JSON.stringify(value)}`];
+  switch (type.type) {
+    case 'scalar':
+      return isScalar(type.scalar, value) ? [] : expected(scalarWords[type.scalar]);
+    case 'list':
+      return Array.isArray(value) ? listFaults(type, value, path) : expected('list');
+    case 'map':
+    case 'struct':
+      return isJsonObject(value) ? memberFaults(type, value, path) : expected('map');
+    default:
+      return type satisfies never;
+  }
+}
+
+/** A value without what its type does not name, and the places of that: `spec.containers[0].foo`. */
+export interface Pruned {
+  readonly value: Json;
+  readonly unknown: readonly string[];
+}
+
+/** Takes away what the type does not name: what a server drops from what it is sent. */
+export function knownFields(type: FieldType, value: Json, place = ''): Pruned {
+  if (Array.isArray(value)) {
+    const items = (value as readonly Json[]).map((item, index) => knownFields(itemType(type), item, `${place}[${index}]`));
+    return { value: items.map((item) => item.value), unknown: items.flatMap(({ unknown }) => unknown) };
+  }
+  if (!isJsonObject(value) || type.type === 'untyped') return { value, unknown: [] };
+  const unknown: string[] = [];
+  const known: (readonly [string, Json])[] = [];
+  for (const [key, member] of Object.entries(value)) {
+    const inner = memberType(type, key);
+    const at = place === '' ? key : `${place}.${key}`;
+    if (inner === undefined) unknown.push(at);
+    else if (member !== undefined) {
+      const pruned = knownFields(inner, member, at);
+      unknown.push(...pruned.unknown);
+      known.push([key, pruned.value]);
+    }
+  }
+  return { value: Object.fromEntries(known), unknown };
+}
+
+/** Where values are of another type than their field, as `spec.replicas`, and what it would take. */
+export interface Misfit {
+  readonly place: string;
+  readonly expected: 'string' | 'boolean' | 'integer' | 'number' | 'array' | 'object';
+  readonly value: Json;
+}
+
+/** The first value that does not fit its type. Null fits everywhere. */
+export function misfitIn(type: FieldType, value: Json | undefined, place = ''): Misfit | undefined {
+  if (value === undefined || value === null || type.type === 'untyped') return undefined;
+  if (type.type === 'scalar') {
+    const fits = isScalar(type.scalar, value) && !(type.scalar === 'integer' && typeof value === 'number' && !Number.isInteger(value));
+    return fits ? undefined : { place, expected: type.scalar === 'any' ? 'string' : type.scalar, value };
+  }
+  if (type.type === 'list') {
+    if (!Array.isArray(value)) return { place, expected: 'array', value };
+    return firstOf(value as readonly Json[], (item, index) => misfitIn(type.items, item, `${place}[${index}]`));
+  }
+  if (!isJsonObject(value)) return { place, expected: 'object', value };
+  return firstOf(Object.entries(value), ([key, member]) =>
+    misfitIn(memberType(type, key) ?? { type: 'untyped' }, member, place === '' ? key : `${place}.${key}`),
+  );
+}
+
+const scalarWords: Readonly<Record<ScalarType, string>> = {
+  string: 'string',
+  boolean: 'boolean',
+  integer: 'numeric (int or float)',
+  number: 'numeric (int or float)',
+  any: 'string or numeric',
+};
+
+function isScalar(scalar: ScalarType, value: Json): boolean {
+  const isNumber = typeof value === 'number' || isRawNumber(value);
+  switch (scalar) {
+    case 'string':
+      return typeof value === 'string';
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'integer':
+    case 'number':
+      return isNumber;
+    case 'any':
+      return isNumber || typeof value === 'string';
+    default:
+      return scalar satisfies never;
+  }
+}
+
+function listFaults(type: FieldType, items: readonly Json[], path: FieldPath): readonly string[] {
+  if (type.type !== 'list' || type.listType === 'atomic') return items.flatMap((item) => typeFaultsOf(itemType(type), item, path));
+  const seen = new Set<string>();
+  return items.flatMap((item) => {
+    const element = itemElement(type, item);
+    const isTwice = seen.has(element);
+    seen.add(element);
+    const faults = typeFaultsOf(itemType(type), item, [...path, element]);
+    return isTwice ? [`${spelledPath(path)}: duplicate entries for key ${spelledPath([element])}`, ...faults] : faults;
+  });
+}
+
+function memberFaults(type: FieldType, value: JsonObject, path: FieldPath): readonly string[] {
+  return Object.entries(value).flatMap(([key, member]) => {
+    const inner = memberType(type, key);
+    const at = [...path, fieldElement(key)];
+    return inner === undefined ? [`${spelledPath(at)}: field not declared in schema`] : typeFaultsOf(inner, member, at);
+  });
+}
+
+function firstOf<Item, Found>(items: readonly Item[], find: (item: Item, index: number) => Found | undefined): Found | undefined {
+  for (const [index, item] of items.entries()) {
+    const found = find(item, index);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

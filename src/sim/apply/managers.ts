@@ -1,0 +1,81 @@
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
+import { equalJson } from '../../core/json-values.ts';
+import { compareText } from '../../model/shapes.ts';
+import { type FieldSet, isEmptySet, parseFieldSet, printFieldSet } from './field-set.ts';
+
+/** Who writes: a manager is another one in another operation, subresource or, for updates, version. */
+export interface Manager {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  readonly apiVersion: string;
+  readonly subresource?: string;
+}
+
+/** What one manager owns. */
+export interface Ownership extends Manager {
+  /** When that last changed; none for a subresource of another kind, as a scale is. */
+  readonly time?: string;
+  readonly fields: FieldSet;
+}
+
+/** Equal for entries that are of one manager. */
+export function isSameManager(left: Manager, right: Manager): boolean {
+  const isAlike = left.manager === right.manager && left.operation === right.operation && left.subresource === right.subresource;
+  // Who applies is the same in every version of the kind.
+  return isAlike && (left.operation === 'Apply' || left.apiVersion === right.apiVersion);
+}
+
+/** The entries of `managedFields`; undefined if there are none, or they are not such. */
+export function parseManagers(value: Json | undefined): readonly Ownership[] | undefined {
+  if (!Array.isArray(value) || value.length === 0) return undefined;
+  const entries = (value as readonly Json[]).map(parseOwnership);
+  return entries.every((entry) => entry !== undefined) ? entries : undefined;
+}
+
+/** True for the list that takes all managers away: one entry that says nothing. */
+export function isReset(value: Json | undefined): boolean {
+  return Array.isArray(value) && (value.length === 0 || (value.length === 1 && equalJson(value[0], {})));
+}
+
+/** `managedFields` as a server writes them; undefined if nobody owns anything. */
+export function printManagers(managers: readonly Ownership[]): readonly JsonObject[] | undefined {
+  const entries = managers.filter(({ fields }) => !isEmptySet(fields)).toSorted(compareOwnerships);
+  if (entries.length === 0) return undefined;
+  return entries.map(({ manager, operation, apiVersion, time, fields, subresource }) => ({
+    ...{ manager, operation, apiVersion },
+    ...(time === undefined ? {} : { time }),
+    ...{ fieldsType: 'FieldsV1', fieldsV1: printFieldSet(fields) },
+    ...(subresource === undefined ? {} : { subresource }),
+  }));
+}
+
+/** How a message names a manager: `"kubectl" with subresource "scale" using apps/v1`. */
+export function spelledManager({ manager, operation, apiVersion, subresource }: Manager): string {
+  const through = subresource === undefined ? '' : ` with subresource ${JSON.stringify(subresource)}`;
+  return `${JSON.stringify(manager)}${through}${operation === 'Update' ? ` using ${apiVersion}` : ''}`;
+}
+
+function parseOwnership(value: Json): Ownership | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { manager = '', operation, apiVersion, time, subresource = '' } = value;
+  const fields = parseFieldSet(value.fieldsV1);
+  if (fields === undefined || typeof manager !== 'string' || typeof apiVersion !== 'string' || typeof subresource !== 'string') {
+    return undefined;
+  }
+  if (operation !== 'Apply' && operation !== 'Update') return undefined;
+  return {
+    ...{ manager, operation, apiVersion, fields },
+    ...(typeof time === 'string' ? { time } : {}),
+    ...(subresource === '' ? {} : { subresource }),
+  };
+}
+
+function compareOwnerships(left: Ownership, right: Ownership): number {
+  return (
+    compareText(left.operation, right.operation) ||
+    compareText(left.time ?? '', right.time ?? '') ||
+    compareText(left.manager, right.manager) ||
+    compareText(left.apiVersion, right.apiVersion) ||
+    compareText(left.subresource ?? '', right.subresource ?? '')
+  );
+}

@@ -1,0 +1,114 @@
+import type { JsonObject } from '../../core/json.ts';
+import {
+  differenceOf,
+  type FieldPath,
+  type FieldSet,
+  fieldElement,
+  fieldSetFrom,
+  intersectionOf,
+  isEmptySet,
+  isSameSet,
+  outsideOf,
+  pathsOf,
+  unionOf,
+} from './field-set.ts';
+import type { FieldType } from './field-types.ts';
+import { isSameManager, type Manager, type Ownership } from './managers.ts';
+import { mergedFields, withNamedFields, withoutFields } from './merge-fields.ts';
+import { type Comparison, changedIn, comparisonOf, fieldSetOf } from './owned-fields.ts';
+
+/** A write by one manager, at a time as Kubernetes writes it. */
+export interface Tracking {
+  readonly type: FieldType;
+  readonly by: Manager;
+  readonly time: string | undefined;
+  /** What the write cannot change, and so nobody comes to own by it: `status`, `spec`. */
+  readonly except?: readonly string[];
+}
+
+/** A field that another manager owns. */
+export interface FieldConflict {
+  readonly manager: Manager;
+  readonly path: FieldPath;
+}
+
+export type Applied =
+  | { readonly result: 'applied'; readonly object: JsonObject; readonly managers: readonly Ownership[] }
+  | { readonly result: 'conflicts'; readonly conflicts: readonly FieldConflict[] };
+
+/** What identifies an object, and what only the server says of it: nobody owns that. */
+const serversOwn: FieldSet = fieldSetFrom([
+  ...['apiVersion', 'kind'].map((key) => [fieldElement(key)]),
+  ...['name', 'namespace', 'creationTimestamp', 'selfLink', 'uid', 'generation', 'managedFields', 'resourceVersion'].map((key) => [
+    fieldElement('metadata'),
+    fieldElement(key),
+  ]),
+]);
+
+/** Who owns what after a write of the whole object: what it changed becomes the writer's alone. */
+export function trackUpdate(
+  managers: readonly Ownership[],
+  change: { readonly before: JsonObject; readonly after: JsonObject },
+  tracking: Tracking,
+): readonly Ownership[] {
+  const { type, by, time } = tracking;
+  const comparison = reduced(comparisonOf(type, change.before, change.after), tracking);
+  if (isUnchanged(comparison)) return managers;
+  const changed = changedIn(comparison);
+  const own = managers.find((other) => isSameManager(other, by));
+  const fields = unionOf(differenceOf(own?.fields ?? fieldSetFrom([]), comparison.removed), changed);
+  const others = managers.filter((other) => other !== own).map((other) => lessened(other, unionOf(changed, comparison.removed)));
+  return [...others, ownershipOf(tracking, fields, own !== undefined && isSameSet(own.fields, fields) ? own.time : time)];
+}
+
+/**
+ * Lays the applied fields over the live object, takes away what this manager applied before and nobody owns any more, and says who owns what
+ * then. Without `force` it is refused where a field that changes is another manager's.
+ */
+export function applyFields(
+  managers: readonly Ownership[],
+  { live, applied, force }: { readonly live: JsonObject; readonly applied: JsonObject; readonly force: boolean },
+  tracking: Tracking,
+): Applied {
+  const { type, by, time } = tracking;
+  const own = managers.find((other) => isSameManager(other, by));
+  const others = managers.filter((other) => other !== own);
+  const fields = outsideOf(fieldSetOf(type, applied), exceptionsOf(tracking));
+  const object = pruned(type, mergedFields(type, live, applied), {
+    last: own?.fields ?? fieldSetFrom([]),
+    owned: [fields, ...others.map((other) => other.fields)].reduce(unionOf),
+  });
+  const comparison = reduced(comparisonOf(type, live, object), tracking);
+  const changed = changedIn(comparison);
+  const conflicts = others.flatMap((manager) => pathsOf(intersectionOf(manager.fields, changed)).map((path) => ({ manager, path })));
+  if (conflicts.length > 0 && !force) return { result: 'conflicts', conflicts };
+  const isSame = own !== undefined && isSameSet(own.fields, fields) && isUnchanged(comparison);
+  const left = others.map((other) => lessened(other, unionOf(changed, comparison.removed)));
+  return { result: 'applied', object, managers: [...left, ownershipOf(tracking, fields, isSame ? own.time : time)] };
+}
+
+function pruned(type: FieldType, merged: unknown, { last, owned }: { readonly last: FieldSet; readonly owned: FieldSet }): JsonObject {
+  const given = differenceOf(withNamedFields(type, last), withNamedFields(type, owned));
+  return withoutFields(type, merged as JsonObject, given) as JsonObject;
+}
+
+function ownershipOf({ by }: Tracking, fields: FieldSet, time: string | undefined): Ownership {
+  return { ...by, fields, ...(time === undefined ? {} : { time }) };
+}
+
+function lessened(ownership: Ownership, taken: FieldSet): Ownership {
+  return { ...ownership, fields: differenceOf(ownership.fields, taken) };
+}
+
+function reduced({ added, removed, modified }: Comparison, tracking: Tracking): Comparison {
+  const except = exceptionsOf(tracking);
+  return { added: outsideOf(added, except), removed: outsideOf(removed, except), modified: outsideOf(modified, except) };
+}
+
+function isUnchanged({ added, removed, modified }: Comparison): boolean {
+  return isEmptySet(added) && isEmptySet(removed) && isEmptySet(modified);
+}
+
+function exceptionsOf({ except = [] }: Tracking): FieldSet {
+  return except.length === 0 ? serversOwn : unionOf(serversOwn, fieldSetFrom(except.map((key) => [fieldElement(key)])));
+}
