@@ -2,7 +2,7 @@ import { breakage, faultOf } from '../cluster/classify.ts';
 import type { ClusterApi, LiveAnswer, LiveRequest } from '../cluster/cluster-api.ts';
 import type { Impersonation } from '../cluster/endpoint.ts';
 import type { Fault } from '../core/faults.ts';
-import { isJsonObject, type Json, type JsonObject, parseJsonExactly } from '../core/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../core/json.ts';
 import { objectAt, textAt, valueAt } from '../core/json-at.ts';
 import { apiVersionOf } from '../core/kinds.ts';
 import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
@@ -96,7 +96,7 @@ export function createObjectClient(api: ClusterApi, identity?: Impersonation): O
         signal,
       );
       if (answer.type === 'failed') return { fault: answer.fault };
-      const allowed = valueAt(parseExactly(answer.body), 'status', 'allowed');
+      const allowed = valueAt(parsed(answer.body), 'status', 'allowed');
       return typeof allowed === 'boolean' ? allowed : { fault: fault('MALFORMED', 'expected a review of access') };
     },
   };
@@ -152,7 +152,7 @@ function isTooLarge(body: Json): boolean {
 }
 
 function objectIn(answer: Extract<LiveAnswer, { type: 'answered' }>, address: ObjectAddress): ObjectAnswer | undefined {
-  const value = parseExactly(answer.body);
+  const value = parsed(answer.body);
   const object = isKubernetesObject(value) ? value : isStatusOf(value) ? goneObject(value, address) : undefined;
   if (object === undefined) return undefined;
   return { result: 'answered', object, isNew: answer.status === 201, warnings: answer.warnings ?? [] };
@@ -172,11 +172,9 @@ function goneObject(status: JsonObject, { resource, namespace, name }: ObjectAdd
   };
 }
 
-/** Exactly only where it may matter, as that costs five times as much: a double holds every integer of up to 15 digits. */
-function parseExactly(body: Uint8Array): Json | undefined {
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+function parsed(body: Uint8Array): Json | undefined {
   try {
-    return /\d{16}/.test(text) ? parseJsonExactly(text) : (JSON.parse(text) as Json);
+    return parseJson(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
   } catch {
     return undefined;
   }

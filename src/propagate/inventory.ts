@@ -28,6 +28,8 @@ export interface InventoryEntry {
   readonly fault?: RecordedFault;
   /** RFC 3339, of the last corrections of drift, the newest last; at most 5 (propagation.md 7, CONTENDED). */
   readonly corrections?: readonly string[];
+  /** Of a Job: it was seen complete or failed. If it is gone then, it is not made again. */
+  readonly finished?: boolean;
 }
 
 /** A fault as it is kept. `count`: how often in a row. Messages hold no values of manifests. */
@@ -41,11 +43,12 @@ export interface RecordedFault {
 
 /** `ClusterShare` on the hub: the inventory of one Propagation in one cluster. At most 200 entries. */
 export interface ClusterShare {
-  /** `metadata.name` of the resource: derived from the Propagation's name and the cluster's, unique, a valid name. */
+  /** `metadata.name` of the resource: `shareNameOf` the Propagation and the cluster. `newShare` makes one that is not there yet. */
   readonly name: string;
   readonly namespace: string;
-  /** uid of the Propagation. */
+  /** uid of the Propagation, and its name. */
   readonly owner: string;
+  readonly ownerName: string;
   readonly cluster: ClusterName;
   /** Of the resource as read: every save is guarded by it. Absent: not created yet. */
   readonly version?: ResourceVersion;

@@ -1,0 +1,77 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Fault } from '../../core/faults.ts';
+import type { ServedResource } from '../../core/kinds.ts';
+import type { Log } from '../../core/log.ts';
+import type { ClusterShare, InventoryState, ShareStore, WrittenAction } from '../inventory.ts';
+import type { ObjectClient } from '../object-client.ts';
+import type { CopyReason } from '../propagation.ts';
+import type { Manifest, ObjectKey, PropagationSpec } from '../spec.ts';
+
+/** The work of one Propagation, at one generation, in one cluster. */
+export interface CopyWork {
+  /** Of the cluster, as whoever the Propagation acts for. */
+  readonly client: ObjectClient;
+  /** As loaded live from the hub: what is ours. A new one (`newShare`) if there is none yet. */
+  readonly share: ClusterShare;
+  readonly shares: ShareStore;
+  readonly owner: CopyOwner;
+  /** Of the Propagation: written to the copies. What a later one wrote is left alone. */
+  readonly generation: number;
+  readonly spec: Pick<PropagationSpec, 'conflict' | 'write' | 'deletion'>;
+  /** How the cluster serves a kind: `MemberObjects.served`. */
+  readonly served: (kind: Pick<ObjectKey, 'apiVersion' | 'kind'>) => ServedResource | 'absent' | undefined;
+  /** Where the data of Secrets are read from, as the same actor. Undefined if it is no member. */
+  readonly sourceOf: (cluster: string) => ObjectClient | undefined;
+  /** Whether we still lead: asked right before each write, on the hub and in the cluster. */
+  readonly mayWrite: () => boolean;
+  readonly clock: Clock;
+  /** Told of what is forced. */
+  readonly log: Log;
+}
+
+/** The Propagation, as its copies name it. */
+export interface CopyOwner {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What came of one object. */
+export interface CopyOutcome {
+  readonly key: ObjectKey;
+  /** `Skipped`: left alone on purpose (CreateOnly, another's uid, a later generation, what moved). `Failed`: see `fault`. */
+  readonly action: WrittenAction;
+  /** Of the entry that was kept; absent if it was dropped. */
+  readonly state?: InventoryState;
+  readonly uid?: string;
+  readonly fault?: Fault;
+  readonly reason?: CopyReason;
+  /** Without values of manifests. */
+  readonly message?: string;
+  /** Set if it was adopted or overwritten: what stood where we wrote. Never of Secrets. To be kept with the revision (propagation.md 5.5). */
+  readonly old?: OldValues;
+  readonly warnings?: readonly string[];
+}
+
+/** What an object held, before we took it, in the fields that we set: the data a revision keeps for it. */
+export interface OldValues {
+  readonly cluster: string;
+  readonly key: ObjectKey;
+  readonly uid: string;
+  /** Only those of our fields that were there. */
+  readonly values: Manifest;
+}
+
+/** What came of the work in one cluster. Whatever `result` is, `copies` holds what was done. */
+export type CopiesOutcome = {
+  /** As saved last: what the next work begins with. Without entries and version: it was removed. */
+  readonly share: ClusterShare;
+  /** One for each object asked for, in that order; those not come to are missing unless `done`. */
+  readonly copies: readonly CopyOutcome[];
+} & (
+  | { readonly result: 'done' }
+  /** We lead no more, were told to stop, or somebody else saved the share: read all again before the next write. */
+  | { readonly result: 'stopped' }
+  /** The hub did not take the inventory. Objects that were not written before are not written without it. */
+  | { readonly result: 'failed'; readonly fault: Fault }
+);
