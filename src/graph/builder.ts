@@ -1,4 +1,4 @@
-import SchemaBuilder, { ListRef, type OutputRef } from '@pothos/core';
+import SchemaBuilder, { type InputRef, ListRef, type OutputRef } from '@pothos/core';
 import { defaultFieldResolver, type GraphQLFieldResolver } from 'graphql';
 import { invariant } from '../core/errors.ts';
 import type { ApiStatus, Fault } from '../core/faults.ts';
@@ -39,6 +39,9 @@ export type Pothos = PothosSchemaTypes.SchemaBuilder<Types>;
 /** A type whose fields are resolved from `T`. */
 export type ObjectRefOf<T> = PothosSchemaTypes.ObjectRef<Types, T>;
 
+/** An input that gives `T`. */
+export type InputRefOf<T> = InputRef<T>;
+
 /** What declares the fields of a type that is resolved from `T`. */
 export type FieldsOf<T> = PothosSchemaTypes.ObjectFieldBuilder<Types, T>;
 
@@ -51,6 +54,14 @@ type UnfinishedRefOf<T> = PothosSchemaTypes.ImplementableObjectRef<Types, T>;
 export interface EdgeView {
   readonly row: Row;
   readonly listed: Listed;
+}
+
+/** Where a page stands in its list. Cursors are made when they are read. */
+export interface PageView {
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  readonly startCursor?: string | undefined;
+  readonly endCursor?: string | undefined;
 }
 
 /** A fault as an answer tells it. */
@@ -87,7 +98,7 @@ export function createGraphBuilder(model: Model): GraphBuilder {
   const scalars = addScalars(pothos);
   const types = handWrittenOf(pothos);
   const kinds = new Map([...model.kinds.values()].map(({ type }) => [type, pothos.objectRef<Row>(type)]));
-  const modelTypes = new Map([[taint.name, taint], ...model.types]);
+  const modelTypes = new Map([[taint.name, taint], [condition.name, condition], ...model.types]);
   const names = [...modelTypes.keys()].filter((name) => !kinds.has(name));
   const parts = new Map(names.map((name) => [name, pothos.objectRef<unknown>(name)]));
   const byHand = new Map<string, AnyOutput>([types.objectMeta, types.ownerReference, types.resourceList].map((type) => [type.name, type]));
@@ -105,6 +116,17 @@ const taint: ModelType = {
   name: 'Taint',
   description: 'What keeps work away, unless it tolerates it.',
   fields: ['effect', 'key', 'value'].map((name) => ({ name, key: name, type: { scalar: 'String' } })),
+};
+
+/** `Propagation.conditions` are as those of objects; few models lack them. */
+const condition: ModelType = {
+  name: 'Condition',
+  description: 'One thing that is so, or not.',
+  fields: ['lastTransitionTime', 'message', 'reason', 'status', 'type'].map((name) => ({
+    name,
+    key: name,
+    type: { scalar: name === 'lastTransitionTime' ? 'DateTime' : 'String' },
+  })),
 };
 
 /** What a field is declared by where its resolver gives a value as it was served. */
@@ -131,7 +153,7 @@ function handWrittenOf(pothos: Pothos) {
     apiError: pothos.objectRef<ApiStatus>('ApiError'),
     apiErrorCause: pothos.objectRef<ApiStatus['causes'][number]>('ApiErrorCause'),
     connection: pothos.interfaceRef<Listed>('Connection'),
-    pageInfo: pothos.objectRef<Listed>('PageInfo'),
+    pageInfo: pothos.objectRef<PageView>('PageInfo'),
     changes: pothos.interfaceRef<ChangesMessage>('Changes'),
     where: pothos.inputRef<WhereInput>('Where'),
     orderBy: pothos.inputRef<OrderByInput>('OrderBy'),

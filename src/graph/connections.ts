@@ -1,7 +1,7 @@
 import type { Listed, Row } from '../load/reads.ts';
 import type { ModelKind } from '../model/model.ts';
 import { charged } from './budget.ts';
-import type { EdgeView, GraphBuilder, ObjectRefOf } from './builder.ts';
+import type { EdgeView, GraphBuilder, ObjectRefOf, PageView } from './builder.ts';
 
 /** Adds `Connection`, `PageInfo` and `ResourceConnection` with its edges. */
 export function addConnections(builder: GraphBuilder): ObjectRefOf<Listed> {
@@ -17,7 +17,7 @@ export function addConnections(builder: GraphBuilder): ObjectRefOf<Listed> {
         description: 'The objects of this page.',
         resolve: ({ items }, _args, context) => charged(items, context),
       }),
-      pageInfo: t.field({ type: types.pageInfo, nullable: false, description: 'How to go on.', resolve: (listed) => listed }),
+      pageInfo: t.field({ type: types.pageInfo, nullable: false, description: 'How to go on.', resolve: pageOf }),
       totalCount: t.exposeInt('totalCount', {
         nullable: false,
         description: 'How many objects match, on all pages. A lower bound while `faults` is not empty.',
@@ -41,11 +41,8 @@ export function addConnections(builder: GraphBuilder): ObjectRefOf<Listed> {
     fields: (t) => ({
       hasNextPage: t.exposeBoolean('hasNextPage', { nullable: false, description: 'True if there are objects after this page.' }),
       hasPreviousPage: t.exposeBoolean('hasPreviousPage', { nullable: false, description: 'True if there are objects before this page.' }),
-      startCursor: t.string({ description: 'The cursor of the first object.', resolve: (listed) => cursorOf(listed, listed.items.at(0)) }),
-      endCursor: t.string({
-        description: 'The cursor of the last object: `after` of the next page.',
-        resolve: (listed) => cursorOf(listed, listed.items.at(-1)),
-      }),
+      startCursor: t.exposeString('startCursor', { description: 'The cursor of the first object.' }),
+      endCursor: t.exposeString('endCursor', { description: 'The cursor of the last object: `after` of the next page.' }),
     }),
   });
   return addConnection(builder, { type: 'Resource', item: types.resource, of: 'objects of any kind' });
@@ -97,6 +94,21 @@ function addConnection({ pothos, types }: GraphBuilder, { type, item, of }: Conn
       }),
     }),
   });
+}
+
+/** Sealing a cursor costs: only those that are read are made. */
+function pageOf(listed: Listed): PageView {
+  const { hasNextPage, hasPreviousPage, items } = listed;
+  return {
+    hasNextPage,
+    hasPreviousPage,
+    get startCursor() {
+      return cursorOf(listed, items.at(0));
+    },
+    get endCursor() {
+      return cursorOf(listed, items.at(-1));
+    },
+  };
 }
 
 function cursorOf(listed: Listed, row: Row | undefined): string | undefined {

@@ -2,6 +2,8 @@ import type { Clock } from '../core/clock.ts';
 import type { Logs } from '../load/logs/logs.ts';
 import type { ReadContext, Reads } from '../load/reads.ts';
 import type { Streams } from '../load/streams/streams.ts';
+import type { ObjectWrites } from '../propagate/object-writes.ts';
+import type { Propagations } from '../propagate/propagations.ts';
 import type { Budget } from './budget.ts';
 
 /** What the gateway says of itself: `Query.gateway`. */
@@ -22,6 +24,8 @@ export interface GraphContext {
   readonly reads: Reads;
   readonly streams: Streams;
   readonly logs: Logs;
+  readonly writes: ObjectWrites;
+  readonly propagations: Propagations;
   readonly read: ReadContext;
   readonly gateway: GatewayView;
   /** For ages, which are told as of the moment they are read. */

@@ -1,5 +1,6 @@
 import { type Fault, type FaultCode, faultCodes, type Retry } from '../core/faults.ts';
 import { keyOfKind } from '../core/kinds.ts';
+import type { ClusterName } from '../core/names.ts';
 import type { ClusterView } from '../load/reads.ts';
 import { charged } from './budget.ts';
 import type { FaultView, GraphBuilder } from './builder.ts';
@@ -72,9 +73,12 @@ export function faultIn(clusterView: ClusterView, fault: Fault): FaultView {
   return fault.cluster === clusterView.name ? { ...fault, clusterView } : fault;
 }
 
-/** A cluster that has left since is still named: a fault must not be lost with it. */
-function clusterOf({ cluster, clusterView }: FaultView, { reads, read }: GraphContext): ClusterView {
-  if (clusterView !== undefined) return clusterView;
+function clusterOf({ cluster, clusterView }: FaultView, context: GraphContext): ClusterView {
+  return clusterView ?? clusterNamed(cluster, context);
+}
+
+/** The cluster as the caller sees it. One that has left since is still named: what is told of it must not be lost with it. */
+export function clusterNamed(cluster: ClusterName, { reads, read }: Pick<GraphContext, 'reads' | 'read'>): ClusterView {
   return reads.cluster(read, cluster) ?? { name: cluster, labels: {}, zones: [], taints: [], phase: 'UNREACHABLE', faults: [] };
 }
 

@@ -1,18 +1,28 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { type JobPhase, jobPhases, phaseOfJob } from '../load/job-phase.ts';
 import type { Row } from '../load/reads.ts';
-import type { JobClusterCountView, JobPhaseCountView, JobStatusMessage, JobSummaryView } from '../load/streams/streams.ts';
+import type { JobClusterCountView, JobPhaseCountView, JobStatusMessage, JobSummaryView, StreamArguments } from '../load/streams/streams.ts';
 import type { ModelKind } from '../model/model.ts';
+import type { CompletionStatus } from '../propagate/propagation.ts';
+import type { PropagationName } from '../propagate/propagations.ts';
 import { charged } from './budget.ts';
-import type { GraphBuilder, ObjectRefOf } from './builder.ts';
+import type { GraphBuilder, InputRefOf, ObjectRefOf } from './builder.ts';
 import { listed } from './changes.ts';
+import type { GraphContext } from './context.ts';
 import { described } from './faults.ts';
+import { labelsOfPropagation, withCompletion } from './propagation/job-completion.ts';
 import { idOf } from './resource.ts';
 import { afterArgument, selectionArguments } from './selection-arguments.ts';
 import { SourceCarrier } from './subscribing.ts';
 
+/** What of propagation the streams of Jobs refer to. */
+export interface PropagationOfJobs {
+  readonly namespacedName: InputRefOf<PropagationName>;
+  readonly completion: ObjectRefOf<CompletionStatus>;
+}
+
 /** Adds `Job.phase` and `JobPhase`, and `Subscription.jobStatus` with its types. Nothing if the model has no Jobs. */
-export function addJobs(builder: GraphBuilder): void {
+export function addJobs(builder: GraphBuilder, { namespacedName, completion }: PropagationOfJobs): void {
   const kind = builder.model.kinds.get('Job.batch');
   const job = kind && builder.kinds.get(kind.type);
   if (kind === undefined || job === undefined) return;
@@ -20,7 +30,8 @@ export function addJobs(builder: GraphBuilder): void {
   builder.pothos.objectField(job, 'phase', (t) =>
     t.field({ type: phase, nullable: false, description: 'What it is in.', resolve: ({ object }) => phaseOfJob(object) }),
   );
-  addStream(builder, kind, { state: addJobState(builder, job, phase), summary: addSummary(builder, phase) });
+  const summary = addSummary(builder, { phase, completion });
+  addStream(builder, kind, { state: addJobState(builder, job, phase), summary, namespacedName });
 }
 
 type PhaseRef = ReturnType<typeof addPhase>;
@@ -34,10 +45,16 @@ function addPhase({ pothos }: GraphBuilder) {
 
 interface StatusTypes {
   readonly state: ObjectRefOf<Row>;
-  readonly summary: ObjectRefOf<JobSummaryView>;
+  readonly summary: ObjectRefOf<SummaryView>;
+  readonly namespacedName: InputRefOf<PropagationName>;
 }
 
-function addStream({ pothos, types }: GraphBuilder, kind: ModelKind, { state, summary }: StatusTypes): void {
+/** Of the Jobs of a propagation, with their completion. */
+interface SummaryView extends JobSummaryView {
+  readonly completion?: CompletionStatus;
+}
+
+function addStream({ pothos, types }: GraphBuilder, kind: ModelKind, { state, summary, namespacedName }: StatusTypes): void {
   const changes = pothos.objectRef<JobStatusMessage>('JobStatusChanges').implement({
     description: 'One message of the live status of Jobs: about one cluster, with a summary over all of them.',
     interfaces: [types.changes],
@@ -58,12 +75,27 @@ function addStream({ pothos, types }: GraphBuilder, kind: ModelKind, { state, su
       type: changes,
       nullable: false,
       description: 'The live status of Jobs in every cluster that serves them, with a summary in each message.',
-      args: { ...selectionArguments(t.arg, types), after: afterArgument(t.arg) },
-      subscribe: (_root, args, { streams, read }): AsyncIterable<JobStatusMessage> =>
-        new SourceCarrier(streams.jobStatus(read, kind, args)),
+      args: {
+        ...selectionArguments(t.arg, types),
+        propagation: t.arg({ type: namespacedName, description: 'Only the Jobs of this propagation; `completion` is told of them.' }),
+        after: afterArgument(t.arg),
+      },
+      subscribe: (_root, { propagation, ...args }, context): AsyncIterable<JobStatusMessage> | Promise<AsyncIterable<JobStatusMessage>> =>
+        propagation === undefined || propagation === null
+          ? new SourceCarrier(context.streams.jobStatus(context.read, kind, args))
+          : jobsOfPropagation(propagation, { kind, args }, context),
       resolve: (message) => message,
     }),
   );
+}
+
+async function jobsOfPropagation(
+  name: PropagationName,
+  { kind, args }: { readonly kind: ModelKind; readonly args: StreamArguments },
+  context: GraphContext,
+): Promise<AsyncIterable<JobStatusMessage>> {
+  const { labels, view } = await labelsOfPropagation(context, { name, labels: args.labels });
+  return new SourceCarrier(withCompletion(context.streams.jobStatus(context.read, kind, { ...args, labels }), { context, view }));
 }
 
 function addJobState({ pothos, types, outputOf }: GraphBuilder, job: ObjectRefOf<Row>, phase: PhaseRef): ObjectRefOf<Row> {
@@ -104,7 +136,12 @@ function addJobState({ pothos, types, outputOf }: GraphBuilder, job: ObjectRefOf
   });
 }
 
-function addSummary({ pothos, types }: GraphBuilder, phase: PhaseRef): ObjectRefOf<JobSummaryView> {
+interface SummaryTypes {
+  readonly phase: PhaseRef;
+  readonly completion: ObjectRefOf<CompletionStatus>;
+}
+
+function addSummary({ pothos, types }: GraphBuilder, { phase, completion }: SummaryTypes): ObjectRefOf<SummaryView> {
   const phaseCount = pothos.objectRef<JobPhaseCountView>('JobPhaseCount').implement({
     description: 'How many Jobs are in one phase.',
     fields: (t) => ({
@@ -126,7 +163,7 @@ function addSummary({ pothos, types }: GraphBuilder, phase: PhaseRef): ObjectRef
       sync: t.field({ type: types.sync, nullable: false, description: 'How complete and old they are.', resolve: ({ sync }) => sync }),
     }),
   });
-  return pothos.objectRef<JobSummaryView>('JobSummary').implement({
+  return pothos.objectRef<SummaryView>('JobSummary').implement({
     description: 'All matching Jobs that the caller may see, over all clusters.',
     fields: (t) => ({
       total: t.exposeInt('total', { nullable: false, description: 'How many there are.' }),
@@ -145,6 +182,11 @@ function addSummary({ pothos, types }: GraphBuilder, phase: PhaseRef): ObjectRef
         nullable: false,
         description: 'How many are in each cluster: every cluster asked, by name.',
         resolve: ({ byCluster }, _args, context) => charged(byCluster, context),
+      }),
+      completion: t.field({
+        type: completion,
+        description: 'With `propagation`: whether its Jobs count as done. Null without.',
+        resolve: (summary) => summary.completion,
       }),
     }),
   });

@@ -49,6 +49,8 @@ export interface PropagationPage {
   readonly items: readonly PropagationView[];
   readonly totalCount: number;
   readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  readonly startCursor?: string;
   readonly endCursor?: string;
 }
 

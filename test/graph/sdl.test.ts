@@ -57,11 +57,12 @@ test('ChangeType, JobPhase and LogBatchType are what load can say', () => {
 
 test('what later issues bring is not there yet', () => {
   const fieldsOf = (name: string) => Object.keys((schema.getType(name) as GraphQLObjectType).getFields());
-  expect(schema.getMutationType()).toBeUndefined();
-  const { jobStatus, propagation } = schema.getSubscriptionType()?.getFields() ?? {};
-  expect(propagation).toBeUndefined();
-  expect(jobStatus?.args.map(({ name }) => name)).toEqual(['clusters', 'namespaces', 'labels', 'where', 'after']);
-  expect(fieldsOf('JobSummary')).toEqual(['total', 'stale', 'byPhase', 'byCluster']);
+  const mutations = ['apply', 'patch', 'delete', 'scale', 'restart'];
+  const propagating = ['propagate', 'pausePropagation', 'resumePropagation', 'rollbackPropagation', 'deletePropagation'];
+  expect(fieldsOf('Mutation')).toEqual([...mutations, ...propagating]);
+  for (const name of ['importManifests', 'migration']) expect(fieldsOf('Query')).not.toContain(name);
+  const intent = schema.getType('PropagationInput');
+  expect(isInputObjectType(intent) && ['exact', 'source', 'failover'].filter((name) => name in intent.getFields())).toEqual([]);
   expect(fieldsOf('Resource')).toEqual(['id', 'cluster', 'apiVersion', 'kind', 'metadata', 'sync', 'object', 'yaml']);
   expect(fieldsOf('Connection')).toEqual(['items', 'pageInfo', 'totalCount', 'sync', 'faults']);
   for (const name of ['Column', 'Group', 'Sum', 'PodOwner']) expect(schema.getType(name)).toBeUndefined();

@@ -59,7 +59,7 @@ test.each([
   ['introspection', 'subscription { __typename }', /introspection/i],
   ['a condition at the root', 'subscription ($s: Boolean!) { pods @skip(if: $s) { type } }', /@skip/],
   ['a kind nobody has', 'subscription { pod { type } }', /Cannot query field "pod"/],
-  ['jobStatus of a propagation', 'subscription { jobStatus(propagation: "x") { type } }', /Unknown argument "propagation"/],
+  ['jobStatus of a propagation without a namespace', 'subscription { jobStatus(propagation: { name: "x" }) { type } }', /namespace/],
   ['resources without kinds', 'subscription { resources { type } }', /kinds/],
   ['arguments of lists', 'subscription { pods(first: 1) { type } }', /Unknown argument "first"/],
 ])('%s: refused by validation', (_what, query, words) => {

@@ -17,6 +17,7 @@ import type { Model } from '../../src/model/model.ts';
 import { createFakeMirrors, type FakeMirrors } from './fake-mirrors.ts';
 import { loadBaseline } from './kubernetes-objects.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
+import { noWrites } from './no-writes.ts';
 
 /** What came of an operation, with what stands beside it. */
 export interface Answer {
@@ -84,7 +85,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
         signal,
         reportFault: (fault: Fault, path: readonly (string | number)[]) => void faults.push({ fault, path }),
       };
-      const contextValue: GraphContext = { reads, streams, logs, read, gateway, clock, budget: createBudget() };
+      const contextValue: GraphContext = { reads, streams, logs, ...noWrites, read, gateway, clock, budget: createBudget() };
       const result = await graphql({ schema, source, variableValues, contextValue });
       // As a client sees it: without null prototypes, and integers as JSON.stringify prints them.
       const json = JSON.stringify(result.data ?? null);

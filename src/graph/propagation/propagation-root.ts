@@ -1,0 +1,176 @@
+import type { Listed } from '../../load/reads.ts';
+import type { PropagationPlan } from '../../propagate/plan.ts';
+import type { PropagationPhase } from '../../propagate/propagation.ts';
+import type { PropagationInput, PropagationOutcome, PropagationPage, PropagationView } from '../../propagate/propagations.ts';
+import { resourceSpelling } from '../../propagate/spelling.ts';
+import { charged } from '../budget.ts';
+import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
+import type { Changing } from '../changing.ts';
+import { SourceCarrier } from '../subscribing.ts';
+import { addNotes, addPlans, type NoteView } from './plan-types.ts';
+import { addPropagationEnums, type PropagationEnums } from './propagation-enums.ts';
+import { addPropagationInput, type IntentInputs } from './propagation-input.ts';
+import { propagationSource } from './propagation-source.ts';
+import { addPropagationTypes, type PropagationTypes } from './propagation-types.ts';
+
+interface RootTypes extends PropagationTypes {
+  readonly inputs: IntentInputs;
+  readonly enums: PropagationEnums;
+  readonly plan: ObjectRefOf<PropagationPlan>;
+  readonly note: ObjectRefOf<NoteView>;
+}
+
+/** Adds everything of propagation: `planPropagation`, `propagate` and their kin. @returns what streams of Jobs refer to. */
+export function addPropagation(builder: GraphBuilder, changing: Changing, jobs: ObjectRefOf<Listed> | undefined) {
+  const inputs = addPropagationInput(builder, changing);
+  const enums = addPropagationEnums(builder);
+  const note = addNotes(builder);
+  const plan = addPlans(builder, { changing, enums: inputs.enums, note });
+  const made = addPropagationTypes(builder, { changing, intent: inputs.enums, enums, note, jobs });
+  const types = { ...made, inputs, enums, plan, note };
+  addQueries(builder, types);
+  addMutations(builder, types, addOutcome(builder, types));
+  builder.pothos.subscriptionField('propagation', (t) =>
+    t.field({
+      type: types.propagation,
+      nullable: false,
+      description: 'One propagation: its whole state at once, then after each change. Ends with `GONE` once it is deleted.',
+      args: nameArguments(t.arg),
+      subscribe: (_root, name, { propagations, read }): AsyncIterable<PropagationView> =>
+        new SourceCarrier(propagationSource(propagations, read, name)),
+      resolve: (view) => view,
+    }),
+  );
+  return { namespacedName: inputs.namespacedName, completion: made.completion };
+}
+
+type Arguments = Parameters<Parameters<GraphBuilder['pothos']['queryField']>[1]>[0]['arg'];
+
+function nameArguments(arg: Arguments) {
+  return {
+    namespace: arg.string({ required: true, description: 'Its namespace on the hub.' }),
+    name: arg.string({ required: true, description: 'Its name.' }),
+  };
+}
+
+function addQueries({ pothos, types: { pageInfo } }: GraphBuilder, { propagation, inputs, enums, plan }: RootTypes): void {
+  const connection = pothos.objectRef<PropagationPage>('PropagationConnection').implement({
+    description: 'One page of propagations.',
+    fields: (t) => ({
+      items: t.field({
+        type: [propagation],
+        nullable: false,
+        description: 'By namespace and name.',
+        resolve: ({ items }, _args, context) => charged(items, context),
+      }),
+      pageInfo: t.field({ type: pageInfo, nullable: false, description: 'How to go on.', resolve: (page) => page }),
+      totalCount: t.exposeInt('totalCount', { nullable: false, description: 'How many there are, on all pages.' }),
+    }),
+  });
+  pothos.queryFields((t) => ({
+    planPropagation: t.field({
+      type: plan,
+      nullable: false,
+      description: 'What an intent would do, cluster by cluster, and why not there. Writes nothing.',
+      args: { input: t.arg({ type: inputs.input, required: true, description: 'The intent.' }) },
+      resolve: (_root, { input }, { propagations, read }) => propagations.plan(read, input as unknown as PropagationInput),
+    }),
+    propagation: t.field({
+      type: propagation,
+      description: 'One propagation, or null if there is none of that name.',
+      args: nameArguments(t.arg),
+      resolve: (_root, name, { propagations, read }) => propagations.get(read, name),
+    }),
+    propagations: t.field({
+      type: connection,
+      nullable: false,
+      description: 'Propagations of the hub.',
+      args: {
+        namespaces: t.arg.stringList({ description: 'Only in these namespaces of the hub.' }),
+        labels: t.arg.string({ description: 'Only those with such labels: what kubectl takes after `-l`.' }),
+        phases: t.arg({ type: [enums.phase], description: 'Only those in such a phase.' }),
+        first: t.arg.int({ defaultValue: 100, description: 'Most propagations on the page: 1 to 500.' }),
+        after: t.arg.string({ description: 'The cursor of the last one before the page.' }),
+      },
+      resolve: (_root, { phases, ...filter }, { propagations, read }) =>
+        propagations.list(read, { ...filter, phases: phases?.map((phase) => resourceSpelling(phase) as PropagationPhase) }),
+    }),
+  }));
+}
+
+function addOutcome({ pothos, types }: GraphBuilder, { enums, propagation, plan, note }: RootTypes): ObjectRefOf<PropagationOutcome> {
+  return pothos.objectRef<PropagationOutcome>('PropagationOutcome').implement({
+    description: 'What became of a mutation of a propagation.',
+    fields: (t) => ({
+      result: t.field({ type: enums.result, nullable: false, description: 'What became of it.', resolve: ({ result }) => result }),
+      propagation: t.field({ type: propagation, description: 'As it is recorded now.', resolve: (outcome) => outcome.propagation }),
+      plan: t.field({
+        type: plan,
+        description: 'With `PLAN_STALE`, and with `REFUSED` if it came so far.',
+        resolve: (outcome) => outcome.plan,
+      }),
+      notes: t.field({
+        type: [note],
+        nullable: false,
+        description: 'About the input.',
+        resolve: ({ notes }, _args, context) => charged(notes, context),
+      }),
+      faults: t.field({
+        type: [types.fault],
+        nullable: false,
+        description: 'What clusters could not do.',
+        resolve: ({ faults }, _args, context) => charged(faults, context),
+      }),
+    }),
+  });
+}
+
+function addMutations({ pothos }: GraphBuilder, { inputs }: RootTypes, outcome: ObjectRefOf<PropagationOutcome>): void {
+  pothos.mutationFields((t) => ({
+    propagate: t.field({
+      type: outcome,
+      nullable: false,
+      description: 'Records an intent on the hub, which is then done and kept true. With a digest: exactly that plan, or nothing.',
+      args: {
+        input: t.arg({ type: inputs.input, required: true, description: 'The intent.' }),
+        digest: t.arg.string({ description: 'Of the plan that was seen.' }),
+      },
+      resolve: (_root, { input, digest }, { propagations, read }) =>
+        propagations.propagate(read, { input: input as unknown as PropagationInput, digest }),
+    }),
+    pausePropagation: t.field({
+      type: outcome,
+      nullable: false,
+      description: 'Nothing new begins; what runs goes on.',
+      args: nameArguments(t.arg),
+      resolve: (_root, name, { propagations, read }) => propagations.pause(read, name),
+    }),
+    resumePropagation: t.field({
+      type: outcome,
+      nullable: false,
+      description: 'Goes on after a pause or too many failures.',
+      args: {
+        ...nameArguments(t.arg),
+        confirmPrune: t.arg.boolean({ defaultValue: false, description: 'True: the deletions that are held now may be done.' }),
+        abandon: t.arg.stringList({ description: 'Clusters whose pending deletions are given up: their copies stay for ever.' }),
+      },
+      resolve: (_root, { confirmPrune, abandon, ...name }, { propagations, read }) =>
+        propagations.resume(read, name, { confirmPrune: confirmPrune === true, abandon: abandon ?? [] }),
+    }),
+    rollbackPropagation: t.field({
+      type: outcome,
+      nullable: false,
+      description: 'Records an earlier revision anew. It is compensation, not a transaction: what has moved since is left, and said.',
+      args: { ...nameArguments(t.arg), revision: t.arg.int({ description: 'Which. Absent: the one before.' }) },
+      resolve: (_root, { revision, ...name }, { propagations, read }) => propagations.rollback(read, name, revision ?? undefined),
+    }),
+    deletePropagation: t.field({
+      type: outcome,
+      nullable: false,
+      description: 'Takes it back: its copies go as `deletion` says, and it goes after them.',
+      args: { ...nameArguments(t.arg), deletion: t.arg({ type: inputs.deletion, description: 'Instead of what its spec says.' }) },
+      resolve: (_root, { deletion, ...name }, { propagations, read }) =>
+        propagations.delete(read, name, (deletion ?? undefined) as Parameters<typeof propagations.delete>[2]),
+    }),
+  }));
+}

@@ -1,0 +1,302 @@
+import type { Fault } from '../../core/faults.ts';
+import { parseClusterName } from '../../core/names.ts';
+import type { Listed } from '../../load/reads.ts';
+import type { InventoryEntry, RecordedFault } from '../../propagate/inventory.ts';
+import type { ClusterLine, CompletionStatus } from '../../propagate/propagation.ts';
+import type { PropagationView } from '../../propagate/propagations.ts';
+import { schemaSpelling } from '../../propagate/spelling.ts';
+import { charged } from '../budget.ts';
+import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
+import type { Changing } from '../changing.ts';
+import { personal } from '../personal.ts';
+import type { IntentEnums } from './intent-enums.ts';
+import type { NoteView } from './plan-types.ts';
+import { jobsOf, resourceOf } from './propagated-rows.ts';
+import type { PropagationEnums } from './propagation-enums.ts';
+import { addAggregate, addCompletion, addProgress, addRevision, viewOf } from './status-types.ts';
+
+/** What the types of a propagation refer to. */
+export interface PropagationTypesUsing {
+  readonly changing: Changing;
+  readonly intent: IntentEnums;
+  readonly enums: PropagationEnums;
+  readonly note: ObjectRefOf<NoteView>;
+  /** Absent if the model has no Jobs. */
+  readonly jobs?: ObjectRefOf<Listed> | undefined;
+}
+
+/** The types that root fields give. */
+export interface PropagationTypes {
+  readonly propagation: ObjectRefOf<PropagationView>;
+  readonly completion: ObjectRefOf<CompletionStatus>;
+}
+
+interface LineView extends ClusterLine {
+  readonly entries: readonly InventoryEntry[];
+}
+
+interface EntryView {
+  readonly cluster: string;
+  readonly entry: InventoryEntry;
+}
+
+/** Adds `Propagation` and its parts. */
+export function addPropagationTypes(builder: GraphBuilder, using: PropagationTypesUsing): PropagationTypes {
+  const { pothos, types } = builder;
+  const completion = addCompletion(builder, using.intent);
+  const cluster = addCluster(builder, using);
+  const aggregate = addAggregate(builder, using);
+  const progress = addProgress(builder);
+  const revision = addRevision(builder);
+  const propagation = pothos.objectRef<PropagationView>('Propagation').implement({
+    description: 'An intent on the hub, and what became of it: exactly as far as is known.',
+    fields: (t) => ({
+      id: t.id({
+        nullable: false,
+        description: 'Opaque; the same as long as it lives.',
+        resolve: ({ propagation: { metadata } }) => Buffer.from(`propagation/${metadata.uid}`).toString('base64url'),
+      }),
+      namespace: t.string({
+        nullable: false,
+        description: 'Its namespace on the hub.',
+        resolve: (view) => view.propagation.metadata.namespace,
+      }),
+      name: t.string({ nullable: false, description: 'Its name.', resolve: (view) => view.propagation.metadata.name }),
+      labels: t.field({
+        type: 'StringMap',
+        nullable: false,
+        description: 'Its labels.',
+        resolve: (view) => view.propagation.metadata.labels,
+      }),
+      generation: t.int({
+        nullable: false,
+        description: 'Counts what was asked for.',
+        resolve: (view) => view.propagation.metadata.generation,
+      }),
+      observedGeneration: t.int({
+        nullable: false,
+        description: 'What was asked for when the rest was written. 0 before that.',
+        resolve: ({ propagation: { status } }) => status.observedGeneration ?? 0,
+      }),
+      revision: t.int({
+        nullable: false,
+        description: 'Which revision it stands at. 0 before the first.',
+        resolve: ({ propagation: { status } }) => status.revision ?? 0,
+      }),
+      digest: t.string({ description: 'Of the plan that is followed.', resolve: ({ propagation: { status } }) => status.digest }),
+      scheduledAt: t.field({
+        type: 'DateTime',
+        description: 'When clusters and counts were last decided from zero.',
+        resolve: ({ propagation: { status } }) => status.scheduledAt,
+      }),
+      affinityGroup: t.string({
+        description: 'The group that chose the clusters.',
+        resolve: ({ propagation: { status } }) => status.affinityGroup,
+      }),
+      spec: t.field({
+        type: 'JSON',
+        nullable: false,
+        description: 'What was asked for: a `PropagationInput`.',
+        resolve: ({ propagation: asked }, _args, { propagations }) => propagations.inputOf(asked) as never,
+      }),
+      phase: t.field({
+        type: using.enums.phase,
+        nullable: false,
+        description: 'What it is in.',
+        resolve: ({ phase }) => schemaSpelling(phase) as 'SETTLED',
+      }),
+      paused: t.boolean({
+        nullable: false,
+        description: 'Nothing new begins until it is resumed.',
+        resolve: ({ propagation: { status } }) => status.paused ?? false,
+      }),
+      requester: t.string({
+        description: 'Who asked for this generation.',
+        resolve: ({ propagation: { spec } }) => ('problems' in spec ? undefined : spec.requester?.user),
+      }),
+      progress: t.field({
+        type: progress,
+        nullable: false,
+        description: 'How far the rollout is.',
+        resolve: ({ propagation: { status } }) => status.progress ?? { wave: 0, waves: 0, clusters: 0, done: 0, failed: 0 },
+      }),
+      clusters: t.field({
+        type: [cluster],
+        nullable: false,
+        description: 'Each cluster that has copies or is to have some, by name.',
+        resolve: (view, _args, context) => charged(linesOf(view), context),
+      }),
+      unknown: t.field({
+        type: [types.cluster],
+        nullable: false,
+        description: 'Clusters of which nobody can tell: their figures are the last known, and do not count.',
+        resolve: ({ propagation: { status } }, _args, context) =>
+          charged(status.unknown ?? [], context).map((name) => viewOf(name, context)),
+      }),
+      desired: t.int({
+        description: 'Replicas that are wanted. Null without a workload.',
+        resolve: ({ propagation: { status } }) => status.desired,
+      }),
+      placed: t.int({ description: 'Replicas that have a place.', resolve: ({ propagation: { status } }) => status.placed }),
+      unplaced: t.int({
+        nullable: false,
+        description: 'Replicas that have none.',
+        resolve: ({ propagation: { status } }) => status.unplaced ?? 0,
+      }),
+      ready: t.int({ description: 'Replicas that are ready.', resolve: ({ propagation: { status } }) => status.ready }),
+      aggregate: t.field({
+        type: [aggregate],
+        nullable: false,
+        description: 'One status over all clusters for each object of the template.',
+        resolve: ({ propagation: { status } }, _args, context) => charged(status.aggregate ?? [], context),
+      }),
+      conditions: t.field({
+        type: builder.outputOf({ list: { type: 'Condition' } }),
+        nullable: false,
+        description: 'Accepted, Planned, Applied, Healthy, Complete, Progressing, Fresh.',
+        resolve: ({ propagation: { status } }, _args, context) => charged(status.conditions ?? [], context),
+      }),
+      completion: t.field({
+        type: completion,
+        description: 'Of its Jobs. Null without any.',
+        resolve: ({ propagation: { status } }) => status.completion,
+      }),
+      revisions: t.field({
+        type: [revision],
+        nullable: false,
+        description: 'What it was before, the newest first.',
+        args: { first: t.arg.int({ defaultValue: 10, description: 'Most revisions: 1 to 10.' }) },
+        ...personal,
+        resolve: ({ propagation: { metadata } }, { first }, context) =>
+          context.propagations.revisions(context.read, metadata, first ?? 10).then((revisions) => charged(revisions, context)),
+      }),
+      notes: t.field({
+        type: [using.note],
+        nullable: false,
+        description: 'About what was asked for.',
+        resolve: ({ propagation: { status } }, _args, context) => charged(status.notes ?? [], context),
+      }),
+      faults: t.field({
+        type: [types.fault],
+        nullable: false,
+        description: 'What clusters could not do.',
+        resolve: (view, _args, context) => charged(view.faults, context),
+      }),
+    }),
+  });
+  addJobsOf(builder, propagation, using.jobs);
+  return { propagation, completion };
+}
+
+function addJobsOf(
+  { pothos, model }: GraphBuilder,
+  propagation: ObjectRefOf<PropagationView>,
+  jobs: ObjectRefOf<Listed> | undefined,
+): void {
+  const kind = model.kinds.get('Job.batch');
+  if (jobs === undefined || kind === undefined) return;
+  pothos.objectField(propagation, 'jobs', (t) =>
+    t.field({
+      type: jobs,
+      nullable: false,
+      description: 'Its Jobs.',
+      args: { first: t.arg.int({ defaultValue: 20, description: 'Most Jobs: 1 to 500.' }) },
+      ...personal,
+      resolve: (view, { first }, context) => jobsOf(view, { kind, first: first ?? 20 }, context),
+    }),
+  );
+}
+
+function linesOf({ propagation: { status }, objects }: PropagationView): readonly LineView[] {
+  const entries = new Map(objects.map((of) => [of.cluster, of.entries]));
+  return (status.clusters ?? []).map((line) => ({ ...line, entries: entries.get(line.cluster) ?? [] }));
+}
+
+function faultOf(cluster: string, fault: RecordedFault | undefined): Fault | undefined {
+  const name = parseClusterName(cluster);
+  if (fault === undefined || name === undefined) return undefined;
+  return { code: fault.code, cluster: name, message: fault.message, retry: 'LATER', sinceMs: Date.parse(fault.since) };
+}
+
+function addCluster(builder: GraphBuilder, using: PropagationTypesUsing): ObjectRefOf<LineView> {
+  const { pothos, types } = builder;
+  const object = addObject(builder, using);
+  return pothos.objectRef<LineView>('PropagationCluster').implement({
+    description: 'What became of an intent in one cluster.',
+    fields: (t) => ({
+      cluster: t.field({
+        type: types.cluster,
+        nullable: false,
+        description: 'The cluster.',
+        resolve: ({ cluster }, _args, context) => viewOf(cluster, context),
+      }),
+      phase: t.field({
+        type: using.enums.copy,
+        nullable: false,
+        description: 'What its copies are in.',
+        resolve: ({ phase }) => schemaSpelling(phase) as 'SETTLED',
+      }),
+      reason: t.string({
+        description: 'Why, such as `CONFLICT` or `WAVE`.',
+        resolve: ({ reason }) => (reason === undefined ? undefined : schemaSpelling(reason)),
+      }),
+      message: t.exposeString('message', { description: 'The same for people. Holds no values of manifests.' }),
+      wave: t.exposeInt('wave', { description: 'The wave it belongs to, from 0.' }),
+      replicas: t.exposeInt('replicas', { description: 'Replicas it is to have.' }),
+      ready: t.exposeInt('ready', { description: 'Of these, ready.' }),
+      health: t.field({
+        type: using.enums.health,
+        nullable: false,
+        description: 'How its copies do.',
+        resolve: ({ health }) => schemaSpelling(health) as 'HEALTHY',
+      }),
+      objects: t.field({
+        type: [object],
+        nullable: false,
+        description: 'Its copies: the inventory.',
+        resolve: ({ cluster, entries }, _args, context) => charged(entries, context).map((entry) => ({ cluster, entry })),
+      }),
+      since: t.field({ type: 'DateTime', nullable: false, description: 'Since when it is in its phase.', resolve: ({ since }) => since }),
+      asOf: t.field({ type: 'DateTime', description: 'Up to when this is known to be true.', resolve: ({ asOf }) => asOf }),
+      fault: t.field({ type: types.fault, description: 'What it could not do.', resolve: ({ cluster, fault }) => faultOf(cluster, fault) }),
+    }),
+  });
+}
+
+function addObject({ pothos, types, model }: GraphBuilder, { changing, enums }: PropagationTypesUsing): ObjectRefOf<EntryView> {
+  return pothos.objectRef<EntryView>('PropagatedObject').implement({
+    description: 'A copy: one object in one cluster.',
+    fields: (t) => ({
+      key: t.field({ type: changing.objectKey, nullable: false, description: 'The object.', resolve: ({ entry }) => entry.key }),
+      state: t.field({
+        type: enums.inventory,
+        nullable: false,
+        description: 'What it is to us.',
+        resolve: ({ entry }) => schemaSpelling(entry.state) as 'OWNED',
+      }),
+      uid: t.string({ description: 'Its uid. Null before it was made.', resolve: ({ entry }) => entry.uid }),
+      action: t.field({
+        type: changing.action,
+        description: 'What the last write did.',
+        resolve: ({ entry: { action } }) => (action === undefined ? undefined : (schemaSpelling(action) as 'CREATED')),
+      }),
+      health: t.field({
+        type: enums.health,
+        nullable: false,
+        description: 'How it does.',
+        resolve: ({ entry }) => schemaSpelling(entry.health) as 'HEALTHY',
+      }),
+      resource: t.field({
+        type: types.resource,
+        description: 'The object itself. Null if it is gone, or out of sight.',
+        ...personal,
+        resolve: ({ cluster, entry }, _args, context) => resourceOf({ cluster, entry }, { model, context }),
+      }),
+      fault: t.field({
+        type: types.fault,
+        description: 'Why its last write failed.',
+        resolve: ({ cluster, entry }) => faultOf(cluster, entry.fault),
+      }),
+    }),
+  });
+}

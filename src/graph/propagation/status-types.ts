@@ -1,0 +1,111 @@
+import { clusterName } from '../../core/names.ts';
+import type { ClusterView } from '../../load/reads.ts';
+import type { AggregatedStatus, CompletionStatus, PropagationRevision, RolloutProgress } from '../../propagate/propagation.ts';
+import { schemaSpelling } from '../../propagate/spelling.ts';
+import { charged } from '../budget.ts';
+import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
+import type { Changing } from '../changing.ts';
+import type { GraphContext } from '../context.ts';
+import { clusterNamed } from '../faults.ts';
+import type { IntentEnums } from './intent-enums.ts';
+import type { PropagationEnums } from './propagation-enums.ts';
+
+interface AggregateUsing {
+  readonly changing: Changing;
+  readonly enums: PropagationEnums;
+}
+
+/** A cluster by the name that stands in a document: it may have left. */
+export function viewOf(name: string, context: GraphContext): ClusterView {
+  return clusterNamed(clusterName(name), context);
+}
+
+/** Adds `AggregatedStatus`. */
+export function addAggregate({ pothos, types }: GraphBuilder, { changing, enums }: AggregateUsing): ObjectRefOf<AggregatedStatus> {
+  const condition = pothos.objectRef<AggregatedStatus['conditions'][number]>('ClusterCondition').implement({
+    description: 'A condition of a copy.',
+    fields: (t) => ({
+      cluster: t.field({
+        type: types.cluster,
+        nullable: false,
+        description: 'Where.',
+        resolve: ({ cluster }, _args, context) => viewOf(cluster, context),
+      }),
+      condition: t.field({ type: 'JSON', nullable: false, description: 'As the copy has it.', resolve: (of) => of.condition as never }),
+    }),
+  });
+  return pothos.objectRef<AggregatedStatus>('AggregatedStatus').implement({
+    description: 'The status of one object of the template over all clusters.',
+    fields: (t) => ({
+      key: t.field({ type: changing.objectKey, nullable: false, description: 'The object.', resolve: ({ key }) => key }),
+      status: t.field({
+        type: 'JSON',
+        nullable: false,
+        description: 'As one object would have it: counts are sums.',
+        resolve: ({ status }) => status,
+      }),
+      observed: t.exposeBoolean('observed', { nullable: false, description: 'All copies are counted, and none is stale.' }),
+      health: t.field({
+        type: enums.health,
+        nullable: false,
+        description: 'How its copies do.',
+        resolve: ({ health }) => schemaSpelling(health) as 'HEALTHY',
+      }),
+      conditions: t.field({
+        type: [condition],
+        nullable: false,
+        description: 'The conditions of the copies.',
+        resolve: ({ conditions }, _args, context) => charged(conditions, context),
+      }),
+    }),
+  });
+}
+
+/** Adds `RolloutProgress`. */
+export function addProgress({ pothos }: GraphBuilder): ObjectRefOf<RolloutProgress> {
+  return pothos.objectRef<RolloutProgress>('RolloutProgress').implement({
+    description: 'How far a rollout is.',
+    fields: (t) => ({
+      wave: t.exposeInt('wave', { nullable: false, description: 'The wave it is at, from 0.' }),
+      waves: t.exposeInt('waves', { nullable: false, description: 'How many there are.' }),
+      clusters: t.exposeInt('clusters', { nullable: false, description: 'How many clusters there are.' }),
+      done: t.exposeInt('done', { nullable: false, description: 'Of these, done.' }),
+      failed: t.exposeInt('failed', { nullable: false, description: 'Of these, failed.' }),
+      since: t.field({ type: 'DateTime', description: 'Since when it waits.', resolve: ({ since }) => since }),
+      nextCheckAt: t.field({ type: 'DateTime', description: 'When a soak or a deadline ends.', resolve: ({ nextCheckAt }) => nextCheckAt }),
+    }),
+  });
+}
+
+/** Adds `Completion`. */
+export function addCompletion({ pothos }: GraphBuilder, { completionMode }: IntentEnums): ObjectRefOf<CompletionStatus> {
+  return pothos.objectRef<CompletionStatus>('Completion').implement({
+    description: 'Whether Jobs in many clusters count as done.',
+    fields: (t) => ({
+      mode: t.field({
+        type: completionMode,
+        nullable: false,
+        description: 'How they are counted.',
+        resolve: ({ mode }) => schemaSpelling(mode) as 'ANY',
+      }),
+      needed: t.exposeInt('needed', { nullable: false, description: 'How many must be complete.' }),
+      complete: t.exposeInt('complete', { nullable: false, description: 'How many are.' }),
+      failed: t.exposeInt('failed', { nullable: false, description: 'How many failed.' }),
+      done: t.exposeBoolean('done', { nullable: false, description: 'So many are complete. Once true it stays so.' }),
+    }),
+  });
+}
+
+/** Adds `PropagationRevision`. */
+export function addRevision({ pothos }: GraphBuilder): ObjectRefOf<PropagationRevision> {
+  return pothos.objectRef<PropagationRevision>('PropagationRevision').implement({
+    description: 'What a propagation was.',
+    fields: (t) => ({
+      revision: t.exposeInt('revision', { nullable: false, description: 'Its number.' }),
+      createdAt: t.field({ type: 'DateTime', nullable: false, description: 'When it was new.', resolve: ({ createdAt }) => createdAt }),
+      requester: t.exposeString('requester', { description: 'Who asked for it.' }),
+      digest: t.exposeString('digest', { nullable: false, description: 'Of its plan.' }),
+      spec: t.field({ type: 'JSON', nullable: false, description: 'What was asked for.', resolve: ({ document }) => document }),
+    }),
+  });
+}
