@@ -75,7 +75,9 @@ function rolloutOfStatefulSet(object: JsonObject): RolloutState {
   if (partition !== undefined) {
     const due = Math.max(0, wanted - partition);
     const from = partition === 0 ? '' : ` from ordinal ${partition}`;
-    return updated < due ? progressing(`${updated} of ${due} replicas${from} updated`) : done(`rolled out${from}: ${updated} replicas updated`);
+    return updated < due
+      ? progressing(`${updated} of ${due} replicas${from} updated`)
+      : done(`rolled out${from}: ${updated} replicas updated`);
   }
   const target = textAt(object, 'status', 'updateRevision') ?? '';
   if (target !== (textAt(object, 'status', 'currentRevision') ?? ''))
