@@ -1,4 +1,4 @@
-import { idOfCluster } from '../load/ids.ts';
+import { idOfCluster } from '../core/object-ids.ts';
 import type { ClusterView } from '../load/reads.ts';
 import { charged } from './budget.ts';
 import { asServed, type GraphBuilder } from './builder.ts';

@@ -1,6 +1,6 @@
 import { apiVersionOf } from '../core/kinds.ts';
+import { idOfObject } from '../core/object-ids.ts';
 import { numberOfQuantity, parseQuantity } from '../core/quantities.ts';
-import { idOfObject } from '../load/ids.ts';
 import { manifestOf } from '../load/manifest.ts';
 import type { Row } from '../load/reads.ts';
 import { yamlCost } from './budget.ts';

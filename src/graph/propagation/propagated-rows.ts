@@ -1,4 +1,4 @@
-import { idOfObject } from '../../load/ids.ts';
+import { idOfObject } from '../../core/object-ids.ts';
 import type { Listed, Row } from '../../load/reads.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
 import type { InventoryEntry } from '../../propagate/inventory.ts';

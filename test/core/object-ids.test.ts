@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { idOfCluster, idOfObject, parseObjectId } from '../../src/load/ids.ts';
+import { idOfCluster, idOfObject, parseObjectId } from '../../src/core/object-ids.ts';
 
 const identified = fc.record({ cluster: fc.string(), group: fc.string(), kind: fc.string(), namespace: fc.string(), name: fc.string() });
 

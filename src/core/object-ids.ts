@@ -1,5 +1,5 @@
-import { MusterError } from '../core/errors.ts';
-import type { GroupKind } from '../core/kinds.ts';
+import { MusterError } from './errors.ts';
+import type { GroupKind } from './kinds.ts';
 
 /** What an id says: enough to read the object again, nothing about its state. */
 export interface IdentifiedObject extends GroupKind {
