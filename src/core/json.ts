@@ -27,6 +27,12 @@ export function parseJsonExactly(text: string): Json {
   return JSON.parse(text, exactNumbers as (this: unknown, key: string, value: unknown) => unknown) as Json;
 }
 
+/** The same value as `parseJsonExactly`, at the price of `JSON.parse` where no integer is long enough to matter. Throws SyntaxError as it does. */
+export function parseJson(text: string): Json {
+  // A double holds every integer of up to 15 digits.
+  return /\d{16}/.test(text) ? parseJsonExactly(text) : (JSON.parse(text) as Json);
+}
+
 /** The reviver that does it, for who cannot but leave the parsing to others. */
 export function exactNumbers(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;

@@ -211,15 +211,36 @@ function readValues(cursor: TokenCursor): ReadonlySet<string> {
 const namePattern = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const subdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
+/** True for what may stand after the slash of a label's key, or as a value that is not empty: at most 63 letters, digits, `-`, `_` and `.`. */
+export function isLabelName(text: string): boolean {
+  return namePattern.test(text);
+}
+
+/** True for a lowercase DNS subdomain of at most 253 characters: the names of most objects, and what stands before the slash of a label's key. */
+export function isSubdomain(text: string): boolean {
+  return text.length <= 253 && subdomainPattern.test(text);
+}
+
+/** True for the key of a label or an annotation: `app`, `example.com/app`. */
+export function isLabelKey(text: string): boolean {
+  const slash = text.indexOf('/');
+  return isLabelName(text.slice(slash + 1)) && (slash < 0 || isSubdomain(text.slice(0, slash)));
+}
+
+/** True for the value of a label; the empty one is one. */
+export function isLabelValue(text: string): boolean {
+  return text === '' || isLabelName(text);
+}
+
 function readKey(token: Token): string {
   if (token.type !== 'word') throw unexpected('a label key', token);
   const slash = token.text.indexOf('/');
   const name = token.text.slice(slash + 1);
   const prefix = slash < 0 ? undefined : token.text.slice(0, slash);
-  if (!namePattern.test(name)) {
+  if (!isLabelName(name)) {
     throw unexpected('a label key: a name of at most 63 letters, digits, - _ and ., beginning and ending with a letter or digit', token);
   }
-  if (prefix !== undefined && (prefix.length > 253 || !subdomainPattern.test(prefix))) {
+  if (prefix !== undefined && !isSubdomain(prefix)) {
     throw unexpected('a label key whose part before the slash is a lowercase DNS subdomain of at most 253 characters', token);
   }
   return token.text;
@@ -227,7 +248,7 @@ function readKey(token: Token): string {
 
 function readValue(token: Token): string {
   if (token.type !== 'word') throw unexpected('a value', token);
-  if (namePattern.test(token.text)) return token.text;
+  if (isLabelName(token.text)) return token.text;
   throw unexpected('a label value: at most 63 letters, digits, - _ and ., beginning and ending with a letter or digit', token);
 }
 

@@ -1,0 +1,138 @@
+import { faultOf } from '../../cluster/classify.ts';
+import type { Fault } from '../../core/faults.ts';
+import { isJsonObject, type Json, parseJson } from '../../core/json.ts';
+import type { GroupKind, ServedResource } from '../../core/kinds.ts';
+import type { ClusterName } from '../../core/names.ts';
+import { isKubernetesObject, type KubernetesObject } from '../../core/objects.ts';
+import type { Members } from '../members.ts';
+import type { ObjectAddress, ObjectAnswer, ObjectClient } from '../object-client.ts';
+import { musterGroup, musterVersion } from '../propagation.ts';
+
+/** The cluster that holds intents, inventories and revisions, as the gateway's own account sees it. */
+export interface Hub {
+  readonly cluster: ClusterName;
+  readonly members: Members;
+  /** Undefined while the hub is no member. */
+  readonly client: () => ObjectClient | undefined;
+}
+
+export interface HubKind extends GroupKind {
+  readonly apiVersion: string;
+}
+
+const apiVersion = `${musterGroup}/${musterVersion}`;
+
+/** What we keep on the hub. */
+export const hubKinds = {
+  propagation: { apiVersion, group: musterGroup, kind: 'Propagation' },
+  clusterShare: { apiVersion, group: musterGroup, kind: 'ClusterShare' },
+  revision: { apiVersion: 'apps/v1', group: 'apps', kind: 'ControllerRevision' },
+} as const satisfies Readonly<Record<string, HubKind>>;
+
+/** What came of one write on the hub. */
+export type HubAnswer =
+  | { readonly result: 'written'; readonly object: KubernetesObject }
+  /** Somebody else wrote it, or it is another one of the same name: read again. */
+  | { readonly result: 'conflict' }
+  | { readonly result: 'absent' }
+  | { readonly result: 'failed'; readonly fault: Fault };
+
+/** Where on the hub. */
+export interface HubPlace {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/**
+ * The client, and where the object stands. A fault instead while the hub is no member (`GONE`), has not answered yet (`UNREACHABLE`), or does not
+ * serve the kind (`NOT_SERVED`): for kinds of ours the message says what to apply.
+ */
+export function reach(
+  hub: Hub,
+  kind: HubKind,
+): { readonly client: ObjectClient; readonly resource: ServedResource } | { readonly fault: Fault } {
+  const resource = hub.members.objects.served(hub.cluster, kind);
+  const client = hub.client();
+  if (client === undefined) return { fault: hubFault(hub, 'GONE', 'the hub is not a member of the fleet') };
+  if (resource === undefined) return { fault: hubFault(hub, 'UNREACHABLE', 'the hub has not answered yet') };
+  if (resource === 'absent') return { fault: hubFault(hub, 'NOT_SERVED', unservedMessage(kind)) };
+  return { client, resource };
+}
+
+/** One call about one object on the hub. */
+export async function writeOnHub(
+  hub: Hub,
+  { kind, place }: { readonly kind: HubKind; readonly place: HubPlace },
+  call: (client: ObjectClient, address: ObjectAddress) => Promise<ObjectAnswer>,
+): Promise<HubAnswer> {
+  const reached = reach(hub, kind);
+  if ('fault' in reached) return { result: 'failed', fault: reached.fault };
+  const { namespace, name } = place;
+  const answer = await call(reached.client, { resource: reached.resource, namespace, name });
+  switch (answer.result) {
+    case 'answered':
+      return { result: 'written', object: answer.object };
+    case 'absent':
+      return answer;
+    case 'failed':
+      return answer.fault.code === 'CONFLICT' ? { result: 'conflict' } : answer;
+    default:
+      return answer satisfies never;
+  }
+}
+
+/** So many objects per page: a share of 200 entries has some 100 kB. */
+const pageSize = 100;
+
+/** All objects of a kind with these labels, live, page by page; a fault instead if one page fails. In the order of the server. */
+export async function listOnHub(
+  hub: Hub,
+  { kind, namespace, labels }: { readonly kind: HubKind; readonly namespace: string; readonly labels: Readonly<Record<string, string>> },
+  signal: AbortSignal,
+): Promise<readonly KubernetesObject[] | { readonly fault: Fault }> {
+  const reached = reach(hub, kind);
+  if ('fault' in reached) return reached;
+  const api = hub.members.api(hub.cluster);
+  if (api === undefined) return { fault: hubFault(hub, 'GONE', 'the hub is not a member of the fleet') };
+  const { group, version, resource } = reached.resource;
+  const path = ['apis', group, version, 'namespaces', namespace, resource];
+  const labelSelector = Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+  const objects: KubernetesObject[] = [];
+  for (let token: string | undefined; ; ) {
+    const query = { labelSelector, limit: String(pageSize), ...(token === undefined ? {} : { continue: token }) };
+    const answer = await api.send({ method: 'GET', path, query }, signal);
+    if (answer.type === 'failed') return { fault: answer.fault };
+    const page = pageOf(answer.body);
+    if (page === undefined) return { fault: hubFault(hub, 'MALFORMED', 'expected a list') };
+    objects.push(...page.items);
+    if (page.next === undefined) return objects;
+    token = page.next;
+  }
+}
+
+/** A fault of the hub that we tell ourselves. */
+export function hubFault({ cluster }: Pick<Hub, 'cluster'>, code: Fault['code'], message: string): Fault {
+  return faultOf({ code, message, retry: 'LATER' }, { cluster });
+}
+
+function unservedMessage({ group, kind }: HubKind): string {
+  const how = group === musterGroup ? ': kubectl apply -f deploy/crds' : '';
+  return `the hub does not serve ${kind}.${group}${how}`;
+}
+
+function pageOf(body: Uint8Array): { readonly items: readonly KubernetesObject[]; readonly next?: string } | undefined {
+  const list = parsed(body);
+  if (!isJsonObject(list) || !Array.isArray(list.items)) return undefined;
+  const next = isJsonObject(list.metadata) ? list.metadata.continue : undefined;
+  return { items: list.items.filter(isKubernetesObject), ...(typeof next === 'string' && next !== '' ? { next } : {}) };
+}
+
+function parsed(body: Uint8Array): Json | undefined {
+  try {
+    return parseJson(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

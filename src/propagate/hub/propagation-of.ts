@@ -1,0 +1,42 @@
+import { invariant } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { labelsAt, listAt, numberAt, objectAt, textAt } from '../../core/json-at.ts';
+import { parseResourceVersion } from '../../core/names.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { Propagation, PropagationMetadata, PropagationStatus } from '../propagation.ts';
+import { parseSpec } from '../spec/parse-spec.ts';
+
+const read = new WeakMap<KubernetesObject, Propagation>();
+
+/** The object as a Propagation: the same one for the same object, so that what nobody changed is parsed once. */
+export function propagationOf(object: KubernetesObject): Propagation {
+  const known = read.get(object);
+  if (known !== undefined) return known;
+  const document = objectAt(object, 'spec');
+  const propagation = { metadata: metadataOf(object), document, spec: parseSpec(document), status: statusOf(objectAt(object, 'status')) };
+  read.set(object, propagation);
+  return propagation;
+}
+
+function metadataOf(object: KubernetesObject): PropagationMetadata {
+  const { name, namespace = '', uid = '' } = object.metadata;
+  const version = parseResourceVersion(object.metadata.resourceVersion);
+  invariant(version !== undefined, 'an API server gives every object a version');
+  const deletionTimestamp = textAt(object, 'metadata', 'deletionTimestamp');
+  return {
+    namespace,
+    name,
+    uid,
+    version,
+    generation: numberAt(object, 'metadata', 'generation') ?? 0,
+    labels: labelsAt(object, 'metadata', 'labels'),
+    annotations: labelsAt(object, 'metadata', 'annotations'),
+    finalizers: listAt(object, 'metadata', 'finalizers').filter((one) => typeof one === 'string'),
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+  };
+}
+
+/** The definition of the resource holds its types; who writes a status beside us may lie in it, but not break it. */
+function statusOf(status: JsonObject): PropagationStatus {
+  return status as PropagationStatus;
+}

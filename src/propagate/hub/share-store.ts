@@ -1,0 +1,79 @@
+import type { ClusterShare, ShareSaved, ShareStore } from '../inventory.ts';
+import type { ObjectAddress, ObjectClient } from '../object-client.ts';
+import { marks } from '../propagation.ts';
+import { type Hub, hubFault, hubKinds, listOnHub, writeOnHub } from './hub.ts';
+import { maxEntries, parseShare, printShare, type ShareOwner } from './share-document.ts';
+import { shareNameOf } from './share-name.ts';
+
+/** The stored shares, and what the mirror says of them. */
+export interface HubShares extends ShareStore {
+  /** From the mirror, at once: what is shown may be stale, what is decided by may not. Undefined if there is none, or nobody can tell. */
+  read(owner: ShareOwner, cluster: string): ClusterShare | undefined;
+}
+
+/** Shares as objects of the hub. Keeps their mirror until the signal aborts. */
+export function createShareStore(hub: Hub, signal: AbortSignal): HubShares {
+  const kind = hubKinds.clusterShare;
+  const { objects } = hub.members;
+  objects.hold(hub.cluster, kind, signal);
+  return {
+    read(owner, cluster) {
+      const mirrored = objects.read(hub.cluster, kind, { namespace: owner.namespace, name: shareNameOf(owner, cluster) });
+      return mirrored.result === 'held' ? parseShare(mirrored.object) : undefined;
+    },
+    async load({ namespace, uid }, until) {
+      const found = await listOnHub(hub, { kind, namespace, labels: { [marks.propagation]: uid } }, until);
+      return 'fault' in found ? found : found.map(parseShare).filter((share) => share !== undefined);
+    },
+    save: (share, until) => save(hub, share, until),
+    remove: (share, until) => remove(hub, share, until),
+  };
+}
+
+async function save(hub: Hub, share: ClusterShare, signal: AbortSignal): Promise<ShareSaved> {
+  if (share.entries.length > maxEntries) {
+    const message = `expected at most ${maxEntries} objects in one cluster, got ${share.entries.length}`;
+    return { result: 'failed', fault: hubFault(hub, 'TOO_LARGE', message) };
+  }
+  const manifest = printShare(share);
+  const write = (client: ObjectClient, address: ObjectAddress) =>
+    share.version === undefined
+      ? client.apply({ ...address, manifest, preconditions: { resourceVersion: '1' }, force: false, run: 'real' }, signal)
+      : client.replace({ ...address, object: manifest, run: 'real' }, signal);
+  const answer = await writeOnHub(hub, { kind: hubKinds.clusterShare, place: share }, write);
+  switch (answer.result) {
+    case 'written': {
+      const saved = parseShare(answer.object);
+      return saved === undefined
+        ? { result: 'failed', fault: hubFault(hub, 'MALFORMED', 'expected the share as it was sent') }
+        : { result: 'saved', share: saved };
+    }
+    // Who took it away acts, too.
+    case 'absent':
+    case 'conflict':
+      return { result: 'conflict' };
+    case 'failed':
+      return answer;
+    default:
+      return answer satisfies never;
+  }
+}
+
+/** Marked as going first, under its version; so it is proof until the last moment, and whoever stops in between finds it going. */
+async function remove(hub: Hub, share: ClusterShare, signal: AbortSignal): ReturnType<ShareStore['remove']> {
+  const { uid, version } = share;
+  if (version === undefined) return { result: 'removed' };
+  const at = { kind: hubKinds.clusterShare, place: share };
+  const deleted = await writeOnHub(hub, at, (client, address) =>
+    client.delete({ ...address, preconditions: { uid, resourceVersion: version }, cascade: 'Background', run: 'real' }, signal),
+  );
+  if (deleted.result === 'absent') return { result: 'removed' };
+  if (deleted.result !== 'written') return deleted;
+  const { resourceVersion, finalizers } = { finalizers: undefined, ...deleted.object.metadata };
+  if (finalizers === undefined) return { result: 'removed' };
+  const released = await writeOnHub(hub, at, (client, address) =>
+    client.patch({ ...address, type: 'merge', patch: { metadata: { uid, resourceVersion, finalizers: null } }, run: 'real' }, signal),
+  );
+  if (released.result === 'written' || released.result === 'absent') return { result: 'removed' };
+  return released;
+}

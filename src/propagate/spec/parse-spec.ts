@@ -1,0 +1,14 @@
+import type { JsonObject } from '../../core/json.ts';
+import type { SpecProblem } from '../propagation.ts';
+import type { PropagationSpec } from '../spec.ts';
+import { spec } from './spec-codec.ts';
+
+/**
+ * The spec that a document says, with its defaults; or all that is wrong with it, each with the path of its field (propagation.md 2.1). The document
+ * is checked as if nobody had before: anybody may write a resource. Never throws.
+ */
+export function parseSpec(document: JsonObject): PropagationSpec | { readonly problems: readonly SpecProblem[] } {
+  const problems: SpecProblem[] = [];
+  const read = spec.read(document, { path: '', problems });
+  return read === undefined ? { problems } : read;
+}
