@@ -1,0 +1,6 @@
+/** The sum of what `amountOf` says of each; 0 for none. */
+export function sumOf<T>(items: Iterable<T>, amountOf: (item: T) => number): number {
+  let sum = 0;
+  for (const item of items) sum += amountOf(item);
+  return sum;
+}
