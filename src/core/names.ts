@@ -35,3 +35,11 @@ export function clusterName(text: string): ClusterName {
 export function parseResourceVersion(value: unknown): ResourceVersion | undefined {
   return typeof value === 'string' && value.length > 0 && value.length <= 1024 ? (value as ResourceVersion) : undefined;
 }
+
+/** What cannot be one segment of a path is the name of no object (apimachinery, IsValidPathSegmentName). */
+const notASegment = /^\.{0,2}$|[/%]|\p{Cc}/u;
+
+/** True if the text can be the name of an object or a namespace, as far as its path goes: 1 to 253 characters, one segment. */
+export function isPathSegment(text: string): boolean {
+  return text.length <= 253 && !notASegment.test(text);
+}

@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/faults.ts';
 import { type Json, parseJsonExactly } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
-import { parseResourceVersion } from '../core/names.ts';
+import { isPathSegment, parseResourceVersion } from '../core/names.ts';
 import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
 import type { SyncState } from '../watch/mirrors.ts';
 import type { ReadContext } from './reads.ts';
@@ -57,15 +57,12 @@ function keyOf({ api, resource, namespace, name }: LiveRead): string {
   return JSON.stringify([api.cluster, resource.group, resource.version, resource.resource, namespace ?? null, name]);
 }
 
-/** What cannot be one segment of a path is the name of no object (apimachinery, IsValidPathSegmentName). */
-const notASegment = /^\.{0,2}$|[/%]/;
-
 async function fetchObject(
   read: LiveRead,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<LiveResult> {
   const { api, resource, namespace, name } = read;
-  if (notASegment.test(name) || (namespace !== undefined && notASegment.test(namespace))) return { type: 'absent' };
+  if (!isPathSegment(name) || (namespace !== undefined && !isPathSegment(namespace))) return { type: 'absent' };
   const asOfMs = clock.now();
   const answer = await api.send({ method: 'GET', path: pathOf(resource, namespace, name) }, signal);
   if (answer.type === 'failed') return answer.fault.code === 'NOT_FOUND' ? { type: 'absent' } : answer;

@@ -31,8 +31,14 @@ export type MemberChange =
  * else decides what may be shown. Of Secrets and sensitive kinds there are metadata only.
  */
 export interface MemberObjects {
-  /** Undefined if the cluster has not answered yet; `'absent'` if it does not serve the kind, or not in that version. */
-  served(cluster: ClusterName, kind: { readonly apiVersion: string; readonly kind: string }): ServedResource | 'absent' | undefined;
+  /**
+   * Undefined if the cluster has not answered yet; `'absent'` if it does not serve the kind, or not in that version. Without a version it is that in
+   * which the kind is read.
+   */
+  served(
+    cluster: ClusterName,
+    kind: { readonly apiVersion: string; readonly kind: string } | GroupKind,
+  ): ServedResource | 'absent' | undefined;
   /** At once. Starts the mirror if nobody has; what `hold` does not hold may be evicted again. */
   read(cluster: ClusterName, kind: GroupKind, place: ObjectPlace): MirroredObject;
   /** All objects of a kind, at once; undefined while they are unread. In no promised order. */

@@ -38,7 +38,7 @@ export function createMemberObjects({ mirrors, clock, log }: MemberObjectsOption
   signal.addEventListener('abort', () => holdings.end(), { once: true });
 
   return {
-    served: (cluster, { apiVersion, kind }) => servedOf(mirrors, cluster, { apiVersion, kind }),
+    served: (cluster, kind) => ('group' in kind ? servedNow(mirrors, cluster, kind) : servedOf(mirrors, cluster, kind)),
     read(cluster, kind, place) {
       const mirror = mirrorOf(mirrors, cluster, kind);
       return mirror === undefined ? { result: 'unread', fault: absenceOf(mirrors, cluster, kind) } : readFrom(mirror, place);
@@ -51,6 +51,10 @@ export function createMemberObjects({ mirrors, clock, log }: MemberObjectsOption
     whenRead: (wanted, waitMs, until) => whenRead({ mirrors, clock }, { wanted, waitMs }, until),
     onChange: (callback, until) => changes.listen(callback, until),
   };
+}
+
+function servedNow(mirrors: Mirrors, cluster: ClusterName, kind: GroupKind): ServedResource | 'absent' | undefined {
+  return mirrors.cluster(cluster)?.resources === undefined ? undefined : (mirrors.served(cluster, kind) ?? 'absent');
 }
 
 function servedOf(
