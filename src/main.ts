@@ -96,12 +96,13 @@ async function runGateway(flags: Flags): Promise<void> {
 }
 
 /** A gateway for one command: on a port of its own, for nobody else. Only warnings are told of it, and of these not what the answers say. */
-async function startOwn({ flags: { context, kubeconfig, demo, config: file }, onProgress }: OwnGatewayOptions): Promise<OwnGateway> {
+async function startOwn({ flags: { context, kubeconfig, hub, demo, config: file }, onProgress }: OwnGatewayOptions): Promise<OwnGateway> {
   const flags: Flags = {
     host: '127.0.0.1',
     port: '0',
     ...(context === undefined ? {} : { context }),
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    ...(hub === undefined ? {} : { hub }),
     ...(demo === undefined ? {} : { demo }),
     ...(file === undefined ? {} : { config: file }),
   };

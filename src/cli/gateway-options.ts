@@ -4,6 +4,7 @@ import type { Command } from './session.ts';
 /** What the command line says of the gateway to ask. */
 export interface GatewayFlags {
   readonly context?: readonly string[];
+  readonly hub?: string;
   readonly gateway?: string;
   readonly tokenFile?: string;
   readonly kubeconfig?: string;
@@ -23,6 +24,7 @@ export function withGatewayOptions(command: Commander): Commander {
     .addOption(add('--gateway <url>', 'ask this one (default: MUSTER_GATEWAY; else one is started, and ended with the command)'))
     .addOption(add('--token-file <file>', 'with --gateway: a file with the bearer token that it wants to be shown'))
     .addOption(add('--kubeconfig <file>', 'start one with this kubeconfig (default: as serve does)').conflicts('gateway'))
+    .addOption(add('--hub <context>', 'start one with this cluster as its hub').conflicts('gateway'))
     .addOption(add('--demo', 'start one with an embedded fleet of three clusters that live').conflicts('gateway'))
     .addOption(add('--config <file>', 'start one with this config file (YAML)').conflicts('gateway'));
 }

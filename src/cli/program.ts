@@ -126,7 +126,7 @@ async function askGateway(command: Command, flags: GatewayFlags, options: Progra
 
 /** What is said on the command line wins over the environment, so these flags over MUSTER_GATEWAY. */
 async function remoteOf(flags: GatewayFlags, { environment, directory }: ProgramOptions): Promise<GatewayAddress | undefined> {
-  const isOwn = flags.demo !== undefined || flags.kubeconfig !== undefined || flags.config !== undefined;
+  const isOwn = flags.demo !== undefined || flags.kubeconfig !== undefined || flags.hub !== undefined || flags.config !== undefined;
   return remoteGateway({ flags, environment: isOwn ? {} : environment, directory });
 }
 

@@ -54,6 +54,7 @@ const clusterKeys = {
   taints: optional(listOf(mapping(taintKeys)), 'What keeps a propagation away that does not tolerate it.'),
   namespaces: optional(listOf(text), 'Namespaces to try first where a kind may not be listed in all of them.'),
   secrets: optional(oneOf(secretsModes), 'What may be had of Secrets of this cluster.'),
+  hub: optional(flag, 'True: it keeps Propagations and their inventories. At most one cluster; `deploy/crds` must be applied to it.'),
 };
 
 const limitKeys = {
@@ -136,6 +137,7 @@ export async function parseConfigFile(source: string, name: string): Promise<Con
   try {
     const config = file.read(document.toJS({ maxAliasCount: 100 }), '');
     demandUniqueNames(config.clusters ?? []);
+    demandOneHub(config.clusters ?? []);
     return config;
   } catch (error) {
     throw new MusterError('BAD_INPUT', `${name}: ${firstLine(error instanceof Error ? error.message : String(error))}`, { cause: error });
@@ -150,6 +152,12 @@ function demandUniqueNames(clusters: readonly ClusterEntry[]): void {
       throw new MusterError('BAD_INPUT', `clusters[${place}].name: ${JSON.stringify(name)} is already the name of clusters[${before}]`);
     seen.set(name, place);
   }
+}
+
+function demandOneHub(clusters: readonly ClusterEntry[]): void {
+  const [first, second] = clusters.flatMap(({ hub }, place) => (hub === true ? [place] : []));
+  if (first !== undefined && second !== undefined)
+    throw new MusterError('BAD_INPUT', `clusters[${second}].hub: clusters[${first}] is the hub already`);
 }
 
 function firstLine(message: string): string {

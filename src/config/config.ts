@@ -27,6 +27,8 @@ export interface Config {
   readonly contexts: readonly string[];
   /** Empty: the contexts of the kubeconfig. */
   readonly clusters: readonly ConfiguredCluster[];
+  /** The cluster that keeps Propagations, by its name in the fleet. Absent: none does; the demo has one of its own. */
+  readonly hub?: string;
   /** The config file itself, absolute; its `clusters` are read again when it changes. */
   readonly configFile?: string;
   readonly host: string;
@@ -60,6 +62,7 @@ export interface Flags {
   readonly demo?: boolean;
   readonly kubeconfig?: string;
   readonly context?: readonly string[];
+  readonly hub?: string;
   readonly config?: string;
   readonly host?: string;
   readonly port?: string;

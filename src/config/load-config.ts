@@ -42,6 +42,7 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
     demo: said.demo,
     ...(said.kubeconfig === undefined ? {} : { kubeconfig: path.resolve(directory, said.kubeconfig.value) }),
     contexts: said.contexts,
+    ...hubOf(said.hub, file),
     clusters: clustersOf(file, configFile),
     ...(configFile === undefined ? {} : { configFile }),
     host: said.host?.value ?? file.host ?? defaultHost,
@@ -64,6 +65,8 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
     );
   if (config.demo && (config.kubeconfig !== undefined || config.contexts.length > 0))
     throw new MusterError('BAD_INPUT', '--demo is the embedded fleet: expected no --kubeconfig and no --context beside it');
+  if (config.demo && config.hub !== undefined)
+    throw new MusterError('BAD_INPUT', '--demo is the embedded fleet, which has a hub: expected no --hub beside it');
   return deeplyFrozen(config);
 }
 
@@ -97,6 +100,7 @@ function mergeFlags(flags: Flags, environment: Environment) {
     demo: flags.demo ?? booleanOf(pick(undefined, 'demo')),
     kubeconfig: pick(flags.kubeconfig, 'kubeconfig'),
     contexts: pickList(flags.context, 'context'),
+    hub: pick(flags.hub, 'hub'),
     config: pick(flags.config, 'config'),
     host: pick(flags.host, 'host'),
     port: pick(flags.port, 'port'),
@@ -104,6 +108,12 @@ function mergeFlags(flags: Flags, environment: Environment) {
     tokenFile: pick(flags.tokenFile, 'token-file'),
     logLevel: pick(flags.logLevel, 'log-level'),
   };
+}
+
+/** What is said of the hub wins over the file's; the name is that of the cluster in the fleet. */
+function hubOf(said: Said | undefined, { clusters = [] }: Partial<ConfigFile>): { readonly hub?: string } {
+  const hub = said?.value ?? clusters.find((cluster) => cluster.hub === true)?.name;
+  return hub === undefined ? {} : { hub };
 }
 
 async function readConfigFile(file: string): Promise<ConfigFile> {

@@ -184,3 +184,15 @@ test.each([
 ])('refuses %s', async (line, message) => {
   expect(await problem(loadFile(`${header}${line}\n`))).toContain(message);
 });
+
+test('the hub is what a flag, a variable or the file says, in this order, and the file names one at most', async () => {
+  const one = `${header}clusters:\n  - { name: north }\n  - { name: south, hub: true }\n`;
+  expect((await loadFile(one)).hub).toBe('south');
+  expect((await loadFile(one, { hub: 'north' })).hub).toBe('north');
+  expect((await loadFile(one, {}, { MUSTER_HUB: 'north' })).hub).toBe('north');
+  expect(await load({})).not.toHaveProperty('hub');
+  const two = `${header}clusters:\n  - { name: north, hub: true }\n  - { name: south, hub: true }\n`;
+  await expect(loadFile(two)).rejects.toThrow('clusters[1].hub: clusters[0] is the hub already');
+  await expect(load({ demo: true, hub: 'north' })).rejects.toThrow('expected no --hub beside it');
+  await expect(load({ hub: '' })).rejects.toThrow('--hub: expected a value, got empty text');
+});

@@ -11,6 +11,7 @@ export function addServe(program: Commander, run: (flags: Flags) => Promise<void
     .allowExcessArguments(false)
     .option('--kubeconfig <file>', 'the kubeconfig (default: KUBECONFIG, ~/.kube/config, in-cluster)')
     .option('--context <name>', 'only this context; may be repeated (default: every context)', collected)
+    .option('--hub <context>', 'the cluster that keeps Propagations; deploy/crds must be applied to it (default: none)')
     .option('--demo', 'an embedded fleet of three clusters that live')
     .option('--host <address>', 'the address to listen on; other than loopback only with --token-file (default: 127.0.0.1)')
     .option('--port <number>', 'the port to listen on; 0 for any (default: 4000)')
