@@ -5,7 +5,7 @@ import type { Note } from './notes.ts';
 /** One cluster as placement looks at it: its facts, and what the snapshot says of it. */
 export interface PlacementCandidate {
   readonly cluster: MemberCluster;
-  /** What was left for it where it is being removed, or its kinds are not served: the deciding value, told as `detail`. */
+  /** It is being removed from the fleet: nothing is placed there, whatever it holds. */
   readonly leaving: boolean;
   /** Kinds of the template that it does not serve, as `Deployment.apps/v1`. Empty: it serves all. */
   readonly missingKinds: readonly string[];

@@ -19,7 +19,8 @@ export interface GroupLimits {
 }
 
 /**
- * The best set of groups within the limits, ordered by weight, the heaviest first, then by name. Undefined if there is none.
+ * The best set of groups within the limits, ordered by weight, the heaviest first, then by name. Undefined if there is none; empty if none are
+ * asked for.
  *
  * Candidates are the sets in whose order (fewest clusters first, then weight, then name) no shorter beginning would do. Of them that of the largest
  * weight, then of most clusters, then the first in that order; and of it the shortest part, the heaviest first, that is a candidate too
@@ -29,6 +30,7 @@ export interface GroupLimits {
  */
 export function pickGroups<T extends Group>(groups: readonly T[], limits: GroupLimits): readonly T[] | undefined {
   const ordered = [...groups].sort((a, b) => a.value - b.value || b.weight - a.weight || compareText(a.name, b.name));
+  if (suffices({ length: 0, value: 0 }, limits)) return [];
   const best = bestPath(ordered, limits);
   if (best === undefined) return undefined;
   const heaviest = groupsOn(best).sort((a, b) => b.weight - a.weight || compareText(a.name, b.name));

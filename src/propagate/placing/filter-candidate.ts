@@ -1,0 +1,62 @@
+import type { MemberCluster } from '../members.ts';
+import type { PlacementCandidate, RejectionReason } from '../placement.ts';
+import type { AffinityGroup, ClusterSet, Placement } from '../spec.ts';
+import { matchesSet, mismatchOf } from './cluster-set.ts';
+import { groupOf } from './take-spread.ts';
+import { printTaint, untoleratedTaint } from './tolerations.ts';
+
+/** Where clusters are looked for: the placement's own set, or an affinity group. */
+export interface Ground {
+  /** Of the affinity group. */
+  readonly name?: string;
+  readonly set: ClusterSet;
+  /** Where to go on when there is no room: looked at for workloads only. */
+  readonly overflow: AffinityGroup['overflow'];
+}
+
+/** What a candidate must pass. */
+export interface Filters extends Pick<Placement, 'tolerations' | 'spread'> {
+  readonly ground: Ground;
+  /** Grounds that are tried after this one. */
+  readonly later: readonly Ground[];
+  /** What is placed has a count. */
+  readonly isWorkload: boolean;
+}
+
+/** In which tier a cluster is in, or why it is not. */
+export type Filtered =
+  | { readonly result: 'passed'; readonly tier: number }
+  | { readonly result: 'refused'; readonly reason: RejectionReason; readonly detail: string };
+
+/**
+ * The first filter that keeps the candidate out (propagation.md 3.2), with the deciding value; or the tier it is in. Taints and missing kinds never push
+ * out what holds copies.
+ */
+export function filterCandidate({ cluster, leaving, missingKinds, holds }: PlacementCandidate, filters: Filters): Filtered {
+  if (leaving) return refused('DELETING', cluster.name);
+  if (!holds && missingKinds.length > 0) return refused('API_MISSING', missingKinds.join(', '));
+  const taint = holds ? undefined : untoleratedTaint(cluster.taints, filters.tolerations);
+  if (taint !== undefined) return refused('TAINT', printTaint(taint));
+  const tier = tierOf(cluster, filters.ground, filters.isWorkload);
+  if (tier === undefined) return refusedByGround(cluster, filters);
+  const missing = filters.spread.find((spread) => groupOf(cluster, spread) === undefined);
+  return missing === undefined ? { result: 'passed', tier } : refused('TOPOLOGY', missing.label ?? missing.by);
+}
+
+/** 0 for the ground's own set; k for the k-th overflow, the first that matches, of workloads. Undefined: it is in none. */
+export function tierOf(cluster: MemberCluster, { set, overflow }: Ground, isWorkload: boolean): number | undefined {
+  if (matchesSet(set, cluster)) return 0;
+  const found = isWorkload ? overflow.findIndex((entry) => matchesSet(entry.set, cluster)) : -1;
+  return found < 0 ? undefined : found + 1;
+}
+
+function refusedByGround(cluster: MemberCluster, { ground, later }: Filters): Filtered {
+  const next = later.find(({ set }) => matchesSet(set, cluster));
+  if (next?.name !== undefined) return refused('LATER_GROUP', next.name);
+  const { reason, detail } = mismatchOf(ground.set, cluster) ?? { reason: 'NOT_NAMED', detail: cluster.name };
+  return refused(reason, detail);
+}
+
+function refused(reason: RejectionReason, detail: string): Filtered {
+  return { result: 'refused', reason, detail };
+}
