@@ -1,5 +1,7 @@
-import type { Json, JsonObject } from '../../core/json.ts';
-import { listAt, memberOf, valueAt, withoutMembers, withoutValueAt, withValueAt } from './json-paths.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { listAt, textAt, valueAt } from '../../core/json-at.ts';
+import { groupOf } from '../object-key.ts';
+import { withoutMembers, withoutValueAt, withValueAt } from './json-edits.ts';
 
 export interface PruneOptions {
   /** Whether `ttlSecondsAfterFinished` of a Job goes [yes]: with it the member deletes the Job, and we would create it again. */
@@ -16,7 +18,7 @@ export function prune<T extends JsonObject>(object: T, { removeJobTtl = true }: 
   const common = withoutAll(object, filledInEverywhere);
   const { kind } = object;
   const rule = typeof kind === 'string' ? rules.get(kind) : undefined;
-  if (rule === undefined || !isOfGroup(object.apiVersion, rule.group)) return common;
+  if (rule === undefined || (typeof object.apiVersion === 'string' && groupOf(object.apiVersion) !== rule.group)) return common;
   return rule.prune(common, { removeJobTtl });
 }
 
@@ -60,11 +62,11 @@ const jobLabels = [
 
 function pruneJob<T extends JsonObject>(job: T, { removeJobTtl }: Required<PruneOptions>): T {
   const lasting = removeJobTtl ? withoutValueAt(job, ['spec', 'ttlSecondsAfterFinished']) : job;
-  return valueAt(lasting, ['spec', 'manualSelector']) === true ? lasting : withoutAll(lasting, jobLabels);
+  return valueAt(lasting, 'spec', 'manualSelector') === true ? lasting : withoutAll(lasting, jobLabels);
 }
 
 function pruneService<T extends JsonObject>(service: T): T {
-  if (valueAt(service, ['spec', 'clusterIP']) === 'None') return service;
+  if (valueAt(service, 'spec', 'clusterIP') === 'None') return service;
   return withoutAll(service, [
     ['spec', 'clusterIP'],
     ['spec', 'clusterIPs'],
@@ -73,10 +75,10 @@ function pruneService<T extends JsonObject>(service: T): T {
 
 /** Without the tokens that a controller made for it. */
 function pruneServiceAccount<T extends JsonObject>(account: T): T {
-  const secrets = listAt(account, ['secrets']);
-  const made = `${String(valueAt(account, ['metadata', 'name']))}-token-`;
-  const kept = secrets?.filter((secret) => !startsWith(memberOf(secret, 'name'), made));
-  if (kept === undefined || kept.length === secrets?.length) return account;
+  const secrets = listAt(account, 'secrets');
+  const made = `${textAt(account, 'metadata', 'name') ?? ''}-token-`;
+  const kept = secrets.filter((secret) => textAt(secret, 'name')?.startsWith(made) !== true);
+  if (kept.length === secrets.length) return account;
   return kept.length === 0 ? withoutMembers(account, ['secrets']) : withValueAt(account, ['secrets'], kept);
 }
 
@@ -91,14 +93,4 @@ function withoutAll<T extends JsonObject>(object: T, paths: readonly (readonly s
 
 function annotation(key: string): readonly string[] {
   return ['metadata', 'annotations', key];
-}
-
-function isOfGroup(apiVersion: Json | undefined, group: string): boolean {
-  if (typeof apiVersion !== 'string') return true;
-  const slash = apiVersion.indexOf('/');
-  return (slash === -1 ? '' : apiVersion.slice(0, slash)) === group;
-}
-
-function startsWith(value: Json | undefined, prefix: string): boolean {
-  return typeof value === 'string' && value.startsWith(prefix);
 }

@@ -1,28 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-
-/** The member of a map that is its own: what a prototype has does not count. */
-export function memberOf(map: Json | undefined, key: string): Json | undefined {
-  return isJsonObject(map) && Object.hasOwn(map, key) ? map[key] : undefined;
-}
-
-/** The value that stands at these keys. Undefined where one is missing, or where something other than a map stands on the way. */
-export function valueAt(value: Json | undefined, keys: readonly string[]): Json | undefined {
-  let found = value;
-  for (const key of keys) found = memberOf(found, key);
-  return found;
-}
-
-/** The map at these keys, or an empty one where there is none. */
-export function mapAt(value: Json | undefined, keys: readonly string[]): JsonObject {
-  const found = valueAt(value, keys);
-  return isJsonObject(found) ? found : {};
-}
-
-/** The list at these keys. Undefined where there is none. */
-export function listAt(value: Json | undefined, keys: readonly string[]): readonly Json[] | undefined {
-  const found = valueAt(value, keys);
-  return Array.isArray(found) ? found : undefined;
-}
+import { objectAt } from '../../core/json-at.ts';
 
 /**
  * The object with that value at these keys, of which there must be one at least. Maps on the way that are missing, or are none, are made. Nothing is
@@ -30,7 +7,7 @@ export function listAt(value: Json | undefined, keys: readonly string[]): readon
  */
 export function withValueAt<T extends JsonObject>(object: T, keys: readonly string[], value: Json): T {
   const [key = '', ...rest] = keys;
-  const member = rest.length === 0 ? value : withValueAt(mapAt(object, [key]), rest, value);
+  const member = rest.length === 0 ? value : withValueAt(objectAt(object, key), rest, value);
   return { ...object, [key]: member };
 }
 

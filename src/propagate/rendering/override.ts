@@ -1,0 +1,165 @@
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
+import { labelsAt, valueAt } from '../../core/json-at.ts';
+import { equalJson } from '../../core/json-values.ts';
+import { matchesSelector } from '../../core/selectors.ts';
+import type { MemberCluster } from '../members.ts';
+import type { Note } from '../notes.ts';
+import { matchesSet } from '../placing/cluster-set.ts';
+import { countFieldOf } from '../placing/workload-count.ts';
+import type { Manifest, ObjectMatch, Override } from '../spec.ts';
+import { type ItemEdits, withEdits } from './edits.ts';
+import { applyJsonPatch } from './json-patch.ts';
+import { type ListRulesAt, mergePatch, noListRules } from './merge-patch.ts';
+import { overrideEnv } from './override-env.ts';
+import { overrideField } from './override-fields.ts';
+import { overrideImage } from './override-image.ts';
+import { overrideList } from './override-lists.ts';
+import { overrideMap } from './override-maps.ts';
+
+export interface OverrideRequest {
+  readonly object: Manifest;
+  readonly overrides: readonly Override[];
+  readonly cluster: MemberCluster;
+  /** How lists of the object's kind merge. Absent: no list is known. */
+  readonly listRulesAt?: ListRulesAt;
+}
+
+/** What the overrides of one cluster make of one object. `path` is of the input: `overrides[0].jsonPatch[1]`. No message holds a value of the manifest. */
+export type Overridden =
+  | {
+      readonly result: 'overridden';
+      readonly object: Manifest;
+      /** Names of the overrides that touched it, `overrides[2]` for one without a name; in their order. */
+      readonly applied: readonly string[];
+      /** Names of those that match the cluster and did not: of another object, or without effect. */
+      readonly unmatched: readonly string[];
+      readonly notes: readonly Note[];
+    }
+  | { readonly result: 'failed'; readonly path: string; readonly message: string };
+
+/**
+ * Applies the overrides that match the cluster to one object (propagation.md 3.5): in the order of the list, in one entry always image, command, args,
+ * env, labels, annotations, fields, jsonPatch, merge, each item on the result before. Reads only the object and the cluster. Nothing is changed in
+ * place.
+ *
+ * Fails at the first item that fails, and at one that would change what an object is: apiVersion, kind, name, namespace, generateName, status.
+ */
+export function override({ object, overrides, cluster, listRulesAt = noListRules }: OverrideRequest): Overridden {
+  const run: Run = { object, notes: [], listRulesAt };
+  const applied: string[] = [];
+  const unmatched: string[] = [];
+  for (const [index, entry] of overrides.entries()) {
+    if (!matchesSet(entry.set, cluster)) continue;
+    const path = `overrides[${index}]`;
+    const outcome = matchesObject(entry.objects, run.object) ? applyEntry(run, entry, path) : 'untouched';
+    if (typeof outcome !== 'string') return { result: 'failed', ...outcome };
+    (outcome === 'touched' ? applied : unmatched).push(entry.name ?? path);
+  }
+  return { result: 'overridden', object: run.object, applied, unmatched, notes: [...run.notes, ...countNotes(object, run.object)] };
+}
+
+/** True if the object is one that the override is for. */
+export function matchesObject(match: ObjectMatch, object: Manifest): boolean {
+  if (match.apiVersion !== undefined && match.apiVersion !== object.apiVersion) return false;
+  if (match.kind !== undefined && match.kind !== object.kind) return false;
+  if (match.namespace !== undefined && match.namespace !== object.metadata.namespace) return false;
+  if (match.name !== undefined && match.name !== object.metadata.name) return false;
+  return match.labels === undefined || matchesSelector(match.labels, labelsAt(object, 'metadata', 'labels'));
+}
+
+/** The object as it is now, and what is to be said of it. */
+interface Run {
+  object: Manifest;
+  readonly notes: Note[];
+  readonly listRulesAt: ListRulesAt;
+}
+
+interface Failure {
+  readonly path: string;
+  readonly message: string;
+}
+
+function applyEntry(run: Run, entry: Override, path: string): 'touched' | 'untouched' | Failure {
+  let touched = false;
+  for (const { path: below, edit } of itemsOf(entry)) {
+    const before = run.object;
+    const failure = applyItem(run, edit, path + below) ?? protectedChange(before, run.object, path + below);
+    if (failure !== undefined) return failure;
+    touched ||= run.object !== before;
+  }
+  return touched ? 'touched' : 'untouched';
+}
+
+/** One item of an entry: what it makes of the object as it is by then. */
+interface Item {
+  readonly path: string;
+  readonly edit: (run: Run) => ItemEdits | ItemResult;
+}
+
+/** What an item that is no list of edits makes of the whole object. */
+type ItemResult = { readonly result: 'object'; readonly object: Json };
+
+function itemsOf(entry: Override): readonly Item[] {
+  return [
+    ...entry.image.map((item, at) => ({ path: `.image[${at}]`, edit: ({ object }: Run) => overrideImage(object, item) })),
+    ...entry.command.map((item, at) => ({ path: `.command[${at}]`, edit: ({ object }: Run) => overrideList(object, 'command', item) })),
+    ...entry.args.map((item, at) => ({ path: `.args[${at}]`, edit: ({ object }: Run) => overrideList(object, 'args', item) })),
+    ...entry.env.map((item, at) => ({ path: `.env[${at}]`, edit: ({ object }: Run) => overrideEnv(object, item) })),
+    ...entry.labels.map((item, at) => ({ path: `.labels[${at}]`, edit: ({ object }: Run) => overrideMap(object, 'labels', item) })),
+    ...entry.annotations.map((item, at) => ({
+      path: `.annotations[${at}]`,
+      edit: ({ object }: Run) => overrideMap(object, 'annotations', item),
+    })),
+    ...entry.fields.map((item, at) => ({ path: `.fields[${at}]`, edit: ({ object }: Run) => overrideField(object, item) })),
+    ...(entry.jsonPatch.length === 0 ? [] : [{ path: '.jsonPatch', edit: ({ object }: Run) => patched(object, entry) }]),
+    ...(entry.merge === undefined ? [] : [{ path: '.merge', edit: merged(entry.merge) }]),
+  ];
+}
+
+function patched(object: Manifest, { jsonPatch }: Override): ItemEdits | ItemResult {
+  const applied = applyJsonPatch(object, jsonPatch);
+  if (applied.result === 'failed') return { result: 'failed', path: `[${applied.index}]`, message: applied.message };
+  return { result: 'object', object: applied.document };
+}
+
+function merged(patch: JsonObject): Item['edit'] {
+  return ({ object, listRulesAt }) => ({ result: 'object', object: mergePatch(object, patch, listRulesAt) });
+}
+
+function applyItem(run: Run, edit: Item['edit'], path: string): Failure | undefined {
+  const edited = edit(run);
+  switch (edited.result) {
+    case 'failed':
+      return { path: path + edited.path, message: edited.message };
+    case 'object':
+      // What is no manifest any more is refused by `protectedChange`, before anybody reads it.
+      run.object = edited.object as Manifest;
+      return undefined;
+    case 'edits':
+      run.object = withEdits(run.object, edited.edits);
+      for (const { code, path: below, message } of edited.warnings) {
+        run.notes.push({ severity: 'WARNING', code, message, path: path + below });
+      }
+      return undefined;
+    default:
+      return edited satisfies never;
+  }
+}
+
+const whatItIs = [['apiVersion'], ['kind'], ['metadata', 'name'], ['metadata', 'namespace'], ['metadata', 'generateName'], ['status']];
+
+function protectedChange(before: Manifest, after: Json, path: string): Failure | undefined {
+  if (before === after) return undefined;
+  const metadata = valueAt(after, 'metadata');
+  if (!isJsonObject(after) || !isJsonObject(metadata)) return { path, message: 'expected an object with metadata after the override' };
+  const changed = whatItIs.find((keys) => !equalJson(valueAt(before, ...keys), valueAt(after, ...keys)));
+  return changed === undefined ? undefined : { path, message: `an override never changes ${changed.join('.')}` };
+}
+
+/** An override of the count beats the division. */
+function countNotes(before: Manifest, after: Manifest): readonly Note[] {
+  const field = countFieldOf(before);
+  if (field === undefined || equalJson(valueAt(before, 'spec', field), valueAt(after, 'spec', field))) return [];
+  const message = `an override sets spec.${field} of ${before.kind} ${JSON.stringify(before.metadata.name)}, instead of the count that was divided`;
+  return [{ severity: 'WARNING', code: 'COUNT_OVERRIDDEN', message, path: 'overrides' }];
+}
