@@ -1,10 +1,10 @@
 import { invariant } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/json.ts';
 import { labelsAt, listAt, numberAt, objectAt, textAt } from '../../core/json-at.ts';
 import { parseResourceVersion } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import type { Propagation, PropagationMetadata, PropagationStatus } from '../propagation.ts';
+import type { Propagation, PropagationMetadata } from '../propagation.ts';
 import { parseSpec } from '../spec/parse-spec.ts';
+import { parseStatus } from './status-document.ts';
 
 const read = new WeakMap<KubernetesObject, Propagation>();
 
@@ -13,7 +13,12 @@ export function propagationOf(object: KubernetesObject): Propagation {
   const known = read.get(object);
   if (known !== undefined) return known;
   const document = objectAt(object, 'spec');
-  const propagation = { metadata: metadataOf(object), document, spec: parseSpec(document), status: statusOf(objectAt(object, 'status')) };
+  const propagation = {
+    metadata: metadataOf(object),
+    document,
+    spec: parseSpec(document),
+    status: parseStatus(objectAt(object, 'status')),
+  };
   read.set(object, propagation);
   return propagation;
 }
@@ -34,9 +39,4 @@ function metadataOf(object: KubernetesObject): PropagationMetadata {
     finalizers: listAt(object, 'metadata', 'finalizers').filter((one) => typeof one === 'string'),
     ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
   };
-}
-
-/** The definition of the resource holds its types; who writes a status beside us may lie in it, but not break it. */
-function statusOf(status: JsonObject): PropagationStatus {
-  return status as PropagationStatus;
 }

@@ -1,6 +1,5 @@
 import type { Fault } from '../../core/faults.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { objectAt } from '../../core/json-at.ts';
 import type { ApplyRequest, PatchRequest } from '../object-client.ts';
 import type { SpecDocument } from '../plan.ts';
 import { marks, type Propagation, type PropagationStatus } from '../propagation.ts';
@@ -8,6 +7,7 @@ import type { PropagationName } from '../propagations.ts';
 import { type Hub, hubFault, hubKinds, reach, writeOnHub } from './hub.ts';
 import { mergePatchOf } from './merge-patch-of.ts';
 import { propagationOf } from './propagation-of.ts';
+import { printStatus } from './status-document.ts';
 
 /** What is known of one Propagation. */
 export type PropagationRead =
@@ -102,7 +102,7 @@ function writesOn(hub: Hub): Writes {
     annotate: (before, annotations, signal) =>
       patch(before, { type: 'merge', patch: { metadata: { uid: before.metadata.uid, annotations } } }, signal),
     async patchStatus(before, after, signal) {
-      const status = mergePatchOf(asDocument(before.status), asDocument(after));
+      const status = mergePatchOf(printStatus(before.status), printStatus(after));
       if (status === undefined) return { result: 'written', propagation: before };
       return patch(before, { type: 'merge', subresource: 'status', patch: { metadata: guardOf(before), status } }, signal);
     },
@@ -165,9 +165,4 @@ function replacementOf({ metadata }: Propagation, { document, labels, annotation
 function withChange(before: Readonly<Record<string, string>>, change: AnnotationChange): Readonly<Record<string, string>> {
   const after = Object.entries<string | null>({ ...before, ...change });
   return Object.fromEntries(after.filter((entry): entry is [string, string] => entry[1] !== null));
-}
-
-/** Through text, so that what is undefined is absent. */
-function asDocument(status: PropagationStatus): JsonObject {
-  return objectAt({ status: JSON.parse(JSON.stringify(status)) }, 'status');
 }

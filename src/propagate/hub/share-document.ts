@@ -1,24 +1,17 @@
-import { faultCodes } from '../../core/faults.ts';
 import { type ClusterName, parseClusterName, parseResourceVersion } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import type { ClusterShare, InventoryEntry, RecordedFault } from '../inventory.ts';
+import type { ClusterShare, InventoryEntry } from '../inventory.ts';
 import type { SpecProblem } from '../propagation.ts';
 import { marks } from '../propagation.ts';
 import { type Codec, choice, list, mapped, optional, record, required } from '../spec/codec.ts';
 import { anyText, clusterText, integer, time } from '../spec/texts.ts';
 import type { Manifest } from '../spec.ts';
+import { health, recordedFault } from './fault-codec.ts';
 import { hubKinds } from './hub.ts';
 import { shareNameOf } from './share-name.ts';
 
 /** So many entries per share (propagation.md 5.3). */
 export const maxEntries = 200;
-
-const fault: Codec<RecordedFault> = record({
-  code: required(choice(faultCodes)),
-  message: required(anyText),
-  since: required(time),
-  count: optional(integer(0)),
-});
 
 const flatEntry = record({
   apiVersion: required(anyText),
@@ -32,8 +25,8 @@ const flatEntry = record({
   observedHash: optional(anyText),
   appliedGeneration: optional(integer(0)),
   action: optional(choice(['Created', 'Configured', 'Unchanged', 'Deleted', 'Orphaned', 'Restored', 'Skipped', 'Failed'])),
-  health: required(choice(['Healthy', 'Unhealthy', 'Unknown'])),
-  fault: optional(fault),
+  health: required(health),
+  fault: optional(recordedFault),
   corrections: optional(list(time, { max: 5 })),
 });
 

@@ -1,3 +1,4 @@
+import { maxPatchOperations } from '../rendering/json-patch.ts';
 import type {
   EnvOverride,
   FieldOverride,
@@ -13,8 +14,6 @@ import { anyJson, anyObject, below, type Codec, checked, choice, defaulted, list
 import { labelSelector } from './selector.ts';
 import { annotations, anyText, labels, partName, pointer } from './texts.ts';
 
-/** All operations of all patches of a spec together (propagation.md 2.1). */
-export const maxPatchOperations = 10_000;
 const maxItems = 100;
 
 const operator = choice(['Add', 'Replace', 'Remove']);

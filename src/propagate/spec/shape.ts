@@ -28,4 +28,4 @@ export interface ShapeField {
   readonly presence: 'required' | 'optional' | 'defaulted';
 }
 
-export type TextFormat = 'duration' | 'time' | 'pointer' | 'key' | 'name' | 'cluster';
+export type TextFormat = 'duration' | 'time' | 'pointer' | 'key' | 'name' | 'cluster' | 'manifests';

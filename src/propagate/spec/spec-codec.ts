@@ -1,7 +1,8 @@
+import { maxPatchOperations } from '../rendering/json-patch.ts';
 import type { CompletionSpec, DeletionSpec, PropagationSpec, Requester, RolloutSpec, RunAs, SuspendSpec } from '../spec.ts';
 import { checkUnique, clusterSet, maxClusters } from './cluster-sets.ts';
 import { below, type Codec, checked, choice, defaulted, list, mapped, optional, type Place, record, required, tell } from './codec.ts';
-import { maxPatchOperations, operationsIn, override } from './override-codec.ts';
+import { operationsIn, override } from './override-codec.ts';
 import { defaultReplicas, placement, replicas } from './placement-codec.ts';
 import { template } from './template-codec.ts';
 import { amount, anyText, clusterText, duration, flag, integer, partName, textLists, time } from './texts.ts';

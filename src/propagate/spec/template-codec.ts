@@ -1,8 +1,9 @@
-import type { JsonObject } from '../../core/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { textAt, valueAt } from '../../core/json-at.ts';
+import { readYamlDocuments } from '../rendering/yaml-documents.ts';
 import type { Manifest, TemplateSource } from '../spec.ts';
-import { anyObject, below, type Codec, list, mapped, optional, type Place, record, required, tell } from './codec.ts';
-import { anyText, clusterText } from './texts.ts';
+import { anyObject, below, type Codec, list, mapped, optional, type Place, record, required, shown, tell } from './codec.ts';
+import { anyText, clusterText, manifestsText } from './texts.ts';
 
 const ref = record({
   cluster: required(clusterText),
@@ -13,28 +14,51 @@ const ref = record({
   uid: optional(anyText),
 });
 
-const source = record({ json: optional(anyObject), ref: optional(ref) });
+const source = record({ json: optional(anyObject), yaml: optional(manifestsText), ref: optional(ref) });
 
-/** What is propagated: 1 to 20 objects. A Secret by `ref` only: what stands here stands in a resource for everybody to read. */
-export const template: Codec<readonly TemplateSource[]> = mapped(list(source, { min: 1, max: 20 }), {
+/** A template has at most so many objects (propagation.md 2.1). */
+const maxObjects = 20;
+
+/**
+ * What is propagated: 1 to 20 objects. A Secret by `ref` only: what stands here stands in a resource for everybody to read. What came as YAML, one text
+ * of several documents too, is printed as `json`.
+ */
+export const template: Codec<readonly TemplateSource[]> = mapped(list(source, { min: 1, max: maxObjects }), {
   to(written, place) {
-    const read = written.map((one, index) => sourceOf(one, below(place, index)));
-    return read.every((one) => one !== undefined) ? read : undefined;
+    const before = place.problems.length;
+    const sources = written.flatMap((one, index) => sourcesOf(one, below(place, index)));
+    if (sources.length > maxObjects) tell(place, `expected at most ${maxObjects} objects, got ${sources.length}`);
+    return place.problems.length > before ? undefined : sources;
   },
   from: (sources) => sources.map(writtenOf),
 });
 
 interface Written {
   readonly json?: JsonObject;
+  readonly yaml?: string;
   readonly ref?: RefWritten;
 }
 type RefWritten = NonNullable<ReturnType<typeof ref.read>>;
 
-function sourceOf({ json, ref: to }: Written, place: Place): TemplateSource | undefined {
-  if ((json === undefined) === (to === undefined)) return tell(place, 'expected one of json, yaml and ref');
-  if (to !== undefined) return refOf(to);
-  const manifest = json === undefined ? undefined : manifestOf(json, below(place, 'json'));
-  return manifest === undefined ? undefined : { type: 'manifest', manifest };
+function sourcesOf({ json, yaml, ref: to }: Written, place: Place): readonly TemplateSource[] {
+  if ([json, yaml, to].filter((one) => one !== undefined).length !== 1) {
+    tell(place, 'expected one of json, yaml and ref');
+    return [];
+  }
+  if (to !== undefined) return [refOf(to)];
+  if (json !== undefined) return manifestsOf([json], below(place, 'json'));
+  const read = readYamlDocuments(yaml ?? '');
+  if (read.result === 'read' && read.documents.length > 0) return manifestsOf(read.documents, below(place, 'yaml'));
+  tell(below(place, 'yaml'), read.result === 'read' ? 'expected a manifest, got none' : read.message);
+  return [];
+}
+
+function manifestsOf(documents: readonly Json[], place: Place): readonly TemplateSource[] {
+  const several = documents.length > 1;
+  return documents.flatMap((document, index) => {
+    const manifest = manifestOf(document, several ? below(place, index) : place);
+    return manifest === undefined ? [] : [{ type: 'manifest', manifest } as const];
+  });
 }
 
 function refOf({ cluster, uid, ...key }: RefWritten): TemplateSource {
@@ -52,7 +76,8 @@ function writtenOf(from: TemplateSource): Written {
   }
 }
 
-function manifestOf(json: JsonObject, place: Place): Manifest | undefined {
+function manifestOf(json: Json, place: Place): Manifest | undefined {
+  if (!isJsonObject(json)) return tell(place, `expected an object, got ${shown(json)}`);
   const before = place.problems.length;
   const apiVersion = textAt(json, 'apiVersion') ?? '';
   const kind = textAt(json, 'kind') ?? '';

@@ -9,45 +9,64 @@ import type { TextFormat } from './shape.ts';
 /** The longest text that is no manifest: what etcd and people can bear. */
 const maxLength = 4_096;
 
-function texts(format: TextFormat | undefined, check: (text: string, place: Place) => void = () => undefined): Codec<string> {
+interface TextRules {
+  readonly max?: number;
+  readonly check?: (text: string, place: Place) => void;
+}
+
+function texts(format: TextFormat | undefined, { max = maxLength, check }: TextRules = {}): Codec<string> {
   const codec: Codec<string> = {
     shape: { type: 'text', format },
     read: (value, place) => (typeof value === 'string' ? value : tell(place, `expected a text, got ${shown(value)}`)),
     print: (value) => value,
   };
   return checked(codec, (text, place) => {
-    if (text.length > maxLength) tell(place, `expected at most ${maxLength} characters, got ${text.length}`);
-    else check(text, place);
+    if (text.length > max) tell(place, `expected at most ${max} characters, got ${text.length}`);
+    else check?.(text, place);
   });
 }
 
 /** Any text of at most 4,096 characters. */
 export const anyText: Codec<string> = texts(undefined);
 
+/** Manifests as YAML: as long as an object can be. */
+export const manifestsText: Codec<string> = texts('manifests', { max: 1_500_000 });
+
+/** What is told to people: printed with its first 1,024 characters. */
+export const message: Codec<string> = { ...anyText, print: (text) => text.slice(0, 1_024).toWellFormed() };
+
 /** What somebody calls a part of a spec, such as a wave: 1 to 253 characters. */
-export const partName: Codec<string> = texts('name', (text, place) => {
-  if (text === '' || text.length > 253) tell(place, `expected a name of 1 to 253 characters, got ${shown(text)}`);
+export const partName: Codec<string> = texts('name', {
+  check: (text, place) => {
+    if (text === '' || text.length > 253) tell(place, `expected a name of 1 to 253 characters, got ${shown(text)}`);
+  },
 });
 
 /** The name of a cluster, a member or not. */
-export const clusterText: Codec<string> = texts('cluster', (text, place) => {
-  if (parseClusterName(text) === undefined) {
-    tell(place, `expected a cluster name of 1 to 253 characters without control characters, got ${shown(text)}`);
-  }
+export const clusterText: Codec<string> = texts('cluster', {
+  check: (text, place) => {
+    if (parseClusterName(text) === undefined) {
+      tell(place, `expected a cluster name of 1 to 253 characters without control characters, got ${shown(text)}`);
+    }
+  },
 });
 
 /** A JSON pointer (RFC 6901). */
-export const pointer: Codec<string> = texts('pointer', (text, place) => {
-  if (parsePointer(text) === undefined) tell(place, `expected a JSON pointer such as /spec/replicas, got ${shown(text)}`);
+export const pointer: Codec<string> = texts('pointer', {
+  check: (text, place) => {
+    if (parsePointer(text) === undefined) tell(place, `expected a JSON pointer such as /spec/replicas, got ${shown(text)}`);
+  },
 });
 
 /** The key of a label, an annotation or a taint. */
-export const labelKey: Codec<string> = texts('key', checkKey);
+export const labelKey: Codec<string> = texts('key', { check: checkKey });
 
 /** A time as RFC 3339 text. */
-export const time: Codec<string> = texts('time', (text, place) => {
-  const isTime = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(text);
-  if (!isTime || Number.isNaN(Date.parse(text))) tell(place, `expected a time such as 2026-01-31T12:00:00Z, got ${shown(text)}`);
+export const time: Codec<string> = texts('time', {
+  check: (text, place) => {
+    const isTime = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(text);
+    if (!isTime || Number.isNaN(Date.parse(text))) tell(place, `expected a time such as 2026-01-31T12:00:00Z, got ${shown(text)}`);
+  },
 });
 
 const maxDurationMs = 100 * 365 * 86_400_000;
