@@ -1,0 +1,37 @@
+import type { RolloutMark } from '../propagation.ts';
+import type { RolloutState } from './rolled-out.ts';
+
+/** What a mark is made from. */
+export interface MarkFacts {
+  /** Of the same generation. Absent: it begins now. */
+  readonly previous?: RolloutMark | undefined;
+  /** How far all copies together are. Undefined: nobody can tell at the moment. */
+  readonly phase: RolloutState['phase'] | undefined;
+  /** Absent: never. */
+  readonly deadlineMs?: number | undefined;
+  readonly nowMs: number;
+}
+
+/**
+ * How far a generation's rollout is in a cluster, after what was last known of it. What succeeded stays so. What failed goes on if it does go on; what
+ * timed out has only success before it. `since` moves with the phase alone.
+ */
+export function nextMark({ previous, phase, deadlineMs, nowMs }: MarkFacts): RolloutMark {
+  const now = new Date(nowMs).toISOString();
+  const enter = (next: RolloutMark['phase']) => (previous?.phase === next ? previous : { phase: next, since: now });
+  if (previous?.phase === 'Succeeded') return previous;
+  switch (phase) {
+    case 'done':
+      return enter('Succeeded');
+    case 'failed':
+      return previous?.phase === 'TimedOut' ? previous : enter('Failed');
+    case 'progressing':
+    case undefined: {
+      if (previous?.phase === 'TimedOut' || (previous?.phase === 'Failed' && phase === undefined)) return previous;
+      const mark = enter('Progressing');
+      return deadlineMs !== undefined && Date.parse(mark.since) + deadlineMs <= nowMs ? { phase: 'TimedOut', since: now } : mark;
+    }
+    default:
+      return phase satisfies never;
+  }
+}

@@ -1,0 +1,32 @@
+import type { ClusterName } from '../../core/names.ts';
+import type { ClusterLine, RolloutMark } from '../propagation.ts';
+import type { WaveLine } from './next-waves.ts';
+
+const phases: Readonly<Record<RolloutMark['phase'], WaveLine['phase']>> = {
+  Progressing: 'progressing',
+  Succeeded: 'succeeded',
+  Failed: 'failed',
+  TimedOut: 'timedOut',
+};
+
+/** Which generation rolls out, and which clusters no wave decides about: decreases held for their increases (`surge`). */
+export interface WaveContext {
+  readonly generation: number;
+  readonly held: ReadonlySet<ClusterName>;
+}
+
+/**
+ * How far each cluster is with that generation, from its line of the status: what `nextWaves` is asked with. Clusters that are leaving have no wave
+ * and are left out; suspended and held ones that have not begun are skipped.
+ */
+export function waveLinesOf(lines: ReadonlyMap<ClusterName, ClusterLine>, context: WaveContext): ReadonlyMap<ClusterName, WaveLine> {
+  const planned = [...lines].filter(([, { wave }]) => wave !== undefined);
+  return new Map(planned.map(([cluster, line]) => [cluster, waveLineOf(cluster, line, context)]));
+}
+
+function waveLineOf(cluster: ClusterName, line: ClusterLine, { generation, held }: WaveContext): WaveLine {
+  const mark = line.generation === generation ? line.rollout : undefined;
+  if (mark !== undefined) return { phase: phases[mark.phase], sinceMs: Date.parse(mark.since) };
+  const isSkipped = held.has(cluster) || line.reason === 'Suspended';
+  return { phase: isSkipped ? 'skip' : 'toApply', sinceMs: Date.parse(line.since) };
+}

@@ -1,0 +1,51 @@
+import { holdsCondition } from '../../core/conditions.ts';
+import type { ClusterLine, CompletionStatus } from '../propagation.ts';
+import type { CompletionSpec } from '../spec.ts';
+import { isJob } from './copy-state.ts';
+import type { ClusterFacts } from './facts.ts';
+
+/** How the Jobs of one cluster ended, if they did. */
+export type JobsEnd = 'complete' | 'failed' | 'open';
+
+/**
+ * How the Jobs of a cluster ended: complete if all are. Undefined if it has none. One that is gone after its rollout succeeded was complete.
+ */
+export function jobsEndOf({ copies }: Pick<ClusterFacts, 'copies'>, line: Pick<ClusterLine, 'rollout'>): JobsEnd | undefined {
+  const ends = copies
+    .filter(({ entry }) => isJob(entry))
+    .map(({ mirrored }): JobsEnd => {
+      if (mirrored.result === 'absent') return line.rollout?.phase === 'Succeeded' ? 'complete' : 'open';
+      if (mirrored.result === 'unread') return 'open';
+      if (holdsCondition(mirrored.object, 'Complete')) return 'complete';
+      return holdsCondition(mirrored.object, 'Failed') ? 'failed' : 'open';
+    });
+  if (ends.length === 0) return undefined;
+  if (ends.includes('failed')) return 'failed';
+  return ends.every((end) => end === 'complete') ? 'complete' : 'open';
+}
+
+/**
+ * Whether enough clusters completed (propagation.md 8). `targets`: one for each planned cluster. Done is latched: it stays while the same number is
+ * needed. It cannot be done any more once `failed` is more than targets − needed.
+ */
+export function completionOf(spec: CompletionSpec, targets: readonly JobsEnd[], previous: CompletionStatus | undefined): CompletionStatus {
+  const complete = targets.filter((end) => end === 'complete').length;
+  const failed = targets.filter((end) => end === 'failed').length;
+  const needed = neededOf(spec, targets.length);
+  const wasDone = previous?.done === true && previous.mode === spec.mode && previous.needed === needed;
+  return { mode: spec.mode, needed, complete, failed, done: wasDone || complete >= needed };
+}
+
+/** All of none is one: what has no target is not complete. */
+function neededOf({ mode, count = 1 }: CompletionSpec, targets: number): number {
+  switch (mode) {
+    case 'Any':
+      return 1;
+    case 'All':
+      return Math.max(1, targets);
+    case 'Count':
+      return count;
+    default:
+      return mode satisfies never;
+  }
+}

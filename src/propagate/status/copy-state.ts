@@ -1,0 +1,70 @@
+import { holdsCondition } from '../../core/conditions.ts';
+import { numberAt } from '../../core/json-at.ts';
+import { keyOfKind } from '../../core/kinds.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { Health, InventoryEntry } from '../inventory.ts';
+import { kindOfKey } from '../object-key.ts';
+import { marks } from '../propagation.ts';
+import { type RolloutState, rolloutOf } from '../rollout/rolled-out.ts';
+import type { CopyFacts } from './facts.ts';
+import { countOf, healthOf } from './health.ts';
+
+/** True if this is an object that stays: not one whose deletion has begun or is to come. */
+export function isKept({ state }: InventoryEntry): boolean {
+  return state !== 'Deleting' && state !== 'PendingDeletion';
+}
+
+/**
+ * True if the object is as our last write left it, or later. A mirror that has not heard of that write yet shows the object before it: rolled out and
+ * healthy, but not what we want to know about.
+ */
+export function showsWrite({ uid, appliedGeneration }: InventoryEntry, { metadata }: KubernetesObject): boolean {
+  if (uid !== undefined && metadata.uid !== uid) return false;
+  return appliedGeneration === undefined || Number(metadata.annotations?.[marks.generation]) >= appliedGeneration;
+}
+
+/** How far a copy is. One that is not there, or not as written, is progressing: it is on its way, or its deletion is being made good. */
+export function rolloutOfCopy({ entry, mirrored }: CopyFacts): RolloutState {
+  if (mirrored.result !== 'held') return { phase: 'progressing', message: 'not seen in the cluster yet' };
+  if (!showsWrite(entry, mirrored.object)) return { phase: 'progressing', message: 'the last write is not seen in the cluster yet' };
+  return rolloutOf(kindOfKey(entry.key), mirrored.object);
+}
+
+/** How a copy is, by what its mirror holds. `Unknown` before it was written, and where nobody can tell. A mirror that is behind is not looked for here. */
+export function healthOfCopy({ entry, mirrored }: CopyFacts): Health {
+  switch (mirrored.result) {
+    case 'held':
+      return healthOf(kindOfKey(entry.key), mirrored.object);
+    case 'absent':
+      return entry.state === 'Intended' ? 'Unknown' : 'Unhealthy';
+    case 'unread':
+      return mirrored.fault.code === 'NOT_SERVED' ? 'Unhealthy' : 'Unknown';
+    default:
+      return mirrored satisfies never;
+  }
+}
+
+/** True for a copy of a Job. */
+export function isJob({ key }: InventoryEntry): boolean {
+  return keyOfKind(kindOfKey(key)) === 'Job.batch';
+}
+
+/** Ready replicas of a workload, or pods of a DaemonSet or Job that are; undefined for other kinds and where nothing is held. */
+export function readyOf({ entry, mirrored }: CopyFacts): number | undefined {
+  if (mirrored.result !== 'held') return undefined;
+  const { object } = mirrored;
+  switch (keyOfKind(kindOfKey(entry.key))) {
+    case 'Deployment.apps':
+    case 'StatefulSet.apps':
+    case 'ReplicaSet.apps':
+      return countOf(object, 'readyReplicas');
+    case 'DaemonSet.apps':
+      return countOf(object, 'numberReady');
+    case 'Job.batch':
+      return countOf(object, 'ready');
+    case 'Pod':
+      return holdsCondition(object, 'Ready') ? 1 : 0;
+    default:
+      return numberAt(object, 'status', 'readyReplicas');
+  }
+}

@@ -1,0 +1,81 @@
+import type { ClusterName } from '../../core/names.ts';
+import type { MirroredObject } from '../../store/member-objects.ts';
+import type { InventoryEntry, RecordedFault } from '../inventory.ts';
+import type { MemberCluster } from '../members.ts';
+import type { RenderedObject } from '../plan.ts';
+import type { ClusterLine, CopyReason, PropagationStatus } from '../propagation.ts';
+import type { WavesDecision } from '../rollout/next-waves.ts';
+import type { PropagationSpec } from '../spec.ts';
+
+/** One object of the inventory of a cluster, and what its mirror says of it. */
+export interface CopyFacts {
+  readonly entry: InventoryEntry;
+  readonly mirrored: MirroredObject;
+}
+
+/** What is known of one cluster. */
+export interface ClusterFacts {
+  readonly cluster: ClusterName;
+  /** Undefined: it is no member any more. */
+  readonly member: Pick<MemberCluster, 'phase' | 'asOfMs' | 'faults'> | undefined;
+  /** What the plan of this generation wants here. Absent: it wants nothing, and what is held goes. */
+  readonly planned?: PlannedFacts;
+  /**
+   * `waiting`: this generation has not begun here. `begun`: it has, whatever came of it. `rollingBack`, `restored`: what it did here is being taken
+   * back, or is. `leaving`: what is held goes.
+   */
+  readonly standing: 'waiting' | 'begun' | 'rollingBack' | 'restored' | 'leaving';
+  /** One for each entry of its share. */
+  readonly copies: readonly CopyFacts[];
+  /** Why it waits, or what is wrong with the first object, in the order of writes, that could not be written. Absent: nothing is. */
+  readonly trouble?: { readonly reason?: CopyReason; readonly message: string; readonly fault?: RecordedFault };
+  /** Its line in the status as it stands. */
+  readonly previous?: ClusterLine;
+}
+
+export interface PlannedFacts {
+  /** Index of its wave. */
+  readonly wave: number;
+  /** Of the workload. Absent without one. */
+  readonly replicas?: number;
+  readonly objects: readonly Pick<RenderedObject, 'key' | 'action' | 'desiredHash'>[];
+}
+
+/** What was decided for a generation. */
+export interface PlanFacts {
+  readonly digest: string;
+  readonly revision?: number;
+  /** RFC 3339. */
+  readonly scheduledAt: string;
+  readonly affinityGroup?: string;
+  readonly desired?: number;
+  readonly placed?: number;
+  readonly unplaced: number;
+  readonly notes: PropagationStatus['notes'];
+}
+
+/** All that a status is made from: pure data, as of `nowMs`. */
+export interface PropagationFacts {
+  /** `metadata.generation`. */
+  readonly generation: number;
+  readonly spec: Pick<PropagationSpec, 'rollout' | 'completion' | 'suspend'>;
+  readonly previous: PropagationStatus;
+  /** Of this generation. Absent: there is none yet, or it was refused. */
+  readonly plan?: PlanFacts;
+  /** Why this generation cannot be planned or was not accepted: what was expected and what came, with paths; no values of manifests. */
+  readonly refused?: { readonly stage: 'Accepted' | 'Planned'; readonly message: string; readonly notes?: PropagationStatus['notes'] };
+  /** Somebody must confirm or change something first. */
+  readonly held?: { readonly reason: 'PruneHeld' | 'PlanStale'; readonly message: string };
+  /** In any order. */
+  readonly clusters: readonly ClusterFacts[];
+  /** Absent without a plan. */
+  readonly waves?: WavesDecision;
+  /** It is being deleted. */
+  readonly isDeleting: boolean;
+  /** Somebody asked for a pause. */
+  readonly isPaused: boolean;
+  /** A breach with `onFailure: Rollback`: what was done is being taken back, or is. */
+  readonly rollback?: 'running' | 'done';
+  /** Milliseconds of the epoch. */
+  readonly nowMs: number;
+}

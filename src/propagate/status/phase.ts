@@ -1,0 +1,21 @@
+import type { ClusterLine, CopyPhase, PropagationPhase } from '../propagation.ts';
+import type { PropagationFacts } from './facts.ts';
+
+const rollingPhases: readonly CopyPhase[] = ['Waiting', 'Applying', 'Progressing', 'Soaking', 'Draining', 'Deleting'];
+const degradedPhases: readonly CopyPhase[] = ['Failed', 'Denied', 'Unknown'];
+
+/** What a Propagation is in: the first that holds (propagation.md 2.2). A suspended cluster waits for somebody, and keeps it from nothing. */
+export function phaseOf(facts: PropagationFacts, lines: readonly ClusterLine[]): PropagationPhase {
+  const { spec, plan, refused, rollback, held, isDeleting, isPaused, waves } = facts;
+  const isAny = (phases: readonly CopyPhase[]) => lines.some(({ phase, reason }) => phases.includes(phase) && reason !== 'Suspended');
+  if (isDeleting) return 'Deleting';
+  if (spec.suspend.all || (spec.suspend.scheduling && plan === undefined)) return 'Suspended';
+  if (plan === undefined && refused === undefined) return 'Planning';
+  if (rollback === 'running' || isAny(['RollingBack'])) return 'RollingBack';
+  if (refused !== undefined || rollback === 'done') return 'Failed';
+  if (held !== undefined || lines.some(({ reason }) => reason === 'PruneHeld' || reason === 'SurgeHeld')) return 'Held';
+  if (isPaused || waves?.breach?.action === 'Pause') return 'Paused';
+  if (isAny(rollingPhases)) return 'Rolling';
+  const isSick = lines.some(({ phase, health }) => degradedPhases.includes(phase) || health === 'Unhealthy');
+  return isSick || (plan?.unplaced ?? 0) > 0 ? 'Degraded' : 'Settled';
+}
