@@ -1,7 +1,6 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as inRealTime } from 'node:timers/promises';
 import type { Flags } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { Json } from '../../src/core/json.ts';
@@ -13,6 +12,7 @@ import type { SimCluster, SimClusterOptions } from '../../src/sim/sim-cluster.ts
 import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
 import { type LiveStream, openStream, type Transport, type Variables } from './live-socket.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
+import { pass, pumped, until } from './pumped-clock.ts';
 import { seededRandom } from './seeded-random.ts';
 
 /** What a list field answers, as far as tests read it. */
@@ -63,12 +63,6 @@ export interface TestGatewayOptions {
   /** Resolve as soon as it listens, ready or not. */
   readonly waitFor?: 'ready' | 'listening';
 }
-
-/** After so long a wait a test may look once per second only. */
-const longWaitMs = 46_000;
-
-/** So much of the gateway's time passes per step, and so much of the machine's: sockets are as fast as ever, so time may not fly. */
-const step = { virtualMs: 100, realMs: 4 } as const;
 
 /**
  * Starts a gateway over one embedded cluster per name, holding these objects (definitions among them are defined first). Resolves when it is ready.
@@ -168,38 +162,10 @@ function testGatewayOf({ running, clock, cluster, stack }: Parts): Omit<TestGate
     },
     subscribe: (query, variables = {}, transport = 'websocket') =>
       pumped(clock, openStream(transport, running.gateway.url, { query, variables })),
-    async pass(ms) {
-      for (let left = ms; left > 0; left -= step.virtualMs) await tick(clock, Math.min(left, step.virtualMs));
-    },
-    async until(isSo, withinMs = 60_000) {
-      const startMs = clock.monotonic();
-      while (!(await isSo())) {
-        const waitedMs = clock.monotonic() - startMs;
-        if (waitedMs > withinMs) throw new Error(`expected it to become so within ${withinMs} ms: ${isSo}`);
-        // What takes long is asked for less often: each question costs a request.
-        for (let ticks = waitedMs < longWaitMs ? 1 : 10; ticks > 0; ticks--) await tick(clock, step.virtualMs);
-      }
-    },
+    pass: (ms) => pass(clock, ms),
+    until: (isSo, withinMs) => until(clock, isSo, withinMs),
     async [Symbol.asyncDispose]() {
       await pumped(clock, stack.disposeAsync());
     },
   };
-}
-
-async function tick(clock: ManualClock, ms: number): Promise<void> {
-  await clock.advance(ms);
-  await inRealTime(step.realMs);
-}
-
-/** What the promise gives, with time going on until it does. */
-async function pumped<T>(clock: ManualClock, promise: Promise<T>): Promise<T> {
-  let isSettled = false;
-  const settled = promise.finally(() => {
-    isSettled = true;
-  });
-  settled.catch(() => undefined);
-  // The first turns are for what needs no time: most of what is asked.
-  for (let turn = 0; turn < 25 && !isSettled; turn++) await inRealTime(1);
-  while (!isSettled) await tick(clock, step.virtualMs);
-  return settled;
 }
