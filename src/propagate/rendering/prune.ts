@@ -15,27 +15,32 @@ export interface PruneOptions {
  * The rules of a kind hold for its own group. An object without `apiVersion`, as an item of a list, counts as of that group.
  */
 export function prune<T extends JsonObject>(object: T, { removeJobTtl = true }: PruneOptions = {}): T {
-  const common = withoutAll(object, filledInEverywhere);
+  const common = withoutValueAt(withoutServed(object), ['metadata', 'finalizers']);
   const { kind } = object;
   const rule = typeof kind === 'string' ? rules.get(kind) : undefined;
   if (rule === undefined || (typeof object.apiVersion === 'string' && groupOf(object.apiVersion) !== rule.group)) return common;
   return rule.prune(common, { removeJobTtl });
 }
 
-const filledInMetadata = [
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'generation',
-  'managedFields',
-  'resourceVersion',
-  'selfLink',
-  'uid',
-  'ownerReferences',
-  'finalizers',
-];
+/** The object without its status and what of its metadata is true in one cluster alone; `finalizers` stay. Nothing is changed in place. */
+export function withoutServed<T extends JsonObject>(object: T): T {
+  return withoutAll(object, servedPaths);
+}
 
-const filledInEverywhere: readonly (readonly string[])[] = [['status'], ...filledInMetadata.map((key) => ['metadata', key])];
+const servedPaths: readonly (readonly string[])[] = [
+  ['status'],
+  ...[
+    'creationTimestamp',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+    'generation',
+    'managedFields',
+    'resourceVersion',
+    'selfLink',
+    'uid',
+    'ownerReferences',
+  ].map((key) => ['metadata', key]),
+];
 
 interface KindRule {
   readonly group: string;

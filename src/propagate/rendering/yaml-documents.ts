@@ -14,6 +14,9 @@ export const maxManifestBytes = 3 * 1024 * 1024;
 export const maxDocuments = 1_000;
 export const maxDepth = 200;
 
+/** Most words, marks and line breaks in one document: about a second of reading, and more than any object that etcd takes has. */
+const maxLexemes = 400_000;
+
 /**
  * The documents of a text as kubectl reads them (trust.md 8), in order; empty ones (nothing, comments, null) are left out.
  *
@@ -90,8 +93,15 @@ function readSource(source: string): Json {
 function tokensOf(source: string): readonly CST.Token[] {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
+  let lexemes = 0;
   for (const lexeme of new Lexer().lex(source)) {
-    tokens.push(...parser.next(lexeme));
+    lexemes += 1;
+    if (lexemes > maxLexemes)
+      throw new YamlRefusal(`expected at most ${maxLexemes} words and marks in a document, got more`, parser.offset);
+    for (const token of parser.next(lexeme)) {
+      if (token.type === 'directive') throw new YamlRefusal('expected no directive', token.offset);
+      tokens.push(token);
+    }
     if (parser.stack.length > maxDepth) throw new YamlRefusal(`expected at most ${maxDepth} levels, got more`, parser.offset);
   }
   tokens.push(...parser.end());

@@ -79,6 +79,8 @@ const scalarTags: ReadonlySet<string> = new Set(['int', 'float', 'bool', 'null']
 function readScalar(scalar: Scalar, reading: Reading): Json {
   const text = typeof scalar.value === 'string' ? scalar.value : (scalar.source ?? '');
   reading.characters += text.length;
+  // An escape can make what no UTF-8 can say.
+  if (!text.isWellFormed()) throw new YamlRefusal('expected text of Unicode', offsetOf(scalar));
   const { tag } = scalar;
   if (tag === undefined && scalar.type !== 'PLAIN') return text;
   // `!` says that it is a text, whatever it looks like.
