@@ -1,32 +1,35 @@
 import { isJsonObject, type Json } from '../core/json.ts';
 import { answerJson, answerRefusal, type ResourceContext } from './answer-context.ts';
 import { isRefusal, noSuchMethod } from './api-status.ts';
+import { callerOf } from './caller.ts';
 import type { SimVerb } from './sim-cluster.ts';
 import { readObject } from './write-request.ts';
-
-const user = { username: 'admin', uid: 'admin', groups: ['system:masters', 'system:authenticated'] };
 
 /** Answers what may only be created and is never kept: reviews of who somebody is, and of what they may do. */
 export async function answerReview(context: ResourceContext): Promise<void> {
   const { kind } = context.asked.storage;
-  const object = await readObject(context);
-  if (isRefusal(object)) return answerRefusal(context, object);
+  const read = await readObject(context);
+  if (isRefusal(read)) return answerRefusal(context, read);
   const start = { kind: kind.kind, apiVersion: 'authorization.k8s.io/v1', metadata: {} };
   if (kind.kind === 'SelfSubjectReview') {
-    return answerJson(context, 201, JSON.stringify({ ...start, apiVersion: 'authentication.k8s.io/v1', status: { userInfo: user } }));
+    return answerJson(
+      context,
+      201,
+      JSON.stringify({ ...start, apiVersion: 'authentication.k8s.io/v1', status: { userInfo: callerOf(context) } }),
+    );
   }
   if (kind.kind !== 'SelfSubjectAccessReview') return answerRefusal(context, noSuchMethod);
-  const spec = isJsonObject(object.spec) ? object.spec : {};
+  const spec = isJsonObject(read.object.spec) ? read.object.spec : {};
   const status = isAllowed(context, spec.resourceAttributes) ? { allowed: true } : { allowed: false };
   answerJson(context, 201, JSON.stringify({ ...start, spec, status }));
 }
 
 /** What is no resource, everybody may. */
-function isAllowed({ server }: ResourceContext, attributes: Json | undefined): boolean {
+function isAllowed({ server, request }: ResourceContext, attributes: Json | undefined): boolean {
   if (!isJsonObject(attributes)) return true;
   const text = (key: string) => (typeof attributes[key] === 'string' ? attributes[key] : '');
   const [group, resource, namespace] = [text('group'), text('resource'), text('namespace')];
   const kind = server.state.storage(group, resource)?.kind.kind;
   const asked = { verb: text('verb') as SimVerb, group, resource, ...(namespace === '' ? {} : { namespace }) };
-  return !server.behaviour.isForbidden(asked, kind);
+  return !server.behaviour.isForbidden(request.user ?? '', asked, kind);
 }

@@ -6,6 +6,7 @@ import type { ContainerLogs } from './container-logs.ts';
 import type { Outlet } from './outlet.ts';
 import type { ServedRequest } from './request-log.ts';
 import type { OpenStream } from './watch-stream.ts';
+import type { WriteLog } from './write-log.ts';
 
 /** One cluster, for those who answer its requests. */
 export interface SimServer {
@@ -13,6 +14,7 @@ export interface SimServer {
   readonly behaviour: Behaviour;
   readonly watches: Set<OpenStream>;
   readonly logs: ContainerLogs;
+  readonly writes: WriteLog;
   /** Containers say something by themselves. */
   readonly talkative: boolean;
   readonly bookmarkSeconds: number;

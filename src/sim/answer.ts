@@ -4,10 +4,14 @@ import { answerDelete, answerDeleteCollection } from './answer-delete.ts';
 import { answerDiscovery, answerUnknown, answerVersion, unavailable } from './answer-discovery.ts';
 import { answerList } from './answer-list.ts';
 import { answerLog } from './answer-log.ts';
+import { answerObject } from './answer-object.ts';
+import { answerPatch } from './answer-patch.ts';
+import { answerGetScale, answerUpdateScale } from './answer-scale.ts';
 import { answerWatch } from './answer-watch.ts';
-import { answerCreate, answerObject, answerUpdate } from './answer-write.ts';
+import { answerCreate, answerUpdate } from './answer-write.ts';
 import {
   forbidden,
+  isRefusal,
   noSuchMethod,
   noSuchResource,
   notFound,
@@ -16,8 +20,8 @@ import {
   refusal,
   statusOf,
   tooLarge,
-  unauthorized,
 } from './api-status.ts';
+import { callerOf } from './caller.ts';
 import type { SimAnswer } from './misbehaviours.ts';
 import type { RequestedResource } from './sim-cluster.ts';
 import { keyOf } from './stored-object.ts';
@@ -65,13 +69,11 @@ async function answerAsked(context: AnswerContext): Promise<void> {
 async function answerResource(context: ResourceContext): Promise<void> {
   const { storage, resource } = context.asked;
   const { verbs, source } = storage.kind;
-  if (resource.verb === 'patch' && verbs.includes('patch')) {
-    return answerRefusal(context, { ...refusal(415, '415: Unsupported Media Type'), details: {} });
-  }
   if (verbs.length === 1 && verbs[0] === 'create' && source === 'builtIn' && resource.verb === 'create') return answerReview(context);
   if (resource.verb !== 'watch' && !verbs.includes(resource.verb)) return answerRefusal(context, noSuchMethod);
   switch (resource.verb) {
     case 'get':
+      if (resource.subresource === 'scale') return answerGetScale(context);
       return resource.subresource === 'log' ? answerLog(context) : answerGet(context);
     case 'list':
       return answerList(context);
@@ -80,13 +82,13 @@ async function answerResource(context: ResourceContext): Promise<void> {
     case 'create':
       return answerCreate(context);
     case 'update':
-      return answerUpdate(context);
+      return resource.subresource === 'scale' ? answerUpdateScale(context) : answerUpdate(context);
     case 'delete':
       return answerDelete(context);
     case 'deletecollection':
       return answerDeleteCollection(context);
     case 'patch':
-      return answerRefusal(context, noSuchMethod);
+      return answerPatch(context);
     default:
       resource.verb satisfies never;
   }
@@ -102,21 +104,24 @@ async function answerGet(context: ResourceContext): Promise<void> {
   const name = resource.name ?? '';
   const stored = storage.get(keyOf(resource.namespace ?? '', name));
   if (stored === undefined) answerRefusal(context, notFound(storage.kind, name));
-  else answerObject(context, 200, stored);
+  else answerObject(context, stored);
 }
 
 /** 401 for a token that is not the cluster's; 403 for nobody, and for what is forbidden. */
-function refuseCaller({ server, asked, request, facts }: AnswerContext): Refusal | undefined {
-  const { authorization } = request.headers;
-  if (authorization === undefined && (asked.type === 'version' || asked.type === 'health')) return undefined;
-  if (authorization !== undefined && authorization !== `Bearer ${server.token}`) return unauthorized;
-  const user = authorization === undefined ? 'system:anonymous' : 'admin';
+function refuseCaller(context: AnswerContext): Refusal | undefined {
+  const { server, asked, request, facts } = context;
+  const caller = callerOf(context);
+  if (isRefusal(caller)) return caller;
+  const user = caller.username;
+  const isNobody = request.headers.authorization === undefined;
+  request.user = user;
+  if (isNobody && (asked.type === 'version' || asked.type === 'health')) return undefined;
   if (asked.type !== 'resource') {
-    if (authorization !== undefined) return undefined;
+    if (!isNobody) return undefined;
     return { ...refusal(403, `forbidden: User "${user}" cannot get path "${facts.path}"`), details: {} };
   }
   const { resource, storage } = asked;
-  if (authorization !== undefined && !server.behaviour.isForbidden(resource, storage.kind.kind)) return undefined;
+  if (!isNobody && !server.behaviour.isForbidden(user, resource, storage.kind.kind)) return undefined;
   const where = resource.namespace === undefined ? 'at the cluster scope' : `in the namespace "${resource.namespace}"`;
   const what = `User "${user}" cannot ${resource.verb} resource "${qualifiedOf(resource)}" in API group "${resource.group}" ${where}`;
   return forbidden(storage.kind, what, resource.name);

@@ -80,7 +80,9 @@ function readResource(
   if (kind.namespaced ? namespace === undefined && name !== undefined : namespace !== undefined) return methodOnly(kind, method, name);
   const isLog = subresource === 'log' && kind.group === '' && kind.resource === 'pods';
   if (isLog && method !== 'GET') return { type: 'methodNotAllowed' };
-  if (subresource !== undefined && !isLog && !(subresource === 'status' && kind.hasStatus)) return undefined;
+  const isPart = (subresource === 'status' && kind.hasStatus) || (subresource === 'scale' && kind.scale !== undefined);
+  if (subresource !== undefined && !isLog && !isPart) return undefined;
+  if (isPart && (method === 'DELETE' || method === 'POST')) return { type: 'methodNotAllowed' };
   const verb = verbOf(method, { named: name !== undefined, watch: watched || isTrue(query.get('watch')) });
   // DELETE and POST over all namespaces have no path of their own.
   const nowhere = kind.namespaced && namespace === undefined && (verb === 'create' || verb === 'deletecollection');

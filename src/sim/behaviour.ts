@@ -1,13 +1,16 @@
 import type { RequestFacts } from './asked.ts';
-import type { SimAnswer, SimProhibition, StatusError, StreamingFault } from './misbehaviours.ts';
+import type { SimAnswer, SimProhibition, StatusError, StreamingFault, WriteRefusal } from './misbehaviours.ts';
 import { RuleSet } from './rule-set.ts';
-import type { RequestedResource } from './sim-cluster.ts';
+import type { RequestedResource, SimVerb } from './sim-cluster.ts';
 
 /** How the next event of a watch, or the next compressed list, is cut. */
 export interface Cut {
   readonly where: 'line' | 'character' | 'gzip';
   readonly end: 'reset' | 'clean';
 }
+
+/** What somebody wants to do. */
+export type DesiredAction = Omit<RequestedResource, 'version' | 'verb'> & { readonly verb: SimVerb | 'impersonate' };
 
 /** All misbehaviours in force. Whoever answers a request asks here what is wrong with it. */
 export class Behaviour {
@@ -25,6 +28,7 @@ export class Behaviour {
   readonly cuts = new RuleSet<Cut>();
   readonly streaming = new RuleSet<StreamingFault>();
   readonly unwatchable = new RuleSet<true>();
+  readonly refusals = new RuleSet<WriteRefusal>();
   readonly #prohibitions = new Set<SimProhibition>();
   readonly #brokenGroups = new Map<symbol, string>();
   readonly #outlets = new Set<() => void>();
@@ -34,15 +38,17 @@ export class Behaviour {
     return { [Symbol.dispose]: () => void this.#prohibitions.delete(prohibition) };
   }
 
-  /** True if nobody may do this. A request over all namespaces needs the right in all of them. */
-  isForbidden(resource: Omit<RequestedResource, 'version'>, kind: string | undefined): boolean {
+  /** True if the user may not do this. A request over all namespaces needs the right in all of them. */
+  isForbidden(user: string, resource: DesiredAction, kind: string | undefined): boolean {
     return [...this.#prohibitions].some((prohibition) => {
-      const { group, kind: wanted, resource: plural, verbs, namespaces, exceptNamespaces } = prohibition;
+      const { group, kind: wanted, resource: plural, verbs, users, namespaces, exceptNamespaces } = prohibition;
       const concerns =
+        (users === undefined || users.includes(user)) &&
         (group === undefined || group === resource.group) &&
         (wanted === undefined || wanted === kind) &&
         (plural === undefined || plural === (resource.subresource === 'log' ? 'pods/log' : resource.resource)) &&
-        (verbs === undefined || verbs.includes(resource.verb));
+        // Who may do nothing may still be somebody else, unless that is what is forbidden.
+        (verbs === undefined ? resource.verb !== 'impersonate' : verbs.includes(resource.verb));
       if (!concerns) return false;
       const { namespace } = resource;
       if (namespaces !== undefined) return namespace !== undefined && namespaces.includes(namespace);

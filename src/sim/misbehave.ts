@@ -64,6 +64,7 @@ export function misbehave(server: SimServer, door: Door): WireMisbehaviours {
     },
     breakGroup: (group) => behaviour.breakGroup(group),
     unwatchable: (scope) => behaviour.unwatchable.add(true, scope),
+    refuseWrites: (refusal, { times, ...scope } = {}) => behaviour.refusals.add(refusal, scope, times),
     redirect: (location, scope = {}) => behaviour.redirects.add(location, scope),
   };
 }

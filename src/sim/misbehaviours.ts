@@ -32,12 +32,25 @@ export interface SimProhibition {
   readonly kind?: string;
   readonly resource?: string;
   /** Absent: every verb. */
-  readonly verbs?: readonly SimVerb[];
+  readonly verbs?: readonly (SimVerb | 'impersonate')[];
+  /** Only for these users: those of the token (`admin`) or impersonated. Absent: for everybody. */
+  readonly users?: readonly string[];
   /** Only in these. */
   readonly namespaces?: readonly string[];
   /** Everywhere but in these: a request over all namespaces is refused too. */
   readonly exceptNamespaces?: readonly string[];
 }
+
+/** Why a write is refused in admission. */
+export type WriteRefusal =
+  /** 403 Forbidden, `exceeded quota`. */
+  | { readonly type: 'quota'; readonly quota?: string }
+  /** 422 Invalid, with that cause: `spec.replicas`. */
+  | { readonly type: 'invalid'; readonly field: string; readonly message?: string }
+  /** 500 InternalError: a webhook that must be asked did not answer in time. */
+  | { readonly type: 'webhookTimeout'; readonly webhook?: string }
+  /** 403 Forbidden: a webhook, or an admission policy, denied it. */
+  | { readonly type: 'denied'; readonly webhook?: string; readonly message?: string };
 
 /** What is wrong with WatchList (`sendInitialEvents`). */
 export type StreamingFault =
@@ -125,6 +138,11 @@ export interface Misbehaviours {
   emit(event: string | Uint8Array | { readonly type: string; readonly object: unknown }, scope?: SimScope): number;
   /** 403, and SelfSubjectAccessReviews that say so. */
   forbid(prohibition: SimProhibition): Disposable;
+  /**
+   * Refuses creations and updates as admission does: the request was understood, the caller may, nothing is kept. Dry runs are refused too.
+   * `times`: how many, all by default. Deletions are not asked.
+   */
+  refuseWrites(refusal: WriteRefusal, scope?: SimScope & { readonly times?: number }): Disposable;
   /** A new token: who comes with the old one gets 401. Open watches stay, as they do in a real cluster. */
   rotateToken(token?: string): string;
   streaming(fault: StreamingFault, scope?: SimScope): Disposable;

@@ -8,6 +8,7 @@ export interface ServedRequest extends SimRequest {
   status?: number;
   endedMs?: number;
   resource?: RequestedResource;
+  user?: string;
 }
 
 /** The latest requests that are kept. */

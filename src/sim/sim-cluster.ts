@@ -48,11 +48,49 @@ export interface SimRequest {
   readonly status?: number;
   /** When the answer, a watch included, was over, however it ended. */
   readonly endedMs?: number;
+  /** Who asks: the user impersonated, else the one of the token. Absent for a token that is nobody's. */
+  readonly user?: string;
   /** What the request asks in Kubernetes' terms. Absent for `/version`, discovery and what is no path of the API. */
   readonly resource?: RequestedResource;
 }
 
 export type SimVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+
+/** One write over the network that was done; a dry run that would have been, too. */
+export interface SimWrite {
+  /** 1, 2, 3, … in the order in which the cluster did them. */
+  readonly seq: number;
+  /** The clock's monotonic milliseconds. */
+  readonly atMs: number;
+  /** Of each object of a collection `deletecollection`. */
+  readonly verb: 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+  readonly patch?: 'apply' | 'json' | 'merge';
+  readonly group: string;
+  readonly kind: string;
+  /** Absent for a cluster-scoped kind. */
+  readonly namespace?: string;
+  readonly name: string;
+  readonly subresource?: string;
+  readonly path: string;
+  /** The field manager. */
+  readonly manager: string;
+  readonly isForced: boolean;
+  readonly isDry: boolean;
+  /** Who wrote: the user impersonated, else the one of the token. */
+  readonly user: string;
+  /** What the write insisted on: in a DELETE's preconditions, in the metadata of all others. */
+  readonly preconditions: { readonly uid?: string; readonly resourceVersion?: string };
+  /** `marked`: deleted, and waiting for finalizers. */
+  readonly result: 'created' | 'changed' | 'unchanged' | 'deleted' | 'marked';
+  /** The object after it; of one deleted its last state. It is parsed when first read. */
+  readonly object: KubernetesObject;
+}
+
+/** What becomes of the answer to a write that was done: `lost`, the stream is reset before a byte of it. */
+export type WriteAftermath = 'answered' | 'lost';
+
+/** Told of a write before it is answered. Until what it gives resolves, it is not. */
+export type WriteHook = (write: SimWrite) => WriteAftermath | undefined | Promise<WriteAftermath | undefined>;
 
 export interface RequestedResource {
   readonly verb: SimVerb;
@@ -113,7 +151,11 @@ export type FillTemplate = JsonObject | ((index: number) => JsonObject);
  *
  * The methods below are the cluster itself: they ask no rights, answer at once, and whoever watches sees what they do.
  * Objects that go in are printed; those that come out are parsed anew, whole: with kind, apiVersion and managedFields.
- * Admission is left out: no validation against a schema, no defaults, no pruning.
+ *
+ * What is written over the network is admitted as a server does it, as far as clients like Muster can tell: fields that no schema names are
+ * dropped or refused, values of the wrong type are refused, so are changes of fields that cannot change, custom resources are defaulted and
+ * held to their schema. Left out are the defaults of built-in kinds, most of their validation, CEL rules, and strategic merge patches (415).
+ * The methods below admit everything.
  */
 export interface SimCluster extends Misbehaviours, AsyncDisposable {
   readonly name: string;
@@ -166,6 +208,13 @@ export interface SimCluster extends Misbehaviours, AsyncDisposable {
   /** Every request since the start, the oldest first; the latest 100,000 are kept. */
   readonly requests: readonly SimRequest[];
   openWatches(): readonly OpenWatch[];
+  /** Every write over the network since the start that was done, dry runs too, the oldest first; the latest 100,000 are kept. */
+  writes(): readonly SimWrite[];
+  /**
+   * Tells each write over the network that is done from now on, but for dry runs, before it is answered; nobody else waits meanwhile. Several
+   * hooks: all at once, and `lost` if one of them says so. Ends with the disposable; answers that are held are then still held.
+   */
+  onWrite(hook: WriteHook): Disposable;
   /** Connections that are open now. */
   connections(): number;
   /** Ends it: all connections are destroyed, the port is free. */

@@ -13,6 +13,7 @@ import { createRequestHandler } from './request-handler.ts';
 import { RequestLog } from './request-log.ts';
 import type { SimCluster, SimClusterOptions } from './sim-cluster.ts';
 import { upset } from './upset.ts';
+import { WriteLog } from './write-log.ts';
 
 const firstNamespaces = ['kube-system', 'default', 'kube-node-lease', 'kube-public'];
 
@@ -29,7 +30,7 @@ export async function startSimCluster(options: SimClusterOptions): Promise<SimCl
   const certificate = await createCertificate();
   const server: SimServer = {
     ...{ state, behaviour: new Behaviour(), watches: new Set(), bookmarkSeconds },
-    ...{ logs: new ContainerLogs(clock), talkative },
+    ...{ logs: new ContainerLogs(clock), talkative, writes: new WriteLog() },
     ...{ gitVersion: gitVersionOf(version), token: randomUUID(), tokensExpiredAt: -1 },
     get host() {
       return door.host;
@@ -70,6 +71,8 @@ export async function startSimCluster(options: SimClusterOptions): Promise<SimCl
     },
     openWatches: () => [...server.watches].map(({ asked, request }) => ({ ...asked.resource, request })),
     connections: () => door.connections,
+    writes: () => server.writes.all,
+    onWrite: (hook) => server.writes.onWrite(hook),
     ...admin,
     ...misbehave(server, door),
     ...upset(server, door, reversion),

@@ -3,10 +3,23 @@ import { apiVersionOf } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { ResourceContext } from './answer-context.ts';
 import { invalid, isRefusal, type Refusal, refusal } from './api-status.ts';
+import { decodedObject } from './decode-object.ts';
+import type { Propagation } from './deletion.ts';
+import { typeOfKind } from './kind-types.ts';
 import { isJsonType, unreadableBody } from './media-type.ts';
+import type { SimWrite } from './sim-cluster.ts';
+import { type FieldValidation, isDry, unsupported } from './write-options.ts';
 
-/** The object of a request's body: of the kind and version of the path, in its namespace, not yet named. */
-export async function readObject(context: ResourceContext): Promise<KubernetesObject | Refusal> {
+/** An object as it was sent, and what is remarked about it. */
+export interface ReadObject {
+  readonly object: KubernetesObject;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * The object of a request's body: of the kind and version of the path, in its namespace, not yet named, with nothing in it that no schema names.
+ */
+export async function readObject(context: ResourceContext, fieldValidation: FieldValidation = 'Ignore'): Promise<ReadObject | Refusal> {
   const { kind } = context.asked.storage;
   const body = await readBody(context);
   if (isRefusal(body)) return body;
@@ -18,11 +31,20 @@ export async function readObject(context: ResourceContext): Promise<KubernetesOb
     return refusal(400, 'the namespace of the provided object does not match the namespace sent on the request');
   }
   const placed = kind.namespaced ? { ...metadata, namespace } : metadata;
-  return { ...body, metadata: withoutUndefined(placed) } as KubernetesObject;
+  const { version } = context.asked.resource;
+  const decoding = { kind: kind.kind, version, type: typeOfKind(kind, version), isCustom: kind.source === 'custom' };
+  const decoded = decodedObject({ ...body, metadata: withoutUndefined(placed) }, { ...decoding, fieldValidation, from: 'body' });
+  return isRefusal(decoded) ? decoded : { object: decoded.object as KubernetesObject, warnings: decoded.warnings };
+}
+
+/** What of an object's metadata a write insists on. */
+export function preconditionsOf({ metadata }: Pick<KubernetesObject, 'metadata'>): SimWrite['preconditions'] {
+  const { uid, resourceVersion } = metadata;
+  return { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
 }
 
 /** The body as a JSON object. */
-async function readBody({ request, body, asked }: ResourceContext): Promise<JsonObject | Refusal> {
+export async function readBody({ request, body, asked }: ResourceContext): Promise<JsonObject | Refusal> {
   if (!isJsonType(request.headers['content-type'])) return unreadableBody;
   const text = await body();
   if (text === undefined) return refusal(413, 'Request entity too large: limit is 3145728');
@@ -54,11 +76,14 @@ function refuseIdentity({ asked }: ResourceContext, { kind, apiVersion, metadata
   return invalid({ kind: String(kind), group: wanted.group, name }, [cause]);
 }
 
+const propagations: readonly Propagation[] = ['Foreground', 'Background', 'Orphan'];
+
 /** What a DELETE asks for, in its body or its query. */
 export interface DeleteRequest {
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
-  readonly propagation: string;
+  /** Absent: as the kind has it. */
+  readonly propagation: Propagation | undefined;
   readonly isDry: boolean;
 }
 
@@ -67,22 +92,18 @@ export async function readDeleteRequest(context: ResourceContext): Promise<Delet
   const body = text === undefined || text.trim() === '' ? {} : await readBody(context);
   if (isRefusal(body)) return body;
   const preconditions = isJsonObject(body.preconditions) ? body.preconditions : {};
+  const given = textOf(body.propagationPolicy) ?? context.query.get('propagationPolicy') ?? undefined;
+  const propagation = propagations.find((one) => one === given);
+  if (given !== undefined && propagation === undefined) {
+    const cause = unsupported('propagationPolicy', JSON.stringify(given), [...propagations, 'nil']);
+    return invalid({ kind: 'DeleteOptions', group: 'meta.k8s.io', name: '' }, [cause]);
+  }
   return {
     uid: textOf(preconditions.uid),
     resourceVersion: textOf(preconditions.resourceVersion),
-    propagation: textOf(body.propagationPolicy) ?? context.query.get('propagationPolicy') ?? 'Background',
+    propagation,
     isDry: isDry(context) || Array.isArray(body.dryRun),
   };
-}
-
-/** True if nothing of the request is to be kept. */
-export function isDry({ query }: ResourceContext): boolean {
-  return query.get('dryRun') === 'All';
-}
-
-/** The field manager: as asked, else the first word of the User-Agent. */
-export function managerOf({ query, request }: ResourceContext): string {
-  return query.get('fieldManager') ?? (request.headers['user-agent'] ?? 'unknown').split('/')[0] ?? 'unknown';
 }
 
 function textOf(value: Json | undefined): string | undefined {
