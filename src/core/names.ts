@@ -41,5 +41,5 @@ const notASegment = /^\.{0,2}$|[/%]|\p{Cc}/u;
 
 /** True if the text can be the name of an object or a namespace, as far as its path goes: 1 to 253 characters, one segment. */
 export function isPathSegment(text: string): boolean {
-  return text.length <= 253 && !notASegment.test(text);
+  return text.length <= 253 && text.isWellFormed() && !notASegment.test(text);
 }

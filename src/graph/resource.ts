@@ -1,12 +1,12 @@
 import { apiVersionOf } from '../core/kinds.ts';
 import { idOfObject } from '../core/object-ids.ts';
+import { printYaml } from '../core/print-yaml.ts';
 import { numberOfQuantity, parseQuantity } from '../core/quantities.ts';
 import { manifestOf } from '../load/manifest.ts';
 import type { Row } from '../load/reads.ts';
 import { yamlCost } from './budget.ts';
 import { asServed, type GraphBuilder } from './builder.ts';
 import type { GraphContext } from './context.ts';
-import { printYaml } from './yaml.ts';
 
 /** Adds `Resource`, `ObjectMeta`, `OwnerReference` and `ResourceList`. */
 export function addResource(builder: GraphBuilder): void {

@@ -1,6 +1,6 @@
 import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import { keyOfKind } from '../core/kinds.ts';
-import { isSecret } from '../load/manifest.ts';
+import { isSecret } from '../core/redaction.ts';
 import type { Found, Listed, Row } from '../load/reads.ts';
 import type { ModelKind } from '../model/model.ts';
 import { charged, maxObjects } from './budget.ts';

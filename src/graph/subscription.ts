@@ -1,5 +1,5 @@
 import { keyOfKind } from '../core/kinds.ts';
-import { isSecret } from '../load/manifest.ts';
+import { isSecret } from '../core/redaction.ts';
 import type { ChangesMessage } from '../load/streams/streams.ts';
 import { maxObjects } from './budget.ts';
 import type { GraphBuilder } from './builder.ts';

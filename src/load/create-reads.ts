@@ -4,6 +4,7 @@ import { keyOfKind, type ServedResource } from '../core/kinds.ts';
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
 import { matchesSelector, parseSelector } from '../core/selectors.ts';
+import { createSensitiveKinds } from '../core/sensitive-kinds.ts';
 import { kindByAnyName } from '../model/any-name.ts';
 import type { Model, ModelKind } from '../model/model.ts';
 import type { MirrorReader, Mirrors } from '../watch/mirrors.ts';
@@ -12,7 +13,6 @@ import { readList } from './lists.ts';
 import { createLiveReads } from './live.ts';
 import type { ClusterView, ReadContext, Reads, ServedKindView, WithinModel } from './reads.ts';
 import { createSeal } from './seal.ts';
-import { createSensitiveKinds } from './sensitive-kinds.ts';
 import { type LiveMember, readById, readSingle } from './singles.ts';
 
 export interface ReadsOptions {

@@ -1,13 +1,13 @@
 import { MusterError } from '../core/errors.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import { type LabelSelector, parseSelector } from '../core/selectors.ts';
+import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import type { Model, ModelKind } from '../model/model.ts';
 import { findPath, isMisfit, parsePath } from '../model/paths.ts';
 import { canonicalFilter } from '../store/cursor.ts';
 import { compileOrder, type Order } from '../store/order.ts';
 import { compileWhere, type Where } from '../store/where.ts';
 import type { ListArguments, WhereInput } from './reads.ts';
-import type { SensitiveKinds } from './sensitive-kinds.ts';
 
 /** The arguments of a list field, checked. */
 export interface CheckedArguments {

@@ -1,15 +1,15 @@
 import type { Fault } from '../core/faults.ts';
 import { apiVersionOf, keyOfKind } from '../core/kinds.ts';
+import { redact } from '../core/redaction.ts';
+import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import type { Model, ModelKind } from '../model/model.ts';
 import { parsePosition, printPosition } from '../store/cursor.ts';
 import { type Hit, runQuery } from '../store/query.ts';
 import type { QuerySource } from '../store/query-source.ts';
 import { type CheckedArguments, checkArguments } from './list-arguments.ts';
-import { redact } from './manifest.ts';
 import { type Ask, type Part, type PartsOptions, withParts } from './parts.ts';
 import type { ListArguments, Listed, ReadContext, Row, SyncView } from './reads.ts';
 import { foreignCursor, type Seal, type SealScope } from './seal.ts';
-import type { SensitiveKinds } from './sensitive-kinds.ts';
 
 export interface ListsOptions extends PartsOptions {
   readonly model: () => Model;

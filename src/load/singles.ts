@@ -6,15 +6,15 @@ import { keyOfKind } from '../core/kinds.ts';
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
 import { parseObjectId } from '../core/object-ids.ts';
+import { isSecret, redact } from '../core/redaction.ts';
+import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import type { MemberSettings } from '../fleet/member.ts';
 import type { Model, ModelKind } from '../model/model.ts';
 import type { ClusterState } from '../watch/mirrors.ts';
 import { singleWaitMs } from './list-arguments.ts';
 import type { LiveReads } from './live.ts';
-import { isSecret, redact } from './manifest.ts';
 import { type Ask, absenceOf, isReason, type Part, type PartsOptions, withParts } from './parts.ts';
 import type { ClusterView, Found, ObjectKey, ReadContext, ReadFrom, SyncView } from './reads.ts';
-import type { SensitiveKinds } from './sensitive-kinds.ts';
 import { createDeadline } from './waiting.ts';
 
 /** A cluster of the fleet, as far as reading live needs it. */

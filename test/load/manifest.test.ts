@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { manifestOf, redact } from '../../src/load/manifest.ts';
+import { redact } from '../../src/core/redaction.ts';
+import { manifestOf } from '../../src/load/manifest.ts';
 import type { Row } from '../../src/load/reads.ts';
-import { createSensitiveKinds } from '../../src/load/sensitive-kinds.ts';
+import { createSensitiveKinds } from '../../src/core/sensitive-kinds.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';

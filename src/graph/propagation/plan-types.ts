@@ -1,3 +1,4 @@
+import { printYaml } from '../../core/print-yaml.ts';
 import type { Note } from '../../propagate/notes.ts';
 import type { Share } from '../../propagate/placement.ts';
 import type { FieldConflict, PlannedCluster, PlannedObject, PropagationPlan } from '../../propagate/plan.ts';
@@ -7,7 +8,6 @@ import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
 import type { Changing } from '../changing.ts';
 import { clusterNamed, described, faultIn } from '../faults.ts';
 import { isoOf } from '../times.ts';
-import { printYaml } from '../yaml.ts';
 import type { IntentEnums } from './intent-enums.ts';
 
 /** A note as status and plans have it. */

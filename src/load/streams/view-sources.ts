@@ -1,12 +1,12 @@
 import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
+import type { SensitiveKinds } from '../../core/sensitive-kinds.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { Conditions } from '../../store/matching.ts';
 import type { QuerySight } from '../../store/query-source.ts';
 import type { Mirrors, MirrorsChange } from '../../watch/mirrors.ts';
 import type { ClusterViews } from '../cluster-views.ts';
 import type { ClusterView, SyncView } from '../reads.ts';
-import type { SensitiveKinds } from '../sensitive-kinds.ts';
 import type { SourceBudget } from './source-budget.ts';
 import { type Position, sourceKey, type Vector } from './stream-cursor.ts';
 import type { Part } from './stream-draft.ts';

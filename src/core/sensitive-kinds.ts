@@ -1,4 +1,4 @@
-import { type GroupKind, keyOfKind } from '../core/kinds.ts';
+import { type GroupKind, keyOfKind } from './kinds.ts';
 
 /** The kinds of which only the metadata is held, and whose values are given by one live read alone: Secrets always, and what the config names. */
 export interface SensitiveKinds {

@@ -1,4 +1,4 @@
-import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../core/json.ts';
+import { isJsonObject, isRawNumber, type Json, type JsonObject } from './json.ts';
 
 /**
  * The object as YAML that kubectl reads back to the same object: whatever YAML 1.1 or 1.2 would take for something other than text stands in

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type Json, type JsonObject, parseJsonExactly } from '../../src/core/json.ts';
-import { printYaml } from '../../src/graph/yaml.ts';
+import { printYaml } from '../../src/core/print-yaml.ts';
 
 const texts = [
   'yes',
