@@ -5,13 +5,14 @@ import { textOfKey } from '../object-key.ts';
 import type { ClusterLine, CopyPhase, CopyReason, RolloutMark } from '../propagation.ts';
 import type { RolloutState } from '../rollout/rolled-out.ts';
 import { nextMark } from '../rollout/rollout-mark.ts';
+import type { RolloutSpec } from '../spec.ts';
 import { healthOfCopy, isJob, isKept, readyOf, rolloutOfCopy } from './copy-state.ts';
 import type { ClusterFacts, CopyFacts, PropagationFacts } from './facts.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
 
 /** What of a Propagation the line of one cluster depends on. */
 export type LineContext = Pick<PropagationFacts, 'generation' | 'nowMs'> & {
-  readonly spec: Pick<PropagationFacts['spec'], 'rollout'>;
+  readonly spec?: { readonly rollout: Pick<RolloutSpec, 'soakMs' | 'deadlineMs'> } | undefined;
 };
 
 /** What a line says of the moment. */
@@ -71,7 +72,7 @@ function markOf({ standing, previous, trouble }: ClusterFacts, context: LineCont
   return nextMark({
     previous: previous?.generation === generation ? previous.rollout : undefined,
     phase: isFatal(trouble) ? 'failed' : phase,
-    deadlineMs: spec.rollout.deadlineMs,
+    deadlineMs: spec?.rollout.deadlineMs,
     nowMs,
   });
 }
@@ -114,7 +115,7 @@ function restoredStanding({ phase, message }: RolloutState): Standing {
 }
 
 function isSoaking({ since }: RolloutMark, { spec, nowMs }: LineContext): boolean {
-  return nowMs < Date.parse(since) + spec.rollout.soakMs;
+  return nowMs < Date.parse(since) + (spec?.rollout.soakMs ?? 0);
 }
 
 function isFatal(trouble: ClusterFacts['trouble']): boolean {

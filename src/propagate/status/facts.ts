@@ -58,7 +58,8 @@ export interface PlanFacts {
 export interface PropagationFacts {
   /** `metadata.generation`. */
   readonly generation: number;
-  readonly spec: Pick<PropagationSpec, 'rollout' | 'completion' | 'suspend'>;
+  /** Absent: what stands there is no spec (`refused`). */
+  readonly spec?: Pick<PropagationSpec, 'rollout' | 'completion' | 'suspend'> | undefined;
   readonly previous: PropagationStatus;
   /** Of this generation. Absent: there is none yet, or it was refused. */
   readonly plan?: PlanFacts;

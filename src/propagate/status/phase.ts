@@ -9,7 +9,7 @@ export function phaseOf(facts: PropagationFacts, lines: readonly ClusterLine[]):
   const { spec, plan, refused, rollback, held, isDeleting, isPaused, waves } = facts;
   const isAny = (phases: readonly CopyPhase[]) => lines.some(({ phase, reason }) => phases.includes(phase) && reason !== 'Suspended');
   if (isDeleting) return 'Deleting';
-  if (spec.suspend.all || (spec.suspend.scheduling && plan === undefined)) return 'Suspended';
+  if (spec?.suspend.all === true || (spec?.suspend.scheduling === true && plan === undefined)) return 'Suspended';
   if (plan === undefined && refused === undefined) return 'Planning';
   if (rollback === 'running' || isAny(['RollingBack'])) return 'RollingBack';
   if (refused !== undefined || rollback === 'done') return 'Failed';

@@ -1,0 +1,223 @@
+import { MusterError } from '../../core/errors.ts';
+import { parseDuration } from '../../core/json-values.ts';
+import { compareText } from '../../model/shapes.ts';
+import { nearestAfter, type Pace, type RolloutLine, slotOf } from './slots.ts';
+
+/** A decision group of a placement. */
+export interface GroupKey {
+  readonly groupName: string;
+  readonly groupIndex: number;
+}
+
+export interface ClusterGroup extends GroupKey {
+  readonly clusters: readonly string[];
+}
+
+/** One cluster's rollout, with its group. */
+export interface GroupedLine extends RolloutLine {
+  readonly cluster: string;
+  readonly group: GroupKey;
+  /** Milliseconds of the epoch when it is to be looked at again. */
+  readonly recheckMs?: number | undefined;
+}
+
+/** An OCM RolloutStrategy: how wide, how long, how many failures. Absent: the default of each. */
+export interface RolloutStrategy {
+  readonly type: 'All' | 'Progressive' | 'ProgressivePerGroup';
+  readonly minSuccessMs: number;
+  /** As written: `10m`, `None`. */
+  readonly progressDeadline: string;
+  readonly maxFailures: number | string;
+  readonly maxConcurrency: number | string;
+  /** They go first, as a whole each. */
+  readonly mandatoryGroups: readonly Partial<GroupKey>[];
+}
+
+export interface NextRollout {
+  /** Those that have a slot, in the order they got it. */
+  readonly rollout: readonly GroupedLine[];
+  readonly timedOut: readonly GroupedLine[];
+  /** Known ones that no group has any more, as given. */
+  readonly removed: readonly GroupedLine[];
+  readonly isBreached: boolean;
+  /** Undefined: nothing ends by itself. */
+  readonly recheckAfterMs?: number | undefined;
+}
+
+type Walked = Omit<NextRollout, 'removed'>;
+
+/** What a walk over clusters keeps to. */
+interface Walk {
+  readonly groups: readonly ClusterGroup[];
+  readonly known: readonly GroupedLine[];
+  readonly pace: Pace;
+}
+
+/**
+ * Which clusters are to be rolled out next, as Open Cluster Management decides it (propagation.md 6), its quirks included: what is known is walked by
+ * name, so that an early one still to be applied takes a slot before a late one that runs. Our own waves are `nextWaves`. Pure.
+ *
+ * @param request.existing In the order given; each cluster once.
+ * @throws {MusterError} `BAD_INPUT` for a deadline or a size that is none.
+ */
+export function nextRollout(request: {
+  readonly strategy: RolloutStrategy;
+  readonly groups: readonly ClusterGroup[];
+  readonly existing: readonly GroupedLine[];
+  readonly nowMs: number;
+}): NextRollout {
+  const { strategy, groups, existing, nowMs } = request;
+  const placed = new Set(groups.flatMap(({ clusters }) => clusters));
+  const known = existing.filter(({ cluster }) => placed.has(cluster));
+  const removed = existing.filter(({ cluster }) => !placed.has(cluster));
+  const pace = { soakMs: strategy.type === 'All' ? 0 : strategy.minSuccessMs, deadlineMs: parseTimeout(strategy.progressDeadline), nowMs };
+  return { ...walkBy(strategy, { groups, known, pace }), removed };
+}
+
+function walkBy(strategy: RolloutStrategy, walk: Walk): Walked {
+  const total = clustersOf(walk.groups).length;
+  switch (strategy.type) {
+    case 'All':
+      return walkClusters(walk, total, total);
+    case 'Progressive': {
+      const maxFailures = rolloutSize(strategy.maxFailures, total, 0);
+      const { mandatory, rest } = partition(strategy, walk);
+      const first = walkGroups(mandatory, 0);
+      if (first.rollout.length > 0 || first.timedOut.length > 0) return first;
+      const left = clustersOf(rest.groups).length;
+      return walkClusters(rest, rolloutSize(strategy.maxConcurrency, left, left), maxFailures);
+    }
+    case 'ProgressivePerGroup': {
+      const { mandatory, rest } = partition(strategy, walk);
+      const first = walkGroups(mandatory, strategy.maxFailures);
+      return first.rollout.length > 0 || first.timedOut.length > 0 ? first : walkGroups(rest, strategy.maxFailures);
+    }
+    default:
+      return strategy.type satisfies never;
+  }
+}
+
+/** Without mandatory groups the first walk has none, and gives nothing. */
+function partition({ mandatoryGroups }: RolloutStrategy, walk: Walk): { readonly mandatory: Walk; readonly rest: Walk } {
+  const keys = groupKeys(mandatoryGroups);
+  const isMandatory = (group: ClusterGroup) =>
+    keys.some(({ groupName, groupIndex }) => (groupName === '' ? group.groupIndex === groupIndex : group.groupName === groupName));
+  const chosen = walk.groups.filter(isMandatory);
+  return {
+    mandatory: { ...walk, groups: chosen, known: chosen.length === 0 ? [] : walk.known },
+    rest: { ...walk, groups: walk.groups.filter((group) => !isMandatory(group)) },
+  };
+}
+
+function walkClusters({ groups, known, pace }: Walk, size: number, maxFailures: number): Walked {
+  const rollout: GroupedLine[] = [];
+  const timedOut: GroupedLine[] = [];
+  let failures = 0;
+  const end = (): Walked => ({
+    rollout,
+    timedOut,
+    isBreached: failures > maxFailures,
+    recheckAfterMs: recheckAfterOf(rollout, pace.nowMs),
+  });
+  for (const line of [...known].sort((a, b) => compareText(a.cluster, b.cluster))) {
+    const placed = failures > maxFailures && line.phase === 'toApply' ? { line } : clusterStatus(line, pace);
+    if (placed.list === 'rollout') rollout.push(placed.line);
+    if (placed.list === 'timedOut') timedOut.push(placed.line);
+    if (isFailure(placed.line)) failures += 1;
+    if (rollout.length >= size) return end();
+  }
+  if (failures > maxFailures) return end();
+  const names = new Set(known.map(({ cluster }) => cluster));
+  for (const line of clustersOf(groups).sort((a, b) => compareText(a.cluster, b.cluster))) {
+    if (names.has(line.cluster)) continue;
+    rollout.push(line);
+    if (rollout.length >= size) break;
+  }
+  return end();
+}
+
+function walkGroups({ groups, known, pace }: Walk, maxFailures: number | string): Walked {
+  const begun = known.filter(({ phase }) => phase !== 'toApply').map((line) => clusterStatus(line, pace));
+  const rollout = begun.filter(({ list }) => list === 'rollout').map(({ line }) => line);
+  const timedOut = begun.filter(({ list }) => list === 'timedOut').map(({ line }) => line);
+  const byName = new Map(begun.map(({ line }) => [line.cluster, line]));
+  let failures = 0;
+  let isBreached = false;
+  for (const group of [...groups].sort((a, b) => a.groupIndex - b.groupIndex)) {
+    const lines = clustersOf([group]).sort((a, b) => compareText(a.cluster, b.cluster));
+    rollout.push(...lines.filter(({ cluster }) => !byName.has(cluster)));
+    const failed = lines.filter(({ cluster }) => isFailure(byName.get(cluster))).length;
+    isBreached = failed > rolloutSize(maxFailures, group.clusters.length, 0);
+    failures += failed;
+    if (rollout.length - failures > 0 || isBreached) break;
+  }
+  return { rollout, timedOut, isBreached, recheckAfterMs: recheckAfterOf(rollout, pace.nowMs) };
+}
+
+/** Where a known cluster goes: to those that have a slot, to those that timed out just now, or to neither. */
+export function clusterStatus(
+  line: GroupedLine,
+  pace: Pace,
+): { readonly list?: 'rollout' | 'timedOut' | undefined; readonly line: GroupedLine } {
+  const slot = slotOf(line, pace);
+  switch (slot.taken) {
+    case 'yes':
+      return { list: 'rollout', line: slot.recheckMs === undefined ? line : { ...line, recheckMs: slot.recheckMs } };
+    case 'timedOut':
+      return { list: 'timedOut', line: { ...line, phase: 'timedOut', recheckMs: slot.recheckMs } };
+    case 'no':
+      return { line };
+    default:
+      return slot satisfies never;
+  }
+}
+
+function isFailure(line: RolloutLine | undefined): boolean {
+  return line?.phase === 'timedOut' || line?.phase === 'failed';
+}
+
+/** How long until the nearest of their rechecks that is yet to come; undefined if none is. */
+export function recheckAfterOf(lines: readonly GroupedLine[], nowMs: number): number | undefined {
+  const nearest = nearestAfter(
+    nowMs,
+    lines.map(({ recheckMs }) => recheckMs),
+  );
+  return nearest === undefined ? undefined : nearest - nowMs;
+}
+
+/**
+ * A number of clusters: as written, or that percentage of the total, rounded up; the default where that is not within 1 and the total.
+ *
+ * @throws {MusterError} `BAD_INPUT` for text that is no percentage.
+ */
+export function rolloutSize(value: number | string, total: number, fallback: number): number {
+  const percent = typeof value === 'string' ? /^([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)%$/.exec(value)?.[1] : undefined;
+  if (typeof value === 'string' && percent === undefined) {
+    throw new MusterError('BAD_INPUT', `expected a number or a percentage such as 25%, got ${JSON.stringify(value.slice(0, 80))}`);
+  }
+  const size = typeof value === 'number' ? value : Math.ceil((Number(percent) / 100) * total);
+  return size <= 0 || size > total ? fallback : size;
+}
+
+/**
+ * Milliseconds of a deadline; undefined, no deadline, for `''` and `None`.
+ *
+ * @throws {MusterError} `BAD_INPUT` for what does not begin with digits and h, m or s, or is no duration.
+ */
+export function parseTimeout(text: string): number | undefined {
+  if (text === '' || text === 'None') return undefined;
+  const nanoseconds = /^\d+[hms]/.test(text) ? parseDuration(text) : undefined;
+  if (nanoseconds !== undefined) return Number(nanoseconds) / 1e6;
+  throw new MusterError('BAD_INPUT', `expected a duration such as 10m, or None, got ${JSON.stringify(text.slice(0, 80))}`);
+}
+
+/** By name where there is one (with index 0), else by index. */
+export function groupKeys(groups: readonly Partial<GroupKey>[]): readonly GroupKey[] {
+  return groups.map(({ groupName = '', groupIndex = 0 }) => (groupName === '' ? { groupName, groupIndex } : { groupName, groupIndex: 0 }));
+}
+
+function clustersOf(groups: readonly ClusterGroup[]): GroupedLine[] {
+  return groups.flatMap(({ groupName, groupIndex, clusters }) =>
+    clusters.map((cluster): GroupedLine => ({ cluster, group: { groupName, groupIndex }, phase: 'toApply' })),
+  );
+}

@@ -1,0 +1,98 @@
+import { isJsonObject, type JsonObject } from '../../core/json.ts';
+import { listAt, numberAt, valueAt } from '../../core/json-at.ts';
+import { compareText } from '../../model/shapes.ts';
+import type { Health } from '../inventory.ts';
+import { kindOfKey, textOfKey } from '../object-key.ts';
+import type { AggregatedStatus, ClusterLine } from '../propagation.ts';
+import type { ObjectKey } from '../spec.ts';
+import { aggregateStatus } from './aggregate.ts';
+import { collectStatus } from './collect.ts';
+import { healthOfCopy, isKept, showsWrite } from './copy-state.ts';
+import type { ClusterFacts, CopyFacts } from './facts.ts';
+import type { StatusItem } from './status-item.ts';
+
+/** One planned object in one cluster. */
+interface Target {
+  readonly line: ClusterLine;
+  /** Absent: nothing is known of it, or nothing new enough. */
+  readonly copy: CopyFacts | undefined;
+}
+
+/** In all aggregates together: a status is one object of the hub, and must stay far below what etcd takes. Those of unhealthy copies come first. */
+const mostConditions = 200;
+
+/**
+ * One status for each planned object over all its clusters, by group, kind, namespace and name. Clusters whose line is `Unknown` count as targets without
+ * figures, so `observed` is false then.
+ */
+export function aggregatesOf(
+  clusters: readonly ClusterFacts[],
+  lines: ReadonlyMap<string, ClusterLine>,
+  generation: number,
+): readonly AggregatedStatus[] {
+  const found = targetsOf(clusters, lines);
+  const share = found.length === 0 ? 0 : Math.ceil(mostConditions / found.length);
+  return found.map(({ key, targets }) => ({
+    key,
+    status: statusOf(key, targets, generation),
+    observed: targets.every(({ copy }) => copy?.mirrored.result === 'held'),
+    health: healthOf(targets),
+    conditions: conditionsOf(targets).slice(0, share),
+  }));
+}
+
+function targetsOf(clusters: readonly ClusterFacts[], lines: ReadonlyMap<string, ClusterLine>) {
+  const found = new Map<string, { readonly key: ObjectKey; readonly targets: Target[] }>();
+  for (const { cluster, planned, copies } of clusters) {
+    const line = lines.get(cluster);
+    if (planned === undefined || line === undefined) continue;
+    const held = new Map(copies.filter(({ entry }) => isKept(entry)).map((copy) => [textOfKey(copy.entry.key), copy]));
+    for (const { key, action } of planned.objects) {
+      if (action === 'DELETE' || action === 'RELEASE') continue;
+      const text = textOfKey(key);
+      const entry = found.get(text) ?? { key, targets: [] };
+      found.set(text, entry);
+      entry.targets.push({ line, copy: line.phase === 'Unknown' ? undefined : held.get(text) });
+    }
+  }
+  return [...found].sort(([a], [b]) => compareText(a, b)).map(([, entry]) => entry);
+}
+
+/** As if the template were an object of the generation `generation`, whose status is made anew each time. */
+function statusOf(key: ObjectKey, targets: readonly Target[], generation: number): JsonObject {
+  const kind = kindOfKey(key);
+  const items = targets.map(({ line, copy }): StatusItem => ({ clusterName: line.cluster, status: collectedOf(copy, generation) ?? null }));
+  const type = targets.map(({ copy }) => valueAt(objectOf(copy), 'spec', 'type')).find((found) => found !== undefined);
+  return aggregateStatus({ kind, template: { metadata: { generation }, spec: { type } }, items, semantics: 'ours' });
+}
+
+function collectedOf(copy: CopyFacts | undefined, generation: number): JsonObject | undefined {
+  const object = objectOf(copy);
+  if (copy === undefined || object === undefined) return undefined;
+  const collected = collectStatus(kindOfKey(copy.entry.key), object, () => (showsWrite(copy.entry, object) ? generation : 0));
+  if (collected.result === 'unreadable' || collected.status === undefined) return undefined;
+  // A StatefulSet's is not collected, and yet says whether its figures are about its newest spec.
+  const observedGeneration = numberAt(object, 'status', 'observedGeneration');
+  return observedGeneration === undefined ? collected.status : { ...collected.status, observedGeneration };
+}
+
+function objectOf(copy: CopyFacts | undefined) {
+  return copy?.mirrored.result === 'held' ? copy.mirrored.object : undefined;
+}
+
+function healthOf(targets: readonly Target[]): Health {
+  const healths = targets.map(({ copy }) => (copy === undefined ? 'Unknown' : healthOfCopy(copy)));
+  if (healths.includes('Unhealthy')) return 'Unhealthy';
+  return healths.includes('Unknown') ? 'Unknown' : 'Healthy';
+}
+
+/** As the clusters say them, which are not one condition and cannot be made one. */
+function conditionsOf(targets: readonly Target[]): AggregatedStatus['conditions'] {
+  const sick = targets.filter(({ line }) => line.health !== 'Healthy');
+  const well = targets.filter(({ line }) => line.health === 'Healthy');
+  return [...sick, ...well].flatMap(({ line: { cluster }, copy }) =>
+    listAt(objectOf(copy), 'status', 'conditions')
+      .filter(isJsonObject)
+      .map((condition) => ({ cluster, condition })),
+  );
+}

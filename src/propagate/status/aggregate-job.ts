@@ -1,0 +1,52 @@
+import { holdsCondition } from '../../core/conditions.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import { textAt } from '../../core/json-at.ts';
+import { type StatusItem, sortedTimes, statusesOf, sumOf } from './status-item.ts';
+
+/** Which of its final conditions a Job's status holds: the first of Complete and Failed in its list. Undefined: it has not ended. */
+export function jobEndOf(status: JsonObject): 'Complete' | 'Failed' | undefined {
+  const ends = (['Complete', 'Failed'] as const).filter((type) => holdsCondition({ status }, type));
+  if (ends.length < 2) return ends[0];
+  const types = (Array.isArray(status.conditions) ? status.conditions : []).map((condition: Json) => textAt(condition, 'type'));
+  return types.indexOf('Complete') < types.indexOf('Failed') ? 'Complete' : 'Failed';
+}
+
+/**
+ * One status for a Job in many clusters. What has ended stays as it is. It failed if it did in any cluster, and is complete when it is in all; it began
+ * with the first and ended with the last, told once all have. Conditions have no times: nothing here knows the clock.
+ */
+export function aggregateJob(before: JsonObject, items: readonly StatusItem[]): JsonObject {
+  if (jobEndOf(before) !== undefined) return before;
+  const statuses = statusesOf(items);
+  const all = <T>(values: readonly (T | undefined)[]): readonly T[] => {
+    const given = values.flatMap((value) => value ?? []);
+    return given.length === items.length ? given : [];
+  };
+  const startTime = textAt(before, 'startTime') ?? sortedTimes(all(statuses.map((status) => textAt(status, 'startTime')))).at(0);
+  const completionTime = sortedTimes(all(statuses.map((status) => textAt(status, 'completionTime')))).at(-1);
+  const conditions = conditionsOf(items);
+  return {
+    active: sumOf(statuses, 'active'),
+    succeeded: sumOf(statuses, 'succeeded'),
+    failed: sumOf(statuses, 'failed'),
+    ...(conditions.length === 0 ? {} : { conditions }),
+    ...(startTime === undefined ? {} : { startTime }),
+    ...(completionTime === undefined ? {} : { completionTime }),
+  };
+}
+
+function conditionsOf(items: readonly StatusItem[]): readonly JsonObject[] {
+  const ended = (end: 'Complete' | 'Failed') => items.filter(({ status }) => status != null && jobEndOf(status) === end);
+  const failed = ended('Failed').map(({ clusterName }) => clusterName);
+  const isComplete = items.length > 0 && ended('Complete').length === items.length;
+  const isMet = isComplete && items.every(({ status }) => holdsCondition({ status: status ?? {} }, 'SuccessCriteriaMet'));
+  return [
+    ...(failed.length === 0 ? [] : [condition('Failed', 'JobFailed', `Job executed failed in member clusters ${failed.join(',')}`)]),
+    ...(isComplete ? [condition('Complete', 'Completed', 'Job completed')] : []),
+    ...(isMet ? [condition('SuccessCriteriaMet', 'CompletionsReached', 'All member clusters have met success criteria')] : []),
+  ];
+}
+
+function condition(type: string, reason: string, message: string): JsonObject {
+  return { type, status: 'True', reason, message };
+}

@@ -1,0 +1,116 @@
+import type { ClusterLine, CompletionStatus, PropagationPhase, StatusCondition } from '../propagation.ts';
+import type { PropagationFacts } from './facts.ts';
+
+/** What conditions are made from. */
+export interface ConditionFacts {
+  readonly facts: PropagationFacts;
+  readonly phase: PropagationPhase;
+  /** By name. */
+  readonly lines: readonly ClusterLine[];
+  readonly completion: CompletionStatus | undefined;
+}
+
+type Judgement = Pick<StatusCondition, 'type' | 'status' | 'reason' | 'message'> & { readonly sinceMs?: number };
+
+const shownNames = 10;
+const reasonOfBreach = 'Breach';
+
+/**
+ * The conditions of a Propagation, in a fixed order; `Complete` only where a completion is asked for. Times move with the status alone, so that one that
+ * says the same stays the same.
+ */
+export function conditionsOf({ facts, phase, lines, completion }: ConditionFacts): readonly StatusCondition[] {
+  const judged: readonly (Judgement | undefined)[] = [
+    acceptedOf(facts),
+    plannedOf(facts),
+    appliedOf(facts, lines),
+    healthyOf(lines),
+    completion === undefined ? undefined : completeOf(completion, lines),
+    progressingOf(facts, phase),
+    freshOf(lines),
+  ];
+  return judged.flatMap((judgement) => (judgement === undefined ? [] : [conditionOf(judgement, facts)]));
+}
+
+/**
+ * Since when that generation is known to be in breach, in milliseconds of the epoch: what the next wave is decided by, though the cluster that failed
+ * recovers. Undefined if it is not.
+ */
+export function breachedAtOf(conditions: readonly StatusCondition[] | undefined, generation: number): number | undefined {
+  const found = conditions?.find(({ type }) => type === 'Progressing');
+  return found?.reason === reasonOfBreach && found.observedGeneration === generation ? Date.parse(found.lastTransitionTime) : undefined;
+}
+
+function conditionOf({ sinceMs, ...judgement }: Judgement, { previous, generation, nowMs }: PropagationFacts): StatusCondition {
+  const before = previous.conditions?.find(({ type }) => type === judgement.type);
+  const isSame = before?.status === judgement.status && before.reason === judgement.reason;
+  const lastTransitionTime =
+    sinceMs !== undefined ? new Date(sinceMs).toISOString() : isSame ? before.lastTransitionTime : new Date(nowMs).toISOString();
+  return { ...judgement, lastTransitionTime, observedGeneration: generation };
+}
+
+function acceptedOf({ refused }: PropagationFacts): Judgement {
+  return refused?.stage === 'Accepted'
+    ? { type: 'Accepted', status: 'False', reason: 'Invalid', message: refused.message }
+    : { type: 'Accepted', status: 'True', reason: 'Accepted', message: '' };
+}
+
+function plannedOf({ refused, held, plan }: PropagationFacts): Judgement {
+  const type = 'Planned';
+  if (refused !== undefined) return { type, status: 'False', reason: 'Refused', message: refused.message };
+  if (held !== undefined) return { type, status: 'False', reason: held.reason, message: held.message };
+  if (plan === undefined) return { type, status: 'Unknown', reason: 'Planning', message: '' };
+  if (plan.unplaced > 0) return { type, status: 'False', reason: 'Unplaced', message: `${plan.unplaced} replicas have no place` };
+  return { type, status: 'True', reason: 'Planned', message: '' };
+}
+
+function appliedOf({ generation }: PropagationFacts, lines: readonly ClusterLine[]): Judgement {
+  const type = 'Applied';
+  const planned = lines.filter(({ wave }) => wave !== undefined);
+  const failing = planned.filter(({ phase, fault }) => phase === 'Denied' || fault !== undefined);
+  if (failing.length > 0) return { type, status: 'False', reason: 'Failed', message: namesOf(failing) };
+  const open = planned.filter((line) => line.generation !== generation || line.phase === 'Applying' || line.phase === 'Unknown');
+  if (open.length > 0) return { type, status: 'False', reason: 'Applying', message: namesOf(open) };
+  return { type, status: 'True', reason: 'Applied', message: '' };
+}
+
+function healthyOf(lines: readonly ClusterLine[]): Judgement {
+  const type = 'Healthy';
+  const unhealthy = lines.filter(({ health }) => health === 'Unhealthy');
+  if (unhealthy.length > 0) return { type, status: 'False', reason: 'Unhealthy', message: namesOf(unhealthy) };
+  const unknown = lines.filter(({ health }) => health === 'Unknown');
+  if (unknown.length > 0) return { type, status: 'Unknown', reason: 'Unknown', message: namesOf(unknown) };
+  return { type, status: 'True', reason: 'Healthy', message: '' };
+}
+
+function completeOf({ needed, complete, failed, done }: CompletionStatus, lines: readonly ClusterLine[]): Judgement {
+  const type = 'Complete';
+  const message = `${complete} of ${needed} clusters are complete, ${failed} failed`;
+  if (done) return { type, status: 'True', reason: 'Complete', message };
+  const targets = lines.filter(({ wave }) => wave !== undefined).length;
+  return { type, status: 'False', reason: failed > targets - needed && failed > 0 ? 'Failed' : 'Running', message };
+}
+
+function progressingOf({ waves, rollback }: PropagationFacts, phase: PropagationPhase): Judgement {
+  const type = 'Progressing';
+  const breach = waves?.breach;
+  if (breach !== undefined && (breach.action !== 'Continue' || rollback !== undefined)) {
+    return { type, status: 'False', reason: reasonOfBreach, message: `${waves?.failed ?? 0} clusters failed`, sinceMs: breach.sinceMs };
+  }
+  const isProgressing = phase === 'Planning' || phase === 'Rolling' || phase === 'RollingBack' || phase === 'Deleting';
+  return { type, status: isProgressing ? 'True' : 'False', reason: phase, message: '' };
+}
+
+function freshOf(lines: readonly ClusterLine[]): Judgement {
+  const unknown = lines.filter(({ phase }) => phase === 'Unknown');
+  return unknown.length === 0
+    ? { type: 'Fresh', status: 'True', reason: 'Fresh', message: '' }
+    : { type: 'Fresh', status: 'False', reason: 'Unknown', message: namesOf(unknown) };
+}
+
+/** The first ten, and how many more. */
+function namesOf(lines: readonly ClusterLine[]): string {
+  const shown = lines.slice(0, shownNames).map(({ cluster }) => cluster);
+  const more = lines.length - shown.length;
+  return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${more} more`;
+}

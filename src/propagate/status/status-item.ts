@@ -1,0 +1,33 @@
+import { isJsonObject, type JsonObject } from '../../core/json.ts';
+import { numberAt } from '../../core/json-at.ts';
+import { compareOrderKeys, orderKeyOf } from '../../core/json-values.ts';
+
+/** What was collected of one cluster's copy. */
+export interface StatusItem {
+  readonly clusterName: string;
+  /** Absent: nothing was. */
+  readonly status?: JsonObject | null;
+  readonly applied?: boolean;
+}
+
+/** What was collected at all, in order. */
+export function statusesOf(items: readonly StatusItem[]): readonly JsonObject[] {
+  return items.map(({ status }) => status).filter(isStatus);
+}
+
+function isStatus(status: StatusItem['status']): status is JsonObject {
+  return isJsonObject(status);
+}
+
+/** The sum of a figure; what is missing is 0. */
+export function sumOf(statuses: readonly JsonObject[], field: string): number {
+  return statuses.reduce((sum, status) => sum + (numberAt(status, field) ?? 0), 0);
+}
+
+/** The earliest first. */
+export function sortedTimes(times: readonly string[]): readonly string[] {
+  return [...times].sort((a, b) => {
+    const [x, y] = [orderKeyOf(a, 'DateTime'), orderKeyOf(b, 'DateTime')];
+    return x === undefined || y === undefined ? 0 : compareOrderKeys(x, y);
+  });
+}
