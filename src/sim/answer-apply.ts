@@ -104,6 +104,8 @@ function created(context: ResourceContext, { request, applied }: ApplyRequest): 
   const { name = '', namespace } = resource;
   const { uid } = metadataOf(applied);
   if (resource.subresource !== undefined) return notFound(kind, name);
+  if (metadataOf(applied).name === '')
+    return refusal(400, `the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   if (uid !== undefined) {
     return conflict(kind, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`);
   }

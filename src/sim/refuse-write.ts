@@ -30,7 +30,7 @@ export function refuseCreation({ asked, server }: ResourceContext, { metadata }:
   return asked.storage.get(keyOf(namespace ?? '', metadata.name)) === undefined ? undefined : alreadyExists(kind, metadata.name);
 }
 
-/** 422 for a uid that is not the object's, as a patch is told. */
+/** 422 for a uid that is not the object's, as a patch is told. Told twice by a real server: by its own check and the kind's. */
 export function refuseOtherUid(kind: SimKind, { metadata }: KubernetesObject, uid: string | undefined): Refusal | undefined {
   if (uid === undefined || uid === metadata.uid) return undefined;
   const cause = {
@@ -38,7 +38,6 @@ export function refuseOtherUid(kind: SimKind, { metadata }: KubernetesObject, ui
     message: `Invalid value: ${JSON.stringify(uid)}: field is immutable`,
     field: 'metadata.uid',
   };
-  // Told twice by a real server: its own check and the kind's.
   return invalid({ kind: kind.kind, group: kind.group, name: metadata.name }, [cause, cause]);
 }
 
@@ -85,7 +84,7 @@ export function refuseUpdate(
   return refuseFinalizers(kind, { old, object });
 }
 
-/** 422 for finalizers that are added to what is being deleted. */
+/** 422 for finalizers that are added to what is being deleted, told twice too. */
 export function refuseFinalizers(
   kind: SimKind,
   { old, object }: { readonly old: KubernetesObject; readonly object: KubernetesObject },
@@ -95,7 +94,8 @@ export function refuseFinalizers(
   if (added.length === 0) return undefined;
   const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`;
   const subject = { kind: kind.kind, group: kind.group, name: old.metadata.name };
-  return invalid(subject, [{ reason: 'FieldValueForbidden', message, field: 'metadata.finalizers' }]);
+  const cause = { reason: 'FieldValueForbidden', message, field: 'metadata.finalizers' };
+  return invalid(subject, [cause, cause]);
 }
 
 function list(value: Json | undefined): readonly Json[] {

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
+import { applyCases } from './apply-cases.ts';
 import { type ContractServer, contractServers } from './contract-server.ts';
 import { customResourceCases } from './custom-resource-cases.ts';
 import { discoveryCases } from './discovery-cases.ts';
 import { historyCases } from './history-cases.ts';
 import { listCases } from './list-cases.ts';
 import { logCases } from './log-cases.ts';
+import { managerCases } from './manager-cases.ts';
+import { patchCases } from './patch-cases.ts';
 import { type DeclareCase, openPlace } from './place.ts';
 import { transportCases } from './transport-cases.ts';
 import { watchCases } from './watch-cases.ts';
@@ -25,6 +28,9 @@ for (const kind of contractServers) {
     describe('lists', () => listCases(sideBySide));
     describe('watches', () => watchCases(sideBySide));
     describe('writes', () => writeCases(sideBySide));
+    describe('patches', () => patchCases(sideBySide));
+    describe('applies', () => applyCases(sideBySide));
+    describe('managers', () => managerCases(sideBySide));
     describe('logs', () => logCases(sideBySide));
     describe('transport', () => transportCases(sideBySide));
     // These change what is served, or what is remembered, for everybody.

@@ -45,6 +45,9 @@ const serversOwn: FieldSet = fieldSetFrom([
   ]),
 ]);
 
+/** Nor is metadata itself anybody's, empty as it may be. */
+const metadataItself: FieldSet = fieldSetFrom([[fieldElement('metadata')]]);
+
 /** Who owns what after a write of the whole object: what it changed becomes the writer's alone. */
 export function trackUpdate(
   managers: readonly Ownership[],
@@ -73,7 +76,7 @@ export function applyFields(
   const { type, by, time } = tracking;
   const own = managers.find((other) => isSameManager(other, by));
   const others = managers.filter((other) => other !== own);
-  const fields = outsideOf(fieldSetOf(type, applied), exceptionsOf(tracking));
+  const fields = differenceOf(outsideOf(fieldSetOf(type, applied), exceptionsOf(tracking)), metadataItself);
   const object = pruned(type, mergedFields(type, live, applied), {
     last: own?.fields ?? fieldSetFrom([]),
     owned: [fields, ...others.map((other) => other.fields)].reduce(unionOf),

@@ -1,0 +1,205 @@
+import { expect } from 'vitest';
+import { conflictsIn, container, deploymentOf, ownersIn, patchingIn } from './patching.ts';
+import { type DeclareCase, statusOf } from './place.ts';
+
+const strangeUid = '11111111-2222-3333-4444-555555555555';
+const modified = { kind: 'Status', code: 409, reason: 'Conflict', causes: [] };
+
+/** Server-side apply: creation, preconditions, refusals. */
+export function applyCases(declare: DeclareCase): void {
+  declare('creates with resourceVersion 1 what is not there, owned as applied, and never touches what is', async (place) => {
+    const { applyData } = patchingIn(place);
+    const guard = { resourceVersion: '1', labels: { x: 'y' } };
+    const made = await applyData('one', { k: '1' }, { metadata: guard });
+    expect(made.status).toBe(201);
+    expect(made.json()).toMatchObject({ kind: 'ConfigMap', metadata: { labels: { x: 'y' } }, data: { k: '1' } });
+    expect(ownersIn(made.json())).toEqual({ 'muster Apply': { 'f:data': { 'f:k': {} }, 'f:metadata': { 'f:labels': { 'f:x': {} } } } });
+    for (const options of [{}, { force: 'true' }, { dryRun: 'All' }, { force: 'true', dryRun: 'All' }]) {
+      const again = await applyData('one', { k: '1' }, { metadata: guard, options });
+      expect(statusOf(again.json())).toEqual(modified);
+      expect(again.json().details).toEqual({ name: 'one', kind: 'configmaps' });
+    }
+    expect(
+      statusOf((await applyData('one', { k: '2' }, { metadata: guard, options: { fieldManager: 'other', force: 'true' } })).json()),
+    ).toEqual(modified);
+  });
+
+  declare('tells a conflict of fields before one of versions', async (place) => {
+    const { applyData } = patchingIn(place);
+    await applyData('one', { k: '1' });
+    const other = { fieldManager: 'other' };
+    const both = await applyData('one', { k: '2' }, { metadata: { resourceVersion: '1' }, options: other });
+    expect(conflictsIn(both.json())).toEqual(['conflict with "muster": .data.k']);
+    const same = await applyData('one', { k: '1' }, { metadata: { resourceVersion: '1' }, options: other });
+    expect(statusOf(same.json())).toEqual(modified);
+    const uid = await applyData('one', { k: '2' }, { metadata: { uid: strangeUid }, options: other });
+    expect(conflictsIn(uid.json())).toHaveLength(1);
+  });
+
+  declare('guards nothing with version 0 or none, and creates whatever other version is asked for', async (place) => {
+    const { applyData } = patchingIn(place);
+    await applyData('one', { k: '1' });
+    for (const resourceVersion of ['0', '']) {
+      const answer = await applyData('one', { k: resourceVersion }, { metadata: { resourceVersion } });
+      expect(answer.status, `version "${resourceVersion}"`).toBe(resourceVersion === '' ? 200 : answer.status);
+    }
+    expect((await applyData('two', {}, { metadata: { resourceVersion: '12' } })).status).toBe(201);
+    expect(statusOf((await applyData('two', {}, { metadata: { resourceVersion: 'abc' } })).json())).toMatchObject({ code: 500 });
+  });
+
+  declare('is sent to the object of a uid or to none: 422 for another, 409 for nothing there', async (place) => {
+    const { applyData } = patchingIn(place);
+    const made = (await applyData('one', { k: '1' })).json();
+    const other = (await applyData('one', { k: '2' }, { metadata: { uid: strangeUid } })).json();
+    const cause = { reason: 'FieldValueInvalid', field: 'metadata.uid' };
+    expect(statusOf(other)).toEqual({ kind: 'Status', code: 422, reason: 'Invalid', causes: [cause, cause] });
+    const none = (await applyData('none', {}, { metadata: { uid: strangeUid } })).json();
+    expect(statusOf(none)).toEqual(modified);
+    expect(none.message).toContain('uid mismatch');
+    expect((await place.client.get(`${place.at('configmaps')}/none`)).status).toBe(404);
+    const { uid, resourceVersion } = made.metadata;
+    const own = await applyData('one', { k: '2' }, { metadata: { uid, resourceVersion } });
+    expect(own.json()).toMatchObject({ metadata: { uid }, data: { k: '2' } });
+    const stale = await applyData('one', { k: '3' }, { metadata: { uid, resourceVersion } });
+    expect(statusOf(stale.json())).toEqual(modified);
+  });
+
+  declare('changes nothing, not even a version or a time, where nothing is new', async (place) => {
+    const { applyData } = patchingIn(place);
+    const made = (await applyData('one', { k: '1' })).json();
+    expect((await applyData('one', { k: '1' })).json()).toEqual(made);
+    expect((await applyData('one', { k: '1' }, { options: { force: 'true' } })).json()).toEqual(made);
+  });
+
+  declare('refuses a field that no schema names, a wrong type, a key twice: 500 without a reason', async (place) => {
+    const { apply } = patchingIn(place);
+    const path = `${place.at('deployments', 'apps/v1')}/web`;
+    const refused = async (applied: object) => (await apply(path, applied)).json();
+    const cases: readonly (readonly [object, string])[] = [
+      [deploymentOf({ zzz: 1 }), '.spec.zzz: field not declared in schema'],
+      [deploymentOf({ replicas: 'two' }), '.spec.replicas: expected numeric'],
+      [deploymentOf({ paused: 'no' }), '.spec.paused: expected boolean'],
+      [deploymentOf({ selector: 'x' }), '.spec.selector: expected map'],
+      [deploymentOf({}, { labels: { a: 1 } }), '.metadata.labels.a: expected string'],
+      [deploymentOf({ template: { spec: { containers: {} } } }), '.spec.template.spec.containers: expected list'],
+      [deploymentOf({ template: { spec: { containers: [{ name: 'a' }, { name: 'a' }] } } }), 'duplicate entries for key [name="a"]'],
+      [
+        deploymentOf({ template: { spec: { containers: [container({ foo: 1 })] } } }),
+        '.spec.template.spec.containers[name="web"].foo: field not declared in schema',
+      ],
+    ];
+    for (const [applied, fault] of cases) {
+      const status = await refused(applied);
+      expect(statusOf(status), fault).toEqual({ kind: 'Status', code: 500, reason: undefined, causes: [] });
+      expect(status.message).toMatch(/^failed to create typed patch object \(\/web; apps\/v1, Kind=Deployment\): /);
+      expect(status.message).toContain(fault);
+    }
+    expect((await place.client.get(path)).status).toBe(404);
+  });
+
+  declare('refuses what is no object of the path', async (place) => {
+    const { apply } = patchingIn(place);
+    const path = `${place.at('configmaps')}/one`;
+    const refused = async (applied: object | string, options = {}) => statusOf((await apply(path, applied, options)).json());
+    const body = (more: object) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' }, ...more });
+    const bad = { code: 400, reason: 'BadRequest' };
+    expect(await refused(body({ kind: 'Secret' }))).toMatchObject(bad);
+    expect(await refused(body({ apiVersion: 'v2' }))).toMatchObject(bad);
+    expect(await refused({ metadata: { name: 'one' } })).toMatchObject(bad);
+    expect(await refused(body({ metadata: { name: 'two' } }))).toMatchObject(bad);
+    expect(await refused(body({ metadata: { name: 'one', namespace: 'elsewhere' } }))).toMatchObject(bad);
+    expect(await refused(body({ metadata: { name: 'one', managedFields: [] } }))).toMatchObject(bad);
+    expect(await refused('{a: [')).toMatchObject(bad);
+    expect(await refused('[]')).toMatchObject(bad);
+    expect(await refused('')).toMatchObject(bad);
+    expect(await refused(body({}), { fieldManager: '' })).toMatchObject({
+      code: 422,
+      causes: [{ reason: 'FieldValueRequired', field: 'fieldManager' }],
+    });
+    expect(await refused(body({}), { dryRun: 'Some' })).toMatchObject({
+      code: 422,
+      causes: [{ reason: 'FieldValueNotSupported', field: 'dryRun' }],
+    });
+    expect(await refused(body({}), { fieldValidation: 'Some' })).toMatchObject({
+      code: 422,
+      causes: [{ reason: 'FieldValueNotSupported', field: 'fieldValidation' }],
+    });
+    const nameless = { apiVersion: 'v1', kind: 'ConfigMap' };
+    expect(await refused(nameless)).toMatchObject(bad);
+    expect((await apply(path, body({}))).status).toBe(201);
+    expect((await apply(path, nameless)).status).toBe(200);
+  });
+
+  declare('reads YAML of 1.1: keys that are booleans, numbers that are octal', async (place) => {
+    const { apply } = patchingIn(place);
+    const yaml = (name: string, data: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\ndata:\n  ${data}\n`;
+    const made = await apply(`${place.at('configmaps')}/one`, yaml('one', 'y: "2"'));
+    expect(made.json().data).toEqual({ true: '2' });
+    const octal = (await apply(`${place.at('configmaps')}/two`, yaml('two', 'mode: 0644'))).json();
+    expect(octal.message).toContain('.data.mode: expected string');
+    expect(octal.message).toContain('420');
+  });
+
+  declare('has no place in a namespace that is not there: 404 of kind namespaces, also dry', async (place) => {
+    const { apply } = patchingIn(place);
+    const path = '/api/v1/namespaces/nowhere/configmaps/one';
+    for (const options of [{}, { dryRun: 'All' }]) {
+      const refused = (await apply(path, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' } }, options)).json();
+      expect(statusOf(refused)).toEqual({ kind: 'Status', code: 404, reason: 'NotFound', causes: [] });
+      expect(refused.details).toEqual({ name: 'nowhere', kind: 'namespaces' });
+    }
+    const typed = await apply(path, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' }, zzz: 1 });
+    expect(typed.status).toBe(500);
+  });
+
+  declare('creates nothing in a namespace that is going, and still changes what is there', async (place) => {
+    const { applyData } = patchingIn(place);
+    const finalizers = ['example.com/hold'];
+    await applyData('held', {}, { metadata: { finalizers } });
+    await place.client.send('DELETE', `/api/v1/namespaces/${place.namespace}`);
+    const late = (await applyData('late', {})).json();
+    expect(statusOf(late)).toMatchObject({ code: 403, reason: 'Forbidden', causes: [{ reason: 'NamespaceTerminating' }] });
+    const changed = await applyData('held', { k: '1' }, { metadata: { finalizers } });
+    expect(changed.json().data).toEqual({ k: '1' });
+    const freed = await applyData('held', { k: '1' });
+    expect(freed.status).toBe(200);
+  });
+
+  declare('does nothing in a dry run but answer as if', async (place) => {
+    const { applyData } = patchingIn(place);
+    const dry = { options: { dryRun: 'All' } };
+    const would = await applyData('one', { k: '1' }, dry);
+    expect([would.status, would.json().metadata.resourceVersion]).toEqual([201, undefined]);
+    expect(would.json().metadata.uid).toMatch(/^[0-9a-f-]{36}$/);
+    expect((await place.client.get(`${place.at('configmaps')}/one`)).status).toBe(404);
+    const made = (await applyData('one', { k: '1' })).json();
+    const changed = await applyData('one', { k: '2' }, dry);
+    expect(changed.json()).toMatchObject({ metadata: { resourceVersion: made.metadata.resourceVersion }, data: { k: '2' } });
+    expect((await place.read(`${place.at('configmaps')}/one`)).data).toEqual({ k: '1' });
+  });
+
+  declare('counts a generation per change of the spec', async (place) => {
+    const { apply } = patchingIn(place);
+    const path = `${place.at('deployments', 'apps/v1')}/web`;
+    expect((await apply(path, deploymentOf())).json().metadata.generation).toBe(1);
+    expect((await apply(path, deploymentOf({}, { labels: { a: 'b' } }))).json().metadata.generation).toBe(1);
+    expect((await apply(path, deploymentOf({ replicas: 3 }), { dryRun: 'All' })).json().metadata.generation).toBe(2);
+    expect((await apply(path, deploymentOf({ replicas: 3 }))).json().metadata.generation).toBe(2);
+  });
+
+  declare('takes away what is being deleted when the last finalizer is no longer applied', async (place) => {
+    const { applyData } = patchingIn(place);
+    const path = `${place.at('configmaps')}/held`;
+    await applyData('held', { k: '1' }, { metadata: { finalizers: ['example.com/hold'] } });
+    await place.client.send('DELETE', path);
+    const forbidden = { reason: 'FieldValueForbidden', field: 'metadata.finalizers' };
+    const more = await applyData(
+      'held',
+      { k: '1' },
+      { metadata: { finalizers: ['example.com/more'] }, options: { fieldManager: 'other' } },
+    );
+    expect(statusOf(more.json())).toMatchObject({ code: 422, causes: [forbidden, forbidden] });
+    expect((await applyData('held', { k: '1' })).status).toBe(200);
+    expect((await place.client.get(path)).status).toBe(404);
+  });
+}
