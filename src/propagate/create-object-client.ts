@@ -38,8 +38,9 @@ const patchTypes: Readonly<Record<PatchRequest['type'], string>> = {
  * answered then is a fault that nobody reads.
  *
  * @param identity For whom. Absent: the cluster's own credentials.
+ * @param mayWrite Asked right before each write is sent, when its turn has come: a write that may not be is `TIMED_OUT` and was not sent.
  */
-export function createObjectClient(api: ClusterApi, identity?: Impersonation): ObjectClient {
+export function createObjectClient(api: ClusterApi, identity?: Impersonation, mayWrite: () => boolean = () => true): ObjectClient {
   const gate = writeGateOf(api);
   const fault = (code: Fault['code'], message: string): Fault => faultOf(breakage(code, message, 'NEVER'), { cluster: api.cluster });
   const failed = (code: Fault['code'], message: string): ObjectAnswer => ({ result: 'failed', fault: fault(code, message) });
@@ -58,8 +59,9 @@ export function createObjectClient(api: ClusterApi, identity?: Impersonation): O
   const write = async (address: ObjectAddress, request: Omit<LiveRequest, 'path'>, options: { signal: AbortSignal; beneath?: string }) => {
     if (request.body !== undefined && isTooLarge(request.body))
       return failed('TOO_LARGE', `expected an object of at most ${maxObjectBytes / 1024 / 1024} MiB`);
-    const done = await gate.pass(() => ask(address, request, options), options.signal);
-    return done ?? failed('TIMED_OUT', 'given up before it was sent');
+    const unsent = failed('TIMED_OUT', 'given up before it was sent');
+    const done = await gate.pass(async () => (mayWrite() ? await ask(address, request, options) : unsent), options.signal);
+    return done ?? unsent;
   };
 
   return {

@@ -26,6 +26,11 @@ export interface InventoryEntry {
   readonly action?: WrittenAction;
   readonly health: Health;
   readonly fault?: RecordedFault;
+  /**
+   * The paths of the fields that we sent, as `printPaths` gives them: a field that others take from us later is drift, one that was never ours is a
+   * conflict (propagation.md 7).
+   */
+  readonly sent?: string;
   /** RFC 3339, of the last corrections of drift, the newest last; at most 5 (propagation.md 7, CONTENDED). */
   readonly corrections?: readonly string[];
   /** Of a Job: it was seen complete or failed. If it is gone then, it is not made again. */

@@ -1,10 +1,11 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/faults.ts';
-import type { ServedResource } from '../../core/kinds.ts';
+import type { GroupKind, ServedResource } from '../../core/kinds.ts';
 import type { Log } from '../../core/log.ts';
 import type { ClusterShare, InventoryState, ShareStore, WrittenAction } from '../inventory.ts';
 import type { ObjectClient } from '../object-client.ts';
 import type { CopyReason } from '../propagation.ts';
+import type { ListRulesAt } from '../rendering/merge-patch.ts';
 import type { Manifest, ObjectKey, PropagationSpec } from '../spec.ts';
 
 /** The work of one Propagation, at one generation, in one cluster. */
@@ -22,6 +23,12 @@ export interface CopyWork {
   readonly served: (kind: Pick<ObjectKey, 'apiVersion' | 'kind'>) => ServedResource | 'absent' | undefined;
   /** Where the data of Secrets are read from, as the same actor. Undefined if it is no member. */
   readonly sourceOf: (cluster: string) => ObjectClient | undefined;
+  /** The kinds whose mirrors hold metadata only; Secrets are, also if they are not among them. */
+  readonly sensitiveKinds: { has(kind: GroupKind): boolean };
+  /** How lists of a kind merge, by the model. */
+  readonly listRulesOf: (kind: GroupKind) => ListRulesAt;
+  /** Only what still is as it was rendered is written (`RenderedObject.liveHash`): a plan with a digest was asked for. */
+  readonly pinned?: boolean;
   /** Whether we still lead: asked right before each write, on the hub and in the cluster. */
   readonly mayWrite: () => boolean;
   readonly clock: Clock;

@@ -1,0 +1,88 @@
+import type { JsonObject } from '../../core/json.ts';
+import { objectAt, textAt } from '../../core/json-at.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { marks, musterGroup } from '../propagation.ts';
+import type { Manifest } from '../spec.ts';
+import type { CopyOwner } from './copies.ts';
+
+/** What a copy says of itself: hints, no proof. */
+export interface CopyMarks {
+  /** uid of the Propagation. */
+  readonly propagation?: string;
+  /** `namespace/name` of it. */
+  readonly source?: string;
+  readonly generation?: number;
+  readonly intent?: string;
+}
+
+/** What is written into a copy. */
+export interface MarksToWrite {
+  readonly owner: CopyOwner;
+  readonly generation: number;
+  readonly intent?: string | undefined;
+}
+
+const annotations = [
+  marks.source,
+  marks.generation,
+  marks.intent,
+  // What a replacement records of itself.
+  `${musterGroup}/managed-annotations`,
+  `${musterGroup}/managed-labels`,
+];
+
+/** The manifest with the label and annotations of a copy; its own of the same names are replaced. */
+export function withMarks(manifest: Manifest, { owner, generation, intent }: MarksToWrite): Manifest {
+  const { metadata } = manifest;
+  return {
+    ...manifest,
+    metadata: {
+      ...metadata,
+      labels: { ...objectAt(metadata, 'labels'), [marks.propagation]: owner.uid },
+      annotations: {
+        ...objectAt(metadata, 'annotations'),
+        [marks.source]: `${owner.namespace}/${owner.name}`,
+        [marks.generation]: String(generation),
+        ...(intent === undefined ? {} : { [marks.intent]: intent }),
+      },
+    },
+  };
+}
+
+/** What the object says of itself. */
+export function marksOf(object: KubernetesObject): CopyMarks {
+  const said = objectAt(object, 'metadata', 'annotations');
+  const propagation = textAt(object, 'metadata', 'labels', marks.propagation);
+  const source = textAt(said, marks.source);
+  const generation = Number(textAt(said, marks.generation) ?? Number.NaN);
+  const intent = textAt(said, marks.intent);
+  return {
+    ...(propagation === undefined ? {} : { propagation }),
+    ...(source === undefined ? {} : { source }),
+    ...(Number.isSafeInteger(generation) ? { generation } : {}),
+    ...(intent === undefined ? {} : { intent }),
+  };
+}
+
+/** The part of a merge patch of `metadata` that takes our marks away. Nulls for what is not there change nothing. */
+export function marksRemoved(): JsonObject {
+  return {
+    labels: { [marks.propagation]: null },
+    annotations: Object.fromEntries(annotations.map((name) => [name, null])),
+  };
+}
+
+/** True if a later generation of the same Propagation wrote it: it is not for us any more. */
+export function isOfLater(object: KubernetesObject, { owner, generation }: Pick<MarksToWrite, 'owner' | 'generation'>): boolean {
+  const said = marksOf(object);
+  return said.propagation === owner.uid && said.generation !== undefined && said.generation > generation;
+}
+
+/** What is being deleted, since when; undefined if it is not. */
+export function deletionOf(object: KubernetesObject): { readonly since: string; readonly finalizers: readonly string[] } | undefined {
+  const since = textAt(object, 'metadata', 'deletionTimestamp');
+  if (since === undefined) return undefined;
+  const { finalizers } = object.metadata;
+  const names = Array.isArray(finalizers) ? finalizers.filter((name): name is string => typeof name === 'string') : [];
+  return { since, finalizers: names };
+}

@@ -1,0 +1,89 @@
+import { breakage, faultOf } from '../../cluster/classify.ts';
+import type { Fault, FaultCode } from '../../core/faults.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { RecordedFault } from '../inventory.ts';
+import type { FieldConflict } from '../plan.ts';
+import type { CopyReason } from '../propagation.ts';
+
+/** The words API servers have for a field that may not change: most kinds, Services, StatefulSets. */
+const immutable = /immutable|may not change once set|updates to \w+ spec for fields other than/;
+
+/** Why a cluster is in its phase, by what it could not do. */
+export function reasonOf(fault: Fault): CopyReason {
+  const { code, status } = fault;
+  switch (code) {
+    case 'CONFLICT':
+    case 'DUPLICATE':
+      return 'Conflict';
+    case 'FORBIDDEN':
+      if (status?.causes.some(({ reason }) => reason === 'NamespaceTerminating') === true) return 'Terminating';
+      return status?.message.includes('exceeded quota') === true ? 'Quota' : 'Denied';
+    case 'UNAUTHENTICATED':
+      return 'Denied';
+    case 'NOT_FOUND':
+      return 'NamespaceMissing';
+    case 'NOT_SERVED':
+      return 'ApiMissing';
+    case 'INVALID':
+      return status?.causes.some(({ message = '' }) => immutable.test(message)) === true ? 'Immutable' : 'Invalid';
+    case 'TOO_LARGE':
+      return 'Invalid';
+    case 'SERVER_ERROR':
+      // A webhook that does not answer is no sick server: nothing else of it suffers.
+      return status?.message.includes('failed calling webhook') === true ? 'Denied' : 'Unreachable';
+    case 'UNREACHABLE':
+    case 'TIMED_OUT':
+    case 'THROTTLED':
+    case 'EXPIRED':
+    case 'SYNCING':
+    case 'MALFORMED':
+    case 'INSECURE':
+    case 'GONE':
+      return 'Unreachable';
+    default:
+      return code satisfies never;
+  }
+}
+
+/** The fields that others own, as a refused apply names them; empty if it was refused for something else. */
+export function conflictsIn({ status }: Fault): readonly FieldConflict[] {
+  return (status?.causes ?? [])
+    .filter(({ reason }) => reason === 'FieldManagerConflict')
+    .map(({ field = '', message = '' }) => ({ manager: /conflict with "([^"]*)"/.exec(message)?.[1] ?? '', path: field }));
+}
+
+/** What happened, in words that hold no value of a manifest: managers, paths, reasons. What the server said itself stands in `fault.status`. */
+export function describeFault(fault: Fault): string {
+  const conflicts = conflictsIn(fault);
+  if (conflicts.length > 0) return `owned by another manager: ${listed(conflicts.map(({ manager, path }) => `${path} (${manager})`))}`;
+  const { code, message, status } = fault;
+  if (status === undefined) return message;
+  const causes = status.causes.map(({ field, reason }) => [field, reason].filter((text) => text !== undefined).join(': '));
+  if (causes.length > 0) return `${message}: ${listed(causes)}`;
+  const said =
+    code === 'NOT_FOUND' || /^failed to create typed patch object/.test(status.message) ? `: ${withoutValues(status.message)}` : '';
+  return `${message}${said}`;
+}
+
+/** The fault as it is kept, counted on if the last one was of the same code. */
+export function recordFault(fault: Fault, previous: RecordedFault | undefined, now: string): RecordedFault {
+  const same = previous?.code === fault.code ? previous : undefined;
+  return { code: fault.code, message: describeFault(fault), since: same?.since ?? now, count: (same?.count ?? 0) + 1 };
+}
+
+/** A fault of ours about a copy: nothing was asked, or what was answered does not fit. */
+export function copyFault(cluster: ClusterName, code: FaultCode, message: string): Fault {
+  return faultOf(breakage(code, message, code === 'CONFLICT' ? 'NEVER' : 'LATER'), { cluster });
+}
+
+const mostListed = 5;
+
+function listed(texts: readonly string[]): string {
+  const more = texts.length - mostListed;
+  return texts.slice(0, mostListed).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+/** A server shows values of the wrong type; the names that it quotes are known. */
+function withoutValues(text: string): string {
+  return text.replace(/: (?:"(?:[^"\\]|\\.)*"|`[^`]*`)/g, '').replace(/\{Value:.*\}/g, '{…}');
+}

@@ -1,0 +1,100 @@
+import type { Fault } from '../../core/faults.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { InventoryEntry, InventoryState, WrittenAction } from '../inventory.ts';
+import type { ObjectAddress } from '../object-client.ts';
+import type { RenderedObject } from '../plan.ts';
+import type { CopyReason } from '../propagation.ts';
+import type { CopyOutcome, CopyWork, OldValues } from './copies.ts';
+import type { CopyDoor } from './copy-door.ts';
+import { describeFault, reasonOf, recordFault } from './copy-reason.ts';
+
+/** What all objects of one piece of work have in common. */
+export interface CopyScene {
+  readonly work: CopyWork;
+  readonly door: CopyDoor;
+}
+
+/** One object to be written, with what the inventory has of it by now. */
+export interface CopyTask {
+  readonly object: RenderedObject;
+  readonly address: ObjectAddress;
+  readonly entry: InventoryEntry;
+  /** What stands there: to be read, nothing, or this. */
+  readonly seen: Seen;
+  /** `correct`: what was ours is taken back by force. */
+  readonly purpose: 'apply' | 'correct';
+}
+
+export type Seen = 'unknown' | 'absent' | KubernetesObject;
+
+/** What is known of one object after it was worked on: an entry to put down, or none to keep. */
+export type Settled =
+  | { readonly result: 'settled'; readonly outcome: CopyOutcome; readonly entry: InventoryEntry | undefined }
+  | { readonly result: 'stopped' };
+
+/** It was written, or is as it is to be. */
+export function settledAs(
+  entry: InventoryEntry,
+  more: { readonly action: WrittenAction; readonly old?: OldValues | undefined; readonly warnings?: readonly string[] },
+): Settled {
+  const { action, old, warnings = [] } = more;
+  const { fault: _fault, ...kept } = entry;
+  return {
+    result: 'settled',
+    entry: { ...kept, action },
+    outcome: {
+      key: entry.key,
+      action,
+      state: entry.state,
+      ...(entry.uid === undefined ? {} : { uid: entry.uid }),
+      ...(old === undefined ? {} : { old }),
+      ...(warnings.length === 0 ? {} : { warnings }),
+    },
+  };
+}
+
+/** It could not be done; the entry stays, with what was in the way. */
+export function settledWith(
+  entry: InventoryEntry,
+  fault: Fault,
+  { now, reason = reasonOf(fault) }: { readonly now: number; readonly reason?: CopyReason },
+): Settled {
+  return {
+    result: 'settled',
+    entry: { ...entry, action: 'Failed', fault: recordFault(fault, entry.fault, new Date(now).toISOString()) },
+    outcome: {
+      key: entry.key,
+      action: 'Failed',
+      state: entry.state,
+      fault,
+      reason,
+      message: describeFault(fault),
+      ...(entry.uid === undefined ? {} : { uid: entry.uid }),
+    },
+  };
+}
+
+/** It was left alone on purpose, and the inventory says so. */
+export function settledSkipped(entry: InventoryEntry, more: { readonly reason?: CopyReason; readonly message: string }): Settled {
+  const settled = settledAs(entry, { action: 'Skipped' });
+  return settled.result === 'stopped' ? settled : { ...settled, outcome: { ...settled.outcome, ...more } };
+}
+
+/** It is no longer in the inventory. */
+export function settledGone(entry: InventoryEntry, action: WrittenAction, message?: string): Settled {
+  return {
+    result: 'settled',
+    entry: undefined,
+    outcome: {
+      key: entry.key,
+      action,
+      ...(entry.uid === undefined ? {} : { uid: entry.uid }),
+      ...(message === undefined ? {} : { message }),
+    },
+  };
+}
+
+/** An entry of which nothing is known yet. */
+export function newEntry(key: InventoryEntry['key'], state: InventoryState = 'Intended'): InventoryEntry {
+  return { key, state, health: 'Unknown' };
+}

@@ -1,0 +1,56 @@
+import { listAt, objectAt, textAt } from '../../core/json-at.ts';
+import type { ServedResource } from '../../core/kinds.ts';
+import type { ObjectAddress } from '../object-client.ts';
+import { groupOf } from '../object-key.ts';
+import type { RenderedObject } from '../plan.ts';
+import type { Manifest, ObjectKey } from '../spec.ts';
+import type { CopyWork } from './copies.ts';
+
+/**
+ * Where the object stands in the cluster, in the version its manifest is written in; undefined if the cluster does not serve its kind (yet).
+ *
+ * @param made What is written beside it: a kind that one of them defines is known before the cluster has told of it.
+ */
+export function addressOf(
+  key: ObjectKey,
+  { served }: Pick<CopyWork, 'served'>,
+  made: readonly RenderedObject[],
+): ObjectAddress | undefined {
+  const found = served(key);
+  const resource = found === undefined || found === 'absent' ? definedAmong(made, key) : found;
+  if (resource === undefined) return undefined;
+  const { namespace, name } = key;
+  return { resource: { ...resource, version: versionOf(key.apiVersion) }, name, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+function definedAmong(made: readonly RenderedObject[], key: ObjectKey): ServedResource | undefined {
+  const found = made.find(({ desired }) => defines(desired, key));
+  if (found === undefined) return undefined;
+  const spec = objectAt(found.desired, 'spec');
+  const version = versionOf(key.apiVersion);
+  return {
+    group: groupOf(key.apiVersion),
+    kind: key.kind,
+    version,
+    versions: [version],
+    resource: textAt(spec, 'names', 'plural') ?? '',
+    singular: textAt(spec, 'names', 'singular') ?? '',
+    namespaced: textAt(spec, 'scope') === 'Namespaced',
+    verbs: ['get', 'create', 'update', 'patch', 'delete'],
+    shortNames: [],
+    categories: [],
+  };
+}
+
+function defines(manifest: Manifest, { apiVersion, kind }: ObjectKey): boolean {
+  if (manifest.kind !== 'CustomResourceDefinition') return false;
+  const spec = objectAt(manifest, 'spec');
+  const versions = listAt(spec, 'versions').map((one) => textAt(one, 'name'));
+  return (
+    textAt(spec, 'group') === groupOf(apiVersion) && textAt(spec, 'names', 'kind') === kind && versions.includes(versionOf(apiVersion))
+  );
+}
+
+function versionOf(apiVersion: string): string {
+  return apiVersion.slice(apiVersion.indexOf('/') + 1);
+}

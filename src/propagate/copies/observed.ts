@@ -1,0 +1,48 @@
+import { isJsonObject } from '../../core/json.ts';
+import { keyOfKind } from '../../core/kinds.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { kindOfKey } from '../object-key.ts';
+import type { RenderedObject } from '../plan.ts';
+import { sha256Of } from '../rendering/canonical.ts';
+import { projectOnto } from '../rendering/sent-fields.ts';
+import type { Manifest, ObjectKey } from '../spec.ts';
+import type { CopyWork, OldValues } from './copies.ts';
+
+/** What is needed to compare a copy with what was written. */
+export type Sight = Pick<CopyWork, 'sensitiveKinds' | 'listRulesOf'>;
+
+/** True for kinds of which a mirror holds metadata only, and whose values are kept nowhere. */
+export function isHidden(key: ObjectKey, { sensitiveKinds }: Pick<Sight, 'sensitiveKinds'>): boolean {
+  const kind = kindOfKey(key);
+  return keyOfKind(kind) === 'Secret' || sensitiveKinds.has(kind);
+}
+
+/** What `InventoryEntry.observedHash` is of this object: equal as long as nobody changed what we sent. */
+export function observedHashOf({ key, desired }: Pick<RenderedObject, 'key' | 'desired'>, object: KubernetesObject, sight: Sight): string {
+  // Its fields are not in any mirror; its version changes with them, and with whatever else.
+  if (isHidden(key, sight)) return object.metadata.resourceVersion ?? '';
+  return sha256Of(projectOnto(desired, object, sight.listRulesOf(kindOfKey(key))));
+}
+
+/** What the object holds where we are about to write; undefined of what is hidden. */
+export function oldValuesOf(
+  { key, desired }: Pick<RenderedObject, 'key' | 'desired'>,
+  object: KubernetesObject,
+  work: Sight & Pick<CopyWork, 'share'>,
+): OldValues | undefined {
+  const { uid } = object.metadata;
+  if (uid === undefined || isHidden(key, work)) return undefined;
+  const values = projectOnto(desired, object, work.listRulesOf(kindOfKey(key)));
+  return { cluster: work.share.cluster, key, uid, values: asManifest(desired, values) };
+}
+
+/** Named as the manifest is, so that it can be applied. */
+function asManifest({ apiVersion, kind, metadata: { name, namespace } }: Manifest, values: unknown): Manifest {
+  const { metadata, ...rest } = isJsonObject(values) ? values : {};
+  return {
+    ...rest,
+    apiVersion,
+    kind,
+    metadata: { ...(isJsonObject(metadata) ? metadata : {}), name, ...(namespace === undefined ? {} : { namespace }) },
+  };
+}

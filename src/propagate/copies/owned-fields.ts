@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
+import { listAt, objectAt, textAt } from '../../core/json-at.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { fieldManager } from '../object-client.ts';
+
+/** One entry of `managedFields`. */
+interface FieldsEntry {
+  readonly manager: string;
+  readonly operation: string;
+  readonly subresource: string;
+  readonly fields: JsonObject;
+  readonly raw: JsonObject;
+}
+
+/**
+ * The paths that a `fieldsV1` names, spelt as API servers spell them in conflicts: `.spec.replicas`, `.spec.containers[name="web"].image`.
+ *
+ * Of nested paths the deepest, and those that are named themselves.
+ */
+export function pathsIn(fields: JsonObject, prefix = ''): readonly string[] {
+  return Object.entries(fields).flatMap(([element, below]) => {
+    const path = element === '.' ? prefix : prefix + spelt(element);
+    return isJsonObject(below) && Object.keys(below).length > 0 ? pathsIn(below, path) : [path];
+  });
+}
+
+/** The paths of what we own, in order and without repetition. Empty for an object without `managedFields`. */
+export function ownedPaths(object: KubernetesObject): readonly string[] {
+  const ours = entriesOf(object).filter((entry) => isOurApply(entry) || isOurUpdate(entry));
+  return [...new Set(ours.flatMap((entry) => pathsIn(entry.fields)))].toSorted();
+}
+
+/** Paths as a short text, four characters for each, to be asked by `hasPath`. That two paths look the same happens once in 16 million. */
+export function printPaths(paths: readonly string[]): string {
+  return paths.map(printPath).join('');
+}
+
+/** True if the path is among them. */
+export function hasPath(printed: string, path: string): boolean {
+  const wanted = printPath(path);
+  for (let at = 0; at < printed.length; at += wanted.length) if (printed.startsWith(wanted, at)) return true;
+  return false;
+}
+
+/** The other managers of fields at these paths, each once, in the order of `managedFields`. */
+export function managersOf(object: KubernetesObject, printed: string): readonly string[] {
+  const others = entriesOf(object).filter(({ manager }) => manager !== fieldManager);
+  return [...new Set(others.filter(({ fields }) => pathsIn(fields).some((path) => hasPath(printed, path))).map(({ manager }) => manager))];
+}
+
+/** True if we own fields by apply. */
+export function isAppliedByUs(object: KubernetesObject): boolean {
+  return entriesOf(object).some(isOurApply);
+}
+
+/**
+ * The `managedFields` in which what is ours by `Update` is ours by `Apply`; undefined if there is nothing to turn. Else our own update would conflict with
+ * our apply, and forcing it would not drop what we leave out (as kubectl's `csaupgrade`).
+ */
+export function turnedToApply(object: KubernetesObject): readonly Json[] | undefined {
+  const entries = entriesOf(object);
+  const updates = entries.filter(isOurUpdate);
+  const [first] = updates;
+  if (first === undefined) return undefined;
+  const applied = entries.find(isOurApply);
+  const fields = [...(applied === undefined ? [] : [applied]), ...updates].map((entry) => entry.fields).reduce(united);
+  const ours = { ...(applied ?? first).raw, operation: 'Apply', fieldsV1: fields };
+  return [...entries.filter((entry) => !isOurUpdate(entry) && !isOurApply(entry)).map(({ raw }) => raw), ours];
+}
+
+/** The `managedFields` in which nothing is ours. Never empty, as an empty list changes nothing: one empty entry resets them. */
+export function withoutOurs(object: KubernetesObject): readonly Json[] {
+  const others = entriesOf(object).filter((entry) => !isOurUpdate(entry) && !isOurApply(entry));
+  return others.length === 0 ? [{}] : others.map(({ raw }) => raw);
+}
+
+function entriesOf(object: KubernetesObject): readonly FieldsEntry[] {
+  return listAt(object, 'metadata', 'managedFields')
+    .filter(isJsonObject)
+    .map((raw) => ({
+      manager: textAt(raw, 'manager') ?? '',
+      operation: textAt(raw, 'operation') ?? '',
+      subresource: textAt(raw, 'subresource') ?? '',
+      fields: objectAt(raw, 'fieldsV1'),
+      raw,
+    }));
+}
+
+function isOurApply({ manager, operation, subresource }: FieldsEntry): boolean {
+  return manager === fieldManager && operation === 'Apply' && subresource === '';
+}
+
+function isOurUpdate({ manager, operation, subresource }: FieldsEntry): boolean {
+  return manager === fieldManager && operation === 'Update' && subresource === '';
+}
+
+function united(left: JsonObject, right: JsonObject): JsonObject {
+  const keys = [...new Set([...Object.keys(left), ...Object.keys(right)])];
+  return Object.fromEntries(keys.map((key) => [key, united(objectAt(left, key), objectAt(right, key))]));
+}
+
+/** `f:name` is a field, `k:{…}` an item by its keys, `v:…` one by its value, `i:0` one by its place (structured-merge-diff, PathElement). */
+function spelt(element: string): string {
+  const rest = element.slice(2);
+  switch (element.slice(0, 2)) {
+    case 'f:':
+      return `.${rest}`;
+    case 'k:':
+      return `[${Object.entries(JSON.parse(rest) as JsonObject).map(([key, value]) => `${key}=${JSON.stringify(value)}`)}]`;
+    case 'v:':
+      return `[=${rest}]`;
+    default:
+      return `[${rest}]`;
+  }
+}
+
+function printPath(path: string): string {
+  return createHash('sha256').update(path).digest().subarray(0, 3).toString('base64url');
+}

@@ -1,0 +1,44 @@
+import type { JsonObject } from '../../core/json.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { ObjectAddress } from '../object-client.ts';
+import type { Manifest, ObjectKey } from '../spec.ts';
+import type { CopyDoor, DoorAnswer } from './copy-door.ts';
+import { marksRemoved } from './copy-marks.ts';
+import { withoutOurs } from './owned-fields.ts';
+
+/**
+ * Lets go of an object that stays whole: our marks and our ownership of fields go, no field of it does. Under its uid and version.
+ *
+ * @param object As just read, with its `managedFields`.
+ */
+export function orphanCopy(door: CopyDoor, address: ObjectAddress, object: KubernetesObject): Promise<DoorAnswer> {
+  const { uid, resourceVersion } = object.metadata;
+  // To apply nothing would take away every field that only we own, of a Deployment its whole spec.
+  const patch: JsonObject = { metadata: { uid, resourceVersion, ...marksRemoved(), managedFields: withoutOurs(object) } };
+  return door.write((client, signal) => client.patch({ ...address, type: 'merge', patch, run: 'real' }, signal));
+}
+
+/** Takes our fields back from an object that is somebody's: what only we own goes, what others own too stays theirs. Under its uid and version. */
+export function withdrawCopy(
+  door: CopyDoor,
+  address: ObjectAddress,
+  { key, object }: { readonly key: ObjectKey; readonly object: KubernetesObject },
+): Promise<DoorAnswer> {
+  return applyAsIs(door, address, { manifest: bare(key), object });
+}
+
+/** Puts values back by force, without marks. Under the object's uid and version. */
+export function applyAsIs(
+  door: CopyDoor,
+  address: ObjectAddress,
+  { manifest, object }: { readonly manifest: Manifest; readonly object: KubernetesObject },
+): Promise<DoorAnswer> {
+  const { uid, resourceVersion } = object.metadata;
+  const request = { ...address, manifest, preconditions: { uid, resourceVersion }, force: true, run: 'real' } as const;
+  return door.write((client, signal) => client.apply(request, signal));
+}
+
+/** Named, and nothing else. */
+function bare({ apiVersion, kind, namespace, name }: ObjectKey): Manifest {
+  return { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } };
+}

@@ -1,0 +1,70 @@
+import { kindOfKey, textOfKey } from '../object-key.ts';
+import { writeRankOf } from '../write-order.ts';
+import type { CopiesOutcome, CopyOutcome, CopyWork } from './copies.ts';
+import { openDoor } from './copy-door.ts';
+import { copyFault } from './copy-reason.ts';
+import { type CopyScene, type Settled, settledAs, settledWith } from './copy-task.ts';
+import { addressOf } from './object-address.ts';
+import { openLedger, type ShareLedger } from './share-ledger.ts';
+import { type Removal, takeBack } from './take-back.ts';
+
+/** What else a Propagation has stands in the first two ranks: in a namespace, of a kind. These go last. */
+const firstRanks = 2;
+
+interface Round extends CopyScene {
+  readonly ledger: ShareLedger;
+  readonly removals: readonly Removal[];
+}
+
+/**
+ * Takes copies back, in the reverse order of kinds, those of one rank at the same time; what is not in the inventory is not touched. Namespaces and
+ * definitions wait until all else that goes is gone. The share is saved once, or removed when it has no entries.
+ */
+export async function removeCopies(work: CopyWork, removals: readonly Removal[], signal: AbortSignal): Promise<CopiesOutcome> {
+  const door = openDoor(work, signal);
+  const ledger = openLedger(work);
+  const outcomes = new Map<Removal, CopyOutcome>();
+  const round: Round = { work, door, ledger, removals };
+  for (const rank of inReverse(removals)) {
+    const settled = await Promise.all(rank.map((removal) => removeOne(round, removal)));
+    for (const [index, removal] of rank.entries()) {
+      const one = settled[index];
+      if (one === undefined || one.result === 'stopped') continue;
+      outcomes.set(removal, one.outcome);
+      ledger.put(removal.key, one.entry);
+    }
+  }
+  const saved = await ledger.save(signal);
+  const copies = removals.map((removal) => outcomes.get(removal)).filter((outcome) => outcome !== undefined);
+  const gathered = { share: ledger.saved, copies };
+  if (saved.result === 'failed') return { result: 'failed', fault: saved.fault, ...gathered };
+  return { result: saved.result === 'stopped' || door.isStopped ? 'stopped' : 'done', ...gathered };
+}
+
+function inReverse(removals: readonly Removal[]): readonly (readonly Removal[])[] {
+  const ranks = Map.groupBy(removals, ({ key }) => writeRankOf(kindOfKey(key)));
+  return [...ranks].toSorted(([a], [b]) => b - a).map(([, rank]) => rank);
+}
+
+async function removeOne(round: Round, removal: Removal): Promise<Settled> {
+  const { work, ledger } = round;
+  const { key } = removal;
+  const entry = ledger.get(key);
+  if (entry === undefined) {
+    const message = 'it is not in the inventory';
+    return { result: 'settled', entry, outcome: { key, action: 'Skipped', message } };
+  }
+  if (mustWait(round, removal)) return settledAs({ ...entry, state: 'Deleting' }, { action: 'Skipped' });
+  const address = addressOf(key, work, []);
+  if (address !== undefined) return await takeBack({ ...round, removal, entry, address });
+  const fault = copyFault(work.share.cluster, 'NOT_SERVED', `the cluster does not serve ${key.kind} in ${key.apiVersion}`);
+  return settledWith(entry, fault, { now: work.clock.now() });
+}
+
+function mustWait({ ledger, removals }: Round, { key, how }: Removal): boolean {
+  if (how.type !== 'delete' || writeRankOf(kindOfKey(key)) >= firstRanks) return false;
+  const own = textOfKey(key);
+  return removals.some(
+    (other) => writeRankOf(kindOfKey(other.key)) >= firstRanks && textOfKey(other.key) !== own && ledger.get(other.key) !== undefined,
+  );
+}

@@ -1,0 +1,45 @@
+import type { InventoryEntry, WrittenAction } from '../inventory.ts';
+import { textOfKey } from '../object-key.ts';
+import type { RenderedObject } from '../plan.ts';
+import type { CopiesOutcome, CopyOutcome, CopyWork, OldValues } from './copies.ts';
+import { removeCopies } from './remove-copies.ts';
+import type { Removal } from './take-back.ts';
+import { writeCopies } from './write-copies.ts';
+
+/** What is restored in one cluster. */
+export interface Restoration {
+  /** Of the revision that is gone back to; empty where it placed nothing, or where there is none. */
+  readonly rendered: readonly RenderedObject[];
+  /** What was kept when objects were adopted or overwritten. */
+  readonly old: readonly OldValues[];
+}
+
+/**
+ * Takes a generation back in one cluster (propagation.md 5.5): what the revision had is written as it was; what it had not is deleted if we made it, or gets
+ * its old values back and is let go if it was there before us. Each only as our own write left it, under uid and version of a fresh read: what moved is
+ * `Skipped`. It is compensation, no transaction. One that fails stops no other.
+ *
+ * `work.generation` is the one that is taken back. Actions are `Restored`, `Deleted`, `Unchanged`, `Skipped`, `Failed`; in the order of `rendered`, then of the
+ * inventory.
+ */
+export async function restoreCopies(work: CopyWork, { rendered, old }: Restoration, signal: AbortSignal): Promise<CopiesOutcome> {
+  const written = await writeCopies(work, { objects: rendered, purpose: 'apply' }, signal);
+  const copies = written.copies.map(asRestored);
+  if (written.result !== 'done') return { ...written, copies };
+  const kept = new Set(rendered.map(({ key }) => textOfKey(key)));
+  const removals = written.share.entries.filter(({ key }) => !kept.has(textOfKey(key))).map((entry) => removalOf(entry, old));
+  const removed = await removeCopies({ ...work, share: written.share }, removals, signal);
+  return { ...removed, copies: [...copies, ...removed.copies] };
+}
+
+function asRestored(outcome: CopyOutcome): CopyOutcome {
+  const actions: Readonly<Partial<Record<WrittenAction, WrittenAction>>> = { Created: 'Restored', Configured: 'Restored' };
+  return { ...outcome, action: actions[outcome.action] ?? outcome.action };
+}
+
+function removalOf({ key, state, uid, appliedGeneration }: InventoryEntry, old: readonly OldValues[]): Removal {
+  const before = old.find((values) => values.uid === uid && textOfKey(values.key) === textOfKey(key));
+  const more = { key, ifGeneration: appliedGeneration };
+  if (state === 'Shared') return { ...more, how: { type: 'withdraw' } };
+  return { ...more, how: before === undefined ? { type: 'delete' } : { type: 'putBack', values: before.values } };
+}

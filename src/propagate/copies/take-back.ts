@@ -1,0 +1,152 @@
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { InventoryEntry } from '../inventory.ts';
+import type { ObjectAddress } from '../object-client.ts';
+import type { Manifest, ObjectKey } from '../spec.ts';
+import type { DoorAnswer } from './copy-door.ts';
+import { deletionOf, isOfLater, marksOf } from './copy-marks.ts';
+import { type CopyScene, type Settled, settledGone, settledSkipped, settledWith } from './copy-task.ts';
+import { isRaced, racedFault } from './copy-to-write.ts';
+import { applyAsIs, orphanCopy, withdrawCopy } from './release-copy.ts';
+
+/** What is to become of a copy that is no longer wanted. */
+export interface Removal {
+  readonly key: ObjectKey;
+  /** `release`: it stays whole, without our marks. `withdraw`: it is somebody's, our fields go. `putBack`: these values, then as `release`. */
+  readonly how: { readonly type: 'delete' | 'release' | 'withdraw' } | { readonly type: 'putBack'; readonly values: Manifest };
+  /** What the mirror says: one that is going already is not asked about. */
+  readonly live?: KubernetesObject | undefined;
+  /** Only if it still is as that write of ours left it: a compensation leaves what moved. */
+  readonly ifGeneration?: number | undefined;
+}
+
+/** What is known where one copy is taken back. */
+export interface CopyToTake extends CopyScene {
+  readonly removal: Removal;
+  readonly entry: InventoryEntry;
+  readonly address: ObjectAddress;
+}
+
+type TakeStep = Settled | { readonly result: 'again' };
+
+const mostTurns = 4;
+
+/** The garbage collector's own: they go by themselves. */
+const collectors: ReadonlySet<string> = new Set(['foregroundDeletion', 'orphan']);
+
+/**
+ * Takes one copy back: by the uid of the inventory, confirmed by a live read, under that uid and the version read. Whatever else stands there is left,
+ * and the entry goes.
+ */
+export async function takeBack(copy: CopyToTake): Promise<Settled> {
+  const { removal, entry, address, door } = copy;
+  if (removal.live !== undefined && removal.live.metadata.uid === entry.uid && deletionOf(removal.live) !== undefined)
+    return deleting(copy, removal.live);
+  for (let turn = 0; turn < mostTurns; turn += 1) {
+    const step = await takeStep(copy, await door.get(address));
+    if (step.result !== 'again') return step;
+  }
+  return failed(copy, { result: 'failed', fault: racedFault(copy, 'it was changed by others each time it was to be taken back') });
+}
+
+async function takeStep(copy: CopyToTake, read: DoorAnswer): Promise<TakeStep> {
+  switch (read.result) {
+    case 'answered':
+      return await takeSeen(copy, read.object);
+    case 'absent':
+      return settledGone(copy.entry, 'Deleted');
+    case 'failed':
+      return failed(copy, read);
+    case 'stopped':
+      return read;
+    default:
+      return read satisfies never;
+  }
+}
+
+async function takeSeen(copy: CopyToTake, object: KubernetesObject): Promise<TakeStep> {
+  const { removal, entry, work } = copy;
+  if (!isOurs(copy, object)) return settledGone(entry, 'Skipped', 'another object of that name stands there');
+  if (isOfLater(object, work)) return settledSkipped(entry, { reason: 'Stale', message: 'a later generation wrote it' });
+  if (removal.ifGeneration !== undefined && marksOf(object).generation !== removal.ifGeneration)
+    return settledSkipped(entry, { message: 'it was changed since' });
+  if (deletionOf(object) !== undefined) return deleting(copy, object);
+  return removal.how.type === 'delete' ? await deleteSeen(copy, object) : await letGo(copy, object);
+}
+
+/** The uid is the proof; of what was announced and perhaps written, the intent. A label proves nothing. */
+function isOurs({ entry, work }: CopyToTake, object: KubernetesObject): boolean {
+  if (entry.uid !== undefined && entry.uid === object.metadata.uid) return true;
+  const said = marksOf(object);
+  return entry.state === 'Intended' && entry.intent !== undefined && said.intent === entry.intent && said.propagation === work.owner.uid;
+}
+
+async function deleteSeen(copy: CopyToTake, object: KubernetesObject): Promise<TakeStep> {
+  const { door, address, work, entry } = copy;
+  const { uid, resourceVersion } = object.metadata;
+  const { cascade } = work.spec.deletion;
+  const answer = await door.write((client, signal) =>
+    client.delete({ ...address, preconditions: { uid, resourceVersion }, cascade, run: 'real' }, signal),
+  );
+  if (answer.result === 'answered' && deletionOf(answer.object) !== undefined) return deleting(copy, answer.object);
+  return ended(copy, answer, () => settledGone(entry, 'Deleted'));
+}
+
+async function letGo(copy: CopyToTake, object: KubernetesObject): Promise<TakeStep> {
+  const { door, address, removal, entry } = copy;
+  const { how, key } = removal;
+  switch (how.type) {
+    case 'withdraw':
+      return ended(copy, await withdrawCopy(door, address, { key, object }), () => settledGone(entry, 'Orphaned'));
+    case 'release':
+    case 'delete':
+      return ended(copy, await orphanCopy(door, address, object), () => settledGone(entry, 'Orphaned'));
+    case 'putBack': {
+      const put = await applyAsIs(door, address, { manifest: how.values, object });
+      if (put.result !== 'answered') return ended(copy, put, () => settledGone(entry, 'Restored'));
+      return ended(copy, await orphanCopy(door, address, put.object), () => settledGone(entry, 'Restored'));
+    }
+    default:
+      return how satisfies never;
+  }
+}
+
+/** What a write that takes back came to. */
+function ended(copy: CopyToTake, answer: DoorAnswer, done: () => Settled): TakeStep {
+  switch (answer.result) {
+    case 'answered':
+      return done();
+    case 'absent':
+      return settledGone(copy.entry, 'Deleted');
+    case 'failed':
+      return isRaced(answer.fault) ? { result: 'again' } : failed(copy, answer);
+    case 'stopped':
+      return answer;
+    default:
+      return answer satisfies never;
+  }
+}
+
+/** It goes as soon as others let it: since when is the server's own word. No finalizer but ours is ever removed, and copies have none of ours. */
+function deleting(copy: CopyToTake, object: KubernetesObject): Settled {
+  const { entry, work } = copy;
+  const { since, finalizers } = deletionOf(object) ?? { since: '', finalizers: [] };
+  const { fault: _fault, ...known } = entry;
+  const { uid } = object.metadata;
+  const kept: InventoryEntry = { ...known, state: 'Deleting', action: 'Deleted', ...(uid === undefined ? {} : { uid }) };
+  const foreign = finalizers.filter((name) => !collectors.has(name));
+  const outcome = { key: entry.key, action: 'Deleted', state: 'Deleting', ...(uid === undefined ? {} : { uid }) } as const;
+  if (foreign.length === 0) return { result: 'settled', entry: kept, outcome };
+  const message = `being deleted since ${since}, waits for ${foreign.join(', ')}`;
+  const fault = racedFault({ work }, message);
+  return {
+    result: 'settled',
+    entry: { ...kept, fault: { code: fault.code, message, since } },
+    outcome: { ...outcome, fault, reason: 'ForeignFinalizer', message },
+  };
+}
+
+function failed(copy: CopyToTake, { fault }: Extract<DoorAnswer, { result: 'failed' }>): Settled {
+  const { entry, work } = copy;
+  const isAway = fault.code === 'UNREACHABLE' || fault.code === 'TIMED_OUT' || fault.code === 'GONE';
+  return settledWith(isAway ? { ...entry, state: 'PendingDeletion' } : entry, fault, { now: work.clock.now() });
+}

@@ -1,0 +1,97 @@
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { InventoryEntry } from '../inventory.ts';
+import type { ObjectAnswer } from '../object-client.ts';
+import type { FieldConflict } from '../plan.ts';
+import { own } from '../rendering/own.ts';
+import type { OldValues } from './copies.ts';
+import type { DoorAnswer } from './copy-door.ts';
+import { withMarks } from './copy-marks.ts';
+import { conflictsIn, copyFault } from './copy-reason.ts';
+import { settledAs } from './copy-task.ts';
+import { type CopyStep, type CopyToWrite, failedCopy, isRaced, writtenEntry } from './copy-to-write.ts';
+import { mostCorrections } from './corrections.ts';
+import { hasPath } from './owned-fields.ts';
+
+/** How an object that exists is written: as it was read, or not at all. */
+export interface CopyUpdate {
+  readonly object: KubernetesObject;
+  readonly force: boolean;
+  /** What it is in the inventory afterwards. */
+  readonly state: 'Owned' | 'Shared';
+  readonly old?: OldValues | undefined;
+}
+
+/**
+ * Writes what is there, under its uid and version. What others own is taken only where it was ours before, with Overwrite, or with `force`; that is told to
+ * the log.
+ */
+export async function updateCopy(copy: CopyToWrite, update: CopyUpdate): Promise<CopyStep> {
+  const answer = await send(copy, update);
+  switch (answer.result) {
+    case 'answered':
+      return written(copy, update, answer);
+    case 'unchanged':
+      return settledAs(writtenEntry(copy, update.object, update.state), { action: 'Unchanged', old: update.old });
+    case 'absent':
+      return { result: 'again' };
+    case 'failed': {
+      const conflicts = conflictsIn(answer.fault);
+      if (!update.force && conflicts.length > 0 && mayForce(copy, conflicts)) {
+        tellForced(copy, conflicts);
+        return await updateCopy(copy, { ...update, force: true });
+      }
+      return isRaced(answer.fault) ? { result: 'again' } : failedCopy(copy, answer.fault);
+    }
+    case 'stopped':
+      return answer;
+    default:
+      return answer satisfies never;
+  }
+}
+
+async function send(copy: CopyToWrite, { object, force, state }: CopyUpdate): Promise<DoorAnswer | { readonly result: 'unchanged' }> {
+  const { door, task, work, desired } = copy;
+  const { address, entry } = task;
+  const manifest = withMarks(desired, { ...work, intent: entry.intent });
+  const { uid, resourceVersion } = object.metadata;
+  // What is shared stays theirs: the whole of it is not ours to put.
+  if (work.spec.write === 'Apply' || state === 'Shared') {
+    const request = { ...address, manifest, preconditions: { uid, resourceVersion }, force, run: 'real' } as const;
+    return await door.write((client, signal) => client.apply(request, signal));
+  }
+  const owned = own({ write: 'Replace', desired: manifest, live: object });
+  if (owned.result === 'failed')
+    return { result: 'failed', fault: copyFault(work.share.cluster, 'INVALID', `${owned.path}: ${owned.message}`) };
+  if (owned.result === 'unchanged') return { result: 'unchanged' };
+  return await door.write((client, signal) => client.replace({ ...address, object: owned.manifest, run: 'real' }, signal));
+}
+
+function written(copy: CopyToWrite, { object, state, old }: CopyUpdate, answer: Extract<ObjectAnswer, { result: 'answered' }>): CopyStep {
+  const isChanged = answer.object.metadata.resourceVersion !== object.metadata.resourceVersion;
+  const entry = writtenEntry(copy, answer.object, state);
+  const action = isChanged ? 'Configured' : 'Unchanged';
+  return settledAs(isChanged && copy.task.purpose === 'correct' ? corrected(copy, entry) : entry, {
+    action,
+    old,
+    warnings: answer.warnings,
+  });
+}
+
+/** Counted, as who takes it back again and again is not to be fought for ever. */
+function corrected({ work }: CopyToWrite, entry: InventoryEntry): InventoryEntry {
+  const corrections = [...(entry.corrections ?? []), new Date(work.clock.now()).toISOString()].slice(-mostCorrections);
+  return { ...entry, corrections };
+}
+
+/** A field that was ours is ours again: whoever took it (propagation.md 7, Drift). */
+function mayForce({ task, work }: CopyToWrite, conflicts: readonly FieldConflict[]): boolean {
+  const { sent = '' } = task.entry;
+  return work.spec.conflict === 'Overwrite' || conflicts.every(({ path }) => hasPath(sent, path));
+}
+
+function tellForced({ task, work }: CopyToWrite, conflicts: readonly FieldConflict[]): void {
+  const { kind, namespace, name } = task.object.key;
+  const { owner, generation, share } = work;
+  const propagation = `${owner.namespace}/${owner.name}`;
+  work.log.info({ cluster: share.cluster, kind, namespace, name, propagation, generation, conflicts }, 'took fields of others by force');
+}

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import type { InventoryEntry } from '../inventory.ts';
+import { kindOfKey } from '../object-key.ts';
+import type { RenderedObject } from '../plan.ts';
+import { writeRankOf } from '../write-order.ts';
+import { settleContended } from './contended.ts';
+import type { CopiesOutcome, CopyOutcome, CopyWork } from './copies.ts';
+import { openDoor } from './copy-door.ts';
+import { copyFault } from './copy-reason.ts';
+import { type CopyScene, type CopyTask, newEntry, type Settled, settledAs, settledSkipped, settledWith } from './copy-task.ts';
+import { contendedUntilMs } from './corrections.ts';
+import { addressOf } from './object-address.ts';
+import { sentManifest } from './secret-data.ts';
+import { openLedger, type ShareLedger } from './share-ledger.ts';
+import { writeCopy } from './write-copy.ts';
+
+/** One piece of work: what is put down as it comes. */
+interface Round extends CopyScene {
+  readonly ledger: ShareLedger;
+  readonly objects: readonly RenderedObject[];
+  readonly purpose: CopyTask['purpose'];
+  readonly outcomes: Map<RenderedObject, CopyOutcome>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Brings copies to what they are to be, rank by rank: first all that is new is announced in the inventory, in one save; then each is written, those of one rank
+ * at the same time; then what came of it is saved, in one. One that fails stops no other. Nothing is asked and nothing saved if nothing changed.
+ */
+export async function writeCopies(
+  work: CopyWork,
+  { objects, purpose }: { readonly objects: readonly RenderedObject[]; readonly purpose: CopyTask['purpose'] },
+  signal: AbortSignal,
+): Promise<CopiesOutcome> {
+  const door = openDoor(work, signal);
+  const round: Round = { work, door, ledger: openLedger(work), objects, purpose, outcomes: new Map(), signal };
+  const prepared = await Promise.all(objects.map((object) => prepare(round, object)));
+  const tasks = prepared.flatMap((one) => (one.result === 'task' ? [announce(round, one.task)] : []));
+  for (const [index, object] of objects.entries()) {
+    const one = prepared[index];
+    if (one !== undefined && one.result !== 'task') put(round, object, one);
+  }
+  const announced = await round.ledger.save(signal);
+  if (announced.result === 'failed') return { result: 'failed', fault: announced.fault, ...gathered(round) };
+  if (announced.result === 'stopped' || door.isStopped) return { result: 'stopped', ...gathered(round) };
+  for (const rank of byRank(tasks)) await Promise.all(rank.map((task) => writeTask(round, task)));
+  const saved = await round.ledger.save(signal);
+  if (saved.result === 'failed') return { result: 'failed', fault: saved.fault, ...gathered(round) };
+  return { result: saved.result === 'stopped' || door.isStopped ? 'stopped' : 'done', ...gathered(round) };
+}
+
+type Prepared = Settled | { readonly result: 'task'; readonly task: CopyTask };
+
+/** What becomes of an object, as far as it takes no write to know. */
+async function prepare(round: Round, object: RenderedObject): Promise<Prepared> {
+  const { work, ledger, purpose } = round;
+  const entry = ledger.get(object.key) ?? newEntry(object.key);
+  const address = addressOf(object.key, work, round.objects);
+  if (object.held === 'Suspended') return settledSkipped(entry, { reason: 'Suspended', message: 'the cluster is suspended' });
+  if (work.spec.conflict === 'CreateOnly' && (entry.uid !== undefined || object.live !== undefined))
+    return settledSkipped(entry, { message: 'it is there, and is only created' });
+  if (purpose === 'correct' && contendedUntilMs(entry, work.clock.now()) !== undefined && address !== undefined)
+    return await settleContended(round, entry, address);
+  if (address === undefined) {
+    const fault = copyFault(work.share.cluster, 'NOT_SERVED', `the cluster does not serve ${object.key.kind} in ${object.key.apiVersion}`);
+    return settledWith(entry, fault, { now: work.clock.now() });
+  }
+  const task = (seen: CopyTask['seen'], known = entry): Prepared => ({
+    result: 'task',
+    task: { object, address, entry: known, seen, purpose },
+  });
+  if (entry.uid === undefined) return task(object.live === undefined ? 'absent' : 'unknown');
+  if (object.live === undefined) return await prepareGone(round, { entry, task }, { address, object });
+  if (object.live.metadata.uid !== entry.uid) return task('unknown');
+  if (purpose === 'apply' && entry.appliedHash === object.desiredHash) return settledAs(entry, { action: 'Unchanged' });
+  // A whole object is made from what stands there now, fields that no mirror holds included.
+  return task(work.spec.write === 'Replace' ? 'unknown' : object.live);
+}
+
+/** The inventory has it, the mirror has not: it went, or the mirror has not heard of it yet. So it is read. */
+async function prepareGone(
+  { work, door, purpose }: Round,
+  { entry, task }: { readonly entry: InventoryEntry; readonly task: (seen: CopyTask['seen'], entry?: InventoryEntry) => Prepared },
+  { address, object }: Pick<CopyTask, 'address' | 'object'>,
+): Promise<Prepared> {
+  const answer = await door.get(address);
+  switch (answer.result) {
+    case 'answered': {
+      const isSame = answer.object.metadata.uid === entry.uid && entry.appliedHash === object.desiredHash;
+      return isSame && purpose === 'apply' ? settledAs(entry, { action: 'Unchanged' }) : task(answer.object);
+    }
+    case 'absent': {
+      if (entry.finished === true) return settledAs(entry, { action: 'Unchanged' });
+      const { intent: _intent, ...anew } = entry;
+      return task('absent', { ...anew, state: 'Intended' });
+    }
+    case 'failed':
+      return settledWith(entry, answer.fault, { now: work.clock.now() });
+    case 'stopped':
+      return answer;
+    default:
+      return answer satisfies never;
+  }
+}
+
+/** Puts down that it is about to be made, with a token that it will carry: after a crash this tells our own object from a stranger's. */
+function announce({ ledger }: Round, task: CopyTask): CopyTask {
+  const { entry } = task;
+  if (entry.state !== 'Intended' || entry.intent !== undefined) return task;
+  const announced = { ...entry, intent: randomUUID() };
+  ledger.put(entry.key, announced);
+  return { ...task, entry: announced };
+}
+
+function byRank(tasks: readonly CopyTask[]): readonly (readonly CopyTask[])[] {
+  const ranks = Map.groupBy(tasks, ({ object }) => writeRankOf(kindOfKey(object.key)));
+  return [...ranks].toSorted(([a], [b]) => a - b).map(([, rank]) => rank);
+}
+
+async function writeTask(round: Round, task: CopyTask): Promise<void> {
+  const { work, door, signal } = round;
+  const sent = await sentManifest(task.object, work, signal);
+  const settled =
+    sent.result === 'failed'
+      ? settledWith(task.entry, sent.fault, { now: work.clock.now() })
+      : await writeCopy({ work, door, task, desired: sent.manifest });
+  put(round, task.object, settled);
+}
+
+function put({ ledger, outcomes }: Round, object: RenderedObject, settled: Settled): void {
+  if (settled.result === 'stopped') return;
+  ledger.put(object.key, settled.entry);
+  outcomes.set(object, settled.outcome);
+}
+
+function gathered({ ledger, objects, outcomes }: Round): Pick<CopiesOutcome, 'share' | 'copies'> {
+  const copies = objects.map((object) => outcomes.get(object)).filter((outcome) => outcome !== undefined);
+  return { share: ledger.saved, copies };
+}
