@@ -61,5 +61,5 @@ function withBigInts(value: Json): unknown {
   if (isRawNumber(value)) return BigInt(value.rawJSON);
   if (Array.isArray(value)) return value.map(withBigInts);
   if (!isJsonObject(value)) return value;
-  return new Map(Object.entries(value).map(([key, member]) => [key, withBigInts(member ?? null)]));
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withBigInts(member ?? null)]));
 }

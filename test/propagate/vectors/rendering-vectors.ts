@@ -1,4 +1,128 @@
-import type { VectorOps } from './vector.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../src/core/json.ts';
+import { listAt, objectAt, textAt, valueAt } from '../../../src/core/json-at.ts';
+import { conflictResolution, mergeSuspension, suspendDispatching } from '../../../src/propagate/karmada/dispatch.ts';
+import { applyPolicies, matchPolicies } from '../../../src/propagate/karmada/override-policies.ts';
+import {
+  applyAnnotations,
+  applyLabels,
+  applyOverriders,
+  argsPatches,
+  commandPatches,
+  imagePatches,
+} from '../../../src/propagate/karmada/overriders.ts';
+import { prepareReplace } from '../../../src/propagate/karmada/retention.ts';
+import { dependenciesOf } from '../../../src/propagate/rendering/dependencies.ts';
+import { parseImageReference, splitRegistry } from '../../../src/propagate/rendering/image-reference.ts';
+import { recordManagedAnnotations, recordManagedLabels, retainKeys } from '../../../src/propagate/rendering/managed-keys.ts';
+import { prune } from '../../../src/propagate/rendering/prune.ts';
+import { retainOfKind } from '../../../src/propagate/rendering/retain.ts';
+import type { Manifest } from '../../../src/propagate/spec.ts';
+import { sameAnswer, type VectorOp, type VectorOps, vectorOp } from './vector.ts';
 
-/** The files of this family: each op with its function and how answers are compared. */
-export const renderingVectors: VectorOps = {};
+const karmada = 'resourcetemplate.karmada.io';
+
+interface Pair {
+  readonly desired: JsonObject;
+  readonly observed: JsonObject;
+}
+
+/** Answers with the object, and is compared by the whole of it or by the fields that are named. */
+function retaining(kind: string): VectorOp {
+  return vectorOp<Pair>(({ desired, observed }) => {
+    const retained = retainOfKind(kind, desired, observed);
+    return retained.result === 'failed' ? { error: true } : { object: retained.object };
+  }, sameFields);
+}
+
+function sameFields(got: unknown, expected: Json): boolean {
+  if (!isJsonObject(expected) || 'object' in expected || 'error' in expected) return sameAnswer(got, expected);
+  const { object } = got as { readonly object?: JsonObject };
+  return (
+    object !== undefined &&
+    Object.entries(expected).every(([path, value]) => sameAnswer(valueAt(object, ...path.split('.')), value ?? null))
+  );
+}
+
+function retainingKeys(field: 'labels' | 'annotations'): VectorOp {
+  return vectorOp<Pair>(({ desired, observed }) => ({ object: retainKeys(desired, observed, { field, prefix: karmada }) }));
+}
+
+/** The expectation is a list of paths that are gone, of those that are there, and of names among the secrets. */
+function prunedAsExpected(got: unknown, expected: Json): boolean {
+  const pruned = got as JsonObject;
+  const at = (path: Json): Json | undefined => valueAt(pruned, ...(path as readonly string[]));
+  const secrets = listAt(pruned, 'secrets').map((secret) => textAt(secret, 'name'));
+  const names = (key: string): readonly (string | undefined)[] =>
+    listAt(expected, key).map((name) => (isJsonObject(name) ? textAt(name, 'name') : String(name)));
+  return (
+    listAt(expected, 'absentPaths').every((path) => at(path) === undefined) &&
+    listAt(expected, 'presentPaths').every((path) => at(path) !== undefined) &&
+    names('secretsContain').every((name) => secrets.includes(name)) &&
+    names('secretsDoNotContain').every((name) => !secrets.includes(name))
+  );
+}
+
+/** One of upstream's cases calls the function for Pods with an object that is none by its words. */
+function asPod(object: Manifest): Manifest {
+  return object.kind === 'pod' ? { ...object, apiVersion: 'v1', kind: 'Pod' } : object;
+}
+
+const overriders: VectorOps[string] = {
+  imagePatches: vectorOp(imagePatches),
+  commandPatches: vectorOp(commandPatches),
+  argsPatches: vectorOp(argsPatches),
+  applyLabels: vectorOp(applyLabels),
+  applyAnnotations: vectorOp(applyAnnotations),
+  matchPolicies: vectorOp(matchPolicies),
+  applyPolicies: vectorOp((input: Parameters<typeof applyPolicies>[0]) => {
+    const { object, ...applied } = applyPolicies(input);
+    return {
+      labels: objectAt(object, 'metadata', 'labels'),
+      annotations: objectAt(object, 'metadata', 'annotations'),
+      data: object.data,
+      ...applied,
+    };
+  }),
+};
+
+/** What is made of a template on its way to a cluster: each op with its function and how answers are compared. */
+export const renderingVectors: VectorOps = {
+  'karmada-overriders': overriders,
+  'karmada-overriders-executed': { '': vectorOp(applyOverriders) },
+  'karmada-image-parse': {
+    parse: vectorOp(({ image }: { readonly image: string }) => parseImageReference(image) ?? { error: true }),
+    splitHostname: vectorOp(({ name }: { readonly name: string }) => splitRegistry(name)),
+  },
+  'karmada-retain': {
+    retainDeployment: retaining('Deployment.apps'),
+    retainSecret: retaining('Secret'),
+    retainPersistentVolumeClaim: retaining('PersistentVolumeClaim'),
+    retainPersistentVolume: retaining('PersistentVolume'),
+    retainJob: retaining('Job.batch'),
+    retainService: retaining('Service'),
+    retainServiceAccount: retaining('ServiceAccount'),
+    retainPod: retaining('Pod'),
+    retainAnnotations: retainingKeys('annotations'),
+    retainLabels: retainingKeys('labels'),
+    recordManagedAnnotations: vectorOp(({ object }: { readonly object: JsonObject }) => ({
+      object: recordManagedAnnotations(object, karmada),
+    })),
+    recordManagedLabels: vectorOp(({ object }: { readonly object: JsonObject }) => ({ object: recordManagedLabels(object, karmada) })),
+    prune: vectorOp(
+      ({ object, removeJobTTL }: { readonly object: JsonObject; readonly removeJobTTL: boolean }) =>
+        prune(object, { removeJobTtl: removeJobTTL }),
+      prunedAsExpected,
+    ),
+  },
+  'karmada-retain-executed': { '': vectorOp(prepareReplace) },
+  'karmada-dispatch': {
+    suspendDispatching: vectorOp(suspendDispatching),
+    conflictResolution: vectorOp(conflictResolution),
+    mergeSuspension: vectorOp(mergeSuspension),
+  },
+  'karmada-dependencies': {
+    dependencies: vectorOp(({ object }: { readonly object: Manifest }) => ({ dependencies: dependenciesOf(asPod(object)) }), {
+      unordered: ['dependencies'],
+    }),
+  },
+};

@@ -1,0 +1,107 @@
+import type { JsonObject } from '../../core/json.ts';
+import { labelsAt, textAt } from '../../core/json-at.ts';
+import { matchesSelector } from '../../core/selectors.ts';
+import { compareText } from '../../model/shapes.ts';
+import { matchesSet } from '../placing/cluster-set.ts';
+import { labelSelector } from '../spec/selector.ts';
+import type { Manifest } from '../spec.ts';
+import { type ClusterAffinity, setOfAffinity } from './cluster-affinity.ts';
+import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
+import { applyOverriders, type Overriders } from './overriders.ts';
+
+/** OverridePolicy and ClusterOverridePolicy (policy/v1alpha1). */
+export interface OverridePolicy {
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly spec: {
+    readonly resourceSelectors?: readonly ResourceSelector[] | null;
+    readonly overrideRules?: readonly OverrideRule[] | null;
+  };
+}
+
+export interface ResourceSelector {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly labelSelector?: JsonObject | null;
+}
+
+export interface OverrideRule {
+  /** Absent: every cluster. */
+  readonly targetCluster?: ClusterAffinity | null;
+  readonly overriders: Overriders;
+}
+
+/** One rule that applies, and whose it is. */
+export interface MatchedOverriders {
+  readonly policy: string;
+  readonly namespace?: string;
+  readonly overriders: Overriders;
+}
+
+export interface PolicyRequest {
+  readonly policies: readonly OverridePolicy[];
+  readonly object: Manifest;
+  readonly cluster: KarmadaCluster;
+}
+
+/** The rules that apply to the object in that cluster, in the order they are applied: policies that select it less closely first, then by name. */
+export function matchPolicies({ policies, object, cluster }: PolicyRequest): { readonly apply: readonly MatchedOverriders[] } {
+  const member = memberOf(cluster);
+  const ranked = policies
+    .map((policy) => ({ policy, priority: policyPriority(policy, object) }))
+    .filter(({ priority }) => priority > 0)
+    .toSorted((a, b) => a.priority - b.priority || compareText(a.policy.metadata.name, b.policy.metadata.name));
+  const apply = ranked.flatMap(({ policy: { metadata, spec } }) =>
+    (spec.overrideRules ?? [])
+      .filter(({ targetCluster }) => matchesSet(setOfAffinity(targetCluster ?? {}), member))
+      .map(({ overriders }) => ({
+        policy: metadata.name,
+        ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+        overriders,
+      })),
+  );
+  return { apply };
+}
+
+/** What the policies make of the object: those of the cluster's scope first; those of a namespace for objects in one. */
+export function applyPolicies({
+  object,
+  cluster,
+  overridePolicies,
+  clusterOverridePolicies,
+}: {
+  readonly object: Manifest;
+  readonly cluster: KarmadaCluster;
+  readonly overridePolicies?: readonly OverridePolicy[] | null;
+  readonly clusterOverridePolicies?: readonly OverridePolicy[] | null;
+}): { readonly object: Manifest; readonly appliedOverrides: readonly string[]; readonly appliedClusterOverrides: readonly string[] } {
+  const wide = applyAll({ policies: clusterOverridePolicies ?? [], object, cluster });
+  const namespaced = textAt(object, 'metadata', 'namespace') === undefined ? [] : (overridePolicies ?? []);
+  const narrow = applyAll({ policies: namespaced, object: wide.object, cluster });
+  return { object: narrow.object, appliedOverrides: narrow.names, appliedClusterOverrides: wide.names };
+}
+
+function applyAll(request: PolicyRequest): { readonly object: Manifest; readonly names: readonly string[] } {
+  const { apply } = matchPolicies(request);
+  const object = apply.reduce((before, { overriders }) => applyOverriders({ object: before, overriders }).object, request.object);
+  return { object, names: [...new Set(apply.map(({ policy }) => policy))] };
+}
+
+/** 0 if no selector selects the object; 1 for all of a kind or no selectors at all, 2 by labels, 3 by name: the closest counts. */
+function policyPriority({ spec }: OverridePolicy, object: Manifest): number {
+  const selectors = spec.resourceSelectors ?? [];
+  return selectors.length === 0 ? 1 : Math.max(...selectors.map((selector) => selectorPriority(selector, object)));
+}
+
+function selectorPriority(
+  { apiVersion, kind, namespace = '', name = '', labelSelector: labels }: ResourceSelector,
+  object: Manifest,
+): number {
+  if (apiVersion !== object.apiVersion || kind !== object.kind) return 0;
+  if (namespace !== '' && namespace !== object.metadata.namespace) return 0;
+  if (name !== '') return name === object.metadata.name ? 3 : 0;
+  if (labels === undefined || labels === null) return 1;
+  const selector = labelSelector.read(labels, { path: '', problems: [] });
+  return selector !== undefined && matchesSelector(selector, labelsAt(object, 'metadata', 'labels')) ? 2 : 0;
+}

@@ -1,0 +1,202 @@
+import { MusterError } from '../../core/errors.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import { objectAt } from '../../core/json-at.ts';
+import { type Edit, type ItemEdits, printEdits, withEdits } from '../rendering/edits.ts';
+import { parseImageReference, printImageReference } from '../rendering/image-reference.ts';
+import { override } from '../rendering/override.ts';
+import { overrideImage } from '../rendering/override-image.ts';
+import { overrideList } from '../rendering/override-lists.ts';
+import type { FieldOverride, JsonPatchOperation, Manifest, MapOverride, Override, OverrideOperator } from '../spec.ts';
+import { memberOf } from './karmada-cluster.ts';
+
+/** Overriders (policy/v1alpha1): what is changed, without where. Values that Karmada calls `value` hold whatever their form takes. */
+export interface Overriders {
+  readonly imageOverrider?: readonly ImageOverrider[] | null;
+  readonly commandOverrider?: readonly CommandOverrider[] | null;
+  readonly argsOverrider?: readonly CommandOverrider[] | null;
+  readonly labelsOverrider?: readonly MapOverrider[] | null;
+  readonly annotationsOverrider?: readonly MapOverrider[] | null;
+  readonly fieldOverrider?: readonly FieldOverrider[] | null;
+  readonly plaintext?: readonly PlaintextOverrider[] | null;
+}
+
+export type OverriderOperator = 'add' | 'remove' | 'replace';
+
+export interface ImageOverrider {
+  readonly predicate?: { readonly path?: string } | null;
+  readonly component: 'Registry' | 'Repository' | 'Tag';
+  readonly operator: OverriderOperator;
+  readonly value?: string;
+}
+
+export interface CommandOverrider {
+  readonly containerName: string;
+  readonly operator: OverriderOperator;
+  readonly value?: readonly string[] | null;
+}
+
+export interface MapOverrider {
+  readonly operator: OverriderOperator;
+  readonly value?: Readonly<Record<string, string>> | null;
+}
+
+export interface FieldOverrider {
+  readonly fieldPath: string;
+  readonly json?: readonly FieldPatch[] | null;
+  readonly yaml?: readonly FieldPatch[] | null;
+}
+
+export interface FieldPatch {
+  readonly subPath: string;
+  readonly operator: OverriderOperator;
+  readonly value?: Json;
+}
+
+export interface PlaintextOverrider {
+  readonly path: string;
+  readonly operator: OverriderOperator;
+  readonly value?: Json;
+}
+
+type Patches = { readonly patches: ReturnType<typeof printEdits> };
+
+/**
+ * The object with one block of overriders, in Karmada's order: image, command, args, labels, annotations, fields, plaintext.
+ *
+ * @throws {MusterError} `BAD_INPUT` where Karmada fails: a path that is not there, an image that is none.
+ */
+export function applyOverriders({ object, overriders }: { readonly object: Manifest; readonly overriders: Overriders }): {
+  readonly object: Manifest;
+} {
+  const images = edited(object, overriders.imageOverrider ?? [], imageEdits);
+  const commands = edited(images, overriders.commandOverrider ?? [], (before, item) => listEdits(before, 'command', item));
+  const args = edited(commands, overriders.argsOverrider ?? [], (before, item) => listEdits(before, 'args', item));
+  const outcome = override({ object: args, overrides: [overrideOf(overriders)], cluster: memberOf({}) });
+  if (outcome.result === 'failed') throw new MusterError('BAD_INPUT', `${outcome.path}: ${outcome.message}`);
+  return { object: outcome.object };
+}
+
+/** What an image overrider comes to, as operations of RFC 6902. Throws as `applyOverriders` does. */
+export function imagePatches({ object, imageOverrider }: { readonly object: Manifest; readonly imageOverrider: ImageOverrider }): Patches {
+  return { patches: printEdits(editsIn(imageEdits(object, imageOverrider))) };
+}
+
+/** What a command overrider comes to. */
+export function commandPatches({
+  object,
+  commandOverrider,
+}: {
+  readonly object: Manifest;
+  readonly commandOverrider: CommandOverrider;
+}): Patches {
+  return { patches: printEdits(editsIn(listEdits(object, 'command', commandOverrider))) };
+}
+
+/** What an arguments overrider comes to. */
+export function argsPatches({ object, argsOverrider }: { readonly object: Manifest; readonly argsOverrider: CommandOverrider }): Patches {
+  return { patches: printEdits(editsIn(listEdits(object, 'args', argsOverrider))) };
+}
+
+/** The labels after these overriders. */
+export function applyLabels({
+  object,
+  labelsOverrider,
+}: {
+  readonly object: Manifest;
+  readonly labelsOverrider: readonly MapOverrider[];
+}): {
+  readonly labels: JsonObject;
+} {
+  return { labels: objectAt(applyOverriders({ object, overriders: { labelsOverrider } }).object, 'metadata', 'labels') };
+}
+
+/** The annotations after these overriders. */
+export function applyAnnotations({
+  object,
+  annotationsOverrider,
+}: {
+  readonly object: Manifest;
+  readonly annotationsOverrider: readonly MapOverrider[];
+}): { readonly annotations: JsonObject } {
+  return { annotations: objectAt(applyOverriders({ object, overriders: { annotationsOverrider } }).object, 'metadata', 'annotations') };
+}
+
+function edited<Item>(object: Manifest, items: readonly Item[], edits: (object: Manifest, item: Item) => ItemEdits): Manifest {
+  return items.reduce((before, item) => withEdits(before, editsIn(edits(before, item))), object);
+}
+
+function editsIn(edits: ItemEdits): readonly Edit[] {
+  if (edits.result === 'failed') throw new MusterError('BAD_INPUT', edits.message);
+  return edits.edits;
+}
+
+/** The kinds whose containers Karmada changes; it passes over any other in silence. */
+const podKinds: ReadonlySet<string> = new Set(['Pod', 'ReplicaSet', 'Deployment', 'StatefulSet', 'DaemonSet', 'Job']);
+
+const nothing: ItemEdits = { result: 'edits', edits: [], warnings: [] };
+
+function imageEdits(object: Manifest, { predicate, component, operator, value }: ImageOverrider): ItemEdits {
+  const path = predicate?.path;
+  if (path === undefined && !podKinds.has(object.kind)) return nothing;
+  const edits = overrideImage(object, {
+    component: components[component],
+    operator: operators[operator],
+    scope: 'Main',
+    ...(value === undefined ? {} : { value }),
+    ...(path === undefined ? {} : { path }),
+  });
+  return edits.result === 'failed' ? edits : { ...edits, edits: edits.edits.map(withoutDigestBesideTag) };
+}
+
+const components = { Registry: 'registry', Repository: 'repository', Tag: 'tag' } as const;
+const operators: Readonly<Record<OverriderOperator, OverrideOperator>> = { add: 'Add', remove: 'Remove', replace: 'Replace' };
+
+function withoutDigestBesideTag(edit: Edit): Edit {
+  const reference = typeof edit.value === 'string' ? parseImageReference(edit.value) : undefined;
+  if (reference?.tag === undefined || reference.digest === undefined) return edit;
+  const { digest: _digest, ...tagged } = reference;
+  return { ...edit, value: printImageReference(tagged) };
+}
+
+/** Main containers only, and Replace does nothing. */
+function listEdits(object: Manifest, field: 'command' | 'args', { containerName, operator, value }: CommandOverrider): ItemEdits {
+  if (operator === 'replace' || !podKinds.has(object.kind)) return nothing;
+  const edits = overrideList(object, field, { container: containerName, operator: operators[operator], values: value ?? [] });
+  return edits.result === 'failed' ? edits : { ...edits, edits: edits.edits.filter(({ path }) => path.at(-3) === 'containers') };
+}
+
+/** What is left of a block when images and lists are done. */
+function overrideOf({ labelsOverrider, annotationsOverrider, fieldOverrider, plaintext }: Overriders): Override {
+  const fields = fieldOverrider ?? [];
+  return {
+    set: {},
+    objects: {},
+    image: [],
+    command: [],
+    args: [],
+    env: [],
+    labels: (labelsOverrider ?? []).map(mapOverrideOf),
+    annotations: (annotationsOverrider ?? []).map(mapOverrideOf),
+    fields: fields.flatMap((field) => fieldOverrideOf(field) ?? []),
+    jsonPatch: [
+      // A field without a patch of either kind is emptied.
+      ...fields
+        .filter((field) => fieldOverrideOf(field) === undefined)
+        .map(({ fieldPath }): JsonPatchOperation => ({ op: 'replace', path: fieldPath, value: '' })),
+      ...(plaintext ?? []).map(({ path, operator, value = null }): JsonPatchOperation => ({ op: operator, path, value })),
+    ],
+  };
+}
+
+function mapOverrideOf({ operator, value }: MapOverrider): MapOverride {
+  return { operator: operators[operator], values: value ?? {} };
+}
+
+/** With patches of both kinds, those of YAML. */
+function fieldOverrideOf({ fieldPath, json, yaml }: FieldOverrider): FieldOverride | undefined {
+  const format = (yaml ?? []).length > 0 ? 'yaml' : 'json';
+  const patches = (format === 'yaml' ? yaml : json) ?? [];
+  if (patches.length === 0) return undefined;
+  const patch = patches.map(({ subPath, operator, value = null }): JsonPatchOperation => ({ op: operator, path: subPath, value }));
+  return { path: fieldPath, format, patch };
+}
