@@ -1,3 +1,5 @@
+import type { Json } from '../../core/json.ts';
+import { textAt } from '../../core/json-at.ts';
 import type { ClusterTaint } from '../members.ts';
 import type { Toleration } from '../spec.ts';
 
@@ -38,3 +40,26 @@ export function tolerationsUsed(taints: readonly ClusterTaint[], tolerations: re
 export function printTaint({ key, value, effect }: ClusterTaint): string {
   return `${key}${value === undefined || value === '' ? '' : `=${value}`}:${effect}`;
 }
+
+/** A core/v1 Toleration as it stands in an object. Undefined if it compares (`Lt`, `Gt`): that tolerates nothing here. */
+export function tolerationIn(value: Json): Toleration | undefined {
+  const operator = textAt(value, 'operator') ?? 'Equal';
+  if (operator !== 'Equal' && operator !== 'Exists' && operator !== '') return undefined;
+  const effect = effects.find((known) => known === textAt(value, 'effect'));
+  return {
+    operator: operator === 'Exists' ? 'Exists' : 'Equal',
+    key: textAt(value, 'key') ?? '',
+    value: textAt(value, 'value') ?? '',
+    ...(effect === undefined ? {} : { effect }),
+  };
+}
+
+/** The taints in a list of core/v1 Taints; what has no key is none. */
+export function taintsIn(values: readonly Json[]): readonly ClusterTaint[] {
+  return values.flatMap((value) => {
+    const key = textAt(value, 'key');
+    return key === undefined ? [] : [{ key, value: textAt(value, 'value') ?? '', effect: textAt(value, 'effect') ?? '' }];
+  });
+}
+
+const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;

@@ -1,0 +1,70 @@
+import { compareText } from '../../model/shapes.ts';
+import { fewestSeatsThenName, type Seated, seat, type TieBreak } from '../placing/apportion.ts';
+import { sumOf } from '../placing/sum-of.ts';
+
+/** Counts by name. */
+export type Counts = Readonly<Record<string, number>>;
+
+const tieBreaks = {
+  seatsThenNameAscending: fewestSeatsThenName,
+  nameAscending: (a: Seated, b: Seated) => compareText(a.name, b.name),
+  nameDescending: (a: Seated, b: Seated) => compareText(b.name, a.name),
+} as const satisfies Readonly<Record<string, TieBreak>>;
+
+/** AllocateWebsterSeats: so many more seats beside the first ones. Nobody to give them to: null. */
+export function apportionSeats({
+  newSeats,
+  votes,
+  initial,
+  tieBreak = 'seatsThenNameAscending',
+}: {
+  readonly newSeats: number;
+  readonly votes?: Counts | null;
+  readonly initial?: Counts | null;
+  readonly tieBreak?: keyof typeof tieBreaks;
+}): { readonly seats: Counts | null } {
+  const parties = partiesOf(votes ?? {}, initial ?? {});
+  return { seats: parties.length === 0 ? null : countsOf(seat(newSeats, parties, tieBreaks[tieBreak])) };
+}
+
+/** Dispenser: so many more replicas by weight beside the first ones. Weights that come to nothing leave everything as it was. */
+export function dispense({
+  newReplicas,
+  weights,
+  initial,
+  uid,
+}: {
+  readonly newReplicas: number;
+  readonly weights?: Counts | null;
+  readonly initial?: Counts | null;
+  readonly uid?: string;
+}): { readonly assignment: Counts; readonly tieBreak: 'nameAscending' | 'nameDescending' } {
+  const begun = initial ?? {};
+  const order = isOdd(uid ?? '') ? 'nameDescending' : 'nameAscending';
+  const isDone = newReplicas === 0 && Object.keys(begun).length > 0;
+  if (isDone || sumOf(Object.values(weights ?? {}), (weight) => weight) === 0) return { assignment: begun, tieBreak: order };
+  const given = seat(newReplicas, partiesOf(weights ?? {}, begun), tieBreakOf(uid ?? ''));
+  return { assignment: countsOf(given), tieBreak: order };
+}
+
+/** Who comes first of two clusters with an equal claim and as many replicas: by name, backwards for every second UID. */
+export function tieBreakOf(uid: string): TieBreak {
+  if (!isOdd(uid)) return fewestSeatsThenName;
+  return (a, b) => a.seats - b.seats || compareText(b.name, a.name);
+}
+
+/** By the FNV-1a hash of 32 bits of the UTF-8 text; no UID is even. */
+function isOdd(uid: string): boolean {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(uid)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return uid !== '' && (hash & 1) === 1;
+}
+
+function partiesOf(votes: Counts, initial: Counts): readonly Seated[] {
+  const names = new Set([...Object.keys(initial), ...Object.keys(votes)]);
+  return [...names].map((name) => ({ name, weight: votes[name] ?? 0, cap: Number.POSITIVE_INFINITY, seats: initial[name] ?? 0 }));
+}
+
+function countsOf(parties: readonly Seated[]): Counts {
+  return Object.fromEntries(parties.map(({ name, seats }) => [name, seats]));
+}

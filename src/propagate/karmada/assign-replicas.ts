@@ -1,0 +1,99 @@
+import { clusterName } from '../../core/names.ts';
+import { fewestSeatsThenName } from '../placing/apportion.ts';
+import { type DivisionTarget, divide } from '../placing/divide.ts';
+import { addUp, type Offer, spread, usedFirst } from '../placing/divide-by-capacity.ts';
+import { sumOf } from '../placing/sum-of.ts';
+import { tieBreakOf } from './apportionment.ts';
+import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
+import type { KarmadaPlacement } from './karmada-placement.ts';
+import { type ReplicaScheduling, replicasSpecOf, type TargetCluster } from './replica-scheduling.ts';
+
+/** A cluster that the scheduler selected, in its order. */
+export interface Candidate extends KarmadaCluster {
+  readonly name: string;
+  /** What an estimator says would fit. */
+  readonly allocatableReplicas?: number;
+  /** That, and what is there. */
+  readonly availableReplicas?: number;
+  readonly overflowOrder?: number;
+}
+
+/** What AssignReplicas takes: the strategy stands in the placement, or alone. */
+export interface Assignment {
+  readonly candidates: readonly Candidate[];
+  readonly replicas?: number;
+  readonly previous?: readonly TargetCluster[] | null;
+  readonly replicaScheduling?: ReplicaScheduling | null;
+  readonly placement?: KarmadaPlacement | null;
+  readonly resourceUID?: string;
+  readonly observedAffinityName?: string;
+  readonly fresh?: boolean;
+}
+
+/** Who gets how many; or that there is nothing to be done, `unschedulable` if more room would help. */
+export type Assigned =
+  | { readonly clusters: readonly TargetCluster[] }
+  | { readonly error: true; readonly errorText: string; readonly unschedulable?: true };
+
+/** AssignReplicas. No cluster to assign to is an error. */
+export function assignReplicas(assignment: Assignment): Assigned {
+  if (assignment.candidates.length === 0) return { error: true, errorText: 'there is no cluster to schedule to' };
+  return assignByStrategy(assignment);
+}
+
+/** One strategy, whatever the candidates. All or nothing: where we place what fits, nothing is placed. */
+export function assignByStrategy(assignment: Assignment): Assigned {
+  const { candidates, replicas: count = 0, placement, resourceUID = '', fresh = false } = assignment;
+  const replicas = replicasSpecOf(assignment.replicaScheduling ?? placement?.replicaScheduling);
+  if (replicas === undefined) return { error: true, errorText: 'the strategy is none that is known' };
+  const chosen = candidates.map((candidate) => targetOf(candidate, assignment));
+  const { shares, unplaced } = divide({ count, replicas, chosen, fresh, rulesChanged: false, tieBreak: tieBreakOf(resourceUID) });
+  if (unplaced > 0) return tooLittle(count - unplaced);
+  return { clusters: shares.map(({ cluster, to }) => ({ name: cluster, replicas: to })) };
+}
+
+/** dynamicDivideReplicas: so many more replicas over what is available, in its order, beside what is scheduled. */
+export function dynamicDivide({
+  strategy,
+  targetReplicas,
+  availableClusters,
+  scheduledClusters,
+}: {
+  readonly strategy: string;
+  readonly targetReplicas: number;
+  readonly availableClusters: readonly TargetCluster[];
+  readonly scheduledClusters?: readonly TargetCluster[] | null;
+}): Assigned {
+  const held = (scheduledClusters ?? []).map(({ name, replicas = 0 }) => ({ name, previous: replicas }));
+  const offers = availableClusters.map(({ name, replicas = 0 }): Offer => ({ name, weight: replicas, cap: replicas }));
+  const available = sumOf(offers, ({ cap }) => cap);
+  if (available < targetReplicas) return tooLittle(available);
+  const { seats } = spread(targetReplicas, usedFirst(offers, held), {
+    strategy: strategy === 'Aggregated' ? 'Aggregated' : 'Available',
+    tieBreak: fewestSeatsThenName,
+  });
+  return { clusters: [...addUp(held, seats)].map(([name, replicas]) => ({ name, replicas })) };
+}
+
+function tooLittle(available: number): Assigned {
+  return { error: true, unschedulable: true, errorText: `there is room for ${available} replicas only` };
+}
+
+function targetOf(candidate: Candidate, { previous, placement, observedAffinityName }: Assignment): DivisionTarget {
+  const { name, allocatableReplicas = 0, overflowOrder = 0 } = candidate;
+  const held = (previous ?? []).find((target) => target.name === name)?.replicas ?? 0;
+  const available = candidate.availableReplicas ?? allocatableReplicas + held;
+  const tier = overflows(placement, observedAffinityName) ? overflowOrder : 0;
+  return {
+    chosen: { cluster: clusterName(name), tier, score: 0, available },
+    cluster: memberOf(candidate),
+    previous: held,
+    capacity: allocatableReplicas,
+  };
+}
+
+function overflows(placement: KarmadaPlacement | null | undefined, observed = ''): boolean {
+  if (placement?.clusterAffinity !== undefined && placement.clusterAffinity !== null) return false;
+  const term = (placement?.clusterAffinities ?? []).find(({ affinityName = '' }) => observed !== '' && affinityName === observed);
+  return term?.overflowAffinities !== undefined && term.overflowAffinities !== null;
+}

@@ -1,0 +1,138 @@
+import type { Json } from '../../core/json.ts';
+import { freePods, leastOf, type ResourceSummary, replicasInSummary } from '../placing/capacity.ts';
+import { roomsOfGrades } from '../placing/node-grades.ts';
+import { type NodeRoom, onePod, replicasOf } from '../placing/node-rooms.ts';
+import { amountsIn, minus, plus, type ResourceAmounts, times, timesIn } from '../placing/resource-amounts.ts';
+
+/** ResourceSummary of a Cluster. */
+export interface KarmadaResourceSummary {
+  readonly allocatable?: Json;
+  readonly allocated?: Json;
+  readonly allocating?: Json;
+  readonly allocatableModelings?: readonly { readonly grade?: number; readonly count?: number }[] | null;
+}
+
+/** What one replica asks for. */
+export interface ReplicaRequirements {
+  readonly resourceRequest?: Json;
+}
+
+interface EstimatedCluster {
+  readonly resourceModels?: readonly ResourceModel[] | null;
+  readonly resourceSummary?: KarmadaResourceSummary | null;
+}
+
+interface ResourceModel {
+  readonly grade?: number;
+  readonly ranges?: readonly { readonly name: string; readonly min?: string | number }[] | null;
+}
+
+interface AssumedWorkload {
+  readonly components?: readonly { readonly replicas?: number; readonly replicaRequirements?: ReplicaRequirements | null }[] | null;
+}
+
+interface Estimate {
+  readonly cluster: EstimatedCluster;
+  readonly replicaRequirements?: ReplicaRequirements | null;
+  /** Workloads that are placed already but not running yet. */
+  readonly assumedWorkloads?: readonly AssumedWorkload[] | null;
+}
+
+/** getAllowedPodNumber. */
+export function allowedPods({ resourceSummary }: { readonly resourceSummary?: KarmadaResourceSummary | null }): {
+  readonly allowedPods: number;
+} {
+  return { allowedPods: freePods(summaryOf(resourceSummary ?? {}, [])) };
+}
+
+/** By the sums of the cluster. */
+export function replicasFromSummary({
+  resourceSummary,
+  replicaRequirements,
+}: {
+  readonly resourceSummary?: KarmadaResourceSummary | null;
+  readonly replicaRequirements?: ReplicaRequirements | null;
+}): { readonly replicas: number } {
+  return { replicas: replicasInSummary(summaryOf(resourceSummary ?? {}, []), requestsOf(replicaRequirements)) };
+}
+
+/** By its nodes counted by size; an error where they are not. */
+export function replicasFromModels(
+  estimate: Estimate,
+): { readonly replicas: number } | { readonly error: true; readonly errorText: string } {
+  const replicas = byModels(estimate);
+  return replicas === undefined ? { error: true, errorText: 'the cluster has no usable resource models' } : { replicas };
+}
+
+/** What the general estimator says: by models where there are, else by the sums; never more than Pods are free. */
+export function maxAvailableReplicas(estimate: Estimate): { readonly replicas: number } {
+  const { cluster, replicaRequirements, assumedWorkloads } = estimate;
+  const { resourceSummary } = cluster;
+  if (resourceSummary === undefined || resourceSummary === null) return { replicas: 0 };
+  const summary = summaryOf(resourceSummary, assumedWorkloads ?? []);
+  const pods = freePods(summary);
+  if (pods === 0 || replicaRequirements === undefined || replicaRequirements === null) return { replicas: pods };
+  const modelled = (resourceSummary.allocatableModelings ?? []).length > 0 ? byModels(estimate) : undefined;
+  return { replicas: leastOf([pods, modelled ?? replicasInSummary(summary, requestsOf(replicaRequirements))]) ?? 0 };
+}
+
+function byModels({ cluster: { resourceModels, resourceSummary }, replicaRequirements, assumedWorkloads }: Estimate): number | undefined {
+  if (resourceSummary === undefined || resourceSummary === null) return undefined;
+  const counts = (resourceSummary.allocatableModelings ?? []).map(({ grade = 0, count = 0 }) => ({ grade, count }));
+  const rooms = roomsOfGrades((resourceModels ?? []).map(gradeOf), counts);
+  if (rooms === undefined) return undefined;
+  return replicasOf((assumedWorkloads ?? []).reduce(afterPlacing, rooms), requestsOf(replicaRequirements));
+}
+
+function gradeOf({ grade = 0, ranges }: ResourceModel) {
+  return { grade, minimums: amountsIn(Object.fromEntries((ranges ?? []).map(({ name, min = '0' }) => [name, min]))) };
+}
+
+/** The rooms with one workload placed, each of its components on the first nodes that take it; at one that does not fit it ends. */
+function afterPlacing(rooms: readonly NodeRoom[], { components }: AssumedWorkload): readonly NodeRoom[] {
+  let left = rooms;
+  for (const { replicas = 0, replicaRequirements } of components ?? []) {
+    const filled = fill(left, plus(requestsOf(replicaRequirements), onePod), replicas);
+    left = filled.rooms;
+    if (filled.rest > 0) break;
+  }
+  return left;
+}
+
+function fill(
+  rooms: readonly NodeRoom[],
+  needs: ResourceAmounts,
+  replicas: number,
+): { readonly rooms: readonly NodeRoom[]; readonly rest: number } {
+  let rest = replicas;
+  const filled = rooms.flatMap(({ free, count }): readonly NodeRoom[] => {
+    const fits = timesIn(free, needs);
+    if (fits === 0 || rest <= 0) return [{ free, count }];
+    const full = Math.min(count, Math.floor(rest / fits));
+    const begun = Math.min(count - full, rest - full * fits > 0 ? 1 : 0);
+    const last = begun * (rest - full * fits);
+    rest -= full * fits + last;
+    return [
+      { free: minus(free, times(needs, fits)), count: full },
+      { free: minus(free, times(needs, last)), count: begun },
+      { free, count: count - full - begun },
+    ];
+  });
+  return { rooms: filled, rest };
+}
+
+function summaryOf({ allocatable, allocated, allocating }: KarmadaResourceSummary, assumed: readonly AssumedWorkload[]): ResourceSummary {
+  const components = assumed.flatMap((workload) => workload.components ?? []);
+  const coming = components.map(({ replicas = 0, replicaRequirements }) =>
+    times(plus(requestsOf(replicaRequirements), onePod), Math.max(0, replicas)),
+  );
+  return {
+    allocatable: amountsIn(allocatable),
+    allocated: amountsIn(allocated),
+    allocating: coming.reduce(plus, amountsIn(allocating)),
+  };
+}
+
+function requestsOf(requirements: ReplicaRequirements | null | undefined): ResourceAmounts {
+  return amountsIn(requirements?.resourceRequest);
+}

@@ -1,0 +1,45 @@
+import type { Json } from '../../core/json.ts';
+import type { Ground } from '../placing/filter-candidate.ts';
+import type { Spread } from '../spec.ts';
+import { type ClusterAffinity, setOfAffinity } from './cluster-affinity.ts';
+import type { ReplicaScheduling } from './replica-scheduling.ts';
+
+/** Placement (policy/v1alpha1). */
+export interface KarmadaPlacement {
+  readonly clusterAffinity?: ClusterAffinity | null;
+  readonly clusterAffinities?: readonly ClusterAffinityTerm[] | null;
+  readonly clusterTolerations?: readonly Json[] | null;
+  readonly spreadConstraints?: readonly SpreadConstraint[] | null;
+  readonly replicaScheduling?: ReplicaScheduling | null;
+}
+
+/** ClusterAffinityTerm, with where to go on when there is no room. */
+export interface ClusterAffinityTerm extends ClusterAffinity {
+  readonly affinityName?: string;
+  readonly overflowAffinities?: readonly (ClusterAffinity & { readonly affinityName?: string })[] | null;
+}
+
+export interface SpreadConstraint {
+  readonly spreadByField?: string;
+  readonly minGroups?: number;
+  readonly maxGroups?: number;
+}
+
+/** Where clusters are looked for, given the name of the affinity in use. Nothing named: everywhere. */
+export function groundOf({ clusterAffinity, clusterAffinities }: KarmadaPlacement, observedAffinityName = ''): Ground {
+  if (clusterAffinity !== undefined && clusterAffinity !== null) return { set: setOfAffinity(clusterAffinity), overflow: [] };
+  const term = (clusterAffinities ?? []).find(({ affinityName = '' }) => affinityName === observedAffinityName);
+  if (term === undefined) return { set: {}, overflow: [] };
+  const overflow = (term.overflowAffinities ?? []).map((affinity) => ({ name: affinity.affinityName ?? '', set: setOfAffinity(affinity) }));
+  return { name: observedAffinityName, set: setOfAffinity(term), overflow };
+}
+
+/** The constraints as a spread of ours. No maximum is none at all: 0. Those on labels are left out, as they say nothing. */
+export function spreadOf(constraints: readonly SpreadConstraint[] | null | undefined): readonly Spread[] {
+  return (constraints ?? []).flatMap(({ spreadByField, minGroups = 0, maxGroups = 0 }) => {
+    const by = fields.find((field) => field === spreadByField);
+    return by === undefined ? [] : [{ by, min: minGroups, max: maxGroups }];
+  });
+}
+
+const fields = ['cluster', 'region', 'zone', 'provider'] as const;

@@ -1,0 +1,101 @@
+import type { Json } from '../../core/json.ts';
+import { tierOf } from '../placing/filter-candidate.ts';
+import { groupOf } from '../placing/take-spread.ts';
+import { taintsIn, tolerationIn, tolerationsUsed, untoleratedTaint } from '../placing/tolerations.ts';
+import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
+import { groundOf, type KarmadaPlacement, spreadOf } from './karmada-placement.ts';
+import type { TargetCluster } from './replica-scheduling.ts';
+
+/** What a filter of the scheduler looks at. */
+export interface FilterInput {
+  readonly cluster: KarmadaCluster & { readonly apiEnablements?: readonly ApiEnablement[] | null };
+  readonly binding: {
+    readonly placement?: KarmadaPlacement | null;
+    readonly previous?: readonly TargetCluster[] | null;
+    readonly replicas?: number;
+    readonly replicaRequirements?: Json;
+    readonly resource?: { readonly apiVersion?: string; readonly kind?: string };
+    readonly gracefulEvictionTasks?: readonly { readonly fromCluster?: string }[] | null;
+  };
+  readonly observedAffinityName?: string;
+}
+
+interface ApiEnablement {
+  readonly groupVersion?: string;
+  readonly resources?: readonly { readonly kind?: string }[] | null;
+}
+
+/** Success: the cluster stays. */
+export interface FilterResult {
+  readonly result: 'Success' | 'Unschedulable';
+}
+
+/** TaintToleration: what is there already stays. */
+export function filterTaintToleration(input: FilterInput): FilterResult {
+  const tolerations = (input.binding.placement?.clusterTolerations ?? []).flatMap((value) => tolerationIn(value) ?? []);
+  return resultOf(isTarget(input) || untoleratedTaint(memberOf(input.cluster).taints, tolerations) === undefined);
+}
+
+/** ClusterAffinity: the affinity in use, or, of workloads, where it overflows to. */
+export function filterClusterAffinity({ cluster, binding, observedAffinityName }: FilterInput): FilterResult {
+  const isWorkload = (binding.replicas ?? 0) > 0 || (binding.replicaRequirements ?? null) !== null;
+  return resultOf(tierOf(memberOf(cluster), groundOf(binding.placement ?? {}, observedAffinityName), isWorkload) !== undefined);
+}
+
+/** SpreadConstraint: the cluster stands in some group of each sort. */
+export function filterSpreadConstraint({ cluster, binding }: FilterInput): FilterResult {
+  const member = memberOf(cluster);
+  return resultOf(spreadOf(binding.placement?.spreadConstraints).every((spread) => groupOf(member, spread) !== undefined));
+}
+
+/** APIEnablement: it serves the kind, or has it already. */
+export function filterAPIEnablement(input: FilterInput): FilterResult {
+  const { apiVersion = '', kind = '' } = input.binding.resource ?? {};
+  const serves = (input.cluster.apiEnablements ?? []).some(
+    ({ groupVersion = '', resources }) => groupVersion === apiVersion && (resources ?? []).some((resource) => resource.kind === kind),
+  );
+  return resultOf(isTarget(input) || serves);
+}
+
+/** ClusterEviction: nothing is being evicted from it. */
+export function filterClusterEviction({ cluster, binding }: FilterInput): FilterResult {
+  return resultOf(!(binding.gracefulEvictionTasks ?? []).some(({ fromCluster }) => fromCluster === cluster.name));
+}
+
+/** ClusterLocality: 100 where it is already. */
+export function scoreClusterLocality(input: FilterInput): { readonly score: number } {
+  return { score: isTarget(input) ? 100 : 0 };
+}
+
+/** GetMatchingTolerations: those that are used, as they came. */
+export function matchingTolerations({
+  taints,
+  tolerations,
+}: {
+  readonly taints?: readonly Json[] | null;
+  readonly tolerations?: readonly Json[] | null;
+}): {
+  readonly allTolerated: boolean;
+  readonly matching: readonly Json[];
+} {
+  const read = (tolerations ?? []).flatMap((value) => {
+    const toleration = tolerationIn(value);
+    return toleration === undefined ? [] : [{ toleration, value }];
+  });
+  const used = tolerationsUsed(
+    taintsIn(taints ?? []),
+    read.map(({ toleration }) => toleration),
+  );
+  return {
+    allTolerated: used.allTolerated,
+    matching: used.matching.flatMap((toleration) => read.filter((entry) => entry.toleration === toleration).map(({ value }) => value)),
+  };
+}
+
+function isTarget({ cluster, binding }: FilterInput): boolean {
+  return (binding.previous ?? []).some(({ name }) => name === cluster.name);
+}
+
+function resultOf(passes: boolean): FilterResult {
+  return { result: passes ? 'Success' : 'Unschedulable' };
+}

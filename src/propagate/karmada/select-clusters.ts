@@ -1,0 +1,222 @@
+import { tierOf } from '../placing/filter-candidate.ts';
+import { groupScore } from '../placing/group-score.ts';
+import { pickGroups } from '../placing/pick-groups.ts';
+import { compareEligible, type Taken, takeGroups } from '../placing/spread.ts';
+import { groupsOf, type Located, takeSpread } from '../placing/take-spread.ts';
+import type { Spread } from '../spec.ts';
+import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
+import { groundOf, type KarmadaPlacement, type SpreadConstraint, spreadOf } from './karmada-placement.ts';
+import { isDuplicated, isStaticWeighted, type ReplicaScheduling } from './replica-scheduling.ts';
+
+/** ClusterDetailInfo: a cluster that passed the filters. */
+export interface DetailedCluster extends KarmadaCluster {
+  readonly name: string;
+  readonly score?: number;
+  readonly availableReplicas?: number;
+  readonly overflowOrder?: number;
+}
+
+interface Selecting {
+  readonly clusters: readonly DetailedCluster[];
+  readonly placement?: KarmadaPlacement;
+  readonly replicas?: number;
+}
+
+/** Names in order, or that nothing could be selected. */
+export type Selected = { readonly clusters: readonly string[] } | { readonly error: true; readonly errorText: string };
+
+/** The groups that together have clusters enough; none: null. */
+export function selectGroups({
+  groups,
+  minGroups = 0,
+  maxGroups = 0,
+  targetClusters = 0,
+}: {
+  readonly groups: readonly { readonly name: string; readonly value: number; readonly weight: number }[];
+  readonly minGroups?: number;
+  readonly maxGroups?: number;
+  readonly targetClusters?: number;
+}): { readonly groups: readonly string[] | null } {
+  const picked = pickGroups(groups, { min: minGroups, max: maxGroups, clusters: targetClusters }) ?? [];
+  return { groups: picked.length === 0 ? null : picked.map(({ name }) => name) };
+}
+
+/** Clusters of the best regions, whose scores are known. */
+export function selectByRegion({
+  regions,
+  spreadConstraints,
+}: {
+  readonly regions: Readonly<Record<string, { readonly score?: number; readonly clusters: readonly DetailedCluster[] }>>;
+  readonly spreadConstraints?: readonly SpreadConstraint[];
+}): Selected {
+  const groups = Object.entries(regions).map(([name, { score = 0, clusters }]) => ({ name, score, clusters: clusters.map(locatedOf) }));
+  const spread = spreadOf(spreadConstraints);
+  return namesOf(takeGroups(groups, { group: rangeOf(spread, 'region'), cluster: rangeOf(spread, 'cluster') }));
+}
+
+/** SelectBestClusters, of clusters that are in order. */
+export function selectBest({ clusters, placement = {}, replicas = 0 }: Selecting): Selected {
+  return namesOf(takeBest(clusters.map(locatedOf), placement, replicas));
+}
+
+/** GroupClustersWithScore: the order of the clusters, and how many groups of each sort there are. */
+export function groupClusters({ clusters, placement = {} }: Selecting): {
+  readonly order: readonly string[];
+  readonly providers: number;
+  readonly regions: number;
+  readonly zones: number;
+} {
+  const located = clusters.map(locatedOf);
+  const asked = spreadOf(isTopologyIgnored(placement) ? [] : placement.spreadConstraints);
+  const count = (by: Spread['by'], values: readonly (string | undefined)[]): number =>
+    asked.some((spread) => spread.by === by) ? new Set(values.filter((value) => (value ?? '') !== '')).size : 0;
+  return {
+    order: sorted(located).map(({ name }) => name),
+    providers: count(
+      'provider',
+      located.map(({ cluster }) => cluster.provider),
+    ),
+    regions: count(
+      'region',
+      located.map(({ cluster }) => cluster.region),
+    ),
+    zones: count(
+      'zone',
+      located.flatMap(({ cluster }) => cluster.zones),
+    ),
+  };
+}
+
+interface Scoring {
+  readonly replicas?: number;
+  readonly replicaScheduling?: ReplicaScheduling | null;
+  readonly spreadConstraints?: readonly SpreadConstraint[];
+  readonly minGroups?: number;
+}
+
+/** The score of one group of clusters, which are in order. */
+export function scoreOfGroup({ clusters, ...scoring }: Scoring & { readonly clusters: readonly DetailedCluster[] }): {
+  readonly score: number;
+} {
+  const { replicas = 0, replicaScheduling, spreadConstraints, minGroups = 0 } = scoring;
+  const minClusters = rangeOf(spreadOf(spreadConstraints), 'cluster').min;
+  const demand = { replicas, duplicated: isDuplicated(replicaScheduling), minGroups, minClusters };
+  return { score: groupScore(clusters.map(locatedOf), demand) };
+}
+
+/** Is the first group as good as the second? */
+export function compareGroupScore({
+  group1,
+  group2,
+  ...scoring
+}: Scoring & {
+  readonly group1: readonly DetailedCluster[];
+  readonly group2: readonly DetailedCluster[];
+}): { readonly group1ScoreAtLeastGroup2: boolean } {
+  const [first, second] = [group1, group2].map((clusters) => scoreOfGroup({ ...scoring, clusters }).score);
+  return { group1ScoreAtLeastGroup2: (first ?? 0) >= (second ?? 0) };
+}
+
+/** The order of clusters, with or without a look at what is available. */
+export function sortClusters({
+  clusters,
+  thenByAvailableReplicasDescending = false,
+}: {
+  readonly clusters: readonly DetailedCluster[];
+  readonly thenByAvailableReplicasDescending?: boolean;
+}): { readonly order: readonly string[] } {
+  const located = clusters.map(locatedOf).map((entry) => (thenByAvailableReplicasDescending ? entry : { ...entry, available: 0 }));
+  return { order: sorted(located).map(({ name }) => name) };
+}
+
+/** SelectClusters of what has no replicas: there is room everywhere. */
+export function selectClusters({
+  clusters,
+  placement = {},
+  observedAffinityName = '',
+}: Selecting & { readonly observedAffinityName?: string }): { readonly clusterSet: readonly string[] } | Selected {
+  const ground = groundOf(placement, observedAffinityName);
+  const located = clusters.map((cluster) => {
+    const entry = locatedOf(cluster);
+    return { ...entry, tier: tierOf(entry.cluster, ground, true) ?? afterAll, available: Number.POSITIVE_INFINITY };
+  });
+  const selected = namesOf(takeBest(sorted(located), placement, 0));
+  return 'clusters' in selected ? { clusterSet: selected.clusters } : selected;
+}
+
+/** Order, regions with their scores, and what is selected. */
+export function selectSpread({ clusters, placement = {}, replicas = 0 }: Selecting): {
+  readonly sorted: readonly string[];
+  readonly regions: Readonly<Record<string, { readonly score: number; readonly clusters: readonly string[] }>>;
+  readonly selected?: readonly string[];
+  readonly error?: true;
+  readonly errorText?: string;
+} {
+  const located = sorted(clusters.map(locatedOf));
+  const selected = namesOf(takeBest(located, placement, replicas));
+  return {
+    sorted: located.map(({ name }) => name),
+    regions: regionsOf(located, placement, replicas),
+    ...('clusters' in selected ? { selected: selected.clusters } : selected),
+  };
+}
+
+/** The tier of a cluster in no set at all. */
+const afterAll = 1000;
+
+function locatedOf(cluster: DetailedCluster): Located {
+  const { name, score = 0, availableReplicas = 0, overflowOrder = 0 } = cluster;
+  return { name, cluster: memberOf(cluster), tier: overflowOrder, score, available: availableReplicas };
+}
+
+function sorted(clusters: readonly Located[]): readonly Located[] {
+  return [...clusters].sort(compareEligible);
+}
+
+/** Only cluster and region select; the others filter beside them, and alone they fail. */
+function takeBest(ordered: readonly Located[], placement: KarmadaPlacement, replicas: number): Taken<Located> {
+  const constraints = spreadOf(placement.spreadConstraints);
+  if (constraints.length === 0 || isSpreadIgnored(placement)) return { result: 'taken', clusters: ordered };
+  const spread = effectiveSpread(constraints);
+  if (spread === undefined) return { result: 'refused', reason: 'SPREAD', problem: 'only cluster and region can be spread over' };
+  return takeSpread(ordered, { spread, replicas, duplicated: isDuplicated(placement.replicaScheduling) });
+}
+
+function effectiveSpread(constraints: readonly Spread[]): readonly Spread[] | undefined {
+  if (constraints.some(({ by }) => by === 'region')) {
+    return (['region', 'cluster'] as const).map((by) => ({ by, ...rangeOf(constraints, by) }));
+  }
+  return constraints.some(({ by }) => by === 'cluster') ? [{ by: 'cluster', ...rangeOf(constraints, 'cluster') }] : undefined;
+}
+
+function rangeOf(spread: readonly Spread[], by: Spread['by']): { readonly min: number; readonly max: number } {
+  const { min = 0, max = 0 } = spread.find((entry) => entry.by === by) ?? {};
+  return { min, max };
+}
+
+function regionsOf(located: readonly Located[], placement: KarmadaPlacement, replicas: number): ReturnType<typeof selectSpread>['regions'] {
+  const constraints = spreadOf(placement.spreadConstraints);
+  if (isTopologyIgnored(placement) || !constraints.some(({ by }) => by === 'region')) return {};
+  const [minGroups, minClusters] = [rangeOf(constraints, 'region').min, rangeOf(constraints, 'cluster').min];
+  const demand = { replicas, duplicated: isDuplicated(placement.replicaScheduling), minGroups, minClusters };
+  const groups = groupsOf(located, { by: 'region', min: 0 });
+  return Object.fromEntries(
+    groups.map(({ name, clusters }) => [name, { score: groupScore(clusters, demand), clusters: clusters.map((entry) => entry.name) }]),
+  );
+}
+
+function isTopologyIgnored(placement: KarmadaPlacement): boolean {
+  const constraints = spreadOf(placement.spreadConstraints);
+  return constraints.every(({ by }) => by === 'cluster') || isSpreadIgnored(placement);
+}
+
+/** Fixed weights, or no weights at all; an empty preference is neither. */
+function isSpreadIgnored({ replicaScheduling }: KarmadaPlacement): boolean {
+  if (replicaScheduling === undefined || replicaScheduling === null || !isStaticWeighted(replicaScheduling)) return false;
+  const { weightPreference } = replicaScheduling;
+  return weightPreference === undefined || weightPreference === null || (weightPreference.staticWeightList ?? []).length > 0;
+}
+
+function namesOf(taken: Taken<Located>): Selected {
+  return taken.result === 'taken' ? { clusters: taken.clusters.map(({ name }) => name) } : { error: true, errorText: taken.problem };
+}

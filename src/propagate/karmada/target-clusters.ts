@@ -1,0 +1,126 @@
+import { MusterError } from '../../core/errors.ts';
+import { isJsonObject, type JsonObject } from '../../core/json.ts';
+import { divideCompletions } from '../placing/divide.ts';
+import { addUp } from '../placing/divide-by-capacity.ts';
+import { areReplicasChanged, isRescheduled } from '../placing/reschedule.ts';
+import { countFieldOf, withCount } from '../placing/workload-count.ts';
+import { tieBreakOf } from './apportionment.ts';
+import type { KarmadaPlacement } from './karmada-placement.ts';
+import { isDuplicated, type ReplicaScheduling, type TargetCluster } from './replica-scheduling.ts';
+
+type Targets = readonly TargetCluster[];
+
+/** Clusters with their replicas. */
+export interface TargetList {
+  readonly clusters: Targets;
+}
+
+/** Clusters without replicas are named too. */
+export function attachZeroReplicaClusters({
+  clusters,
+  targetClusters,
+}: {
+  readonly clusters: readonly { readonly name: string }[];
+  readonly targetClusters: Targets;
+}): TargetList {
+  return mergeRequiredBy({ scheduled: targetClusters, requiredBy: [clusters.map(({ name }) => ({ name, replicas: 0 }))] });
+}
+
+/** Both lists; the counts of a cluster in both add up. */
+export function mergeTargetClusters(lists: { readonly old?: Targets | null; readonly new?: Targets | null }): TargetList {
+  const old = (lists.old ?? []).map(({ name, replicas = 0 }) => ({ name, previous: replicas }));
+  const more = new Map((lists.new ?? []).map(({ name, replicas = 0 }) => [name, replicas]));
+  return { clusters: [...addUp(old, more)].map(([name, replicas]) => ({ name, replicas })) };
+}
+
+/** What is scheduled, and where it is required; the first count of a cluster stays. */
+export function mergeRequiredBy({
+  scheduled,
+  requiredBy,
+}: {
+  readonly scheduled?: Targets | null;
+  readonly requiredBy?: readonly Targets[] | null;
+}): TargetList {
+  const merged = new Map<string, TargetCluster>();
+  for (const target of [...(scheduled ?? []), ...(requiredBy ?? []).flat()]) {
+    if (!merged.has(target.name)) merged.set(target.name, target);
+  }
+  return { clusters: [...merged.values()] };
+}
+
+/** IsBindingReplicasChanged. */
+export function replicasChanged({
+  replicas = 0,
+  clusters,
+  strategy,
+}: {
+  readonly replicas?: number;
+  readonly clusters?: Targets | null;
+  readonly strategy?: ReplicaScheduling | null;
+}): { readonly changed: boolean } {
+  const placed = (clusters ?? []).map((target) => ({ replicas: target.replicas ?? 0 }));
+  const mode = modes.find((known) => known === strategy?.replicaSchedulingType);
+  return { changed: mode !== undefined && areReplicasChanged(replicas, placed, mode) };
+}
+
+const modes = ['Duplicated', 'Divided'] as const;
+
+/** RescheduleRequired. */
+export function rescheduleRequired({
+  rescheduleTriggeredAt,
+  lastScheduledTime,
+}: {
+  readonly rescheduleTriggeredAt?: string | null;
+  readonly lastScheduledTime?: string | null;
+}): { readonly required: boolean } {
+  return { required: isRescheduled({ rescheduleAt: rescheduleTriggeredAt ?? undefined, scheduledAt: lastScheduledTime ?? undefined }) };
+}
+
+/**
+ * The completions of a Job by the replicas of its clusters; without completions nobody.
+ *
+ * @throws {MusterError} `BAD_INPUT` if they are no whole number.
+ */
+export function divideJobCompletions({ job, clusters }: { readonly job: JsonObject; readonly clusters: Targets }): TargetList {
+  const completions = wholeIn(job, 'completions');
+  if (completions === undefined) return { clusters: [] };
+  const { uid } = isJsonObject(job.metadata) ? job.metadata : {};
+  const counts = new Map(clusters.map(({ name, replicas = 0 }) => [name, replicas]));
+  const divided = divideCompletions(completions, counts, tieBreakOf(typeof uid === 'string' ? uid : ''));
+  return { clusters: [...divided].map(([name, replicas]) => ({ name, replicas })) };
+}
+
+/** Completions are divided with replicas, where there are some. */
+export function needReviseJobCompletions({
+  replicas = 0,
+  placement,
+}: {
+  readonly replicas?: number;
+  readonly placement?: KarmadaPlacement | null;
+}): {
+  readonly needed: boolean;
+} {
+  const scheduling = placement?.replicaScheduling;
+  return { needed: replicas > 0 && !isDuplicated(scheduling) && scheduling?.replicaSchedulingType === 'Divided' };
+}
+
+/**
+ * The object with that count; one whose count does not stand there stays as it is.
+ *
+ * @throws {MusterError} `BAD_INPUT` if the count that stands there is no whole number, or the kind has none.
+ */
+export function reviseReplicas({ object, replicas }: { readonly object: JsonObject; readonly replicas: number }): {
+  readonly object: JsonObject;
+} {
+  const field = countFieldOf(object);
+  if (field === undefined) throw new MusterError('BAD_INPUT', `expected a kind with a count, got ${String(object.kind)}`);
+  return { object: wholeIn(object, field) === undefined ? object : withCount(object, { count: replicas }) };
+}
+
+function wholeIn({ spec }: JsonObject, field: string): number | undefined {
+  if (spec === undefined || spec === null) return undefined;
+  const value = isJsonObject(spec) ? spec[field] : undefined;
+  if (isJsonObject(spec) && value === undefined) return undefined;
+  if (typeof value === 'number' && Number.isInteger(value)) return value;
+  throw new MusterError('BAD_INPUT', `expected a whole number at spec.${field}`);
+}

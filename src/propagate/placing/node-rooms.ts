@@ -1,0 +1,49 @@
+import type { Json } from '../../core/json.ts';
+import { listAt, objectAt, textAt } from '../../core/json-at.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { acceptsPod } from './node-fit.ts';
+import { amountsIn, minus, plus, type ResourceAmounts, requestsOf, timesIn } from './resource-amounts.ts';
+import { sumOf } from './sum-of.ts';
+
+/** Nodes that are alike, and what is free on each: `pods` among it, without which no Pod fits. */
+export interface NodeRoom {
+  readonly free: ResourceAmounts;
+  readonly count: number;
+  /** Absent: nobody knows where it stands or what keeps Pods away, so every Pod may go there. */
+  readonly node?: KubernetesObject;
+}
+
+/** One for each Node that takes Pods: what is allocatable there without what its Pods request, unless they have ended. */
+export function nodeRoomsOf(nodes: Iterable<KubernetesObject>, pods: Iterable<KubernetesObject>): readonly NodeRoom[] {
+  const used = new Map<string, ResourceAmounts>();
+  for (const pod of pods) {
+    const name = textAt(pod, 'spec', 'nodeName');
+    const phase = textAt(pod, 'status', 'phase');
+    if (name === undefined || phase === 'Succeeded' || phase === 'Failed') continue;
+    used.set(name, plus(used.get(name) ?? new Map(), plus(requestsOf(pod.spec), onePod)));
+  }
+  return [...nodes].filter(takesPods).map((node) => {
+    const allocatable = amountsIn(objectAt(node, 'status', 'allocatable'));
+    return { node, count: 1, free: minus(allocatable, used.get(node.metadata.name) ?? new Map()) };
+  });
+}
+
+/** How many Pods with that spec fit, node by node: so room that lies in pieces does not count as one. */
+export function replicasIn(rooms: readonly NodeRoom[], podSpec: Json | undefined): number {
+  const suitable = rooms.filter(({ node }) => node === undefined || acceptsPod(node, podSpec));
+  return replicasOf(suitable, requestsOf(podSpec));
+}
+
+/** How many Pods that request so much fit, wherever they may go. */
+export function replicasOf(rooms: readonly NodeRoom[], requests: ResourceAmounts): number {
+  const needs = plus(requests, onePod);
+  return sumOf(rooms, ({ free, count }) => count * timesIn(free, needs));
+}
+
+/** What one Pod takes besides what it requests. */
+export const onePod: ResourceAmounts = new Map([['pods', 1]]);
+
+function takesPods(node: KubernetesObject): boolean {
+  const ready = listAt(node, 'status', 'conditions').find((condition) => objectAt(condition).type === 'Ready');
+  return objectAt(node, 'spec').unschedulable !== true && (ready === undefined || objectAt(ready).status === 'True');
+}
