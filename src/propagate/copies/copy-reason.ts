@@ -68,7 +68,8 @@ export function describeFault(fault: Fault): string {
 /** The fault as it is kept, counted on if the last one was of the same code. */
 export function recordFault(fault: Fault, previous: RecordedFault | undefined, now: string): RecordedFault {
   const same = previous?.code === fault.code ? previous : undefined;
-  return { code: fault.code, message: describeFault(fault), since: same?.since ?? now, count: (same?.count ?? 0) + 1 };
+  const message = describeFault(fault).slice(0, mostKept);
+  return { code: fault.code, message, since: same?.since ?? now, count: (same?.count ?? 0) + 1 };
 }
 
 /** A fault of ours about a copy: nothing was asked, or what was answered does not fit. */
@@ -77,6 +78,8 @@ export function copyFault(cluster: ClusterName, code: FaultCode, message: string
 }
 
 const mostListed = 5;
+/** Of a message that is kept: 200 of them stand in one share. */
+const mostKept = 1_024;
 
 function listed(texts: readonly string[]): string {
   const more = texts.length - mostListed;

@@ -35,13 +35,15 @@ export function racedFault({ work }: Pick<CopyScene, 'work'>, message: string): 
 /** The entry of what was just written, as the server answered it. */
 export function writtenEntry({ task, work }: CopyToWrite, object: KubernetesObject, state: 'Owned' | 'Shared'): InventoryEntry {
   const { uid } = object.metadata;
+  const { sent: _sent, ...known } = task.entry;
+  const sent = printPaths(ownedPaths(object));
   return {
-    ...task.entry,
+    ...known,
     state,
     ...(uid === undefined ? {} : { uid }),
     appliedHash: task.object.desiredHash,
     observedHash: observedHashOf(task.object, object, work),
     appliedGeneration: work.generation,
-    sent: printPaths(ownedPaths(object)),
+    ...(sent === '' ? {} : { sent }),
   };
 }

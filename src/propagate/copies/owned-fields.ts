@@ -31,9 +31,16 @@ export function ownedPaths(object: KubernetesObject): readonly string[] {
   return [...new Set(ours.flatMap((entry) => pathsIn(entry.fields)))].toSorted();
 }
 
-/** Paths as a short text, four characters for each, to be asked by `hasPath`. That two paths look the same happens once in 16 million. */
+/** A share has room for so much from each of its 200 entries: the paths of a large object are not kept. */
+const mostPrinted = 4_096;
+
+/**
+ * Paths as a short text, four characters for each, to be asked by `hasPath`. That two paths look the same happens once in 16 million. Of more than
+ * 1,024 paths nothing is kept: then every field that others take is a conflict.
+ */
 export function printPaths(paths: readonly string[]): string {
-  return paths.map(printPath).join('');
+  const printed = paths.map(printPath).join('');
+  return printed.length > mostPrinted ? '' : printed;
 }
 
 /** True if the path is among them. */

@@ -4,7 +4,7 @@ import type { ClusterShare, InventoryEntry } from '../inventory.ts';
 import type { SpecProblem } from '../propagation.ts';
 import { marks } from '../propagation.ts';
 import { type Codec, choice, list, mapped, optional, record, required } from '../spec/codec.ts';
-import { anyText, clusterText, integer, time } from '../spec/texts.ts';
+import { anyText, clusterText, flag, integer, time } from '../spec/texts.ts';
 import type { Manifest } from '../spec.ts';
 import { health, recordedFault } from './fault-codec.ts';
 import { hubKinds } from './hub.ts';
@@ -27,6 +27,8 @@ const flatEntry = record({
   action: optional(choice(['Created', 'Configured', 'Unchanged', 'Deleted', 'Orphaned', 'Restored', 'Skipped', 'Failed'])),
   health: required(health),
   fault: optional(recordedFault),
+  sent: optional(anyText),
+  finished: optional(flag),
   corrections: optional(list(time, { max: 5 })),
 });
 
