@@ -89,7 +89,7 @@ function walkBy(strategy: RolloutStrategy, walk: Walk): Walked {
     }
     case 'ProgressivePerGroup': {
       const { mandatory, rest } = partition(strategy, walk);
-      const first = walkGroups(mandatory, strategy.maxFailures);
+      const first = walkGroups(mandatory, 0);
       return first.rollout.length > 0 || first.timedOut.length > 0 ? first : walkGroups(rest, strategy.maxFailures);
     }
     default:

@@ -1,0 +1,17 @@
+import { MusterError } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { textAt } from '../../core/json-at.ts';
+
+/**
+ * The generation of the template that Karmada wrote an object from, as its annotation says.
+ *
+ * @throws {MusterError} `BAD_INPUT` if there is none, or it is no number.
+ */
+export function templateGenerationOf(object: JsonObject): number {
+  const text = textAt(object, 'metadata', 'annotations', 'resourcetemplate.karmada.io/generation') ?? '';
+  if (/^[-+]?\d{1,18}$/.test(text)) return Number(text);
+  throw new MusterError(
+    'BAD_INPUT',
+    `expected a number in annotation resourcetemplate.karmada.io/generation, got ${JSON.stringify(text.slice(0, 80))}`,
+  );
+}
