@@ -1,7 +1,15 @@
+import { createHash } from 'node:crypto';
 import type { Fault } from '../../core/faults.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { listAt, numberAt, objectAt, textAt } from '../../core/json-at.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
 import type { OldValues } from '../copies/copies.ts';
 import type { SpecDocument } from '../plan.ts';
-import type { Propagation, PropagationRevision } from '../propagation.ts';
+import { marks, type Propagation, type PropagationRevision } from '../propagation.ts';
+import { canonicalJson } from '../rendering/canonical.ts';
+import type { Manifest } from '../spec.ts';
+import { type Hub, hubKinds, listOnHub, writeOnHub } from './hub.ts';
+import { parseOldValues, printOldValues } from './old-values.ts';
 
 /** So many revisions are kept (propagation.md 5.5). */
 export const keptRevisions = 10;
@@ -18,7 +26,7 @@ export interface NewRevision {
 export type RevisionWrite = { readonly result: 'written' } | { readonly result: 'failed'; readonly fault: Fault };
 
 /**
- * The ControllerRevisions of Propagations on the hub, owned by them. All is read from the hub itself and written under names that follow from what is
+ * The ControllerRevisions of Propagations on the hub, owned by them. All is read from the hub itself, and written under names that follow from what is
  * written: recording the same twice is once.
  */
 export interface RevisionStore {
@@ -32,6 +40,137 @@ export interface RevisionStore {
     kept: { readonly revision: number; readonly values: readonly OldValues[] },
     signal: AbortSignal,
   ): Promise<RevisionWrite>;
-  /** What was kept beside that revision: one for each object. */
+  /** What was kept beside that revision: one for each object of a cluster. */
   oldValues(owner: Propagation, revision: number, signal: AbortSignal): Promise<readonly OldValues[] | { readonly fault: Fault }>;
+}
+
+/** Which of the two a ControllerRevision holds: its data are never changed once they are written, so old values stand in others. */
+const contentLabel = 'muster.dev/content';
+type Content = 'spec' | 'old-values';
+
+/** Revisions on that hub. */
+export function createRevisionStore(hub: Hub): RevisionStore {
+  return {
+    async record(owner, revision, signal) {
+      const { digest, document, requester } = revision;
+      const data = { digest, spec: document, ...(requester === undefined ? {} : { requester }) };
+      const recorded = await create(hub, manifestOf(owner, { content: 'spec', revision: revision.revision, data, key: '' }), signal);
+      if (recorded.result === 'failed') return recorded;
+      return dropOld(hub, owner, signal);
+    },
+    async list(owner, signal) {
+      const found = await held(hub, owner, { content: 'spec' }, signal);
+      return 'fault' in found ? found : found.map(revisionOf).toSorted((a, b) => b.revision - a.revision);
+    },
+    async recordOldValues(owner, { revision, values }, signal) {
+      if (values.length === 0) return { result: 'written' };
+      const data = { objects: values.map(printOldValues) };
+      return create(hub, manifestOf(owner, { content: 'old-values', revision, data, key: canonicalJson(data) }), signal);
+    },
+    async oldValues(owner, revision, signal) {
+      const found = await held(hub, owner, { content: 'old-values' }, signal);
+      if ('fault' in found) return found;
+      return firstOfEach(
+        found
+          .filter((object) => numberAt(object, 'revision') === revision)
+          .toSorted(byAge)
+          .flatMap(oldValuesIn),
+      );
+    },
+  };
+}
+
+interface Kept {
+  readonly content: Content;
+  readonly revision: number;
+  readonly data: JsonObject;
+  /** What tells it from others of the same revision. */
+  readonly key: string;
+}
+
+function manifestOf({ metadata: { namespace, name, uid } }: Propagation, { content, revision, data, key }: Kept): Manifest {
+  const { apiVersion, kind } = hubKinds.propagation;
+  const hash = createHash('sha256')
+    .update(JSON.stringify([uid, content, key]))
+    .digest('hex')
+    .slice(0, 16);
+  return {
+    apiVersion: hubKinds.revision.apiVersion,
+    kind: hubKinds.revision.kind,
+    metadata: {
+      namespace,
+      name: `${name.slice(0, 200).replace(/[^a-z0-9]+$/, '')}.${revision}.${hash}`,
+      labels: { [marks.propagation]: uid, [contentLabel]: content },
+      ownerReferences: [{ apiVersion, kind, name, uid }],
+    },
+    revision,
+    data,
+  };
+}
+
+/** What is there already is what would be written: its name says so. */
+async function create(hub: Hub, manifest: Manifest, signal: AbortSignal): Promise<RevisionWrite> {
+  const { name, namespace = '' } = manifest.metadata;
+  const answer = await writeOnHub(hub, { kind: hubKinds.revision, place: { namespace, name } }, (client, address) =>
+    client.apply({ ...address, manifest, preconditions: { resourceVersion: '1' }, force: false, run: 'real' }, signal),
+  );
+  return answer.result === 'failed' ? answer : { result: 'written' };
+}
+
+function held(hub: Hub, { metadata }: Propagation, { content }: Pick<Kept, 'content'>, signal: AbortSignal) {
+  const labels = { [marks.propagation]: metadata.uid, [contentLabel]: content };
+  return listOnHub(hub, { kind: hubKinds.revision, namespace: metadata.namespace, labels }, signal);
+}
+
+async function dropOld(hub: Hub, owner: Propagation, signal: AbortSignal): Promise<RevisionWrite> {
+  const { namespace, uid } = owner.metadata;
+  const found = await listOnHub(hub, { kind: hubKinds.revision, namespace, labels: { [marks.propagation]: uid } }, signal);
+  if ('fault' in found) return { result: 'failed', fault: found.fault };
+  const revisions = [...new Set(found.map(revisionNumberOf))].toSorted((a, b) => b - a);
+  const oldest = revisions[keptRevisions - 1];
+  const old = oldest === undefined ? [] : found.filter((object) => revisionNumberOf(object) < oldest);
+  const dropped = await Promise.all(old.map((object) => drop(hub, object, signal)));
+  return dropped.find(({ result }) => result === 'failed') ?? { result: 'written' };
+}
+
+async function drop(hub: Hub, { metadata: { namespace = '', name, uid } }: KubernetesObject, signal: AbortSignal): Promise<RevisionWrite> {
+  const answer = await writeOnHub(hub, { kind: hubKinds.revision, place: { namespace, name } }, (client, address) =>
+    client.delete({ ...address, preconditions: { uid }, cascade: 'Background', run: 'real' }, signal),
+  );
+  return answer.result === 'failed' ? answer : { result: 'written' };
+}
+
+function revisionNumberOf(object: KubernetesObject): number {
+  return numberAt(object, 'revision') ?? 0;
+}
+
+function revisionOf(object: KubernetesObject): PropagationRevision {
+  const requester = textAt(object, 'data', 'requester');
+  return {
+    revision: revisionNumberOf(object),
+    createdAt: textAt(object, 'metadata', 'creationTimestamp') ?? '',
+    digest: textAt(object, 'data', 'digest') ?? '',
+    document: objectAt(object, 'data', 'spec'),
+    ...(requester === undefined ? {} : { requester }),
+  };
+}
+
+function byAge(a: KubernetesObject, b: KubernetesObject): number {
+  const [first, second] = [a, b].map((object) => `${textAt(object, 'metadata', 'creationTimestamp')} ${object.metadata.name}`);
+  return (first ?? '') < (second ?? '') ? -1 : 1;
+}
+
+function oldValuesIn(object: KubernetesObject): readonly OldValues[] {
+  return listAt(object, 'data', 'objects')
+    .map(parseOldValues)
+    .filter((values) => values !== undefined);
+}
+
+function firstOfEach(values: readonly OldValues[]): readonly OldValues[] {
+  const first = new Map<string, OldValues>();
+  for (const one of values) {
+    const key = canonicalJson([one.cluster, one.uid]);
+    if (!first.has(key)) first.set(key, one);
+  }
+  return [...first.values()];
 }

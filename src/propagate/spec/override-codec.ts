@@ -77,7 +77,8 @@ const operation: Codec<JsonPatchOperation> = checked(
   },
 );
 
-const operations = list(operation, { max: maxPatchOperations });
+/** A JSON patch (RFC 6902), as far as it can be checked without the document. */
+export const operations: Codec<readonly JsonPatchOperation[]> = list(operation, { max: maxPatchOperations });
 
 const fieldOverride: Codec<FieldOverride> = record({
   path: required(pointer),

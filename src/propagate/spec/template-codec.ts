@@ -1,18 +1,24 @@
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import { textAt, valueAt } from '../../core/json-at.ts';
-import { readYamlDocuments } from '../rendering/yaml-documents.ts';
-import type { Manifest, TemplateSource } from '../spec.ts';
-import { anyObject, below, type Codec, list, mapped, optional, type Place, record, required, shown, tell } from './codec.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { groupKindOf } from '../rendering/pod-specs.ts';
+import { isObjectName, type ManifestsRead, readManifestJson, readManifestText } from '../rendering/read-manifests.ts';
+import type { TemplateSource } from '../spec.ts';
+import { anyObject, below, type Codec, checked, list, mapped, optional, type Place, record, required, tell } from './codec.ts';
 import { anyText, clusterText, manifestsText } from './texts.ts';
 
-const ref = record({
-  cluster: required(clusterText),
-  apiVersion: required(anyText),
-  kind: required(anyText),
-  namespace: optional(anyText),
-  name: required(anyText),
-  uid: optional(anyText),
-});
+const ref = checked(
+  record({
+    cluster: required(clusterText),
+    apiVersion: required(anyText),
+    kind: required(anyText),
+    namespace: optional(anyText),
+    name: required(anyText),
+    uid: optional(anyText),
+  }),
+  ({ name, namespace }, place) => {
+    if (!isObjectName(name)) tell(below(place, 'name'), 'expected the name of an object');
+    if (namespace !== undefined && !isObjectName(namespace)) tell(below(place, 'namespace'), 'expected the name of a namespace');
+  },
+);
 
 const source = record({ json: optional(anyObject), yaml: optional(manifestsText), ref: optional(ref) });
 
@@ -46,19 +52,26 @@ function sourcesOf({ json, yaml, ref: to }: Written, place: Place): readonly Tem
     return [];
   }
   if (to !== undefined) return [refOf(to)];
-  if (json !== undefined) return manifestsOf([json], below(place, 'json'));
-  const read = readYamlDocuments(yaml ?? '');
-  if (read.result === 'read' && read.documents.length > 0) return manifestsOf(read.documents, below(place, 'yaml'));
-  tell(below(place, 'yaml'), read.result === 'read' ? 'expected a manifest, got none' : read.message);
-  return [];
+  if (json !== undefined) return sourcesIn(readManifestJson(json), below(place, 'json'));
+  return sourcesIn(readManifestText(yaml ?? ''), below(place, 'yaml'));
 }
 
-function manifestsOf(documents: readonly Json[], place: Place): readonly TemplateSource[] {
-  const several = documents.length > 1;
-  return documents.flatMap((document, index) => {
-    const manifest = manifestOf(document, several ? below(place, index) : place);
-    return manifest === undefined ? [] : [{ type: 'manifest', manifest } as const];
+function sourcesIn(read: ManifestsRead, place: Place): readonly TemplateSource[] {
+  if (read.result === 'refused') {
+    tell(beneath(place, read.path), read.message);
+    return [];
+  }
+  const { manifests } = read;
+  manifests.forEach((manifest, index) => {
+    if (groupKindOf(manifest) !== 'Secret') return;
+    const path = manifests.length === 1 ? '' : `[${index}]`;
+    tell(beneath(place, path), 'expected a Secret by ref only: its data would stand here for everybody to read');
   });
+  return manifests.map((manifest) => ({ type: 'manifest', manifest }));
+}
+
+function beneath(place: Place, path: string): Place {
+  return path === '' || path.startsWith('[') ? { ...place, path: `${place.path}${path}` } : below(place, path);
 }
 
 function refOf({ cluster, uid, ...key }: RefWritten): TemplateSource {
@@ -74,23 +87,4 @@ function writtenOf(from: TemplateSource): Written {
     default:
       return from satisfies never;
   }
-}
-
-function manifestOf(json: Json, place: Place): Manifest | undefined {
-  if (!isJsonObject(json)) return tell(place, `expected an object, got ${shown(json)}`);
-  const before = place.problems.length;
-  const apiVersion = textAt(json, 'apiVersion') ?? '';
-  const kind = textAt(json, 'kind') ?? '';
-  if (apiVersion === '') tell(below(place, 'apiVersion'), 'is required');
-  if (kind === '') tell(below(place, 'kind'), 'is required');
-  if (valueAt(json, 'metadata', 'generateName') !== undefined) tell(below(place, 'metadata.generateName'), 'expected a name');
-  else if ((textAt(json, 'metadata', 'name') ?? '') === '') tell(below(place, 'metadata.name'), 'is required');
-  if (kind.endsWith('List') && valueAt(json, 'items') !== undefined) tell(place, 'expected one object, got a list of them');
-  if (apiVersion === 'v1' && kind === 'Secret')
-    tell(place, 'expected a Secret by ref only: its data would stand here for everybody to read');
-  return isManifest(json) && place.problems.length === before ? json : undefined;
-}
-
-function isManifest(json: JsonObject): json is Manifest {
-  return textAt(json, 'apiVersion') !== undefined && textAt(json, 'kind') !== undefined && textAt(json, 'metadata', 'name') !== undefined;
 }

@@ -1,0 +1,41 @@
+import type { Json, JsonObject } from '../../core/json.ts';
+import { textAt } from '../../core/json-at.ts';
+import type { OldValues } from '../copies/copies.ts';
+import type { SpecProblem } from '../propagation.ts';
+import { anyObject, below, type Codec, mapped, optional, record, required, tell } from '../spec/codec.ts';
+import { anyText, clusterText } from '../spec/texts.ts';
+import type { Manifest } from '../spec.ts';
+
+const oldValues: Codec<OldValues> = mapped(
+  record({
+    cluster: required(clusterText),
+    apiVersion: required(anyText),
+    kind: required(anyText),
+    namespace: optional(anyText),
+    name: required(anyText),
+    uid: required(anyText),
+    values: required(anyObject),
+  }),
+  {
+    to: ({ cluster, uid, values, namespace, ...key }, place): OldValues | undefined =>
+      isManifest(values)
+        ? { cluster, uid, values, key: { ...key, ...(namespace === undefined ? {} : { namespace }) } }
+        : tell(below(place, 'values'), 'expected a manifest'),
+    from: ({ key, ...rest }) => ({ ...key, ...rest }),
+  },
+);
+
+/** What an object held, as it is kept with a revision. */
+export function printOldValues(values: OldValues): Json {
+  return oldValues.print(values);
+}
+
+/** Undefined for what `printOldValues` did not make. */
+export function parseOldValues(value: Json): OldValues | undefined {
+  const problems: SpecProblem[] = [];
+  return oldValues.read(value, { path: '', problems });
+}
+
+function isManifest(values: JsonObject): values is Manifest {
+  return [['apiVersion'], ['kind'], ['metadata', 'name']].every((path) => textAt(values, ...path) !== undefined);
+}

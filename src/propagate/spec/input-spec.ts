@@ -1,0 +1,105 @@
+import { MusterError } from '../../core/errors.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../../core/json.ts';
+import { parseSelector, printSelector } from '../../core/selectors.ts';
+import type { Propagation, SpecProblem } from '../propagation.ts';
+import type { PropagationInput } from '../propagations.ts';
+import { schemaSpelling } from '../spelling.ts';
+import { below, type Place, tell } from './codec.ts';
+import { printSpec } from './print-spec.ts';
+import { labelSelector, selectorDocument } from './selector.ts';
+import type { Shape } from './shape.ts';
+import { spec } from './spec-codec.ts';
+
+/** What an input asks for: where it is to stand, and its spec as a document that is not checked yet. */
+export interface AskedPropagation {
+  readonly namespace: string;
+  readonly name: string;
+  /** Absent: nothing was said of them. */
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly document: JsonObject;
+  /** What could not be put into a document, such as a selector that none can say. */
+  readonly problems: readonly SpecProblem[];
+}
+
+/**
+ * The input as the document of a resource: enum values as resources spell them, selectors as objects, null left out, everything else as it came. What
+ * is no member of a spec stands in the document too: `parseSpec` says so.
+ */
+export function documentOf({ namespace, name, labels, ...fields }: PropagationInput): AskedPropagation {
+  const problems: SpecProblem[] = [];
+  const document = toDocument(parseJson(JSON.stringify(fields)), spec.shape, { path: '', problems });
+  return {
+    namespace,
+    name,
+    ...(labels === undefined || labels === null ? {} : { labels }),
+    document: isJsonObject(document) ? document : {},
+    problems,
+  };
+}
+
+/** The `PropagationInput` that a resource came from, or could have: `documentOf` makes a document of it that says the same. */
+export function inputOf({ metadata, spec: read, document }: Propagation): Json {
+  const { requester, ...asked } = 'problems' in read ? document : printSpec(read);
+  const { namespace, name, labels } = metadata;
+  const fields = toInput(asked, spec.shape);
+  return { namespace, name, ...(Object.keys(labels).length === 0 ? {} : { labels }), ...(isJsonObject(fields) ? fields : {}) };
+}
+
+type Translate = (value: Json, shape: Shape, place: Place) => Json | undefined;
+
+function toDocument(value: Json, shape: Shape, place: Place): Json | undefined {
+  if (value === null) return undefined;
+  switch (shape.type) {
+    case 'choice':
+      return shape.values.find((known) => inSchema(known, shape.spelling) === value) ?? value;
+    case 'selector':
+      return typeof value === 'string' ? selectorOf(value, place) : value;
+    default:
+      return withParts({ value, shape, place }, toDocument);
+  }
+}
+
+function toInput(value: Json, shape: Shape, place: Place = { path: '', problems: [] }): Json | undefined {
+  switch (shape.type) {
+    case 'choice':
+      return typeof value === 'string' ? inSchema(value, shape.spelling) : value;
+    case 'selector': {
+      const read = labelSelector.read(value, place);
+      return read === undefined ? value : printSelector(read);
+    }
+    default:
+      return withParts({ value, shape, place }, toInput);
+  }
+}
+
+interface Part {
+  readonly value: Json;
+  readonly shape: Shape;
+  readonly place: Place;
+}
+
+/** The value with the members of its records and lists translated. What has no such shape stays as it is. */
+function withParts({ value, shape, place }: Part, translate: Translate): Json {
+  if (shape.type === 'list' && Array.isArray(value)) {
+    return value.map((member: Json, index) => translate(member, shape.of, below(place, index)) ?? null);
+  }
+  if (shape.type !== 'record' || !isJsonObject(value)) return value;
+  const members = Object.entries(value).map(([name, member = null]): readonly [string, Json | undefined] => {
+    const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
+    return [name, field === undefined ? (member ?? undefined) : translate(member, field.shape, below(place, name))];
+  });
+  return Object.fromEntries(members.filter(([, member]) => member !== undefined));
+}
+
+function inSchema(value: string, spelling: 'capitals' | 'same'): string {
+  return spelling === 'same' ? value : schemaSpelling(value);
+}
+
+function selectorOf(text: string, place: Place): JsonObject | undefined {
+  try {
+    return selectorDocument(parseSelector(text)) ?? tell(place, 'expected a selector without < and >, which no resource can say');
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    return tell(place, error.message);
+  }
+}
