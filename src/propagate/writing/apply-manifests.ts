@@ -1,0 +1,86 @@
+import { MusterError } from '../../core/errors.ts';
+import type { ClusterName } from '../../core/names.ts';
+import { groupOf } from '../object-key.ts';
+import type { ManifestInput, ObjectWrites, WriteOutcome, WriteResult } from '../object-writes.ts';
+import type { WriteContext } from '../propagations.ts';
+import { readManifestJson, readManifestText } from '../rendering/read-manifests.ts';
+import type { Manifest } from '../spec.ts';
+import { type ObjectWritesOptions, outcomeOf, tell } from './create-object-writes.ts';
+import { createShown } from './shown.ts';
+import { failure, writeOne } from './write-one.ts';
+import { addressOf, checkCount, visibleCluster, type WriteTarget } from './write-targets.ts';
+
+/**
+ * Applies each manifest in each cluster: in one cluster one after the other, in the order given, as a namespace stands before what is in it; the clusters
+ * side by side.
+ *
+ * @throws {MusterError} `BAD_INPUT` for manifests that cannot be read: which, at which path, what was expected.
+ */
+export async function applyManifests(
+  options: ObjectWritesOptions,
+  context: WriteContext,
+  { manifests: given, clusters: names, force, dryRun }: Parameters<ObjectWrites['apply']>[1],
+): Promise<WriteOutcome> {
+  const { members, access } = options;
+  const { caller, signal } = context;
+  const clusters = [...new Set(names)].map((name) => visibleCluster(name, { members, access, caller }));
+  const manifests = given.flatMap(readOne);
+  checkCount(manifests.length * clusters.length);
+  const columns = await Promise.all(
+    clusters.map(async (cluster) => {
+      const results: WriteResult[] = [];
+      for (const manifest of manifests) {
+        signal.throwIfAborted();
+        results.push(await applyOne(options, context, { cluster, manifest, force, dryRun }));
+      }
+      return results;
+    }),
+  );
+  // By manifest, then cluster.
+  const results = manifests.flatMap((_manifest, row) => columns.flatMap((column) => column[row] ?? []));
+  if (!dryRun) tell(options.log, { context, verb: force ? 'apply --force' : 'apply', results });
+  return outcomeOf(results, signal);
+}
+
+function readOne(input: ManifestInput, index: number): readonly Manifest[] {
+  const read = 'yaml' in input ? readManifestText(input.yaml, { lists: 'opened' }) : readManifestJson(input.json, { lists: 'opened' });
+  if (read.result === 'read') return read.manifests;
+  const below = read.path === '' ? '' : read.path.startsWith('[') ? read.path : `.${read.path}`;
+  throw new MusterError('BAD_INPUT', `manifests[${index}]${below}: ${read.message}`);
+}
+
+interface OneApply {
+  readonly cluster: ClusterName;
+  readonly manifest: Manifest;
+  readonly force: boolean;
+  readonly dryRun: boolean;
+}
+
+async function applyOne(
+  { members, clientOf, isSensitive }: ObjectWritesOptions,
+  { caller, signal }: WriteContext,
+  { cluster, manifest, force, dryRun }: OneApply,
+): Promise<WriteResult> {
+  const { apiVersion, kind: kindName, metadata } = manifest;
+  const kind = { group: groupOf(apiVersion), kind: kindName };
+  const { namespace, name } = metadata;
+  const place = namespace === undefined ? {} : { namespace };
+  const target: WriteTarget = { cluster, kind, apiVersion, ...place, name, preconditions: {} };
+  const addressed = await addressOf(target, members, signal);
+  if (addressed.result === 'failed') return failure(cluster, addressed.key, addressed.fault);
+  const { address, key } = addressed;
+  const client = clientOf(cluster, caller);
+  if (client === undefined) {
+    return failure(cluster, key, { code: 'GONE', cluster, kind, message: 'the cluster has left the fleet', retry: 'NEVER' });
+  }
+  const run = dryRun ? 'dry' : 'real';
+  const shown = createShown(isSensitive(kind));
+  // The body must name the namespace that the path does, and none where there is none.
+  const { namespace: _written, ...rest } = metadata;
+  const sent: Manifest = { ...manifest, metadata: address.namespace === undefined ? rest : { ...rest, namespace: address.namespace } };
+  return writeOne(
+    { client, address, key, run, shown },
+    () => client.apply({ ...address, manifest: sent, preconditions: {}, force, run }, signal),
+    signal,
+  );
+}

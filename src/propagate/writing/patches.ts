@@ -1,0 +1,73 @@
+import { MusterError } from '../../core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
+import { apiVersionOf } from '../../core/kinds.ts';
+import type { ObjectAddress, PatchRequest } from '../object-client.ts';
+import type { SpecProblem } from '../propagation.ts';
+import { operations } from '../spec/override-codec.ts';
+import type { WriteTarget } from './write-targets.ts';
+
+/** As the schema names them. */
+export type PatchType = 'JSON' | 'MERGE' | 'STRATEGIC' | 'APPLY';
+
+/**
+ * Refuses what no API server would take, before any cluster is touched.
+ *
+ * @throws {MusterError} `BAD_INPUT`: what was expected and what came. Never values.
+ */
+export function checkPatch(type: PatchType, patch: Json): void {
+  if (type !== 'JSON') {
+    if (!isJsonObject(patch)) throw new MusterError('BAD_INPUT', `patch: expected an object for ${type}, got ${shapeOf(patch)}`);
+    return;
+  }
+  if (!Array.isArray(patch)) throw new MusterError('BAD_INPUT', `patch: expected a list of operations (RFC 6902), got ${shapeOf(patch)}`);
+  const problems: SpecProblem[] = [];
+  operations.read(patch, { path: 'patch', problems });
+  const [problem] = problems;
+  if (problem !== undefined) throw new MusterError('BAD_INPUT', `${problem.path}: ${problem.message}`);
+}
+
+/**
+ * The patch with what must hold of the object: its uid and version, if the target names them. The API server then refuses another object with 409
+ * or 422.
+ */
+export function guardedPatch({
+  type,
+  patch,
+  target,
+  address,
+}: {
+  readonly type: PatchType;
+  readonly patch: Json;
+  readonly target: WriteTarget;
+  readonly address: ObjectAddress;
+}): Pick<PatchRequest, 'type' | 'patch'> {
+  const { uid, resourceVersion } = target.preconditions;
+  const guards = { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+  switch (type) {
+    case 'JSON': {
+      const tests = Object.entries(guards).map(([name, value]) => ({ op: 'test', path: `/metadata/${name}`, value }));
+      return { type: 'json', patch: [...tests, ...(patch as readonly Json[])] };
+    }
+    case 'MERGE':
+      return { type: 'merge', patch: withMetadata(patch as JsonObject, guards) };
+    case 'STRATEGIC':
+      return { type: 'strategic', patch: withMetadata(patch as JsonObject, guards) };
+    case 'APPLY': {
+      // An apply names what it applies to, in the body as in the path.
+      const named = { apiVersion: apiVersionOf(address.resource), kind: address.resource.kind, ...(patch as JsonObject) };
+      return { type: 'apply', patch: withMetadata(named, { ...guards, name: address.name }) };
+    }
+    default:
+      return type satisfies never;
+  }
+}
+
+function withMetadata(patch: JsonObject, guards: Readonly<Record<string, string>>): JsonObject {
+  if (Object.keys(guards).length === 0) return patch;
+  const { metadata } = patch;
+  return { ...patch, metadata: { ...(isJsonObject(metadata) ? metadata : {}), ...guards } };
+}
+
+function shapeOf(value: Json): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}

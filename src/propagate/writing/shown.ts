@@ -1,0 +1,11 @@
+import { redact } from '../../core/redaction.ts';
+import { diffOf } from '../rendering/diff.ts';
+import type { OneWrite } from './write-one.ts';
+
+/** What may be told of objects of a kind: no `managedFields`; of a sensitive one neither values nor what they change to. */
+export function createShown(isSensitive: boolean): OneWrite['shown'] {
+  return {
+    object: (object) => redact(object, { sensitive: isSensitive, live: false }),
+    diff: (before, after) => diffOf({ before, after, isSensitive }),
+  };
+}

@@ -1,0 +1,160 @@
+import type { Access, Caller } from '../../access/access.ts';
+import { MusterError } from '../../core/errors.ts';
+import type { Fault } from '../../core/faults.ts';
+import { apiVersionOf, type GroupKind, keyOfKind, type ServedResource } from '../../core/kinds.ts';
+import { type ClusterName, isPathSegment } from '../../core/names.ts';
+import { nearest } from '../../core/nearest.ts';
+import { parseObjectId } from '../../core/object-ids.ts';
+import type { Members } from '../members.ts';
+import type { ObjectAddress, Preconditions } from '../object-client.ts';
+import { groupOf } from '../object-key.ts';
+import type { TargetInput } from '../object-writes.ts';
+import type { ObjectKey } from '../spec.ts';
+
+/** One object that somebody wants changed, its cluster known. */
+export interface WriteTarget {
+  readonly cluster: ClusterName;
+  readonly kind: GroupKind;
+  /** Absent where an id was given: that in which the cluster serves the kind. */
+  readonly apiVersion?: string;
+  readonly namespace?: string;
+  readonly name: string;
+  readonly preconditions: Preconditions;
+}
+
+/** Where a target stands in its cluster, or why nobody can tell. */
+export type Addressed =
+  | { readonly result: 'addressed'; readonly address: ObjectAddress; readonly key: ObjectKey }
+  | { readonly result: 'failed'; readonly key: ObjectKey; readonly fault: Fault };
+
+/** Most writes that one mutation may ask for. */
+export const maxWrites = 1_000;
+
+/** A cluster that has not answered yet may take so long. */
+const discoveryMs = 10_000;
+
+/**
+ * What targets mean, before any cluster is touched.
+ *
+ * @throws {MusterError} `BAD_INPUT` for more than 1,000 of them, for a name that is none, for an id that is none, for unknown and hidden clusters.
+ */
+export function readTargets(
+  targets: readonly TargetInput[],
+  within: { readonly members: Members; readonly access: Access; readonly caller: Caller },
+): readonly WriteTarget[] {
+  checkCount(targets.length);
+  return targets.map((target, index) => {
+    const read = 'id' in target ? readId(target.id) : readRef(target.ref, `targets[${index}].ref`);
+    return { ...read, cluster: visibleCluster(read.cluster, within) };
+  });
+}
+
+/** @throws {MusterError} `BAD_INPUT` above the bound. */
+export function checkCount(count: number): void {
+  if (count > maxWrites) throw new MusterError('BAD_INPUT', `expected at most ${maxWrites} writes in one mutation, got ${count}`);
+}
+
+/**
+ * The cluster of that name.
+ *
+ * @throws {MusterError} `BAD_INPUT` if it is unknown or hidden: which, and what was probably meant.
+ */
+export function visibleCluster(
+  name: string,
+  { members, access, caller }: { readonly members: Members; readonly access: Access; readonly caller: Caller },
+): ClusterName {
+  const found = members.get(name);
+  if (found !== undefined && access.maySeeCluster(caller, found.name)) return found.name;
+  const names = members.all().map((member) => member.name);
+  const near = nearest(
+    name.slice(0, 253),
+    names.filter((known) => access.maySeeCluster(caller, known)),
+  );
+  const hint = near === undefined ? '' : `; did you mean ${near}?`;
+  throw new MusterError('BAD_INPUT', `no cluster named ${JSON.stringify(name.slice(0, 80))}${hint}`);
+}
+
+type ReadTarget = Omit<WriteTarget, 'cluster'> & { readonly cluster: string };
+
+function readId(id: string): ReadTarget {
+  const { cluster, group, kind, namespace, name } = parseObjectId(id);
+  checkNames({ namespace, name }, 'id');
+  return { cluster, kind: { group, kind }, ...(namespace === '' ? {} : { namespace }), name, preconditions: {} };
+}
+
+function readRef(ref: Extract<TargetInput, { readonly ref: unknown }>['ref'], path: string): ReadTarget {
+  const { cluster, apiVersion, kind, name, uid, resourceVersion } = ref;
+  const namespace = ref.namespace ?? '';
+  checkNames({ namespace, name }, path);
+  return {
+    cluster,
+    apiVersion,
+    kind: { group: groupOf(apiVersion), kind },
+    ...(namespace === '' ? {} : { namespace }),
+    name,
+    preconditions: { uid: uid ?? undefined, resourceVersion: resourceVersion ?? undefined },
+  };
+}
+
+function checkNames({ namespace, name }: { readonly namespace: string; readonly name: string }, path: string): void {
+  const wrong = !isPathSegment(name)
+    ? ['name', name]
+    : namespace !== '' && !isPathSegment(namespace)
+      ? ['namespace', namespace]
+      : undefined;
+  if (wrong === undefined) return;
+  const [field, text = ''] = wrong;
+  throw new MusterError(
+    'BAD_INPUT',
+    `${path}.${field}: expected a name of 1 to 253 characters that is one segment of a path, got ${JSON.stringify(text.slice(0, 80))}`,
+  );
+}
+
+/** How the cluster serves the target's kind. Waits for a cluster that has not answered yet, at most 10 s. */
+export async function addressOf(target: WriteTarget, members: Members, signal: AbortSignal): Promise<Addressed> {
+  const { cluster, kind } = target;
+  const about = { cluster, kind };
+  const member = members.get(cluster);
+  const key = keyOf(target);
+  if (member === undefined) {
+    return { result: 'failed', key, fault: { code: 'GONE', ...about, message: 'the cluster has left the fleet', retry: 'NEVER' } };
+  }
+  const away = member.phase === 'UNREACHABLE' ? member.faults.at(0) : undefined;
+  if (away !== undefined) return { result: 'failed', key, fault: { ...away, kind } };
+  const served = await servedBy(target, members, signal);
+  if (served === undefined) {
+    const fault =
+      member.faults.at(0) ?? ({ code: 'SYNCING', cluster, message: 'the cluster has not answered yet', retry: 'LATER' } as const);
+    return { result: 'failed', key, fault: { ...fault, kind } };
+  }
+  if (served === 'absent') {
+    const named = target.apiVersion === undefined ? keyOfKind(kind) : `${kind.kind} of ${target.apiVersion}`;
+    const fault: Fault = { code: 'NOT_SERVED', ...about, message: `the cluster does not serve ${named}`, retry: 'LATER' };
+    return { result: 'failed', key, fault };
+  }
+  return addressed(target, served);
+}
+
+/** A namespaced object without a namespace stands in `default`, as for kubectl; one of a cluster-scoped kind in none. */
+function addressed({ namespace = 'default', name }: WriteTarget, resource: ServedResource): Addressed {
+  const place = resource.namespaced ? { namespace } : {};
+  const key = { apiVersion: apiVersionOf(resource), kind: resource.kind, ...place, name };
+  return { result: 'addressed', address: { resource, ...place, name }, key };
+}
+
+async function servedBy(
+  { cluster, kind, apiVersion }: WriteTarget,
+  { objects }: Members,
+  signal: AbortSignal,
+): Promise<ServedResource | 'absent' | undefined> {
+  const asked = apiVersion === undefined ? kind : { apiVersion, kind: kind.kind };
+  const known = objects.served(cluster, asked);
+  if (known !== undefined) return known;
+  await objects.whenRead([{ cluster, kind }], discoveryMs, signal);
+  signal.throwIfAborted();
+  return objects.served(cluster, asked);
+}
+
+function keyOf({ apiVersion, kind, namespace, name }: WriteTarget): ObjectKey {
+  return { apiVersion: apiVersion ?? kind.group, kind: kind.kind, ...(namespace === undefined ? {} : { namespace }), name };
+}
