@@ -3,6 +3,7 @@ import type { GroupKind } from '../../core/kinds.ts';
 import type { Log } from '../../core/log.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { ClusterShare, ShareStore } from '../inventory.ts';
+import type { ListRulesOf } from '../list-rules.ts';
 import type { Members } from '../members.ts';
 import type { ObjectClient } from '../object-client.ts';
 import type { PropagationPlan, RenderedPlan } from '../plan.ts';
@@ -62,6 +63,8 @@ export interface PlannerPorts {
   /** Where inventories stand, and the cluster which dependencies of written templates are found in. Absent: there is no hub. */
   readonly hub?: { readonly cluster: ClusterName; readonly shares: ShareStore };
   readonly clientOf: ClientOf;
+  /** How lists merge: `listRulesIn` the model. */
+  readonly listRulesOf: ListRulesOf;
   /** The kinds of which no value is shown. */
   readonly sensitiveKinds: { has(kind: GroupKind): boolean };
   readonly clock: Clock;

@@ -1,0 +1,208 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Fault } from '../../core/faults.ts';
+import { objectAt } from '../../core/json-at.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { MirroredObject } from '../../store/member-objects.ts';
+import { conflictsIn, copyFault } from '../copies/copy-reason.ts';
+import { isRaced } from '../copies/copy-to-write.ts';
+import { hasPath } from '../copies/owned-fields.ts';
+import type { ClusterShare, InventoryEntry } from '../inventory.ts';
+import { fieldManager, type ObjectAddress, type ObjectAnswer, type ObjectClient } from '../object-client.ts';
+import { kindOfKey, textOfKey } from '../object-key.ts';
+import type { FieldConflict, RenderedObject } from '../plan.ts';
+import { marks } from '../propagation.ts';
+import { own } from '../rendering/own.ts';
+import type { Manifest } from '../spec.ts';
+import type { PlannerPorts, PlanRequest } from './planner.ts';
+
+/** So long a cluster is asked, for all its copies together. */
+const maxMs = 10_000;
+
+/** What an API server says of one object that would be written. */
+export type DryRun =
+  /** The cluster does not serve the kind: nothing could be asked. */
+  | { readonly result: 'unserved' }
+  /** So it would be. */
+  | { readonly result: 'accepted'; readonly object: KubernetesObject; readonly conflicts: readonly FieldConflict[] }
+  /** Fields of ours are owned by others. */
+  | { readonly result: 'conflict'; readonly fault: Fault; readonly conflicts: readonly FieldConflict[] }
+  /** The mirror is behind: what stands there now. */
+  | { readonly result: 'stale'; readonly live: MirroredObject }
+  | { readonly result: 'failed'; readonly fault: Fault };
+
+/** What is asked of one cluster. */
+export interface DryRunQuestion {
+  readonly cluster: ClusterName;
+  readonly objects: readonly RenderedObject[];
+  /** What the inventory has there. */
+  readonly share: ClusterShare | undefined;
+}
+
+/**
+ * Asks the API server of one cluster about every object that would be written there: one dry run of its write, under the guards that the write has, so
+ * that a mirror which is behind is found out. By `textOfKey`; what has not to be asked, or cannot be told, is not among the answers.
+ *
+ * Ends after 10 s: what has no answer by then is `TIMED_OUT`. A cluster that is known to be unreachable is not asked.
+ */
+export async function dryRunCluster(
+  ports: PlannerPorts,
+  request: PlanRequest,
+  question: DryRunQuestion,
+): Promise<ReadonlyMap<string, DryRun>> {
+  const { cluster, share } = question;
+  const asked = question.objects.filter((object) => isAsked(ports, request, object));
+  if (asked.length === 0) return new Map();
+  const member = ports.members.get(cluster);
+  const client = ports.clientOf(cluster, request.spec);
+  if (client === undefined || member?.phase === 'UNREACHABLE') {
+    const fault = member?.faults[0] ?? copyFault(cluster, 'UNREACHABLE', 'the cluster is not reachable');
+    return new Map(asked.map(({ key }) => [textOfKey(key), { result: 'failed', fault }]));
+  }
+  const entries = new Map((share?.entries ?? []).map((entry) => [textOfKey(entry.key), entry]));
+  using deadline = startDeadline(ports.clock, request.signal);
+  const answers = await Promise.all(
+    asked.map(async (object): Promise<[string, DryRun]> => {
+      const answer = await dryRunObject({ ports, request, client, entries }, object, deadline.signal);
+      const isLate = deadline.hasPassed() && answer.result === 'failed';
+      return [
+        textOfKey(object.key),
+        isLate ? { result: 'failed', fault: copyFault(cluster, 'TIMED_OUT', `no answer within ${maxMs / 1_000} s`) } : answer,
+      ];
+    }),
+  );
+  request.signal.throwIfAborted();
+  return new Map(answers);
+}
+
+interface Deadline extends Disposable {
+  /** Aborts with the request, or when the time is over. */
+  readonly signal: AbortSignal;
+  readonly hasPassed: () => boolean;
+}
+
+function startDeadline(clock: Clock, signal: AbortSignal): Deadline {
+  const late = new AbortController();
+  const ended = new AbortController();
+  void clock.sleep(maxMs, AbortSignal.any([signal, ended.signal])).then(() => {
+    if (!ended.signal.aborted) late.abort();
+  });
+  return {
+    signal: AbortSignal.any([signal, late.signal]),
+    hasPassed: () => late.signal.aborted && !signal.aborted,
+    [Symbol.dispose]: () => ended.abort(),
+  };
+}
+
+/**
+ * True for what would be written, where an answer means something. The data of a Secret are not at hand, and without them it is another object; to replace
+ * what a mirror holds as metadata alone would take all the rest of it away.
+ */
+function isAsked(
+  { sensitiveKinds }: PlannerPorts,
+  { spec }: PlanRequest,
+  { action, predicted, secretOf, key, live }: RenderedObject,
+): boolean {
+  if (action !== 'CREATE' && action !== 'UPDATE' && action !== 'ADOPT') return false;
+  if (predicted || secretOf !== undefined) return false;
+  return spec.write !== 'Replace' || live === undefined || !sensitiveKinds.has(kindOfKey(key));
+}
+
+interface Asking {
+  readonly ports: PlannerPorts;
+  readonly request: PlanRequest;
+  readonly client: ObjectClient;
+  /** What the inventory has of an object, by `textOfKey`. */
+  readonly entries: ReadonlyMap<string, InventoryEntry>;
+}
+
+async function dryRunObject(asking: Asking, object: RenderedObject, signal: AbortSignal): Promise<DryRun> {
+  const { ports, client } = asking;
+  const resource = ports.members.objects.served(client.cluster, object.key);
+  if (resource === undefined || resource === 'absent') return { result: 'unserved' };
+  const address = { resource, namespace: resource.namespaced ? object.key.namespace : undefined, name: object.key.name };
+  const write = writeOf(asking, object, address);
+  if (write.result !== 'write') return write.dryRun;
+  const answer = await write.call(false, signal);
+  if (answer.result === 'answered') return { result: 'accepted', object: answer.object, conflicts: [] };
+  if (answer.result === 'absent' || isRaced(answer.fault)) return liveRead(await client.get(address, signal), ports.clock.now());
+  const conflicts = conflictsIn(answer.fault);
+  const others = conflicts.filter(({ manager }) => manager !== fieldManager);
+  if (conflicts.length === 0) return { result: 'failed', fault: answer.fault };
+  if (!isForced(asking, object, others)) return { result: 'conflict', fault: answer.fault, conflicts: others };
+  // What it would be once the fields are taken.
+  const forced = await write.call(true, signal);
+  if (forced.result === 'answered') return { result: 'accepted', object: forced.object, conflicts: others };
+  return { result: 'conflict', fault: answer.fault, conflicts: others };
+}
+
+type Write =
+  | { readonly result: 'write'; readonly call: (force: boolean, signal: AbortSignal) => Promise<ObjectAnswer> }
+  | { readonly result: 'known'; readonly dryRun: DryRun };
+
+/** The write that the copy would get, but dry: guarded by what the mirror says (observed.md). */
+function writeOf({ client, request, entries }: Asking, { key, desired, live }: RenderedObject, address: ObjectAddress): Write {
+  if (live === undefined) {
+    const guard = { manifest: desired, preconditions: { resourceVersion: '1' }, run: 'dry' } as const;
+    return { result: 'write', call: (force, signal) => client.apply({ ...address, ...guard, force }, signal) };
+  }
+  const manifest = withMarksOf(desired, live);
+  const { uid, resourceVersion } = live.metadata;
+  if (request.spec.write === 'Apply' || isShared(request, entries.get(textOfKey(key)))) {
+    const guard = { manifest, preconditions: { uid, resourceVersion }, run: 'dry' } as const;
+    return { result: 'write', call: (force, signal) => client.apply({ ...address, ...guard, force }, signal) };
+  }
+  const owned = own({ write: 'Replace', desired: manifest, live });
+  switch (owned.result) {
+    case 'write':
+      return { result: 'write', call: (_force, signal) => client.replace({ ...address, object: owned.manifest, run: 'dry' }, signal) };
+    case 'unchanged':
+      return { result: 'known', dryRun: { result: 'accepted', object: live, conflicts: [] } };
+    case 'failed': {
+      const fault = copyFault(client.cluster, 'INVALID', `${owned.path}: ${owned.message}`);
+      return { result: 'known', dryRun: { result: 'failed', fault } };
+    }
+    default:
+      return owned satisfies never;
+  }
+}
+
+function isShared({ spec: { conflict } }: PlanRequest, entry: InventoryEntry | undefined): boolean {
+  return entry === undefined ? conflict === 'ServerSideApply' : entry.state === 'Shared';
+}
+
+/** Our marks stay what they are: they are in no plan. */
+function withMarksOf(manifest: Manifest, { metadata }: KubernetesObject): Manifest {
+  const { labels = {}, annotations = {} } = metadata;
+  const kept = (map: Readonly<Record<string, string>>, names: readonly string[]) =>
+    Object.fromEntries(Object.entries(map).filter(([name]) => names.includes(name)));
+  const label = kept(labels, [marks.propagation]);
+  const notes = kept(annotations, [marks.source, marks.generation, marks.intent]);
+  return {
+    ...manifest,
+    metadata: {
+      ...manifest.metadata,
+      ...(Object.keys(label).length === 0 ? {} : { labels: { ...objectAt(manifest, 'metadata', 'labels'), ...label } }),
+      ...(Object.keys(notes).length === 0 ? {} : { annotations: { ...objectAt(manifest, 'metadata', 'annotations'), ...notes } }),
+    },
+  };
+}
+
+/** What was ours before is taken back, whoever has it now (propagation.md 7); all else with Overwrite alone. */
+function isForced({ request: { spec }, entries }: Asking, { key }: RenderedObject, others: readonly FieldConflict[]): boolean {
+  const sent = entries.get(textOfKey(key))?.sent ?? '';
+  return spec.conflict === 'Overwrite' || others.every(({ path }) => hasPath(sent, path));
+}
+
+function liveRead(answer: ObjectAnswer, nowMs: number): DryRun {
+  switch (answer.result) {
+    case 'answered':
+      return { result: 'stale', live: { result: 'held', object: answer.object, asOfMs: nowMs } };
+    case 'absent':
+      return { result: 'stale', live: { result: 'absent', asOfMs: nowMs } };
+    case 'failed':
+      return { result: 'failed', fault: answer.fault };
+    default:
+      return answer satisfies never;
+  }
+}

@@ -1,0 +1,176 @@
+import { MusterError } from '../../core/errors.ts';
+import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { MirroredObject } from '../../store/member-objects.ts';
+import type { ClusterShare } from '../inventory.ts';
+import type { MemberCluster, Members } from '../members.ts';
+import { keyOfManifest, kindOfKey, placeOfKey, textOfKey } from '../object-key.ts';
+import { matchesSet } from '../placing/cluster-set.ts';
+import type { ObjectKey, Placement } from '../spec.ts';
+import { autoscaledIn, capacitiesIn, kindsAsked, type WorkloadQuestion } from './member-workloads.ts';
+import type { ExistingPropagation, PlannerPorts, PlanRequest } from './planner.ts';
+import { readTemplates } from './read-templates.ts';
+import type { PreviousDecision, Snapshot, SnapshotCluster, TemplateObject } from './snapshot.ts';
+import { madeKindOf, makesOf, type TemplateMakes } from './template-makes.ts';
+
+/** How long mirrors that were never read before are waited for. */
+const maxWaitMs = 10_000;
+
+/**
+ * Everything that a plan of this request is made from, as of now.
+ *
+ * Mirrors are asked of the clusters that may be chosen or hold copies; those never read before are waited for, at most 10 s, all together.
+ *
+ * @throws {MusterError} `UNAVAILABLE` if the inventory has to be read from the hub, and cannot.
+ */
+export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest): Promise<Snapshot> {
+  const { members, clock } = ports;
+  const { spec, existing, signal } = request;
+  const [templates, shares] = await Promise.all([readTemplates(ports, request), sharesOf(ports, request)]);
+  const looks = looksAt({ members, request, objects: templates.objects, shares });
+  const wanted = looks.flatMap(({ cluster, kinds }) => kinds.map((kind) => ({ cluster: cluster.name, kind })));
+  await members.objects.whenRead(wanted, maxWaitMs, signal);
+  signal.throwIfAborted();
+  const question = { replicas: spec.replicas, manifests: templates.objects.map(({ manifest }) => manifest) };
+  const clusters = looks.map((look) => readCluster(ports, look, question));
+  const left = shares.filter(({ cluster }) => members.get(cluster) === undefined);
+  return {
+    namespace: request.namespace,
+    name: request.name,
+    spec,
+    purpose: request.purpose,
+    templates: templates.objects,
+    notes: templates.notes,
+    faults: templates.faults,
+    clusters,
+    left: left.toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1)),
+    ...(existing === undefined ? {} : { previous: decisionOf(existing, request) }),
+    asOfMs: oldestOf(clusters, clock.now()),
+  };
+}
+
+async function sharesOf({ hub }: PlannerPorts, { existing, shares, namespace, signal }: PlanRequest): Promise<readonly ClusterShare[]> {
+  if (shares !== undefined) return shares;
+  if (hub === undefined || existing === undefined) return [];
+  const loaded = await hub.shares.load({ namespace, uid: existing.uid }, signal);
+  signal.throwIfAborted();
+  if ('fault' in loaded) throw new MusterError('UNAVAILABLE', `the inventory could not be read from the hub: ${loaded.fault.message}`);
+  return loaded;
+}
+
+function decisionOf({ status, decided }: ExistingPropagation, { spec }: PlanRequest): PreviousDecision {
+  const { clusters = [], affinityGroup, scheduledAt, desired } = status;
+  // Those that are on their way out were not chosen any more.
+  const chosen = clusters.filter(({ phase }) => phase !== 'Draining' && phase !== 'Deleting');
+  return {
+    replicas: new Map(chosen.map(({ cluster, replicas = 0 }) => [cluster, replicas])),
+    ...(affinityGroup === undefined ? {} : { affinityGroup }),
+    ...(scheduledAt === undefined ? {} : { scheduledAt }),
+    ...(desired === undefined ? {} : { desired }),
+    spec: decided ?? spec,
+  };
+}
+
+/** What is to be looked at in one cluster. */
+interface Look {
+  readonly cluster: MemberCluster;
+  readonly share: ClusterShare | undefined;
+  /** It may be chosen. */
+  readonly isInSight: boolean;
+  readonly missingKinds: readonly string[];
+  /** Of the template and of the inventory, each once. */
+  readonly keys: readonly ObjectKey[];
+  readonly kinds: readonly GroupKind[];
+}
+
+interface Looking {
+  readonly members: Members;
+  readonly request: PlanRequest;
+  readonly objects: readonly TemplateObject[];
+  readonly shares: readonly ClusterShare[];
+}
+
+function looksAt({ members, request, objects, shares }: Looking): readonly Look[] {
+  const makes = makesOf(objects.map(({ manifest }) => manifest));
+  const shareOf = new Map(shares.map((share) => [share.cluster, share]));
+  const asked = kindsAsked({ replicas: request.spec.replicas, manifests: objects.map(({ manifest }) => manifest) });
+  return members.all().map((cluster) => {
+    const share = shareOf.get(cluster.name);
+    const isInSight = mayBeChosen(request.spec.placement, cluster);
+    const templates = isInSight ? objects : [];
+    const keys = uniqueKeys([...templates.map(({ manifest }) => keyOfManifest(manifest)), ...(share?.entries ?? []).map(({ key }) => key)]);
+    const kinds = [...keys.map(kindOfKey), ...(isInSight ? asked : [])];
+    return {
+      cluster,
+      share,
+      isInSight,
+      missingKinds: missingKinds({ members, makes, objects }, cluster.name),
+      keys,
+      kinds: [...new Map(kinds.map((kind) => [keyOfKind(kind), kind])).values()],
+    };
+  });
+}
+
+/** True if any set of the placement has the cluster: the filters after that can only take it away. */
+function mayBeChosen(placement: Placement, cluster: MemberCluster): boolean {
+  const { affinityGroups } = placement;
+  if (affinityGroups.length === 0) return matchesSet(placement, cluster);
+  return affinityGroups.some(({ set, overflow }) => [set, ...overflow.map((entry) => entry.set)].some((one) => matchesSet(one, cluster)));
+}
+
+function missingKinds(
+  { members, makes, objects }: Pick<Looking, 'members' | 'objects'> & { readonly makes: TemplateMakes },
+  cluster: ClusterName,
+): readonly string[] {
+  const missing = objects.filter(
+    ({ manifest }) => madeKindOf(makes, manifest) === undefined && members.objects.served(cluster, manifest) === 'absent',
+  );
+  return [...new Set(missing.map(({ manifest }) => `${manifest.kind}.${manifest.apiVersion}`))];
+}
+
+function readCluster(
+  ports: PlannerPorts,
+  { cluster, share, keys, missingKinds: missing, isInSight }: Look,
+  question: WorkloadQuestion,
+): SnapshotCluster {
+  const { members } = ports;
+  return {
+    cluster,
+    missingKinds: missing,
+    capacities: isInSight ? capacitiesIn(members, cluster.name, question) : new Map(),
+    live: new Map(keys.map((key) => [textOfKey(key), readObject(ports, cluster.name, key)])),
+    otherVersions: new Set(keys.filter((key) => isOtherVersion(members, cluster.name, key)).map(textOfKey)),
+    autoscaled: isInSight ? autoscaledIn(members, cluster.name, question) : new Set(),
+    ...(share === undefined ? {} : { share }),
+  };
+}
+
+/** Mirrors hold the version that the server prefers. */
+function isOtherVersion({ objects }: Members, cluster: ClusterName, key: ObjectKey): boolean {
+  const served = objects.served(cluster, key);
+  return served === 'absent' || (served !== undefined && served.version !== served.versions[0]);
+}
+
+/** What a cluster does not serve stands nowhere in it, also if it once did. */
+function readObject({ members: { objects }, clock }: PlannerPorts, cluster: ClusterName, key: ObjectKey): MirroredObject {
+  const read = objects.read(cluster, kindOfKey(key), placeOfKey(key));
+  return read.result === 'unread' && read.fault.code === 'NOT_SERVED' ? { result: 'absent', asOfMs: clock.now() } : read;
+}
+
+function uniqueKeys(keys: readonly ObjectKey[]): readonly ObjectKey[] {
+  // Of two versions of one kind the template's stays: it comes first.
+  const unique = new Map<string, ObjectKey>();
+  for (const key of keys) {
+    const text = textOfKey(key);
+    if (!unique.has(text)) unique.set(text, key);
+  }
+  return [...unique.values()];
+}
+
+function oldestOf(clusters: readonly SnapshotCluster[], nowMs: number): number {
+  let oldestMs = nowMs;
+  for (const { live } of clusters) {
+    for (const object of live.values()) if (object.result !== 'unread') oldestMs = Math.min(oldestMs, object.asOfMs);
+  }
+  return oldestMs;
+}

@@ -1,0 +1,66 @@
+import { objectAt, textAt, valueAt } from '../../core/json-at.ts';
+import type { GroupKind } from '../../core/kinds.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { Members } from '../members.ts';
+import { textOfKey } from '../object-key.ts';
+import { nodeRoomsOf, replicasIn } from '../placing/node-rooms.ts';
+import { workloadCountOf } from '../placing/workload-count.ts';
+import { podSpecPathOf } from '../rendering/pod-specs.ts';
+import type { Manifest, PropagationSpec } from '../spec.ts';
+
+const nodes: GroupKind = { group: '', kind: 'Node' };
+const pods: GroupKind = { group: '', kind: 'Pod' };
+const autoscalers: GroupKind = { group: 'autoscaling', kind: 'HorizontalPodAutoscaler' };
+
+/** What is divided where, or scaled. */
+export interface WorkloadQuestion {
+  readonly replicas: Pick<PropagationSpec['replicas'], 'mode'>;
+  readonly manifests: readonly Manifest[];
+}
+
+/** The kinds whose mirrors say how much room there is for replicas that are divided, and whether somebody else counts them. */
+export function kindsAsked({ replicas: { mode }, manifests }: WorkloadQuestion): readonly GroupKind[] {
+  if (mode === 'External' || !manifests.some((manifest) => workloadCountOf(manifest) !== undefined)) return [];
+  return mode === 'Divided' ? [nodes, pods, autoscalers] : [autoscalers];
+}
+
+/**
+ * How many replicas more of each workload would fit in a cluster, by its index: only of what is divided, and only where Nodes and Pods are read.
+ */
+export function capacitiesIn(members: Members, cluster: ClusterName, question: WorkloadQuestion): ReadonlyMap<number, number> {
+  const workloads = [...question.manifests.entries()].filter(([, manifest]) => workloadCountOf(manifest) !== undefined);
+  if (question.replicas.mode !== 'Divided' || workloads.length === 0) return new Map();
+  const allNodes = members.objects.all(cluster, nodes);
+  const allPods = members.objects.all(cluster, pods);
+  if (allNodes === undefined || allPods === undefined) return new Map();
+  const rooms = nodeRoomsOf(allNodes, allPods);
+  return new Map(workloads.map(([index, manifest]) => [index, replicasIn(rooms, podSpecOf(manifest))]));
+}
+
+/** By `textOfKey`: the workloads that a HorizontalPodAutoscaler of the cluster scales. Empty while those are not read. */
+export function autoscaledIn(members: Members, cluster: ClusterName, question: WorkloadQuestion): ReadonlySet<string> {
+  if (kindsAsked(question).length === 0) return new Set();
+  return new Set((members.objects.all(cluster, autoscalers) ?? []).map(scaledBy));
+}
+
+/** By `textOfKey`: what an autoscaler scales. */
+export function scaledBy({ metadata: { namespace }, spec = {} }: KubernetesObject | Manifest): string {
+  const target = objectAt(spec, 'scaleTargetRef');
+  const {
+    apiVersion = '',
+    kind = '',
+    name = '',
+  } = Object.fromEntries(['apiVersion', 'kind', 'name'].map((key) => [key, textAt(target, key)]));
+  return textOfKey({ apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) });
+}
+
+/** True for an autoscaler of whatever version. */
+export function isAutoscaler({ apiVersion, kind }: Manifest): boolean {
+  return kind === autoscalers.kind && apiVersion.startsWith(`${autoscalers.group}/`);
+}
+
+function podSpecOf(manifest: Manifest): ReturnType<typeof valueAt> {
+  const path = podSpecPathOf(manifest);
+  return path === undefined ? undefined : valueAt(manifest, ...path);
+}

@@ -1,0 +1,243 @@
+import { objectAt } from '../../core/json-at.ts';
+import { compareText } from '../../model/shapes.ts';
+import type { Note } from '../notes.ts';
+import type { ChosenCluster, PlacementCandidate, RejectedCluster, Selection, Share } from '../placement.ts';
+import { type DivisionTarget, divide } from '../placing/divide.ts';
+import { isRescheduled } from '../placing/reschedule.ts';
+import { select } from '../placing/select.ts';
+import { type WorkloadCount, workloadCountOf } from '../placing/workload-count.ts';
+import { canonicalJson } from '../rendering/canonical.ts';
+import { printSpec } from '../spec/print-spec.ts';
+import type { PropagationSpec } from '../spec.ts';
+import type { PreviousDecision, Snapshot, SnapshotCluster } from './snapshot.ts';
+
+export interface PlacedCluster {
+  readonly chosen: ChosenCluster;
+  readonly entry: SnapshotCluster;
+  /** By index in `Snapshot.templates`: what each workload gets there. */
+  readonly counts: ReadonlyMap<number, WorkloadCount>;
+  /** Of all workloads together. Absent without one. */
+  readonly share?: Share;
+}
+
+/** Who gets what. */
+export interface Placing {
+  /** By name. */
+  readonly clusters: readonly PlacedCluster[];
+  /** By name. */
+  readonly rejected: readonly RejectedCluster[];
+  readonly affinityGroup?: string;
+  /** Set if nothing could be chosen: why. */
+  readonly problem?: string;
+  /** Absent without a workload. */
+  readonly desired?: number;
+  readonly placed?: number;
+  readonly unplaced: number;
+  readonly notes: readonly Note[];
+}
+
+/**
+ * Chooses clusters, and divides replicas among them.
+ *
+ * What was divided before is kept as it is until it has to be planned again: another placement, other rules or counts, a `rescheduleAt` that is new, or a
+ * cluster that left. Of several workloads that are divided each is divided by the same rules, from zero: the previous counts are known of their sum alone.
+ */
+export function place(snapshot: Snapshot): Placing {
+  const { spec, previous } = snapshot;
+  const workloads = workloadsIn(snapshot);
+  const fresh = isRescheduled({ rescheduleAt: spec.replicas.rescheduleAt, scheduledAt: previous?.scheduledAt });
+  const candidates = snapshot.clusters.map((entry) => candidateOf(snapshot, entry));
+  const selection = select({
+    placement: spec.placement,
+    candidates,
+    ...(workloads.length === 0
+      ? {}
+      : { workload: { count: totalOf(workloads), mode: spec.replicas.mode, strategy: spec.replicas.strategy } }),
+    ...(previous?.affinityGroup === undefined ? {} : { previousGroup: previous.affinityGroup }),
+    fresh,
+  });
+  return divideAmong({ snapshot, workloads, fresh, selection });
+}
+
+interface Dividing {
+  readonly snapshot: Snapshot;
+  readonly workloads: readonly Workload[];
+  readonly fresh: boolean;
+  readonly selection: Selection;
+}
+
+/** One workload of the template, and how many of it there are to be. */
+interface Workload extends WorkloadCount {
+  readonly index: number;
+}
+
+function divideAmong({ snapshot, workloads, fresh, selection }: Dividing): Placing {
+  const { spec, previous } = snapshot;
+  const chosen = chosenAmong({ snapshot, workloads, fresh, selection });
+  const desired = totalOf(workloads);
+  const divisions = workloads.map(({ index, count, completions }) => ({
+    index,
+    division: divide({
+      count,
+      ...(completions === undefined ? {} : { completions }),
+      replicas: spec.replicas,
+      chosen: chosen.clusters.map(({ chosen: one, entry }) =>
+        targetOf({ chosen: one, entry, index, previous: workloads.length === 1 ? previous : undefined }),
+      ),
+      fresh: fresh || workloads.length > 1,
+      rulesChanged: previous !== undefined && textOfRules(previous.spec) !== textOfRules(spec),
+    }),
+  }));
+  const clusters = chosen.clusters.map((entry, at) =>
+    withCounts(
+      entry,
+      divisions.map(({ index, division }) => ({ index, share: division.shares[at] })),
+    ),
+  );
+  const isUsed = ({ share }: PlacedCluster) => spec.replicas.mode !== 'Divided' || desired === 0 || share === undefined || share.to > 0;
+  const used = clusters.filter(isUsed);
+  const empty = clusters
+    .filter((cluster) => !isUsed(cluster))
+    .map(({ chosen: { cluster } }): RejectedCluster => ({ cluster, reason: 'CAPACITY', detail: `0 of ${desired} replicas` }));
+  const problem = selection.problem ?? (used.length === 0 ? 'no cluster has room for a replica' : undefined);
+  return {
+    clusters: used.toSorted((a, b) => byName(a.chosen, b.chosen)),
+    rejected: [...chosen.rejected, ...empty].toSorted(byName),
+    ...(selection.group === undefined ? {} : { affinityGroup: selection.group }),
+    ...(problem === undefined ? {} : { problem }),
+    ...(workloads.length === 0 ? {} : { desired: desiredIn(spec, { desired, clusters: used.length }), placed: placedIn(used) }),
+    unplaced: divisions.reduce((sum, { division }) => sum + division.unplaced, 0),
+    notes: [...selection.notes, ...divisions.flatMap(({ division }) => division.notes)],
+  };
+}
+
+/** Of replicas that are divided it is their count, of duplicated ones what all clusters are to have together. */
+function desiredIn(
+  { replicas: { mode } }: PropagationSpec,
+  { desired, clusters }: { readonly desired: number; readonly clusters: number },
+): number {
+  return mode === 'Divided' ? desired : desired * clusters;
+}
+
+function placedIn(clusters: readonly PlacedCluster[]): number {
+  return clusters.reduce((sum, { share }) => sum + (share?.to ?? 0), 0);
+}
+
+function workloadsIn({ spec, templates }: Snapshot): readonly Workload[] {
+  return templates.flatMap(({ manifest }, index): readonly Workload[] => {
+    const workload = workloadCountOf(manifest);
+    if (workload === undefined) return [];
+    const { count, completions } = workload;
+    return [{ index, count: spec.replicas.total ?? count, ...(completions === undefined ? {} : { completions }) }];
+  });
+}
+
+function totalOf(workloads: readonly Workload[]): number {
+  return workloads.reduce((sum, { count }) => sum + count, 0);
+}
+
+function candidateOf({ previous }: Snapshot, { cluster, missingKinds, capacities, share }: SnapshotCluster): PlacementCandidate {
+  // What fits is asked of the workload there is least room for.
+  const capacity = capacities.size === 0 ? undefined : Math.min(...capacities.values());
+  return {
+    cluster,
+    leaving: false,
+    missingKinds,
+    holds: share?.entries.some(({ uid }) => uid !== undefined) === true,
+    previous: previous?.replicas.get(cluster.name) ?? 0,
+    ...(capacity === undefined ? {} : { capacity }),
+  };
+}
+
+interface Chosen {
+  readonly clusters: readonly { readonly chosen: ChosenCluster; readonly entry: SnapshotCluster }[];
+  readonly rejected: readonly RejectedCluster[];
+}
+
+function chosenAmong(dividing: Dividing): Chosen {
+  const { snapshot, selection } = dividing;
+  const entries = new Map(snapshot.clusters.map((entry) => [entry.cluster.name, entry]));
+  const selected = new Map(selection.chosen.map((chosen) => [chosen.cluster, chosen]));
+  const kept = keptClusters(dividing);
+  const chosen =
+    kept === undefined ? selection.chosen : kept.map((cluster): ChosenCluster => selected.get(cluster) ?? { cluster, tier: 0, score: 100 });
+  const names = new Set(chosen.map(({ cluster }) => cluster));
+  const passed = selection.chosen.filter(({ cluster }) => !names.has(cluster));
+  return {
+    clusters: chosen.flatMap((one) => {
+      const entry = entries.get(one.cluster);
+      return entry === undefined ? [] : [{ chosen: one, entry }];
+    }),
+    rejected: [
+      ...selection.rejected.filter(({ cluster }) => !names.has(cluster)),
+      ...passed.map(({ cluster }): RejectedCluster => ({ cluster, reason: 'CAPACITY', detail: 'all replicas are placed already' })),
+    ],
+  };
+}
+
+/** The clusters that have the replicas, as long as nothing asks for another division: labels and room that changed move nothing (propagation.md 3.2). */
+function keptClusters({
+  snapshot: { spec, previous, clusters },
+  workloads,
+  fresh,
+}: Dividing): readonly SnapshotCluster['cluster']['name'][] | undefined {
+  if (previous === undefined || workloads.length === 0 || spec.replicas.mode !== 'Divided' || fresh) return undefined;
+  const names = clusters.map(({ cluster }) => cluster.name).filter((name) => previous.replicas.has(name));
+  const isSame = names.length > 0 && names.length === previous.replicas.size && previous.desired === totalOf(workloads);
+  return isSame && textOfPlacing(previous.spec) === textOfPlacing(spec) ? names : undefined;
+}
+
+function targetOf({
+  chosen,
+  entry,
+  index,
+  previous,
+}: {
+  readonly chosen: ChosenCluster;
+  readonly entry: SnapshotCluster;
+  readonly index: number;
+  readonly previous: PreviousDecision | undefined;
+}): DivisionTarget {
+  const capacity = entry.capacities.get(index);
+  return {
+    chosen,
+    cluster: entry.cluster,
+    previous: previous?.replicas.get(chosen.cluster) ?? 0,
+    ...(capacity === undefined ? {} : { capacity }),
+  };
+}
+
+function withCounts(
+  { chosen, entry }: Chosen['clusters'][number],
+  shares: readonly { readonly index: number; readonly share: Share | undefined }[],
+): PlacedCluster {
+  const given = shares.flatMap(({ index, share }) => (share === undefined ? [] : [{ index, share }]));
+  const counts = given.map(({ index, share: { to, completions } }): [number, WorkloadCount] => [
+    index,
+    { count: to, ...(completions === undefined ? {} : { completions }) },
+  ]);
+  const share = jointShare(given.map((one) => one.share));
+  return { chosen, entry, counts: new Map(counts), ...(share === undefined ? {} : { share }) };
+}
+
+/** What all workloads get together; how it came about is told of the first. */
+function jointShare(shares: readonly Share[]): Share | undefined {
+  const [first] = shares;
+  if (first === undefined || shares.length === 1) return first;
+  const to = shares.reduce((sum, share) => sum + share.to, 0);
+  const { completions: _completions, ...rest } = first;
+  return { ...rest, to, kept: Math.min(first.from, to) };
+}
+
+function textOfRules(spec: PropagationSpec): string {
+  return canonicalJson(objectAt(printSpec(spec), 'replicas').rules ?? null);
+}
+
+function textOfPlacing(spec: PropagationSpec): string {
+  const { placement = null, replicas = null } = printSpec(spec);
+  return canonicalJson({ placement, replicas });
+}
+
+function byName(a: { readonly cluster: string }, b: { readonly cluster: string }): number {
+  return compareText(a.cluster, b.cluster);
+}

@@ -1,0 +1,127 @@
+import type { Note } from '../notes.ts';
+import { keyOfManifest, textOfKey } from '../object-key.ts';
+import { workloadCountOf } from '../placing/workload-count.ts';
+import type { RenderedCluster } from '../plan.ts';
+import type { ClusterSet, PropagationSpec } from '../spec.ts';
+import { isAutoscaler, scaledBy } from './member-workloads.ts';
+import type { Placing } from './place.ts';
+import type { ClusterCopies } from './render-copies.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** What the pure stages came to, as far as notes are made of it. */
+export interface NotedPlan {
+  readonly snapshot: Snapshot;
+  readonly placing: Placing;
+  /** Of the clusters of `placing`, in their order; as `clusters` is. */
+  readonly copies: readonly ClusterCopies[];
+  readonly clusters: readonly RenderedCluster[];
+  readonly pruneHeld: string | undefined;
+}
+
+/**
+ * All that is to be said about the input, each once: errors of what cannot be done, warnings of what somebody may not have meant. Where a plan is decided
+ * and `strict`, warnings are errors, but for a prune that is to be confirmed: that stops by itself.
+ */
+export function notesOf(plan: NotedPlan): readonly Note[] {
+  const { snapshot, placing, copies } = plan;
+  const all = [
+    ...snapshot.notes,
+    ...unknownClusters(snapshot),
+    ...problemOf(placing),
+    ...placing.notes,
+    ...copies.flatMap((of) => (of.result === 'failed' ? [failedOverride(of, snapshot)] : of.notes)),
+    ...unmatchedOverrides(plan),
+    ...autoscaled(plan),
+    ...heldPrune(plan),
+  ];
+  return weigh(snapshot, uniqueNotes(all));
+}
+
+/** True if nothing is wrong. */
+export function isOk(notes: readonly Note[]): boolean {
+  return notes.every(({ severity }) => severity !== 'ERROR');
+}
+
+/** Warnings as errors, where that was asked for. A generation that was decided goes on: what changed since then is nobody's mistake. */
+export function weigh({ spec, purpose }: Pick<Snapshot, 'spec' | 'purpose'>, notes: readonly Note[]): readonly Note[] {
+  if (!spec.strict || purpose === 'keep') return notes;
+  return notes.map((note) => (note.severity === 'WARNING' && note.code !== 'PRUNE_HELD' ? { ...note, severity: 'ERROR' } : note));
+}
+
+/** Each once, where it came first. */
+export function uniqueNotes(notes: readonly Note[]): readonly Note[] {
+  return [...new Map(notes.map((note) => [JSON.stringify([note.severity, note.code, note.path, note.message]), note])).values()];
+}
+
+interface NamedSet {
+  readonly set: ClusterSet;
+  readonly path: string;
+}
+
+function unknownClusters({ spec, clusters, purpose }: Snapshot): readonly Note[] {
+  const names = new Set<string>(clusters.map(({ cluster }) => cluster.name));
+  const noted = (sets: readonly NamedSet[], severity: Note['severity']) =>
+    sets.flatMap(({ set, path }) =>
+      (set.clusters ?? []).flatMap((name, index): readonly Note[] => {
+        if (names.has(name)) return [];
+        const message = `expected a cluster of the fleet, got ${JSON.stringify(name)}`;
+        return [{ severity, code: 'UNKNOWN_CLUSTER', message, path: `${path}.clusters[${index}]` }];
+      }),
+    );
+  return [...noted(placementSets(spec), purpose === 'decide' ? 'ERROR' : 'WARNING'), ...noted(otherSets(spec), 'WARNING')];
+}
+
+function placementSets({ placement, replicas }: PropagationSpec): readonly NamedSet[] {
+  return [
+    { set: placement, path: 'placement' },
+    ...placement.affinityGroups.flatMap(({ set, overflow }, index) => {
+      const path = `placement.affinityGroups[${index}]`;
+      return [{ set, path: `${path}.set` }, ...overflow.map((entry, at) => ({ set: entry.set, path: `${path}.overflow[${at}].set` }))];
+    }),
+    ...replicas.rules.map(({ set }, index) => ({ set, path: `replicas.rules[${index}].set` })),
+  ];
+}
+
+function otherSets({ overrides, rollout, suspend }: PropagationSpec): readonly NamedSet[] {
+  return [
+    ...overrides.map(({ set }, index) => ({ set, path: `overrides[${index}].set` })),
+    ...rollout.waves.map(({ set }, index) => ({ set, path: `rollout.waves[${index}].set` })),
+    { set: { clusters: suspend.clusters }, path: 'suspend' },
+  ];
+}
+
+function problemOf({ problem }: Placing): readonly Note[] {
+  return problem === undefined ? [] : [{ severity: 'ERROR', code: 'NOTHING_CHOSEN', message: problem, path: 'placement' }];
+}
+
+/** Of a plan that is decided it is an error; later the fault of the cluster that joined says it. */
+function failedOverride({ path, message }: Extract<ClusterCopies, { readonly result: 'failed' }>, { purpose }: Snapshot): Note {
+  return { severity: purpose === 'decide' ? 'ERROR' : 'INFO', code: 'OVERRIDE_FAILED', message, path };
+}
+
+function unmatchedOverrides({ snapshot, copies }: NotedPlan): readonly Note[] {
+  if (copies.some(({ result }) => result === 'failed')) return [];
+  const applied = new Set(copies.flatMap((of) => (of.result === 'rendered' ? of.applied : [])));
+  return snapshot.spec.overrides.flatMap(({ name }, index): readonly Note[] => {
+    const path = `overrides[${index}]`;
+    if (applied.has(name ?? path)) return [];
+    return [{ severity: 'WARNING', code: 'UNMATCHED_OVERRIDE', message: 'it changes no object in any cluster that is chosen', path }];
+  });
+}
+
+function autoscaled({ snapshot, placing }: NotedPlan): readonly Note[] {
+  if (snapshot.spec.replicas.mode === 'External') return [];
+  const manifests = snapshot.templates.map(({ manifest }) => manifest);
+  const own = new Set(manifests.filter(isAutoscaler).map(scaledBy));
+  return manifests.flatMap((manifest): readonly Note[] => {
+    const text = textOfKey(keyOfManifest(manifest));
+    const scaled = own.has(text) || placing.clusters.some(({ entry }) => entry.autoscaled.has(text));
+    if (!scaled || workloadCountOf(manifest) === undefined) return [];
+    const message = `an autoscaler counts the replicas of ${manifest.kind} ${manifest.metadata.name}, and so do we: mode External leaves them to it`;
+    return [{ severity: 'WARNING', code: 'AUTOSCALED', message, path: 'replicas.mode' }];
+  });
+}
+
+function heldPrune({ pruneHeld }: NotedPlan): readonly Note[] {
+  return pruneHeld === undefined ? [] : [{ severity: 'WARNING', code: 'PRUNE_HELD', message: `to be confirmed first: ${pruneHeld}` }];
+}

@@ -1,0 +1,181 @@
+import type { Fault } from '../../core/faults.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { MirroredObject } from '../../store/member-objects.ts';
+import { observedHashOf, type Sight } from '../copies/observed.ts';
+import type { InventoryEntry } from '../inventory.ts';
+import { textOfKey } from '../object-key.ts';
+import type { LeavingCluster, RenderedCluster, RenderedObject } from '../plan.ts';
+import { sha256Of } from '../rendering/canonical.ts';
+import type { Manifest } from '../spec.ts';
+import { inWriteOrder } from '../write-order.ts';
+import { decideCopy, decideRemoval } from './decide-action.ts';
+import { liveHashOf } from './live-hash.ts';
+import type { PlacedCluster } from './place.ts';
+import type { ClusterCopies, RenderedCopy } from './render-copies.ts';
+import type { Snapshot, SnapshotCluster } from './snapshot.ts';
+import { madeKindOf, type TemplateMakes } from './template-makes.ts';
+
+/** What all clusters of a plan have in common. */
+export interface PlanGround extends Sight {
+  readonly snapshot: Snapshot;
+  readonly makes: TemplateMakes;
+  readonly waveOf: ReadonlyMap<string, number>;
+}
+
+/**
+ * One chosen cluster: what is meant for it against what stands there, and what of the inventory is not meant for it any more. Where a mirror is not read
+ * nothing is rendered: what is there might be a stranger's.
+ */
+export function renderCluster(ground: PlanGround, placed: PlacedCluster, copies: ClusterCopies): RenderedCluster {
+  const { chosen, entry, share } = placed;
+  const base = { chosen, wave: ground.waveOf.get(chosen.cluster) ?? 0, ...(share === undefined ? {} : { share }) };
+  if (copies.result === 'failed') {
+    const message = `an override fails: ${copies.path}: ${copies.message}`;
+    return {
+      ...base,
+      overrides: [],
+      unmatched: [],
+      objects: [],
+      fault: { code: 'INVALID', cluster: chosen.cluster, message, retry: 'NEVER' },
+    };
+  }
+  const { applied: overrides, unmatched } = copies;
+  const unread = faultOf(entry);
+  if (unread !== undefined) return { ...base, overrides, unmatched, objects: [], fault: unread };
+  const entries = entriesOf(entry);
+  const wanted = copies.copies.map((copy) => renderCopy(ground, { entry, copy, entries }));
+  const texts = new Set(copies.copies.map(({ text }) => text));
+  const going = [...entries].filter(([text]) => !texts.has(text)).map(([, one]) => one);
+  return { ...base, overrides, unmatched, objects: [...wanted, ...removalsOf(ground.snapshot, going, entry)] };
+}
+
+/** What goes from a cluster that is not chosen. Undefined if the inventory has nothing there. */
+export function renderLeaving(snapshot: Snapshot, entry: SnapshotCluster): LeavingCluster | undefined {
+  const entries = entry.share?.entries ?? [];
+  if (entries.length === 0) return undefined;
+  return { cluster: entry.cluster.name, objects: removalsOf(snapshot, entries, entry) };
+}
+
+/** What goes from a cluster that is no member any more: as far as anybody can tell all that the inventory has there. */
+export function renderLost(snapshot: Snapshot, share: Snapshot['left'][number]): LeavingCluster {
+  return { cluster: share.cluster, objects: removalsOf(snapshot, share.entries, undefined) };
+}
+
+function faultOf({ live, cluster }: SnapshotCluster): Fault | undefined {
+  for (const object of live.values()) if (object.result === 'unread') return object.fault;
+  // Of what nothing was asked nothing is known, as where a cluster joined while the snapshot was taken.
+  return live.size === 0 ? (cluster.faults[0] ?? unknown(cluster.name)) : undefined;
+}
+
+function unknown(cluster: ClusterName): Fault {
+  return { code: 'SYNCING', cluster, message: 'the mirrors were not looked at yet', retry: 'LATER' };
+}
+
+function entriesOf({ share }: SnapshotCluster): ReadonlyMap<string, InventoryEntry> {
+  return new Map((share?.entries ?? []).map((entry) => [textOfKey(entry.key), entry]));
+}
+
+interface CopyAndEntry {
+  readonly entry: SnapshotCluster;
+  readonly copy: RenderedCopy;
+  readonly entries: ReadonlyMap<string, InventoryEntry>;
+}
+
+function renderCopy(ground: PlanGround, { entry: cluster, copy, entries }: CopyAndEntry): RenderedObject {
+  const { snapshot } = ground;
+  const { key, text, manifest: desired, hash: desiredHash, secretOf } = copy;
+  const live = standing(cluster.live.get(text));
+  const entry = entries.get(text);
+  const decision = decideCopy({
+    live,
+    entry,
+    conflict: snapshot.spec.conflict,
+    isSuspended: isSuspended(snapshot, cluster.cluster.name),
+    isSame: (known) => isSame(ground, { cluster, copy, live, known }),
+  });
+  return {
+    key,
+    ...decision,
+    desired,
+    ...(secretOf === undefined ? {} : { secretOf }),
+    desiredHash,
+    ...liveFactsOf(live),
+    predicted: live.result === 'absent' && isPredicted(ground, cluster, key),
+  };
+}
+
+const nowhere: Standing = { result: 'absent', asOfMs: 0 };
+
+type Standing = Exclude<MirroredObject, { readonly result: 'unread' }>;
+
+/** What is not known to stand there is written as if nothing did: such a write touches nothing that is there. */
+function standing(live: MirroredObject | undefined): Standing {
+  return live === undefined || live.result === 'unread' ? nowhere : live;
+}
+
+/** True if the same was sent, and stands there as the server took it. */
+function isSame(
+  ground: PlanGround,
+  {
+    cluster,
+    copy,
+    live,
+    known,
+  }: Omit<CopyAndEntry, 'entry' | 'entries'> & {
+    readonly cluster: SnapshotCluster;
+    readonly live: MirroredObject;
+    readonly known: InventoryEntry;
+  },
+): boolean {
+  if (live.result !== 'held' || known.appliedHash !== copy.hash) return false;
+  if (known.state !== 'Owned' && known.state !== 'Shared') return false;
+  if (cluster.otherVersions.has(copy.text)) return true;
+  return known.observedHash === observedHashOf({ key: copy.key, desired: copy.manifest }, live.object, ground);
+}
+
+function isSuspended({ spec: { suspend } }: Snapshot, cluster: ClusterName): boolean {
+  return suspend.all || suspend.clusters.includes(cluster);
+}
+
+/** It stands in what this plan itself makes in the cluster. */
+function isPredicted({ makes }: PlanGround, { live }: SnapshotCluster, key: RenderedObject['key']): boolean {
+  const isMade = (text: string) => live.get(text)?.result === 'absent';
+  const made = madeKindOf(makes, key);
+  if (made !== undefined && isMade(textOfKey(made.definition))) return true;
+  const { namespace } = key;
+  return (
+    namespace !== undefined &&
+    makes.namespaces.has(namespace) &&
+    isMade(textOfKey({ apiVersion: 'v1', kind: 'Namespace', name: namespace }))
+  );
+}
+
+function liveFactsOf(live: MirroredObject): Pick<RenderedObject, 'live' | 'liveUid' | 'liveHash'> {
+  if (live.result !== 'held') return {};
+  const { uid } = live.object.metadata;
+  return { live: live.object, ...(uid === undefined ? {} : { liveUid: uid }), liveHash: liveHashOf(live.object) };
+}
+
+/** In the reverse order of writes. */
+function removalsOf(
+  snapshot: Snapshot,
+  entries: readonly InventoryEntry[],
+  cluster: SnapshotCluster | undefined,
+): readonly RenderedObject[] {
+  const removals = entries.map((entry): RenderedObject => {
+    const { key } = entry;
+    const { apiVersion, kind, ...named } = key;
+    const desired: Manifest = { apiVersion, kind, metadata: named };
+    const isHeld = cluster !== undefined && isSuspended(snapshot, cluster.cluster.name);
+    const decision = isHeld ? ({ action: 'HOLD', held: 'Suspended' } as const) : { action: decideRemoval(entry, snapshot.spec.deletion) };
+    return {
+      key,
+      ...decision,
+      desired,
+      desiredHash: sha256Of(desired),
+      ...liveFactsOf(cluster?.live.get(textOfKey(key)) ?? nowhere),
+      predicted: false,
+    };
+  });
+  return inWriteOrder(removals).toReversed();
+}

@@ -1,0 +1,150 @@
+import type { ListRulesOf } from '../list-rules.ts';
+import type { MemberCluster } from '../members.ts';
+import type { Note } from '../notes.ts';
+import { keyOfManifest, kindOfKey, textOfKey } from '../object-key.ts';
+import { matchesSet } from '../placing/cluster-set.ts';
+import { countFieldOf, type WorkloadCount, withCount } from '../placing/workload-count.ts';
+import { sha256Of } from '../rendering/canonical.ts';
+import { withoutValueAt } from '../rendering/json-edits.ts';
+import { override } from '../rendering/override.ts';
+import type { Manifest, ObjectKey } from '../spec.ts';
+import { inWriteOrder } from '../write-order.ts';
+import type { PlacedCluster } from './place.ts';
+import type { Snapshot, TemplateObject } from './snapshot.ts';
+
+/** One object as it is meant for a cluster, whatever stands there. */
+export interface RenderedCopy {
+  readonly key: ObjectKey;
+  /** `textOfKey` of it. */
+  readonly text: string;
+  readonly manifest: Manifest;
+  /** SHA-256 of the manifest; of a Secret with the version of its source. */
+  readonly hash: string;
+  readonly secretOf?: TemplateObject['secretOf'];
+}
+
+/** What is meant for a cluster. */
+export type ClusterCopies =
+  | {
+      readonly result: 'rendered';
+      /** In the order of writes. */
+      readonly copies: readonly RenderedCopy[];
+      /** Names of the overrides that had an effect on some object, and of those that matched the cluster and had none; in their order. */
+      readonly applied: readonly string[];
+      readonly unmatched: readonly string[];
+      readonly notes: readonly Note[];
+    }
+  /** An override that fails: where in the input, and why. */
+  | { readonly result: 'failed'; readonly path: string; readonly message: string };
+
+/** What is meant for one cluster after the other. What does not differ between clusters is rendered once, and shared. */
+export type CopyRenderer = (placed: Pick<PlacedCluster, 'entry' | 'counts'>) => ClusterCopies;
+
+/** A renderer for one snapshot: the count first, then the overrides, which beat it (propagation.md 1). */
+export function createCopyRenderer({ spec, templates }: Pick<Snapshot, 'spec' | 'templates'>, listRulesOf: ListRulesOf): CopyRenderer {
+  const clusters = new Map<string, ClusterCopies>();
+  const objects = new Map<string, ObjectCopy>();
+
+  function objectOf(index: number, template: TemplateObject, { cluster, counts, matching }: Wanted): ObjectCopy {
+    const count = counts.get(index);
+    const key = `${index} ${textOfCount(count)} ${matching}`;
+    const known = objects.get(key);
+    if (known !== undefined) return known;
+    const rendered = renderObject({ spec, listRulesOf }, { template, count, cluster });
+    objects.set(key, rendered);
+    return rendered;
+  }
+
+  function clusterOf(wanted: Wanted): ClusterCopies {
+    const rendered = templates.flatMap((template, index) => (isWanted(template, index, wanted) ? [objectOf(index, template, wanted)] : []));
+    const failed = rendered.find((object) => object.result === 'failed');
+    if (failed !== undefined) return failed;
+    return joinCopies(rendered.filter((object) => object.result === 'rendered'));
+  }
+
+  return ({ entry: { cluster }, counts }) => {
+    const matching = spec.overrides.flatMap(({ set }, index) => (matchesSet(set, cluster) ? [index] : [])).join(',');
+    const key = `${[...counts].map(([index, count]) => `${index}:${textOfCount(count)}`).join(' ')} ${matching}`;
+    const known = clusters.get(key);
+    if (known !== undefined) return known;
+    const rendered = clusterOf({ cluster, counts, matching });
+    clusters.set(key, rendered);
+    return rendered;
+  };
+}
+
+interface Wanted {
+  readonly cluster: MemberCluster;
+  readonly counts: ReadonlyMap<number, WorkloadCount>;
+  /** Indices of the overrides that match the cluster: those read nothing else of it. */
+  readonly matching: string;
+}
+
+type ObjectCopy =
+  | {
+      readonly result: 'rendered';
+      readonly copy: RenderedCopy;
+      readonly applied: readonly string[];
+      readonly unmatched: readonly string[];
+      readonly notes: readonly Note[];
+    }
+  | Extract<ClusterCopies, { readonly result: 'failed' }>;
+
+/** A workload that gets nothing is left out beside one that gets something, and a dependency where none of its users goes. */
+function isWanted({ usedBy }: TemplateObject, index: number, { counts }: Pick<Wanted, 'counts'>): boolean {
+  const isEmpty = (at: number) => counts.get(at)?.count === 0 && [...counts.values()].some(({ count }) => count > 0);
+  return usedBy === undefined ? !isEmpty(index) : usedBy.some((user) => !isEmpty(user));
+}
+
+function renderObject(
+  { spec, listRulesOf }: Pick<Snapshot, 'spec'> & { readonly listRulesOf: ListRulesOf },
+  {
+    template,
+    count,
+    cluster,
+  }: { readonly template: TemplateObject; readonly count: WorkloadCount | undefined; readonly cluster: MemberCluster },
+): ObjectCopy {
+  const counted = countedManifest(template.manifest, count, spec.replicas);
+  const overridden = override({ object: counted, overrides: spec.overrides, cluster, listRulesAt: listRulesOf(kindOfKey(counted)) });
+  if (overridden.result === 'failed') return overridden;
+  const { object: manifest, applied, unmatched, notes } = overridden;
+  const key = keyOfManifest(manifest);
+  const { secretOf, sourceVersion } = template;
+  return {
+    result: 'rendered',
+    copy: {
+      key,
+      text: textOfKey(key),
+      manifest,
+      hash: secretOf === undefined ? sha256Of(manifest) : sha256Of([manifest, sourceVersion ?? null]),
+      ...(secretOf === undefined ? {} : { secretOf }),
+    },
+    applied,
+    unmatched,
+    notes,
+  };
+}
+
+/** With the count that was divided or asked for; without any where an autoscaler owns it; else as the template has it. */
+function countedManifest(manifest: Manifest, count: WorkloadCount | undefined, { mode, total }: Snapshot['spec']['replicas']): Manifest {
+  if (count === undefined) return manifest;
+  const field = countFieldOf(manifest);
+  if (mode === 'External') return field === undefined ? manifest : withoutValueAt(manifest, ['spec', field]);
+  return mode === 'Duplicated' && total === undefined ? manifest : withCount(manifest, count);
+}
+
+function joinCopies(objects: readonly Extract<ObjectCopy, { readonly result: 'rendered' }>[]): ClusterCopies {
+  const applied = new Set(objects.flatMap((object) => object.applied));
+  const unmatched = new Set(objects.flatMap((object) => object.unmatched));
+  return {
+    result: 'rendered',
+    copies: inWriteOrder(objects.map(({ copy }) => copy)),
+    applied: [...applied],
+    unmatched: [...unmatched].filter((name) => !applied.has(name)),
+    notes: objects.flatMap(({ notes }) => notes),
+  };
+}
+
+function textOfCount(count: WorkloadCount | undefined): string {
+  return count === undefined ? '' : `${count.count}/${count.completions ?? ''}`;
+}

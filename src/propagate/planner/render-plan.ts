@@ -1,0 +1,100 @@
+import { compareText } from '../../model/shapes.ts';
+import type { Sight } from '../copies/observed.ts';
+import type { ClusterShare } from '../inventory.ts';
+import type { LeavingCluster, RenderedCluster, RenderedPlan } from '../plan.ts';
+import { heldPrune } from './held-prune.ts';
+import { type Placing, place } from './place.ts';
+import { digestOf } from './plan-digest.ts';
+import { isOk, notesOf } from './plan-notes.ts';
+import { planWaves } from './plan-waves.ts';
+import { type PlanGround, renderCluster, renderLeaving, renderLost } from './render-cluster.ts';
+import { type ClusterCopies, createCopyRenderer } from './render-copies.ts';
+import type { Snapshot } from './snapshot.ts';
+import { makesOf } from './template-makes.ts';
+
+/**
+ * The pure stages: prune, select, divide, override, own, plan (propagation.md 1), from one snapshot. No clock, network, chance or order of maps: equal
+ * snapshots give equal bytes.
+ *
+ * With an error note it says as much as it can: of a template that could not be read nothing is rendered, and nothing leaves either.
+ */
+export function renderPlan(snapshot: Snapshot, sight: Sight): RenderedPlan {
+  if (snapshot.notes.some(({ severity }) => severity === 'ERROR')) return unreadable(snapshot);
+  const placing = place(snapshot);
+  const waves = planWaves(
+    snapshot.spec.rollout,
+    placing.clusters.map(({ entry }) => entry.cluster),
+  );
+  const ground: PlanGround = {
+    snapshot,
+    makes: makesOf(snapshot.templates.map(({ manifest }) => manifest)),
+    waveOf: waves.waveOf,
+    ...sight,
+  };
+  const copiesOf = createCopyRenderer(snapshot, sight.listRulesOf);
+  const copies = placing.clusters.map((placed) => copiesOf(placed));
+  const clusters = placing.clusters.map((placed, index) => renderCluster(ground, placed, copies[index] ?? nothing));
+  const leaving = leavingOf(snapshot, placing);
+  return planOf(snapshot, { placing, clusters, leaving, copies, waves: waves.names });
+}
+
+const nothing: ClusterCopies = { result: 'rendered', copies: [], applied: [], unmatched: [], notes: [] };
+
+interface Rendered {
+  readonly placing: Placing;
+  readonly clusters: readonly RenderedCluster[];
+  readonly leaving: readonly LeavingCluster[];
+  readonly copies: readonly ClusterCopies[];
+  readonly waves: readonly string[];
+}
+
+function planOf(snapshot: Snapshot, { placing, clusters, leaving, copies, waves }: Rendered): RenderedPlan {
+  const { spec } = snapshot;
+  const { rejected, affinityGroup, desired, placed, unplaced } = placing;
+  const lost = new Set(snapshot.left.map(({ cluster }) => cluster));
+  const pruneHeld = heldPrune({ shares: sharesOf(snapshot), clusters, leaving: leaving.filter(({ cluster }) => !lost.has(cluster)) });
+  const notes = notesOf({ snapshot, placing, copies, clusters, pruneHeld });
+  return {
+    digest: digestOf({ spec, clusters, leaving }),
+    ok: isOk(notes),
+    clusters,
+    leaving,
+    rejected,
+    ...(affinityGroup === undefined ? {} : { affinityGroup }),
+    ...(desired === undefined ? {} : { desired }),
+    ...(placed === undefined ? {} : { placed }),
+    unplaced,
+    waves,
+    ...(pruneHeld === undefined ? {} : { pruneHeld }),
+    notes,
+  };
+}
+
+/** Those that are members and not chosen, and those that are members no more, together by name. */
+function leavingOf(snapshot: Snapshot, { clusters }: Placing): readonly LeavingCluster[] {
+  const chosen = new Set(clusters.map((placed) => placed.chosen.cluster));
+  const members = snapshot.clusters.filter(({ cluster }) => !chosen.has(cluster.name)).map((entry) => renderLeaving(snapshot, entry));
+  const lost = snapshot.left.map((share) => renderLost(snapshot, share));
+  return [...members, ...lost].filter((one) => one !== undefined).toSorted((a, b) => compareText(a.cluster, b.cluster));
+}
+
+function sharesOf({ clusters, left }: Snapshot): readonly ClusterShare[] {
+  return [...clusters.flatMap(({ share }) => (share === undefined ? [] : [share])), ...left];
+}
+
+function unreadable(snapshot: Snapshot): RenderedPlan {
+  const { spec, notes } = snapshot;
+  const count = sharesOf(snapshot).reduce((sum, { entries }) => sum + entries.length, 0);
+  const pruneHeld = count === 0 ? {} : { pruneHeld: `what is wanted could not be read, and ${count} objects are there` };
+  return {
+    digest: digestOf({ spec, clusters: [], leaving: [] }),
+    ok: false,
+    clusters: [],
+    leaving: [],
+    rejected: [],
+    unplaced: 0,
+    waves: [],
+    ...pruneHeld,
+    notes,
+  };
+}

@@ -1,0 +1,46 @@
+import { listAt, textAt, valueAt } from '../../core/json-at.ts';
+import { apiVersionOf, keyOfKind } from '../../core/kinds.ts';
+import { kindOfKey } from '../object-key.ts';
+import type { Manifest, ObjectKey } from '../spec.ts';
+
+/** What a template makes for others to stand in or to be of: before it is there no API server can say anything about those. */
+export interface TemplateMakes {
+  /** Names of Namespaces. */
+  readonly namespaces: ReadonlySet<string>;
+  /** Kinds that its CustomResourceDefinitions define, by `keyOfKind`. */
+  readonly kinds: ReadonlyMap<string, MadeKind>;
+}
+
+export interface MadeKind {
+  readonly namespaced: boolean;
+  /** `apiVersion`s. */
+  readonly apiVersions: ReadonlySet<string>;
+  /** Of the definition. */
+  readonly definition: ObjectKey;
+}
+
+/** Whatever the manifests define or open, by their own words. */
+export function makesOf(manifests: readonly Manifest[]): TemplateMakes {
+  const namespaces = new Set<string>();
+  const kinds = new Map<string, MadeKind>();
+  for (const manifest of manifests) {
+    const { apiVersion, kind, metadata } = manifest;
+    if (apiVersion === 'v1' && kind === 'Namespace') namespaces.add(metadata.name);
+    if (keyOfKind(kindOfKey(manifest)) !== 'CustomResourceDefinition.apiextensions.k8s.io') continue;
+    const group = textAt(manifest, 'spec', 'group') ?? '';
+    const defined = textAt(manifest, 'spec', 'names', 'kind') ?? '';
+    const versions = listAt(manifest, 'spec', 'versions').filter((version) => valueAt(version, 'served') === true);
+    kinds.set(keyOfKind({ group, kind: defined }), {
+      namespaced: textAt(manifest, 'spec', 'scope') !== 'Cluster',
+      apiVersions: new Set(versions.map((version) => apiVersionOf({ group, version: textAt(version, 'name') ?? '' }))),
+      definition: { apiVersion, kind, name: metadata.name },
+    });
+  }
+  return { namespaces, kinds };
+}
+
+/** The kind, if the template itself defines it in that version. */
+export function madeKindOf({ kinds }: TemplateMakes, key: Pick<ObjectKey, 'apiVersion' | 'kind'>): MadeKind | undefined {
+  const made = kinds.get(keyOfKind(kindOfKey(key)));
+  return made?.apiVersions.has(key.apiVersion) ? made : undefined;
+}
