@@ -1,14 +1,13 @@
 import { holdsCondition } from '../../core/conditions.ts';
-import type { Json, JsonObject } from '../../core/json.ts';
-import { textAt } from '../../core/json-at.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { listAt, textAt } from '../../core/json-at.ts';
 import { type StatusItem, sortedTimes, statusesOf, sumOf } from './status-item.ts';
 
-/** Which of its final conditions a Job's status holds: the first of Complete and Failed in its list. Undefined: it has not ended. */
+/** Which of its final conditions a Job's status holds first. Undefined: it has not ended. */
 export function jobEndOf(status: JsonObject): 'Complete' | 'Failed' | undefined {
-  const ends = (['Complete', 'Failed'] as const).filter((type) => holdsCondition({ status }, type));
-  if (ends.length < 2) return ends[0];
-  const types = (Array.isArray(status.conditions) ? status.conditions : []).map((condition: Json) => textAt(condition, 'type'));
-  return types.indexOf('Complete') < types.indexOf('Failed') ? 'Complete' : 'Failed';
+  const held = listAt(status, 'conditions').filter((condition) => textAt(condition, 'status') === 'True');
+  const types = held.map((condition) => textAt(condition, 'type'));
+  return types.find((type) => type === 'Complete' || type === 'Failed');
 }
 
 /**
