@@ -78,8 +78,7 @@ function changeFaults(kind: SimKind, old: KubernetesObject, next: KubernetesObje
 function contentFaults({ asked }: ResourceContext, next: KubernetesObject): readonly StatusCause[] {
   const { kind } = asked.storage;
   if (kind.source === 'builtIn') return missingParts(kind, next);
-  const { metadata: _metadata, kind: _kind, apiVersion: _apiVersion, ...content } = next;
-  return schemaFaults(kind.schemas[asked.resource.version] ?? {}, content);
+  return schemaFaults(kind.schemas[asked.resource.version] ?? {}, next);
 }
 
 function refusalFor(kind: SimKind, name: string, wanted: WriteRefusal): Refusal {

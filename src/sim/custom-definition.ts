@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
-import { objectAt, textAt, valueAt } from '../core/json-at.ts';
+import { listAt, objectAt, textAt, valueAt } from '../core/json-at.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { ScalePaths, SimKind } from './built-in-kinds.ts';
 import type { ClusterState } from './cluster-state.ts';
@@ -52,7 +52,11 @@ export function applyDefinition(state: ClusterState, object: KubernetesObject, o
       : replaceObject(state, definitions, { ...options, before, object: withStatus(object, parsed(definitions.kind, before).status) });
   if (kind !== undefined) {
     state.serve(kind);
-    replaceObject(state, definitions, { ...options, before: stored, object: established(state, parsed(definitions.kind, stored)) });
+    replaceObject(state, definitions, {
+      manager: 'kube-apiserver',
+      before: stored,
+      object: established(state, parsed(definitions.kind, stored)),
+    });
   }
   return stored;
 }
@@ -78,7 +82,7 @@ function definitionsOf(state: ClusterState): KindStorage {
 
 function established(state: ClusterState, object: KubernetesObject): KubernetesObject {
   const names = isJsonObject(object.spec) && isJsonObject(object.spec.names) ? object.spec.names : {};
-  const lastTransitionTime = state.timestamp();
+  const lastTransitionTime = textAt(listAt(object.status, 'conditions')[0], 'lastTransitionTime') ?? state.timestamp();
   const conditions = [
     { type: 'NamesAccepted', status: 'True', lastTransitionTime, reason: 'NoConflicts', message: 'no conflicts found' },
     {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
+import { equalJson } from '../core/json-values.ts';
 import type { KubernetesObject, ObjectMetadata } from '../core/objects.ts';
 import type { SimKind } from './built-in-kinds.ts';
 import type { ClusterState } from './cluster-state.ts';
@@ -78,7 +79,7 @@ export function nextObject(state: ClusterState, kind: SimKind, { before, object,
     managedFields: given.managedFields ?? (options.managedFields === 'given' ? undefined : old.metadata.managedFields),
   });
   const same = versioned(kind, { ...object, metadata: kept }, before.revision, options.members);
-  if (same.text === before.text) return undefined;
+  if (same.text === before.text || (options.members === undefined && isSame(old, { ...object, metadata: kept }))) return undefined;
   // Who writes back what was read changes no generation: only one that differs is meant.
   const isGiven = given.generation !== undefined && given.generation !== old.metadata.generation;
   const generation = isGiven ? given.generation : nextGeneration(old, object);
@@ -118,6 +119,20 @@ function versioned(kind: SimKind, object: KubernetesObject, revision: number, me
 function withManagedFields(object: KubernetesObject, managedFields: readonly JsonObject[] | undefined): KubernetesObject {
   const { managedFields: _old, ...metadata } = object.metadata;
   return { ...object, metadata: compact({ ...(metadata as ObjectMetadata), managedFields }) };
+}
+
+/** True for states that differ in no more than their version and the order of their keys. */
+function isSame(old: KubernetesObject, next: KubernetesObject): boolean {
+  const contentOf = ({
+    kind: _kind,
+    apiVersion: _apiVersion,
+    metadata: { resourceVersion: _version, ...metadata },
+    ...body
+  }: KubernetesObject) => ({
+    ...body,
+    metadata,
+  });
+  return equalJson(contentOf(old), contentOf(next));
 }
 
 function nextGeneration(old: KubernetesObject, next: KubernetesObject): Json | undefined {

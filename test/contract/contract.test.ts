@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, test } from 'vitest';
 import { applyCases } from './apply-cases.ts';
 import { type ContractServer, contractServers } from './contract-server.ts';
 import { customResourceCases } from './custom-resource-cases.ts';
+import { customWriteCases } from './custom-write-cases.ts';
 import { discoveryCases } from './discovery-cases.ts';
 import { historyCases } from './history-cases.ts';
 import { listCases } from './list-cases.ts';
@@ -36,6 +37,7 @@ for (const kind of contractServers) {
     // These change what is served, or what is remembered, for everybody.
     describe('discovery', () => discoveryCases(alone));
     describe('custom resources', () => customResourceCases(alone));
+    describe('writes of custom resources', () => customWriteCases(alone));
     describe('history', () => historyCases(alone));
   });
 }

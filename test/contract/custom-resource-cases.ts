@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { ApiBody } from '../support/raw-client.ts';
-import { type DeclareCase, keysOf, namesOf, type Place, statusOf } from './place.ts';
+import { type DeclareCase, eventually, keysOf, namesOf, type Place, statusOf } from './place.ts';
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const aggregated = { accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList' };
@@ -38,12 +38,6 @@ async function defineGauges({ client, create }: Place): Promise<{ readonly group
 function isEstablished({ status }: ApiBody): boolean {
   const { conditions } = (status ?? {}) as { readonly conditions?: readonly { readonly type: string; readonly status: string }[] | null };
   return conditions?.some((condition) => condition.type === 'Established' && condition.status === 'True') ?? false;
-}
-
-/** Asks again until it is so: a real server tells by nothing when it has got there. */
-async function eventually(isSo: () => Promise<boolean>): Promise<void> {
-  const untilMs = performance.now() + 10_000;
-  while (!(await isSo())) if (performance.now() > untilMs) throw new Error('expected it to become true within 10 s');
 }
 
 /** Kinds that come and go, and what is different about their objects. */

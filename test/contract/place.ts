@@ -64,3 +64,9 @@ export function statusOf(status: ApiBody): object {
   const reasons = Array.isArray(causes) ? causes.map(({ reason, field }) => ({ reason, field })) : [];
   return { kind: status.kind, code: status.code, reason: status.reason, causes: reasons };
 }
+
+/** Asks again until it is so: a real server tells by nothing when it has got there. */
+export async function eventually(isSo: () => Promise<boolean>): Promise<void> {
+  const untilMs = performance.now() + 10_000;
+  while (!(await isSo())) if (performance.now() > untilMs) throw new Error('expected it to become true within 10 s');
+}

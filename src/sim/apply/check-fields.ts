@@ -25,7 +25,7 @@ export interface Pruned {
   readonly unknown: readonly string[];
 }
 
-/** Takes away what the type does not name: what a server drops from what it is sent. */
+/** Takes away what the type does not name, and nulls: what a server drops from what it is sent. */
 export function knownFields(type: FieldType, value: Json, place = ''): Pruned {
   if (Array.isArray(value)) {
     const items = (value as readonly Json[]).map((item, index) => knownFields(itemType(type), item, `${place}[${index}]`));
@@ -38,7 +38,8 @@ export function knownFields(type: FieldType, value: Json, place = ''): Pruned {
     const inner = memberType(type, key);
     const at = place === '' ? key : `${place}.${key}`;
     if (inner === undefined) unknown.push(at);
-    else if (member !== undefined) {
+    // Null is how a field is said to have no value: it is not kept.
+    else if (member !== undefined && (member !== null || type.type === 'map')) {
       const pruned = knownFields(inner, member, at);
       unknown.push(...pruned.unknown);
       known.push([key, pruned.value]);

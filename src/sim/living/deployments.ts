@@ -152,7 +152,7 @@ function conditionsOf(world: World, deployment: KubernetesObject, { set, isDone,
   const progress = `ReplicaSet "${set.metadata.name}"`;
   const progressing = isDone
     ? ({ status: 'True', reason: 'NewReplicaSetAvailable', message: `${progress} has successfully progressed.` } as const)
-    : isLate(world, deployment)
+    : isLate(world, deployment, set)
       ? ({ status: 'False', reason: 'ProgressDeadlineExceeded', message: `${progress} has timed out progressing.` } as const)
       : ({ status: 'True', reason: 'ReplicaSetUpdated', message: `${progress} is progressing.` } as const);
   const updatedKey = 'lastUpdateTime';
@@ -160,14 +160,16 @@ function conditionsOf(world: World, deployment: KubernetesObject, { set, isDone,
   return withCondition(first, { type: 'Progressing', ...progressing, updatedKey }, world.nowMs);
 }
 
-/** True once nothing has moved for the deadline: since the condition `Progressing` was last touched. */
-function isLate(world: World, deployment: KubernetesObject): boolean {
+/** True once nothing has moved for the deadline: since the condition `Progressing` was last touched for that ReplicaSet. */
+function isLate(world: World, deployment: KubernetesObject, set: KubernetesObject): boolean {
   const deadlineMs = (numberAt(deployment.spec, 'progressDeadlineSeconds') ?? 600) * 1000;
   const condition = listAt(deployment.status, 'conditions').find((one) => textAt(one, 'type') === 'Progressing');
   const reason = textAt(condition, 'reason');
+  // What is said of another ReplicaSet is over: each rollout has the whole deadline.
+  if (textAt(condition, 'message')?.includes(`"${set.metadata.name}"`) !== true) return false;
   if (reason === 'ProgressDeadlineExceeded') return true;
   if (reason !== 'ReplicaSetUpdated') return false;
-  return world.passed(`deployment ${deployment.metadata.uid} is late`, deadlineMs, deadlineMs);
+  return world.passed(`deployment ${deployment.metadata.uid} is late with ${set.metadata.name}`, deadlineMs, deadlineMs);
 }
 
 function replicasOf(deployment: KubernetesObject): number {
