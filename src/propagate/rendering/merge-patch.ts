@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { equalJson } from '../../core/json-values.ts';
 import type { ListRules } from '../../model/model.ts';
 import { withoutMembers } from './json-edits.ts';
-import { isSameItem, keysOfList } from './list-keys.ts';
+import { isSameItem, keysOfMerge } from './list-keys.ts';
 
 /**
  * The rules of the list at these keys in an object of one kind; steps through lists are left out (`['spec', 'containers', 'ports']`). Undefined if none
@@ -45,7 +45,7 @@ function mergeMaps(document: Json | undefined, patch: JsonObject, { rulesAt, pat
 }
 
 function mergeLists(document: Json | undefined, patch: readonly Json[], merging: Merging): Json {
-  const keys = keysOfList(merging.rulesAt(merging.path));
+  const keys = keysOfMerge(merging.rulesAt(merging.path));
   const mergeable = keys !== undefined && patch.every((item) => isJsonObject(item) && keys.some((key) => Object.hasOwn(item, key)));
   if (!mergeable) return patch;
   return patch.reduce<readonly Json[]>(
