@@ -1,0 +1,123 @@
+import type { Fault } from '../../core/faults.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { redact } from '../../core/redaction.ts';
+import { compareText } from '../../model/shapes.ts';
+import { copyFault, describeFault } from '../copies/copy-reason.ts';
+import type { Note } from '../notes.ts';
+import { kindOfKey, textOfKey } from '../object-key.ts';
+import type { PlannedCluster, PlannedObject, PropagationPlan, RenderedObject, RenderedPlan } from '../plan.ts';
+import { diffOf } from '../rendering/diff.ts';
+import type { DryRun } from './dry-run.ts';
+import { isRemoval } from './held-prune.ts';
+import type { PlannerPorts } from './planner.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** What the API servers said, by cluster and by `textOfKey`. */
+export type DryRuns = ReadonlyMap<string, ReadonlyMap<string, DryRun>>;
+
+export interface ShownPlan {
+  readonly snapshot: Snapshot;
+  readonly rendered: RenderedPlan;
+  readonly answers: DryRuns;
+  /** All of them: the last word on `ok`. */
+  readonly notes: readonly Note[];
+}
+
+/** The plan as it is shown: every cluster in sight by name, values that must not be seen left out. */
+export function showPlan(
+  { snapshot, rendered, answers, notes }: ShownPlan,
+  { sensitiveKinds }: Pick<PlannerPorts, 'sensitiveKinds'>,
+): PropagationPlan {
+  const { digest, desired, placed, unplaced, waves, pruneHeld } = rendered;
+  const shown = (cluster: ClusterName, objects: readonly RenderedObject[]) =>
+    objects.map((object) => {
+      const dryRun = answers.get(cluster)?.get(textOfKey(object.key));
+      return showObject({ cluster, object, dryRun, isHeld: pruneHeld !== undefined }, sensitiveKinds);
+    });
+  const chosen = rendered.clusters.map((one): PlannedCluster => {
+    const { cluster } = one.chosen;
+    const fault = one.fault ?? silenceOf(answers.get(cluster));
+    return { cluster, rendered: one, objects: shown(cluster, one.objects), ...(fault === undefined ? {} : { fault }) };
+  });
+  const leaving = new Map(rendered.leaving.map(({ cluster, objects }) => [cluster, shown(cluster, objects)]));
+  const rejected = rendered.rejected.map((one): PlannedCluster => ({ ...one, objects: leaving.get(one.cluster) ?? [] }));
+  const lost = snapshot.left.map(({ cluster }): PlannedCluster => {
+    return { cluster, objects: leaving.get(cluster) ?? [], fault: copyFault(cluster, 'GONE', 'the cluster is not a member of the fleet') };
+  });
+  const clusters = [...chosen, ...rejected, ...lost].toSorted((a, b) => compareText(a.cluster, b.cluster));
+  return {
+    digest,
+    ok: notes.every(({ severity }) => severity !== 'ERROR'),
+    asOfMs: snapshot.asOfMs,
+    ...(desired === undefined ? {} : { desired }),
+    ...(placed === undefined ? {} : { placed }),
+    unplaced,
+    waves,
+    clusters,
+    notes,
+    faults: [...snapshot.faults, ...clusters.flatMap(({ fault }) => (fault === undefined ? [] : [fault]))],
+  };
+}
+
+interface ShownObject {
+  readonly cluster: ClusterName;
+  readonly object: RenderedObject;
+  readonly dryRun: DryRun | undefined;
+  /** What goes waits for somebody to confirm it. */
+  readonly isHeld: boolean;
+}
+
+function showObject({ cluster, object, dryRun, isHeld }: ShownObject, sensitiveKinds: PlannerPorts['sensitiveKinds']): PlannedObject {
+  const { key, action, desired, predicted, secretOf } = object;
+  const sensitive = sensitiveKinds.has(kindOfKey(key));
+  const fault = faultOf({ held: object.held, cluster }, dryRun);
+  const diff =
+    dryRun?.result === 'accepted' ? diffOf({ before: namedLive(object), after: dryRun.object, isSensitive: sensitive }) : undefined;
+  return {
+    key,
+    action: isHeld && isRemoval(object) ? 'HOLD' : action,
+    manifest: redact(desired, { sensitive, live: false }),
+    ...(diff === undefined ? {} : { diff }),
+    predicted: predicted || (secretOf !== undefined && isWrite(object)),
+    conflicts: dryRun?.result === 'accepted' || dryRun?.result === 'conflict' ? dryRun.conflicts : [],
+    ...(fault === undefined ? {} : { fault }),
+  };
+}
+
+/** Items of lists do not say what they are. */
+function namedLive({ live, key: { apiVersion, kind } }: RenderedObject): KubernetesObject | undefined {
+  return live === undefined ? undefined : { ...live, apiVersion, kind };
+}
+
+function isWrite({ action }: RenderedObject): boolean {
+  return action === 'CREATE' || action === 'UPDATE' || action === 'ADOPT';
+}
+
+/** Why the object would not be written as it is meant, in words without values. */
+export function faultOf(
+  { held, cluster }: { readonly held: RenderedObject['held']; readonly cluster: ClusterName },
+  dryRun: DryRun | undefined,
+): Fault | undefined {
+  if (held === 'Conflict') return copyFault(cluster, 'CONFLICT', 'it exists and is not ours: conflict Adopt or Overwrite would take it');
+  switch (dryRun?.result) {
+    case 'failed':
+    case 'conflict':
+      return { ...dryRun.fault, message: describeFault(dryRun.fault) };
+    case 'stale':
+      return { ...copyFault(cluster, 'CONFLICT', 'it changes while it is planned'), retry: 'LATER' };
+    case 'unserved':
+      return copyFault(cluster, 'NOT_SERVED', 'the cluster does not serve its kind');
+    case 'accepted':
+    case undefined:
+      return undefined;
+    default:
+      return dryRun satisfies never;
+  }
+}
+
+/** What a cluster said to none of the questions, if it said nothing: then it is its own fault, and no object's alone. */
+function silenceOf(answers: ReadonlyMap<string, DryRun> | undefined): Fault | undefined {
+  const faults = [...(answers?.values() ?? [])].flatMap((answer) => (answer.result === 'failed' ? [answer.fault] : []));
+  return faults.find(({ code, status }) => code === 'UNREACHABLE' || (code === 'TIMED_OUT' && status === undefined));
+}
