@@ -3,9 +3,9 @@ import type { Fault } from '../../core/faults.ts';
 import type { GroupKind, ServedResource } from '../../core/kinds.ts';
 import type { Log } from '../../core/log.ts';
 import type { ClusterShare, InventoryState, ShareStore, WrittenAction } from '../inventory.ts';
+import type { ListRulesOf } from '../list-rules.ts';
 import type { ObjectClient } from '../object-client.ts';
 import type { CopyReason } from '../propagation.ts';
-import type { ListRulesAt } from '../rendering/merge-patch.ts';
 import type { Manifest, ObjectKey, PropagationSpec } from '../spec.ts';
 
 /** The work of one Propagation, at one generation, in one cluster. */
@@ -26,7 +26,7 @@ export interface CopyWork {
   /** The kinds whose mirrors hold metadata only; Secrets are, also if they are not among them. */
   readonly sensitiveKinds: { has(kind: GroupKind): boolean };
   /** How lists of a kind merge, by the model. */
-  readonly listRulesOf: (kind: GroupKind) => ListRulesAt;
+  readonly listRulesOf: ListRulesOf;
   /** Only what still is as it was rendered is written (`RenderedObject.liveHash`): a plan with a digest was asked for. */
   readonly pinned?: boolean;
   /** Whether we still lead: asked right before each write, on the hub and in the cluster. */

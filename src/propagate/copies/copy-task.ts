@@ -53,6 +53,18 @@ export function settledAs(
   };
 }
 
+/** It is as it was written, and nothing was asked: the entry keeps what the last write did, and forgets what was in the way of others. */
+export function settledAsIs(entry: InventoryEntry): Settled {
+  const { fault: _fault, ...kept } = entry;
+  const outcome = {
+    key: entry.key,
+    action: 'Unchanged',
+    state: entry.state,
+    ...(entry.uid === undefined ? {} : { uid: entry.uid }),
+  } as const;
+  return { result: 'settled', entry: kept, outcome };
+}
+
 /** It could not be done; the entry stays, with what was in the way. */
 export function settledWith(
   entry: InventoryEntry,

@@ -3,8 +3,7 @@ import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { kindOfKey } from '../object-key.ts';
 import type { RenderedObject } from '../plan.ts';
-import { sha256Of } from '../rendering/canonical.ts';
-import { projectOnto } from '../rendering/sent-fields.ts';
+import { projectOnto, sentHashOf } from '../rendering/sent-fields.ts';
 import type { Manifest, ObjectKey } from '../spec.ts';
 import type { CopyWork, OldValues } from './copies.ts';
 
@@ -21,7 +20,7 @@ export function isHidden(key: ObjectKey, { sensitiveKinds }: Pick<Sight, 'sensit
 export function observedHashOf({ key, desired }: Pick<RenderedObject, 'key' | 'desired'>, object: KubernetesObject, sight: Sight): string {
   // Its fields are not in any mirror; its version changes with them, and with whatever else.
   if (isHidden(key, sight)) return object.metadata.resourceVersion ?? '';
-  return sha256Of(projectOnto(desired, object, sight.listRulesOf(kindOfKey(key))));
+  return sentHashOf(desired, object, sight.listRulesOf(kindOfKey(key)));
 }
 
 /** What the object holds where we are about to write; undefined of what is hidden. */

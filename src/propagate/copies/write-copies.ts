@@ -7,7 +7,7 @@ import { settleContended } from './contended.ts';
 import type { CopiesOutcome, CopyOutcome, CopyWork } from './copies.ts';
 import { openDoor } from './copy-door.ts';
 import { copyFault } from './copy-reason.ts';
-import { type CopyScene, type CopyTask, newEntry, type Settled, settledAs, settledSkipped, settledWith } from './copy-task.ts';
+import { type CopyScene, type CopyTask, newEntry, type Settled, settledAsIs, settledSkipped, settledWith } from './copy-task.ts';
 import { contendedUntilMs } from './corrections.ts';
 import { addressOf } from './object-address.ts';
 import { sentManifest } from './secret-data.ts';
@@ -72,7 +72,7 @@ async function prepare(round: Round, object: RenderedObject): Promise<Prepared> 
   if (entry.uid === undefined) return task(object.live === undefined ? 'absent' : 'unknown');
   if (object.live === undefined) return await prepareGone(round, { entry, task }, { address, object });
   if (object.live.metadata.uid !== entry.uid) return task('unknown');
-  if (purpose === 'apply' && entry.appliedHash === object.desiredHash) return settledAs(entry, { action: 'Unchanged' });
+  if (purpose === 'apply' && entry.appliedHash === object.desiredHash) return settledAsIs(entry);
   // A whole object is made from what stands there now, fields that no mirror holds included.
   return task(work.spec.write === 'Replace' ? 'unknown' : object.live);
 }
@@ -87,10 +87,10 @@ async function prepareGone(
   switch (answer.result) {
     case 'answered': {
       const isSame = answer.object.metadata.uid === entry.uid && entry.appliedHash === object.desiredHash;
-      return isSame && purpose === 'apply' ? settledAs(entry, { action: 'Unchanged' }) : task(answer.object);
+      return isSame && purpose === 'apply' ? settledAsIs(entry) : task(answer.object);
     }
     case 'absent': {
-      if (entry.finished === true) return settledAs(entry, { action: 'Unchanged' });
+      if (entry.finished === true) return settledAsIs(entry);
       const { intent: _intent, ...anew } = entry;
       return task('absent', { ...anew, state: 'Intended' });
     }

@@ -3,7 +3,7 @@ import { liveHashOf } from '../planner/live-hash.ts';
 import { own } from '../rendering/own.ts';
 import { deletionOf, isOfLater, marksOf, withMarks } from './copy-marks.ts';
 import { copyFault } from './copy-reason.ts';
-import { type Seen, type Settled, settledAs, settledSkipped, settledWith } from './copy-task.ts';
+import { type Seen, type Settled, settledAs, settledAsIs, settledSkipped, settledWith } from './copy-task.ts';
 import { type CopyStep, type CopyToWrite, failedCopy, isRaced, racedFault, writtenEntry } from './copy-to-write.ts';
 import { isHidden, observedHashOf } from './observed.ts';
 import { takeOver } from './take-over.ts';
@@ -82,7 +82,7 @@ async function meet(copy: CopyToWrite, object: KubernetesObject): Promise<CopySt
   if (isChangedSincePlanned(copy, object)) return failedCopy(copy, racedFault(copy, 'it was changed since it was planned'));
   if (!isOurs(copy, object)) return await takeOver(copy, object);
   const state = task.entry.state === 'Shared' ? 'Shared' : 'Owned';
-  if (isAsSent(copy, object)) return settledAs({ ...task.entry, state }, { action: 'Unchanged' });
+  if (isAsSent(copy, object)) return settledAsIs({ ...task.entry, state });
   return await updateCopy(copy, { object, force: task.purpose === 'correct', state });
 }
 

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { applyCopies } from '../../../src/propagate/copies/apply-copies.ts';
+import type { CopyOutcome } from '../../../src/propagate/copies/copies.ts';
+import { marks } from '../../../src/propagate/propagation.ts';
+import type { ConflictMode, Manifest } from '../../../src/propagate/spec.ts';
+import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
+import { never } from '../../support/transport.ts';
+import { type CopyBench, createCopyBench } from './copy-bench.ts';
+import { owner } from './memory-shares.ts';
+
+const settings = (namespace: string, data: Readonly<Record<string, string>>, name = 'settings'): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace },
+  data,
+});
+
+const brief = ({ action, state, reason }: CopyOutcome) => [action, state, reason].filter((part) => part !== undefined).join(' ');
+
+for (const { title, available, start } of contractServers) {
+  describe.skipIf(!available)(`applying copies to ${title}`, () => {
+    let server: ContractServer;
+    beforeAll(async () => {
+      server = await start();
+    }, 60_000);
+    afterAll(() => server[Symbol.asyncDispose]());
+
+    /** One object applied, as it stands in the world. */
+    async function apply(bench: CopyBench, manifest: Manifest, more: Parameters<CopyBench['work']>[0] = {}) {
+      const outcome = await applyCopies(bench.work(more), [await bench.rendered(manifest)], never);
+      const [copy] = outcome.copies;
+      if (copy === undefined) throw new Error(`expected an outcome, got ${JSON.stringify(outcome)}`);
+      return { ...copy, result: outcome.result };
+    }
+
+    test('creates with one call, announced before and saved after, and then with none', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifest = settings(bench.namespace, { a: '1' });
+      const first = await apply(bench, manifest);
+      expect(brief(first)).toBe('Created Owned');
+      const [announced, saved] = bench.shares.saves;
+      expect(announced).toMatchObject([{ state: 'Intended', intent: expect.any(String) }]);
+      expect(saved).toMatchObject([{ state: 'Owned', uid: first.uid, appliedGeneration: 1, action: 'Created' }]);
+      const object = await bench.live(manifest);
+      expect(object?.metadata).toMatchObject({
+        uid: first.uid,
+        labels: { [marks.propagation]: owner.uid },
+        annotations: { [marks.source]: 'apps/web', [marks.generation]: '1', [marks.intent]: announced?.[0]?.intent },
+      });
+      expect(object?.metadata.managedFields).toMatchObject([{ manager: 'muster', operation: 'Apply' }]);
+
+      const again = await apply(bench, manifest, { generation: 2 });
+      expect(brief(again)).toBe('Unchanged Owned');
+      expect(bench.shares.saves).toHaveLength(2);
+      expect((await bench.live(manifest))?.metadata.resourceVersion).toBe(object?.metadata.resourceVersion);
+    });
+
+    test('updates what changed, and drops what it sets no more', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      await apply(bench, settings(bench.namespace, { a: '1', b: '2' }));
+      const second = await apply(bench, settings(bench.namespace, { a: '3' }), { generation: 2 });
+      expect(brief(second)).toBe('Configured Owned');
+      const object = await bench.live(settings(bench.namespace, {}));
+      expect(object?.data).toEqual({ a: '3' });
+      expect(object?.metadata.annotations?.[marks.generation]).toBe('2');
+      expect(bench.shares.kept?.entries).toMatchObject([{ uid: second.uid, appliedGeneration: 2 }]);
+    });
+
+    // propagation.md 5.2, the first column: who made the object, and what becomes of it.
+    test.each<readonly [ConflictMode, string, Readonly<Record<string, string>>]>([
+      ['Abort', 'Failed Intended Conflict', { theirs: '1' }],
+      ['Adopt', 'Configured Owned', { theirs: '1', ours: '1' }],
+      ['Overwrite', 'Configured Owned', { theirs: '1', ours: '1' }],
+      ['CreateOnly', 'Skipped Intended', { theirs: '1' }],
+      ['ServerSideApply', 'Configured Shared', { theirs: '1', ours: '1' }],
+    ])('a stranger’s object with %s: %s', async (conflict, expected, data) => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifest = settings(bench.namespace, { ours: '1' });
+      const theirs = await bench.others(settings(bench.namespace, { theirs: '1' }));
+      const copy = await apply(bench, manifest, { conflict });
+      expect(brief(copy)).toBe(expected);
+      const object = await bench.live(manifest);
+      expect(object?.data).toEqual(data);
+      expect(object?.metadata.uid).toBe(theirs.metadata.uid);
+      if (data.ours === undefined) expect(object?.metadata.resourceVersion).toBe(theirs.metadata.resourceVersion);
+      else
+        expect(brief(await apply(bench, manifest, { conflict }))).toBe(
+          expected.replace('Configured', conflict === 'CreateOnly' ? 'Skipped' : 'Unchanged'),
+        );
+    });
+
+    // The second column: a field that another manager owns before our first write of it (D6).
+    test.each<readonly [ConflictMode, string, string]>([
+      ['Adopt', 'Failed Intended Conflict', 'theirs'],
+      ['Overwrite', 'Configured Owned', 'ours'],
+      ['ServerSideApply', 'Failed Intended Conflict', 'theirs'],
+    ])('a field that another manager applied, of a stranger’s object, with %s: %s', async (conflict, expected, value) => {
+      using bench = await createCopyBench(server.endpoint);
+      await bench.others(settings(bench.namespace, { field: 'theirs' }), { manager: 'argocd', verb: 'apply' });
+      const copy = await apply(bench, settings(bench.namespace, { field: 'ours' }), { conflict });
+      expect(brief(copy)).toBe(expected);
+      expect((await bench.live(settings(bench.namespace, {})))?.data).toEqual({ field: value });
+      if (value === 'theirs') expect(copy.message).toBe('owned by another manager: .data.field (argocd)');
+      else
+        expect(bench.told).toMatchObject([{ message: 'took over an object' }, { conflicts: [{ manager: 'argocd', path: '.data.field' }] }]);
+    });
+
+    test.each<readonly [ConflictMode, string, string]>([
+      ['Abort', 'Failed Owned Conflict', 'theirs'],
+      ['Adopt', 'Failed Owned Conflict', 'theirs'],
+      ['Overwrite', 'Configured Owned', 'ours'],
+      ['CreateOnly', 'Skipped Owned', 'theirs'],
+    ])('a field that another manager set in a copy of ours, never ours before, with %s: %s', async (conflict, expected, value) => {
+      using bench = await createCopyBench(server.endpoint);
+      await apply(bench, settings(bench.namespace, { a: '1' }), { conflict });
+      await bench.others(settings(bench.namespace, { field: 'theirs' }), { manager: 'hpa', verb: 'merge' });
+      const copy = await apply(bench, settings(bench.namespace, { a: '1', field: 'ours' }), { conflict, generation: 2 });
+      expect(brief(copy)).toBe(expected);
+      expect((await bench.live(settings(bench.namespace, {})))?.data?.['field' as never]).toBe(value);
+    });
+
+    test('a field that was ours and was taken is taken back with what is new', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      await apply(bench, settings(bench.namespace, { a: '1', b: '1' }));
+      await bench.others(settings(bench.namespace, { a: 'theirs' }), { verb: 'merge' });
+      const copy = await apply(bench, settings(bench.namespace, { a: '2', b: '2' }), { generation: 2 });
+      expect(brief(copy)).toBe('Configured Owned');
+      expect((await bench.live(settings(bench.namespace, {})))?.data).toEqual({ a: '2', b: '2' });
+      expect(bench.told).toMatchObject([{ conflicts: [{ manager: 'kubectl', path: '.data.a' }] }]);
+    });
+
+    test('adopting tells what stood where we write, and turns what was ours by update', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      await bench.others(settings(bench.namespace, { a: 'old', keep: '1', drop: '1' }), { manager: 'muster' });
+      const copy = await apply(bench, settings(bench.namespace, { a: 'new', b: 'new' }), { conflict: 'Adopt' });
+      expect(brief(copy)).toBe('Configured Owned');
+      expect(copy.old?.values).toEqual(settings(bench.namespace, { a: 'old' }));
+      const object = await bench.live(settings(bench.namespace, {}));
+      // What a manager of our name had set and we do not is ours to drop: the reason why the entry is turned.
+      expect(object?.data).toEqual({ a: 'new', b: 'new' });
+      expect(object?.metadata.managedFields).toMatchObject([{ manager: 'muster', operation: 'Apply' }]);
+    });
+  });
+}

@@ -1,0 +1,152 @@
+import type { ClusterApi } from '../../../src/cluster/cluster-api.ts';
+import { connectCluster } from '../../../src/cluster/kube-api.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import type { Json, JsonObject } from '../../../src/core/json.ts';
+import { keyOfKind, type ServedResource } from '../../../src/core/kinds.ts';
+import { type Log, silentLog } from '../../../src/core/log.ts';
+import type { KubernetesObject } from '../../../src/core/objects.ts';
+import type { CopyWork } from '../../../src/propagate/copies/copies.ts';
+import { createObjectClient } from '../../../src/propagate/create-object-client.ts';
+import type { ObjectAddress, ObjectClient } from '../../../src/propagate/object-client.ts';
+import { keyOfManifest, kindOfKey } from '../../../src/propagate/object-key.ts';
+import type { RenderedObject } from '../../../src/propagate/plan.ts';
+import { liveHashOf } from '../../../src/propagate/planner/live-hash.ts';
+import { sha256Of } from '../../../src/propagate/rendering/canonical.ts';
+import { listRulesIn } from '../../../src/propagate/list-rules.ts';
+import type { Manifest } from '../../../src/propagate/spec.ts';
+import { loadBaseline, servedAs } from '../../support/kubernetes-objects.ts';
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
+import { endpointFor, never } from '../../support/transport.ts';
+import { createMemoryShares, type MemoryShares, owner } from './memory-shares.ts';
+
+/** What is needed of a server: the embedded one, or a real one. */
+export interface BenchServer {
+  readonly url: string;
+  readonly caPem: string;
+  readonly token?: string;
+  readonly certPem?: string;
+  readonly keyPem?: string;
+}
+
+/** One API server, one share, and what the pieces of work need; each test in a namespace of its own. */
+export interface CopyBench extends Disposable {
+  readonly api: ClusterApi;
+  readonly client: ObjectClient;
+  readonly shares: MemoryShares;
+  readonly clock: ManualClock;
+  readonly namespace: string;
+  /** What the log was told. */
+  readonly told: readonly JsonObject[];
+  /** Work on the share as it is now, at generation 1, by default with `Abort`. */
+  work(more?: Partial<CopyWork> & { readonly conflict?: CopyWork['spec']['conflict'] }): CopyWork;
+  /** As the planner renders it: with what stands there, as a mirror has it. */
+  rendered(manifest: Manifest, more?: Partial<RenderedObject>): Promise<RenderedObject>;
+  addressOf(manifest: Manifest): ObjectAddress;
+  live(manifest: Manifest): Promise<KubernetesObject | undefined>;
+  /** A write by another field manager: `kubectl` by default. */
+  others(
+    manifest: Manifest,
+    how?: { readonly manager?: string; readonly verb?: 'create' | 'apply' | 'merge' | 'delete' },
+  ): Promise<KubernetesObject>;
+}
+
+const model = loadBaseline();
+const kinds = ['ConfigMap', 'Secret', 'Namespace', 'Service', 'Deployment.apps', 'Job.batch', 'ServiceAccount'];
+const served: ReadonlyMap<string, ServedResource> = new Map(kinds.map((key) => [key, servedAs(model, key)]));
+const definitions = 'CustomResourceDefinition.apiextensions.k8s.io';
+
+let benches = 0;
+
+export async function createCopyBench(server: BenchServer): Promise<CopyBench> {
+  const life = new AbortController();
+  const api = connectCluster(
+    {
+      ...endpointFor(server),
+      ...(server.certPem === undefined || server.keyPem === undefined
+        ? {}
+        : { clientCertificate: { certificate: dataOf(server.certPem), key: dataOf(server.keyPem) } }),
+    },
+    { clock: systemClock, log: silentLog, signal: life.signal },
+  );
+  benches += 1;
+  const namespace = `copies-${benches}-${process.pid}`;
+  await send(api, 'POST', {
+    path: ['api', 'v1', 'namespaces'],
+    body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+  });
+  const client = createObjectClient(api);
+  const shares = createMemoryShares();
+  const clock = createManualClock();
+  const told: JsonObject[] = [];
+  const addressOf = (manifest: Manifest) => addressIn(manifest);
+  const live = async (manifest: Manifest) => {
+    const answer = await client.get(addressOf(manifest), never);
+    if (answer.result === 'failed') throw new Error(JSON.stringify(answer.fault));
+    return answer.result === 'answered' ? answer.object : undefined;
+  };
+  return {
+    ...{ api, client, shares, clock, namespace, told, addressOf, live },
+    work: ({ conflict = 'Abort', ...more } = {}) => ({
+      ...{ client, shares, owner, clock, generation: 1, share: shares.current(), mayWrite: () => true },
+      spec: { conflict, write: 'Apply', deletion: { policy: 'Delete', cascade: 'Background' } },
+      served: (kind) => served.get(keyOfKind(kindOfKey(kind))) ?? 'absent',
+      sourceOf: () => client,
+      sensitiveKinds: new Set<never>(),
+      listRulesOf: listRulesIn(() => model),
+      log: logTo(told),
+      ...more,
+    }),
+    async rendered(manifest, more = {}) {
+      const object = await live(manifest);
+      const seen = object === undefined ? {} : mirrored(object);
+      const key = keyOfManifest(manifest);
+      return { key, action: 'UPDATE', desired: manifest, desiredHash: sha256Of(manifest), predicted: false, ...seen, ...more };
+    },
+    async others(manifest, { manager = 'kubectl', verb = 'create' } = {}) {
+      const { resource, name } = addressOf(manifest);
+      const base = resource.group === '' ? ['api', resource.version] : ['apis', resource.group, resource.version];
+      const collection = [...base, ...(resource.namespaced ? ['namespaces', manifest.metadata.namespace ?? ''] : []), resource.resource];
+      if (verb === 'create') return await send(api, 'POST', { path: collection, query: { fieldManager: manager }, body: manifest });
+      if (verb === 'delete') return await send(api, 'DELETE', { path: [...collection, name] });
+      const contentType = verb === 'apply' ? 'application/apply-patch+yaml' : 'application/merge-patch+json';
+      const query = { fieldManager: manager, ...(verb === 'apply' ? { force: 'true' } : {}) };
+      return await send(api, 'PATCH', { path: [...collection, name], query, contentType, body: manifest });
+    },
+    [Symbol.dispose]: () => life.abort(),
+  };
+}
+
+function addressIn({ apiVersion, kind, metadata: { namespace, name } }: Manifest): ObjectAddress {
+  const key = keyOfKind(kindOfKey({ apiVersion, kind }));
+  const resource = key === definitions ? definitionKind : (served.get(key) ?? widgetKind);
+  return { resource, name, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+const definitionKind: ServedResource = servedKind('apiextensions.k8s.io', 'CustomResourceDefinition', 'customresourcedefinitions', false);
+export const widgetKind: ServedResource = servedKind('example.com', 'Widget', 'widgets', true);
+
+function servedKind(group: string, kind: string, resource: string, namespaced: boolean): ServedResource {
+  const singular = kind.toLowerCase();
+  return { group, kind, resource, singular, namespaced, version: 'v1', versions: ['v1'], verbs: [], shortNames: [], categories: [] };
+}
+
+/** What a mirror holds of it. */
+export function mirrored(object: KubernetesObject): Pick<RenderedObject, 'live' | 'liveUid' | 'liveHash'> {
+  const { managedFields: _fields, ...metadata } = object.metadata;
+  const held = { ...object, metadata };
+  return { live: held, liveHash: liveHashOf(held), ...(metadata.uid === undefined ? {} : { liveUid: metadata.uid }) };
+}
+
+async function send(api: ClusterApi, method: 'POST' | 'PATCH' | 'DELETE', request: Omit<Parameters<ClusterApi['send']>[0], 'method'>) {
+  const answer = await api.send({ ...request, method }, never);
+  if (answer.type === 'failed') throw new Error(JSON.stringify(answer.fault));
+  return JSON.parse(Buffer.from(answer.body).toString('utf8')) as KubernetesObject;
+}
+
+function dataOf(pem: string) {
+  return { type: 'data', data: Buffer.from(pem) } as const;
+}
+
+function logTo(told: JsonObject[]): Log {
+  return { ...silentLog, info: (fields, message) => void told.push({ ...(fields as Readonly<Record<string, Json>>), message }) };
+}
