@@ -26,7 +26,7 @@ function isHealthy(kind: GroupKind, object: JsonObject): boolean {
     case 'DaemonSet.apps':
       return isObserved(object) && isDaemonSetHealthy(object);
     case 'Job.batch':
-      return !holdsCondition(object, 'Failed');
+      return holdsCondition(object, 'Complete') || (countOf(object, 'failed') === 0 && !holdsCondition(object, 'Failed'));
     case 'Service':
       return textAt(object, 'spec', 'type') !== 'LoadBalancer' || hasPoint(object);
     case 'Ingress.networking.k8s.io':
