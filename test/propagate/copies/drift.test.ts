@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { applyCopies } from '../../../src/propagate/copies/apply-copies.ts';
+import { correctDrift } from '../../../src/propagate/copies/correct-drift.ts';
+import { standingOf } from '../../../src/propagate/copies/standing.ts';
+import type { Manifest } from '../../../src/propagate/spec.ts';
+import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
+import { never } from '../../support/transport.ts';
+import { type CopyBench, createCopyBench } from './copy-bench.ts';
+
+const workload = (namespace: string): Manifest => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web', namespace },
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: { app: 'web' } },
+    template: {
+      metadata: { labels: { app: 'web' } },
+      spec: { containers: [{ name: 'web', image: 'web:1', resources: { limits: { cpu: '1000m' } } }] },
+    },
+  },
+});
+
+const replicas = (namespace: string, count: number): Manifest => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web', namespace },
+  spec: { replicas: count },
+});
+
+for (const { title, available, start } of contractServers) {
+  describe.skipIf(!available)(`drift on ${title}`, () => {
+    let server: ContractServer;
+    beforeAll(async () => {
+      server = await start();
+    }, 60_000);
+    afterAll(() => server[Symbol.asyncDispose]());
+
+    const standing = async (bench: CopyBench) => {
+      const [entry] = bench.shares.current().entries;
+      return standingOf(await bench.rendered(workload(bench.namespace)), entry, bench.work());
+    };
+    const correct = async (bench: CopyBench) => {
+      const { copies } = await correctDrift(bench.work(), [await bench.rendered(workload(bench.namespace))], never);
+      return copies[0];
+    };
+    const scale = (bench: CopyBench, count: number) => bench.others(replicas(bench.namespace, count), { verb: 'merge' });
+
+    test('what the server filled in and spelt anew is no drift; what others change is, and is taken back by force', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      expect(await standing(bench)).toBe('absent');
+      await applyCopies(bench.work(), [await bench.rendered(workload(bench.namespace))], never);
+      expect(await standing(bench)).toBe('settled');
+      await scale(bench, 5);
+      expect(await standing(bench)).toBe('drifted');
+      expect(await correct(bench)).toMatchObject({ action: 'Configured', state: 'Owned' });
+      expect((await bench.live(workload(bench.namespace)))?.spec).toMatchObject({ replicas: 2 });
+      expect(await standing(bench)).toBe('settled');
+    });
+
+    test('fields that are not ours may change as they like', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      await applyCopies(bench.work(), [await bench.rendered(workload(bench.namespace))], never);
+      const theirs = { ...replicas(bench.namespace, 2), spec: { minReadySeconds: 7 } };
+      await bench.others(theirs, { verb: 'merge' });
+      expect(await standing(bench)).toBe('settled');
+    });
+
+    test('a mirror that is behind costs a read, and no correction is counted', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      await applyCopies(bench.work(), [await bench.rendered(workload(bench.namespace))], never);
+      await scale(bench, 5);
+      const behind = await bench.rendered(workload(bench.namespace));
+      await correctDrift(bench.work(), [behind], never);
+      const { copies } = await correctDrift(bench.work(), [behind], never);
+      expect(copies).toMatchObject([{ action: 'Unchanged' }]);
+      expect(bench.shares.kept?.entries[0]?.corrections).toHaveLength(1);
+    });
+
+    test('five times in ten minutes is a contest: the manager is named, and after ten minutes it is tried again', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      await applyCopies(bench.work(), [await bench.rendered(workload(bench.namespace))], never);
+      for (let time = 1; time <= 5; time += 1) {
+        await scale(bench, 10 + time);
+        expect(await correct(bench)).toMatchObject({ action: 'Configured' });
+        await bench.clock.advance(60_000);
+      }
+      await scale(bench, 20);
+      const contended = await correct(bench);
+      expect(contended).toMatchObject({ action: 'Failed', reason: 'Contended', fault: { code: 'CONFLICT' } });
+      expect(contended?.message).toBe('corrected 5 times in 10 minutes, and changed again by kubectl');
+      const saves = bench.shares.saves.length;
+      expect(await correct(bench)).toEqual(contended);
+      expect(bench.shares.saves).toHaveLength(saves);
+      expect((await bench.live(workload(bench.namespace)))?.spec).toMatchObject({ replicas: 20 });
+
+      await bench.clock.advance(5 * 60_000);
+      expect(await correct(bench)).toMatchObject({ action: 'Configured' });
+      expect(bench.shares.kept?.entries[0]).toMatchObject({ corrections: { length: 5 } });
+      expect(bench.shares.kept?.entries[0]?.fault).toBeUndefined();
+    });
+  });
+}

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { applyCopies } from '../../../src/propagate/copies/apply-copies.ts';
+import type { CopiesOutcome, CopyWork } from '../../../src/propagate/copies/copies.ts';
+import { pruneCopies } from '../../../src/propagate/copies/prune-copies.ts';
+import type { ObjectClient } from '../../../src/propagate/object-client.ts';
+import { marks } from '../../../src/propagate/propagation.ts';
+import type { Manifest } from '../../../src/propagate/spec.ts';
+import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
+import { never } from '../../support/transport.ts';
+import { type CopyBench, createCopyBench } from './copy-bench.ts';
+import { owner } from './memory-shares.ts';
+
+const settings = (namespace: string, name = 'settings'): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace },
+  data: { ours: '1' },
+});
+
+const kept = { policy: 'Orphan', cascade: 'Background' } as const;
+const brief = ({ copies }: CopiesOutcome) => copies.map(({ action, state }) => (state === undefined ? action : `${action} ${state}`));
+
+for (const { title, available, start } of contractServers) {
+  describe.skipIf(!available)(`taking copies back from ${title}`, () => {
+    let server: ContractServer;
+    beforeAll(async () => {
+      server = await start();
+    }, 60_000);
+    afterAll(() => server[Symbol.asyncDispose]());
+
+    const apply = async (bench: CopyBench, manifests: readonly Manifest[], more: Parameters<CopyBench['work']>[0] = {}) =>
+      applyCopies(bench.work(more), await Promise.all(manifests.map((manifest) => bench.rendered(manifest))), never);
+    const prune = async (bench: CopyBench, manifests: readonly Manifest[], more: Partial<CopyWork> = {}) =>
+      pruneCopies(bench.work(more), await Promise.all(manifests.map((manifest) => bench.rendered(manifest, { action: 'DELETE' }))), never);
+
+    test('deletes what the inventory has by its uid, and the share when it is empty (D8)', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifests = [settings(bench.namespace, 'a'), settings(bench.namespace, 'b')];
+      await apply(bench, manifests);
+      expect(brief(await prune(bench, manifests.slice(0, 1)))).toEqual(['Deleted']);
+      expect(bench.shares.kept?.entries.map(({ key }) => key.name)).toEqual(['b']);
+      const last = await prune(bench, manifests.slice(1));
+      expect([brief(last), last.share.version, bench.shares.kept]).toEqual([['Deleted'], undefined, undefined]);
+      expect(await bench.live(settings(bench.namespace, 'a'))).toBeUndefined();
+    });
+
+    test('touches nothing that is not in the inventory, whatever its labels say (D9)', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifest = settings(bench.namespace);
+      await bench.others({ ...manifest, metadata: { ...manifest.metadata, labels: { [marks.propagation]: owner.uid } } });
+      expect(brief(await prune(bench, [manifest]))).toEqual(['Skipped']);
+      expect(await bench.live(manifest)).toBeDefined();
+    });
+
+    test('leaves an object that was recreated since the inventory knew it, and forgets the entry', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifest = settings(bench.namespace);
+      await apply(bench, [manifest]);
+      const copy = await bench.live(manifest);
+      await bench.others(manifest, { verb: 'delete' });
+      // Even with all our marks, intent included: the uid alone is proof.
+      const { labels = {}, annotations = {} } = copy?.metadata ?? {};
+      await bench.others({ ...manifest, metadata: { ...manifest.metadata, labels, annotations } });
+      expect(brief(await prune(bench, [manifest]))).toEqual(['Skipped']);
+      expect(await bench.live(manifest)).toBeDefined();
+      expect(bench.shares.kept).toBeUndefined();
+    });
+
+    test('leaves an object that is recreated between the read and the deletion (D10)', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifest = settings(bench.namespace);
+      await apply(bench, [manifest]);
+      let races = 1;
+      const racing: ObjectClient = {
+        ...bench.client,
+        async get(address, signal) {
+          const answer = await bench.client.get(address, signal);
+          if (races-- > 0) {
+            await bench.others(manifest, { verb: 'delete' });
+            await bench.others(manifest);
+          }
+          return answer;
+        },
+      };
+      expect(brief(await prune(bench, [manifest], { client: racing }))).toEqual(['Skipped']);
+      expect(await bench.live(manifest)).toBeDefined();
+    });
+
+    test('deletes a copy that others change between the read and the deletion', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifest = settings(bench.namespace);
+      await apply(bench, [manifest]);
+      let races = 2;
+      const racing: ObjectClient = {
+        ...bench.client,
+        async get(address, signal) {
+          const answer = await bench.client.get(address, signal);
+          if (races-- > 0) await bench.others({ ...manifest, data: { theirs: String(races) } }, { verb: 'merge' });
+          return answer;
+        },
+      };
+      expect(brief(await prune(bench, [manifest], { client: racing }))).toEqual(['Deleted']);
+      expect(await bench.live(manifest)).toBeUndefined();
+    });
+
+    test('waits for the finalizers of others, says since when, and asks nothing meanwhile (D13)', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifest = settings(bench.namespace);
+      await apply(bench, [manifest]);
+      const finalizers = ['example.com/backup'];
+      await bench.others({ ...manifest, metadata: { ...manifest.metadata, finalizers } }, { verb: 'merge' });
+      const first = await prune(bench, [manifest]);
+      const since = (await bench.live(manifest))?.metadata.deletionTimestamp;
+      const message = `being deleted since ${since}, waits for example.com/backup`;
+      expect(first.copies).toMatchObject([{ action: 'Deleted', state: 'Deleting', reason: 'ForeignFinalizer', message }]);
+      expect(bench.shares.kept?.entries).toMatchObject([{ state: 'Deleting', fault: { since, message } }]);
+
+      const saves = bench.shares.saves.length;
+      const deaf = { ...bench.client, get: () => Promise.reject(new Error('asked')), delete: () => Promise.reject(new Error('asked')) };
+      expect((await prune(bench, [manifest], { client: deaf })).copies).toEqual(first.copies);
+      expect(bench.shares.saves).toHaveLength(saves);
+      expect((await bench.live(manifest))?.metadata.finalizers).toEqual(finalizers);
+
+      await bench.others({ ...manifest, metadata: { ...manifest.metadata, finalizers: [] } }, { verb: 'merge' });
+      expect(brief(await prune(bench, [manifest]))).toEqual(['Deleted']);
+      expect(bench.shares.kept).toBeUndefined();
+    });
+
+    test('orphans: the object stays whole, without our marks and without a field of ours', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifest = settings(bench.namespace);
+      await apply(bench, [{ ...manifest, metadata: { ...manifest.metadata, labels: { app: 'web' } } }]);
+      const spec = { ...bench.work().spec, deletion: kept };
+      expect(brief(await prune(bench, [manifest], { spec }))).toEqual(['Orphaned']);
+      const object = await bench.live(manifest);
+      expect(object).toMatchObject({ data: { ours: '1' }, metadata: { labels: { app: 'web' } } });
+      expect(object?.metadata.labels).toEqual({ app: 'web' });
+      expect(Object.keys(object?.metadata.annotations ?? {})).toEqual([]);
+      expect(JSON.stringify(object?.metadata.managedFields ?? [])).not.toContain('muster');
+    });
+
+    test('what is shared stays theirs: only our fields go', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifest = settings(bench.namespace);
+      await bench.others({ ...manifest, data: { theirs: '1', both: '1' } }, { manager: 'argocd', verb: 'apply' });
+      const ours = { ...manifest, data: { ours: '1', both: '1' } };
+      await apply(bench, [ours], { conflict: 'ServerSideApply' });
+      expect((await bench.live(manifest))?.data).toEqual({ theirs: '1', both: '1', ours: '1' });
+      expect(brief(await prune(bench, [manifest]))).toEqual(['Orphaned']);
+      const object = await bench.live(manifest);
+      expect(object?.data).toEqual({ theirs: '1', both: '1' });
+      expect(object?.metadata.labels?.[marks.propagation]).toBeUndefined();
+      expect(object?.metadata.managedFields).toMatchObject([{ manager: 'argocd' }]);
+    });
+
+    test('what a later generation wrote is left', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifest = settings(bench.namespace);
+      await apply(bench, [manifest], { generation: 3 });
+      const { copies } = await prune(bench, [manifest], { generation: 2 });
+      expect(copies).toMatchObject([{ action: 'Skipped', reason: 'Stale' }]);
+      expect(await bench.live(manifest)).toBeDefined();
+    });
+
+    test('a copy that was written and not yet known by its uid is found by its intent', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifest = settings(bench.namespace);
+      const lost = { ...bench.shares, save: bench.shares.save };
+      let saves = 0;
+      lost.save = async (share, signal) => (saves++ === 0 ? bench.shares.save(share, signal) : { result: 'conflict' });
+      const outcome = await apply(bench, [manifest], { shares: lost });
+      expect(outcome.result).toBe('stopped');
+      expect(bench.shares.kept?.entries).toMatchObject([{ state: 'Intended' }]);
+      expect(brief(await prune(bench, [manifest]))).toEqual(['Deleted']);
+      expect(await bench.live(manifest)).toBeUndefined();
+    });
+
+    test('a namespace goes after what is in it', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const place: Manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: `${bench.namespace}-more` } };
+      const inside = settings(place.metadata.name);
+      await apply(bench, [place, inside]);
+      const finalizers = ['example.com/backup'];
+      await bench.others({ ...inside, metadata: { ...inside.metadata, finalizers } }, { verb: 'merge' });
+      expect(brief(await prune(bench, [place, inside]))).toEqual(['Skipped Deleting', 'Deleted Deleting']);
+      expect((await bench.live(place))?.metadata.deletionTimestamp).toBeUndefined();
+      await bench.others({ ...inside, metadata: { ...inside.metadata, finalizers: [] } }, { verb: 'merge' });
+      await prune(bench, [place, inside]);
+      const gone = await bench.live(place);
+      expect(gone === undefined || gone.metadata.deletionTimestamp !== undefined).toBe(true);
+    });
+  });
+}
