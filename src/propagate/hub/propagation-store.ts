@@ -4,7 +4,7 @@ import type { ApplyRequest, PatchRequest } from '../object-client.ts';
 import type { SpecDocument } from '../plan.ts';
 import { marks, type Propagation, type PropagationStatus } from '../propagation.ts';
 import type { PropagationName } from '../propagations.ts';
-import { type Hub, hubFault, hubKinds, reach, writeOnHub } from './hub.ts';
+import { type Hub, type HubAnswer, hubFault, hubKinds, reach, writeOnHub } from './hub.ts';
 import { mergePatchOf } from './merge-patch-of.ts';
 import { propagationOf } from './propagation-of.ts';
 import { printStatus } from './status-document.ts';
@@ -61,7 +61,7 @@ export interface PropagationStore {
   patchStatus(before: Propagation, status: PropagationStatus, signal: AbortSignal): Promise<PropagationWrite>;
   /** Ours, under the version; those of others stay. Without a call if it is so already. */
   setFinalizer(before: Propagation, state: 'present' | 'absent', signal: AbortSignal): Promise<PropagationWrite>;
-  /** Under the uid. It stays until its finalizers are gone. */
+  /** Under the uid. It stays until its finalizers are gone; without any it is `absent` at once. */
   delete(before: Propagation, signal: AbortSignal): Promise<PropagationWrite>;
 }
 
@@ -112,12 +112,14 @@ function writesOn(hub: Hub): Writes {
       if (finalizers.length === before.metadata.finalizers.length) return { result: 'written', propagation: before };
       return patch(before, { type: 'merge', patch: { metadata: { ...guardOf(before), finalizers } } }, signal);
     },
-    delete: ({ metadata }, signal) =>
-      written(
-        writeOnHub(hub, { kind, place: metadata }, (client, address) =>
-          client.delete({ ...address, preconditions: { uid: metadata.uid }, cascade: 'Background', run: 'real' }, signal),
-        ),
-      ),
+    async delete({ metadata }, signal) {
+      const answer = await writeOnHub(hub, { kind, place: metadata }, (client, address) =>
+        client.delete({ ...address, preconditions: { uid: metadata.uid }, cascade: 'Background', run: 'real' }, signal),
+      );
+      // What is gone at once has no version any more.
+      const isGone = answer.result === 'written' && answer.object.metadata.resourceVersion === undefined;
+      return isGone ? { result: 'absent' } : written(answer);
+    },
   };
 }
 
@@ -131,7 +133,7 @@ function problemOf(hub: Hub): Fault | undefined {
   return undefined;
 }
 
-async function written(answer: ReturnType<typeof writeOnHub>): Promise<PropagationWrite> {
+async function written(answer: HubAnswer | Promise<HubAnswer>): Promise<PropagationWrite> {
   const came = await answer;
   return came.result === 'written' ? { result: 'written', propagation: propagationOf(came.object) } : came;
 }

@@ -3,12 +3,13 @@ import { isJsonObject, type Json, type JsonObject, parseJson } from '../../core/
 import { parseSelector, printSelector } from '../../core/selectors.ts';
 import type { Propagation, SpecProblem } from '../propagation.ts';
 import type { PropagationInput } from '../propagations.ts';
+import type { DeletionSpec } from '../spec.ts';
 import { schemaSpelling } from '../spelling.ts';
 import { below, type Place, tell } from './codec.ts';
 import { printSpec } from './print-spec.ts';
 import { labelSelector, selectorDocument } from './selector.ts';
 import type { Shape } from './shape.ts';
-import { spec } from './spec-codec.ts';
+import { deletion, spec } from './spec-codec.ts';
 
 /** What an input asks for: where it is to stand, and its spec as a document that is not checked yet. */
 export interface AskedPropagation {
@@ -43,6 +44,14 @@ export function inputOf({ metadata, spec: read, document }: Propagation): Json {
   const { namespace, name, labels } = metadata;
   const fields = toInput(asked, spec.shape);
   return { namespace, name, ...(Object.keys(labels).length === 0 ? {} : { labels }), ...(isJsonObject(fields) ? fields : {}) };
+}
+
+/** `DeletionInput` of the schema; or what is wrong with it. */
+export function readDeletion(input: JsonObject): { readonly deletion: DeletionSpec } | { readonly problems: readonly SpecProblem[] } {
+  const place: Place = { path: 'deletion', problems: [] };
+  const document = toDocument(parseJson(JSON.stringify(input)), deletion.shape, place);
+  const read = deletion.read(document ?? {}, place);
+  return read === undefined ? { problems: place.problems } : { deletion: read };
 }
 
 type Translate = (value: Json, shape: Shape, place: Place) => Json | undefined;

@@ -1,0 +1,40 @@
+import { isSubdomain } from '../core/selectors.ts';
+import type { Note } from './notes.ts';
+import type { SpecProblem } from './propagation.ts';
+import type { PropagationInput, PropagationName } from './propagations.ts';
+import { documentOf } from './spec/input-spec.ts';
+import { parseSpec } from './spec/parse-spec.ts';
+import { labels as labelCodec } from './spec/texts.ts';
+import type { PropagationSpec, Requester } from './spec.ts';
+
+/** What an input asks for, checked; or all that is wrong with it. */
+export type Asked =
+  | {
+      readonly result: 'right';
+      readonly place: PropagationName;
+      /** Absent: nothing was said of them. */
+      readonly labels: Readonly<Record<string, string>> | undefined;
+      readonly spec: PropagationSpec;
+    }
+  | { readonly result: 'wrong'; readonly notes: readonly Note[] };
+
+/** The input as what it asks for, by that requester. */
+export function readInput(input: PropagationInput, requester: Requester): Asked {
+  const { namespace, name, labels, document, problems: untold } = documentOf(input);
+  const problems: SpecProblem[] = [...untold];
+  if (!isSubdomain(name)) problems.push({ path: 'name', message: 'expected lower-case letters, digits, - and ., at most 253' });
+  if (!isSubdomain(namespace) || namespace.length > 63) problems.push({ path: 'namespace', message: 'expected the name of a namespace' });
+  labelCodec.read(labels ?? {}, { path: 'labels', problems });
+  const { requester: _, ...said } = document;
+  const isForged = Object.hasOwn(document, 'requester');
+  if (isForged) problems.push({ path: 'requester', message: 'is set by the gateway' });
+  const spec = parseSpec(said);
+  if ('problems' in spec) problems.push(...spec.problems);
+  if (problems.length > 0 || 'problems' in spec) return { result: 'wrong', notes: problems.map(noteOf) };
+  return { result: 'right', place: { namespace, name }, labels, spec: { ...spec, requester } };
+}
+
+/** A problem of the input as a note. */
+export function noteOf({ path, message }: SpecProblem): Note {
+  return { severity: 'ERROR', code: 'INVALID', message, ...(path === '' ? {} : { path }) };
+}

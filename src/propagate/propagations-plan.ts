@@ -1,0 +1,80 @@
+import type { Fault } from '../core/faults.ts';
+import { isDecided } from './controller/plan-step.ts';
+import { hubKinds } from './hub/hub.ts';
+import type { HubStores } from './hub/hub-stores.ts';
+import { lastSpec } from './hub/last-spec.ts';
+import type { Note } from './notes.ts';
+import type { PropagationPlan } from './plan.ts';
+import type { ExistingPropagation, PlanRequest } from './planner/planner.ts';
+import type { Propagation } from './propagation.ts';
+import type { PropagationInput, PropagationName, WriteContext } from './propagations.ts';
+import { readInput } from './propagations-asked.ts';
+import { unavailable, waitMs } from './propagations-hub.ts';
+import { type PropagationsPorts, requesterOf } from './propagations-ports.ts';
+import { sha256Of } from './rendering/canonical.ts';
+import { documentOf } from './spec/input-spec.ts';
+import type { PropagationSpec } from './spec.ts';
+
+/**
+ * What the input would do. Of what is there already the mirror is asked; a hub that does not answer is a fault of the plan, which is then made as if
+ * there were nothing.
+ */
+export async function planInput(
+  ports: PropagationsPorts,
+  { caller, signal }: WriteContext,
+  input: PropagationInput,
+): Promise<PropagationPlan> {
+  const asked = readInput(input, requesterOf(ports, caller));
+  if (asked.result === 'wrong') return refusedPlan(ports, input, asked.notes);
+  const { place, spec } = asked;
+  const found: Mirrored = ports.hub === undefined ? { propagation: undefined } : await mirrored(ports.hub, place, signal);
+  const existing =
+    ports.hub === undefined || found.propagation === undefined ? undefined : await existingOf(ports.hub, found.propagation, signal);
+  const plan = await ports.planner.plan(requestOf({ place, spec, existing, signal }));
+  return found.fault === undefined ? plan : { ...plan, faults: [...plan.faults, found.fault] };
+}
+
+/** What is to be decided about a spec at that place. */
+export function requestOf(asked: {
+  readonly place: PropagationName;
+  readonly spec: PropagationSpec;
+  readonly existing: ExistingPropagation | undefined;
+  readonly signal: AbortSignal;
+}): PlanRequest {
+  const { place, spec, existing, signal } = asked;
+  return { ...place, spec, purpose: 'decide', ...(existing === undefined ? {} : { existing }), signal };
+}
+
+/**
+ * What of a Propagation that is there a new plan begins with.
+ *
+ * @throws {MusterError} `UNAVAILABLE` if its revisions are needed and cannot be read.
+ */
+export async function existingOf({ revisions }: HubStores, propagation: Propagation, signal: AbortSignal): Promise<ExistingPropagation> {
+  const { metadata, status, spec } = propagation;
+  const now = isDecided(propagation) && !('problems' in spec) ? { spec } : await lastSpec(revisions, propagation, signal);
+  if ('fault' in now) throw unavailable(now.fault);
+  return { uid: metadata.uid, status, ...(now.spec === undefined ? {} : { decided: now.spec }) };
+}
+
+interface Mirrored {
+  readonly propagation: Propagation | undefined;
+  /** Why it is not known. */
+  readonly fault?: Fault;
+}
+
+async function mirrored({ hub, propagations }: HubStores, place: PropagationName, signal: AbortSignal): Promise<Mirrored> {
+  const { cluster, members } = hub;
+  if (propagations.read(place).result === 'unread') {
+    await members.objects.whenRead([{ cluster, kind: hubKinds.propagation }], waitMs, signal);
+  }
+  const read = propagations.read(place);
+  if (read.result === 'unread') return { propagation: undefined, fault: read.fault };
+  return { propagation: read.result === 'held' ? read.propagation : undefined };
+}
+
+/** A plan of what cannot be planned: its notes say why. */
+function refusedPlan({ clock }: PropagationsPorts, input: PropagationInput, notes: readonly Note[]): PropagationPlan {
+  const digest = sha256Of(documentOf(input).document);
+  return { digest, ok: false, asOfMs: clock.now(), unplaced: 0, waves: [], clusters: [], notes, faults: [] };
+}
