@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { RolloutMark } from '../../../src/propagate/propagation.ts';
+import { nextMark } from '../../../src/propagate/rollout/rollout-mark.ts';
+
+const nowMs = Date.parse('2030-01-01T00:10:00Z');
+const now = '2030-01-01T00:10:00.000Z';
+const before = '2030-01-01T00:09:00.000Z';
+const mark = (phase: RolloutMark['phase']): RolloutMark => ({ phase, since: before });
+
+test.each([
+  ['begins', undefined, 'progressing', { phase: 'Progressing', since: now }],
+  ['begins unseen', undefined, undefined, { phase: 'Progressing', since: now }],
+  ['is done at once', undefined, 'done', { phase: 'Succeeded', since: now }],
+  ['fails at once', undefined, 'failed', { phase: 'Failed', since: now }],
+  ['goes on', mark('Progressing'), 'progressing', mark('Progressing')],
+  ['goes on unseen', mark('Progressing'), undefined, mark('Progressing')],
+  ['succeeds', mark('Progressing'), 'done', { phase: 'Succeeded', since: now }],
+  ['fails', mark('Progressing'), 'failed', { phase: 'Failed', since: now }],
+  ['stays failed', mark('Failed'), 'failed', mark('Failed')],
+  ['stays failed unseen', mark('Failed'), undefined, mark('Failed')],
+  ['goes on after all', mark('Failed'), 'progressing', { phase: 'Progressing', since: now }],
+  ['succeeds after all', mark('Failed'), 'done', { phase: 'Succeeded', since: now }],
+  ['succeeds late', mark('TimedOut'), 'done', { phase: 'Succeeded', since: now }],
+  ['stays out of time', mark('TimedOut'), 'progressing', mark('TimedOut')],
+  ['stays out of time though it failed', mark('TimedOut'), 'failed', mark('TimedOut')],
+  ['stays done whatever comes', mark('Succeeded'), 'failed', mark('Succeeded')],
+] as const)('%s', (_, previous, phase, expected) => {
+  expect(nextMark({ previous, phase, nowMs })).toEqual(expected);
+});
+
+test('times out at its deadline, seen or not', () => {
+  expect(nextMark({ previous: mark('Progressing'), phase: 'progressing', deadlineMs: 60_001, nowMs })).toEqual(mark('Progressing'));
+  for (const phase of ['progressing', undefined] as const) {
+    expect(nextMark({ previous: mark('Progressing'), phase, deadlineMs: 60_000, nowMs })).toEqual({ phase: 'TimedOut', since: now });
+  }
+  expect(nextMark({ previous: mark('Progressing'), phase: 'done', deadlineMs: 1, nowMs }).phase).toBe('Succeeded');
+});
+
+test('asked again with what it said, it says the same', () => {
+  const phase = fc.constantFrom('progressing', 'done', 'failed', undefined);
+  const previous = fc.option(fc.constantFrom<RolloutMark['phase']>('Progressing', 'Succeeded', 'Failed', 'TimedOut').map(mark), {
+    nil: undefined,
+  });
+  fc.assert(
+    fc.property(previous, phase, fc.option(fc.nat(120_000), { nil: undefined }), (given, its, deadlineMs) => {
+      const once = nextMark({ previous: given, phase: its, deadlineMs, nowMs });
+      // A deadline of 0 ends what has just begun.
+      const settled = once.phase === 'Progressing' && deadlineMs === 0 ? 'TimedOut' : once.phase;
+      expect(nextMark({ previous: once, phase: its, deadlineMs, nowMs }).phase).toBe(settled);
+    }),
+  );
+});
