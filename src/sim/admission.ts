@@ -64,7 +64,10 @@ export function refuseObject(
   { old, next }: { readonly old: KubernetesObject | undefined; readonly next: KubernetesObject },
 ): Refusal | undefined {
   const { kind } = context.asked.storage;
-  const causes = [...(old === undefined ? [] : changeFaults(kind, old, next)), ...contentFaults(context, next)];
+  // What was wrong before, as what was put in by hand may be, is no reason to refuse a change of something else.
+  const before = new Set(old === undefined ? [] : contentFaults(context, old).map(({ field }) => field));
+  const wrong = contentFaults(context, next).filter(({ field }) => !before.has(field));
+  const causes = [...(old === undefined ? [] : changeFaults(kind, old, next)), ...wrong];
   const { name } = next.metadata;
   if (causes.length > 0) return invalid({ kind: kind.kind, group: kind.group, name }, causes);
   const wanted = context.server.behaviour.refusals.take(context.facts);

@@ -27,12 +27,12 @@ export function patchedValue(object: JsonObject, { type, body }: PatchRequest): 
 /** The value after a merge patch: RFC 7396. */
 export function mergePatched(value: Json | undefined, patch: Json): Json {
   if (!isJsonObject(patch)) return patch;
-  const merged: Record<string, Json | undefined> = { ...(isJsonObject(value) ? value : {}) };
+  const merged = new Map(Object.entries(isJsonObject(value) ? value : {}));
   for (const [key, member] of Object.entries(patch)) {
-    if (member === null) delete merged[key];
-    else if (member !== undefined) merged[key] = mergePatched(Object.hasOwn(merged, key) ? merged[key] : undefined, member);
+    if (member === null) merged.delete(key);
+    else if (member !== undefined) merged.set(key, mergePatched(merged.get(key), member));
   }
-  return merged;
+  return Object.fromEntries(merged);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { textAt } from '../../src/core/json-at.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { startDemoFleet } from '../../src/sim/demo.ts';
-import { textAt } from '../../src/core/json-at.ts';
 import { isReady, phaseOf } from '../../src/sim/living/pods.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';

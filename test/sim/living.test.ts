@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
-import type { KubernetesObject } from '../../src/core/objects.ts';
 import { labelsAt, listAt, numberAt, objectAt, textAt, valueAt } from '../../src/core/json-at.ts';
+import type { KubernetesObject } from '../../src/core/objects.ts';
 import { isScheduled } from '../../src/sim/living/cron-jobs.ts';
 import { isReady, phaseOf } from '../../src/sim/living/pods.ts';
 import { hasCondition } from '../../src/sim/living/world.ts';

@@ -70,7 +70,14 @@ test('pages through a list for it, and defines its kinds', async () => {
         group: 'example.com',
         scope: 'Namespaced',
         names: { plural: 'widgets', kind: 'Widget' },
-        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties: { size: { type: 'integer' } } } } }],
+        versions: [
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: 'object', properties: { size: { type: 'integer' } } } },
+          },
+        ],
       },
     },
   });

@@ -41,27 +41,37 @@ export function fieldSetFrom(paths: Iterable<FieldPath>): FieldSet {
 
 /** What is in either. */
 export function unionOf(left: FieldSet, right: FieldSet): FieldSet {
-  return combined(left, right, (a, b) => a || b);
+  if (isEmptySet(right)) return left;
+  if (isEmptySet(left)) return right;
+  const below = new Map(left.below);
+  for (const [element, node] of right.below) {
+    const other = below.get(element);
+    below.set(element, other === undefined ? node : unionOf(other, node));
+  }
+  return { isMember: left.isMember || right.isMember, below };
 }
 
 /** What is in both. */
 export function intersectionOf(left: FieldSet, right: FieldSet): FieldSet {
-  return combined(left, right, (a, b) => a && b);
+  const both = [...left.below].map(
+    ([element, node]) => [element, intersectionOf(node, right.below.get(element) ?? emptyFieldSet)] as const,
+  );
+  return withBelow(left.isMember && right.isMember, both);
 }
 
 /** What is in the first and not in the second. */
 export function differenceOf(left: FieldSet, right: FieldSet): FieldSet {
-  return combined(left, right, (a, b) => a && !b);
+  if (isEmptySet(right)) return left;
+  const kept = [...left.below].map(([element, node]) => [element, differenceOf(node, right.below.get(element) ?? emptyFieldSet)] as const);
+  return withBelow(left.isMember && !right.isMember, kept);
 }
 
 /** What is in the first, and neither in the second nor below a field of it. */
 export function outsideOf(left: FieldSet, right: FieldSet): FieldSet {
   if (right.isMember) return emptyFieldSet;
-  const below = [...left.below].map(([element, node]) => {
-    const other = right.below.get(element);
-    return [element, other === undefined ? node : outsideOf(node, other)] as const;
-  });
-  return { isMember: left.isMember, below: new Map(below.filter(([, node]) => !isEmptySet(node))) };
+  if (right.below.size === 0) return left;
+  const kept = [...left.below].map(([element, node]) => [element, outsideOf(node, right.below.get(element) ?? emptyFieldSet)] as const);
+  return withBelow(left.isMember, kept);
 }
 
 export function isSameSet(left: FieldSet, right: FieldSet): boolean {
@@ -95,9 +105,12 @@ export function parseFieldSet(value: Json | undefined): FieldSet | undefined {
 
 /** The set as `fieldsV1` says it. */
 export function printFieldSet({ isMember, below }: FieldSet): JsonObject {
-  const elements = [...below].sort(([left], [right]) => compareText(left, right));
-  const own = isMember && below.size > 0 ? [['.', {}] as const] : [];
-  return Object.fromEntries([...own, ...elements.map(([element, node]) => [element, printFieldSet(node)] as const)]);
+  const printed: Record<string, JsonObject> = isMember && below.size > 0 ? { '.': {} } : {};
+  for (const element of [...below.keys()].sort()) {
+    const node = below.get(element);
+    if (node !== undefined) printed[element] = node.below.size === 0 ? {} : printFieldSet(node);
+  }
+  return printed;
 }
 
 interface Growing {
@@ -109,13 +122,8 @@ function growing(): Growing {
   return { isMember: false, below: new Map() };
 }
 
-function combined(left: FieldSet, right: FieldSet, isIn: (left: boolean, right: boolean) => boolean): FieldSet {
-  const below = new Map<string, FieldSet>();
-  for (const element of new Set([...left.below.keys(), ...right.below.keys()])) {
-    const node = combined(left.below.get(element) ?? emptyFieldSet, right.below.get(element) ?? emptyFieldSet, isIn);
-    if (!isEmptySet(node)) below.set(element, node);
-  }
-  return { isMember: isIn(left.isMember, right.isMember), below };
+function withBelow(isMember: boolean, below: readonly (readonly [string, FieldSet])[]): FieldSet {
+  return { isMember, below: new Map(below.filter(([, node]) => !isEmptySet(node))) };
 }
 
 function spelledElement(element: string): string {

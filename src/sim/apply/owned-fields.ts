@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../../core/json.ts';
 import { equalJson } from '../../core/json-values.ts';
-import { type FieldPath, type FieldSet, fieldElement, fieldSetFrom, unionOf } from './field-set.ts';
+import { emptyFieldSet, type FieldSet, fieldElement, isEmptySet, unionOf } from './field-set.ts';
 import { divisionOf, type FieldType, itemsByElement, itemType, memberType, untyped } from './field-types.ts';
 
 /** What one value has that another has not, and what differs in both. */
@@ -10,43 +10,49 @@ export interface Comparison {
   readonly modified: FieldSet;
 }
 
+const owned: FieldSet = { isMember: true, below: emptyFieldSet.below };
+const unchanged: Comparison = { added: emptyFieldSet, removed: emptyFieldSet, modified: emptyFieldSet };
+
 /** The fields that somebody claims who applies this value: each that says something, each item, and each empty object. */
 export function fieldSetOf(type: FieldType, value: Json | undefined): FieldSet {
-  const paths: FieldPath[] = [];
-  claim(type, value, { path: [], claim: (path) => paths.push(path) });
-  return fieldSetFrom(paths);
-}
-
-interface Claiming {
-  readonly path: FieldPath;
-  readonly claim: (path: FieldPath) => void;
-}
-
-function claim(type: FieldType, value: Json | undefined, { path, claim: add }: Claiming): void {
   const division = divisionOf(type, value);
-  if (division === 'whole') {
-    add(path);
-  } else if (division === 'items') {
+  if (division === 'whole') return owned;
+  const below = new Map<string, FieldSet>();
+  if (division === 'items') {
     for (const [element, item] of itemsByElement(type, value)) {
-      const at = [...path, element];
-      add(at);
-      if (isJsonObject(item)) claim(itemType(type), item, { path: at, claim: add });
+      below.set(element, isJsonObject(item) ? { ...fieldSetOf(itemType(type), item), isMember: true } : owned);
     }
   } else if (isJsonObject(value)) {
     for (const [key, member] of Object.entries(value)) {
-      const at = [...path, fieldElement(key)];
+      const claimed = fieldSetOf(memberType(type, key) ?? untyped, member);
       const isNamed = type.type === 'struct' && type.fields.has(key);
-      if (!isNamed || member === null || (isJsonObject(member) && Object.keys(member).length === 0)) add(at);
-      claim(memberType(type, key) ?? untyped, member, { path: at, claim: add });
+      const isMember = claimed.isMember || !isNamed || member === null || (isJsonObject(member) && Object.keys(member).length === 0);
+      if (isMember || claimed.below.size > 0) below.set(fieldElement(key), { ...claimed, isMember });
     }
   }
+  return { isMember: false, below };
 }
 
 /** What became of one value: fields, and the objects and items that hold them. */
 export function comparisonOf(type: FieldType, before: Json | undefined, after: Json | undefined): Comparison {
-  const found: Found = { added: [], removed: [], modified: [] };
-  if (!equalJson(before, after)) compare(type, { before, after, path: [] }, found);
-  return { added: fieldSetFrom(found.added), removed: fieldSetFrom(found.removed), modified: fieldSetFrom(found.modified) };
+  const division = commonDivision(type, before, after);
+  // An object that is empty on both sides is one field: that is how `{}` and nothing are told apart.
+  if (division === 'whole' || (isVoid(before) && isVoid(after))) return comparedWhole(before, after);
+  const found = { added: new Map<string, FieldSet>(), removed: new Map<string, FieldSet>(), modified: new Map<string, FieldSet>() };
+  for (const [element, part] of partsOf(type, { before, after }, division)) {
+    // Most of what is written stands as it was.
+    if (part.before === part.after || (part.before !== undefined && part.after !== undefined && equalJson(part.before, part.after)))
+      continue;
+    const compared = comparisonOf(part.type, part.before, part.after);
+    for (const sort of ['added', 'removed', 'modified'] as const) {
+      if (!isEmptySet(compared[sort])) found[sort].set(element, compared[sort]);
+    }
+  }
+  return {
+    added: { isMember: before === undefined, below: found.added },
+    removed: { isMember: after === undefined, below: found.removed },
+    modified: { isMember: false, below: found.modified },
+  };
 }
 
 /** What was added or changed. */
@@ -54,34 +60,11 @@ export function changedIn({ added, modified }: Comparison): FieldSet {
   return unionOf(added, modified);
 }
 
-interface Found {
-  readonly added: FieldPath[];
-  readonly removed: FieldPath[];
-  readonly modified: FieldPath[];
-}
-
-interface Pair {
-  readonly before: Json | undefined;
-  readonly after: Json | undefined;
-  readonly path: FieldPath;
-}
-
-function compare(type: FieldType, pair: Pair, found: Found): void {
-  const { before, after, path } = pair;
-  const division = commonDivision(type, before, after);
-  // An object that is empty on both sides is one field: that is how `{}` and nothing are told apart.
-  if (division === 'whole' || (isVoid(before) && isVoid(after))) {
-    if (before === undefined) found.added.push(path);
-    else if (after === undefined) found.removed.push(path);
-    else if (!equalJson(before, after)) found.modified.push(path);
-    return;
-  }
-  if (before === undefined && path.length > 0) found.added.push(path);
-  if (after === undefined && path.length > 0) found.removed.push(path);
-  for (const [element, child] of partsOf(type, { before, after, path }, division)) {
-    if (equalJson(child.before, child.after)) continue;
-    compare(child.type, { ...child, path: [...path, element] }, found);
-  }
+function comparedWhole(before: Json | undefined, after: Json | undefined): Comparison {
+  if (before === undefined && after === undefined) return unchanged;
+  if (before === undefined) return { ...unchanged, added: owned };
+  if (after === undefined) return { ...unchanged, removed: owned };
+  return equalJson(before, after) ? unchanged : { ...unchanged, modified: owned };
 }
 
 function commonDivision(type: FieldType, before: Json | undefined, after: Json | undefined): 'whole' | 'members' | 'items' {
@@ -90,10 +73,13 @@ function commonDivision(type: FieldType, before: Json | undefined, after: Json |
   return first === second ? first : 'whole';
 }
 
-interface Part {
-  readonly type: FieldType;
+interface Pair {
   readonly before: Json | undefined;
   readonly after: Json | undefined;
+}
+
+interface Part extends Pair {
+  readonly type: FieldType;
 }
 
 function* partsOf(type: FieldType, { before, after }: Pair, division: 'members' | 'items'): Iterable<readonly [string, Part]> {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json.ts';
+import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import {
   differenceOf,
   type FieldPath,
@@ -77,7 +77,8 @@ export function applyFields(
   const own = managers.find((other) => isSameManager(other, by));
   const others = managers.filter((other) => other !== own);
   const fields = differenceOf(outsideOf(fieldSetOf(type, applied), exceptionsOf(tracking)), metadataItself);
-  const object = pruned(type, mergedFields(type, live, applied), {
+  const merged = mergedFields(type, live, applied);
+  const object = pruned(type, isJsonObject(merged) ? merged : {}, {
     last: own?.fields ?? fieldSetFrom([]),
     owned: [fields, ...others.map((other) => other.fields)].reduce(unionOf),
   });
@@ -90,9 +91,10 @@ export function applyFields(
   return { result: 'applied', object, managers: [...left, ownershipOf(tracking, fields, isSame ? own.time : time)] };
 }
 
-function pruned(type: FieldType, merged: unknown, { last, owned }: { readonly last: FieldSet; readonly owned: FieldSet }): JsonObject {
-  const given = differenceOf(withNamedFields(type, last), withNamedFields(type, owned));
-  return withoutFields(type, merged as JsonObject, given) as JsonObject;
+/** The object without what only this manager has owned, and owns no longer. */
+function pruned(type: FieldType, merged: JsonObject, { last, owned }: { readonly last: FieldSet; readonly owned: FieldSet }): JsonObject {
+  const left = withoutFields(type, merged, differenceOf(withNamedFields(type, last), withNamedFields(type, owned)));
+  return isJsonObject(left) ? left : {};
 }
 
 function ownershipOf({ by }: Tracking, fields: FieldSet, time: string | undefined): Ownership {
