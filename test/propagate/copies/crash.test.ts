@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/core/json.ts';
+import type { KubernetesObject } from '../../../src/core/objects.ts';
+import { applyCopies } from '../../../src/propagate/copies/apply-copies.ts';
+import type { CopyWork } from '../../../src/propagate/copies/copies.ts';
+import { pruneCopies } from '../../../src/propagate/copies/prune-copies.ts';
+import type { InventoryEntry, ShareStore } from '../../../src/propagate/inventory.ts';
+import type { ObjectClient } from '../../../src/propagate/object-client.ts';
+import type { Manifest } from '../../../src/propagate/spec.ts';
+import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
+import { never } from '../../support/transport.ts';
+import { type CopyBench, createCopyBench } from './copy-bench.ts';
+
+/** A process that dies: after so many writes of its own are done, nothing it asks is answered any more. */
+interface Mortal {
+  readonly client: ObjectClient;
+  readonly shares: ShareStore;
+  readonly writes: () => number;
+}
+
+class Killed extends Error {}
+
+function mortal({ client, shares }: CopyBench, life: number, created: string[]): Mortal {
+  let writes = 0;
+  const beforeDeath = () => {
+    if (writes >= life) throw new Killed();
+  };
+  /** The write is done; whether its answer is seen is another matter. */
+  const write = async <T>(work: () => Promise<T>): Promise<T> => {
+    beforeDeath();
+    writes += 1;
+    const done = await work();
+    // The last write is done, and nobody hears of it.
+    if (writes >= life) throw new Killed();
+    return done;
+  };
+  const noted = async (work: Promise<Awaited<ReturnType<ObjectClient['apply']>>>) => {
+    const answer = await work;
+    if (answer.result === 'answered' && answer.isNew) created.push(answer.object.metadata.name);
+    return answer;
+  };
+  return {
+    writes: () => writes,
+    client: {
+      ...client,
+      get(address, signal) {
+        beforeDeath();
+        return client.get(address, signal);
+      },
+      apply: (request, signal) => write(() => noted(client.apply(request, signal))),
+      replace: (request, signal) => write(() => client.replace(request, signal)),
+      patch: (request, signal) => write(() => client.patch(request, signal)),
+      delete: (request, signal) => write(() => client.delete(request, signal)),
+    },
+    shares: {
+      ...shares,
+      save: (share, signal) => write(() => shares.save(share, signal)),
+      remove: (share, signal) => write(() => shares.remove(share, signal)),
+    },
+  };
+}
+
+const immortal = Number.POSITIVE_INFINITY;
+
+const job = (namespace: string, name: string): Manifest => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: { name, namespace },
+  spec: { backoffLimit: 0, template: { spec: { restartPolicy: 'Never', containers: [{ name: 'run', image: 'busybox' }] } } },
+});
+const settings = (namespace: string, name: string, data: JsonObject): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace },
+  data,
+});
+
+/** What matters in the end: not when, not which token, and not what is a hash over the namespace of the run. */
+const essence = (object: KubernetesObject | undefined) => object && { data: object.data, labels: object.metadata.labels };
+const essenceOf = ({ intent: _intent, uid: _uid, observedHash: _observed, appliedHash: _applied, ...entry }: InventoryEntry) => entry;
+
+interface Story {
+  readonly title: string;
+  /** What stood there before, and what was done in peace. */
+  before(bench: CopyBench): Promise<void>;
+  /** What may die, and is done again until it lives. */
+  act(bench: CopyBench, work: CopyWork): Promise<unknown>;
+  readonly work: (bench: CopyBench) => Parameters<CopyBench['work']>[0];
+  manifests(namespace: string): readonly Manifest[];
+}
+
+const rendered = (bench: CopyBench, manifests: readonly Manifest[]) => Promise.all(manifests.map((manifest) => bench.rendered(manifest)));
+const wanted = (namespace: string) => [
+  settings(namespace, 'a', { a: '1' }),
+  job(namespace, 'once'),
+  job(namespace, 'twice'),
+  settings(namespace, 'b', { b: '1' }),
+];
+
+const stories: readonly Story[] = [
+  {
+    title: 'creating four copies',
+    before: async () => undefined,
+    act: async (bench, work) => applyCopies(work, await rendered(bench, wanted(bench.namespace)), never),
+    work: () => ({}),
+    manifests: wanted,
+  },
+  {
+    title: 'adopting one that is a stranger’s with fields of our name, updating one, creating two',
+    async before(bench) {
+      const [first, , , last] = wanted(bench.namespace);
+      if (first === undefined || last === undefined) throw new Error('expected manifests');
+      await bench.others({ ...first, data: { theirs: '1' } }, { manager: 'muster' });
+      await applyCopies(bench.work(), await rendered(bench, [{ ...last, data: { b: '0' } }]), never);
+    },
+    act: async (bench, work) => applyCopies(work, await rendered(bench, wanted(bench.namespace)), never),
+    work: () => ({ conflict: 'Adopt', generation: 2 }),
+    manifests: wanted,
+  },
+  {
+    title: 'taking all back',
+    before: async (bench) => void (await applyCopies(bench.work(), await rendered(bench, wanted(bench.namespace)), never)),
+    act: async (bench, work) => pruneCopies(work, await rendered(bench, wanted(bench.namespace)), never),
+    work: () => ({}),
+    manifests: wanted,
+  },
+];
+
+for (const { title, available, start } of contractServers) {
+  describe.skipIf(!available)(`a crash after each single write to ${title}`, () => {
+    let server: ContractServer;
+    beforeAll(async () => {
+      server = await start();
+    }, 60_000);
+    afterAll(() => server[Symbol.asyncDispose]());
+
+    /** Runs the story with a process that dies after so many writes, then with one that lives, until nothing is left to do. */
+    async function run(story: Story, life: number) {
+      using bench = await createCopyBench(server.endpoint);
+      const created: string[] = [];
+      await story.before(bench);
+      const first = mortal(bench, life, created);
+      try {
+        await story.act(bench, bench.work({ ...story.work(bench), ...first }));
+      } catch (error) {
+        if (!(error instanceof Killed)) throw error;
+      }
+      const second = mortal(bench, immortal, created);
+      await story.act(bench, bench.work({ ...story.work(bench), ...second }));
+      const third = mortal(bench, immortal, created);
+      await story.act(bench, bench.work({ ...story.work(bench), ...third }));
+      expect(third.writes()).toBe(0);
+      const objects = await Promise.all(story.manifests(bench.namespace).map((manifest) => bench.live(manifest)));
+      const uids = new Map(objects.filter((object) => object !== undefined).map(({ metadata }) => [metadata.name, metadata.uid]));
+      for (const entry of bench.shares.kept?.entries ?? []) expect(entry.uid).toBe(uids.get(entry.key.name));
+      const namespaceless = (text: string) => text.replaceAll(bench.namespace, 'NAMESPACE');
+      const entries = bench.shares.kept?.entries.map(essenceOf).map(({ action: _action, ...entry }) => entry) ?? 'none';
+      const state: unknown = JSON.parse(
+        namespaceless(JSON.stringify({ objects: objects.map((object) => essence(object) ?? null), entries })),
+      );
+      return { writes: first.writes(), created: created.toSorted(), state };
+    }
+
+    test.each(stories)('$title comes to the same in the end, each copy created once (D1, D2)', { timeout: 60_000 }, async (story) => {
+      const whole = await run(story, immortal);
+      expect(whole.writes).toBeGreaterThanOrEqual(3);
+      for (let life = 0; life < whole.writes; life += 1) {
+        const { created, state } = await run(story, life);
+        expect({ life, created, state }).toEqual({ life, created: whole.created, state: whole.state });
+      }
+    });
+  });
+}
