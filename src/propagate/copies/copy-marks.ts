@@ -64,12 +64,15 @@ export function marksOf(object: KubernetesObject): CopyMarks {
   };
 }
 
-/** The part of a merge patch of `metadata` that takes our marks away. Nulls for what is not there change nothing. */
-export function marksRemoved(): JsonObject {
-  return {
-    labels: { [marks.propagation]: null },
-    annotations: Object.fromEntries(annotations.map((name) => [name, null])),
-  };
+/** The part of a merge patch of `metadata` that takes our marks away from the object. */
+export function marksRemoved({ metadata }: KubernetesObject): JsonObject {
+  return { ...removed('labels', metadata, [marks.propagation]), ...removed('annotations', metadata, annotations) };
+}
+
+/** Only what is there: a null makes the map that it is not in. */
+function removed(field: 'labels' | 'annotations', metadata: JsonObject, names: readonly string[]): JsonObject {
+  const present = names.filter((name) => textAt(metadata, field, name) !== undefined);
+  return present.length === 0 ? {} : { [field]: Object.fromEntries(present.map((name) => [name, null])) };
 }
 
 /** True if a later generation of the same Propagation wrote it: it is not for us any more. */

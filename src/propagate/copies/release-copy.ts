@@ -14,7 +14,7 @@ import { withoutOurs } from './owned-fields.ts';
 export function orphanCopy(door: CopyDoor, address: ObjectAddress, object: KubernetesObject): Promise<DoorAnswer> {
   const { uid, resourceVersion } = object.metadata;
   // To apply nothing would take away every field that only we own, of a Deployment its whole spec.
-  const patch: JsonObject = { metadata: { uid, resourceVersion, ...marksRemoved(), managedFields: withoutOurs(object) } };
+  const patch: JsonObject = { metadata: { uid, resourceVersion, ...marksRemoved(object), managedFields: withoutOurs(object) } };
   return door.write((client, signal) => client.patch({ ...address, type: 'merge', patch, run: 'real' }, signal));
 }
 
