@@ -57,9 +57,13 @@ export function resourceDocument(served: Served, group: string, version: string)
       verbs: verbsOf(served, kind),
       ...named(kind),
     },
-    ...(kind.hasStatus
-      ? [{ name: `${kind.resource}/status`, singularName: '', namespaced: kind.namespaced, kind: kind.kind, verbs: ['get', 'update'] }]
-      : []),
+    ...partsOf(kind).map((part) => ({
+      name: `${kind.resource}/${part}`,
+      singularName: '',
+      namespaced: kind.namespaced,
+      ...(part === 'scale' ? scaleKind : { kind: kind.kind }),
+      verbs: partVerbs,
+    })),
   ]);
   const apiVersion = group === '' ? {} : { apiVersion: 'v1' };
   return { kind: 'APIResourceList', ...apiVersion, groupVersion: apiVersionOf({ group, version }), resources };
@@ -76,8 +80,25 @@ function discovered(served: Served, kind: SimKind, version: string): object {
     singularResource: kind.singular,
     verbs: verbsOf(served, kind),
     ...named(kind),
-    ...(kind.hasStatus ? { subresources: [{ subresource: 'status', responseKind, verbs: ['get', 'update'] }] } : {}),
+    ...(partsOf(kind).length === 0
+      ? {}
+      : {
+          subresources: partsOf(kind).map((part) => ({
+            subresource: part,
+            responseKind: part === 'scale' ? scaleKind : responseKind,
+            verbs: partVerbs,
+          })),
+        }),
   };
+}
+
+const partVerbs = ['get', 'patch', 'update'];
+const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
+
+/** Its subresources: built-in kinds tell theirs in order of the alphabet. */
+function partsOf({ hasStatus, scale, source }: SimKind): readonly ('scale' | 'status')[] {
+  const parts = [...(scale === undefined ? [] : (['scale'] as const)), ...(hasStatus ? (['status'] as const) : [])];
+  return source === 'custom' ? parts.toReversed() : parts;
 }
 
 function named({ shortNames, categories }: SimKind): object {

@@ -204,6 +204,14 @@ export function managerCases(declare: DeclareCase): void {
   declare('gives the count to who scales: an old count then conflicts', async (place) => {
     const { apply, merge } = patchingIn(place);
     const path = `${place.at('deployments', 'apps/v1')}/web`;
+    const { resources } = JSON.parse((await place.client.get('/apis/apps/v1')).text) as {
+      readonly resources: readonly { readonly name: string }[];
+    };
+    const part = { singularName: '', namespaced: true, verbs: ['get', 'patch', 'update'] };
+    expect(resources.filter(({ name }) => name.startsWith('deployments/'))).toEqual([
+      { name: 'deployments/scale', group: 'autoscaling', version: 'v1', kind: 'Scale', ...part },
+      { name: 'deployments/status', kind: 'Deployment', ...part },
+    ]);
     const { metadata } = (await apply(path, deploymentOf())).json();
     const scale = {
       apiVersion: 'autoscaling/v1',

@@ -1,43 +1,12 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
 import { labelsAt, listAt, numberAt, objectAt, textAt, valueAt } from '../../src/core/json-at.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import { isScheduled } from '../../src/sim/living/cron-jobs.ts';
 import { isReady, phaseOf } from '../../src/sim/living/pods.ts';
 import { hasCondition } from '../../src/sim/living/world.ts';
-import { bringToLife } from '../../src/sim/living.ts';
 import type { SimCluster } from '../../src/sim/sim-cluster.ts';
-import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
-import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
-import { seededRandom } from '../support/seeded-random.ts';
-
-interface Living {
-  readonly cluster: SimCluster;
-  readonly clock: ManualClock;
-  /** Ends its life, and resolves when nothing of it runs any more. */
-  end(): Promise<void>;
-}
-
-/** A cluster with two nodes and these objects, brought to life. */
-async function startLiving(...objects: readonly KubernetesObject[]): Promise<Living> {
-  const clock = createManualClock({ random: seededRandom(7) });
-  const cluster = await startSimCluster({ name: 'living', clock });
-  onTestFinished(() => cluster[Symbol.asyncDispose]());
-  for (const name of ['node-a', 'node-b']) cluster.put({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
-  for (const object of objects) cluster.put(object);
-  const end = new AbortController();
-  onTestFinished(() => end.abort());
-  const life = bringToLife(cluster, { clock }, end.signal);
-  await clock.advance(0);
-  return {
-    cluster,
-    clock,
-    end() {
-      end.abort();
-      return life;
-    },
-  };
-}
+import { startLiving } from './start-living.ts';
 
 const template = (image = 'web:1.0.0', outcome?: string): JsonObject => ({
   metadata: { labels: { app: 'web' }, ...(outcome === undefined ? {} : { annotations: { 'sim/outcome': outcome } }) },

@@ -1,0 +1,35 @@
+import { onTestFinished } from 'vitest';
+import type { KubernetesObject } from '../../src/core/objects.ts';
+import { bringToLife } from '../../src/sim/living.ts';
+import type { SimCluster } from '../../src/sim/sim-cluster.ts';
+import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
+import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+
+export interface Living {
+  readonly cluster: SimCluster;
+  readonly clock: ManualClock;
+  /** Ends its life, and resolves when nothing of it runs any more. */
+  end(): Promise<void>;
+}
+
+/** A cluster with two nodes and these objects, brought to life. */
+export async function startLiving(...objects: readonly KubernetesObject[]): Promise<Living> {
+  const clock = createManualClock({ random: seededRandom(7) });
+  const cluster = await startSimCluster({ name: 'living', clock });
+  onTestFinished(() => cluster[Symbol.asyncDispose]());
+  for (const name of ['node-a', 'node-b']) cluster.put({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
+  for (const object of objects) cluster.put(object);
+  const end = new AbortController();
+  onTestFinished(() => end.abort());
+  const life = bringToLife(cluster, { clock }, end.signal);
+  await clock.advance(0);
+  return {
+    cluster,
+    clock,
+    end() {
+      end.abort();
+      return life;
+    },
+  };
+}
