@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { Json } from '../../core/json.ts';
 import { textOfKey } from '../object-key.ts';
 import type { LeavingCluster, RenderedCluster, RenderedObject } from '../plan.ts';
-import { canonicalJson } from '../rendering/canonical.ts';
+import { canonicalJson, sha256OfText } from '../rendering/canonical.ts';
 import { printSpec } from '../spec/print-spec.ts';
 import type { PropagationSpec } from '../spec.ts';
 
@@ -25,7 +24,7 @@ export function digestOf({ spec, clusters, leaving }: DigestedPlan): string {
   const going = leaving.map(({ cluster, objects }): Json => [cluster, objects.map(linesOf)]);
   // Lists of texts and numbers are canonical as they are printed: no keys, and no numbers but small whole ones.
   const text = `[${canonicalJson(printSpec(asked))},${JSON.stringify(chosen)},${JSON.stringify(going)}]`;
-  return createHash('sha256').update(text).digest('hex');
+  return sha256OfText(text);
 }
 
 function linesOf({ key, action, held, desiredHash, liveUid, liveHash }: RenderedObject): Json {

@@ -139,6 +139,7 @@ function isSuspended({ spec: { suspend } }: Snapshot, cluster: ClusterName): boo
 
 /** It stands in what this plan itself makes in the cluster. */
 function isPredicted({ makes }: PlanGround, { live }: SnapshotCluster, key: RenderedObject['key']): boolean {
+  if (makes.kinds.size + makes.namespaces.size === 0) return false;
   const isMade = (text: string) => live.get(text)?.result === 'absent';
   const made = madeKindOf(makes, key);
   if (made !== undefined && isMade(textOfKey(made.definition))) return true;

@@ -2,11 +2,10 @@ import type { ListRulesOf } from '../list-rules.ts';
 import type { MemberCluster } from '../members.ts';
 import type { Note } from '../notes.ts';
 import { keyOfManifest, kindOfKey, textOfKey } from '../object-key.ts';
-import { matchesSet } from '../placing/cluster-set.ts';
 import { countFieldOf, type WorkloadCount, withCount } from '../placing/workload-count.ts';
 import { sha256Of } from '../rendering/canonical.ts';
 import { withoutValueAt } from '../rendering/json-edits.ts';
-import { override } from '../rendering/override.ts';
+import { matchingOverrides, override } from '../rendering/override.ts';
 import type { Manifest, ObjectKey } from '../spec.ts';
 import { inWriteOrder } from '../write-order.ts';
 import type { PlacedCluster } from './place.ts';
@@ -50,7 +49,7 @@ export function createCopyRenderer({ spec, templates }: Pick<Snapshot, 'spec' | 
     const key = `${index} ${textOfCount(count)} ${matching}`;
     const known = objects.get(key);
     if (known !== undefined) return known;
-    const rendered = renderObject({ spec, listRulesOf }, { template, count, cluster });
+    const rendered = renderObject({ spec, listRulesOf }, { template, count, cluster, matching });
     objects.set(key, rendered);
     return rendered;
   }
@@ -63,7 +62,7 @@ export function createCopyRenderer({ spec, templates }: Pick<Snapshot, 'spec' | 
   }
 
   return ({ entry: { cluster }, counts }) => {
-    const matching = spec.overrides.flatMap(({ set }, index) => (matchesSet(set, cluster) ? [index] : [])).join(',');
+    const matching = matchingOverrides(spec.overrides, cluster);
     const key = `${[...counts].map(([index, count]) => `${index}:${textOfCount(count)}`).join(' ')} ${matching}`;
     const known = clusters.get(key);
     if (known !== undefined) return known;
@@ -77,7 +76,12 @@ interface Wanted {
   readonly cluster: MemberCluster;
   readonly counts: ReadonlyMap<number, WorkloadCount>;
   /** Indices of the overrides that match the cluster: those read nothing else of it. */
-  readonly matching: string;
+  readonly matching: readonly number[];
+}
+
+interface ObjectWanted extends Pick<Wanted, 'cluster' | 'matching'> {
+  readonly template: TemplateObject;
+  readonly count: WorkloadCount | undefined;
 }
 
 type ObjectCopy =
@@ -98,14 +102,16 @@ function isWanted({ usedBy }: TemplateObject, index: number, { counts }: Pick<Wa
 
 function renderObject(
   { spec, listRulesOf }: Pick<Snapshot, 'spec'> & { readonly listRulesOf: ListRulesOf },
-  {
-    template,
-    count,
-    cluster,
-  }: { readonly template: TemplateObject; readonly count: WorkloadCount | undefined; readonly cluster: MemberCluster },
+  { template, count, cluster, matching }: ObjectWanted,
 ): ObjectCopy {
   const counted = countedManifest(template.manifest, count, spec.replicas);
-  const overridden = override({ object: counted, overrides: spec.overrides, cluster, listRulesAt: listRulesOf(kindOfKey(counted)) });
+  const overridden = override({
+    object: counted,
+    overrides: spec.overrides,
+    cluster,
+    matching,
+    listRulesAt: listRulesOf(kindOfKey(counted)),
+  });
   if (overridden.result === 'failed') return overridden;
   const { object: manifest, applied, unmatched, notes } = overridden;
   const key = keyOfManifest(manifest);

@@ -20,6 +20,8 @@ export interface OverrideRequest {
   readonly object: Manifest;
   readonly overrides: readonly Override[];
   readonly cluster: MemberCluster;
+  /** Indices of the overrides whose set matches the cluster, ascending, where that is known already. */
+  readonly matching?: readonly number[];
   /** How lists of the object's kind merge. Absent: no list is known. */
   readonly listRulesAt?: ListRulesAt;
 }
@@ -44,18 +46,30 @@ export type Overridden =
  *
  * Fails at the first item that fails, and at one that would change what an object is: apiVersion, kind, name, namespace, generateName, status.
  */
-export function override({ object, overrides, cluster, listRulesAt = noListRules }: OverrideRequest): Overridden {
+export function override({
+  object,
+  overrides,
+  cluster,
+  matching = matchingOverrides(overrides, cluster),
+  listRulesAt = noListRules,
+}: OverrideRequest): Overridden {
   const run: Run = { object, notes: [], listRulesAt };
   const applied: string[] = [];
   const unmatched: string[] = [];
-  for (const [index, entry] of overrides.entries()) {
-    if (!matchesSet(entry.set, cluster)) continue;
+  for (const index of matching) {
+    const entry = overrides[index];
+    if (entry === undefined) continue;
     const path = `overrides[${index}]`;
     const outcome = matchesObject(entry.objects, run.object) ? applyEntry(run, entry, path) : 'untouched';
     if (typeof outcome !== 'string') return { result: 'failed', ...outcome };
     (outcome === 'touched' ? applied : unmatched).push(entry.name ?? path);
   }
   return { result: 'overridden', object: run.object, applied, unmatched, notes: [...run.notes, ...countNotes(object, run.object)] };
+}
+
+/** The indices of the overrides whose set matches the cluster: all that an override reads of it. */
+export function matchingOverrides(overrides: readonly Override[], cluster: MemberCluster): readonly number[] {
+  return overrides.flatMap(({ set }, index) => (matchesSet(set, cluster) ? [index] : []));
 }
 
 /** True if the object is one that the override is for. */
