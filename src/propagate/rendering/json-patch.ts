@@ -112,7 +112,8 @@ function transfer(patching: Patching, to: Place, operation: JsonPatchOperation):
   if (value === undefined) return missing(from, op);
   if (op === 'copy') return copy(patching, to, value);
   if (from === to.path) return undefined;
-  if (to.path.startsWith(`${from}/`)) return { pointer: to.path, message: `${JSON.stringify(from)} cannot move into itself` };
+  if (to.path.startsWith(`${from}/`))
+    return { pointer: to.path, message: `${JSON.stringify(from)} cannot move into itself, to ${JSON.stringify(to.path)}` };
   return write(patching, { op: 'remove', path: from }) ?? add(patching, to, value);
 }
 

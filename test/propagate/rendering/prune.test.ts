@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { prune } from '../../../src/propagate/rendering/prune.ts';
+import { deepFreeze } from '../../support/store-objects.ts';
 
 const served = {
   creationTimestamp: '2026-01-01T00:00:00Z',
@@ -38,7 +39,7 @@ describe('of every kind', () => {
   });
 
   test('nothing is changed in place, and an own __proto__ stays a key', () => {
-    const object = deepFrozen(
+    const object = deepFreeze(
       JSON.parse('{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","uid":"u","__proto__":{"polluted":true}},"status":{}}'),
     );
     const pruned = prune(object);
@@ -175,9 +176,4 @@ describe.each<[string, JsonObject, JsonObject]>([
 
 function secrets(list: Json): JsonObject {
   return { apiVersion: 'v1', kind: 'ServiceAccount', metadata, secrets: list };
-}
-
-function deepFrozen<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFrozen);
-  return Object.freeze(value);
 }
