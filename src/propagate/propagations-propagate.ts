@@ -1,4 +1,6 @@
+import type { Fault } from '../core/faults.ts';
 import type { SpecChange } from './hub/propagation-store.ts';
+import type { Note } from './notes.ts';
 import type { PropagationPlan, RenderedPlan } from './plan.ts';
 import type { PlanRequest } from './planner/planner.ts';
 import { marks, type Propagation } from './propagation.ts';
@@ -125,15 +127,21 @@ export async function saved(ports: HubPorts, { place, before, change }: Saving, 
     case 'conflict':
     case 'absent':
       return 'again';
-    case 'failed': {
-      const { fault } = written;
-      if (fault.retry !== 'NEVER' && fault.code !== 'NOT_FOUND') throw unavailable(fault);
-      const path = fault.code === 'NOT_FOUND' ? 'namespace' : '';
-      return { ...refusal([noteOf({ path, message: fault.message })]), faults: [fault] };
-    }
+    case 'failed':
+      if (written.fault.retry !== 'NEVER' && written.fault.code !== 'NOT_FOUND') throw unavailable(written.fault);
+      return { ...refusal(notesOf(written.fault)), faults: [written.fault] };
     default:
       return written satisfies never;
   }
+}
+
+/** Why the hub would not take it, in its own words. */
+function notesOf({ code, message, status }: Fault): readonly Note[] {
+  if (code === 'NOT_FOUND') return [noteOf({ path: 'namespace', message: status?.message ?? message })];
+  const causes = (status?.causes ?? []).map((cause) =>
+    noteOf({ path: (cause.field ?? '').replace(/^spec\./, ''), message: cause.message ?? message }),
+  );
+  return causes.length > 0 ? causes : [noteOf({ path: '', message: status?.message ?? message })];
 }
 
 /** Nothing was written, and why. */

@@ -14,7 +14,9 @@ const texts: Readonly<Record<TextFormat | 'any', fc.Arbitrary<string>>> = {
   key: fc.constantFrom('app', 'example.com/app'),
   name: word,
   cluster: fc.constantFrom('north', 'south', 'arn:aws:eks/Prod · ∞'),
-  manifests: fc.constant('{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n{apiVersion: v1, kind: Service, metadata: {name: b}}\n'),
+  manifests: fc.constant(
+    '{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n{apiVersion: v1, kind: Service, metadata: {name: b}}\n',
+  ),
 };
 
 const manifest: JsonObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'web' }, data: { a: '1' } };
@@ -24,7 +26,7 @@ const expression = fc.oneof(
   fc.record({ key: texts.key, operator: fc.constantFrom('Exists', 'DoesNotExist') }),
 );
 
-function valueOf(shape: Shape): fc.Arbitrary<Json> {
+function jsonOf(shape: Shape): fc.Arbitrary<Json> {
   switch (shape.type) {
     case 'text':
       return texts[shape.format ?? 'any'];
@@ -46,14 +48,18 @@ function valueOf(shape: Shape): fc.Arbitrary<Json> {
     case 'lists':
       return fc.dictionary(word, fc.array(word, { maxLength: 2 }), { maxKeys: 2 });
     case 'object':
-      return fc.constantFrom<Json>(manifest, { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } }, { a: null, b: [1, 'x', { c: true }] });
+      return fc.constantFrom<Json>(
+        manifest,
+        { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } },
+        { a: null, b: [1, 'x', { c: true }] },
+      );
     case 'json':
       return fc.oneof(fc.integer(), word, fc.constantFrom<Json>([1, null], { a: null }));
     case 'list':
-      return fc.array(valueOf(shape.of), { minLength: shape.min, maxLength: shape.min + 2 });
+      return fc.array(jsonOf(shape.of), { minLength: shape.min, maxLength: shape.min + 2 });
     case 'record': {
       const fields = Object.entries(shape.fields);
-      return fc.record(Object.fromEntries(fields.map(([name, field]) => [name, valueOf(field.shape)])), {
+      return fc.record(Object.fromEntries(fields.map(([name, field]) => [name, jsonOf(field.shape)])), {
         requiredKeys: fields.filter(([, field]) => field.presence === 'required').map(([name]) => name),
       });
     }
@@ -63,7 +69,7 @@ function valueOf(shape: Shape): fc.Arbitrary<Json> {
 }
 
 /** Documents with every field that a spec may have, right but for what no single field can tell. */
-export const anyDocument: fc.Arbitrary<JsonObject> = valueOf(spec.shape).filter(isJsonObject);
+export const anyDocument: fc.Arbitrary<JsonObject> = jsonOf(spec.shape).filter(isJsonObject);
 
 /** Documents that say a spec: what is wrong with them was taken out, piece by piece. */
 export const rightDocument: fc.Arbitrary<JsonObject> = anyDocument.map(repaired);
@@ -101,6 +107,8 @@ function without(value: Json, [key, ...rest]: readonly string[]): Json {
   }
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).flatMap(([name, member]) => (name !== key ? [[name, member]] : rest.length === 0 ? [] : [[name, without(member ?? null, rest)]])),
+    Object.entries(value).flatMap(([name, member]) =>
+      name !== key ? [[name, member]] : rest.length === 0 ? [] : [[name, without(member ?? null, rest)]],
+    ),
   );
 }

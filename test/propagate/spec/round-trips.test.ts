@@ -5,10 +5,10 @@ import { parseResourceVersion } from '../../../src/core/names.ts';
 import type { Propagation } from '../../../src/propagate/propagation.ts';
 import type { PropagationInput } from '../../../src/propagate/propagations.ts';
 import { canonicalJson } from '../../../src/propagate/rendering/canonical.ts';
-import type { PropagationSpec } from '../../../src/propagate/spec.ts';
 import { documentOf, inputOf } from '../../../src/propagate/spec/input-spec.ts';
 import { parseSpec } from '../../../src/propagate/spec/parse-spec.ts';
 import { printSpec } from '../../../src/propagate/spec/print-spec.ts';
+import type { PropagationSpec } from '../../../src/propagate/spec.ts';
 import { anyDocument, rightDocument } from './arbitrary-document.ts';
 
 function parsed(document: JsonObject): PropagationSpec {
@@ -20,7 +20,16 @@ function parsed(document: JsonObject): PropagationSpec {
 function propagationOf(document: JsonObject): Propagation {
   const version = parseResourceVersion('1');
   if (version === undefined) throw new Error('expected a version');
-  const metadata = { namespace: 'shop', name: 'web', uid: 'u', version, generation: 1, labels: { team: 'a' }, annotations: {}, finalizers: [] };
+  const metadata = {
+    namespace: 'shop',
+    name: 'web',
+    uid: 'u',
+    version,
+    generation: 1,
+    labels: { team: 'a' },
+    annotations: {},
+    finalizers: [],
+  };
   return { metadata, document, spec: parseSpec(document), status: {} };
 }
 

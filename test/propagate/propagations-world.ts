@@ -1,0 +1,93 @@
+import type { Json, JsonObject } from '../../src/core/json.ts';
+import { createPropagations } from '../../src/propagate/create-propagations.ts';
+import { createHubStores, type HubStores } from '../../src/propagate/hub/hub-stores.ts';
+import type { Note } from '../../src/propagate/notes.ts';
+import type { Planner, PlanRequest } from '../../src/propagate/planner/planner.ts';
+import type { Propagation, PropagationStatus } from '../../src/propagate/propagation.ts';
+import type { PropagationInput, PropagationOutcome, Propagations, WriteContext } from '../../src/propagate/propagations.ts';
+import { sha256Of } from '../../src/propagate/rendering/canonical.ts';
+import { printSpec } from '../../src/propagate/spec/print-spec.ts';
+import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../support/propagation-world.ts';
+
+/** What the planner was asked, and what it is to say from now on. */
+export interface ScriptedPlanner extends Planner {
+  readonly asked: { readonly how: 'render' | 'plan' | 'preflight'; readonly request: PlanRequest }[];
+  notes: readonly Note[];
+  /** What the fleet is like: part of the digest. */
+  fleet: string;
+}
+
+/** The façade over a hub, with a planner that says what it is told to. */
+export interface PropagationsWorld extends AsyncDisposable {
+  readonly world: PropagationWorld;
+  readonly stores: HubStores;
+  readonly planner: ScriptedPlanner;
+  readonly propagations: Propagations;
+  readonly context: WriteContext;
+  /** As the hub has it. @throws {Error} if there is none. */
+  stored(name?: string): Promise<Propagation>;
+  /** What the controller would write. */
+  setStatus(status: PropagationStatus, name?: string): Promise<void>;
+  propagate(input: PropagationInput, digest?: string): Promise<PropagationOutcome>;
+}
+
+export const place = { namespace: 'default', name: 'web' };
+
+export function configMap(data: Readonly<Record<string, string>>): JsonObject {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings', namespace: 'default' }, data };
+}
+
+export function input(more: Readonly<Record<string, Json>> = {}, data: Readonly<Record<string, string>> = { a: '1' }): PropagationInput {
+  return { ...place, template: [{ json: configMap(data) }], placement: {}, ...more };
+}
+
+export async function startPropagations(options: PropagationWorldOptions = {}): Promise<PropagationsWorld> {
+  const world = await startPropagationWorld({ hub: [] }, options);
+  const life = new AbortController();
+  const stores = createHubStores(world.hub, life.signal);
+  const planner = scriptedPlanner();
+  const identityOf = () => ({ user: 'gateway', groups: ['ops'], extra: {} });
+  const propagations = createPropagations({ planner, hub: stores, identityOf, clock: world.clock });
+  const context = { caller: { key: 'local' }, signal: life.signal };
+  const stored = async (name = place.name) => {
+    const found = await world.pumped(stores.propagations.fetch({ ...place, name }, life.signal));
+    if (found === 'absent' || 'fault' in found) throw new Error(`expected ${name}, got ${JSON.stringify(found)}`);
+    return found;
+  };
+  return {
+    ...{ world, stores, planner, propagations, context, stored },
+    async setStatus(status, name) {
+      const before = await stored(name);
+      const written = await world.pumped(stores.propagations.patchStatus(before, { ...before.status, ...status }, life.signal));
+      if (written.result !== 'written') throw new Error(`expected a status to be written, got ${JSON.stringify(written)}`);
+      await world.until(() => {
+        const read = stores.propagations.read({ ...place, ...(name === undefined ? {} : { name }) });
+        return read.result === 'held' && read.propagation.metadata.version === written.propagation.metadata.version;
+      });
+    },
+    propagate: (asked, digest) => world.pumped(propagations.propagate(context, { input: asked, digest })),
+    async [Symbol.asyncDispose]() {
+      life.abort();
+      await world[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function scriptedPlanner(): ScriptedPlanner {
+  const planner: ScriptedPlanner = {
+    asked: [],
+    notes: [],
+    fleet: 'as it is',
+    render: async (request) => said('render', request, { leaving: [], rejected: [] }),
+    plan: async (request) => said('plan', request, { asOfMs: 0, faults: [] }),
+    preflight: async (request) => said('preflight', request, { asOfMs: 0, faults: [] }),
+  };
+  function said<More>(how: ScriptedPlanner['asked'][number]['how'], request: PlanRequest, more: More) {
+    planner.asked.push({ how, request });
+    const { requester: _, ...spec } = request.spec;
+    const digest = sha256Of([printSpec(spec), planner.fleet]);
+    const ok = planner.notes.every(({ severity }) => severity !== 'ERROR');
+    return { ...more, digest, ok, clusters: [], unplaced: 0, waves: [], notes: planner.notes };
+  }
+  return planner;
+}
