@@ -143,14 +143,15 @@ function isAsWanted({ entry }: CopyFacts, desiredHash: string): boolean {
   return entry.appliedHash === desiredHash && (entry.state === 'Owned' || entry.state === 'Shared') && entry.action !== 'Failed';
 }
 
-/** The worst of them. A Job that was done and is gone does not count: it is not made again. */
-function healthIn({ copies }: ClusterFacts, mark: RolloutMark | undefined): Health {
+/** The worst of them. A Job that was done and is gone does not count: it is not made again. Nothing planned and nothing held is healthy. */
+function healthIn({ copies, planned }: ClusterFacts, mark: RolloutMark | undefined): Health {
   const looked = copies.filter(
     ({ entry, mirrored }) => isKept(entry) && !(isJob(entry) && mirrored.result === 'absent' && mark?.phase === 'Succeeded'),
   );
   const healths = looked.map(healthOfCopy);
   if (healths.includes('Unhealthy')) return 'Unhealthy';
-  return healths.includes('Unknown') || copies.length === 0 ? 'Unknown' : 'Healthy';
+  const isUnwritten = copies.length === 0 && planned !== undefined && planned.objects.length > 0;
+  return healths.includes('Unknown') || isUnwritten ? 'Unknown' : 'Healthy';
 }
 
 function sumOfReady(copies: readonly CopyFacts[]): number | undefined {

@@ -1,0 +1,306 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ClusterLine } from '../../../src/propagate/propagation.ts';
+import { waveLinesOf } from '../../../src/propagate/rollout/wave-lines.ts';
+import { type LineContext, lineOf, linesOf } from '../../../src/propagate/status/cluster-line.ts';
+import type { ClusterFacts } from '../../../src/propagate/status/facts.ts';
+import { ago, clusterOf, copyOf, faultOf, leavingOf, now, nowMs, rolledOut, withStatus } from './cluster-facts.ts';
+
+const context: LineContext = { generation: 3, spec: { rollout: { soakMs: 0 } }, nowMs };
+const at = (rollout: LineContext['spec']) => ({ ...context, spec: rollout });
+const progressing = copyOf({ object: withStatus({ updatedReplicas: 1 }) });
+const failing = copyOf({
+  object: withStatus({ conditions: [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }] }),
+});
+const unhealthy = withStatus({ availableReplicas: 0, readyReplicas: 0 });
+const since = (
+  seconds: number,
+  phase: 'Progressing' | 'Succeeded' | 'Failed' | 'TimedOut',
+  more: Partial<ClusterLine> = {},
+): ClusterLine => ({
+  cluster: 'north',
+  phase: 'Settled',
+  health: 'Healthy',
+  since: ago(seconds),
+  generation: 3,
+  rollout: { phase, since: ago(seconds) },
+  ...more,
+});
+
+describe('the phase', () => {
+  test.each<[string, ClusterFacts, Partial<ClusterLine>]>([
+    ['settles where all is rolled out', clusterOf('north'), { phase: 'Settled', health: 'Healthy', ready: 2, replicas: 2 }],
+    [
+      'progresses till then',
+      clusterOf('north', { copies: [progressing] }),
+      { phase: 'Progressing', message: 'Deployment web: 1 of 2 replicas updated' },
+    ],
+    ['fails with its rollout', clusterOf('north', { copies: [failing] }), { phase: 'Failed', reason: 'Unhealthy' }],
+    [
+      'shows the first that failed',
+      clusterOf('north', {
+        copies: [progressing, copyOf({ name: 'api', object: failing.mirrored.result === 'held' ? failing.mirrored.object : {} })],
+      }),
+      { phase: 'Failed', message: expect.stringContaining('Deployment api: progress deadline exceeded') },
+    ],
+    ['applies what is not as wanted', clusterOf('north', { copies: [copyOf({ entry: { appliedHash: 'h2' } })] }), { phase: 'Applying' }],
+    [
+      'applies what is only intended',
+      clusterOf('north', { copies: [copyOf({ entry: { state: 'Intended' }, object: 'absent' })] }),
+      { phase: 'Applying', health: 'Unknown' },
+    ],
+    ['applies what failed', clusterOf('north', { copies: [copyOf({ entry: { action: 'Failed' } })] }), { phase: 'Applying' }],
+    [
+      'does not take the copy before our write for it',
+      clusterOf('north', {
+        copies: [copyOf({ object: { ...rolledOut, metadata: { generation: 1, annotations: { 'muster.dev/generation': '2' } } } })],
+      }),
+      { phase: 'Progressing', message: 'Deployment web: the last write is not seen in the cluster yet' },
+    ],
+    [
+      'does not take a stranger of that name for it',
+      clusterOf('north', { copies: [copyOf({ object: { ...rolledOut, metadata: { generation: 1, uid: 'u2' } } })] }),
+      { phase: 'Progressing' },
+    ],
+    ['waits for its wave', clusterOf('north', { standing: 'waiting' }), { phase: 'Waiting', reason: 'Wave' }],
+    [
+      'waits, suspended',
+      clusterOf('north', { standing: 'waiting', trouble: { reason: 'Suspended', message: 'asked for' } }),
+      { phase: 'Waiting', reason: 'Suspended', message: 'asked for' },
+    ],
+    [
+      'fails at once at a conflict',
+      clusterOf('north', { trouble: { reason: 'Conflict', message: 'held by kubectl' } }),
+      { phase: 'Failed', reason: 'Conflict' },
+    ],
+    ['is denied', clusterOf('north', { trouble: { reason: 'Denied', message: 'may not' } }), { phase: 'Denied', reason: 'Denied' }],
+    [
+      'tries again what may pass',
+      clusterOf('north', {
+        copies: [copyOf({ entry: { appliedHash: 'h2' } })],
+        trouble: { message: 'a webhook', fault: { code: 'SERVER_ERROR', message: 'a webhook', since: now, count: 2 } },
+      }),
+      { phase: 'Applying', message: 'a webhook', fault: { code: 'SERVER_ERROR', message: 'a webhook', since: now, count: 2 } },
+    ],
+    [
+      'fails when it does not pass',
+      clusterOf('north', {
+        trouble: {
+          reason: 'NamespaceMissing',
+          message: 'no namespace',
+          fault: { code: 'NOT_FOUND', message: 'no namespace', since: now, count: 3 },
+        },
+      }),
+      { phase: 'Failed', reason: 'NamespaceMissing' },
+    ],
+    [
+      'fails when what settled is contended',
+      clusterOf('north', { previous: since(9, 'Succeeded'), trouble: { reason: 'Contended', message: 'with kubectl' } }),
+      { phase: 'Failed', reason: 'Contended' },
+    ],
+    [
+      'is settled though sick afterwards',
+      clusterOf('north', { copies: [copyOf({ object: unhealthy })], previous: since(9, 'Succeeded') }),
+      { phase: 'Settled', health: 'Unhealthy', ready: 0 },
+    ],
+    ['is being taken back', clusterOf('north', { standing: 'rollingBack', copies: [failing] }), { phase: 'RollingBack' }],
+    [
+      'is taken back',
+      clusterOf('north', { standing: 'restored', copies: [copyOf({ entry: { appliedHash: 'h2' } })] }),
+      { phase: 'Settled' },
+    ],
+    ['is taken back and on its way', clusterOf('north', { standing: 'restored', copies: [progressing] }), { phase: 'Progressing' }],
+    ['drains', leavingOf('north', { trouble: { reason: 'SurgeHeld', message: 'no room' } }), { phase: 'Draining', reason: 'SurgeHeld' }],
+    ['deletes', leavingOf('north', { copies: [copyOf({ entry: { state: 'Deleting' } })] }), { phase: 'Deleting' }],
+    [
+      'counts no copy that goes',
+      clusterOf('north', { copies: [copyOf(), copyOf({ name: 'old', object: unhealthy, entry: { state: 'PendingDeletion' } })] }),
+      { health: 'Healthy', ready: 2 },
+    ],
+    [
+      'misses a copy that is gone',
+      clusterOf('north', { copies: [copyOf({ object: 'absent' })] }),
+      { phase: 'Progressing', health: 'Unhealthy' },
+    ],
+    [
+      'misses a kind that is gone',
+      clusterOf('north', { copies: [copyOf({ object: 'unserved' })] }),
+      { phase: 'Progressing', health: 'Unhealthy' },
+    ],
+    [
+      'misses no Job that was done',
+      clusterOf('north', { copies: [copyOf(), copyOf({ kind: 'Job', object: 'absent' })], previous: since(9, 'Succeeded') }),
+      { phase: 'Settled', health: 'Healthy' },
+    ],
+    ['has nothing to do with an empty plan', clusterOf('north', { copies: [] }), { phase: 'Settled', health: 'Healthy' }],
+  ])('%s', (_, facts, expected) => {
+    expect(lineOf(facts, context)).toMatchObject(expected);
+  });
+});
+
+describe('what is not known as of now', () => {
+  const last = since(300, 'Succeeded', { ready: 2 });
+
+  test.each<[string, ClusterFacts, string, string]>([
+    ['no member', { ...clusterOf('north', { previous: last }), member: undefined }, 'Unreachable', 'not a member of the fleet'],
+    [
+      'unreachable',
+      clusterOf('north', { previous: last, member: { phase: 'UNREACHABLE', faults: [faultOf('UNREACHABLE', 'refused')] } }),
+      'Unreachable',
+      'refused',
+    ],
+    [
+      'a write that did not arrive',
+      clusterOf('north', { previous: last, trouble: { reason: 'Unreachable', message: 'timed out' } }),
+      'Unreachable',
+      'timed out',
+    ],
+    [
+      'a faulty mirror',
+      clusterOf('north', { previous: last, copies: [copyOf({ fault: faultOf('FORBIDDEN', 'no list') })] }),
+      'Stale',
+      'no list',
+    ],
+    [
+      'a mirror that lost its cluster',
+      clusterOf('north', { previous: last, copies: [copyOf({ fault: faultOf('TIMED_OUT') })] }),
+      'Unreachable',
+      'it does not answer',
+    ],
+    ['an unread mirror', clusterOf('north', { previous: last, copies: [copyOf({ object: 'unread' })] }), 'Stale', 'nothing is read'],
+    [
+      'an old mirror',
+      clusterOf('north', { previous: last, copies: [copyOf({ agoMs: 60_001 })] }),
+      'Stale',
+      'not heard of for more than 60 s',
+    ],
+    [
+      'a cluster never heard',
+      clusterOf('north', { previous: last, copies: [], member: { phase: 'CONNECTING', faults: [] } }),
+      'Stale',
+      'not heard of for more than 60 s',
+    ],
+  ])('%s is Unknown, with its last figures and its mark', (_, facts, reason, message) => {
+    expect(lineOf(facts, context)).toMatchObject({
+      phase: 'Unknown',
+      health: 'Unknown',
+      reason,
+      message,
+      ready: 2,
+      since: now,
+      rollout: last.rollout,
+    });
+  });
+
+  test('a minute is not too old', () => {
+    expect(lineOf(clusterOf('north', { copies: [copyOf({ agoMs: 60_000 })] }), context).phase).toBe('Settled');
+  });
+
+  test('says up to when it was known, and since when what is wrong', () => {
+    const facts = clusterOf('north', {
+      copies: [copyOf({ agoMs: 5_000, fault: faultOf('UNREACHABLE') }), copyOf({ name: 'api', agoMs: 9_000 })],
+    });
+    const line = lineOf(facts, context);
+    expect(line).toMatchObject({ asOf: ago(9), fault: { code: 'UNREACHABLE', message: 'it does not answer', since: now } });
+    const later = lineOf({ ...facts, previous: line }, { ...context, nowMs: nowMs + 5_000 });
+    expect([later.since, later.fault?.since]).toEqual([now, now]);
+  });
+
+  test('a rollout that cannot be seen times out all the same', () => {
+    const facts = clusterOf('north', { copies: [copyOf({ agoMs: 70_000 })], previous: since(60, 'Progressing') });
+    const line = lineOf(facts, at({ rollout: { soakMs: 0, deadlineMs: 60_000 } }));
+    expect([line.phase, line.rollout]).toEqual(['Unknown', { phase: 'TimedOut', since: now }]);
+    expect(lineOf({ ...facts, copies: [progressing], previous: line }, context)).toMatchObject({ phase: 'Failed', reason: 'TimedOut' });
+  });
+});
+
+describe('time', () => {
+  test('soaks, then settles', () => {
+    const facts = clusterOf('north', { previous: since(9, 'Succeeded', { phase: 'Soaking' }) });
+    expect(lineOf(facts, at({ rollout: { soakMs: 9_001 } }))).toMatchObject({ phase: 'Soaking', since: ago(9) });
+    expect(lineOf(facts, at({ rollout: { soakMs: 9_000 } }))).toMatchObject({ phase: 'Settled', since: now });
+  });
+
+  test('begins anew with a generation', () => {
+    const line = lineOf(clusterOf('north', { copies: [progressing], previous: since(99, 'Succeeded', { generation: 2 }) }), context);
+    expect(line).toMatchObject({ generation: 3, rollout: { phase: 'Progressing', since: now } });
+  });
+
+  test('a cluster that waits stands at the generation before', () => {
+    const before = since(99, 'Succeeded', { generation: 2 });
+    expect(lineOf(clusterOf('north', { standing: 'waiting', previous: before }), context)).toMatchObject({
+      generation: 2,
+      rollout: before.rollout,
+    });
+  });
+
+  test('at rest the line stays the same, asOf included', () => {
+    const line = lineOf(clusterOf('north'), context);
+    const later = { ...context, nowMs: nowMs + 30_000 };
+    const copies = [copyOf({ agoMs: -30_000 })];
+    expect(lineOf(clusterOf('north', { copies, previous: line }), later)).toBe(line);
+    const scaled = [copyOf({ agoMs: -30_000, object: withStatus({ readyReplicas: 1 }) })];
+    expect(lineOf(clusterOf('north', { copies: scaled, previous: line }), later)).toMatchObject({ ready: 1, asOf: ago(-30), since: now });
+  });
+
+  test('asked again at once it says the same, whatever the facts', () => {
+    const facts = fc.record({
+      standing: fc.constantFrom<ClusterFacts['standing']>('waiting', 'begun', 'rollingBack', 'restored', 'leaving'),
+      copy: fc.constantFrom(
+        copyOf(),
+        progressing,
+        failing,
+        copyOf({ object: 'absent' }),
+        copyOf({ object: 'unread' }),
+        copyOf({ agoMs: 99_000 }),
+      ),
+      trouble: fc.constantFrom<ClusterFacts['trouble']>(
+        undefined,
+        { reason: 'Conflict', message: 'm' },
+        { reason: 'Unreachable', message: 'm' },
+        { message: 'm' },
+      ),
+      before: fc.constantFrom<ClusterLine | undefined>(
+        undefined,
+        since(9, 'Progressing'),
+        since(9, 'Failed'),
+        since(9, 'Succeeded', { generation: 2 }),
+      ),
+    });
+    fc.assert(
+      fc.property(facts, ({ standing, copy, trouble, before }) => {
+        const base = standing === 'leaving' ? leavingOf('north', { copies: [copy] }) : clusterOf('north', { standing, copies: [copy] });
+        const given = { ...base, ...(trouble === undefined ? {} : { trouble }) };
+        const once = lineOf({ ...given, ...(before === undefined ? {} : { previous: before }) }, context);
+        expect(lineOf({ ...given, previous: once }, context)).toEqual(once);
+      }),
+    );
+  });
+});
+
+test('waves are decided by the marks of this generation; who is held, suspended or leaving is not theirs', () => {
+  const context3 = { ...context, spec: { rollout: { soakMs: 5_000 } } };
+  const lines = linesOf(
+    [
+      clusterOf('begun', { copies: [progressing] }),
+      clusterOf('done', { previous: since(7, 'Succeeded') }),
+      clusterOf('older', { standing: 'waiting', previous: since(7, 'Succeeded', { generation: 2 }) }),
+      clusterOf('fresh', { standing: 'waiting' }),
+      clusterOf('suspended', { standing: 'waiting', trouble: { reason: 'Suspended', message: '' } }),
+      clusterOf('held', { standing: 'waiting' }),
+      leavingOf('leaving'),
+    ],
+    context3,
+  );
+  const held = new Set([...lines.keys()].filter((name) => name === 'held'));
+  const asked = waveLinesOf(lines, { generation: 3, held });
+  expect([...asked].map(([cluster, { phase }]) => `${cluster} ${phase}`)).toEqual([
+    'begun progressing',
+    'done succeeded',
+    'older toApply',
+    'fresh toApply',
+    'suspended skip',
+    'held skip',
+  ]);
+  expect([...asked.values()].map(({ sinceMs }) => sinceMs).slice(0, 2)).toEqual([nowMs, nowMs - 7_000]);
+});

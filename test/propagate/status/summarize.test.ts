@@ -1,0 +1,300 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ClusterLine, PropagationPhase, PropagationStatus } from '../../../src/propagate/propagation.ts';
+import type { WavesDecision } from '../../../src/propagate/rollout/next-waves.ts';
+import { breachedAtOf } from '../../../src/propagate/status/conditions.ts';
+import type { ClusterFacts, PropagationFacts } from '../../../src/propagate/status/facts.ts';
+import { isSameStatus, summarize } from '../../../src/propagate/status/summarize.ts';
+import { ago, clusterOf, copyOf, faultOf, leavingOf, now, nowMs, propagationOf, rollout, withStatus } from './cluster-facts.ts';
+
+const waves: WavesDecision = {
+  start: [],
+  running: [],
+  soaking: [],
+  timedOut: [],
+  wave: 1,
+  waves: 2,
+  clusters: 3,
+  done: 2,
+  failed: 0,
+  isOver: false,
+};
+const breach = { action: 'Pause' as const, sinceMs: nowMs - 5_000 };
+const suspend = (more: object) => ({ rollout, suspend: { scheduling: false, all: false, clusters: [], ...more } });
+const settled = clusterOf('north');
+const waiting = clusterOf('south', { standing: 'waiting', copies: [] });
+const suspended = clusterOf('south', { standing: 'waiting', trouble: { reason: 'Suspended', message: '' } });
+const denied = clusterOf('south', { trouble: { reason: 'Denied', message: 'may not' } });
+const sick = clusterOf('south', {
+  copies: [copyOf({ object: withStatus({ availableReplicas: 0, readyReplicas: 0 }) })],
+  previous: {
+    cluster: 'south',
+    phase: 'Settled',
+    health: 'Healthy',
+    since: ago(9),
+    generation: 3,
+    rollout: { phase: 'Succeeded', since: ago(9) },
+  },
+});
+const silent = clusterOf('south', {
+  copies: [copyOf({ fault: faultOf('UNREACHABLE') })],
+  previous: { cluster: 'south', phase: 'Settled', health: 'Healthy', since: ago(9), ready: 2 },
+});
+const { plan: _, ...unplanned } = propagationOf([settled]);
+
+describe('the phase is the first that holds', () => {
+  test.each<[string, PropagationFacts, PropagationPhase]>([
+    [
+      'deleted, whatever else',
+      propagationOf([leavingOf('north')], { isDeleting: true, isPaused: true, spec: suspend({ all: true }) }),
+      'Deleting',
+    ],
+    ['suspended as a whole', propagationOf([settled], { spec: suspend({ all: true }) }), 'Suspended'],
+    ['not to be planned, and not planned', { ...unplanned, spec: suspend({ scheduling: true }) }, 'Suspended'],
+    ['not to be planned, but planned', propagationOf([settled], { spec: suspend({ scheduling: true }) }), 'Settled'],
+    ['not planned yet', unplanned, 'Planning'],
+    ['refused', { ...unplanned, refused: { stage: 'Accepted', message: 'spec.placement: required' } }, 'Failed'],
+    ['refused without a spec', { ...unplanned, spec: undefined, refused: { stage: 'Accepted', message: 'no' } }, 'Failed'],
+    ['being taken back', propagationOf([settled], { rollback: 'running', held: { reason: 'PruneHeld', message: '' } }), 'RollingBack'],
+    ['one cluster being taken back', propagationOf([clusterOf('north', { standing: 'rollingBack' })]), 'RollingBack'],
+    ['taken back', propagationOf([clusterOf('north', { standing: 'restored' })], { rollback: 'done' }), 'Failed'],
+    ['held', propagationOf([settled, waiting], { held: { reason: 'PlanStale', message: '' }, isPaused: true }), 'Held'],
+    ['held for lack of room', propagationOf([settled, leavingOf('south', { trouble: { reason: 'SurgeHeld', message: '' } })]), 'Held'],
+    ['paused', propagationOf([settled, waiting], { isPaused: true }), 'Paused'],
+    ['in breach', propagationOf([settled, waiting], { waves: { ...waves, breach } }), 'Paused'],
+    [
+      'in breach, going on',
+      propagationOf([settled, waiting], { waves: { ...waves, breach: { ...breach, action: 'Continue' } } }),
+      'Rolling',
+    ],
+    ['waiting', propagationOf([settled, waiting]), 'Rolling'],
+    ['draining', propagationOf([settled, leavingOf('south')]), 'Rolling'],
+    ['denied somewhere, under way elsewhere', propagationOf([denied, clusterOf('west', { standing: 'waiting' })]), 'Rolling'],
+    ['denied somewhere', propagationOf([settled, denied]), 'Degraded'],
+    ['sick', propagationOf([settled, sick]), 'Degraded'],
+    ['silent', propagationOf([settled, silent]), 'Degraded'],
+    ['without room', propagationOf([settled], { plan: { digest: 'd', scheduledAt: now, unplaced: 1, notes: [] } }), 'Degraded'],
+    ['suspended somewhere', propagationOf([settled, suspended]), 'Settled'],
+    ['settled', propagationOf([settled]), 'Settled'],
+    ['nowhere', propagationOf([]), 'Settled'],
+  ])('%s', (_, facts, phase) => {
+    expect(summarize(facts).phase).toBe(phase);
+  });
+});
+
+test('tells what was decided, and every cluster by name', () => {
+  const status = summarize(propagationOf([clusterOf('south'), settled], { waves: { ...waves, nextCheckAtMs: nowMs + 1_000 } }));
+  expect(status).toMatchObject({
+    ...{
+      observedGeneration: 3,
+      revision: 2,
+      digest: 'd3',
+      scheduledAt: ago(60),
+      desired: 4,
+      placed: 4,
+      unplaced: 0,
+      ready: 4,
+      unknown: [],
+      paused: false,
+    },
+    progress: { wave: 1, waves: 2, clusters: 3, done: 2, failed: 0, nextCheckAt: ago(-1) },
+  });
+  expect(status.clusters?.map(({ cluster }) => cluster)).toEqual(['north', 'south']);
+});
+
+test('what cannot be heard is unknown, keeps its figures, and does not count', () => {
+  const status = summarize(propagationOf([settled, silent]));
+  expect(status).toMatchObject({ ready: 2, unknown: ['south'] });
+  expect(status.clusters?.map(({ ready }) => ready)).toEqual([2, 2]);
+  expect(status.aggregate).toMatchObject([{ observed: false, health: 'Unknown', status: { readyReplicas: 2 } }]);
+  expect(status.conditions?.find(({ type }) => type === 'Fresh')).toMatchObject({ status: 'False', message: 'south' });
+});
+
+describe('the conditions', () => {
+  const conditionIn = (status: PropagationStatus, type: string) => status.conditions?.find((condition) => condition.type === type);
+
+  test.each<[string, PropagationFacts, string, string, string]>([
+    [
+      'refused by what it says',
+      { ...unplanned, refused: { stage: 'Accepted', message: 'spec.placement: required' } },
+      'Accepted',
+      'False',
+      'spec.placement: required',
+    ],
+    ['accepted', propagationOf([settled]), 'Accepted', 'True', ''],
+    ['not planned', unplanned, 'Planned', 'Unknown', ''],
+    ['no plan', { ...unplanned, refused: { stage: 'Planned', message: 'no cluster fits' } }, 'Planned', 'False', 'no cluster fits'],
+    ['held', propagationOf([], { held: { reason: 'PruneHeld', message: '4 of 5 would go' } }), 'Planned', 'False', '4 of 5 would go'],
+    [
+      'unplaced',
+      propagationOf([], { plan: { digest: 'd', scheduledAt: now, unplaced: 3, notes: [] } }),
+      'Planned',
+      'False',
+      '3 replicas have no place',
+    ],
+    ['applied', propagationOf([settled]), 'Applied', 'True', ''],
+    ['not applied everywhere', propagationOf([settled, waiting]), 'Applied', 'False', 'south'],
+    ['denied', propagationOf([settled, denied]), 'Applied', 'False', 'south'],
+    ['healthy', propagationOf([settled]), 'Healthy', 'True', ''],
+    ['sick', propagationOf([settled, sick]), 'Healthy', 'False', 'south'],
+    ['nobody knows', propagationOf([settled, silent]), 'Healthy', 'Unknown', 'south'],
+    ['progressing', propagationOf([settled, waiting]), 'Progressing', 'True', ''],
+    ['through', propagationOf([settled]), 'Progressing', 'False', ''],
+  ])('%s', (_, facts, type, status, message) => {
+    expect(conditionIn(summarize(facts), type)).toMatchObject({ status, message, observedGeneration: 3, lastTransitionTime: now });
+  });
+
+  test('name ten clusters, and how many more', () => {
+    const clusters = Array.from({ length: 12 }, (__, at) => ({ ...denied, cluster: clusterOf(`c${10 + at}`).cluster }));
+    expect(conditionIn(summarize(propagationOf(clusters)), 'Applied')?.message).toBe(
+      'c10, c11, c12, c13, c14, c15, c16, c17, c18, c19 and 2 more',
+    );
+  });
+
+  test('a completion has its own', () => {
+    const job = (name: string, type: string) =>
+      clusterOf(name, { copies: [copyOf({ kind: 'Job', object: { status: { conditions: [{ type, status: 'True' }] } } })] });
+    const spec = { rollout, suspend: suspend({}).suspend, completion: { mode: 'All' as const } };
+    const complete = summarize(propagationOf([job('north', 'Complete'), job('south', 'Complete')], { spec }));
+    expect(complete.completion).toMatchObject({ needed: 2, complete: 2, done: true });
+    expect(conditionIn(complete, 'Complete')).toMatchObject({ status: 'True' });
+    const failed = summarize(propagationOf([job('north', 'Complete'), job('south', 'Failed')], { spec }));
+    expect(conditionIn(failed, 'Complete')).toMatchObject({
+      status: 'False',
+      reason: 'Failed',
+      message: '1 of 2 clusters are complete, 1 failed',
+    });
+    expect(conditionIn(summarize(propagationOf([settled])), 'Complete')).toBeUndefined();
+  });
+
+  test('their time moves with their status alone', () => {
+    const before = summarize(propagationOf([settled]));
+    const after = summarize(propagationOf([settled, sick], { previous: before, nowMs: nowMs + 1_000 }));
+    expect(conditionIn(after, 'Fresh')?.lastTransitionTime).toBe(now);
+    expect(conditionIn(after, 'Healthy')?.lastTransitionTime).toBe(ago(-1));
+  });
+
+  test('a breach is remembered for its generation alone', () => {
+    const { conditions, paused, progress } = summarize(propagationOf([settled, waiting], { waves: { ...waves, failed: 1, breach } }));
+    expect([breachedAtOf(conditions, 3), breachedAtOf(conditions, 4)]).toEqual([breach.sinceMs, undefined]);
+    expect([paused, progress?.since]).toEqual([true, ago(5)]);
+    expect(breachedAtOf(summarize(propagationOf([settled])).conditions, 3)).toBeUndefined();
+    expect(breachedAtOf(undefined, 3)).toBeUndefined();
+  });
+});
+
+test('since when somebody is waited for', () => {
+  const paused = summarize(propagationOf([settled], { isPaused: true }));
+  expect(paused.progress?.since).toBe(now);
+  const later = summarize(propagationOf([settled], { isPaused: true, previous: paused, nowMs: nowMs + 9_000 }));
+  expect(later.progress?.since).toBe(now);
+  expect(summarize(propagationOf([settled], { previous: paused })).progress?.since).toBeUndefined();
+});
+
+test('a generation without a plan leaves what stands as it is', () => {
+  const before = summarize(propagationOf([settled, sick]));
+  const planning = summarize({ ...unplanned, generation: 4, clusters: [], previous: before });
+  expect(planning).toMatchObject({ phase: 'Planning', observedGeneration: 4, digest: 'd3', placed: 4, ready: 2 });
+  expect([planning.clusters, planning.aggregate]).toEqual([before.clusters, before.aggregate]);
+  const notes = [{ severity: 'ERROR', code: 'INVALID', message: 'no' }];
+  expect(summarize({ ...unplanned, clusters: [], refused: { stage: 'Accepted', message: 'no', notes }, previous: before }).notes).toEqual(
+    notes,
+  );
+});
+
+test('deleted, and nothing left, there is nothing to tell', () => {
+  const before = summarize(propagationOf([settled]));
+  expect(summarize({ ...unplanned, clusters: [], isDeleting: true, previous: before }).clusters).toEqual([]);
+});
+
+describe('whatever the facts', () => {
+  const cluster = fc
+    .record({
+      name: fc.constantFrom('a', 'b', 'c', 'd'),
+      standing: fc.constantFrom<ClusterFacts['standing']>('waiting', 'begun', 'rollingBack', 'restored', 'leaving'),
+      copies: fc.constantFrom(
+        [copyOf()],
+        [],
+        [copyOf({ object: 'absent' })],
+        [copyOf({ object: 'unread' })],
+        [copyOf({ agoMs: 70_000 })],
+        [copyOf({ object: withStatus({ updatedReplicas: 0 }) }), copyOf({ kind: 'ConfigMap', object: {} })],
+        [copyOf({ entry: { state: 'PendingDeletion' } })],
+      ),
+      trouble: fc.constantFrom<ClusterFacts['trouble']>(
+        undefined,
+        { reason: 'Denied', message: 'm' },
+        { reason: 'SurgeHeld', message: 'm' },
+      ),
+    })
+    .map(({ name, trouble, ...given }) => {
+      const facts = given.standing === 'leaving' ? leavingOf(name, given) : clusterOf(name, given);
+      return trouble === undefined ? facts : { ...facts, trouble };
+    });
+  const facts = fc
+    .record({
+      clusters: fc.uniqueArray(cluster, { selector: (one) => one.cluster }),
+      isDeleting: fc.boolean(),
+      isPaused: fc.boolean(),
+      isPlanned: fc.boolean(),
+      rollback: fc.constantFrom<PropagationFacts['rollback']>(undefined, 'running', 'done'),
+    })
+    .map(({ clusters, isPlanned, rollback, ...more }): PropagationFacts => {
+      const base = isPlanned ? propagationOf(clusters, more) : { ...unplanned, clusters, ...more };
+      return rollback === undefined ? base : { ...base, rollback };
+    });
+  const phases: readonly PropagationPhase[] = [
+    ...(['Planning', 'Rolling', 'Paused', 'Held', 'RollingBack', 'Settled', 'Degraded', 'Failed', 'Suspended', 'Deleting'] as const),
+  ];
+  /** As it comes back from the hub. */
+  const saved = (status: PropagationStatus): PropagationStatus => JSON.parse(JSON.stringify(status));
+  const withLines = (given: PropagationFacts, status: PropagationStatus): PropagationFacts => {
+    const lines = new Map<string, ClusterLine>(status.clusters?.map((line) => [line.cluster, line]));
+    const clusters = given.clusters.map((one) => {
+      const previous = lines.get(one.cluster);
+      return previous === undefined ? one : { ...one, previous };
+    });
+    return { ...given, clusters, previous: status };
+  };
+
+  test('there is a phase, and each cluster stands once', () => {
+    fc.assert(
+      fc.property(facts, (given) => {
+        const status = summarize(given);
+        expect(phases).toContain(status.phase);
+        expect(status.clusters?.map(({ cluster: name }) => name)).toEqual(given.clusters.map((one) => one.cluster).sort());
+      }),
+    );
+  });
+
+  test('equal facts, in whatever order, give equal bytes', () => {
+    fc.assert(
+      fc.property(facts, (given) => {
+        const other = { ...given, clusters: given.clusters.toReversed() };
+        expect(JSON.stringify(summarize(other))).toBe(JSON.stringify(summarize(given)));
+      }),
+    );
+  });
+
+  test('what was written once is not written again while only time goes on', () => {
+    fc.assert(
+      fc.property(facts, fc.nat(20_000), (given, elapsed) => {
+        const first = saved(summarize(given));
+        const status = saved(summarize(withLines(given, first)));
+        expect(isSameStatus(first, status)).toBe(true);
+        const heard = given.clusters.every(({ copies }) =>
+          copies.every(({ mirrored }) => mirrored.result !== 'unread' && mirrored.asOfMs === nowMs),
+        );
+        if (!heard) return;
+        const later = given.clusters.map((one) => ({
+          ...one,
+          copies: one.copies.map(({ entry, mirrored }) => ({
+            entry,
+            mirrored: mirrored.result === 'unread' ? mirrored : { ...mirrored, asOfMs: mirrored.asOfMs + elapsed },
+          })),
+        }));
+        expect(isSameStatus(first, summarize(withLines({ ...given, clusters: later, nowMs: nowMs + elapsed }, first)))).toBe(true);
+      }),
+    );
+  });
+});
