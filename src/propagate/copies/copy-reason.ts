@@ -88,5 +88,8 @@ function listed(texts: readonly string[]): string {
 
 /** A server shows values of the wrong type; the names that it quotes are known. */
 function withoutValues(text: string): string {
-  return text.replace(/: (?:"(?:[^"\\]|\\.)*"|`[^`]*`)/g, '').replace(/\{Value:.*\}/g, '{…}');
+  return text
+    .replace(/, got (?:"(?:[^"\\]|\\.)*"|\S+)/g, '')
+    .replace(/: (?:"(?:[^"\\]|\\.)*"|`[^`]*`)/g, '')
+    .replace(/\{Value:.*\}/g, '{…}');
 }

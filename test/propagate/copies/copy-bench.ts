@@ -14,9 +14,9 @@ import type { RenderedObject } from '../../../src/propagate/plan.ts';
 import { liveHashOf } from '../../../src/propagate/planner/live-hash.ts';
 import { sha256Of } from '../../../src/propagate/rendering/canonical.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
-import { loadBaseline, servedAs } from '../../support/kubernetes-objects.ts';
+import { definitionsServed, loadBaseline, servedAs } from '../../support/kubernetes-objects.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
-import { endpointFor, never } from '../../support/transport.ts';
+import { endpointFor, never, resourceOf } from '../../support/transport.ts';
 import { createMemoryShares, type MemoryShares, owner } from './memory-shares.ts';
 
 /** What is needed of a server: the embedded one, or a real one. */
@@ -52,8 +52,10 @@ export interface CopyBench extends Disposable {
 
 const model = loadBaseline();
 const kinds = ['ConfigMap', 'Secret', 'Namespace', 'Service', 'Deployment.apps', 'Job.batch', 'ServiceAccount'];
-const served: ReadonlyMap<string, ServedResource> = new Map(kinds.map((key) => [key, servedAs(model, key)]));
-const definitions = 'CustomResourceDefinition.apiextensions.k8s.io';
+const served: ReadonlyMap<string, ServedResource> = new Map([
+  ...kinds.map((key): [string, ServedResource] => [key, servedAs(model, key)]),
+  [keyOfKind(definitionsServed), definitionsServed],
+]);
 
 let benches = 0;
 
@@ -81,6 +83,7 @@ export async function createCopyBench(server: BenchServer): Promise<CopyBench> {
   const addressOf = (manifest: Manifest) => addressIn(manifest);
   const live = async (manifest: Manifest) => {
     const answer = await client.get(addressOf(manifest), never);
+    if (answer.result === 'failed' && answer.fault.code === 'NOT_SERVED') return undefined;
     if (answer.result === 'failed') throw new Error(JSON.stringify(answer.fault));
     return answer.result === 'answered' ? answer.object : undefined;
   };
@@ -118,17 +121,12 @@ export async function createCopyBench(server: BenchServer): Promise<CopyBench> {
 
 function addressIn({ apiVersion, kind, metadata: { namespace, name } }: Manifest): ObjectAddress {
   const key = keyOfKind(kindOfKey({ apiVersion, kind }));
-  const resource = key === definitions ? definitionKind : (served.get(key) ?? widgetKind);
+  const resource = served.get(key) ?? widgetKind;
   return { resource, name, ...(namespace === undefined ? {} : { namespace }) };
 }
 
-const definitionKind: ServedResource = servedKind('apiextensions.k8s.io', 'CustomResourceDefinition', 'customresourcedefinitions', false);
-export const widgetKind: ServedResource = servedKind('example.com', 'Widget', 'widgets', true);
-
-function servedKind(group: string, kind: string, resource: string, namespaced: boolean): ServedResource {
-  const singular = kind.toLowerCase();
-  return { group, kind, resource, singular, namespaced, version: 'v1', versions: ['v1'], verbs: [], shortNames: [], categories: [] };
-}
+/** A kind that no server serves before it is defined. */
+export const widgetKind = resourceOf('Widget', 'widgets', { group: 'example.com' });
 
 /** What a mirror holds of it. */
 export function mirrored(object: KubernetesObject): Pick<RenderedObject, 'live' | 'liveUid' | 'liveHash'> {

@@ -1,0 +1,271 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/core/json.ts';
+import { applyCopies } from '../../../src/propagate/copies/apply-copies.ts';
+import { createObjectClient } from '../../../src/propagate/create-object-client.ts';
+import type { CopyReason } from '../../../src/propagate/propagation.ts';
+import type { Manifest } from '../../../src/propagate/spec.ts';
+import type { WriteRefusal } from '../../../src/sim/misbehaviours.ts';
+import type { SimCluster } from '../../../src/sim/sim-cluster.ts';
+import { startSimCluster } from '../../../src/sim/start-sim-cluster.ts';
+import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
+import { never } from '../../support/transport.ts';
+import { type CopyBench, createCopyBench, widgetKind } from './copy-bench.ts';
+
+const settings = (namespace: string, name = 'settings', data: JsonObject = { a: '1' }): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace },
+  data,
+});
+const workload = (namespace: string, app: string, more: JsonObject = {}): Manifest => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web', namespace },
+  spec: {
+    selector: { matchLabels: { app } },
+    template: { metadata: { labels: { app } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } },
+    ...more,
+  },
+});
+const widget = (namespace: string): Manifest => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  metadata: { name: 'gear', namespace },
+  spec: { teeth: 3 },
+});
+const definition: Manifest = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'widgets', singular: 'widget', kind: 'Widget' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { teeth: { type: 'integer' } } } } },
+        },
+      },
+    ],
+  },
+};
+
+const applyAll = async (bench: CopyBench, manifests: readonly Manifest[], more: Parameters<CopyBench['work']>[0] = {}) =>
+  applyCopies(bench.work(more), await Promise.all(manifests.map((manifest) => bench.rendered(manifest))), never);
+
+for (const { title, available, start } of contractServers) {
+  describe.skipIf(!available)(`what ${title} refuses`, () => {
+    let server: ContractServer;
+    beforeAll(async () => {
+      server = await start();
+    }, 60_000);
+    afterAll(() => server[Symbol.asyncDispose]());
+
+    test.each<readonly [string, CopyReason, string, (bench: CopyBench) => Promise<Manifest>]>([
+      ['a namespace that is not there', 'NamespaceMissing', 'namespaces "nowhere" not found', async () => settings('nowhere')],
+      [
+        'a namespace that is going',
+        'Terminating',
+        'metadata.namespace: NamespaceTerminating',
+        async (bench) => {
+          const name = `${bench.namespace}-going`;
+          const place: Manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, finalizers: ['example.com/slow'] } };
+          await bench.others(place);
+          await bench.others(place, { verb: 'delete' });
+          return settings(name);
+        },
+      ],
+      [
+        'an immutable field',
+        'Immutable',
+        'spec.selector: FieldValueInvalid',
+        async (bench) => {
+          await applyAll(bench, [workload(bench.namespace, 'web')]);
+          return workload(bench.namespace, 'other');
+        },
+      ],
+      [
+        'a field that is not in the schema',
+        'Invalid',
+        '.spec.replicaz: field not declared in schema',
+        async (bench) => workload(bench.namespace, 'web', { replicaz: 3 }),
+      ],
+      ['what is too large', 'Invalid', 'at most 1.5 MiB', async (bench) => settings(bench.namespace, 'big', { a: 'x'.repeat(1_600_000) })],
+    ])('%s is told as %s, and stops no other (D5, D15)', async (_title, reason, words, makeManifest) => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifest = await makeManifest(bench);
+      const other = settings(bench.namespace, 'other');
+      const { result, copies } = await applyAll(bench, [manifest, other]);
+      expect(result).toBe('done');
+      expect(copies).toMatchObject([{ action: 'Failed', reason }, { action: 'Created' }]);
+      expect(copies[0]?.message).toContain(words);
+      const entry = bench.shares.kept?.entries.find(({ key }) => key.name === manifest.metadata.name && key.kind === manifest.kind);
+      expect(entry?.fault).toMatchObject({ count: 1, message: copies[0]?.message, since: new Date(bench.clock.now()).toISOString() });
+      await bench.clock.advance(1_000);
+      await applyAll(bench, [manifest]);
+      const again = bench.shares.kept?.entries.find(({ key }) => key.name === manifest.metadata.name && key.kind === manifest.kind);
+      expect(again?.fault).toMatchObject({ count: 2, since: entry?.fault?.since });
+    });
+
+    test('a value that is refused is in no message', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const secret = 'hunter2';
+      await applyAll(bench, [workload(bench.namespace, 'web')]);
+      const { copies } = await applyAll(bench, [workload(bench.namespace, secret), workload(bench.namespace, 'web', { replicas: secret })]);
+      expect(copies.map(({ action }) => action)).toEqual(['Failed', 'Failed']);
+      expect(JSON.stringify([bench.shares.kept, copies.map(({ message }) => message)])).not.toContain(secret);
+    });
+
+    test('a kind that is not served waits for its definition, and is written once that is there (D15)', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const gear = widget(bench.namespace);
+      const before = await applyCopies(
+        bench.work(),
+        [{ ...(await bench.rendered(settings(bench.namespace))), key: keyOf(gear), desired: gear }],
+        never,
+      );
+      expect(before.copies).toMatchObject([{ action: 'Failed', reason: 'ApiMissing' }]);
+      const made = await applyAll(bench, [gear, definition], { conflict: 'Adopt' });
+      expect(made.copies.map(({ action }) => action)[1]).not.toBe('Failed');
+      // Between the definition and its being served passes a moment.
+      let copies = made.copies;
+      for (let turn = 0; turn < 200 && copies[0]?.action !== 'Created' && copies[0]?.action !== 'Unchanged'; turn += 1) {
+        expect(copies[0]).toMatchObject({ action: 'Failed', reason: 'ApiMissing' });
+        await new Promise((resolve) => setImmediate(resolve));
+        ({ copies } = await applyAll(bench, [gear, definition], { conflict: 'Adopt' }));
+      }
+      expect((await bench.live(gear))?.spec).toEqual({ teeth: 3 });
+      const served = await applyAll(bench, [gear], { served: () => widgetKind });
+      expect(served.copies).toMatchObject([{ action: 'Unchanged' }]);
+      await bench.others(definition, { verb: 'delete' });
+    });
+
+    test('a namespace is made before what is in it, whatever their order', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const place: Manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: `${bench.namespace}-new` } };
+      const { copies } = await applyAll(bench, [settings(place.metadata.name), place]);
+      expect(copies.map(({ action }) => action)).toEqual(['Created', 'Created']);
+    });
+
+    test('what the actor may not do is denied, and nobody else does it (D17)', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const client = createObjectClient(bench.api, { user: 'alice', groups: ['dev'], extra: {} });
+      const nobody = await server.outsider(`denied-${bench.namespace}`);
+      expect(nobody.url).toBe(server.endpoint.url);
+      const manifest = settings(title.includes('real') ? bench.namespace : `denied-${bench.namespace}`);
+      const { copies } = await applyAll(
+        { ...bench, rendered: async (one) => bench.rendered(settings(bench.namespace), { key: keyOf(one), desired: one }) },
+        [manifest],
+        { client },
+      );
+      expect(copies).toMatchObject([{ action: 'Failed', reason: 'Denied', fault: { code: 'FORBIDDEN', retry: 'NEVER' } }]);
+      expect(await bench.live(settings(bench.namespace))).toBeUndefined();
+    });
+
+    test('a Secret carries the data of its source, and nothing keeps or tells them', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const { namespace } = bench;
+      const secret = (name: string): Manifest => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace } });
+      const password = Buffer.from('hunter2').toString('base64');
+      await bench.others({ ...secret('source'), type: 'example.com/token', data: { password } });
+      const secretOf = { cluster: 'hub', namespace, name: 'source' };
+      const rendered = await bench.rendered(secret('copy'), { secretOf });
+      const { copies } = await applyCopies(bench.work(), [rendered], never);
+      expect(copies).toMatchObject([{ action: 'Created' }]);
+      const copy = await bench.live(secret('copy'));
+      expect(copy).toMatchObject({ type: 'example.com/token', data: { password } });
+      expect(JSON.stringify([bench.shares.saves, copies, bench.told])).not.toContain(password);
+      expect(bench.shares.kept?.entries).toMatchObject([{ observedHash: copy?.metadata.resourceVersion }]);
+
+      await bench.others(secret('source'), { verb: 'delete' });
+      const changed = { ...(await bench.rendered(secret('copy'), { secretOf })), desiredHash: 'other' };
+      const failed = await applyCopies(bench.work(), [changed], never);
+      expect(failed.copies).toMatchObject([
+        { action: 'Failed', reason: 'Invalid', message: 'the Secret it is read from is not there, in hub' },
+      ]);
+      const gone = await applyCopies(bench.work({ sourceOf: () => undefined }), [changed], never);
+      expect(gone.copies).toMatchObject([{ action: 'Failed', fault: { code: 'GONE' } }]);
+    });
+
+    test('replacing puts the whole, keeps what the member owns, and writes nothing where nothing changes', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const spec = { ...bench.work().spec, write: 'Replace' } as const;
+      const replace = async (manifest: Manifest, generation: number) =>
+        applyCopies(bench.work({ spec, generation }), [await bench.rendered(manifest)], never);
+      const labelled = (labels: JsonObject, data: JsonObject): Manifest => {
+        const manifest = settings(bench.namespace, 'settings', data);
+        return { ...manifest, metadata: { ...manifest.metadata, labels } };
+      };
+      expect((await replace(labelled({ ours: '1', dropped: '1' }, { a: '1' }), 1)).copies).toMatchObject([{ action: 'Created' }]);
+      await bench.others(labelled({ theirs: '1' }, { stray: '1' }), { verb: 'merge' });
+      expect((await replace(labelled({ ours: '2' }, { a: '2' }), 2)).copies).toMatchObject([{ action: 'Configured', state: 'Owned' }]);
+      const object = await bench.live(settings(bench.namespace));
+      expect(object?.data).toEqual({ a: '2' });
+      expect(object?.metadata.labels).toMatchObject({ ours: '2', theirs: '1' });
+      expect(object?.metadata.labels).not.toHaveProperty('dropped');
+
+      const rendered = { ...(await bench.rendered(labelled({ ours: '2' }, { a: '2' }))), desiredHash: 'spelt otherwise' };
+      expect((await applyCopies(bench.work({ spec, generation: 2 }), [rendered], never)).copies).toMatchObject([{ action: 'Unchanged' }]);
+      expect((await bench.live(settings(bench.namespace)))?.metadata.resourceVersion).toBe(object?.metadata.resourceVersion);
+    });
+  });
+}
+
+const keyOf = ({ apiVersion, kind, metadata: { name, namespace } }: Manifest) => ({
+  apiVersion,
+  kind,
+  name,
+  ...(namespace === undefined ? {} : { namespace }),
+});
+
+describe('what admission and the way there refuse', () => {
+  let sim: SimCluster;
+  beforeAll(async () => {
+    sim = await startSimCluster({ name: 'south' });
+  });
+  afterAll(() => sim.stop());
+
+  test.each<readonly [WriteRefusal, CopyReason]>([
+    [{ type: 'quota' }, 'Quota'],
+    [{ type: 'webhookTimeout' }, 'Denied'],
+    [{ type: 'denied' }, 'Denied'],
+    [{ type: 'invalid', field: 'data' }, 'Invalid'],
+  ])('%o is %s, and stops no other (D5)', async (refusal, reason) => {
+    using bench = await createCopyBench(sim);
+    using _refused = sim.refuseWrites(refusal, { kind: 'ConfigMap', namespace: bench.namespace });
+    const account: Manifest = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'web', namespace: bench.namespace } };
+    const { copies } = await applyAll(bench, [settings(bench.namespace), account, workload(bench.namespace, 'web')]);
+    expect(copies).toMatchObject([{ action: 'Failed', reason }, { action: 'Created' }, { action: 'Created' }]);
+  });
+
+  test('an answer that is lost is no second creation: the intent tells that it was ours', async () => {
+    using bench = await createCopyBench(sim);
+    const manifest = settings(bench.namespace);
+    {
+      using _lost = sim.onWrite(() => 'lost');
+      const { copies } = await applyAll(bench, [manifest]);
+      expect(copies).toMatchObject([{ action: 'Failed', state: 'Intended', reason: 'Unreachable' }]);
+    }
+    const written = await bench.live(manifest);
+    const { copies } = await applyAll(bench, [manifest]);
+    expect(copies).toMatchObject([{ state: 'Owned', uid: written?.metadata.uid }]);
+    expect(
+      sim.writes().filter(({ name, namespace, result }) => namespace === bench.namespace && name === 'settings' && result === 'created'),
+    ).toHaveLength(1);
+  });
+
+  test('a cluster that is away is asked no more than it takes to know, and loses nothing', async () => {
+    using bench = await createCopyBench(sim);
+    const manifests = ['a', 'b', 'c'].map((name) => settings(bench.namespace, name));
+    const rendered = await Promise.all([...manifests, workload(bench.namespace, 'web')].map((manifest) => bench.rendered(manifest)));
+    using _down = sim.refuse();
+    sim.disconnect();
+    const { result, copies } = await applyCopies(bench.work(), rendered, never);
+    expect([result, copies.map(({ action, reason }) => `${action} ${reason}`)]).toEqual(['done', rendered.map(() => 'Failed Unreachable')]);
+    expect(bench.shares.kept?.entries.every(({ state, intent }) => state === 'Intended' && intent !== undefined)).toBe(true);
+  });
+});
