@@ -9,12 +9,10 @@ import { matchesSet } from '../placing/cluster-set.ts';
 import type { ObjectKey, Placement } from '../spec.ts';
 import { autoscaledIn, capacitiesIn, kindsAsked, type WorkloadQuestion } from './member-workloads.ts';
 import type { ExistingPropagation, PlannerPorts, PlanRequest } from './planner.ts';
+import { maxWaitMs } from './read-dependencies.ts';
 import { readTemplates } from './read-templates.ts';
 import type { PreviousDecision, Snapshot, SnapshotCluster, TemplateObject } from './snapshot.ts';
 import { madeKindOf, makesOf, type TemplateMakes } from './template-makes.ts';
-
-/** How long mirrors that were never read before are waited for. */
-const maxWaitMs = 10_000;
 
 /**
  * Everything that a plan of this request is made from, as of now.

@@ -1,16 +1,11 @@
 import type { Fault } from '../../core/faults.ts';
-import { isJsonObject, type JsonObject } from '../../core/json.ts';
-import type { ServedResource } from '../../core/kinds.ts';
-import type { ClusterName } from '../../core/names.ts';
-import type { KubernetesObject } from '../../core/objects.ts';
 import type { Note } from '../notes.ts';
-import { keyOfManifest, kindOfKey, textOfKey } from '../object-key.ts';
-import { marks } from '../propagation.ts';
-import { dependenciesOf } from '../rendering/dependencies.ts';
-import { withoutMembers } from '../rendering/json-edits.ts';
+import { keyOfManifest, textOfKey } from '../object-key.ts';
 import { prune } from '../rendering/prune.ts';
-import type { Manifest, ObjectKey, TemplateSource } from '../spec.ts';
+import type { Manifest, TemplateSource } from '../spec.ts';
 import type { PlannerPorts, PlanRequest } from './planner.ts';
+import { readDependencies } from './read-dependencies.ts';
+import { type FoundTemplate, invalid, type MissingTemplate, missing, readLive, templateOf } from './read-live.ts';
 import type { TemplateObject } from './snapshot.ts';
 import { madeKindOf, makesOf, type TemplateMakes } from './template-makes.ts';
 
@@ -34,39 +29,32 @@ export async function readTemplates(ports: PlannerPorts, request: PlanRequest): 
   const { spec, signal } = request;
   const read = await Promise.all(spec.template.map((source, index) => readSource(ports, { source, index, request })));
   signal.throwIfAborted();
-  const found = read.flatMap((result) => (result.type === 'found' ? [result] : []));
+  const found = read.filter((result) => result.type === 'found');
   const makes = makesOf(found.map(({ object }) => object.manifest));
   const own = found.map(({ object, from }) => ({
     from,
     object: { ...object, manifest: inPlace(ports, request, { manifest: object.manifest, makes }) },
   }));
-  const problems = [
-    ...read.flatMap((result) => (result.type === 'missing' ? [result] : [])),
-    ...duplicatesIn(own.map(({ object }) => object)),
-  ];
-  const needed = spec.dependencies && problems.length === 0 ? await readDependencies(ports, request, own) : nothing;
+  const absent = [...read.filter((result) => result.type === 'missing'), ...duplicatesIn(own.map(({ object }) => object))];
+  const needed = spec.dependencies && absent.length === 0 ? await readDependencies(ports, request, own) : [];
   signal.throwIfAborted();
-  const objects = [...own.map(({ object }) => object), ...needed.objects];
-  const tooMany: readonly Note[] =
-    objects.length > maxObjects
-      ? [invalid('template', `expected at most ${maxObjects} objects with what they depend on, got ${objects.length}`)]
-      : [];
+  const objects = [...own, ...needed.filter((result) => result.type === 'found')].map(({ object }) => object);
+  const problems = [...absent, ...needed.filter((result) => result.type === 'missing')];
   return {
     objects,
-    notes: [...problems.map(({ note }) => note), ...needed.notes, ...tooMany],
-    faults: [...problems.flatMap(({ fault }) => (fault === undefined ? [] : [fault])), ...needed.faults],
+    notes: [...problems.map(({ note }) => note), ...tooMany(objects.length)],
+    faults: problems.flatMap(({ fault }) => (fault === undefined ? [] : [fault])),
   };
 }
 
-const nothing: ReadTemplates = { objects: [], notes: [], faults: [] };
-
-type Found = { readonly type: 'found'; readonly object: TemplateObject; readonly from: ClusterName | undefined };
-type Missing = { readonly type: 'missing'; readonly note: Note; readonly fault?: Fault };
+function tooMany(count: number): readonly Note[] {
+  return count <= maxObjects ? [] : [invalid('template', `expected at most ${maxObjects} objects with what they depend on, got ${count}`)];
+}
 
 async function readSource(
   ports: PlannerPorts,
   { source, index, request }: { readonly source: TemplateSource; readonly index: number; readonly request: PlanRequest },
-): Promise<Found | Missing> {
+): Promise<FoundTemplate | MissingTemplate> {
   const path = `template[${index}]`;
   switch (source.type) {
     case 'manifest':
@@ -94,83 +82,6 @@ async function readSource(
   }
 }
 
-type LiveRead =
-  | { readonly result: 'read'; readonly object: KubernetesObject; readonly key: ObjectKey; readonly resource: ServedResource }
-  | { readonly result: 'absent'; readonly message: string }
-  | { readonly result: 'failed'; readonly message: string; readonly fault: Fault };
-
-async function readLive(
-  { members, clientOf }: PlannerPorts,
-  { spec, signal, namespace }: PlanRequest,
-  { cluster, key }: { readonly cluster: ClusterName; readonly key: ObjectKey },
-): Promise<LiveRead> {
-  const resource = members.objects.served(cluster, key);
-  const client = clientOf(cluster, spec);
-  const what = `${key.kind} ${key.name} in cluster ${cluster}`;
-  if (resource === 'absent') return { result: 'absent', message: `cluster ${cluster} does not serve ${key.kind} in ${key.apiVersion}` };
-  if (resource === undefined || client === undefined) {
-    const [fault] = members.get(cluster)?.faults ?? [];
-    const silent: Fault = {
-      code: 'UNREACHABLE',
-      cluster,
-      kind: kindOfKey(key),
-      message: 'the cluster has not answered yet',
-      retry: 'LATER',
-    };
-    return { result: 'failed', message: `${what} could not be read`, fault: fault ?? silent };
-  }
-  const place = resource.namespaced ? (key.namespace ?? namespace) : undefined;
-  const answer = await client.get({ resource, namespace: place, name: key.name }, signal);
-  switch (answer.result) {
-    case 'answered':
-      return { result: 'read', object: answer.object, key: { ...key, ...(place === undefined ? {} : { namespace: place }) }, resource };
-    case 'absent':
-      return { result: 'absent', message: `there is no ${what}` };
-    case 'failed':
-      return { result: 'failed', message: `${what} could not be read`, fault: answer.fault };
-    default:
-      return answer satisfies never;
-  }
-}
-
-function templateOf(
-  { object, key, resource }: Extract<LiveRead, { readonly result: 'read' }>,
-  cluster: ClusterName,
-): Pick<TemplateObject, 'manifest' | 'secretOf' | 'sourceVersion'> {
-  const { apiVersion: _version, kind: _kind, metadata, ...rest } = object;
-  const { namespace: _namespace, ...named } = withoutTraces(metadata);
-  const at = { ...named, name: key.name, ...(resource.namespaced && key.namespace !== undefined ? { namespace: key.namespace } : {}) };
-  const isSecret = resource.group === '' && resource.kind === 'Secret';
-  const manifest: Manifest = {
-    apiVersion: key.apiVersion,
-    kind: key.kind,
-    metadata: at,
-    ...(isSecret ? withoutMembers(rest, ['data', 'stringData']) : rest),
-  };
-  if (!isSecret) return { manifest: prune(manifest) };
-  const secretOf = { cluster, namespace: key.namespace ?? '', name: key.name };
-  return {
-    manifest: prune(manifest),
-    secretOf,
-    ...(metadata.resourceVersion === undefined ? {} : { sourceVersion: metadata.resourceVersion }),
-  };
-}
-
-const ourLabels: readonly string[] = [marks.propagation];
-const tracks: readonly string[] = ['kubectl.kubernetes.io/last-applied-configuration', marks.source, marks.generation, marks.intent];
-
-/** Metadata without what kubectl and we keep there about who wrote the object: it is not of the object's meaning. */
-function withoutTraces(metadata: JsonObject): JsonObject {
-  const { labels, annotations, ...rest } = metadata;
-  return { ...rest, ...filled('labels', labels, ourLabels), ...filled('annotations', annotations, tracks) };
-}
-
-function filled(name: string, map: JsonObject[string], without: readonly string[]): JsonObject {
-  if (!isJsonObject(map)) return {};
-  const left = withoutMembers(map, without);
-  return Object.keys(left).length === 0 ? {} : { [name]: left };
-}
-
 /** A kind that stands in namespaces and names none goes to the Propagation's own, as kubectl takes the current one. Others stand in none. */
 function inPlace(
   { members }: PlannerPorts,
@@ -193,67 +104,12 @@ function isNamespaced(members: PlannerPorts['members'], manifest: Manifest): boo
   return undefined;
 }
 
-function duplicatesIn(objects: readonly TemplateObject[]): readonly Missing[] {
+function duplicatesIn(objects: readonly TemplateObject[]): readonly MissingTemplate[] {
   const first = new Map<string, string>();
-  return objects.flatMap(({ manifest, path }): readonly Missing[] => {
+  return objects.flatMap(({ manifest, path }): readonly MissingTemplate[] => {
     const key = textOfKey(keyOfManifest(manifest));
     const other = first.get(key);
     first.set(key, other ?? path);
     return other === undefined ? [] : [{ type: 'missing', note: invalid(path, `expected each object once, got that of ${other} again`) }];
   });
-}
-
-interface Need {
-  readonly key: ObjectKey;
-  readonly from: ClusterName | undefined;
-  readonly usedBy: readonly number[];
-}
-
-async function readDependencies(ports: PlannerPorts, request: PlanRequest, own: readonly Omit<Found, 'type'>[]): Promise<ReadTemplates> {
-  const needs = needsOf(own);
-  const read = await Promise.all(
-    needs.map(async (need): Promise<Found | Missing> => {
-      if (need.from === undefined)
-        return {
-          type: 'missing',
-          note: invalid('dependencies', `${need.key.kind} ${need.key.name} is to be found on a hub, and there is none`),
-        };
-      const answer = await readLive(ports, request, { cluster: need.from, key: need.key });
-      if (answer.result === 'absent') {
-        const note: Note = { severity: 'WARNING', code: 'DEPENDENCY_MISSING', message: answer.message, path: 'dependencies' };
-        return { type: 'missing', note };
-      }
-      if (answer.result === 'failed') return missing('dependencies', answer);
-      return { type: 'found', object: { ...templateOf(answer, need.from), path: 'dependencies', usedBy: need.usedBy }, from: need.from };
-    }),
-  );
-  const gone = read.flatMap((result) => (result.type === 'missing' ? [result] : []));
-  return {
-    objects: read.flatMap((result) => (result.type === 'found' ? [result.object] : [])),
-    notes: gone.map(({ note }) => note),
-    faults: gone.flatMap(({ fault }) => (fault === undefined ? [] : [fault])),
-  };
-}
-
-/** By key; what several objects use once. */
-function needsOf(own: readonly Omit<Found, 'type'>[]): readonly Need[] {
-  const have = new Set(own.map(({ object }) => textOfKey(keyOfManifest(object.manifest))));
-  const needs = new Map<string, Need>();
-  own.forEach(({ object, from }, index) => {
-    for (const key of dependenciesOf(object.manifest)) {
-      const text = textOfKey(key);
-      if (have.has(text)) continue;
-      const known = needs.get(text);
-      needs.set(text, known === undefined ? { key, from, usedBy: [index] } : { ...known, usedBy: [...known.usedBy, index] });
-    }
-  });
-  return [...needs].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, need]) => need);
-}
-
-function missing(path: string, answer: Exclude<LiveRead, { readonly result: 'read' }>): Missing {
-  return { type: 'missing', note: invalid(path, answer.message), ...(answer.result === 'failed' ? { fault: answer.fault } : {}) };
-}
-
-function invalid(path: string, message: string): Note {
-  return { severity: 'ERROR', code: 'INVALID', message, path };
 }

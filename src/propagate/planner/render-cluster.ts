@@ -1,7 +1,7 @@
 import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
-import { observedHashOf, type Sight } from '../copies/observed.ts';
+import type { Sight } from '../copies/observed.ts';
 import type { InventoryEntry } from '../inventory.ts';
 import { textOfKey } from '../object-key.ts';
 import type { LeavingCluster, RenderedCluster, RenderedObject } from '../plan.ts';
@@ -13,6 +13,7 @@ import { liveHashOf } from './live-hash.ts';
 import type { PlacedCluster } from './place.ts';
 import type { ClusterCopies, RenderedCopy } from './render-copies.ts';
 import type { Snapshot, SnapshotCluster } from './snapshot.ts';
+import { standingHashOf } from './standing-hash.ts';
 import { madeKindOf, type TemplateMakes } from './template-makes.ts';
 
 /** What all clusters of a plan have in common. */
@@ -130,7 +131,7 @@ function isSame(
   if (live.result !== 'held' || known.appliedHash !== copy.hash) return false;
   if (known.state !== 'Owned' && known.state !== 'Shared') return false;
   if (cluster.otherVersions.has(copy.text)) return true;
-  return known.observedHash === observedHashOf({ key: copy.key, desired: copy.manifest }, live.object, ground);
+  return known.observedHash === standingHashOf(copy, live.object, ground);
 }
 
 function isSuspended({ spec: { suspend } }: Snapshot, cluster: ClusterName): boolean {

@@ -1,0 +1,86 @@
+import type { ClusterName } from '../../core/names.ts';
+import type { Note } from '../notes.ts';
+import { keyOfManifest, kindOfKey, textOfKey } from '../object-key.ts';
+import { dependenciesOf, labelledDependenciesOf } from '../rendering/dependencies.ts';
+import type { Manifest, ObjectKey } from '../spec.ts';
+import type { PlannerPorts, PlanRequest } from './planner.ts';
+import { type FoundTemplate, invalid, type MissingTemplate, missing, readLive, templateOf } from './read-live.ts';
+
+/** How long mirrors that were never read before are waited for. */
+export const maxWaitMs = 10_000;
+
+interface Need {
+  readonly key: ObjectKey;
+  readonly from: ClusterName | undefined;
+  readonly usedBy: readonly number[];
+}
+
+/**
+ * What the objects of a template depend on, by key, as far as the template does not have it itself: read live as the actor, from the cluster that each is from.
+ * What several use is there once.
+ */
+export async function readDependencies(
+  ports: PlannerPorts,
+  request: PlanRequest,
+  own: readonly Omit<FoundTemplate, 'type'>[],
+): Promise<readonly (FoundTemplate | MissingTemplate)[]> {
+  const labelled = await Promise.all(own.map(({ object, from }) => labelledNeeds(ports, request, { manifest: object.manifest, from })));
+  request.signal.throwIfAborted();
+  return Promise.all(needsOf(own, labelled).map((need) => readNeed(ports, request, need)));
+}
+
+async function readNeed(ports: PlannerPorts, request: PlanRequest, { key, from, usedBy }: Need): Promise<FoundTemplate | MissingTemplate> {
+  if (from === undefined) {
+    return { type: 'missing', note: invalid('dependencies', `${key.kind} ${key.name} is to be found on a hub, and there is none`) };
+  }
+  const answer = await readLive(ports, request, { cluster: from, key });
+  switch (answer.result) {
+    case 'read':
+      return { type: 'found', object: { ...templateOf(answer, from), path: 'dependencies', usedBy }, from };
+    case 'absent': {
+      const note: Note = { severity: 'WARNING', code: 'DEPENDENCY_MISSING', message: answer.message, path: 'dependencies' };
+      return { type: 'missing', note };
+    }
+    case 'failed':
+      return missing('dependencies', answer);
+    default:
+      return answer satisfies never;
+  }
+}
+
+/** The names of what is needed under whatever name come from the mirror; each is then read as the actor, as all else is. */
+async function labelledNeeds(
+  { members }: PlannerPorts,
+  { signal }: PlanRequest,
+  { manifest, from }: { readonly manifest: Manifest; readonly from: ClusterName | undefined },
+): Promise<readonly ObjectKey[]> {
+  const wanted = labelledDependenciesOf(manifest);
+  if (from === undefined || wanted.length === 0) return [];
+  await members.objects.whenRead(
+    wanted.map((need) => ({ cluster: from, kind: kindOfKey(need) })),
+    maxWaitMs,
+    signal,
+  );
+  return wanted.flatMap(({ apiVersion, kind, namespace, labels }) => {
+    const found = (members.objects.all(from, kindOfKey({ apiVersion, kind })) ?? []).filter(
+      ({ metadata }) => metadata.namespace === namespace,
+    );
+    const matching = found.filter(({ metadata }) => Object.entries(labels).every(([key, value]) => metadata.labels?.[key] === value));
+    return matching.map(({ metadata: { name } }) => ({ apiVersion, kind, ...(namespace === undefined ? {} : { namespace }), name }));
+  });
+}
+
+/** By key; what several objects use once. */
+function needsOf(own: readonly Omit<FoundTemplate, 'type'>[], labelled: readonly (readonly ObjectKey[])[]): readonly Need[] {
+  const have = new Set(own.map(({ object }) => textOfKey(keyOfManifest(object.manifest))));
+  const needs = new Map<string, Need>();
+  own.forEach(({ object, from }, index) => {
+    for (const key of [...dependenciesOf(object.manifest), ...(labelled[index] ?? [])]) {
+      const text = textOfKey(key);
+      if (have.has(text)) continue;
+      const known = needs.get(text);
+      needs.set(text, known === undefined ? { key, from, usedBy: [index] } : { ...known, usedBy: [...known.usedBy, index] });
+    }
+  });
+  return [...needs].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, need]) => need);
+}
