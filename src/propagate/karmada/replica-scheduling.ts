@@ -18,9 +18,9 @@ export interface TargetCluster {
   readonly replicas?: number;
 }
 
-/** No strategy, or one without a type, is Duplicated. */
+/** No strategy is Duplicated; one without a type is none that is known. */
 export function isDuplicated(scheduling: ReplicaScheduling | null | undefined): boolean {
-  return (scheduling?.replicaSchedulingType ?? '') === '' || scheduling?.replicaSchedulingType === 'Duplicated';
+  return scheduling === null || scheduling === undefined || scheduling.replicaSchedulingType === 'Duplicated';
 }
 
 /** Weighted by fixed weights, or by none given. */
@@ -34,20 +34,20 @@ export function isStaticWeighted({ replicaSchedulingType, replicaDivisionPrefere
  * is none.
  */
 export function replicasSpecOf(scheduling: ReplicaScheduling | null | undefined): ReplicasSpec | undefined {
-  if (scheduling === null || scheduling === undefined || isDuplicated(scheduling)) return divided('Duplicated', 'Weighted');
+  if (scheduling === null || scheduling === undefined || isDuplicated(scheduling)) return replicasSpec('Duplicated', 'Weighted');
   if (scheduling.replicaSchedulingType !== 'Divided') return undefined;
   switch (scheduling.replicaDivisionPreference) {
     case 'Aggregated':
-      return divided('Divided', 'Aggregated');
+      return replicasSpec('Divided', 'Aggregated');
     case 'Weighted':
-      if (!isStaticWeighted(scheduling)) return divided('Divided', 'Available');
-      return { ...divided('Divided', 'Weighted'), rebalance: true, rules: rulesOf(scheduling) };
+      if (!isStaticWeighted(scheduling)) return replicasSpec('Divided', 'Available');
+      return { ...replicasSpec('Divided', 'Weighted'), rebalance: true, rules: rulesOf(scheduling) };
     default:
       return undefined;
   }
 }
 
-function divided(mode: ReplicasSpec['mode'], strategy: ReplicasSpec['strategy']): ReplicasSpec {
+function replicasSpec(mode: ReplicasSpec['mode'], strategy: ReplicasSpec['strategy']): ReplicasSpec {
   return { mode, strategy, rules: [], rebalance: false };
 }
 

@@ -6,7 +6,7 @@ import { areReplicasChanged, isRescheduled } from '../placing/reschedule.ts';
 import { countFieldOf, withCount } from '../placing/workload-count.ts';
 import { tieBreakOf } from './apportionment.ts';
 import type { KarmadaPlacement } from './karmada-placement.ts';
-import { isDuplicated, type ReplicaScheduling, type TargetCluster } from './replica-scheduling.ts';
+import type { ReplicaScheduling, TargetCluster } from './replica-scheduling.ts';
 
 type Targets = readonly TargetCluster[];
 
@@ -100,8 +100,7 @@ export function needReviseJobCompletions({
 }): {
   readonly needed: boolean;
 } {
-  const scheduling = placement?.replicaScheduling;
-  return { needed: replicas > 0 && !isDuplicated(scheduling) && scheduling?.replicaSchedulingType === 'Divided' };
+  return { needed: replicas > 0 && placement?.replicaScheduling?.replicaSchedulingType === 'Divided' };
 }
 
 /**

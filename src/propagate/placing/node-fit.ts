@@ -52,14 +52,14 @@ function requirementIn(expression: Json): LabelRequirement | undefined {
     case 'DoesNotExist':
       return { operator: 'absent', key };
     case 'Gt':
-      return boundIn(values) === undefined ? undefined : { operator: 'above', key, bound: BigInt(values[0] ?? 0) };
+      return compared('above', key, values);
     case 'Lt':
-      return boundIn(values) === undefined ? undefined : { operator: 'below', key, bound: BigInt(values[0] ?? 0) };
+      return compared('below', key, values);
     default:
       return undefined;
   }
 }
 
-function boundIn([value]: readonly string[]): bigint | undefined {
-  return value !== undefined && /^-?\d{1,18}$/.test(value) ? BigInt(value) : undefined;
+function compared(operator: 'above' | 'below', key: string, [value = '']: readonly string[]): LabelRequirement | undefined {
+  return /^-?\d{1,18}$/.test(value) ? { operator, key, bound: BigInt(value) } : undefined;
 }

@@ -45,7 +45,7 @@ export function takeClusters<T extends Eligible>(ordered: readonly T[], { min, m
   if (replicas === undefined) return { result: 'taken', clusters: taken };
   const left = ordered.slice(need);
   for (let index = need - 1; index >= 0 && roomOf(taken) < replicas; index -= 1) exchange(taken, index, left);
-  if (roomOf(taken) >= replicas) return { result: 'taken', clusters: taken };
+  if (need > 0 && roomOf(taken) >= replicas) return { result: 'taken', clusters: taken };
   const problem = `expected room for ${replicas} replicas in ${need} of the clusters, there is room for ${roomOf(taken)}`;
   return { result: 'refused', reason: 'CAPACITY', problem };
 }

@@ -75,7 +75,7 @@ function wholeAt(manifest: Json, path: readonly string[]): number | undefined {
   return found !== undefined && Number.isInteger(found) && found >= 0 ? found : undefined;
 }
 
-/** Undefined takes the member away. */
+/** Undefined takes the member away; what a type of manifests requires is never its count. */
 function withValueAt<T extends JsonObject>(object: T, [key = '', ...rest]: readonly string[], value: Json | undefined): T {
   const { [key]: before, ...others } = object;
   const below = rest.length === 0 ? value : withValueAt(isJsonObject(before) ? before : {}, rest, value);

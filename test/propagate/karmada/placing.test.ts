@@ -1,0 +1,323 @@
+import { describe, expect, test } from 'vitest';
+import { MusterError } from '../../../src/core/errors.ts';
+import { apportionSeats, dispense, tieBreakOf } from '../../../src/propagate/karmada/apportionment.ts';
+import { assignReplicas, type Candidate } from '../../../src/propagate/karmada/assign-replicas.ts';
+import { type ClusterAffinity, matchesCluster } from '../../../src/propagate/karmada/cluster-affinity.ts';
+import { maxAvailableReplicas, replicasFromModels } from '../../../src/propagate/karmada/estimator.ts';
+import type { ReplicaScheduling } from '../../../src/propagate/karmada/replica-scheduling.ts';
+import { filterAPIEnablement, filterClusterAffinity, filterTaintToleration } from '../../../src/propagate/karmada/scheduler-filters.ts';
+import { selectBest } from '../../../src/propagate/karmada/select-clusters.ts';
+import { attachZeroReplicaClusters, divideJobCompletions, reviseReplicas } from '../../../src/propagate/karmada/target-clusters.ts';
+import { divide } from '../../../src/propagate/placing/divide.ts';
+import { division, rule, target } from '../placing/placing-fixtures.ts';
+
+// What differs from our own rules, and stays so: each of these is told in propagation.md as Karmada's.
+
+describe('apportionment', () => {
+  test('breaks ties by name, backwards for every second UID', () => {
+    const seatsOf = (uid: string) => dispense({ newReplicas: 3, weights: { a: 1, b: 1 }, initial: {}, uid }).assignment;
+    expect([seatsOf(''), seatsOf('a'), seatsOf('b')]).toEqual([
+      { a: 2, b: 1 },
+      { a: 2, b: 1 },
+      { a: 1, b: 2 },
+    ]);
+    expect(tieBreakOf('b')(seated('a', 1), seated('b', 2))).toBeLessThan(0);
+  });
+
+  test('of weights without any weight leaves all as it was, of votes without any gives evenly', () => {
+    expect(dispense({ newReplicas: 3, weights: { a: 0 }, initial: { b: 1 } }).assignment).toEqual({ b: 1 });
+    expect(apportionSeats({ newSeats: 3, votes: { a: 0, b: 0 }, initial: {} })).toEqual({ seats: { a: 2, b: 1 } });
+    expect(apportionSeats({ newSeats: 3, votes: { a: 0, b: 1 }, initial: {} })).toEqual({ seats: { a: 0, b: 3 } });
+    expect(apportionSeats({ newSeats: 3 })).toEqual({ seats: null });
+  });
+
+  test('does nothing when there is nothing more to give', () => {
+    expect(dispense({ newReplicas: 0, weights: { a: 1 }, initial: { b: 2 } }).assignment).toEqual({ b: 2 });
+    expect(dispense({ newReplicas: 0, weights: { a: 1 }, initial: {} }).assignment).toEqual({ a: 0 });
+  });
+});
+
+describe('division', () => {
+  const rooms: readonly Candidate[] = [candidate('a', 2), candidate('b', 3)];
+  const weighted = (weights: readonly (readonly [string, number])[]): ReplicaScheduling => ({
+    replicaSchedulingType: 'Divided',
+    replicaDivisionPreference: 'Weighted',
+    weightPreference: { staticWeightList: weights.map(([name, weight]) => ({ targetCluster: { clusterNames: [name] }, weight })) },
+  });
+  const aggregated = { replicaSchedulingType: 'Divided', replicaDivisionPreference: 'Aggregated' };
+
+  test('places nothing where there is too little room; ours places what fits', () => {
+    expect(assignReplicas({ candidates: rooms, replicas: 6, replicaScheduling: aggregated })).toMatchObject({
+      error: true,
+      unschedulable: true,
+    });
+    const ours = divide(
+      division(6, [target('a', { capacity: 2 }), target('b', { capacity: 3 })], { replicas: { strategy: 'Aggregated' } }),
+    );
+    expect(ours.shares.map(({ to }) => to)).toEqual([2, 3]);
+  });
+
+  test('divides by fixed weights from zero, every time; ours moves the difference', () => {
+    const previous = [
+      { name: 'a', replicas: 5 },
+      { name: 'b', replicas: 1 },
+    ];
+    const replicaScheduling = weighted([
+      ['a', 1],
+      ['b', 1],
+    ]);
+    expect(assignReplicas({ candidates: rooms, replicas: 6, previous, replicaScheduling })).toEqual({
+      clusters: [
+        { name: 'a', replicas: 3 },
+        { name: 'b', replicas: 3 },
+      ],
+    });
+    const ours = divide(
+      division(6, [target('a', { previous: 5 }), target('b', { previous: 1 })], { replicas: { rules: [rule(['a', 'b'])] } }),
+    );
+    expect(ours.shares.map(({ to }) => to)).toEqual([5, 1]);
+  });
+
+  test('takes a weight of 0 for no rule, and all of them for equal weights', () => {
+    expect(
+      assignReplicas({
+        candidates: rooms,
+        replicas: 4,
+        replicaScheduling: weighted([
+          ['a', 0],
+          ['b', 2],
+        ]),
+      }),
+    ).toEqual({
+      clusters: [
+        { name: 'a', replicas: 0 },
+        { name: 'b', replicas: 4 },
+      ],
+    });
+    expect(
+      assignReplicas({
+        candidates: rooms,
+        replicas: 4,
+        replicaScheduling: weighted([
+          ['a', 0],
+          ['b', 0],
+        ]),
+      }),
+    ).toEqual({
+      clusters: [
+        { name: 'a', replicas: 2 },
+        { name: 'b', replicas: 2 },
+      ],
+    });
+  });
+
+  test.each([{ replicaSchedulingType: 'Divided' }, { replicaSchedulingType: 'Cloned' }, {}])(
+    'knows no strategy %j',
+    (replicaScheduling) => {
+      expect(assignReplicas({ candidates: rooms, replicas: 4, replicaScheduling })).toMatchObject({ error: true });
+    },
+  );
+
+  test('needs a cluster', () => {
+    expect(assignReplicas({ candidates: [], replicas: 4 })).toMatchObject({ error: true });
+    expect(assignReplicas({ candidates: rooms, replicas: 4 })).toEqual({
+      clusters: [
+        { name: 'a', replicas: 4 },
+        { name: 'b', replicas: 4 },
+      ],
+    });
+  });
+
+  test('overflows only from the affinity in use', () => {
+    const placement = {
+      clusterAffinities: [
+        { affinityName: 'near', clusterNames: ['a'], overflowAffinities: [{ affinityName: 'far', clusterNames: ['b'] }] },
+      ],
+      replicaScheduling: { ...aggregated, weightPreference: null },
+    };
+    const candidates = [candidate('a', 2), { ...candidate('b', 9), overflowOrder: 1 }];
+    const assign = (observedAffinityName: string) => assignReplicas({ candidates, replicas: 5, placement, observedAffinityName });
+    expect(assign('near')).toEqual({
+      clusters: [
+        { name: 'a', replicas: 2 },
+        { name: 'b', replicas: 3 },
+      ],
+    });
+    expect(assign('')).toEqual({
+      clusters: [
+        { name: 'a', replicas: 0 },
+        { name: 'b', replicas: 5 },
+      ],
+    });
+  });
+
+  test('names clusters without replicas where it is asked to', () => {
+    expect(attachZeroReplicaClusters({ clusters: [{ name: 'a' }, { name: 'b' }], targetClusters: [{ name: 'b', replicas: 2 }] })).toEqual({
+      clusters: [
+        { name: 'b', replicas: 2 },
+        { name: 'a', replicas: 0 },
+      ],
+    });
+  });
+
+  test('divides the completions of a Job, if it has some that are a number', () => {
+    const clusters = [
+      { name: 'a', replicas: 3 },
+      { name: 'b', replicas: 1 },
+    ];
+    expect(divideJobCompletions({ job: { spec: { completions: 8 } }, clusters })).toEqual({
+      clusters: [
+        { name: 'a', replicas: 6 },
+        { name: 'b', replicas: 2 },
+      ],
+    });
+    expect(divideJobCompletions({ job: {}, clusters })).toEqual({ clusters: [] });
+    expect(() => divideJobCompletions({ job: { spec: { completions: '8' } }, clusters })).toThrow(MusterError);
+  });
+
+  test('writes a count only where one stands', () => {
+    const deployment = (spec: Record<string, string | number>) => ({ apiVersion: 'apps/v1', kind: 'Deployment', spec });
+    expect(reviseReplicas({ object: deployment({ replicas: 1 }), replicas: 3 })).toEqual({ object: deployment({ replicas: 3 }) });
+    expect(reviseReplicas({ object: deployment({}), replicas: 3 })).toEqual({ object: deployment({}) });
+    expect(() => reviseReplicas({ object: deployment({ replicas: '1' }), replicas: 3 })).toThrow(MusterError);
+    expect(() => reviseReplicas({ object: { apiVersion: 'v1', kind: 'Pod', spec: {} }, replicas: 3 })).toThrow(MusterError);
+  });
+});
+
+describe('affinities', () => {
+  const cluster = { name: 'a', region: 'eu', labels: { tier: 'gold' } };
+  const fields = (...matchExpressions: readonly { key?: string; operator?: string; values?: string[] }[]): ClusterAffinity => ({
+    fieldSelector: { matchExpressions },
+  });
+
+  test.each<[string, ClusterAffinity, boolean]>([
+    ['no names are any', { clusterNames: [] }, true],
+    ['a broken selector is nobody', { labelSelector: { matchLabels: { '-': 'x' } } }, false],
+    ['a broken operator is nobody', { labelSelector: { matchExpressions: [{ key: 'tier', operator: 'Near' }] } }, false],
+    ['an empty selector is anybody', { labelSelector: {} }, true],
+    ['an empty key is nobody', fields({ key: '', operator: 'NotIn', values: ['x'] }), false],
+    ['no operator is nobody', fields({ key: 'region', values: ['eu'] }), false],
+    ['NotIn without values is nobody', fields({ key: 'region', operator: 'NotIn' }), false],
+    ['Exists with values is nobody', fields({ key: 'region', operator: 'Exists', values: ['eu'] }), false],
+    ['a value that cannot be one is nobody', fields({ key: 'region', operator: 'NotIn', values: ['-'] }), false],
+    ['of zones nothing is checked', fields({ key: 'zone', operator: 'NotIn' }), true],
+    ['a field that nobody has fails In', fields({ key: 'rack', operator: 'In', values: ['x'] }), false],
+    [
+      'a field that nobody has passes NotIn',
+      fields({ key: 'rack', operator: 'NotIn', values: ['x'] }, { key: 'region', operator: 'Exists' }),
+      true,
+    ],
+  ])('%s', (_, affinity, matches) => {
+    expect(matchesCluster({ affinity, cluster })).toEqual({ matches });
+  });
+});
+
+describe('filters', () => {
+  test('of kinds and taints let pass what is there already', () => {
+    const binding = { resource: { apiVersion: 'apps/v1', kind: 'Deployment' }, previous: [{ name: 'a' }] };
+    const tainted = { taints: [{ key: 'k', effect: 'NoExecute' }] };
+    const serving = { apiEnablements: [{ groupVersion: 'apps/v1', resources: [{ kind: 'Deployment' }] }] };
+    expect(filterAPIEnablement({ cluster: { name: 'a' }, binding }).result).toBe('Success');
+    expect(filterAPIEnablement({ cluster: { name: 'b' }, binding }).result).toBe('Unschedulable');
+    expect(filterAPIEnablement({ cluster: { name: 'b', ...serving }, binding }).result).toBe('Success');
+    expect(filterTaintToleration({ cluster: { name: 'a', ...tainted }, binding }).result).toBe('Success');
+    expect(filterTaintToleration({ cluster: { name: 'b', ...tainted }, binding }).result).toBe('Unschedulable');
+  });
+
+  test('of affinities let overflow what has replicas', () => {
+    const placement = { clusterAffinities: [{ affinityName: 'near', clusterNames: ['a'], overflowAffinities: [{ clusterNames: ['b'] }] }] };
+    const filter = (replicas: number) =>
+      filterClusterAffinity({ cluster: { name: 'b' }, binding: { placement, replicas }, observedAffinityName: 'near' }).result;
+    expect([filter(1), filter(0)]).toEqual(['Success', 'Unschedulable']);
+  });
+});
+
+describe('spread', () => {
+  const clusters = ['a', 'b', 'c'].map((name, index) => ({ name, region: index === 0 ? 'eu' : 'us', availableReplicas: 5 }));
+  const divided = { replicaSchedulingType: 'Divided', replicaDivisionPreference: 'Aggregated' };
+
+  test.each([
+    ['no maximum of clusters takes none', [{ spreadByField: 'cluster', minGroups: 1 }], undefined, []],
+    ['no maximum of clusters is an error if replicas are divided', [{ spreadByField: 'cluster', minGroups: 1 }], divided, undefined],
+    [
+      'no maximum of regions finds none',
+      [
+        { spreadByField: 'region', minGroups: 1 },
+        { spreadByField: 'cluster', minGroups: 1, maxGroups: 9 },
+      ],
+      undefined,
+      undefined,
+    ],
+    [
+      'no constraint on clusters takes one for each region',
+      [{ spreadByField: 'region', minGroups: 2, maxGroups: 2 }],
+      undefined,
+      ['b', 'a'],
+    ],
+    ['zones do not select', [{ spreadByField: 'zone', minGroups: 1, maxGroups: 1 }], undefined, undefined],
+    [
+      'zones beside clusters change nothing',
+      [
+        { spreadByField: 'zone', minGroups: 1, maxGroups: 1 },
+        { spreadByField: 'cluster', minGroups: 1, maxGroups: 2 },
+      ],
+      undefined,
+      ['a', 'b'],
+    ],
+    [
+      'an empty preference of weights does not ignore the spread',
+      [{ spreadByField: 'cluster', minGroups: 1, maxGroups: 2 }],
+      { replicaSchedulingType: 'Divided', replicaDivisionPreference: 'Weighted', weightPreference: {} },
+      ['a', 'b'],
+    ],
+    [
+      'no preference of weights does',
+      [{ spreadByField: 'cluster', minGroups: 1, maxGroups: 2 }],
+      { replicaSchedulingType: 'Divided', replicaDivisionPreference: 'Weighted' },
+      ['a', 'b', 'c'],
+    ],
+  ])('%s', (_, spreadConstraints, replicaScheduling, expected) => {
+    const placement = { spreadConstraints, ...(replicaScheduling === undefined ? {} : { replicaScheduling }) };
+    const selected = selectBest({ clusters, placement, replicas: 4 });
+    expect('clusters' in selected ? selected.clusters : undefined).toEqual(expected);
+  });
+});
+
+describe('the estimator', () => {
+  const resourceModels = [{ grade: 1, ranges: [{ name: 'cpu', min: '4' }] }];
+  const resourceSummary = { allocatable: { cpu: '12', pods: '100' }, allocatableModelings: [{ grade: 1, count: 3 }] };
+  const replicaRequirements = { resourceRequest: { cpu: '2' } };
+
+  test('counts by models, and places what is on its way first', () => {
+    const estimate = (...replicas: readonly number[]) =>
+      replicasFromModels({
+        cluster: { resourceModels, resourceSummary },
+        replicaRequirements,
+        assumedWorkloads: [
+          { components: replicas.map((count) => ({ replicas: count, replicaRequirements: { resourceRequest: { cpu: '3' } } })) },
+        ],
+      });
+    expect([estimate(), estimate(1), estimate(2), estimate(3), estimate(1, 0, 1)]).toEqual(
+      [6, 4, 2, 0, 2].map((replicas) => ({ replicas })),
+    );
+    expect(estimate(9, 1)).toEqual({ replicas: 0 });
+  });
+
+  test('falls back to the sums where the models say nothing', () => {
+    const broken = { ...resourceSummary, allocatableModelings: [{ grade: 1, count: -1 }] };
+    expect(replicasFromModels({ cluster: { resourceModels, resourceSummary: broken }, replicaRequirements })).toMatchObject({
+      error: true,
+    });
+    expect(maxAvailableReplicas({ cluster: { resourceModels, resourceSummary: broken }, replicaRequirements })).toEqual({ replicas: 6 });
+    expect(maxAvailableReplicas({ cluster: { resourceModels, resourceSummary } })).toEqual({ replicas: 100 });
+    expect(maxAvailableReplicas({ cluster: { resourceModels } })).toEqual({ replicas: 0 });
+  });
+});
+
+function candidate(name: string, allocatableReplicas: number): Candidate {
+  return { name, allocatableReplicas };
+}
+
+function seated(name: string, seats: number) {
+  return { name, seats, weight: 1, cap: Number.POSITIVE_INFINITY };
+}
