@@ -75,10 +75,15 @@ export async function writeOnHub(
     case 'absent':
       return answer;
     case 'failed':
-      return answer.fault.code === 'CONFLICT' ? { result: 'conflict' } : answer;
+      return isMet(answer.fault) ? { result: 'conflict' } : answer;
     default:
       return answer satisfies never;
   }
+}
+
+/** A patch under a uid that is another's by now is told as a change of an immutable field. */
+function isMet({ code, status }: Fault): boolean {
+  return code === 'CONFLICT' || (code === 'INVALID' && status?.causes.some(({ field }) => field === 'metadata.uid') === true);
 }
 
 /** So many objects per page: a share of 200 entries has some 100 kB. */

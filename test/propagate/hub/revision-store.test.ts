@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import type { OldValues } from '../../../src/propagate/copies/copies.ts';
+import { createHubStores } from '../../../src/propagate/hub/hub-stores.ts';
+import type { Propagation } from '../../../src/propagate/propagation.ts';
+import { type PropagationWorld, startPropagationWorld } from '../../support/propagation-world.ts';
+
+const never = new AbortController().signal;
+
+async function start() {
+  const world = await startPropagationWorld({ hub: [] });
+  const { propagations, revisions } = createHubStores(world.hub, never);
+  const make = async (name: string): Promise<Propagation> => {
+    const document = { template: [{ json: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } } }], placement: {} };
+    const created = await world.pumped(propagations.create({ namespace: 'default', name }, { document }, never));
+    if (created.result !== 'written') throw new Error(`expected ${name}, got ${JSON.stringify(created)}`);
+    return created.propagation;
+  };
+  return { world, revisions, make, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
+}
+
+const revision = (number: number) => ({ revision: number, digest: `d${number}`, document: { template: [{ json: { n: number } }] } });
+const held = (world: PropagationWorld) => world.cluster('hub').objects('ControllerRevision').length;
+
+describe('revisions on the hub', () => {
+  test('are the newest first, ten at most, and those of one Propagation', async () => {
+    await using hub = await start();
+    const { world, revisions } = hub;
+    const [web, other] = [await hub.make('web'), await hub.make('other')];
+    await world.pumped(revisions.record(other, { ...revision(1), requester: 'alice' }, never));
+    for (let number = 1; number <= 12; number++) {
+      expect(await world.pumped(revisions.record(web, revision(number), never))).toEqual({ result: 'written' });
+    }
+    const kept = await world.pumped(revisions.list(web, never));
+    if ('fault' in kept) throw new Error('expected revisions');
+    expect(kept.map((one) => one.revision)).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3]);
+    expect(kept[0]).toEqual({ ...revision(12), createdAt: expect.stringMatching(/^2026-/) });
+    expect(await world.pumped(revisions.list(other, never))).toMatchObject([{ revision: 1, requester: 'alice' }]);
+  });
+
+  test('are recorded once, however often', async () => {
+    await using hub = await start();
+    const web = await hub.make('web');
+    await hub.world.pumped(hub.revisions.record(web, revision(1), never));
+    expect(await hub.world.pumped(hub.revisions.record(web, revision(1), never))).toEqual({ result: 'written' });
+    expect(held(hub.world)).toBe(1);
+  });
+
+  test('go with their Propagation', async () => {
+    await using hub = await start();
+    const web = await hub.make('web');
+    await hub.world.pumped(hub.revisions.record(web, revision(1), never));
+    hub.world.cluster('hub').remove('Propagation', 'web', 'default');
+    await hub.world.until(() => held(hub.world) === 0);
+  });
+
+  test('keep beside them what objects held before, the first time of each', async () => {
+    await using hub = await start();
+    const { world, revisions } = hub;
+    const web = await hub.make('web');
+    const old = (cluster: string, replicas: number): OldValues => ({
+      cluster,
+      key: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'default', name: 'web' },
+      uid: `${cluster}-uid`,
+      values: { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' }, spec: { replicas } },
+    });
+    await world.pumped(revisions.record(web, revision(1), never));
+    const keep = (number: number, values: readonly OldValues[]) =>
+      world.pumped(revisions.recordOldValues(web, { revision: number, values }, never));
+    expect(await keep(1, [])).toEqual({ result: 'written' });
+    expect(held(world)).toBe(1);
+    expect(await keep(1, [old('west', 3)])).toEqual({ result: 'written' });
+    expect(await keep(1, [old('west', 3)])).toEqual({ result: 'written' });
+    await world.pass(2_000);
+    await keep(1, [old('west', 9), old('east', 5)]);
+    await keep(2, [old('west', 1)]);
+
+    expect(await world.pumped(revisions.oldValues(web, 1, never))).toEqual([old('west', 3), old('east', 5)]);
+    expect(await world.pumped(revisions.oldValues(web, 2, never))).toEqual([old('west', 1)]);
+    expect(await world.pumped(revisions.list(web, never))).toHaveLength(1);
+    for (let number = 2; number <= 11; number++) await world.pumped(revisions.record(web, revision(number), never));
+    expect(await world.pumped(revisions.oldValues(web, 1, never))).toEqual([]);
+  });
+
+  test('that cannot be written or read are a fault', async () => {
+    await using hub = await start();
+    const web = await hub.make('web');
+    hub.world.cluster('hub').answer({ status: 500, times: Number.POSITIVE_INFINITY }, { kind: 'ControllerRevision' });
+    expect(await hub.world.pumped(hub.revisions.record(web, revision(1), never))).toMatchObject({ result: 'failed' });
+    expect(await hub.world.pumped(hub.revisions.list(web, never))).toHaveProperty('fault');
+    expect(await hub.world.pumped(hub.revisions.oldValues(web, 1, never))).toHaveProperty('fault');
+  });
+});
