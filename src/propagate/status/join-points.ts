@@ -5,7 +5,9 @@ import { compareText } from '../../model/shapes.ts';
 /** What tells one point of entry from another: of Services also how its address is reached. */
 export type PointFields = readonly ('hostname' | 'ip' | 'ipMode')[];
 
+/** Of Services. */
 export const servicePoints: PointFields = ['hostname', 'ip', 'ipMode'];
+/** Of Ingresses. */
 export const ingressPoints: PointFields = ['hostname', 'ip'];
 
 /**
@@ -16,16 +18,20 @@ export function joinPoints(points: readonly Json[], fields: PointFields): readon
   const joined = new Map<string, { readonly point: JsonObject; readonly ports: Map<string, Json> }>();
   for (const point of points.filter(isJsonObject)) {
     const key = JSON.stringify(fields.map((field) => textAt(point, field) ?? ''));
-    const entry = joined.get(key) ?? { point, ports: new Map<string, Json>() };
+    const entry = joined.get(key) ?? { point: addressOf(point, fields), ports: new Map<string, Json>() };
     joined.set(key, entry);
     for (const port of listAt(point, 'ports')) entry.ports.set(JSON.stringify(portKeyOf(port)), port);
   }
   return [...joined.values()].map(withPorts).sort((a, b) => comparePoints(a, b, fields));
 }
 
+/** Only what tells it apart: an empty text says no more than none. */
+function addressOf(point: JsonObject, fields: PointFields): JsonObject {
+  return Object.fromEntries(fields.map((field) => [field, textAt(point, field) ?? ''] as const).filter(([, text]) => text !== ''));
+}
+
 function withPorts({ point, ports }: { readonly point: JsonObject; readonly ports: ReadonlyMap<string, Json> }): JsonObject {
-  const { ports: _, ...bare } = point;
-  return ports.size === 0 ? bare : { ...bare, ports: [...ports.values()].sort(comparePorts) };
+  return ports.size === 0 ? point : { ...point, ports: [...ports.values()].sort(comparePorts) };
 }
 
 function comparePoints(a: JsonObject, b: JsonObject, fields: PointFields): number {
