@@ -74,7 +74,7 @@ export function createInterests(objects: Pick<MemberObjects, 'hold'>, signal: Ab
     set(key, wanted) {
       if (signal.aborted) return;
       const before = wantedBy.get(key) ?? new Map<string, Interest>();
-      const after = new Map(wanted.map((interest) => [textOf(interest), interest]));
+      const after = new Map(wanted.map((interest) => [textOfInterest(interest), interest]));
       // What is wanted anew comes first: a mirror that goes on being wanted is never let go.
       for (const [text, interest] of after) if (!before.has(text)) want(key, interest);
       for (const [text, interest] of before) if (!after.has(text)) unwant(key, interest);
@@ -105,6 +105,7 @@ function textOfPlace({ namespace, name }: ObjectPlace): string {
   return `${namespace}/${name}`;
 }
 
-function textOf({ cluster, kind, place }: Interest): string {
-  return `${textOfMirror(cluster, kind)}\n${textOfPlace(place)}`;
+/** Equal for equal interests; without a place what all of that mirror begin with. */
+export function textOfInterest({ cluster, kind, place }: Omit<Interest, 'place'> & { readonly place: ObjectPlace | undefined }): string {
+  return `${textOfMirror(cluster, kind)}\n${place === undefined ? '' : textOfPlace(place)}`;
 }

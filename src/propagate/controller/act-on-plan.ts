@@ -1,0 +1,121 @@
+import type { Propagation } from '../propagation.ts';
+import type { PropagationSpec } from '../spec.ts';
+import type { ClusterFacts } from '../status/facts.ts';
+import { summarize } from '../status/summarize.ts';
+import { beginJob } from './cluster-job.ts';
+import { isAtRest } from './cluster-needs.ts';
+import { type ClusterView, viewsOf } from './cluster-view.ts';
+import { actOn, versionsOf } from './cluster-work.ts';
+import { hubWait } from './hub-wait.ts';
+import { actOnLost } from './lost-clusters.ts';
+import { nextLookMs } from './next-look.ts';
+import { documentOf, isDecided } from './plan-step.ts';
+import type { Pass, PassResult } from './ports.ts';
+import { rollBack } from './roll-back.ts';
+import { decideRollout, type RolloutDecision } from './rollout-step.ts';
+import { type CurrentPlan, clusterRunOf } from './run.ts';
+import { factsOf } from './status-facts.ts';
+import { writeStatus } from './write-status.ts';
+
+/** A Propagation with a plan. */
+export interface PlannedPropagation {
+  readonly propagation: Propagation;
+  readonly spec: PropagationSpec;
+  readonly plan: CurrentPlan;
+}
+
+/** What a pass sees: as of one moment. */
+export interface Look {
+  readonly views: readonly ClusterView[];
+  readonly rollout: RolloutDecision;
+  /** Milliseconds of the epoch. */
+  readonly nowMs: number;
+  readonly rollback?: 'running' | 'done';
+}
+
+/**
+ * Decides what is next and begins it. What a generation decided stands on the hub, as revision and in the status, before anything is written by it; after
+ * that, what is done comes before what is told.
+ */
+export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promise<PassResult> {
+  const { verdict } = planned.plan;
+  const look = lookAt(pass, planned);
+  if (verdict.result === 'stale' || verdict.result === 'refused') return await tell(pass, planned, look);
+  const decided = isDecided(planned.propagation) ? planned.propagation : await saveDecision(pass, planned, look);
+  if ('result' in decided) return decided;
+  const now = { ...planned, propagation: decided };
+  const restored = await rollBack(pass, now, look);
+  if ('againMs' in restored) return { result: 'passed', ...restored };
+  if (restored.rollback === undefined) begin(pass, now, restored);
+  return await tell(pass, now, restored);
+}
+
+function lookAt({ run, ports, drift }: Pass, { propagation, spec, plan }: PlannedPropagation): Look {
+  const nowMs = ports.clock.now();
+  const isKept = ports.accounts === 'one' || spec.runAs.type === 'serviceAccount';
+  const scene = { members: ports.hub.members, run, propagation, spec, plan, isKept, drift, nowMs };
+  const views = viewsOf(scene);
+  const rollout = decideRollout({ views, propagation, spec, plan, nowMs });
+  if (rollout.start.size === 0 || !mayBeDone(plan)) return { views: withSurge(views, rollout), rollout, nowMs };
+  for (const cluster of rollout.start) run.begun.add(cluster);
+  return { views: withSurge(viewsOf(scene), rollout), rollout, nowMs };
+}
+
+function mayBeDone({ verdict }: CurrentPlan): boolean {
+  return verdict.result === 'do' || verdict.result === 'holdPrune';
+}
+
+/** A decrease whose increase failed says that it is held by that. */
+function withSurge(views: readonly ClusterView[], { surge }: RolloutDecision): readonly ClusterView[] {
+  if (surge.held.length === 0) return views;
+  const trouble: ClusterFacts['trouble'] = { reason: 'SurgeHeld', message: 'waits for replicas elsewhere that failed or ran out of time' };
+  return views.map((view) => (surge.held.includes(view.cluster) ? { ...view, facts: { trouble, ...view.facts } } : view));
+}
+
+/** The revision first: a status that names it must not be wrong. */
+async function saveDecision(pass: Pass, { propagation, spec, plan }: PlannedPropagation, look: Look): Promise<Propagation | PassResult> {
+  const { ports, term, run } = pass;
+  if (!term.isLeading()) return { result: 'passed' };
+  const { revision, digest } = plan;
+  const requester = spec.requester?.user;
+  const record = { revision, digest, document: documentOf(spec), ...(requester === undefined ? {} : { requester }) };
+  const kept = await ports.stores.revisions.record(propagation, record, term.signal);
+  if (kept.result === 'failed') return { result: 'passed', ...hubWait(pass) };
+  const status = summarize(factsOf({ propagation, spec, plan, ...look }));
+  const written = await writeStatus(pass, { propagation, status, urgency: 'urgent' });
+  if (written.result === 'saved') return written.propagation;
+  run.begun.clear();
+  return { result: 'passed', ...(written.result === 'outdated' ? { againMs: 0 } : hubWait(pass)) };
+}
+
+function begin(pass: Pass, planned: PlannedPropagation, { views, rollout, nowMs }: Look): void {
+  const { run, ports } = pass;
+  const { members } = ports.hub;
+  const { propagation, spec, plan } = planned;
+  for (const { cluster, share, facts, needs } of views) {
+    const known = clusterRunOf(run, cluster);
+    if (known.isBusy || known.retryAtMs > ports.clock.monotonic()) continue;
+    const lost = facts.standing === 'leaving' && share !== undefined ? actOnLost({ share, propagation, members, nowMs }) : undefined;
+    const old = plan.old.filter((values) => values.cluster === cluster);
+    const isDue = mayBegin(facts, rollout) && !(isAtRest(needs) && needs.finish.length === 0);
+    const act = lost ?? (isDue ? actOn(needs, facts.copies, old) : undefined);
+    if (act === undefined) continue;
+    const asked = versionsOf(needs.correct, facts.copies);
+    beginJob(pass, { cluster, propagation, spec, isPinned: plan.isPinned, revision: plan.revision, asked, act });
+  }
+}
+
+function mayBegin({ cluster, standing, member }: ClusterFacts, { surge, mayDrain }: RolloutDecision): boolean {
+  if (standing !== 'leaving') return standing === 'begun';
+  return mayDrain && member !== undefined && !surge.waiting.includes(cluster) && !surge.held.includes(cluster);
+}
+
+async function tell(pass: Pass, planned: PlannedPropagation, look: Look): Promise<PassResult> {
+  const { run } = pass;
+  const status = summarize(factsOf({ ...planned, ...look }));
+  const written = await writeStatus(pass, { propagation: planned.propagation, status, urgency: 'usual' });
+  if (written.result === 'failed') return { result: 'passed', ...hubWait(pass) };
+  if (written.result === 'saved') run.unmarked.clear();
+  const soonMs = written.result === 'later' ? written.ms : written.result === 'outdated' ? 0 : undefined;
+  return { result: 'passed', againMs: nextLookMs(pass, look, soonMs) };
+}

@@ -1,0 +1,130 @@
+import type { ClusterShare, InventoryEntry } from '../inventory.ts';
+import { kindOfKey, placeOfKey } from '../object-key.ts';
+import type { RenderedObject } from '../plan.ts';
+import { decideRemoval } from '../planner/decide-action.ts';
+import type { Propagation } from '../propagation.ts';
+import { parseSpec } from '../spec/parse-spec.ts';
+import type { PropagationSpec } from '../spec.ts';
+import type { ClusterFacts } from '../status/facts.ts';
+import { summarize } from '../status/summarize.ts';
+import { beginJob } from './cluster-job.ts';
+import { isGoing, noNeeds } from './cluster-needs.ts';
+import { copiesIn, echoMs, holding } from './cluster-view.ts';
+import { actOn } from './cluster-work.ts';
+import { hubWait } from './hub-wait.ts';
+import { actOnLost } from './lost-clusters.ts';
+import type { Pass, PassResult } from './ports.ts';
+import { loadShares } from './read-hub.ts';
+import { clusterRunOf, isBusy, turnOver } from './run.ts';
+import { writeStatus } from './write-status.ts';
+
+/** A cluster that failed is asked again by its own backoff; this is for what no mirror tells. */
+const lookMs = 10_000;
+
+/**
+ * One pass over a Propagation that is being deleted: takes back what the inventory has, cluster by cluster, and lets the resource go once nothing is left.
+ * What was begun for it before stops first, so that nothing it writes is missed.
+ */
+export async function cleanUp(pass: Pass, propagation: Propagation): Promise<PassResult> {
+  const { run } = pass;
+  if (run.plan !== undefined) turnOver(run);
+  if (run.shares === undefined && isBusy(run)) return { result: 'passed' };
+  if (!(await loadShares(pass, propagation))) return { result: 'passed', ...hubWait(pass) };
+  if (run.shares?.size === 0) return await letGo(pass, propagation);
+  const spec = await lastSpecOf(pass, propagation);
+  if (spec === undefined) return { result: 'passed', ...hubWait(pass) };
+  const shares = [...(run.shares?.values() ?? [])];
+  for (const share of shares) takeBack(pass, { propagation, spec, share });
+  const told = await tell(pass, propagation, spec);
+  run.hubFailures = 0;
+  return { result: 'passed', againMs: Math.min(told, ...shares.map(({ cluster }) => retryInMs(pass, cluster))) };
+}
+
+/** Ours only: what others wait for is theirs. */
+async function letGo(pass: Pass, propagation: Propagation): Promise<PassResult> {
+  const { ports, term, run } = pass;
+  if (!term.isLeading()) return { result: 'passed' };
+  const written = await ports.stores.propagations.setFinalizer(propagation, 'absent', term.signal);
+  switch (written.result) {
+    case 'written':
+      run.latest = written.propagation;
+      return { result: 'passed' };
+    case 'absent':
+      return { result: 'passed' };
+    case 'conflict':
+    case 'failed':
+      run.latest = undefined;
+      return { result: 'passed', ...hubWait(pass) };
+    default:
+      return written satisfies never;
+  }
+}
+
+/** How copies go, and with whose rights. Where what stands there is no spec, as the last revision said. Undefined if nobody can tell. */
+async function lastSpecOf({ ports, term }: Pass, propagation: Propagation): Promise<PropagationSpec | undefined> {
+  if (!('problems' in propagation.spec)) return propagation.spec;
+  const kept = await ports.stores.revisions.list(propagation, term.signal);
+  if ('fault' in kept || kept[0] === undefined) return undefined;
+  const spec = parseSpec(kept[0].document);
+  return 'problems' in spec ? undefined : spec;
+}
+
+interface Taking {
+  readonly propagation: Propagation;
+  readonly spec: PropagationSpec;
+  readonly share: ClusterShare;
+}
+
+function takeBack(pass: Pass, { propagation, spec, share }: Taking): void {
+  const { run, ports } = pass;
+  const { cluster, entries } = share;
+  const { members } = ports.hub;
+  const known = clusterRunOf(run, cluster);
+  if (known.isBusy || known.retryAtMs > ports.clock.monotonic()) return;
+  const copies = copiesIn(members, share);
+  const seen = new Map(copies.map(({ entry, mirrored }) => [entry.key, mirrored]));
+  const facts = {
+    mirrored: (key: InventoryEntry['key']) => seen.get(key) ?? members.objects.read(cluster, kindOfKey(key), placeOfKey(key)),
+    isHeard: (mirrored: ClusterFacts['copies'][number]['mirrored']) =>
+      mirrored.result !== 'unread' && mirrored.asOfMs > known.wroteAtMs + echoMs,
+  };
+  const prune = entries.filter((entry) => !isGoing(entry, facts)).map((entry) => removalOf(entry, spec));
+  const lost = actOnLost({ share, propagation, members, nowMs: ports.clock.now() });
+  if (lost === undefined && (members.get(cluster) === undefined || (prune.length === 0 && entries.length > 0))) return;
+  beginJob(pass, { cluster, propagation, spec, isPinned: false, act: lost ?? actOn({ ...noNeeds, prune }, copies, []) });
+}
+
+function removalOf(entry: InventoryEntry, { deletion }: PropagationSpec): RenderedObject {
+  const { key } = entry;
+  const { apiVersion, kind, namespace, name } = key;
+  const desired = { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } };
+  return { key, action: decideRemoval(entry, deletion), desired, desiredHash: '', predicted: false };
+}
+
+/** After how many milliseconds to look again. */
+async function tell(pass: Pass, propagation: Propagation, spec: PropagationSpec): Promise<number> {
+  const { run, ports } = pass;
+  const { members } = ports.hub;
+  const lines = new Map(propagation.status.clusters?.map((line) => [line.cluster, line]));
+  const clusters = holding(run).map((share): ClusterFacts => {
+    const line = lines.get(share.cluster);
+    const standing = {
+      cluster: share.cluster,
+      member: members.get(share.cluster),
+      standing: 'leaving',
+      copies: copiesIn(members, share),
+    } as const;
+    return { ...standing, ...(line === undefined ? {} : { previous: line }) };
+  });
+  const { status: previous, metadata } = propagation;
+  const nowMs = ports.clock.now();
+  const status = summarize({ generation: metadata.generation, spec, previous, clusters, isDeleting: true, isPaused: false, nowMs });
+  const written = await writeStatus(pass, { propagation, status, urgency: 'usual' });
+  return written.result === 'later' ? written.ms : lookMs;
+}
+
+function retryInMs({ run, ports }: Pass, cluster: ClusterShare['cluster']): number {
+  const known = run.clusters.get(cluster);
+  if (known === undefined || known.isBusy || known.failures === 0) return lookMs;
+  return Math.max(0, known.retryAtMs - ports.clock.monotonic());
+}

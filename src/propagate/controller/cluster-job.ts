@@ -1,0 +1,136 @@
+import type { ClusterName } from '../../core/names.ts';
+import type { CopiesOutcome, CopyWork, OldValues } from '../copies/copies.ts';
+import { reasonOf } from '../copies/copy-reason.ts';
+import { newShare } from '../hub/share-document.ts';
+import { textOfKey } from '../object-key.ts';
+import type { Propagation } from '../propagation.ts';
+import type { PropagationSpec } from '../spec.ts';
+import { absentClient } from './absent-client.ts';
+import { type Act, faultsIn } from './cluster-work.ts';
+import type { Pass } from './ports.ts';
+import { clusterRunOf } from './run.ts';
+import { retryAfterMs } from './work-queue.ts';
+
+/** What is to be done in one cluster, for one Propagation. */
+export interface ClusterJob {
+  readonly cluster: ClusterName;
+  readonly propagation: Propagation;
+  readonly spec: Pick<PropagationSpec, 'conflict' | 'write' | 'deletion' | 'runAs' | 'requester'>;
+  /** Only what still is as it was rendered is written. */
+  readonly isPinned: boolean;
+  /** Beside which what is taken over is kept. Absent: nothing is taken over. */
+  readonly revision?: number;
+  /** The versions at which copies that look changed are asked about, by `textOfKey`. */
+  readonly asked?: ReadonlyMap<string, string>;
+  readonly act: Act;
+  /** Told once all was done without a fault. */
+  readonly onDone?: () => void;
+}
+
+/**
+ * Begins it, beside whatever is done in other clusters, and has the Propagation looked at again when it has ended. What came of it stands in the run and in
+ * the inventory. Never two at once in one cluster: `isBusy` says so. Throws nothing; a bug is logged.
+ */
+export function beginJob(pass: Pass, job: ClusterJob): void {
+  const { run, ports, again } = pass;
+  const known = clusterRunOf(run, job.cluster);
+  known.isBusy = true;
+  void doJob(pass, job)
+    .catch((error: unknown) => {
+      ports.log.error({ propagation: run.key, cluster: job.cluster, error: String(error) }, 'bug: work in a cluster has thrown');
+      tryLater(pass, job.cluster, 'never');
+    })
+    .finally(() => {
+      known.isBusy = false;
+      again();
+    });
+}
+
+async function doJob(pass: Pass, job: ClusterJob): Promise<void> {
+  const { run, ports, term } = pass;
+  const { signal: given } = run.work;
+  const signal = AbortSignal.any([given, term.signal]);
+  const outcomes = await job.act(
+    workOf(pass, job, () => term.isLeading() && !given.aborted),
+    signal,
+  );
+  const values = outcomes.flatMap(({ copies }) => copies.flatMap((copy) => copy.old ?? []));
+  if (values.length > 0) await keepOld(pass, job, { values, signal });
+  // What was begun for another plan is over: the inventory is read from the hub again.
+  if (given.aborted) return;
+  clusterRunOf(run, job.cluster).wroteAtMs = ports.clock.now();
+  settle(pass, job, outcomes);
+}
+
+function settle(pass: Pass, { cluster, asked, onDone }: ClusterJob, outcomes: readonly CopiesOutcome[]): void {
+  const { run } = pass;
+  const known = clusterRunOf(run, cluster);
+  const last = outcomes.at(-1);
+  if (last === undefined) return;
+  for (const copy of outcomes.flatMap(({ copies }) => copies)) {
+    const text = textOfKey(copy.key);
+    known.outcomes.set(text, copy);
+    const version = copy.action === 'Unchanged' ? asked?.get(text) : undefined;
+    if (version !== undefined) known.cleared.set(text, version);
+  }
+  if (last.share.version === undefined) run.shares?.delete(cluster);
+  else run.shares?.set(cluster, last.share);
+  known.fault = last.result === 'failed' ? last.fault : undefined;
+  // Somebody else has written the inventory: another process leads, or did when it wrote.
+  if (last.result === 'stopped') run.shares = undefined;
+  const faults = faultsIn(last);
+  known.isOutOfReach = faults.some((fault) => reasonOf(fault) === 'Unreachable');
+  if (faults.length > 0) {
+    tryLater(pass, cluster, faults.every(({ retry }) => retry === 'NEVER') ? 'never' : 'soon');
+    return;
+  }
+  known.failures = 0;
+  if (last.result === 'done') onDone?.();
+}
+
+/** What would fail again in the same way is tried again all the same, as rarely as anything: who mends it need not tell us. */
+function tryLater({ run, ports }: Pass, cluster: ClusterName, hope: 'soon' | 'never'): void {
+  const known = clusterRunOf(run, cluster);
+  known.failures += 1;
+  const failures = hope === 'never' ? Number.MAX_SAFE_INTEGER : known.failures;
+  known.retryAtMs = ports.clock.monotonic() + retryAfterMs(failures, ports.clock.random());
+}
+
+function workOf({ run, ports }: Pass, job: ClusterJob, mayWrite: () => boolean): CopyWork {
+  const { cluster, propagation, spec } = job;
+  const { uid, namespace, name, generation } = propagation.metadata;
+  const { members } = ports.hub;
+  const owner = { uid, namespace, name };
+  return {
+    client: ports.clientOf(cluster, spec) ?? absentClient(cluster),
+    share: run.shares?.get(cluster) ?? newShare(owner, cluster),
+    shares: ports.stores.shares,
+    owner,
+    generation,
+    spec,
+    served: (kind) => members.objects.served(cluster, kind),
+    sourceOf: (source) => {
+      const member = members.get(source);
+      return member === undefined ? undefined : ports.clientOf(member.name, spec);
+    },
+    sensitiveKinds: ports.sensitiveKinds,
+    listRulesOf: ports.listRulesOf,
+    pinned: job.isPinned,
+    mayWrite,
+    clock: ports.clock,
+    log: ports.log,
+  };
+}
+
+/** Lost, they only cost a rollback its way back to them. */
+async function keepOld(
+  { ports, run }: Pass,
+  { propagation, revision, cluster }: ClusterJob,
+  { values, signal }: { readonly values: readonly OldValues[]; readonly signal: AbortSignal },
+): Promise<void> {
+  if (revision === undefined) return;
+  const kept = await ports.stores.revisions.recordOldValues(propagation, { revision, values }, signal);
+  if (kept.result === 'failed') {
+    ports.log.warn({ propagation: run.key, cluster, code: kept.fault.code }, 'what adopted objects held before could not be kept');
+  }
+}

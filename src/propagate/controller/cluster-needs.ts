@@ -1,0 +1,92 @@
+import { holdsCondition } from '../../core/conditions.ts';
+import { keyOfKind } from '../../core/kinds.ts';
+import type { MirroredObject } from '../../store/member-objects.ts';
+import type { ClusterShare, InventoryEntry } from '../inventory.ts';
+import { kindOfKey, textOfKey } from '../object-key.ts';
+import type { RenderedObject } from '../plan.ts';
+import { isRemoval } from '../planner/held-prune.ts';
+import type { ObjectKey } from '../spec.ts';
+
+/** What one cluster is judged by. */
+export interface NeedFacts {
+  /** In the order of writes. */
+  readonly objects: readonly RenderedObject[];
+  readonly share: Pick<ClusterShare, 'entries'> | undefined;
+  readonly mirrored: (key: ObjectKey) => MirroredObject;
+  /** True if the mirror can have heard of our last write there. */
+  readonly isHeard: (mirrored: MirroredObject) => boolean;
+  /** True if a field that we sent is another one by now. */
+  readonly isDrifted: (object: RenderedObject, entry: InventoryEntry, mirrored: MirroredObject) => boolean;
+  /** False: it is only watched. What was never written as it is to be now is written all the same. */
+  readonly isKept: boolean;
+  /** False: what is to go stays for now. */
+  readonly mayPrune: boolean;
+}
+
+/** What there is to do in a cluster. All empty: nothing. */
+export interface Needs {
+  /** Never written, or not as it is to be now. */
+  readonly apply: readonly RenderedObject[];
+  /** Written, and somebody took it away or changed it since, by what the mirror says. */
+  readonly correct: readonly RenderedObject[];
+  /** Held, and not wanted any more. */
+  readonly prune: readonly RenderedObject[];
+  /** Jobs that came to their end, which the inventory is to remember: gone then, they are not done again. */
+  readonly finish: readonly ObjectKey[];
+}
+
+export const noNeeds: Needs = { apply: [], correct: [], prune: [], finish: [] };
+
+/** Compares what is wanted with what the inventory says was written, and with what the mirror says became of it. Pure. */
+export function needsOf(facts: NeedFacts): Needs {
+  const entries = new Map(facts.share?.entries.map((entry) => [textOfKey(entry.key), entry]));
+  const apply: RenderedObject[] = [];
+  const correct: RenderedObject[] = [];
+  const prune: RenderedObject[] = [];
+  for (const object of facts.objects) {
+    const entry = entries.get(textOfKey(object.key));
+    if (isRemoval(object)) {
+      if (facts.mayPrune && entry !== undefined && !isGoing(entry, facts)) prune.push(object);
+    } else if (object.action === 'HOLD' && object.held !== 'Conflict') {
+      // Left alone on purpose: suspended, or CreateOnly where it stands already.
+    } else if (!isWritten(object, entry)) apply.push(object);
+    else if (facts.isKept && entry !== undefined && isAmiss(object, entry, facts)) correct.push(object);
+  }
+  const finish = (facts.share?.entries ?? []).filter((entry) => isFinishing(entry, facts.mirrored(entry.key))).map(({ key }) => key);
+  return { apply, correct, prune, finish };
+}
+
+/** Nothing is to be written in the cluster. */
+export function isAtRest({ apply, correct, prune }: Needs): boolean {
+  return apply.length + correct.length + prune.length === 0;
+}
+
+/** It was last sent as it would be sent now. */
+function isWritten({ desiredHash }: RenderedObject, entry: InventoryEntry | undefined): boolean {
+  return entry !== undefined && (entry.state === 'Owned' || entry.state === 'Shared') && entry.appliedHash === desiredHash;
+}
+
+function isAmiss(object: RenderedObject, entry: InventoryEntry, { mirrored, isHeard, isDrifted }: NeedFacts): boolean {
+  const seen = mirrored(object.key);
+  if (seen.result === 'unread' || !isHeard(seen)) return false;
+  if (seen.result === 'absent' || seen.object.metadata.uid !== entry.uid) return entry.finished !== true;
+  // What is on its way out comes back once it is gone: until then nothing holds.
+  return seen.object.metadata.deletionTimestamp === undefined && isDrifted(object, entry, seen);
+}
+
+/** Nothing to be done but to wait: its deletion was asked for, and others have not let go of it yet. What waits for its own turn is `Skipped`. */
+export function isGoing(
+  { key, state, uid, action }: InventoryEntry,
+  { mirrored, isHeard }: Pick<NeedFacts, 'mirrored' | 'isHeard'>,
+): boolean {
+  if (state !== 'Deleting' || action === 'Skipped') return false;
+  const seen = mirrored(key);
+  if (seen.result !== 'held' || seen.object.metadata.uid !== uid) return false;
+  return seen.object.metadata.deletionTimestamp !== undefined || !isHeard(seen);
+}
+
+function isFinishing(entry: InventoryEntry, seen: MirroredObject): boolean {
+  if (entry.finished === true || seen.result !== 'held' || seen.object.metadata.uid !== entry.uid) return false;
+  if (keyOfKind(kindOfKey(entry.key)) !== 'Job.batch') return false;
+  return holdsCondition(seen.object, 'Complete') || holdsCondition(seen.object, 'Failed');
+}

@@ -1,0 +1,200 @@
+import type { ClusterName } from '../../core/names.ts';
+import type { MirroredObject } from '../../store/member-objects.ts';
+import { reasonOf } from '../copies/copy-reason.ts';
+import type { ClusterShare, InventoryEntry, RecordedFault } from '../inventory.ts';
+import type { Members } from '../members.ts';
+import { kindOfKey, placeOfKey, textOfKey } from '../object-key.ts';
+import type { RenderedCluster, RenderedObject } from '../plan.ts';
+import { isRemoval } from '../planner/held-prune.ts';
+import type { ClusterLine, CopyReason, Propagation } from '../propagation.ts';
+import type { ObjectKey, PropagationSpec } from '../spec.ts';
+import type { ClusterFacts } from '../status/facts.ts';
+import { isAtRest, type Needs, needsOf, noNeeds } from './cluster-needs.ts';
+import type { DriftWatch } from './drift.ts';
+import type { ClusterRun, CurrentPlan, Run } from './run.ts';
+
+/** One cluster as a pass looks at it: what is wanted there, what is known of it, and what there is to do. */
+export interface ClusterView {
+  readonly cluster: ClusterName;
+  /** Of the plan. Absent: it wants nothing here any more. */
+  readonly rendered?: RenderedCluster;
+  readonly share?: ClusterShare;
+  readonly facts: ClusterFacts;
+  readonly needs: Needs;
+}
+
+/** What views are made from. */
+export interface ViewScene {
+  readonly members: Members;
+  readonly run: Run;
+  readonly propagation: Propagation;
+  readonly spec: PropagationSpec;
+  readonly plan: CurrentPlan;
+  readonly drift: DriftWatch;
+  /** What was written is kept true; else it is only watched. */
+  readonly isKept: boolean;
+  readonly nowMs: number;
+}
+
+/** A mirror is believed about what we wrote once it is known to be true as of so long after that. */
+export const echoMs = 1_000;
+
+/** Every cluster that the plan wants something in, or that holds something: by name. Of a plan that may not be done: those that hold something. */
+export function viewsOf(scene: ViewScene): readonly ClusterView[] {
+  const { run, plan } = scene;
+  if (plan.verdict.result === 'stale' || plan.verdict.result === 'refused') return standingViews(scene);
+  const wanted = new Map(plan.rendered.clusters.map((rendered) => [rendered.chosen.cluster, rendered]));
+  const going = new Map(plan.rendered.leaving.map(({ cluster, objects }) => [cluster, objects]));
+  const names = [...new Set([...wanted.keys(), ...going.keys(), ...holding(run).map(({ cluster }) => cluster)])].sort();
+  return names.map((cluster) => {
+    const rendered = wanted.get(cluster);
+    return viewOf(scene, { cluster, rendered, objects: rendered?.objects ?? going.get(cluster) ?? [] });
+  });
+}
+
+/** What stands, while nobody knows what is wanted. By name. */
+export function standingViews(scene: Pick<ViewScene, 'run' | 'propagation' | 'members'>): readonly ClusterView[] {
+  const { run, propagation, members } = scene;
+  const lines = new Map(propagation.status.clusters?.map((line) => [line.cluster, line]));
+  return holding(run).map((share) => {
+    const line = lines.get(share.cluster);
+    const { wave = 0, replicas } = line ?? {};
+    // What was placed here stays what steady planning goes on from.
+    const planned = { wave, ...(replicas === undefined ? {} : { replicas }), objects: [] };
+    const facts: ClusterFacts = {
+      ...{ cluster: share.cluster, member: members.get(share.cluster), planned, standing: 'waiting', copies: copiesIn(members, share) },
+      ...(line === undefined ? {} : { previous: line }),
+    };
+    return { cluster: share.cluster, share, facts, needs: noNeeds };
+  });
+}
+
+/** Shares that hold something, by the name of their cluster. */
+export function holding({ shares }: Pick<Run, 'shares'>): readonly ClusterShare[] {
+  const held = [...(shares?.values() ?? [])].filter(({ entries }) => entries.length > 0);
+  return held.sort((a, b) => (a.cluster < b.cluster ? -1 : 1));
+}
+
+/** What the inventory has in a cluster, and what mirrors say of it. */
+export function copiesIn(members: Members, share: ClusterShare | undefined): ClusterFacts['copies'] {
+  if (share === undefined) return [];
+  return share.entries.map((entry) => ({ entry, mirrored: mirroredOf(members, share.cluster, entry.key) }));
+}
+
+interface Wanted {
+  readonly cluster: ClusterName;
+  readonly rendered: RenderedCluster | undefined;
+  readonly objects: readonly RenderedObject[];
+}
+
+/** What all parts of one view are made from. */
+interface Sight extends Wanted {
+  readonly scene: ViewScene;
+  readonly share: ClusterShare | undefined;
+  readonly line: ClusterLine | undefined;
+  readonly known: ClusterRun | undefined;
+  readonly isSuspended: boolean;
+}
+
+function viewOf(scene: ViewScene, wanted: Wanted): ClusterView {
+  const { run, members, spec } = scene;
+  const { cluster, rendered } = wanted;
+  const share = run.shares?.get(cluster);
+  const isSuspended = spec.suspend.all || spec.suspend.clusters.includes(cluster);
+  const sight: Sight = { ...wanted, scene, share, line: lineIn(scene, cluster), known: run.clusters.get(cluster), isSuspended };
+  const needs = needsIn(sight);
+  const facts: ClusterFacts = {
+    cluster,
+    member: members.get(cluster),
+    ...(rendered === undefined ? {} : { planned: plannedOf(rendered) }),
+    standing: rendered === undefined ? 'leaving' : isBegun(sight, needs) ? 'begun' : 'waiting',
+    copies: copiesIn(members, share),
+    ...troubleOf(sight),
+    ...(sight.line === undefined ? {} : { previous: sight.line }),
+  };
+  return { cluster, ...(rendered === undefined ? {} : { rendered }), ...(share === undefined ? {} : { share }), facts, needs };
+}
+
+/** Its line in the status, without a mark that is of what was wanted before. */
+function lineIn({ run, propagation }: ViewScene, cluster: ClusterName): ClusterLine | undefined {
+  const line = propagation.status.clusters?.find((one) => one.cluster === cluster);
+  if (line === undefined || !run.unmarked.has(cluster)) return line;
+  const { rollout: _rollout, generation: _generation, ...rest } = line;
+  return rest;
+}
+
+function needsIn({ scene, cluster, objects, share, known, isSuspended }: Sight): Needs {
+  const { members, drift, plan, isKept } = scene;
+  return needsOf({
+    objects,
+    share,
+    mirrored: (key) => mirroredOf(members, cluster, key),
+    isHeard: (seen) => seen.result !== 'unread' && seen.asOfMs > (known?.wroteAtMs ?? 0) + echoMs,
+    isDrifted: (object, entry, seen) =>
+      seen.result === 'held' && !isCleared(known, entry, seen) && drift.isDrifted(cluster, object, { entry, live: seen.object }),
+    isKept: isKept && !isSuspended,
+    mayPrune: plan.verdict.result === 'do' && !isSuspended,
+  });
+}
+
+/** It was asked about as it stands, and is as it was written. */
+function isCleared(
+  known: ClusterRun | undefined,
+  { key }: InventoryEntry,
+  { object }: Extract<MirroredObject, { result: 'held' }>,
+): boolean {
+  const version = known?.cleared.get(textOfKey(key));
+  return version !== undefined && version === object.metadata.resourceVersion;
+}
+
+/** Where nothing is to be written, the generation is there already. */
+function isBegun({ scene, cluster, line, rendered, isSuspended }: Sight, needs: Needs): boolean {
+  if (scene.run.begun.has(cluster)) return true;
+  if (line?.generation === scene.plan.generation && line.rollout !== undefined) return true;
+  return !isSuspended && isAtRest(needs) && rendered?.fault === undefined;
+}
+
+function plannedOf({ wave, share, objects }: RenderedCluster): NonNullable<ClusterFacts['planned']> {
+  return { wave, ...(share === undefined ? {} : { replicas: share.to }), objects };
+}
+
+function mirroredOf(members: Members, cluster: ClusterName, key: ObjectKey): MirroredObject {
+  return members.objects.read(cluster, kindOfKey(key), placeOfKey(key));
+}
+
+type Trouble = Pick<ClusterFacts, 'trouble'>;
+
+/** The first that holds. */
+function troubleOf(sight: Sight): Trouble {
+  const { scene, rendered, known, isSuspended, line, objects } = sight;
+  const { verdict } = scene.plan;
+  const fault = rendered?.fault ?? known?.fault;
+  if (isSuspended) return { trouble: { reason: 'Suspended', message: 'spec.suspend names this cluster, or all' } };
+  if (fault !== undefined) {
+    const { code, message } = fault;
+    const since = line?.fault?.code === code ? line.fault.since : new Date(scene.nowMs).toISOString();
+    return { trouble: { reason: reasonOf(fault), message, fault: { code, message, since } } };
+  }
+  const ofCopies = troubleOfCopies(sight);
+  if (ofCopies !== undefined) return ofCopies;
+  return verdict.result === 'holdPrune' && objects.some(isRemoval) ? { trouble: { reason: 'PruneHeld', message: verdict.why } } : {};
+}
+
+/** What this process came to, in the order of writes; else what the inventory keeps of another's try. */
+function troubleOfCopies({ objects, share, line, known }: Sight): Trouble | undefined {
+  const entries = new Map(share?.entries.map((entry) => [textOfKey(entry.key), entry]));
+  const texts = new Set([...objects.map(({ key }) => textOfKey(key)), ...entries.keys()]);
+  for (const text of texts) {
+    const outcome = known?.outcomes.get(text);
+    const fault = entries.get(text)?.fault;
+    const reason = outcome?.reason ?? reasonKept(line, fault);
+    if (fault === undefined && outcome?.reason === undefined) continue;
+    const message = outcome?.message ?? fault?.message ?? '';
+    return { trouble: { message, ...(reason === undefined ? {} : { reason }), ...(fault === undefined ? {} : { fault }) } };
+  }
+  return undefined;
+}
+
+function reasonKept(line: ClusterLine | undefined, fault: RecordedFault | undefined): CopyReason | undefined {
+  return fault !== undefined && line?.fault?.code === fault.code ? line.reason : undefined;
+}

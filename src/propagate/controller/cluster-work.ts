@@ -1,0 +1,126 @@
+import type { Fault } from '../../core/faults.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { applyCopies } from '../copies/apply-copies.ts';
+import type { CopiesOutcome, CopyWork, OldValues } from '../copies/copies.ts';
+import { correctDrift } from '../copies/correct-drift.ts';
+import { pruneCopies } from '../copies/prune-copies.ts';
+import { removeCopies } from '../copies/remove-copies.ts';
+import { textOfKey } from '../object-key.ts';
+import type { RenderedObject } from '../plan.ts';
+import type { ClusterFacts } from '../status/facts.ts';
+import type { Needs } from './cluster-needs.ts';
+
+/** What is done in one cluster; the last outcome has the share as it stands then. */
+export type Act = (work: CopyWork, signal: AbortSignal) => Promise<readonly CopiesOutcome[]>;
+
+/** The objects of a piece of work, and the step that does it. */
+type Step = (work: CopyWork, signal: AbortSignal) => Promise<CopiesOutcome>;
+
+/**
+ * Does what there is to do: what is wanted stands before anything that was wanted before goes; where it does not, nothing goes.
+ *
+ * What stands in the cluster is taken from its mirror as of now, not from when it was planned.
+ *
+ * @param old Of what is to go, and was there before us: it gets these values back and stays.
+ */
+export function actOn(needs: Needs, copies: ClusterFacts['copies'], old: readonly OldValues[]): Act {
+  const fresh = freshIn(copies);
+  const [given, taken] = partition(needs.prune, ({ key }) => old.some((values) => textOfKey(values.key) === textOfKey(key)));
+  const steps: readonly (Step | undefined)[] = [
+    stepOf(needs.finish, (work, signal) => keepFinished(work, needs, signal)),
+    stepOf(needs.apply, (work, signal) => applyCopies(work, needs.apply.map(fresh), signal)),
+    stepOf(needs.correct, (work, signal) => correctDrift(work, needs.correct.map(fresh), signal)),
+    stepOf(given, (work, signal) => giveBack(work, { objects: given.map(fresh), old }, signal)),
+    stepOf(taken, (work, signal) => pruneCopies(work, taken.map(fresh), signal)),
+  ];
+  return async (work, signal) => {
+    const outcomes: CopiesOutcome[] = [];
+    for (const step of steps) {
+      if (step === undefined) continue;
+      const { share } = outcomes.at(-1) ?? work;
+      const outcome = await step({ ...work, share }, signal);
+      outcomes.push(outcome);
+      if (outcome.result !== 'done' || outcome.copies.some(({ fault }) => fault !== undefined)) break;
+    }
+    return outcomes;
+  };
+}
+
+function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): readonly [readonly T[], readonly T[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
+}
+
+interface GivenBack {
+  readonly objects: readonly RenderedObject[];
+  readonly old: readonly OldValues[];
+}
+
+function giveBack(work: CopyWork, { objects, old }: GivenBack, signal: AbortSignal): Promise<CopiesOutcome> {
+  const entries = new Map(work.share.entries.map((entry) => [textOfKey(entry.key), entry]));
+  const removals = objects.map(({ key, live }) => {
+    const entry = entries.get(textOfKey(key));
+    const before = old.find((values) => values.uid === entry?.uid && textOfKey(values.key) === textOfKey(key));
+    const how = before === undefined ? ({ type: 'delete' } as const) : ({ type: 'putBack', values: before.values } as const);
+    return { key, live, how };
+  });
+  return removeCopies(work, removals, signal);
+}
+
+function stepOf(wanted: readonly unknown[], step: Step): Step | undefined {
+  return wanted.length === 0 ? undefined : step;
+}
+
+/** Each object with what its mirror holds now; where that is unread, with what the plan saw. */
+function freshIn(copies: ClusterFacts['copies']): (object: RenderedObject) => RenderedObject {
+  const seen = new Map(copies.map(({ entry, mirrored }) => [textOfKey(entry.key), mirrored]));
+  return (object) => {
+    const mirrored = seen.get(textOfKey(object.key));
+    if (mirrored === undefined || mirrored.result === 'unread') return object;
+    const { live: _live, ...rest } = object;
+    return mirrored.result === 'held' ? { ...rest, live: mirrored.object } : rest;
+  };
+}
+
+/** Before a finished Job can be gone, the inventory knows that it was finished. */
+async function keepFinished(work: CopyWork, { finish }: Needs, signal: AbortSignal): Promise<CopiesOutcome> {
+  const finished = new Set(finish.map(textOfKey));
+  const entries = work.share.entries.map((entry) => (finished.has(textOfKey(entry.key)) ? { ...entry, finished: true } : entry));
+  return await saveEntries({ ...work, share: { ...work.share, entries } }, work.share, signal);
+}
+
+/** Saves the share of the work; `before` is what stands if that is not done. */
+export async function saveEntries(
+  { share, shares, mayWrite }: Pick<CopyWork, 'share' | 'shares' | 'mayWrite'>,
+  before: CopyWork['share'],
+  signal: AbortSignal,
+): Promise<CopiesOutcome> {
+  if (!mayWrite()) return { result: 'stopped', share: before, copies: [] };
+  const saved = await shares.save(share, signal);
+  switch (saved.result) {
+    case 'saved':
+      return { result: 'done', share: saved.share, copies: [] };
+    case 'conflict':
+      return { result: 'stopped', share: before, copies: [] };
+    case 'failed':
+      return { result: 'failed', fault: saved.fault, share: before, copies: [] };
+    default:
+      return saved satisfies never;
+  }
+}
+
+/** Why a step failed: of the hub first. */
+export function faultsIn({ copies, ...outcome }: CopiesOutcome): readonly Fault[] {
+  const ofHub = outcome.result === 'failed' ? [outcome.fault] : [];
+  return [...ofHub, ...copies.flatMap(({ fault }) => fault ?? [])];
+}
+
+/** The version at which each copy that looked changed stands in the mirror. */
+export function versionsOf(objects: readonly RenderedObject[], copies: ClusterFacts['copies']): ReadonlyMap<string, string> {
+  const fresh = freshIn(copies);
+  return new Map(objects.flatMap((object) => versionOf(textOfKey(object.key), fresh(object).live)));
+}
+
+function versionOf(text: string, live: KubernetesObject | undefined): readonly (readonly [string, string])[] {
+  const version = live?.metadata.resourceVersion;
+  return version === undefined ? [] : [[text, version]];
+}

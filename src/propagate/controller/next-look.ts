@@ -1,0 +1,26 @@
+import type { Look } from './act-on-plan.ts';
+import { isAtRest } from './cluster-needs.ts';
+import type { Pass } from './ports.ts';
+
+/** Every Propagation is looked at again after so long, whatever is heard: times a random factor in [0.9, 1.1). */
+const resyncMs = 600_000;
+
+/** Mirrors are known to be true as of after a write within so long: then what they say of it is believed. */
+const heardWithinMs = 20_000;
+
+/** After how many milliseconds there is something to look at again, if nothing is heard until then. `soonMs`: at the latest. */
+export function nextLookMs({ run, ports }: Pass, { views, rollout, nowMs }: Look, soonMs: number | undefined): number {
+  const { clock } = ports;
+  const times = [resyncMs * (0.9 + 0.2 * clock.random())];
+  if (soonMs !== undefined) times.push(soonMs);
+  if (rollout.waves.nextCheckAtMs !== undefined) times.push(Math.max(0, rollout.waves.nextCheckAtMs - nowMs));
+  for (const { cluster, needs, share } of views) {
+    const known = run.clusters.get(cluster);
+    if (known === undefined || known.isBusy) continue;
+    const isFailing = known.failures > 0 && (!isAtRest(needs) || share !== undefined);
+    if (isFailing) times.push(Math.max(0, known.retryAtMs - clock.monotonic()));
+    const sinceMs = nowMs - known.wroteAtMs;
+    if (sinceMs < 2 * heardWithinMs) times.push(heardWithinMs);
+  }
+  return Math.min(...times);
+}

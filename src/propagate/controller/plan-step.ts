@@ -1,0 +1,150 @@
+import type { Fault } from '../../core/faults.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { OldValues } from '../copies/copies.ts';
+import type { Note } from '../notes.ts';
+import type { RenderedPlan, SpecDocument } from '../plan.ts';
+import type { ExistingPropagation, PlanRequest } from '../planner/planner.ts';
+import { marks, type Propagation, type PropagationRevision } from '../propagation.ts';
+import { canonicalJson } from '../rendering/canonical.ts';
+import { parseSpec } from '../spec/parse-spec.ts';
+import { printSpec } from '../spec/print-spec.ts';
+import type { PropagationSpec } from '../spec.ts';
+import type { ControllerPorts } from './ports.ts';
+import type { CurrentPlan, Run, Verdict } from './run.ts';
+
+/** What is to be planned: an intent that is well-formed. */
+export interface Planning {
+  readonly run: Run;
+  readonly propagation: Propagation;
+  readonly spec: PropagationSpec;
+}
+
+/** Its decision stands in the status: it is saved there before anything is written by it. */
+export function isDecided({ metadata, status }: Propagation): boolean {
+  const planned = status.conditions?.find(({ type }) => type === 'Planned');
+  if (status.observedGeneration !== metadata.generation || planned?.observedGeneration !== metadata.generation) return false;
+  return planned.status !== 'Unknown' && planned.reason !== 'Refused' && planned.reason !== 'PlanStale';
+}
+
+/**
+ * Plans what the Propagation says, from what the mirrors say now. A generation is decided once: planned again it only follows what changed in the fleet,
+ * and what is wrong with it stops nothing that stands. A fault is of the hub.
+ */
+export async function planNow(
+  ports: ControllerPorts,
+  planning: Planning,
+  signal: AbortSignal,
+): Promise<CurrentPlan | { readonly fault: Fault }> {
+  const { run, propagation, spec } = planning;
+  const { namespace, name, uid } = propagation.metadata;
+  const past = await pastOf(ports, planning, signal);
+  if ('fault' in past) return past;
+  const { decided, ...kept } = past;
+  const existing: ExistingPropagation = { uid, status: propagation.status, ...(decided === undefined ? {} : { decided }) };
+  const shares = [...(run.shares?.values() ?? [])];
+  const purpose = isDecided(propagation) ? 'keep' : 'decide';
+  const request: PlanRequest = { namespace, name, spec, purpose, existing, shares, signal };
+  return decisionOf(ports, planning, { ...kept, rendered: await checked(ports, request) });
+}
+
+/** What older generations left behind. */
+interface Past {
+  /** The spec which the status was decided for. Absent before the first. */
+  readonly decided?: PropagationSpec;
+  readonly revision: number;
+  readonly old: readonly OldValues[];
+}
+
+/** A generation decided before is what its status says, but for what it goes back to. */
+async function pastOf(
+  ports: ControllerPorts,
+  { propagation, spec }: Planning,
+  signal: AbortSignal,
+): Promise<Past | { readonly fault: Fault }> {
+  const { revisions } = ports.stores;
+  const { status, metadata } = propagation;
+  const isKept = isDecided(propagation);
+  const target = Number(metadata.annotations[marks.rollback] ?? Number.NaN);
+  if (isKept && Number.isNaN(target)) return { decided: spec, revision: status.revision ?? 1, old: [] };
+  const kept = await revisions.list(propagation, signal);
+  if ('fault' in kept) return kept;
+  const revision = isKept ? (status.revision ?? 1) : nextRevision(propagation, kept, spec);
+  const since = kept.filter((one) => one.revision > target && one.revision < revision);
+  const old = await Promise.all(since.map((one) => revisions.oldValues(propagation, one.revision, signal)));
+  const missing = old.find((values) => 'fault' in values);
+  if (missing !== undefined && 'fault' in missing) return missing;
+  const last = kept.find((one) => one.revision === status.revision);
+  const parsed = last === undefined ? undefined : parseSpec(last.document);
+  const decided = isKept ? spec : parsed === undefined || 'problems' in parsed ? undefined : parsed;
+  return { revision, old: old.flatMap((values) => ('fault' in values ? [] : values)), ...(decided === undefined ? {} : { decided }) };
+}
+
+/** One that was recorded before a crash, and not told in the status, is this one if it says the same. */
+function nextRevision({ status }: Propagation, kept: readonly PropagationRevision[], spec: PropagationSpec): number {
+  const known = status.revision ?? 0;
+  const [newest] = kept;
+  if (newest === undefined || newest.revision <= known) return known + 1;
+  return canonicalJson(newest.document) === canonicalJson(documentOf(spec)) ? newest.revision : newest.revision + 1;
+}
+
+/** What a revision keeps of a spec: not who asked, which stands beside it. */
+export function documentOf({ requester: _requester, ...asked }: PropagationSpec): SpecDocument {
+  return printSpec(asked);
+}
+
+/** A breach that is to be rolled back must not come from what could have been known before (propagation.md 5.5). */
+async function checked({ planner }: ControllerPorts, request: PlanRequest): Promise<RenderedPlan> {
+  const rendered = await planner.render(request);
+  if (!rendered.ok || request.purpose === 'keep' || request.spec.rollout.onFailure !== 'Rollback') return rendered;
+  const { ok, notes } = await planner.preflight(request);
+  return ok ? rendered : { ...rendered, ok, notes };
+}
+
+function decisionOf(
+  { clock }: ControllerPorts,
+  { propagation }: Planning,
+  { rendered, revision, old }: Pick<CurrentPlan, 'rendered' | 'revision' | 'old'>,
+): CurrentPlan {
+  const { metadata, status } = propagation;
+  const { uid, generation, annotations } = metadata;
+  const isKept = isDecided(propagation);
+  const verdict = verdictOf(rendered, propagation);
+  const isNewPrune = verdict.result === 'holdPrune';
+  const kept = isKept && !isNewPrune ? status.digest : undefined;
+  return {
+    uid,
+    generation,
+    revision,
+    scheduledAt: (isKept ? status.scheduledAt : undefined) ?? new Date(clock.now()).toISOString(),
+    digest: kept ?? rendered.digest,
+    rendered,
+    verdict,
+    isPinned: annotations[marks.planDigest] === (kept ?? rendered.digest),
+    late: lateOf(rendered, propagation),
+    old,
+  };
+}
+
+function verdictOf(rendered: RenderedPlan, propagation: Propagation): Verdict {
+  const { metadata, status } = propagation;
+  const asked = metadata.annotations[marks.planDigest];
+  // What was asked for once, and done, stays in the annotation when the spec is changed without a digest.
+  const isOpen = asked !== undefined && asked !== status.digest;
+  if (!isDecided(propagation) && isOpen && asked !== rendered.digest) return { result: 'stale', asked };
+  if (rendered.notes.some(isFatal)) return { result: 'refused' };
+  if (rendered.pruneHeld === undefined) return rendered.ok ? { result: 'do' } : { result: 'refused' };
+  const confirmed = metadata.annotations[marks.confirmPrune];
+  if (confirmed !== undefined && (confirmed === rendered.digest || confirmed === status.digest)) return { result: 'do' };
+  return { result: 'holdPrune', why: rendered.pruneHeld };
+}
+
+/** That nothing is wanted any more is no mistake where something is held: it is to be confirmed. */
+function isFatal({ severity, code }: Note): boolean {
+  return severity === 'ERROR' && code !== 'NOTHING_CHOSEN' && code !== 'PRUNE_HELD';
+}
+
+function lateOf(rendered: RenderedPlan, propagation: Propagation): ReadonlySet<ClusterName> {
+  if (!isDecided(propagation)) return new Set();
+  const planned = new Set(propagation.status.clusters?.flatMap(({ cluster, wave }) => (wave === undefined ? [] : [cluster])));
+  return new Set(rendered.clusters.map(({ chosen }) => chosen.cluster).filter((cluster) => !planned.has(cluster)));
+}

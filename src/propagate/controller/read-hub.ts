@@ -1,0 +1,15 @@
+import type { Propagation } from '../propagation.ts';
+import type { Pass } from './ports.ts';
+
+/** The inventory from the hub itself, unless the run has it. False if the hub does not say. */
+export async function loadShares({ run, ports, term }: Pass, { metadata }: Propagation): Promise<boolean> {
+  if (run.shares !== undefined) return true;
+  const { namespace, uid } = metadata;
+  const loaded = await ports.stores.shares.load({ namespace, uid }, term.signal);
+  if ('fault' in loaded) {
+    ports.log.warn({ propagation: run.key, code: loaded.fault.code, reason: loaded.fault.message }, 'the inventory could not be read');
+    return false;
+  }
+  run.shares = new Map(loaded.map((share) => [share.cluster, share]));
+  return true;
+}

@@ -1,0 +1,74 @@
+import type { ClusterName } from '../../core/names.ts';
+import { marks, type Propagation } from '../propagation.ts';
+import { nextWaves, type WavesDecision } from '../rollout/next-waves.ts';
+import { type CountMove, type Surge, surge } from '../rollout/surge.ts';
+import { waveLinesOf } from '../rollout/wave-lines.ts';
+import type { PropagationSpec } from '../spec.ts';
+import { linesOf } from '../status/cluster-line.ts';
+import { breachedAtOf } from '../status/conditions.ts';
+import { isKept } from '../status/copy-state.ts';
+import type { ClusterView } from './cluster-view.ts';
+import type { CurrentPlan } from './run.ts';
+import { workloadReplicasOf } from './workload-replicas.ts';
+
+/** What a rollout is decided by. */
+export interface RolloutScene {
+  readonly views: readonly ClusterView[];
+  readonly propagation: Propagation;
+  readonly spec: PropagationSpec;
+  readonly plan: CurrentPlan;
+  readonly nowMs: number;
+}
+
+export interface RolloutDecision {
+  readonly waves: WavesDecision;
+  /** To be begun now; empty while somebody has paused it. */
+  readonly start: ReadonlySet<ClusterName>;
+  readonly surge: Surge;
+  /** What is no longer wanted may go, where `surge` does not keep it. */
+  readonly mayDrain: boolean;
+  readonly isPaused: boolean;
+}
+
+/** Which clusters are next, and which wait for others. Pure. */
+export function decideRollout({ views, propagation, spec, plan, nowMs }: RolloutScene): RolloutDecision {
+  const { generation, annotations } = propagation.metadata;
+  const lines = linesOf(
+    views.map(({ facts }) => facts),
+    { generation, spec, nowMs },
+  );
+  const moves = views.flatMap((view) => moveOf(view, lines.get(view.cluster)?.rollout?.phase));
+  const counts = surge(moves, spec.rollout.onFailure);
+  const waves = nextWaves({
+    rollout: spec.rollout,
+    waves: plan.rendered.waves.map((name, index) => ({ name, clusters: clustersIn(plan, index) })),
+    lines: waveLinesOf(lines, { generation, held: new Set([...counts.waiting, ...counts.held]) }),
+    resumedAtMs: timeIn(annotations[marks.resumedAt]),
+    breachedAtMs: breachedAtOf(propagation.status.conditions, generation),
+    nowMs,
+  });
+  const isPaused = annotations[marks.paused] !== undefined;
+  const isStopped = isPaused || (waves.breach !== undefined && waves.breach.action !== 'Continue');
+  return { waves, surge: counts, isPaused, mayDrain: !isStopped, start: new Set(isPaused ? [] : waves.start) };
+}
+
+/** Those that came late are in none: they come after all. */
+function clustersIn({ rendered, late }: CurrentPlan, index: number): readonly ClusterName[] {
+  return rendered.clusters.flatMap(({ chosen: { cluster }, wave }) => (wave === index && !late.has(cluster) ? [cluster] : []));
+}
+
+/** Of a workload alone. */
+function moveOf({ rendered, facts }: ClusterView, mark: CountMove['mark']): readonly CountMove[] {
+  const { cluster, standing, copies } = facts;
+  const live = workloadReplicasOf(copies.map(({ mirrored }) => mirrored));
+  const to = rendered === undefined ? 0 : rendered.share?.to;
+  if (to === undefined || (rendered === undefined && live === undefined)) return [];
+  const isGoing = copies.some(({ entry }) => !isKept(entry));
+  const begun = standing === 'begun' ? mark : isGoing ? 'Progressing' : undefined;
+  return [{ cluster, current: live?.wanted ?? 0, to, ready: live?.ready ?? 0, ...(begun === undefined ? {} : { mark: begun }) }];
+}
+
+function timeIn(text: string | undefined): number | undefined {
+  const ms = Date.parse(text ?? '');
+  return Number.isNaN(ms) ? undefined : ms;
+}

@@ -1,0 +1,165 @@
+import type { Fault } from '../../core/faults.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { CopyOutcome, OldValues } from '../copies/copies.ts';
+import type { ClusterShare } from '../inventory.ts';
+import type { RenderedObject, RenderedPlan } from '../plan.ts';
+import type { Propagation } from '../propagation.ts';
+import type { PropagationName } from '../propagations.ts';
+
+/**
+ * What the process that leads knows of one Propagation, beside what the hub holds. All of it may be lost at any moment: then it is read and planned again.
+ * Only the passes over this Propagation, and what they began, change it.
+ */
+export interface Run {
+  /** In the queue, and among interests. */
+  readonly key: string;
+  readonly place: PropagationName;
+  /** The newest that was read or written. */
+  latest: Propagation | undefined;
+  /** As last saved by us, or loaded. Undefined: to be loaded from the hub. */
+  shares: Map<ClusterName, ClusterShare> | undefined;
+  plan: CurrentPlan | undefined;
+  /** Set while its generation is taken back. */
+  restoring: Restoring | undefined;
+  /** Something the plan was made from changed. */
+  isPlanOld: boolean;
+  /** Clusters in which the current plan was begun, whether or not the status says so yet. */
+  readonly begun: Set<ClusterName>;
+  /** Clusters whose mark in the status is of what was wanted before the plan was made anew: it does not count. */
+  readonly unmarked: Set<ClusterName>;
+  readonly clusters: Map<ClusterName, ClusterRun>;
+  /** Aborted and replaced when what is being done is not wanted any more: nothing that was begun with it writes after that. */
+  work: AbortController;
+  /** Failures in a row of what the hub was asked. */
+  hubFailures: number;
+  /** Monotonic: of the last write of the status. */
+  statusAtMs: number;
+}
+
+/** What was decided for a generation. */
+export interface CurrentPlan {
+  readonly uid: string;
+  readonly generation: number;
+  /** Of this generation's revision on the hub. */
+  readonly revision: number;
+  /** RFC 3339: when this generation was decided. */
+  readonly scheduledAt: string;
+  /** Of the plan that was decided: what was planned since differs from it only in what changed in the fleet. */
+  readonly digest: string;
+  readonly rendered: RenderedPlan;
+  readonly verdict: Verdict;
+  /** Only what stands as the plan saw it is written: somebody asked for exactly this plan. */
+  readonly isPinned: boolean;
+  /** Clusters that came after this generation was decided: they wait for all others. */
+  readonly late: ReadonlySet<ClusterName>;
+  /** Of a generation that goes back to an older revision: what objects held that were taken over since. Else empty. */
+  readonly old: readonly OldValues[];
+}
+
+/** A generation that is taken back after a breach (propagation.md 5.5). */
+export interface Restoring {
+  readonly generation: number;
+  /** What the revision before wants in each cluster; absent where it wants nothing. */
+  readonly wanted: ReadonlyMap<ClusterName, readonly RenderedObject[]>;
+  /** What this generation has taken over. */
+  readonly old: readonly OldValues[];
+  /** Clusters in which all is taken back. */
+  readonly done: Set<ClusterName>;
+}
+
+/** Whether a plan may be done. */
+export type Verdict =
+  | { readonly result: 'do' }
+  /** What it would take away must be confirmed first; the rest is done. */
+  | { readonly result: 'holdPrune'; readonly why: string }
+  /** It is not the plan that was asked for. */
+  | { readonly result: 'stale'; readonly asked: string }
+  /** Its notes have an error. */
+  | { readonly result: 'refused' };
+
+/** One cluster of a Propagation. */
+export interface ClusterRun {
+  /** Something is being written there. */
+  isBusy: boolean;
+  /** In a row. */
+  failures: number;
+  /** Monotonic: nothing is tried before. */
+  retryAtMs: number;
+  /** What failed last was that nobody answered: there is hope as soon as somebody does. */
+  isOutOfReach: boolean;
+  /** What came of each object when it was last tried, by `textOfKey`. */
+  outcomes: Map<string, CopyOutcome>;
+  /** The versions at which copies that looked changed were asked about and are as they were written, by `textOfKey`. */
+  cleared: Map<string, string>;
+  /** Why the last work there could not be done at all. */
+  fault: Fault | undefined;
+  /** Milliseconds of the epoch: a mirror that is not known to be true after it may not have heard of what we wrote. */
+  wroteAtMs: number;
+}
+
+/** Nothing is known yet. */
+export function newRun(place: PropagationName): Run {
+  return {
+    key: keyOfRun(place),
+    place,
+    latest: undefined,
+    shares: undefined,
+    plan: undefined,
+    restoring: undefined,
+    isPlanOld: false,
+    begun: new Set(),
+    unmarked: new Set(),
+    clusters: new Map(),
+    work: new AbortController(),
+    hubFailures: 0,
+    statusAtMs: Number.NEGATIVE_INFINITY,
+  };
+}
+
+export function keyOfRun({ namespace, name }: PropagationName): string {
+  return `${namespace}/${name}`;
+}
+
+/** What is known of that cluster; nothing at first. */
+export function clusterRunOf(run: Run, cluster: ClusterName): ClusterRun {
+  const known = run.clusters.get(cluster);
+  if (known !== undefined) return known;
+  const fresh: ClusterRun = {
+    isBusy: false,
+    failures: 0,
+    retryAtMs: Number.NEGATIVE_INFINITY,
+    isOutOfReach: false,
+    outcomes: new Map(),
+    cleared: new Map(),
+    fault: undefined,
+    wroteAtMs: 0,
+  };
+  run.clusters.set(cluster, fresh);
+  return fresh;
+}
+
+/**
+ * What was begun for the plan before is not wanted any more: its calls end, it writes nothing after that, and what it came to does not count. What it
+ * may have written meanwhile is known to the hub alone.
+ */
+export function turnOver(run: Run): void {
+  run.work.abort();
+  run.work = new AbortController();
+  if (isBusy(run)) run.shares = undefined;
+  run.plan = undefined;
+  run.restoring = undefined;
+  run.isPlanOld = false;
+  run.begun.clear();
+  run.unmarked.clear();
+  for (const cluster of run.clusters.values()) {
+    cluster.failures = 0;
+    cluster.retryAtMs = Number.NEGATIVE_INFINITY;
+    cluster.outcomes.clear();
+    cluster.fault = undefined;
+  }
+}
+
+/** Something is being written in some cluster. */
+export function isBusy({ clusters }: Run): boolean {
+  return clusters.values().some((cluster) => cluster.isBusy);
+}

@@ -1,0 +1,77 @@
+import type { Note } from '../notes.ts';
+import type { Propagation } from '../propagation.ts';
+import type { PropagationSpec } from '../spec.ts';
+import type { PlanFacts, PropagationFacts } from '../status/facts.ts';
+import type { ClusterView } from './cluster-view.ts';
+import type { RolloutDecision } from './rollout-step.ts';
+import type { CurrentPlan } from './run.ts';
+
+/** What a status is made of where there is a plan. */
+export interface PlannedStatus {
+  readonly propagation: Propagation;
+  readonly spec: PropagationSpec;
+  readonly plan: CurrentPlan;
+  readonly views: readonly ClusterView[];
+  readonly rollout?: RolloutDecision;
+  readonly rollback?: PropagationFacts['rollback'];
+  readonly nowMs: number;
+}
+
+/** The facts of a Propagation that has a plan, whether or not it may be done. */
+export function factsOf({ propagation, spec, plan, views, rollout, rollback, nowMs }: PlannedStatus): PropagationFacts {
+  return {
+    generation: plan.generation,
+    spec,
+    previous: propagation.status,
+    clusters: views.map(({ facts }) => facts),
+    ...verdictFacts(plan),
+    ...(rollout === undefined ? {} : { waves: rollout.waves }),
+    isDeleting: false,
+    isPaused: rollout?.isPaused ?? false,
+    ...(rollback === undefined ? {} : { rollback }),
+    nowMs,
+  };
+}
+
+function verdictFacts(plan: CurrentPlan): Pick<PropagationFacts, 'plan' | 'refused' | 'held'> {
+  const { verdict, rendered } = plan;
+  switch (verdict.result) {
+    case 'do':
+      return { plan: planFacts(plan) };
+    case 'holdPrune':
+      return { plan: planFacts(plan), held: { reason: 'PruneHeld', message: verdict.why } };
+    case 'stale': {
+      const message = `expected the plan ${short(verdict.asked)}, the fleet now gives ${short(rendered.digest)}`;
+      const { revision: _revision, ...undone } = planFacts(plan);
+      return { plan: undone, held: { reason: 'PlanStale', message } };
+    }
+    case 'refused': {
+      const errors = rendered.notes.filter(({ severity }) => severity === 'ERROR');
+      return { refused: { stage: 'Planned', message: errors.map(textOf).join('; '), notes: rendered.notes } };
+    }
+    default:
+      return verdict satisfies never;
+  }
+}
+
+function planFacts({ digest, revision, scheduledAt, rendered }: CurrentPlan): PlanFacts {
+  const { affinityGroup, desired, placed, unplaced, notes } = rendered;
+  return {
+    digest,
+    revision,
+    scheduledAt,
+    ...(affinityGroup === undefined ? {} : { affinityGroup }),
+    ...(desired === undefined ? {} : { desired }),
+    ...(placed === undefined ? {} : { placed }),
+    unplaced,
+    notes,
+  };
+}
+
+function textOf({ path, message }: Note): string {
+  return path === undefined ? message : `${path}: ${message}`;
+}
+
+function short(digest: string): string {
+  return digest.slice(0, 12);
+}

@@ -1,0 +1,189 @@
+import { keyOfKind } from '../../core/kinds.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { MemberChange } from '../../store/member-objects.ts';
+import { hubKinds } from '../hub/hub.ts';
+import { createDriftWatch } from './drift.ts';
+import { createInterests, textOfInterest } from './interests.ts';
+import { interestsOf } from './interests-of.ts';
+import type { Term } from './lease.ts';
+import { createMemberFacts } from './member-facts.ts';
+import type { ControllerPorts, Pass } from './ports.ts';
+import { reconcile } from './reconcile.ts';
+import { isBusy, keyOfRun, newRun, type Run } from './run.ts';
+import { createWorkQueue, type WorkQueue } from './work-queue.ts';
+
+/** Clusters that come, go or change their labels mostly do so together. */
+const debounceMs = 2_000;
+
+/** Passes at a time: a plan waits up to 10 s for mirrors that nobody has read yet. */
+const mostPasses = 32;
+
+/** What one term works with. */
+interface Workshop {
+  readonly ports: ControllerPorts;
+  readonly term: Term;
+  readonly runs: Map<string, Run>;
+  readonly queue: WorkQueue;
+  /** Of each Propagation: the texts of what its template refers to. */
+  readonly sources: Map<string, ReadonlySet<string>>;
+}
+
+/**
+ * Keeps every Propagation of the hub true for one term: looks at each at its beginning, and again when its resource, its copies, what it refers to, or the
+ * fleet changes. Ends when the term is over and nothing that was begun runs any more.
+ */
+export async function workATerm(ports: ControllerPorts, term: Term): Promise<void> {
+  const { members } = ports.hub;
+  const runs = new Map<string, Run>();
+  const sources = new Map<string, ReadonlySet<string>>();
+  const interests = createInterests(members.objects, term.signal);
+  const drift = createDriftWatch(ports, members.objects);
+  const facts = createMemberFacts(members);
+  const ended = new Set<() => void>();
+
+  async function work(key: string): Promise<number | undefined> {
+    const run = runs.get(key);
+    if (run === undefined) return undefined;
+    const again = () => {
+      queue.add(key);
+      for (const tell of ended) tell();
+    };
+    const passed = await reconcile({ ports, term, run, drift, again } satisfies Pass);
+    if (passed.result === 'gone') {
+      forget(key, run);
+      return undefined;
+    }
+    const wanted = interestsOf(run);
+    sources.set(key, new Set(wanted.sources.map(textOfInterest)));
+    interests.set(key, [...wanted.copies, ...wanted.sources]);
+    return passed.againMs;
+  }
+
+  function forget(key: string, run: Run): void {
+    run.work.abort();
+    runs.delete(key);
+    sources.delete(key);
+    interests.set(key, []);
+  }
+
+  const queue = createWorkQueue(
+    {
+      work,
+      onBug: (key, error) => ports.log.error({ propagation: key, error: String(error) }, 'bug: a pass has thrown'),
+      most: mostPasses,
+      clock: ports.clock,
+    },
+    term.signal,
+  );
+  const shop: Workshop = { ports, term, runs, queue, sources };
+
+  members.objects.onChange((changes) => {
+    for (const change of changes) {
+      if (isOfPropagations(change, ports)) heardOfPropagations(shop, change);
+      else
+        heardOfMember(shop, {
+          change,
+          keys: interests.keysOf(change),
+          isOtherPlace: change.type === 'cluster' && facts.isChanged(change.cluster),
+        });
+    }
+  }, term.signal);
+  addAll(shop);
+
+  await new Promise<void>((resolve) => {
+    if (term.signal.aborted) resolve();
+    else term.signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await queue.idle();
+  while ([...runs.values()].some(isBusy)) {
+    await new Promise<void>((resolve) => {
+      const tell = () => {
+        ended.delete(tell);
+        resolve();
+      };
+      ended.add(tell);
+    });
+  }
+}
+
+/** Those that the mirror has; if it is unread it tells when it is read. */
+function addAll(shop: Workshop): void {
+  for (const { metadata } of shop.ports.stores.propagations.all() ?? []) addRun(shop, metadata);
+  for (const key of shop.runs.keys()) shop.queue.add(key);
+}
+
+function addRun({ runs, queue }: Workshop, place: Run['place']): void {
+  const { namespace, name } = place;
+  const key = keyOfRun(place);
+  if (!runs.has(key)) runs.set(key, newRun({ namespace, name }));
+  queue.add(key);
+}
+
+function isOfPropagations(change: MemberChange, { hub }: ControllerPorts): boolean {
+  return change.type !== 'cluster' && change.cluster === hub.cluster && keyOfKind(change.kind) === keyOfKind(hubKinds.propagation);
+}
+
+function heardOfPropagations(shop: Workshop, change: MemberChange): void {
+  if (change.type === 'object') addRun(shop, change.place);
+  else addAll(shop);
+}
+
+interface Heard {
+  readonly change: MemberChange;
+  /** Who has an interest in it. */
+  readonly keys: ReadonlySet<string>;
+  /** What placement asks of the cluster is other than before. */
+  readonly isOtherPlace: boolean;
+}
+
+function heardOfMember(shop: Workshop, { change, keys, isOtherPlace }: Heard): void {
+  const { runs, queue } = shop;
+  if (change.type === 'cluster') {
+    heardOfCluster(shop, { cluster: change.cluster, isOtherPlace });
+    return;
+  }
+  for (const key of keys) {
+    const run = runs.get(key);
+    if (run === undefined) continue;
+    if (isOfSource(shop, key, change) || (change.type === 'mirror' && isUnplanned(run, change.cluster))) run.isPlanOld = true;
+    if (change.type === 'mirror') wake(shop, run, change.cluster);
+    queue.add(key);
+  }
+}
+
+/** Its readiness concerns those that are in it, or could not be; its labels, its coming and its going concern all. */
+function heardOfCluster(
+  shop: Workshop,
+  { cluster, isOtherPlace }: { readonly cluster: ClusterName; readonly isOtherPlace: boolean },
+): void {
+  const { runs, queue } = shop;
+  for (const [key, run] of runs) {
+    const isPlanned = isUnplanned(run, cluster);
+    if (isOtherPlace || isPlanned) run.isPlanOld = true;
+    wake(shop, run, cluster);
+    if (isOtherPlace || isPlanned || run.clusters.has(cluster) || run.shares?.has(cluster) === true) queue.addAfter(key, debounceMs);
+  }
+}
+
+function isOfSource({ sources }: Workshop, key: string, change: MemberChange): boolean {
+  const texts = sources.get(key);
+  if (texts === undefined || texts.size === 0 || change.type === 'cluster') return false;
+  if (change.type === 'object') return texts.has(textOfInterest(change));
+  return [...texts].some((text) => text.startsWith(textOfInterest({ ...change, place: undefined })));
+}
+
+/** Nothing could be planned there, as its mirrors were unread or it did not serve a kind. */
+function isUnplanned({ plan }: Run, cluster: ClusterName): boolean {
+  if (plan === undefined) return false;
+  const { clusters, rejected } = plan.rendered;
+  if (clusters.some(({ chosen, fault }) => fault !== undefined && chosen.cluster === cluster)) return true;
+  return rejected.some((one) => one.cluster === cluster && (one.reason === 'API_MISSING' || one.reason === 'DELETING'));
+}
+
+/** What failed while the cluster did not answer is tried at once when it does. */
+function wake({ ports }: Workshop, run: Run, cluster: ClusterName): void {
+  const known = run.clusters.get(cluster);
+  const phase = ports.hub.members.get(cluster)?.phase;
+  if (known === undefined || known.failures === 0 || phase === undefined || phase === 'UNREACHABLE') return;
+  if (known.isOutOfReach) known.retryAtMs = ports.clock.monotonic();
+}

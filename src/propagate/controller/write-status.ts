@@ -1,0 +1,55 @@
+import type { Propagation, PropagationStatus } from '../propagation.ts';
+import { isSameStatus } from '../status/summarize.ts';
+import type { Pass } from './ports.ts';
+
+/** No status is written more often than this, but where a decision must stand on the hub before it is acted on. */
+const spacingMs = 1_000;
+
+/**
+ * What came of it. `saved`: the hub has it, or had it. `later`: it was written less than a second ago, and may be again after `ms`. `outdated`: somebody wrote
+ * the resource since it was read; what stands there now is in the run.
+ */
+export type StatusWrite =
+  | { readonly result: 'saved'; readonly propagation: Propagation }
+  | { readonly result: 'later'; readonly ms: number }
+  | { readonly result: 'outdated' | 'failed' | 'stopped' };
+
+/** Writes the status where it differs. `urgent` does not wait its turn. */
+export async function writeStatus(
+  { run, ports, term }: Pass,
+  {
+    propagation,
+    status,
+    urgency,
+  }: { readonly propagation: Propagation; readonly status: PropagationStatus; readonly urgency: 'urgent' | 'usual' },
+): Promise<StatusWrite> {
+  if (isSameStatus(propagation.status, status)) return { result: 'saved', propagation };
+  const nowMs = ports.clock.monotonic();
+  const waitMs = run.statusAtMs + spacingMs - nowMs;
+  if (urgency === 'usual' && waitMs > 0) return { result: 'later', ms: waitMs };
+  if (!term.isLeading()) return { result: 'stopped' };
+  const { propagations } = ports.stores;
+  const written = await propagations.patchStatus(propagation, status, term.signal);
+  switch (written.result) {
+    case 'written':
+      run.statusAtMs = nowMs;
+      run.latest = written.propagation;
+      return { result: 'saved', propagation: written.propagation };
+    case 'absent':
+    case 'conflict':
+      return (await readAgain({ run, ports, term })) ? { result: 'outdated' } : { result: 'failed' };
+    case 'failed':
+      ports.log.warn({ propagation: run.key, code: written.fault.code, reason: written.fault.message }, 'the status could not be written');
+      return { result: 'failed' };
+    default:
+      return written satisfies never;
+  }
+}
+
+/** The mirror may be behind, and is waited for by nobody: what stands there is read. False if the hub does not say. */
+export async function readAgain({ run, ports, term }: Pick<Pass, 'run' | 'ports' | 'term'>): Promise<boolean> {
+  const live = await ports.stores.propagations.fetch(run.place, term.signal);
+  if (live !== 'absent' && 'fault' in live) return false;
+  run.latest = live === 'absent' ? undefined : live;
+  return true;
+}

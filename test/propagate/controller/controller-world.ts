@@ -1,0 +1,222 @@
+import type { JsonObject } from '../../../src/core/json.ts';
+import type { KubernetesObject } from '../../../src/core/objects.ts';
+import { type Controller, createController } from '../../../src/propagate/controller/create-controller.ts';
+import { createPropagations } from '../../../src/propagate/create-propagations.ts';
+import { createHubStores, type HubStores } from '../../../src/propagate/hub/hub-stores.ts';
+import { listRulesIn } from '../../../src/propagate/list-rules.ts';
+import type { ObjectAnswer, ObjectClient } from '../../../src/propagate/object-client.ts';
+import { createPlanner } from '../../../src/propagate/planner/create-planner.ts';
+import type { Propagation } from '../../../src/propagate/propagation.ts';
+import type { PropagationInput, PropagationOutcome, Propagations, WriteContext } from '../../../src/propagate/propagations.ts';
+import { loadBaseline } from '../../support/kubernetes-objects.ts';
+import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagation-world.ts';
+
+/** One process with a controller of its own. Writes of its Lease are not counted. */
+export interface ControllerProcess {
+  readonly controller: Controller;
+  /** Writes that were sent, dry runs not among them. */
+  readonly writes: number;
+  /** As kill -9: whatever it asks from now on reaches nobody. */
+  kill(): void;
+  /** As SIGTERM. */
+  stop(): Promise<void>;
+}
+
+export interface ProcessOptions {
+  /** After so many writes it is dead: the last one is done, and its answer lost. */
+  readonly life?: number;
+}
+
+/** Clusters, a hub, whoever asks, and processes that keep what was asked true. */
+export interface ControllerWorld extends AsyncDisposable {
+  readonly world: PropagationWorld;
+  readonly stores: HubStores;
+  readonly propagations: Propagations;
+  readonly context: WriteContext;
+  startProcess(options?: ProcessOptions): ControllerProcess;
+  propagate(input: PropagationInput, digest?: string): Promise<PropagationOutcome>;
+  /** As the hub has it; undefined if there is none. */
+  stored(name: string): Promise<Propagation | undefined>;
+  /** Moves time on until it is in this phase. @throws {Error} with its status after `withinMs`, a minute by default. */
+  phase(name: string, phase: string, withinMs?: number): Promise<Propagation>;
+  /** Moves time on until there is none of the name. */
+  gone(name: string, withinMs?: number): Promise<void>;
+  /** Nobody holds the Lease any more: who waits for it need not wait long. */
+  freeLease(): void;
+}
+
+const model = loadBaseline();
+
+export async function startControllerWorld(
+  fleet: Readonly<Record<string, readonly KubernetesObject[]>>,
+  options: PropagationWorldOptions = {},
+): Promise<ControllerWorld> {
+  const world = await startPropagationWorld(fleet, options);
+  const life = new AbortController();
+  const { clock, log, members, hub } = world;
+  const stores = createHubStores(hub, life.signal);
+  const shared = { sensitiveKinds: { has: () => false }, listRulesOf: listRulesIn(() => model), clock, log };
+  const planner = createPlanner({
+    members,
+    hub: { cluster: hub.cluster, shares: stores.shares },
+    clientOf: (name) => world.clientOf(name),
+    ...shared,
+  });
+  const identityOf = () => ({ user: 'gateway', groups: [], extra: {} });
+  const propagations = createPropagations({ planner, hub: stores, identityOf, clock });
+  const context = { caller: { key: 'local' }, signal: life.signal };
+  let count = 0;
+
+  function startProcess({ life: mostWrites = Number.POSITIVE_INFINITY }: ProcessOptions = {}): ControllerProcess {
+    const end = new AbortController();
+    const mortal = createMortal(mostWrites);
+    const clientOf = (name: string) => mortal.client(world.clientOf(name));
+    const ownHub = { ...hub, client: () => clientOf(hub.cluster) };
+    const ownStores = createHubStores(ownHub, end.signal);
+    count += 1;
+    const controller = createController(
+      { hub: ownHub, planner, stores: ownStores, clientOf, accounts: 'one', identity: `process-${count}`, ...shared },
+      end.signal,
+    );
+    return {
+      controller,
+      get writes() {
+        return mortal.writes();
+      },
+      kill() {
+        mortal.kill();
+        end.abort();
+      },
+      stop: () => world.pumped(Promise.resolve(controller[Symbol.asyncDispose]())),
+    };
+  }
+
+  async function stored(name: string): Promise<Propagation | undefined> {
+    const found = await world.pumped(stores.propagations.fetch({ namespace: 'default', name }, life.signal));
+    if (found === 'absent') return undefined;
+    if ('fault' in found) throw new Error(`expected an answer about ${name}, got ${JSON.stringify(found)}`);
+    return found;
+  }
+
+  /** In the mirror: time must not stand still for each look. */
+  function mirrored(name: string): Propagation | undefined {
+    const read = stores.propagations.read({ namespace: 'default', name });
+    return read.result === 'held' ? read.propagation : undefined;
+  }
+
+  return {
+    ...{ world, stores, propagations, context, startProcess, stored },
+    propagate: (input, digest) => world.pumped(propagations.propagate(context, { input, digest })),
+    async phase(name, phase, withinMs) {
+      const isSo = () => {
+        const now = mirrored(name);
+        return now?.status.phase === phase && now.status.observedGeneration === now.metadata.generation;
+      };
+      try {
+        await world.until(isSo, withinMs);
+      } catch {
+        throw new Error(`expected ${name} to be ${phase}, got ${JSON.stringify(mirrored(name)?.status ?? null, null, 1)}`);
+      }
+      const found = mirrored(name);
+      if (found === undefined) throw new Error(`expected ${name}`);
+      return found;
+    },
+    gone: (name, withinMs) => world.until(() => stores.propagations.read({ namespace: 'default', name }).result === 'absent', withinMs),
+    freeLease: () => void world.cluster(hub.cluster).remove('Lease.coordination.k8s.io', 'muster-controller', 'muster-system'),
+    async [Symbol.asyncDispose]() {
+      life.abort();
+      await world[Symbol.asyncDispose]();
+    },
+  };
+}
+
+interface Mortal {
+  client(client: ObjectClient | undefined): ObjectClient | undefined;
+  writes(): number;
+  kill(): void;
+}
+
+function createMortal(life: number): Mortal {
+  let writes = 0;
+  let isDead = false;
+  const isLease = (kind: string) => kind === 'Lease';
+
+  /** Never answered; it ends with its signal, as every call does. */
+  const silence = (signal: AbortSignal): Promise<ObjectAnswer> =>
+    new Promise((resolve) => {
+      const end = () =>
+        resolve({
+          result: 'failed',
+          fault: { code: 'TIMED_OUT', cluster: '' as never, message: 'nobody answers the dead', retry: 'LATER' },
+        });
+      if (signal.aborted) end();
+      else signal.addEventListener('abort', end, { once: true });
+    });
+
+  async function call(
+    { kind, isWrite }: { readonly kind: string; readonly isWrite: boolean },
+    ask: () => Promise<ObjectAnswer>,
+    signal: AbortSignal,
+  ): Promise<ObjectAnswer> {
+    if (isDead) return silence(signal);
+    if (!isWrite || isLease(kind)) return ask();
+    writes += 1;
+    const isLast = writes >= life;
+    if (isLast) isDead = true;
+    const answer = await ask();
+    return isLast ? silence(signal) : answer;
+  }
+
+  return {
+    writes: () => writes,
+    kill() {
+      isDead = true;
+    },
+    client(client) {
+      if (client === undefined) return undefined;
+      const write = (request: { readonly resource: { readonly kind: string }; readonly run: string }) => ({
+        kind: request.resource.kind,
+        isWrite: request.run === 'real',
+      });
+      return {
+        ...client,
+        get: (address, signal) => call({ kind: address.resource.kind, isWrite: false }, () => client.get(address, signal), signal),
+        apply: (request, signal) => call(write(request), () => client.apply(request, signal), signal),
+        replace: (request, signal) => call(write(request), () => client.replace(request, signal), signal),
+        patch: (request, signal) => call(write(request), () => client.patch(request, signal), signal),
+        delete: (request, signal) => call(write(request), () => client.delete(request, signal), signal),
+      };
+    },
+  };
+}
+
+/** An intent in `default`. */
+export function intent(name: string, template: readonly JsonObject[], more: JsonObject = {}): PropagationInput {
+  return { namespace: 'default', name, template: template.map((json) => ({ json })), placement: {}, ...more };
+}
+
+export function configMap(name: string, data: Readonly<Record<string, string>>): JsonObject {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' }, data };
+}
+
+export function job(name: string): JsonObject {
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name, namespace: 'default' },
+    spec: { backoffLimit: 0, template: { spec: { restartPolicy: 'Never', containers: [{ name: 'run', image: 'busybox' }] } } },
+  };
+}
+
+export function deployment(name: string, replicas: number, image = 'registry.example.com/web:1.0'): JsonObject {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace: 'default', labels: { app: name } },
+    spec: {
+      replicas,
+      selector: { matchLabels: { app: name } },
+      template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'web', image }] } },
+    },
+  };
+}
