@@ -79,6 +79,7 @@ const line: Codec<ClusterLine> = record({
   asOf: optional(time),
   fault: optional(recordedFault),
   generation: optional(maxGeneration),
+  rollout: optional(record({ phase: required(choice(['Progressing', 'Succeeded', 'Failed', 'TimedOut'])), since: required(time) })),
 });
 
 const condition: Codec<StatusCondition> = record({
