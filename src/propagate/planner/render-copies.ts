@@ -6,7 +6,7 @@ import { countFieldOf, type WorkloadCount, withCount } from '../placing/workload
 import { sha256Of } from '../rendering/canonical.ts';
 import { withoutValueAt } from '../rendering/json-edits.ts';
 import { matchingOverrides, override } from '../rendering/override.ts';
-import type { Manifest, ObjectKey } from '../spec.ts';
+import type { Manifest, ObjectKey, Override } from '../spec.ts';
 import { inWriteOrder } from '../write-order.ts';
 import type { PlacedCluster } from './place.ts';
 import type { Snapshot, TemplateObject } from './snapshot.ts';
@@ -58,7 +58,10 @@ export function createCopyRenderer({ spec, templates }: Pick<Snapshot, 'spec' | 
     const rendered = templates.flatMap((template, index) => (isWanted(template, index, wanted) ? [objectOf(index, template, wanted)] : []));
     const failed = rendered.find((object) => object.result === 'failed');
     if (failed !== undefined) return failed;
-    return joinCopies(rendered.filter((object) => object.result === 'rendered'));
+    return joinCopies(
+      rendered.filter((object) => object.result === 'rendered'),
+      spec.overrides,
+    );
   }
 
   return ({ entry: { cluster }, counts }) => {
@@ -139,16 +142,30 @@ function countedManifest(manifest: Manifest, count: WorkloadCount | undefined, {
   return mode === 'Duplicated' && total === undefined ? manifest : withCount(manifest, count);
 }
 
-function joinCopies(objects: readonly Extract<ObjectCopy, { readonly result: 'rendered' }>[]): ClusterCopies {
+function joinCopies(
+  objects: readonly Extract<ObjectCopy, { readonly result: 'rendered' }>[],
+  overrides: readonly Override[],
+): ClusterCopies {
   const applied = new Set(objects.flatMap((object) => object.applied));
   const unmatched = new Set(objects.flatMap((object) => object.unmatched));
+  // That a ConfigMap has no image is no news to who changed that of the Deployment beside it.
+  const isNews = ({ path }: Note, object: { readonly unmatched: readonly string[] }) => {
+    const name = nameOf(path, overrides);
+    return name === undefined || !applied.has(name) || !object.unmatched.includes(name);
+  };
   return {
     result: 'rendered',
     copies: inWriteOrder(objects.map(({ copy }) => copy)),
     applied: [...applied],
     unmatched: [...unmatched].filter((name) => !applied.has(name)),
-    notes: objects.flatMap(({ notes }) => notes),
+    notes: objects.flatMap((object) => object.notes.filter((note) => isNews(note, object))),
   };
+}
+
+/** What the override is called that the path is in. */
+function nameOf(path: string | undefined, overrides: readonly Override[]): string | undefined {
+  const [whole, index] = /^overrides\[(\d+)\]/.exec(path ?? '') ?? [];
+  return whole === undefined ? undefined : (overrides[Number(index)]?.name ?? whole);
 }
 
 function textOfCount(count: WorkloadCount | undefined): string {
