@@ -13,7 +13,7 @@ import { applyFields, type FieldConflict, type Tracking } from './apply/track-fi
 import { keepChanged, keepCreated } from './keep-write.ts';
 import { typeOfKind } from './kind-types.ts';
 import { managerOfWrite } from './managed-fields.ts';
-import { refuseCreation, refuseFinalizers, refuseOtherName, refuseOtherUid } from './refuse-write.ts';
+import { isGuard, refuseCreation, refuseFinalizers, refuseOtherName, refuseOtherUid } from './refuse-write.ts';
 import { keyOf, parsed } from './stored-object.ts';
 import type { WriteRequest } from './write-options.ts';
 import { preconditionsOf } from './write-request.ts';
@@ -132,8 +132,7 @@ function changed(context: ResourceContext, { request, applied }: ApplyRequest, o
     trackingOf(context, request),
   );
   if (result.result === 'conflicts') return conflictsWith(result.conflicts);
-  if (resourceVersion !== undefined && resourceVersion !== '' && resourceVersion !== old.metadata.resourceVersion)
-    return conflict(kind, name, modified);
+  if (isGuard(resourceVersion) && resourceVersion !== old.metadata.resourceVersion) return conflict(kind, name, modified);
   const other = refuseOtherUid(kind, old, uid);
   if (other !== undefined) return other;
   const merged = { ...result.object, metadata: { ...metadataOf(result.object), name } } as KubernetesObject;

@@ -64,6 +64,11 @@ function terminating(kind: SimKind, name: string, namespace: string): Refusal {
   return { ...refused, details: { ...refused.details, causes: [cause] } };
 }
 
+/** True for a version that a write insists on: none at all, `""` and `"0"` guard nothing. */
+export function isGuard(resourceVersion: string | undefined): resourceVersion is string {
+  return resourceVersion !== undefined && resourceVersion !== '' && resourceVersion !== '0';
+}
+
 /** Why an update of an object may not be, if so: it is of another version or another object. */
 export function refuseUpdate(
   kind: SimKind,
@@ -71,7 +76,7 @@ export function refuseUpdate(
 ): Refusal | undefined {
   const { name } = old.metadata;
   const { uid, resourceVersion } = object.metadata;
-  if (resourceVersion === undefined || resourceVersion === '') {
+  if (!isGuard(resourceVersion)) {
     if (kind.source === 'custom') {
       const message = 'Invalid value: 0: must be specified for an update';
       const subject = { kind: kind.resource, group: kind.group, name };

@@ -15,6 +15,7 @@ const immutable: Readonly<Record<string, readonly string[]>> = {
   'ClusterRoleBinding.rbac.authorization.k8s.io': ['roleRef'],
   'StorageClass.storage.k8s.io': ['provisioner', 'parameters', 'reclaimPolicy', 'volumeBindingMode'],
   'CustomResourceDefinition.apiextensions.k8s.io': ['spec.group', 'spec.scope'],
+  'ControllerRevision.apps': ['data'],
   Secret: ['type'],
 };
 

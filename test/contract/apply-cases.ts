@@ -40,8 +40,9 @@ export function applyCases(declare: DeclareCase): void {
     const { applyData } = patchingIn(place);
     await applyData('one', { k: '1' });
     for (const resourceVersion of ['0', '']) {
-      const answer = await applyData('one', { k: resourceVersion }, { metadata: { resourceVersion } });
-      expect(answer.status, `version "${resourceVersion}"`).toBe(resourceVersion === '' ? 200 : answer.status);
+      const answer = await applyData('one', { k: `after ${resourceVersion}` }, { metadata: { resourceVersion } });
+      expect([answer.status, answer.json().data]).toEqual([200, { k: `after ${resourceVersion}` }]);
+      expect((await applyData(`made-${resourceVersion || 'plain'}`, {}, { metadata: { resourceVersion } })).status).toBe(201);
     }
     expect((await applyData('two', {}, { metadata: { resourceVersion: '12' } })).status).toBe(201);
     expect(statusOf((await applyData('two', {}, { metadata: { resourceVersion: 'abc' } })).json())).toMatchObject({ code: 500 });
@@ -201,5 +202,33 @@ export function applyCases(declare: DeclareCase): void {
     expect(statusOf(more.json())).toMatchObject({ code: 422, causes: [forbidden, forbidden] });
     expect((await applyData('held', { k: '1' })).status).toBe(200);
     expect((await place.client.get(path)).status).toBe(404);
+  });
+
+  declare('keeps revisions, leases and admission policies, as a controller applies them', async (place) => {
+    const { apply } = patchingIn(place);
+    const revision = {
+      apiVersion: 'apps/v1',
+      kind: 'ControllerRevision',
+      metadata: { name: 'r' },
+      revision: 1,
+      data: { spec: { a: [1] } },
+    };
+    const made = await apply(`${place.at('controllerrevisions', 'apps/v1')}/r`, revision);
+    expect(made.json()).toMatchObject({ revision: 1, data: { spec: { a: [1] } } });
+    const changed = await apply(`${place.at('controllerrevisions', 'apps/v1')}/r`, { ...revision, data: { spec: { a: [2] } } });
+    expect(statusOf(changed.json())).toMatchObject({ code: 422, causes: [{ field: 'data' }] });
+    const spec = { holderIdentity: 'one', leaseDurationSeconds: 15, renewTime: '2026-01-01T00:00:00.000000Z' };
+    const path = `${place.at('leases', 'coordination.k8s.io/v1')}/l`;
+    const lease = await place.create(place.at('leases', 'coordination.k8s.io/v1'), { metadata: { name: 'l' }, spec });
+    const taken = await place.replace(path, { ...lease, spec: { ...spec, holderIdentity: 'two' } });
+    expect([taken.spec?.holderIdentity, taken.metadata.generation]).toEqual(['two', undefined]);
+    expect(statusOf((await place.client.send('PUT', path, { body: lease })).json())).toMatchObject({ code: 409, causes: [] });
+    const name = `policy-${place.namespace}`;
+    const resourceRules = [{ apiGroups: ['example.com'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['widgets'] }];
+    const policy = await apply(`/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/${name}`, {
+      ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingAdmissionPolicy', metadata: { name } },
+      spec: { matchConstraints: { resourceRules }, validations: [{ expression: 'true' }] },
+    });
+    expect([policy.status, policy.json().metadata.generation]).toEqual([201, 1]);
   });
 }
