@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import type { ClusterApi } from '../../src/cluster/cluster-api.ts';
-import type { Impersonation } from '../../src/cluster/endpoint.ts';
+import type { Endpoint, Impersonation } from '../../src/cluster/endpoint.ts';
 import { connectCluster } from '../../src/cluster/kube-api.ts';
+import type { Clock } from '../../src/core/clock.ts';
 import { isJsonObject, type Json } from '../../src/core/json.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { type ClusterName, clusterName } from '../../src/core/names.ts';
@@ -14,6 +15,7 @@ import type { ObjectClient } from '../../src/propagate/object-client.ts';
 import type { SimCluster, SimClusterOptions } from '../../src/sim/sim-cluster.ts';
 import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
 import { createMemberObjects } from '../../src/watch/member-objects.ts';
+import type { Mirrors } from '../../src/watch/mirrors.ts';
 import { createMirrors } from '../../src/watch/registry.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 import { pass, pumped, until } from './pumped-clock.ts';
@@ -66,7 +68,6 @@ export async function startPropagationWorld(
   await using stack = new AsyncDisposableStack();
   const clock = createManualClock({ random: seededRandom(1) });
   const log = options.log ?? silentLog;
-  const life = new AbortController();
   const clusters = new Map<string, SimCluster>();
   for (const [name, objects] of Object.entries(fleet)) {
     const cluster = stack.use(await startSimCluster({ ...options.clusters, name, clock }));
@@ -76,25 +77,50 @@ export async function startPropagationWorld(
   const [hubName] = clusters.keys();
   if (hubName === undefined) throw new Error('expected at least one cluster');
   if (options.bareHub === undefined) for (const definition of await ourDefinitions()) clusters.get(hubName)?.define(definition);
-  stack.defer(() => life.abort());
-
-  const mirrors = stack.use(createMirrors({ clock, log }));
-  const objects = createMemberObjects({ mirrors, clock, log }, life.signal);
-  const joined = new Map<string, { readonly api: ClusterApi; readonly end: AbortController }>();
   const traits = new Map<string, Traits>(Object.entries(options.traits ?? {}));
   const cluster = (name: string) => {
     const found = clusters.get(name);
     if (found === undefined) throw new Error(`expected a cluster of ${[...clusters.keys()]}, got ${name}`);
     return found;
   };
-  const join = (name: string) => {
-    const end = new AbortController();
-    const endpoint = { ...endpointFor(cluster(name)), name: clusterName(name) };
-    const api = connectCluster(endpoint, { clock, log, signal: AbortSignal.any([life.signal, end.signal]) });
-    joined.set(name, { api, end });
-    mirrors.engage({ name: clusterName(name), api, namespaces: [], secrets: 'live' }, end.signal);
-  };
+  const endpointOf = (name: string) => ({ ...endpointFor(cluster(name)), name: clusterName(name) });
+  const { mirrors, members, clientOf, join, leave } = stack.use(createTestMembers({ clock, log, endpointOf, traits }));
   for (const name of clusters.keys()) join(name);
+  const hub = clusterName(hubName);
+  await until(clock, () => mirrors.clusters().every(({ resources }) => resources !== undefined));
+  const rest = stack.move();
+  return {
+    ...{ clock, members, log, cluster, clientOf, join, leave },
+    hub: { cluster: hub, members, client: () => clientOf(hub) },
+    setTraits: (name, next) => void traits.set(name, next),
+    pumped: (promise) => pumped(clock, promise),
+    pass: (ms) => pass(clock, ms),
+    until: (isSo, withinMs) => until(clock, isSo, withinMs),
+    [Symbol.asyncDispose]: () => pumped(clock, rest.disposeAsync()),
+  };
+}
+
+export interface TestMembersOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly endpointOf: (name: string) => Endpoint;
+  readonly traits?: ReadonlyMap<string, Traits>;
+}
+
+/** Members over real mirrors, of whatever servers there are. They end with it. */
+export interface TestMembers extends AsyncDisposable {
+  readonly mirrors: Mirrors;
+  readonly members: Members;
+  clientOf(name: string, identity?: Impersonation): ObjectClient | undefined;
+  join(name: string): void;
+  leave(name: string): void;
+}
+
+export function createTestMembers({ clock, log, endpointOf, traits = new Map() }: TestMembersOptions): TestMembers {
+  const life = new AbortController();
+  const mirrors = createMirrors({ clock, log });
+  const objects = createMemberObjects({ mirrors, clock, log }, life.signal);
+  const joined = new Map<string, { readonly api: ClusterApi; readonly end: AbortController }>();
   const memberOf = (name: ClusterName): MemberCluster | undefined => {
     const state = mirrors.cluster(name);
     if (state === undefined || !joined.has(name)) return undefined;
@@ -102,31 +128,32 @@ export async function startPropagationWorld(
     const bare = { name, labels: {}, zones: [], taints: [], phase, faults };
     return { ...bare, ...(asOfMs === undefined ? {} : { asOfMs }), ...traits.get(name) };
   };
-  const members: Members = {
-    all: () => [...mirrors.members()].map(memberOf).filter((member) => member !== undefined),
-    get: (name) => memberOf(clusterName(name)),
-    api: (name) => joined.get(name)?.api,
-    objects,
-  };
-  const clientOf = (name: string, identity?: Impersonation) => {
-    const api = joined.get(name)?.api;
-    return api === undefined ? undefined : createObjectClient(api, identity);
-  };
-  const hub = clusterName(hubName);
-  await until(clock, () => mirrors.clusters().every(({ resources }) => resources !== undefined));
-  const rest = stack.move();
   return {
-    ...{ clock, members, log, cluster, clientOf, join },
-    hub: { cluster: hub, members, client: () => clientOf(hub) },
-    setTraits: (name, next) => void traits.set(name, next),
+    mirrors,
+    members: {
+      all: () => [...mirrors.members()].map(memberOf).filter((member) => member !== undefined),
+      get: (name) => memberOf(clusterName(name)),
+      api: (name) => joined.get(name)?.api,
+      objects,
+    },
+    clientOf(name, identity) {
+      const api = joined.get(name)?.api;
+      return api === undefined ? undefined : createObjectClient(api, identity);
+    },
+    join(name) {
+      const end = new AbortController();
+      const api = connectCluster(endpointOf(name), { clock, log, signal: AbortSignal.any([life.signal, end.signal]) });
+      joined.set(name, { api, end });
+      mirrors.engage({ name: clusterName(name), api, namespaces: [], secrets: 'live' }, end.signal);
+    },
     leave(name) {
       joined.get(name)?.end.abort();
       joined.delete(name);
     },
-    pumped: (promise) => pumped(clock, promise),
-    pass: (ms) => pass(clock, ms),
-    until: (isSo, withinMs) => until(clock, isSo, withinMs),
-    [Symbol.asyncDispose]: () => pumped(clock, rest.disposeAsync()),
+    async [Symbol.asyncDispose]() {
+      await mirrors[Symbol.asyncDispose]();
+      life.abort();
+    },
   };
 }
 
