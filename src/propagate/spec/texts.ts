@@ -33,7 +33,12 @@ export const anyText: Codec<string> = texts(undefined);
 export const manifestsText: Codec<string> = texts('manifests', { max: 1_500_000 });
 
 /** What is told to people: printed with its first 1,024 characters. */
-export const message: Codec<string> = { ...anyText, print: (text) => text.slice(0, 1_024).toWellFormed() };
+export const message: Codec<string> = { ...anyText, print: shortened };
+
+/** The first 1,024 characters of a message: what of it a status keeps. */
+export function shortened(text: string): string {
+  return text.slice(0, 1_024).toWellFormed();
+}
 
 /** What somebody calls a part of a spec, such as a wave: 1 to 253 characters. */
 export const partName: Codec<string> = texts('name', {

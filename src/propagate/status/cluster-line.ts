@@ -5,6 +5,7 @@ import { textOfKey } from '../object-key.ts';
 import type { ClusterLine, CopyPhase, CopyReason, RolloutMark } from '../propagation.ts';
 import type { RolloutState } from '../rollout/rolled-out.ts';
 import { nextMark } from '../rollout/rollout-mark.ts';
+import { shortened } from '../spec/texts.ts';
 import type { RolloutSpec } from '../spec.ts';
 import { healthOfCopy, isJob, isKept, readyOf, rolloutOfCopy } from './copy-state.ts';
 import type { ClusterFacts, CopyFacts, PropagationFacts } from './facts.ts';
@@ -32,7 +33,7 @@ export function linesOf(clusters: readonly ClusterFacts[], context: LineContext)
 }
 
 /**
- * The line of one cluster. What nobody can tell now is `Unknown` with the figures last known. Equal to the previous line, `asOf` included, where
+ * The line of one cluster. What nobody can tell now is `Unknown` with the figures last known. Messages are cut as the hub cuts them. Equal to the previous line, `asOf` included, where
  * nothing but time went on: so that a status at rest is not written again.
  */
 export function lineOf(facts: ClusterFacts, context: LineContext): ClusterLine {
@@ -49,6 +50,7 @@ export function lineOf(facts: ClusterFacts, context: LineContext): ClusterLine {
   return settled(previous, {
     cluster: facts.cluster,
     ...standing,
+    ...(standing.message === undefined ? {} : { message: shortened(standing.message) }),
     ...(planned === undefined ? {} : { wave: planned.wave }),
     ...(planned?.replicas === undefined ? {} : { replicas: planned.replicas }),
     ...(ready === undefined ? {} : { ready }),
@@ -160,10 +162,10 @@ function sumOfReady(copies: readonly CopyFacts[]): number | undefined {
 }
 
 function faultOf({ trouble, previous }: ClusterFacts, freshness: Freshness, { nowMs }: LineContext): ClusterLine['fault'] {
-  if (trouble?.fault !== undefined) return trouble.fault;
+  if (trouble?.fault !== undefined) return { ...trouble.fault, message: shortened(trouble.fault.message) };
   if (freshness.result !== 'stale' || freshness.fault === undefined) return undefined;
   const { code, message } = freshness.fault;
-  return { code, message, since: previous?.fault?.code === code ? previous.fault.since : isoOf(nowMs) };
+  return { code, message: shortened(message), since: previous?.fault?.code === code ? previous.fault.since : isoOf(nowMs) };
 }
 
 /** The previous line if the new one says nothing new: its `asOf` then still holds, as a moment up to which it was true at least. */

@@ -1,5 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
+import { equalJson } from '../../core/json-values.ts';
 import { compareText } from '../../model/shapes.ts';
+import { printStatus } from '../hub/status-document.ts';
 import type { ClusterLine, CompletionStatus, PropagationPhase, PropagationStatus, RolloutProgress } from '../propagation.ts';
 import { aggregatesOf } from './aggregate-copies.ts';
 import { linesOf } from './cluster-line.ts';
@@ -39,10 +40,9 @@ export function summarize(facts: PropagationFacts): PropagationStatus {
   };
 }
 
-/** True if writing the second over the first would change nothing. */
+/** True if writing the second over the first would change nothing on the hub. */
 export function isSameStatus(before: PropagationStatus, after: PropagationStatus): boolean {
-  // Through text, as the hub gives it back: without what is undefined.
-  return isDeepStrictEqual(JSON.parse(JSON.stringify(before)), JSON.parse(JSON.stringify(after)));
+  return equalJson(printStatus(before), printStatus(after));
 }
 
 function decided({ previous }: PropagationFacts, plan: NonNullable<PropagationFacts['plan']>): PropagationStatus {

@@ -243,6 +243,15 @@ describe('time', () => {
     expect(lineOf(clusterOf('north', { copies: scaled, previous: line }), later)).toMatchObject({ ready: 1, asOf: ago(-30), since: now });
   });
 
+  test('a long message is cut, so that the line read back from the hub is the same', () => {
+    const trouble = { message: 'm'.repeat(2_000), fault: { code: 'SERVER_ERROR' as const, message: 'f'.repeat(2_000), since: now } };
+    const line = lineOf(clusterOf('north', { trouble }), context);
+    expect([line.message?.length, line.fault?.message.length]).toEqual([1_024, 1_024]);
+    const later = { ...context, nowMs: nowMs + 1_000 };
+    const copies = [copyOf({ agoMs: -1_000 })];
+    expect(lineOf(clusterOf('north', { copies, trouble, previous: structuredClone(line) }), later)).toEqual(line);
+  });
+
   test('asked again at once it says the same, whatever the facts', () => {
     const facts = fc.record({
       standing: fc.constantFrom<ClusterFacts['standing']>('waiting', 'begun', 'rollingBack', 'restored', 'leaving'),

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { parseStatus, printStatus } from '../../../src/propagate/hub/status-document.ts';
 import type { ClusterLine, PropagationPhase, PropagationStatus } from '../../../src/propagate/propagation.ts';
 import type { WavesDecision } from '../../../src/propagate/rollout/next-waves.ts';
 import { breachedAtOf } from '../../../src/propagate/status/conditions.ts';
@@ -247,7 +248,7 @@ describe('whatever the facts', () => {
     ...(['Planning', 'Rolling', 'Paused', 'Held', 'RollingBack', 'Settled', 'Degraded', 'Failed', 'Suspended', 'Deleting'] as const),
   ];
   /** As it comes back from the hub. */
-  const saved = (status: PropagationStatus): PropagationStatus => JSON.parse(JSON.stringify(status));
+  const saved = (status: PropagationStatus): PropagationStatus => parseStatus(JSON.parse(JSON.stringify(printStatus(status))));
   const withLines = (given: PropagationFacts, status: PropagationStatus): PropagationFacts => {
     const lines = new Map<string, ClusterLine>(status.clusters?.map((line) => [line.cluster, line]));
     const clusters = given.clusters.map((one) => {
