@@ -33,6 +33,7 @@ import type { Serving } from './serve/serve.ts';
 import { type Listening, listen } from './serve/server.ts';
 import { AnomalyCounts } from './watch/anomaly-counts.ts';
 import { type ClusterProgress, createMirrors, type MirrorRegistry } from './watch/registry.ts';
+import { createWriteSide } from './write-side.ts';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -65,6 +66,9 @@ const readyPollMs = 200;
 
 /** What is in flight has this long to end. */
 const drainMs = 30_000;
+
+/** The embedded cluster that keeps Propagations. */
+const demoHub = 'eu-prod';
 
 /** Who asks in local mode: whoever runs the gateway. */
 const localCaller = { key: 'local' };
@@ -110,8 +114,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const schema = createLiveSchema({ models, clock, log }, ending.signal);
   const health = healthOf(mirrors, models);
   const readSide = readSideOf(parts, { mirrors, fleet, models, schema, sealKey, turns, options }, ending.signal);
+  const model = () => schema.current().model;
+  const hub = demo ? demoHub : config.hub;
+  const writeSide = stack.use(createWriteSide({ mirrors, fleet, model, hub, sensitiveKinds, clock, log }, ending.signal));
   const contextOf = ({ served, ...read }: OperationScope): GraphContext => ({
     ...readSide,
+    ...writeSide.resolvers,
     read,
     gateway: gatewayView(served, schema, demo),
     clock,

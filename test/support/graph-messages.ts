@@ -10,6 +10,7 @@ import type { ClusterView, Reads, Row } from '../../src/load/reads.ts';
 import type { ChangesMessage, StreamSource, Streams } from '../../src/load/streams/streams.ts';
 import type { Model, ModelKind } from '../../src/model/model.ts';
 import { loadBaseline, servedAs } from './kubernetes-objects.ts';
+import { noWrites } from './no-writes.ts';
 
 /** What a subscription asked of load. */
 export interface AskedOfLoad {
@@ -57,6 +58,7 @@ export function graphOfMessages({ reads, streams, logs }: GraphOfMessagesOptions
       jobStatus: recorded('jobStatus'),
       ...streams,
     },
+    ...noWrites,
     logs: onlyWith('logs', { follow: recorded('follow'), ...logs }),
     read: { caller: { key: 'me' }, signal: new AbortController().signal, reportFault: () => undefined },
     gateway: { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 },

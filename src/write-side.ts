@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { createLocalAccess } from './access/local-access.ts';
+import type { ClusterApi } from './cluster/cluster-api.ts';
+import type { Clock } from './core/clock.ts';
+import type { Log } from './core/log.ts';
+import { type ClusterName, clusterName } from './core/names.ts';
+import { createSensitiveKinds } from './core/sensitive-kinds.ts';
+import type { Fleet } from './fleet/fleet.ts';
+import type { GraphContext } from './graph/context.ts';
+import { createClusterViews } from './load/cluster-views.ts';
+import type { Model } from './model/model.ts';
+import { createController } from './propagate/controller/create-controller.ts';
+import { createObjectClient } from './propagate/create-object-client.ts';
+import { createPropagations } from './propagate/create-propagations.ts';
+import { createHubStores } from './propagate/hub/hub-stores.ts';
+import { listRulesIn } from './propagate/list-rules.ts';
+import type { Members } from './propagate/members.ts';
+import type { ObjectClient } from './propagate/object-client.ts';
+import { createPlanner } from './propagate/planner/create-planner.ts';
+import type { ClientOf } from './propagate/planner/planner.ts';
+import { impersonationOf } from './propagate/run-as.ts';
+import { createObjectWrites } from './propagate/writing/create-object-writes.ts';
+import { createMemberObjects } from './watch/member-objects.ts';
+import type { Mirrors } from './watch/mirrors.ts';
+
+export interface WriteSideOptions {
+  readonly mirrors: Mirrors;
+  readonly fleet: Fleet;
+  readonly model: () => Model;
+  /** The cluster that keeps Propagations. Absent: none does. */
+  readonly hub?: string | undefined;
+  /** Kinds to be treated as Secrets are, by `keyOfKind`. */
+  readonly sensitiveKinds: readonly string[];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What resolvers write through, and the controller behind it. Disposing it stops its workers first, then gives the Lease back. */
+export interface WriteSide extends AsyncDisposable {
+  readonly resolvers: Pick<GraphContext, 'writes' | 'propagations'>;
+}
+
+/** Whoever asks in local mode: the account of the kubeconfig, under a name of ours. */
+const localRequester = { user: 'local', groups: [], extra: {} };
+
+/** The side that writes, wired: in local mode, so whoever asks and the gateway are one account. With a hub its controller runs from now on. */
+export function createWriteSide(options: WriteSideOptions, signal: AbortSignal): WriteSide {
+  const { model, clock, log } = options;
+  const members = membersOf(options, signal);
+  const clients = new WeakMap<ClusterApi, ObjectClient>();
+  const own = (name: ClusterName): ObjectClient | undefined => {
+    const api = members.api(name);
+    if (api === undefined) return undefined;
+    const client = clients.get(api) ?? createObjectClient(api);
+    clients.set(api, client);
+    return client;
+  };
+  const clientOf: ClientOf = (name, actor) => {
+    const api = members.api(name);
+    return api === undefined || actor.runAs.type === 'requester' ? own(name) : createObjectClient(api, impersonationOf(actor));
+  };
+  const sensitiveKinds = createSensitiveKinds(options.sensitiveKinds);
+  const listRulesOf = listRulesIn(model);
+  const hub = options.hub === undefined ? undefined : hubNamed(clusterName(options.hub), { members, own }, signal);
+  const shared = { members, clientOf, listRulesOf, sensitiveKinds, clock, log };
+  const planner = createPlanner({ ...shared, ...(hub === undefined ? {} : { hub: { cluster: hub.hub.cluster, shares: hub.shares } }) });
+  const controller =
+    hub === undefined
+      ? undefined
+      : createController({ ...shared, hub: hub.hub, planner, stores: hub, accounts: 'one', identity: `muster-${randomUUID()}` }, signal);
+  return {
+    resolvers: {
+      writes: createObjectWrites({
+        members,
+        access: createLocalAccess(),
+        clientOf: own,
+        isSensitive: (kind) => sensitiveKinds.has(kind),
+        clock,
+        log,
+      }),
+      propagations: createPropagations({ planner, ...(hub === undefined ? {} : { hub }), identityOf: () => localRequester, clock }),
+    },
+    [Symbol.asyncDispose]: async () => controller?.[Symbol.asyncDispose](),
+  };
+}
+
+function membersOf({ mirrors, fleet, clock, log }: WriteSideOptions, signal: AbortSignal): Members {
+  const settingsOf = (name: ClusterName) => fleet.member(name)?.settings;
+  const views = createClusterViews({ mirrors, access: createLocalAccess(), settingsOf });
+  const everybody = { key: 'gateway' };
+  return {
+    all: () => views.visible(everybody),
+    get: (name) => views.find(everybody, name),
+    api: (name) => fleet.member(name)?.api,
+    objects: createMemberObjects({ mirrors, clock, log }, signal),
+  };
+}
+
+function hubNamed(
+  cluster: ClusterName,
+  { members, own }: { readonly members: Members; readonly own: (name: ClusterName) => ObjectClient | undefined },
+  signal: AbortSignal,
+) {
+  return createHubStores({ cluster, members, client: () => own(cluster) }, signal);
+}
