@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../core/json.ts';
 import { objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import type { InventoryEntry } from '../inventory.ts';
 import { marks, musterGroup } from '../propagation.ts';
 import type { Manifest } from '../spec.ts';
 import type { CopyOwner } from './copies.ts';
@@ -88,4 +89,18 @@ export function deletionOf(object: KubernetesObject): { readonly since: string; 
   const { finalizers } = object.metadata;
   const names = Array.isArray(finalizers) ? finalizers.filter((name): name is string => typeof name === 'string') : [];
   return { since, finalizers: names };
+}
+
+/**
+ * True if it is what the entry announced and nobody yet knows by its uid: it carries the intent that was saved before the first write, which no stranger's
+ * object does.
+ */
+export function isAnnounced(
+  { state, uid, intent }: Pick<InventoryEntry, 'state' | 'uid' | 'intent'>,
+  object: KubernetesObject,
+  { owner }: Pick<MarksToWrite, 'owner'>,
+): boolean {
+  if (intent === undefined || (uid !== undefined && state !== 'Intended')) return false;
+  const said = marksOf(object);
+  return said.intent === intent && said.propagation === owner.uid;
 }

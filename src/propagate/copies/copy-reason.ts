@@ -60,9 +60,8 @@ export function describeFault(fault: Fault): string {
   if (status === undefined) return message;
   const causes = status.causes.map(({ field, reason }) => [field, reason].filter((text) => text !== undefined).join(': '));
   if (causes.length > 0) return `${message}: ${listed(causes)}`;
-  const said =
-    code === 'NOT_FOUND' || /^failed to create typed patch object/.test(status.message) ? `: ${withoutValues(status.message)}` : '';
-  return `${message}${said}`;
+  const said = code === 'NOT_FOUND' ? [status.message] : harmless.flatMap((words) => status.message.match(words) ?? []);
+  return said.length === 0 ? message : `${message}: ${listed(said)}`;
 }
 
 /** The fault as it is kept, counted on if the last one was of the same code. */
@@ -77,6 +76,17 @@ export function copyFault(cluster: ClusterName, code: FaultCode, message: string
   return faultOf(breakage(code, message, code === 'CONFLICT' ? 'NEVER' : 'LATER'), { cluster });
 }
 
+/**
+ * What of a server's own words is told: who may not what, which quota, which webhook; and of an apply that could not be typed the path and what was
+ * expected there. What came is a value, and what a webhook says may be anything.
+ */
+const harmless: readonly RegExp[] = [
+  /User "[^"]*" cannot \w+ resource "[^"]*"/g,
+  /exceeded quota: [^\s,]+/g,
+  /(?:admission webhook "[^"]*" denied the request|failed calling webhook "[^"]*")/g,
+  /\.\S+: (?:field not declared in schema|expected [a-z()/ ]*[a-z)]|duplicate entries for key)/g,
+];
+
 const mostListed = 5;
 /** Of a message that is kept: 200 of them stand in one share. */
 const mostKept = 1_024;
@@ -84,12 +94,4 @@ const mostKept = 1_024;
 function listed(texts: readonly string[]): string {
   const more = texts.length - mostListed;
   return texts.slice(0, mostListed).join(', ') + (more > 0 ? ` and ${more} more` : '');
-}
-
-/** A server shows values of the wrong type; the names that it quotes are known. */
-function withoutValues(text: string): string {
-  return text
-    .replace(/, got (?:"(?:[^"\\]|\\.)*"|\S+)/g, '')
-    .replace(/: (?:"(?:[^"\\]|\\.)*"|`[^`]*`)/g, '')
-    .replace(/\{Value:.*\}/g, '{…}');
 }

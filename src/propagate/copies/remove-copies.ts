@@ -3,8 +3,9 @@ import { writeRankOf } from '../write-order.ts';
 import type { CopiesOutcome, CopyOutcome, CopyWork } from './copies.ts';
 import { openDoor } from './copy-door.ts';
 import { copyFault } from './copy-reason.ts';
-import { type CopyScene, type Settled, settledAs, settledWith } from './copy-task.ts';
+import { type CopyScene, type Settled, settledSkipped, settledWith } from './copy-task.ts';
 import { addressOf } from './object-address.ts';
+import { asDeleting } from './pending.ts';
 import { openLedger, type ShareLedger } from './share-ledger.ts';
 import { type Removal, takeBack } from './take-back.ts';
 
@@ -54,7 +55,7 @@ async function removeOne(round: Round, removal: Removal): Promise<Settled> {
     const message = 'it is not in the inventory';
     return { result: 'settled', entry, outcome: { key, action: 'Skipped', message } };
   }
-  if (mustWait(round, removal)) return settledAs({ ...entry, state: 'Deleting' }, { action: 'Skipped' });
+  if (mustWait(round, removal)) return settledSkipped(asDeleting(entry), { message: 'it waits for what is in it' });
   const address = addressOf(key, work, []);
   if (address !== undefined) return await takeBack({ ...round, removal, entry, address });
   const fault = copyFault(work.share.cluster, 'NOT_SERVED', `the cluster does not serve ${key.kind} in ${key.apiVersion}`);

@@ -3,9 +3,10 @@ import type { InventoryEntry } from '../inventory.ts';
 import type { ObjectAddress } from '../object-client.ts';
 import type { Manifest, ObjectKey } from '../spec.ts';
 import type { DoorAnswer } from './copy-door.ts';
-import { deletionOf, isOfLater, marksOf } from './copy-marks.ts';
+import { deletionOf, isAnnounced, isOfLater, marksOf } from './copy-marks.ts';
 import { type CopyScene, type Settled, settledGone, settledSkipped, settledWith } from './copy-task.ts';
 import { isRaced, racedFault } from './copy-to-write.ts';
+import { asDeleting, asPending } from './pending.ts';
 import { applyAsIs, orphanCopy, withdrawCopy } from './release-copy.ts';
 
 /** What is to become of a copy that is no longer wanted. */
@@ -76,8 +77,7 @@ async function takeSeen(copy: CopyToTake, object: KubernetesObject): Promise<Tak
 /** The uid is the proof; of what was announced and perhaps written, the intent. A label proves nothing. */
 function isOurs({ entry, work }: CopyToTake, object: KubernetesObject): boolean {
   if (entry.uid !== undefined && entry.uid === object.metadata.uid) return true;
-  const said = marksOf(object);
-  return entry.state === 'Intended' && entry.intent !== undefined && said.intent === entry.intent && said.propagation === work.owner.uid;
+  return isAnnounced(entry, object, work);
 }
 
 async function deleteSeen(copy: CopyToTake, object: KubernetesObject): Promise<TakeStep> {
@@ -132,9 +132,9 @@ function deleting(copy: CopyToTake, object: KubernetesObject): Settled {
   const { since, finalizers } = deletionOf(object) ?? { since: '', finalizers: [] };
   const { fault: _fault, ...known } = entry;
   const { uid } = object.metadata;
-  const kept: InventoryEntry = { ...known, state: 'Deleting', action: 'Deleted', ...(uid === undefined ? {} : { uid }) };
+  const kept: InventoryEntry = { ...asDeleting(known), action: 'Deleted', ...(uid === undefined ? {} : { uid }) };
   const foreign = finalizers.filter((name) => !collectors.has(name));
-  const outcome = { key: entry.key, action: 'Deleted', state: 'Deleting', ...(uid === undefined ? {} : { uid }) } as const;
+  const outcome = { key: entry.key, action: 'Deleted', state: kept.state, ...(uid === undefined ? {} : { uid }) } as const;
   if (foreign.length === 0) return { result: 'settled', entry: kept, outcome };
   const message = `being deleted since ${since}, waits for ${foreign.join(', ')}`;
   const fault = racedFault({ work }, message);
@@ -148,5 +148,5 @@ function deleting(copy: CopyToTake, object: KubernetesObject): Settled {
 function failed(copy: CopyToTake, { fault }: Extract<DoorAnswer, { result: 'failed' }>): Settled {
   const { entry, work } = copy;
   const isAway = fault.code === 'UNREACHABLE' || fault.code === 'TIMED_OUT' || fault.code === 'GONE';
-  return settledWith(isAway ? { ...entry, state: 'PendingDeletion' } : entry, fault, { now: work.clock.now() });
+  return settledWith(isAway ? asPending(entry) : entry, fault, { now: work.clock.now() });
 }

@@ -10,6 +10,7 @@ import { copyFault } from './copy-reason.ts';
 import { type CopyScene, type CopyTask, newEntry, type Settled, settledAsIs, settledSkipped, settledWith } from './copy-task.ts';
 import { contendedUntilMs } from './corrections.ts';
 import { addressOf } from './object-address.ts';
+import { asWanted } from './pending.ts';
 import { sentManifest } from './secret-data.ts';
 import { openLedger, type ShareLedger } from './share-ledger.ts';
 import { writeCopy } from './write-copy.ts';
@@ -54,7 +55,7 @@ type Prepared = Settled | { readonly result: 'task'; readonly task: CopyTask };
 /** What becomes of an object, as far as it takes no write to know. */
 async function prepare(round: Round, object: RenderedObject): Promise<Prepared> {
   const { work, ledger, purpose } = round;
-  const entry = ledger.get(object.key) ?? newEntry(object.key);
+  const entry = asWanted(ledger.get(object.key) ?? newEntry(object.key));
   const address = addressOf(object.key, work, round.objects);
   if (object.held === 'Suspended') return settledSkipped(entry, { reason: 'Suspended', message: 'the cluster is suspended' });
   if (work.spec.conflict === 'CreateOnly' && (entry.uid !== undefined || object.live !== undefined))

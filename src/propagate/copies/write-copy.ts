@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import { liveHashOf } from '../planner/live-hash.ts';
 import { own } from '../rendering/own.ts';
-import { deletionOf, isOfLater, marksOf, withMarks } from './copy-marks.ts';
+import { deletionOf, isAnnounced, isOfLater, marksOf, withMarks } from './copy-marks.ts';
 import { copyFault } from './copy-reason.ts';
 import { type Seen, type Settled, settledAs, settledAsIs, settledSkipped, settledWith } from './copy-task.ts';
 import { type CopyStep, type CopyToWrite, failedCopy, isRaced, racedFault, writtenEntry } from './copy-to-write.ts';
@@ -88,10 +88,8 @@ async function meet(copy: CopyToWrite, object: KubernetesObject): Promise<CopySt
 
 /** The uid is the proof; until it was saved, the intent is, which was saved first and which only our own write carries. */
 function isOurs({ task, work }: CopyToWrite, object: KubernetesObject): boolean {
-  const { uid, intent, state } = task.entry;
-  if (uid !== undefined && uid === object.metadata.uid) return true;
-  const said = marksOf(object);
-  return state === 'Intended' && intent !== undefined && said.intent === intent && said.propagation === work.owner.uid;
+  const { uid } = task.entry;
+  return (uid !== undefined && uid === object.metadata.uid) || isAnnounced(task.entry, object, work);
 }
 
 /** What would be sent was sent, and stands there. Of what is only applied the inventory is believed; of drift the fields are looked at. */

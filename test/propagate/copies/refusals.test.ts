@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { applyCopies } from '../../../src/propagate/copies/apply-copies.ts';
+import { pruneCopies } from '../../../src/propagate/copies/prune-copies.ts';
 import { createObjectClient } from '../../../src/propagate/create-object-client.ts';
 import type { CopyReason } from '../../../src/propagate/propagation.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
@@ -267,5 +268,46 @@ describe('what admission and the way there refuse', () => {
     const { result, copies } = await applyCopies(bench.work(), rendered, never);
     expect([result, copies.map(({ action, reason }) => `${action} ${reason}`)]).toEqual(['done', rendered.map(() => 'Failed Unreachable')]);
     expect(bench.shares.kept?.entries.every(({ state, intent }) => state === 'Intended' && intent !== undefined)).toBe(true);
+  });
+});
+
+describe('a cluster that is away while copies are to go', () => {
+  let sim: SimCluster;
+  beforeAll(async () => {
+    sim = await startSimCluster({ name: 'south' });
+  });
+  afterAll(() => sim.stop());
+
+  test('keeps the proof of each, and gives them back by it, or keeps them if they are wanted again', async () => {
+    using bench = await createCopyBench(sim);
+    const [owned, lost, again] = ['owned', 'lost', 'again'].map((name) => settings(bench.namespace, name));
+    if (owned === undefined || lost === undefined || again === undefined) throw new Error('expected manifests');
+    const shared = settings(bench.namespace, 'shared', { ours: '1' });
+    await bench.others(settings(bench.namespace, 'shared', { theirs: '1' }));
+    await applyAll(bench, [owned, again]);
+    await applyAll(bench, [shared], { conflict: 'ServerSideApply' });
+    {
+      using _lost = sim.onWrite(() => 'lost');
+      await applyAll(bench, [lost]);
+    }
+    const all = [owned, lost, shared, again];
+    const rendered = await Promise.all(all.map((manifest) => bench.rendered(manifest, { action: 'DELETE' })));
+    {
+      using _down = sim.refuse();
+      sim.disconnect();
+      const away = await pruneCopies(bench.work(), rendered, never);
+      expect(away.copies.map(({ action, state }) => `${action} ${state}`)).toEqual([
+        'Failed PendingDeletion',
+        'Failed PendingDeletion',
+        'Failed Shared',
+        'Failed PendingDeletion',
+      ]);
+    }
+    expect((await applyAll(bench, [again])).copies).toMatchObject([{ action: 'Unchanged', state: 'Owned' }]);
+    const back = await pruneCopies(bench.work(), rendered.slice(0, 3), never);
+    expect(back.copies.map(({ action }) => action)).toEqual(['Deleted', 'Deleted', 'Orphaned']);
+    expect((await bench.live(shared))?.data).toEqual({ theirs: '1' });
+    expect(bench.shares.kept?.entries).toMatchObject([{ key: { name: 'again' }, state: 'Owned' }]);
+    expect(bench.shares.kept?.entries[0]?.fault).toBeUndefined();
   });
 });

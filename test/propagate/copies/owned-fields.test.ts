@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/core/json.ts';
+import type { KubernetesObject } from '../../../src/core/objects.ts';
+import {
+  hasPath,
+  isAppliedByUs,
+  managersOf,
+  ownedPaths,
+  pathsIn,
+  printPaths,
+  turnedToApply,
+  withoutOurs,
+} from '../../../src/propagate/copies/owned-fields.ts';
+
+const entry = (manager: string, operation: string, fieldsV1: JsonObject, more: JsonObject = {}): JsonObject => ({
+  ...{ manager, operation, apiVersion: 'v1', fieldsType: 'FieldsV1', time: '2026-01-01T00:00:00Z', fieldsV1 },
+  ...more,
+});
+const objectWith = (...managedFields: readonly JsonObject[]): KubernetesObject => ({ metadata: { name: 'a', managedFields } });
+
+const a = { 'f:data': { 'f:a': {} } };
+const b = { 'f:data': { '.': {}, 'f:b': {} } };
+
+test('paths are spelt as conflicts name them', () => {
+  const fields = {
+    'f:metadata': { 'f:annotations': { '.': {}, 'f:example.com/a': {} }, 'f:finalizers': { 'v:"x"': {} } },
+    'f:spec': {
+      'f:replicas': {},
+      'f:template': {
+        'f:containers': {
+          'k:{"name":"web"}': { '.': {}, 'f:image': {}, 'f:ports': { 'k:{"containerPort":80,"protocol":"TCP"}': { 'f:name': {} } } },
+        },
+      },
+      'f:list': { 'i:3': {} },
+    },
+  };
+  expect(pathsIn(fields)).toEqual([
+    '.metadata.annotations',
+    '.metadata.annotations.example.com/a',
+    '.metadata.finalizers[="x"]',
+    '.spec.replicas',
+    '.spec.template.containers[name="web"]',
+    '.spec.template.containers[name="web"].image',
+    '.spec.template.containers[name="web"].ports[containerPort=80,protocol="TCP"].name',
+    '.spec.list[3]',
+  ]);
+});
+
+test('what is ours is what we own by apply and by update, of the object itself', () => {
+  const object = objectWith(
+    entry('kubectl', 'Update', b),
+    entry('muster', 'Apply', a),
+    entry('muster', 'Update', { 'f:status': {} }, { subresource: 'status' }),
+  );
+  expect(ownedPaths(object)).toEqual(['.data.a']);
+  expect(ownedPaths(objectWith(entry('muster', 'Update', b), entry('muster', 'Apply', a)))).toEqual(['.data', '.data.a', '.data.b']);
+  expect(ownedPaths({ metadata: { name: 'a' } })).toEqual([]);
+  expect([isAppliedByUs(object), isAppliedByUs(objectWith(entry('muster', 'Update', a)))]).toEqual([true, false]);
+});
+
+test('printed paths are found again, and others are not', () => {
+  const path = fc.string({ minLength: 1, maxLength: 20 });
+  fc.assert(
+    fc.property(fc.uniqueArray(path, { maxLength: 100 }), path, (paths, other) => {
+      const printed = printPaths(paths);
+      expect(printed).toHaveLength(paths.length * 4);
+      expect(paths.every((one) => hasPath(printed, one))).toBe(true);
+      if (!paths.includes(other)) expect(hasPath(printed, other)).toBe(false);
+    }),
+    { seed: 5 },
+  );
+});
+
+test('of more paths than a share has room for none are kept', () => {
+  const paths = (count: number) => Array.from({ length: count }, (_, index) => `.data.${index}`);
+  expect(printPaths(paths(1_024))).toHaveLength(4_096);
+  expect(printPaths(paths(1_025))).toBe('');
+});
+
+test('who holds our fields is named once, in order', () => {
+  const object = objectWith(
+    entry('hpa', 'Update', a),
+    entry('kubectl', 'Update', a),
+    entry('kubectl', 'Apply', a),
+    entry('other', 'Update', b),
+    entry('muster', 'Apply', a),
+  );
+  expect(managersOf(object, printPaths(['.data.a']))).toEqual(['hpa', 'kubectl']);
+  expect(managersOf(object, '')).toEqual([]);
+});
+
+test.each<readonly [string, readonly JsonObject[], readonly JsonObject[] | undefined]>([
+  ['nothing of ours', [entry('kubectl', 'Update', a)], undefined],
+  ['applied already', [entry('muster', 'Apply', a)], undefined],
+  ['a subresource is left', [entry('muster', 'Update', a, { subresource: 'scale' })], undefined],
+  [
+    'an update',
+    [entry('kubectl', 'Update', b), entry('muster', 'Update', a)],
+    [entry('kubectl', 'Update', b), entry('muster', 'Apply', a)],
+  ],
+  [
+    'an update beside an apply, in whatever order',
+    [entry('muster', 'Update', b, { apiVersion: 'v1beta1' }), entry('muster', 'Apply', a)],
+    [entry('muster', 'Apply', { 'f:data': { 'f:a': {}, '.': {}, 'f:b': {} } })],
+  ],
+])('what is ours by update is turned to apply: %s', (_title, before, after) => {
+  expect(turnedToApply(objectWith(...before))).toEqual(after);
+});
+
+test('letting go keeps the entries of others, and resets where there are none', () => {
+  const theirs = entry('kubectl', 'Update', b);
+  const scaled = entry('muster', 'Update', a, { subresource: 'scale' });
+  expect(withoutOurs(objectWith(theirs, entry('muster', 'Apply', a), entry('muster', 'Update', a), scaled))).toEqual([theirs, scaled]);
+  expect(withoutOurs(objectWith(entry('muster', 'Apply', a)))).toEqual([{}]);
+});
