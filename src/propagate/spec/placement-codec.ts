@@ -58,13 +58,14 @@ export const placement: Codec<Placement> = checked(
     affinityGroups: defaulted(list(group, { max: 20 }), []),
     spread: defaulted(list(spread, { max: 5 }), []),
   }),
-  ({ affinityGroups, spread: spreads, ...set }, place) => {
+  ({ affinityGroups, spread: spreads, tolerations: _, ...set }, place) => {
     const groups = below(place, 'affinityGroups');
     checkUnique(
       affinityGroups.map(({ name }) => name),
       (index) => below(below(groups, index), 'name'),
     );
-    if (affinityGroups.length > 0 && isNarrow(set)) tell(groups, 'expected either groups or clusters, selector, fields and exclude');
+    const isGiven = Object.values(set).some((part) => part !== undefined);
+    if (affinityGroups.length > 0 && isGiven) tell(groups, 'expected either groups or clusters, selector, fields and exclude');
     checkSpread(spreads, below(place, 'spread'));
   },
 );
