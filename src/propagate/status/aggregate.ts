@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../../core/json.ts';
 import { listAt, numberAt, objectAt, textAt } from '../../core/json-at.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import { aggregateJob } from './aggregate-job.ts';
+import { otherCounters, workloadCounters } from './counters.ts';
 import { ingressPoints, joinPoints, type PointFields, servicePoints } from './join-points.ts';
 import { type StatusItem, sortedTimes, statusesOf, sumOf } from './status-item.ts';
 
@@ -13,21 +14,6 @@ export interface Aggregation {
   /** `karmada`: of a StatefulSet what a copy was written from is compared with that copy's own generation. */
   readonly semantics: 'ours' | 'karmada';
 }
-
-const workloadCounters: Readonly<Record<string, readonly string[]>> = {
-  'Deployment.apps': ['replicas', 'readyReplicas', 'updatedReplicas', 'availableReplicas', 'unavailableReplicas'],
-  'ReplicaSet.apps': ['replicas', 'readyReplicas', 'availableReplicas'],
-  'StatefulSet.apps': ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'],
-  'DaemonSet.apps': [
-    'currentNumberScheduled',
-    'desiredNumberScheduled',
-    'numberAvailable',
-    'numberMisscheduled',
-    'numberReady',
-    'updatedNumberScheduled',
-    'numberUnavailable',
-  ],
-};
 
 /** The first that any copy is in. */
 const podPhases = ['Failed', 'Pending', 'Running', 'Succeeded'] as const;
@@ -47,7 +33,7 @@ export function aggregateStatus(aggregation: Aggregation): JsonObject {
     case 'ReplicaSet.apps':
     case 'StatefulSet.apps':
     case 'DaemonSet.apps':
-      return aggregateWorkload(aggregation, workloadCounters[key] ?? []);
+      return aggregateWorkload(aggregation, workloadCounters.get(key) ?? []);
     case 'Job.batch':
       return aggregateJob(before, items);
     case 'CronJob.batch':
@@ -65,7 +51,7 @@ export function aggregateStatus(aggregation: Aggregation): JsonObject {
     case 'PodDisruptionBudget.policy':
       return aggregateBudget(items, statuses);
     case 'HorizontalPodAutoscaler.autoscaling':
-      return { ...before, ...sums(statuses, ['currentReplicas', 'desiredReplicas']) };
+      return { ...before, ...sums(statuses, otherCounters.get(key) ?? []) };
     default:
       return before;
   }
@@ -144,7 +130,7 @@ function aggregateBudget(items: readonly StatusItem[], statuses: readonly JsonOb
     Object.entries(objectAt(status ?? {}, 'disruptedPods')).map(([pod, time]) => [`${clusterName}/${pod}`, time] as const),
   );
   return {
-    ...sums(statuses, ['disruptionsAllowed', 'expectedPods', 'desiredHealthy', 'currentHealthy']),
+    ...sums(statuses, otherCounters.get('PodDisruptionBudget.policy') ?? []),
     ...(disrupted.length === 0 ? {} : { disruptedPods: Object.fromEntries(disrupted) }),
   };
 }

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { textAt, valueAt } from '../../core/json-at.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
+import { otherCounters, workloadCounters } from './counters.ts';
 
 /** What of a copy's status goes into that of the fleet. */
 export type CollectedStatus =
@@ -9,37 +10,15 @@ export type CollectedStatus =
   /** Something in it has another type than it must have. */
   | { readonly result: 'unreadable'; readonly message: string };
 
-const counters: Readonly<Record<string, readonly string[]>> = {
-  'Deployment.apps': ['replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas', 'observedGeneration'],
-  'ReplicaSet.apps': ['replicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'],
-  'StatefulSet.apps': ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'],
-  'DaemonSet.apps': [
-    'currentNumberScheduled',
-    'desiredNumberScheduled',
-    'numberAvailable',
-    'numberMisscheduled',
-    'numberReady',
-    'updatedNumberScheduled',
-    'numberUnavailable',
-    'observedGeneration',
-  ],
-  'Job.batch': ['active', 'succeeded', 'failed'],
-  'PodDisruptionBudget.policy': ['disruptionsAllowed', 'expectedPods', 'desiredHealthy', 'currentHealthy'],
-  'HorizontalPodAutoscaler.autoscaling': ['currentReplicas', 'desiredReplicas'],
-};
-
 /** Besides counters, as they are. */
-const others: Readonly<Record<string, readonly string[]>> = {
-  'Job.batch': ['conditions', 'startTime', 'completionTime'],
-  'PodDisruptionBudget.policy': ['disruptedPods'],
-  Service: ['loadBalancer'],
-};
-
-/** Workloads whose figures say which generation of their own, and of the template, they are about. */
-const workloads: readonly string[] = ['Deployment.apps', 'ReplicaSet.apps', 'StatefulSet.apps', 'DaemonSet.apps'];
+const asTheyAre: ReadonlyMap<string, readonly string[]> = new Map([
+  ['Job.batch', ['conditions', 'startTime', 'completionTime']],
+  ['PodDisruptionBudget.policy', ['disruptedPods']],
+  ['Service', ['loadBalancer']],
+]);
 
 /**
- * The part of an object's status that is told for the fleet (propagation.md 8): of the kinds above their figures, of others all of it. Nothing of a
+ * The part of an object's status that is told for the fleet (propagation.md 8): of workloads, Jobs, budgets and autoscalers their figures, of others all of it. Nothing of a
  * Service that is no LoadBalancer, and of a Deployment or ReplicaSet whose figures are all zero.
  *
  * @param templateGeneration Which generation of the template the object was written from, for the kinds that say so.
@@ -50,16 +29,23 @@ export function collectStatus(kind: GroupKind, object: JsonObject, templateGener
   const { status } = object;
   if (status === undefined || status === null) return nothing;
   if (!isJsonObject(status)) return { result: 'unreadable', message: `expected status to be an object, got ${typeof status}` };
-  const figures = Object.hasOwn(counters, key) ? counters[key] : undefined;
-  const kept = [...(figures ?? []), ...((Object.hasOwn(others, key) ? others[key] : undefined) ?? [])];
+  const figures = figuresOf(key);
+  const kept = [...figures, ...(asTheyAre.get(key) ?? [])];
   if (kept.length === 0) return { result: 'collected', status };
-  const wrong = unreadableIn(status, figures ?? []);
+  const wrong = unreadableIn(status, figures);
   if (wrong !== undefined) return { result: 'unreadable', message: wrong };
   const picked = Object.fromEntries(kept.filter((field) => valueAt(status, field) !== undefined).map((field) => [field, status[field]]));
-  if (!workloads.includes(key)) return { result: 'collected', status: picked };
+  if (!workloadCounters.has(key)) return { result: 'collected', status: picked };
   if (isAllZero(key, picked)) return nothing;
   const generation = valueAt(object, 'metadata', 'generation');
   return { result: 'collected', status: { ...picked, generation, resourceTemplateGeneration: templateGeneration() } };
+}
+
+/** A StatefulSet does not tell what it has observed. */
+function figuresOf(key: string): readonly string[] {
+  const counters = workloadCounters.get(key);
+  if (counters === undefined) return otherCounters.get(key) ?? [];
+  return key === 'StatefulSet.apps' ? counters : [...counters, 'observedGeneration'];
 }
 
 const nothing: CollectedStatus = { result: 'collected', status: undefined };
