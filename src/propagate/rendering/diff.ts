@@ -4,6 +4,7 @@ import { equalJson } from '../../core/json-values.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { printYaml } from '../../core/print-yaml.ts';
 import { redact } from '../../core/redaction.ts';
+import { withKeysInOrder } from './canonical.ts';
 import { prune, withoutServed } from './prune.ts';
 
 /** What stood there, and what is to; absent: nothing. */
@@ -57,17 +58,10 @@ function textOf(object: JsonObject | undefined): string {
 function inOrder(object: JsonObject): JsonObject {
   const { apiVersion, kind, metadata, ...rest } = object;
   return Object.fromEntries(
-    [...Object.entries({ apiVersion, kind, metadata }), ...Object.entries(rest)].map(([key, value]) => [key, sorted(value)]),
-  );
-}
-
-function sorted(value: Json | undefined): Json | undefined {
-  if (Array.isArray(value)) return value.map((item: Json) => sorted(item) ?? null);
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, member]) => [key, sorted(member)]),
+    [...Object.entries({ apiVersion, kind, metadata }), ...Object.entries(rest)].map(([key, value]) => [
+      key,
+      value === undefined ? undefined : withKeysInOrder(value),
+    ]),
   );
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isJsonObject, type Json, parseJsonExactly } from '../../../src/core/json.ts';
 import { equalJson } from '../../../src/core/json-values.ts';
-import { canonicalJson, sha256Of } from '../../../src/propagate/rendering/canonical.ts';
+import { canonicalJson, sha256Of, withKeysInOrder } from '../../../src/propagate/rendering/canonical.ts';
 import { jsonText } from '../../support/arbitrary-json.ts';
 
 describe('canonical JSON', () => {
@@ -34,6 +34,15 @@ describe('canonical JSON', () => {
     expect(canonicalJson(1e30)).not.toBe(canonicalJson(parseJsonExactly('1000000000000000000000000000000')));
   });
 
+  test('prints what is in order as what is not', () => {
+    for (const odd of ['1e300', '123456789012345680000.0', '9007199254740993', '-0', '1.5']) {
+      const ordered = parseJsonExactly(`{"a":${odd},"b":[${odd}]}`);
+      expect(canonicalJson(ordered)).toBe(canonicalJson(reversed(ordered)));
+    }
+    // Integer-like keys have an order of their own.
+    expect(canonicalJson({ 9: 1, 10: 2, a: 3 })).toBe('{"10":2,"9":1,"a":3}');
+  });
+
   test('does not depend on the order of keys, and reads back as the same value', () => {
     fc.assert(
       fc.property(jsonText, (source) => {
@@ -41,6 +50,8 @@ describe('canonical JSON', () => {
         const text = canonicalJson(value);
         expect(canonicalJson(reversed(value))).toBe(text);
         expect(equalJson(parseJsonExactly(text), value)).toBe(true);
+        expect(canonicalJson(withKeysInOrder(value))).toBe(text);
+        expect(equalJson(withKeysInOrder(value), value)).toBe(true);
       }),
     );
   });
