@@ -13,7 +13,7 @@ export interface PlacementCandidate {
   readonly holds: boolean;
   /** Replicas that were placed there before. */
   readonly previous: number;
-  /** Replicas that more would fit, `previous` not counted: an estimate. Absent: unlimited or unknown. */
+  /** Replicas that more would fit, `previous` not counted: an estimate. Absent, or Infinity: unlimited or unknown. */
   readonly capacity?: number;
 }
 

@@ -1,6 +1,3 @@
-import type { Json } from '../../core/json.ts';
-import type { KubernetesObject } from '../../core/objects.ts';
-import { nodeRoomsOf, replicasIn } from './node-rooms.ts';
 import { minus, type ResourceAmounts, timesIn } from './resource-amounts.ts';
 
 /** What a cluster has in all, and what of it is taken, or is being taken. */
@@ -8,22 +5,6 @@ export interface ResourceSummary {
   readonly allocatable: ResourceAmounts;
   readonly allocated: ResourceAmounts;
   readonly allocating: ResourceAmounts;
-}
-
-/**
- * How many Pods with that spec would fit besides those that are there, from the mirrors of Nodes and Pods: node by node, with taints and node selectors.
- * Whole, ≥ 0. Costs about 1 µs for each Pod and container.
- */
-export function capacityOf({
-  nodes,
-  pods,
-  podSpec,
-}: {
-  readonly nodes: Iterable<KubernetesObject>;
-  readonly pods: Iterable<KubernetesObject>;
-  readonly podSpec: Json | undefined;
-}): number {
-  return replicasIn(nodeRoomsOf(nodes, pods), podSpec);
 }
 
 /** Pods that the cluster still takes; ≥ 0. */

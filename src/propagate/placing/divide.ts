@@ -15,7 +15,7 @@ export interface DivisionTarget {
   readonly cluster: MemberCluster;
   /** Replicas placed there before; 0 for none. */
   readonly previous: number;
-  /** Replicas that more would fit. Absent: unlimited or unknown. */
+  /** Replicas that more would fit. Absent, or Infinity: unlimited or unknown. */
   readonly capacity?: number;
 }
 
@@ -141,7 +141,7 @@ function shareOf({ mode, strategy, rules }: DivideInput['replicas'], { target, c
     ...(strategy === 'Weighted' && bounds !== undefined ? { weight: bounds.weight } : {}),
     ...(bounds !== undefined && bounds.min > 0 ? { min: bounds.min } : {}),
     ...(bounds !== undefined && Number.isFinite(bounds.max) ? { max: bounds.max } : {}),
-    ...(capacity === undefined ? {} : { capacity }),
+    ...(capacity === undefined || !Number.isFinite(capacity) ? {} : { capacity }),
     ...(completed === undefined ? {} : { completions: completed }),
   };
 }

@@ -68,6 +68,11 @@ export function takeGroups<T extends Eligible>(
   return { result: 'taken', clusters: [...firsts, ...others.slice(0, Math.max(0, cluster.max - firsts.length))] };
 }
 
+/** `2 to 3`, `2 or more`. */
+export function printRange({ min, max }: Range): string {
+  return `${min} ${Number.isFinite(max) ? `to ${max}` : 'or more'}`;
+}
+
 function exchange<T extends Eligible>(taken: T[], index: number, left: T[]): void {
   const out = taken[index];
   const most = left.reduce<T | undefined>((best, next) => (best === undefined || next.available > best.available ? next : best), undefined);

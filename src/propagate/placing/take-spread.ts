@@ -2,7 +2,7 @@ import type { MemberCluster } from '../members.ts';
 import type { Spread } from '../spec.ts';
 import { valuesOf } from './cluster-set.ts';
 import { groupScore } from './group-score.ts';
-import { type ClusterGroup, type Eligible, type Range, type Taken, takeClusters, takeGroups } from './spread.ts';
+import { type ClusterGroup, type Eligible, printRange, type Range, type Taken, takeClusters, takeGroups } from './spread.ts';
 
 /** What is spread, and over what. */
 export interface SpreadDemand {
@@ -69,7 +69,7 @@ export function groupOf(cluster: MemberCluster, { by, label = '' }: Spread): str
 
 /** The bounds of a spread as one reads them: `region 2 to 3, cluster 1 or more`. */
 export function printSpread(spread: readonly Spread[]): string {
-  return spread.map(({ by, label, min, max }) => `${label ?? by} ${min} ${max === undefined ? 'or more' : `to ${max}`}`).join(', ');
+  return spread.map((entry) => `${entry.label ?? entry.by} ${printRange(rangeOf(entry))}`).join(', ');
 }
 
 function rangeOf({ min, max = Number.POSITIVE_INFINITY }: Spread): Range {

@@ -1,5 +1,6 @@
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import { numberAt, valueAt } from '../../core/json-at.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import { numberAt } from '../../core/json-at.ts';
+import { withValueAt } from '../rendering/json-edits.ts';
 
 /** How many Pods a workload asks for. */
 export interface WorkloadCount {
@@ -46,17 +47,6 @@ export function withCount<T extends JsonObject>(manifest: T, { count, completion
   return completions === undefined || field !== 'parallelism' ? counted : withValueAt(counted, ['spec', 'completions'], completions);
 }
 
-/**
- * The manifest without its count: an autoscaler owns it, and it is never sent. Without a count of its own the manifest itself.
- *
- * @param scalePath As `workloadCountOf` takes it.
- */
-export function withoutCount<T extends JsonObject>(manifest: T, scalePath?: readonly string[]): T {
-  const field = countFieldOf(manifest);
-  const path = field === undefined ? scalePath : ['spec', field];
-  return path === undefined || valueAt(manifest, ...path) === undefined ? manifest : withValueAt(manifest, path, undefined);
-}
-
 /** `replicas` or `parallelism`: the member of `spec` that is the count of this built-in kind. Undefined if it has none. */
 export function countFieldOf({ apiVersion, kind }: JsonObject): string | undefined {
   const key = `${String(apiVersion)} ${String(kind)}`;
@@ -73,11 +63,4 @@ function jobCountOf(job: JsonObject): WorkloadCount {
 function wholeAt(manifest: Json, path: readonly string[]): number | undefined {
   const found = numberAt(manifest, ...path);
   return found !== undefined && Number.isInteger(found) && found >= 0 ? found : undefined;
-}
-
-/** Undefined takes the member away; what a type of manifests requires is never its count. */
-function withValueAt<T extends JsonObject>(object: T, [key = '', ...rest]: readonly string[], value: Json | undefined): T {
-  const { [key]: before, ...others } = object;
-  const below = rest.length === 0 ? value : withValueAt(isJsonObject(before) ? before : {}, rest, value);
-  return (below === undefined ? others : { ...object, [key]: below }) as T;
 }

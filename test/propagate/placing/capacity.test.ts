@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { capacityOf, freePods, leastOf, replicasInSummary } from '../../../src/propagate/placing/capacity.ts';
+import { freePods, leastOf, replicasInSummary } from '../../../src/propagate/placing/capacity.ts';
 import { acceptsPod } from '../../../src/propagate/placing/node-fit.ts';
 import { roomsOfGrades } from '../../../src/propagate/placing/node-grades.ts';
-import { nodeRoomsOf, replicasOf } from '../../../src/propagate/placing/node-rooms.ts';
+import { nodeRoomsOf, replicasIn, replicasOf } from '../../../src/propagate/placing/node-rooms.ts';
 import { amountsIn, type ResourceAmounts, requestsOf, timesIn } from '../../../src/propagate/placing/resource-amounts.ts';
 
 describe('amounts', () => {
@@ -147,7 +147,12 @@ describe('room by Nodes and Pods', () => {
       status: { ...(first?.status as JsonObject), conditions: [{ type: 'Ready', status: 'Unknown' }] },
     };
     const ready = { ...node('r', {}), status: { ...(first?.status as JsonObject), conditions: [{ type: 'Ready', status: 'True' }] } };
-    expect(nodeRoomsOf([cordoned, broken, ready], []).map((room) => room.node?.metadata.name)).toEqual(['r']);
+    expect(nodeRoomsOf([cordoned, broken, ready], []).map(({ count }) => count)).toEqual([0, 0, 1]);
+    expect(capacityOf({ nodes: [cordoned, broken], pods: [], podSpec })).toBe(0);
+  });
+
+  test('is without bound where there are no Nodes: nobody can tell', () => {
+    expect(capacityOf({ nodes: [], pods: [], podSpec })).toBe(Number.POSITIVE_INFINITY);
   });
 
   test('leaves out Nodes the Pod may not go to', () => {
@@ -188,6 +193,10 @@ describe('a Node accepts a Pod', () => {
     expect(acceptsPod(labelled, podSpec)).toBe(accepted);
   });
 });
+
+function capacityOf({ nodes, pods, podSpec }: Record<'nodes' | 'pods', readonly KubernetesObject[]> & { readonly podSpec: Json }): number {
+  return replicasIn(nodeRoomsOf(nodes, pods), podSpec);
+}
 
 function amounts(record: Readonly<Record<string, number>>): ResourceAmounts {
   return new Map(Object.entries(record));

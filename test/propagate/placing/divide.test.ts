@@ -191,6 +191,14 @@ describe('by capacity', () => {
     expect(countsOf(divide(division(6, [target('a', { capacity: 3 }), target('b')], available)))).toEqual({ a: 2, b: 4 });
   });
 
+  test('room without bound is none that is known', () => {
+    const { shares } = divide(division(6, [target('a', { capacity: 20 }), target('b', { capacity: Number.POSITIVE_INFINITY })], available));
+    expect(shares.map(({ to, capacity }) => [to, capacity])).toEqual([
+      [3, 20],
+      [3, undefined],
+    ]);
+  });
+
   test('keeps the bounds of the rules, on what is there too', () => {
     const rules = [rule(['a'], { max: 3 }), rule(['c'], { min: 2 })];
     const chosen = (previous: number) => [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { areReplicasChanged, isRescheduled } from '../../../src/propagate/placing/reschedule.ts';
-import { type WorkloadCount, withCount, withoutCount, workloadCountOf } from '../../../src/propagate/placing/workload-count.ts';
+import { type WorkloadCount, withCount, workloadCountOf } from '../../../src/propagate/placing/workload-count.ts';
 
 describe('the count of a workload', () => {
   test.each<[string, JsonObject, WorkloadCount | undefined]>([
@@ -28,7 +28,6 @@ describe('the count of a workload', () => {
     const path = ['spec', 'size', 'workers'];
     expect(workloadCountOf(own, path)).toEqual({ count: 4 });
     expect(withCount(own, { count: 7 }, path)).toEqual(workload('example.dev/v1', 'Farm', { size: { workers: 7 } }));
-    expect(withoutCount(own, path)).toEqual(workload('example.dev/v1', 'Farm', { size: {} }));
   });
 
   test('is written where it stands, and nothing else is touched', () => {
@@ -49,17 +48,9 @@ describe('the count of a workload', () => {
     );
   });
 
-  test('is left out where somebody else owns it', () => {
-    const deployment = workload('apps/v1', 'Deployment', { replicas: 3, paused: true });
-    expect(withoutCount(deployment)).toEqual(workload('apps/v1', 'Deployment', { paused: true }));
-    const bare = workload('apps/v1', 'Deployment', { paused: true });
-    expect(withoutCount(bare)).toBe(bare);
-  });
-
   test('of what has none is written nowhere', () => {
     const pod = workload('v1', 'Pod', {});
     expect(withCount(pod, { count: 5 })).toBe(pod);
-    expect(withoutCount(pod)).toBe(pod);
   });
 });
 

@@ -1,9 +1,12 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import { MusterError } from '../../../src/core/errors.ts';
 import type { Json } from '../../../src/core/json.ts';
+import { vectorOps } from './registry.ts';
 import { runVectorFile, vectorFilesIn } from './run-vectors.ts';
 import { sameAnswer, type VectorOps, vectorOp } from './vector.ts';
 
@@ -59,6 +62,36 @@ describe('a run', () => {
     mkdirSync(path.join(directory, 'listed', 'below'), { recursive: true });
     for (const name of ['listed/b.json', 'listed/a.json', 'listed/README.md', 'listed/below/c.json']) written(name, []);
     expect(vectorFilesIn(path.join(directory, 'listed')).map((file) => path.basename(file))).toEqual(['a.json', 'b.json']);
+  });
+});
+
+describe('npm run vectors', () => {
+  const run = promisify(execFile);
+  const program = path.join(import.meta.dirname, '../../../scripts/vectors.ts');
+  const runIn = (folder: string) =>
+    run(process.execPath, [program], { env: { ...process.env, VECTORS_DIR: folder } }).then(
+      ({ stdout }) => ({ code: 0, stdout }),
+      (error: { readonly code: number; readonly stdout: string }) => ({ code: error.code, stdout: error.stdout }),
+    );
+
+  test('closes with how many passed and failed, and tells what failed', async () => {
+    const folder = path.join(directory, 'run');
+    mkdirSync(folder);
+    written('run/karmada-revise-replicas.json', [vector('odd', { op: 'unheard of' }, {})]);
+    written('run/others.json', [vector('odd', {}, {})]);
+    const { code, stdout } = await runIn(folder);
+    expect(code).toBe(1);
+    expect(stdout).toBe(
+      'karmada-revise-replicas.json: odd\n  expected a known op\n  got      unheard of\n' +
+        'others.json: (the file)\n  expected a known file\n  got      an unknown one\n0 passed, 2 failed\n',
+    );
+  });
+
+  test('ends well where all passed, and not where there is nothing to run', async () => {
+    const own = path.join(import.meta.dirname, 'own');
+    const passed = vectorFilesIn(own).reduce((sum, file) => sum + runVectorFile(file, vectorOps).passed, 0);
+    expect(await runIn(own)).toEqual({ code: 0, stdout: `${passed} passed, 0 failed\n` });
+    expect(await runIn(path.join(directory, 'nowhere'))).toEqual({ code: 2, stdout: '' });
   });
 });
 
