@@ -93,8 +93,8 @@ function refuseApplied({ asked }: ResourceContext, applied: JsonObject): Refusal
   if (own.namespace !== undefined && own.namespace !== namespace) {
     return refusal(400, 'the namespace of the provided object does not match the namespace sent on the request');
   }
-  const version64 = own.resourceVersion ?? '';
-  if (!/^\d*$/.test(version64)) return { code: 500, message: `strconv.ParseUint: parsing ${JSON.stringify(version64)}: invalid syntax` };
+  const guard = own.resourceVersion ?? '';
+  if (!/^\d*$/.test(guard)) return { code: 500, message: `strconv.ParseUint: parsing ${JSON.stringify(guard)}: invalid syntax` };
   return own.name === '' ? undefined : refuseOtherName({ metadata: own }, name);
 }
 
