@@ -195,8 +195,11 @@ async function openSource({ config, clock, log }: Pick<GatewayOptions, 'config' 
       });
   if (found !== undefined) return { source: found, demo: false, [Symbol.asyncDispose]: async () => undefined };
   // Who has clusters of his own does not pay for the embedded ones.
-  const { startDemoFleet } = await import('./sim/demo.ts');
-  const demo = await startDemoFleet({ clock, log });
+  const [{ startDemoFleet }, { hubDefinitions }] = await Promise.all([
+    import('./sim/demo.ts'),
+    import('./propagate/hub/hub-definitions.ts'),
+  ]);
+  const demo = await startDemoFleet({ hubDefinitions: await hubDefinitions(), clock, log });
   return { source: fixedSource(demo.clusters.map(demoCandidate)), demo: true, [Symbol.asyncDispose]: () => demo[Symbol.asyncDispose]() };
 }
 

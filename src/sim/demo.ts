@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import type { KubernetesObject } from '../core/objects.ts';
 import { demoClustersAt } from './demo/clusters.ts';
 import { keepBusy } from './demo/director.ts';
 import { kubeconfigOf } from './kubeconfig-of.ts';
@@ -16,6 +17,8 @@ export interface DemoFleet extends AsyncDisposable {
 }
 
 export interface DemoOptions {
+  /** Custom kinds that the first cluster has besides its own: what makes it the hub. */
+  readonly hubDefinitions: readonly KubernetesObject[];
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -24,13 +27,13 @@ export interface DemoOptions {
  * Starts three clusters full of what a web shop runs, some of it unhealthy, and keeps them moving: releases, scaling, Jobs that end well and
  * badly, a node that is lost for a while. Everything is in this process and listens on loopback only.
  */
-export async function startDemoFleet({ clock, log }: DemoOptions): Promise<DemoFleet> {
+export async function startDemoFleet({ hubDefinitions, clock, log }: DemoOptions): Promise<DemoFleet> {
   const end = new AbortController();
   const lives: Promise<void>[] = [];
   const clusters = await Promise.all(
-    demoClustersAt(clock.now()).map(async ({ name, version, definitions, objects }) => {
+    demoClustersAt(clock.now()).map(async ({ name, version, definitions, objects }, place) => {
       const cluster = await startSimCluster({ name, version, clock, talkative: true });
-      for (const definition of definitions) cluster.define(definition);
+      for (const definition of place === 0 ? [...definitions, ...hubDefinitions] : definitions) cluster.define(definition);
       lives.push(bringToLife(cluster, { clock, objects }, end.signal), keepBusy(cluster, clock, end.signal));
       return cluster;
     }),

@@ -59,7 +59,7 @@ test.each([
   ],
   ['what serving takes not', ['serve', 'list'], /^muster: too many arguments for 'serve'.*\n$/],
   ['a flag without its value', ['--port'], "muster: option '--port <number>' argument missing\n"],
-  ['a flag of a later release', ['--hub', 'north'], /^muster: unknown option '--hub'.*\n$/],
+  ['a flag of a later release', ['--schema-lock', 'north'], /^muster: unknown option '--schema-lock'.*\n$/],
 ])('refuses %s with one line and exit code 2', async (_, args, message) => {
   const { code, err, out, flags } = await run(...args);
   expect([code, out, flags]).toEqual([2, '', undefined]);

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { clusterName } from '../../src/core/names.ts';
 import { createPropagations } from '../../src/propagate/create-propagations.ts';
 import { printAbandoned } from '../../src/propagate/hub/abandoned.ts';
+import { hubDefinitions } from '../../src/propagate/hub/hub-definitions.ts';
 import { newShare } from '../../src/propagate/hub/share-document.ts';
 import { type ClusterLine, marks } from '../../src/propagate/propagation.ts';
 import type { PropagationView } from '../../src/propagate/propagations.ts';
-import { ourDefinitions } from '../support/propagation-world.ts';
 import { input, place, startPropagations } from './propagations-world.ts';
 
 const done = { observedGeneration: 1, phase: 'Settled', revision: 1, digest: 'd' } as const;
@@ -358,7 +358,7 @@ describe('the hub', () => {
     const plan = await hub.world.pumped(hub.propagations.plan(hub.context, input()));
     expect(plan).toMatchObject({ ok: true, faults: [{ code: 'NOT_SERVED', cluster: 'hub' }] });
 
-    for (const definition of await ourDefinitions()) hub.world.cluster('hub').define(definition);
+    for (const definition of await hubDefinitions()) hub.world.cluster('hub').define(definition);
     await hub.world.until(() => hub.stores.propagations.problem() === undefined);
     expect((await hub.propagate(input())).result).toBe('ACCEPTED');
   });

@@ -8,7 +8,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 
 const start = async (seed = 1) => {
   const clock = createManualClock({ random: seededRandom(seed), startMs: Date.UTC(2026, 10, 21, 9, 30) });
-  return { clock, fleet: await startDemoFleet({ clock, log: silentLog }) };
+  return { clock, fleet: await startDemoFleet({ hubDefinitions: [], clock, log: silentLog }) };
 };
 
 test('has three clusters, one of them a few versions older, one with kinds of its own', async () => {

@@ -1,15 +1,13 @@
-import { readFile } from 'node:fs/promises';
-import { parse } from 'yaml';
 import type { ClusterApi } from '../../src/cluster/cluster-api.ts';
 import type { Endpoint, Impersonation } from '../../src/cluster/endpoint.ts';
 import { connectCluster } from '../../src/cluster/kube-api.ts';
 import type { Clock } from '../../src/core/clock.ts';
-import { isJsonObject, type Json } from '../../src/core/json.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { type ClusterName, clusterName } from '../../src/core/names.ts';
-import { isKubernetesObject, type KubernetesObject } from '../../src/core/objects.ts';
+import type { KubernetesObject } from '../../src/core/objects.ts';
 import { createObjectClient } from '../../src/propagate/create-object-client.ts';
 import type { Hub } from '../../src/propagate/hub/hub.ts';
+import { hubDefinitions } from '../../src/propagate/hub/hub-definitions.ts';
 import type { MemberCluster, Members } from '../../src/propagate/members.ts';
 import type { ObjectClient } from '../../src/propagate/object-client.ts';
 import type { SimCluster, SimClusterOptions } from '../../src/sim/sim-cluster.ts';
@@ -76,7 +74,7 @@ export async function startPropagationWorld(
   }
   const [hubName] = clusters.keys();
   if (hubName === undefined) throw new Error('expected at least one cluster');
-  if (options.bareHub === undefined) for (const definition of await ourDefinitions()) clusters.get(hubName)?.define(definition);
+  if (options.bareHub === undefined) for (const definition of await hubDefinitions()) clusters.get(hubName)?.define(definition);
   const traits = new Map<string, Traits>(Object.entries(options.traits ?? {}));
   const cluster = (name: string) => {
     const found = clusters.get(name);
@@ -155,11 +153,4 @@ export function createTestMembers({ clock, log, endpointOf, traits = new Map() }
       life.abort();
     },
   };
-}
-
-/** The definitions of `deploy/crds`, as they are applied to a hub. */
-export async function ourDefinitions(): Promise<readonly KubernetesObject[]> {
-  const read = async (file: string) => parse(await readFile(new URL(`../../deploy/crds/${file}`, import.meta.url), 'utf8')) as Json;
-  const definitions = await Promise.all(['propagations.yaml', 'clustershares.yaml'].map(read));
-  return definitions.filter((one): one is KubernetesObject => isJsonObject(one) && isKubernetesObject(one));
 }
