@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { shown, startPlannerWorld } from './planner-world.ts';
+import { configMap, entry, shareOf } from './snapshots.ts';
+
+const template = [{ json: configMap('settings', { ours: '1' }) }];
+const rollback = { template, rollout: { onFailure: 'Rollback' } };
+
+test('is clear where every cluster answers, takes the objects, and lets the actor do it all', async () => {
+  await using planner = await startPlannerWorld({ hub: [], south: [] });
+  const plan = await planner.plan(rollback);
+
+  expect([plan.ok, plan.notes]).toEqual([true, []]);
+  const reviews = planner.world.cluster('south').requests.filter(({ path }) => path.endsWith('/selfsubjectaccessreviews'));
+  expect(reviews.length).toBeGreaterThan(0);
+});
+
+test('asks for no right where nothing is to be rolled back, unless that is what is asked', async () => {
+  await using planner = await startPlannerWorld({ hub: [], south: [] });
+  using _forbidden = planner.world.cluster('south').forbid({ kind: 'ConfigMap', verbs: ['delete'] });
+  const planned = await planner.plan({ template });
+  const asked = await planner.preflight({ template });
+
+  expect([planned.ok, planned.notes]).toEqual([true, []]);
+  expect(asked.ok).toBe(false);
+  expect(asked.digest).toBe(planned.digest);
+});
+
+test('names each right that is missing, in each cluster', async () => {
+  await using planner = await startPlannerWorld({ hub: [], south: [], east: [] });
+  using _south = planner.world.cluster('south').forbid({ kind: 'ConfigMap', verbs: ['delete'], namespaces: ['default'] });
+  using _east = planner.world.cluster('east').forbid({ kind: 'ConfigMap', verbs: ['create'], exceptNamespaces: ['other'] });
+  const plan = await planner.plan(rollback);
+
+  expect(plan.ok).toBe(false);
+  const messages = plan.notes.filter(({ code }) => code === 'PREFLIGHT_FAILED').map(({ severity, message }) => [severity, message]);
+  expect(messages).toContainEqual(['ERROR', 'cluster south: not allowed to delete configmaps in default']);
+  expect(messages).toContainEqual(['ERROR', 'cluster east: not allowed to create configmaps in default']);
+  expect(messages.some(([, message]) => message?.startsWith('cluster hub'))).toBe(false);
+});
+
+test('counts what goes: who may not delete there may not begin', async () => {
+  await using planner = await startPlannerWorld({ hub: [], south: [] });
+  using _forbidden = planner.world.cluster('south').forbid({ kind: 'ConfigMap', verbs: ['delete'] });
+  const shares = [shareOf('south', [entry(configMap('old'), { uid: 'u' })])];
+  const plan = await planner.plan({ ...rollback, placement: { clusters: ['hub'] } }, { shares });
+
+  expect(plan.notes.map(({ message }) => message)).toEqual(['cluster south: not allowed to delete configmaps in default']);
+});
+
+test('is stopped by a conflict, a refusal and a cluster that is not there', async () => {
+  await using planner = await startPlannerWorld({ hub: [configMap('settings')], south: [], east: [], west: [] });
+  await planner.plan({ template });
+  using _refused = planner.world.cluster('south').refuseWrites({ type: 'quota' });
+  using _gone = planner.world.cluster('west').refuse();
+  planner.world.cluster('west').disconnect();
+  await planner.world.until(() => planner.world.members.get('west')?.phase === 'UNREACHABLE');
+  const plan = await planner.plan(rollback);
+  const failed = plan.notes.filter(({ code }) => code === 'PREFLIGHT_FAILED').map(({ message }) => message);
+
+  expect(plan.ok).toBe(false);
+  expect(failed).toContainEqual(
+    'cluster hub: ConfigMap default/settings: it exists and is not ours: conflict Adopt or Overwrite would take it',
+  );
+  expect(failed.some((message) => message.startsWith('cluster south: ConfigMap default/settings'))).toBe(true);
+  expect(failed.some((message) => message.startsWith('cluster west: '))).toBe(true);
+  expect(failed.some((message) => message.startsWith('cluster east'))).toBe(false);
+  expect(shown(plan, 'west').fault).toBeDefined();
+});
+
+test('takes what some clusters refuse for an error: a rollback would begin at once', async () => {
+  await using planner = await startPlannerWorld({ hub: [], south: [] });
+  using _refused = planner.world.cluster('south').refuseWrites({ type: 'denied' });
+  const plan = await planner.plan(rollback);
+
+  expect(plan.notes.map(({ severity, code }) => `${severity} ${code}`)).toEqual(['ERROR REFUSED_SOMEWHERE', 'ERROR PREFLIGHT_FAILED']);
+});
