@@ -16,6 +16,7 @@ import {
   type PatchRequest,
   type Preconditions,
   type Run,
+  type WriteTerms,
 } from './object-client.ts';
 import type { Manifest } from './spec.ts';
 import { writeGateOf } from './write-gates.ts';
@@ -38,9 +39,8 @@ const patchTypes: Readonly<Record<PatchRequest['type'], string>> = {
  * answered then is a fault that nobody reads.
  *
  * @param identity For whom. Absent: the cluster's own credentials.
- * @param mayWrite Asked right before each write is sent, when its turn has come: a write that may not be is `TIMED_OUT` and was not sent.
  */
-export function createObjectClient(api: ClusterApi, identity?: Impersonation, mayWrite: () => boolean = () => true): ObjectClient {
+export function createObjectClient(api: ClusterApi, identity?: Impersonation): ObjectClient {
   const gate = writeGateOf(api);
   const fault = (code: Fault['code'], message: string): Fault => faultOf(breakage(code, message, 'NEVER'), { cluster: api.cluster });
   const failed = (code: Fault['code'], message: string): ObjectAnswer => ({ result: 'failed', fault: fault(code, message) });
@@ -48,50 +48,41 @@ export function createObjectClient(api: ClusterApi, identity?: Impersonation, ma
   const send = (request: LiveRequest, signal: AbortSignal): Promise<LiveAnswer> =>
     api.send(identity === undefined ? request : { ...request, as: identity }, signal);
 
-  const ask = async (address: ObjectAddress, request: Omit<LiveRequest, 'path'>, options: { signal: AbortSignal; beneath?: string }) => {
-    const path = [...pathOf(address), ...(options.beneath === undefined ? [] : [options.beneath])];
-    const answer = await send({ ...request, path }, options.signal);
-    return answer.type === 'failed'
-      ? failureOf(answer.fault, address)
-      : (objectIn(answer, address) ?? failed('MALFORMED', 'expected an object'));
+  const ask = async ({ address, request, beneath }: Call, signal: AbortSignal): Promise<ObjectAnswer> => {
+    const path = [...pathOf(address), ...(beneath === undefined ? [] : [beneath])];
+    const answer = await send({ ...request, path }, signal);
+    if (answer.type === 'failed') return failureOf(answer.fault, address);
+    return objectIn(answer, address) ?? failed('MALFORMED', 'expected an object');
   };
 
-  const write = async (address: ObjectAddress, request: Omit<LiveRequest, 'path'>, options: { signal: AbortSignal; beneath?: string }) => {
-    if (request.body !== undefined && isTooLarge(request.body))
+  const write = async (call: Call, mayWrite: WriteTerms['mayWrite'], signal: AbortSignal): Promise<ObjectAnswer> => {
+    if (call.request.body !== undefined && isTooLarge(call.request.body))
       return failed('TOO_LARGE', `expected an object of at most ${maxObjectBytes / 1024 / 1024} MiB`);
     const unsent = failed('TIMED_OUT', 'given up before it was sent');
-    const done = await gate.pass(async () => (mayWrite() ? await ask(address, request, options) : unsent), options.signal);
+    const done = await gate.pass(async () => (mayWrite?.() === false ? unsent : await ask(call, signal)), signal);
     return done ?? unsent;
   };
 
   return {
     cluster: api.cluster,
-    get: (address, signal) => ask(address, { method: 'GET' }, { signal }),
-    apply: ({ manifest, preconditions, force, run, ...address }, signal) =>
-      write(
-        address,
-        {
-          method: 'PATCH',
-          contentType: patchTypes.apply,
-          query: { ...queryOf(run), force: String(force) },
-          body: guarded(manifest, preconditions),
-        },
-        { signal },
-      ),
-    replace: ({ object, run, ...address }, signal) => write(address, { method: 'PUT', query: queryOf(run), body: object }, { signal }),
-    patch: ({ type, patch, subresource, force = false, run, ...address }, signal) =>
-      write(
-        address,
-        {
-          method: 'PATCH',
-          contentType: patchTypes[type],
-          query: { ...queryOf(run), ...(type === 'apply' ? { force: String(force) } : {}) },
-          body: patch,
-        },
-        { signal, ...(subresource === undefined ? {} : { beneath: subresource }) },
-      ),
-    delete: ({ preconditions, cascade, run, ...address }, signal) =>
-      write(address, { method: 'DELETE', body: deleteOptions({ preconditions, cascade, run }) }, { signal }),
+    get: (address, signal) => ask({ address, request: { method: 'GET' } }, signal),
+    apply({ manifest, preconditions, force, run, mayWrite, ...address }, signal) {
+      const query = { ...queryOf(run), force: String(force) };
+      const request = { method: 'PATCH', contentType: patchTypes.apply, query, body: guarded(manifest, preconditions) } as const;
+      return write({ address, request }, mayWrite, signal);
+    },
+    replace({ object, run, mayWrite, ...address }, signal) {
+      return write({ address, request: { method: 'PUT', query: queryOf(run), body: object } }, mayWrite, signal);
+    },
+    patch({ type, patch, subresource, force = false, run, mayWrite, ...address }, signal) {
+      const query = { ...queryOf(run), ...(type === 'apply' ? { force: String(force) } : {}) };
+      const request = { method: 'PATCH', contentType: patchTypes[type], query, body: patch } as const;
+      return write({ address, request, beneath: subresource }, mayWrite, signal);
+    },
+    delete({ preconditions, cascade, run, mayWrite, ...address }, signal) {
+      const request = { method: 'DELETE', body: deleteOptions({ preconditions, cascade, run }) } as const;
+      return write({ address, request }, mayWrite, signal);
+    },
     async may(review, signal) {
       const answer = await send(
         { method: 'POST', path: ['apis', 'authorization.k8s.io', 'v1', 'selfsubjectaccessreviews'], body: reviewOf(review) },
@@ -102,6 +93,13 @@ export function createObjectClient(api: ClusterApi, identity?: Impersonation, ma
       return typeof allowed === 'boolean' ? allowed : { fault: fault('MALFORMED', 'expected a review of access') };
     },
   };
+}
+
+/** One request about one object, or about what stands beneath it. */
+interface Call {
+  readonly address: ObjectAddress;
+  readonly request: Omit<LiveRequest, 'path'>;
+  readonly beneath?: string | undefined;
 }
 
 /** `/apis/apps/v1/namespaces/default/deployments/web`; an empty name is refused where the path is built. */

@@ -34,32 +34,35 @@ export interface Preconditions {
 /** Nothing is written, all is checked, with `fieldValidation=Strict`. */
 export type Run = 'real' | 'dry';
 
+/** How any write is sent. */
+export interface WriteTerms {
+  readonly run: Run;
+  /** Asked right before it is sent, when its turn has come: a write that may not be any more is not sent, and told as `TIMED_OUT`. */
+  readonly mayWrite?: () => boolean;
+}
+
 /** Server-side apply as `muster`. */
-export interface ApplyRequest extends ObjectAddress {
+export interface ApplyRequest extends ObjectAddress, WriteTerms {
   readonly manifest: Manifest;
   /** `resourceVersion: '1'` creates or answers 409 and never touches what is there. */
   readonly preconditions: Preconditions;
   readonly force: boolean;
-  readonly run: Run;
 }
 
-export interface ReplaceRequest extends ObjectAddress {
+export interface ReplaceRequest extends ObjectAddress, WriteTerms {
   readonly object: KubernetesObject;
-  readonly run: Run;
 }
 
-export interface PatchRequest extends ObjectAddress {
+export interface PatchRequest extends ObjectAddress, WriteTerms {
   readonly type: 'json' | 'merge' | 'strategic' | 'apply';
   readonly patch: Json;
   readonly subresource?: string | undefined;
   readonly force?: boolean;
-  readonly run: Run;
 }
 
-export interface DeleteRequest extends ObjectAddress {
+export interface DeleteRequest extends ObjectAddress, WriteTerms {
   readonly preconditions: Preconditions;
   readonly cascade: Cascade;
-  readonly run: Run;
 }
 
 /** Whether the identity may do it, as the API server says (SelfSubjectAccessReview). */

@@ -144,10 +144,10 @@ describe('calls', () => {
 
   test('that waited and may not be any more are not sent', async () => {
     let mayWrite = true;
-    const client = createObjectClient(held(), undefined, () => mayWrite);
+    const client = createObjectClient(held());
     const end = new AbortController();
     const first = Array.from({ length: 10 }, (_, index) => client.apply(applying(`w-${index}`, {}), never));
-    const late = client.apply(applying('late', {}), never);
+    const late = client.apply(applying('late', {}, { mayWrite: () => mayWrite }), never);
     const aborted = client.apply(applying('aborted', {}), end.signal);
     await until(() => calls.length === 10);
     end.abort();

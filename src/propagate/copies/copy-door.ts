@@ -24,6 +24,7 @@ const mostSilent = 2;
  * more: all else fails with the same fault at once.
  */
 export function openDoor({ client, mayWrite }: DoorOptions, signal: AbortSignal): CopyDoor {
+  const guarded = askingFirst(client, mayWrite);
   let isStopped = false;
   let silent = 0;
   let broken: Fault | undefined;
@@ -53,9 +54,22 @@ export function openDoor({ client, mayWrite }: DoorOptions, signal: AbortSignal)
       if (signal.aborted || !mayWrite()) isStopped = true;
       if (isStopped) return { result: 'stopped' };
       if (broken !== undefined) return { result: 'failed', fault: broken };
-      const answer = await call(client, signal);
+      const answer = await call(guarded, signal);
       if (answer.result === 'failed' && !mayWrite()) isStopped = true;
       return told(answer);
     },
+  };
+}
+
+/** The same client, whose writes ask once more when they have waited for their turn: a process may have stood still meanwhile. */
+function askingFirst(client: ObjectClient, mayWrite: () => boolean): ObjectClient {
+  return {
+    cluster: client.cluster,
+    get: (address, signal) => client.get(address, signal),
+    may: (review, signal) => client.may(review, signal),
+    apply: (request, signal) => client.apply({ ...request, mayWrite }, signal),
+    replace: (request, signal) => client.replace({ ...request, mayWrite }, signal),
+    patch: (request, signal) => client.patch({ ...request, mayWrite }, signal),
+    delete: (request, signal) => client.delete({ ...request, mayWrite }, signal),
   };
 }

@@ -65,12 +65,16 @@ export function settledAsIs(entry: InventoryEntry): Settled {
   return { result: 'settled', entry: kept, outcome };
 }
 
+/** What comes by itself, or by others: told as final by the server, it is tried again all the same (propagation.md 5.1). */
+const awaited: ReadonlySet<CopyReason> = new Set(['ApiMissing', 'NamespaceMissing', 'Terminating', 'Quota']);
+
 /** It could not be done; the entry stays, with what was in the way. */
 export function settledWith(
   entry: InventoryEntry,
-  fault: Fault,
-  { now, reason = reasonOf(fault) }: { readonly now: number; readonly reason?: CopyReason },
+  told: Fault,
+  { now, reason = reasonOf(told) }: { readonly now: number; readonly reason?: CopyReason },
 ): Settled {
+  const fault: Fault = awaited.has(reason) ? { ...told, retry: 'LATER' } : told;
   return {
     result: 'settled',
     entry: { ...entry, action: 'Failed', fault: recordFault(fault, entry.fault, new Date(now).toISOString()) },

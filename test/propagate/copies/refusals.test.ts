@@ -103,6 +103,8 @@ for (const { title, available, start } of contractServers) {
       const { result, copies } = await applyAll(bench, [manifest, other]);
       expect(result).toBe('done');
       expect(copies).toMatchObject([{ action: 'Failed', reason }, { action: 'Created' }]);
+      // What others may mend is tried again soon.
+      expect(copies[0]?.fault?.retry).toBe(['NamespaceMissing', 'Terminating'].includes(reason) ? 'LATER' : 'NEVER');
       expect(copies[0]?.message).toContain(words);
       const entry = bench.shares.kept?.entries.find(({ key }) => key.name === manifest.metadata.name && key.kind === manifest.kind);
       expect(entry?.fault).toMatchObject({ count: 1, message: copies[0]?.message, since: new Date(bench.clock.now()).toISOString() });
@@ -135,7 +137,7 @@ for (const { title, available, start } of contractServers) {
       // Between the definition and its being served passes a moment.
       let copies = made.copies;
       for (let turn = 0; turn < 200 && copies[0]?.action !== 'Created' && copies[0]?.action !== 'Unchanged'; turn += 1) {
-        expect(copies[0]).toMatchObject({ action: 'Failed', reason: 'ApiMissing' });
+        expect(copies[0]).toMatchObject({ action: 'Failed', reason: 'ApiMissing', fault: { retry: 'LATER' } });
         await new Promise((resolve) => setImmediate(resolve));
         ({ copies } = await applyAll(bench, [gear, definition], { conflict: 'Adopt' }));
       }
