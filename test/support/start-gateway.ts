@@ -7,7 +7,9 @@ import type { Json } from '../../src/core/json.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
+import { hubDefinitions } from '../../src/propagate/hub/hub-definitions.ts';
 import { kubeconfigOf } from '../../src/sim/kubeconfig-of.ts';
+import { bringToLife } from '../../src/sim/living.ts';
 import type { SimCluster, SimClusterOptions } from '../../src/sim/sim-cluster.ts';
 import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
 import { type LiveStream, openStream, type Transport, type Variables } from './live-socket.ts';
@@ -53,6 +55,10 @@ export interface TestGateway extends AsyncDisposable {
 
 export interface TestGatewayOptions {
   readonly flags?: Flags;
+  /** The cluster that keeps Propagations: it has our definitions, and the gateway is told of it. */
+  readonly hub?: string;
+  /** Each cluster has a Node, and is alive: Deployments roll out and Jobs run. */
+  readonly living?: true;
   /** Of the config file, besides its apiVersion: YAML or JSON. */
   readonly configFile?: Readonly<Record<string, Json>>;
   /** How a cluster of that name is to be. */
@@ -77,6 +83,7 @@ export async function startGateway(
   for (const [name, objects] of Object.entries(fleet)) {
     const cluster = stack.use(await startSimCluster({ ...options.clusters?.[name], name, clock }));
     clusters.set(name, cluster);
+    if (name === options.hub) fill(cluster, await hubDefinitions());
     fill(cluster, objects);
   }
   const cluster = (name: string) => {
@@ -84,6 +91,11 @@ export async function startGateway(
     if (found === undefined) throw new Error(`expected a cluster of ${[...clusters.keys()]}, got ${name}`);
     return found;
   };
+  if (options.living === true) {
+    const life = new AbortController();
+    stack.defer(() => life.abort());
+    for (const one of clusters.values()) void bringToLife(one, { clock, objects: [nodeOf(one.name)] }, life.signal);
+  }
   options.before?.(cluster);
   const directory = await mkdtemp(path.join(tmpdir(), 'muster-test-'));
   stack.defer(() => rm(directory, { recursive: true }));
@@ -119,15 +131,27 @@ function fill(cluster: SimCluster, objects: readonly KubernetesObject[]): void {
   for (const object of objects.filter((one) => !isDefinition(one))) cluster.put(object);
 }
 
+/** Where pods run: with room for all a test makes. */
+function nodeOf(cluster: string): KubernetesObject {
+  const status = { allocatable: { cpu: '64', memory: '256Gi', pods: '110' }, conditions: [{ type: 'Ready', status: 'True' }] };
+  return { apiVersion: 'v1', kind: 'Node', metadata: { name: `node-${cluster}` }, status };
+}
+
 const kubeconfigIn = (directory: string) => path.join(directory, 'kubeconfig');
 
-async function configIn(directory: string, clusters: readonly SimCluster[], { flags, configFile }: TestGatewayOptions) {
+async function configIn(directory: string, clusters: readonly SimCluster[], { flags, hub, configFile }: TestGatewayOptions) {
   const kubeconfig = kubeconfigIn(directory);
   await writeFile(kubeconfig, kubeconfigOf(clusters));
   const file = path.join(directory, 'config.yaml');
   if (configFile !== undefined) await writeFile(file, JSON.stringify({ apiVersion: 'config.muster.dev/v1alpha1', ...configFile }));
   return loadConfig({
-    flags: { kubeconfig, port: '0', ...(configFile === undefined ? {} : { config: file }), ...flags },
+    flags: {
+      kubeconfig,
+      port: '0',
+      ...(configFile === undefined ? {} : { config: file }),
+      ...(hub === undefined ? {} : { hub }),
+      ...flags,
+    },
     environment: { HOME: directory, XDG_STATE_HOME: directory, PATH: process.env.PATH },
     directory,
   });
