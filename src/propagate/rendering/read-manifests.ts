@@ -1,5 +1,6 @@
 import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../../core/json.ts';
 import { listAt, textAt, valueAt } from '../../core/json-at.ts';
+import { isPathSegment } from '../../core/names.ts';
 import type { Manifest } from '../spec.ts';
 import { isDeeperThan } from './json-depth.ts';
 import { withoutMembers } from './json-edits.ts';
@@ -115,14 +116,9 @@ function checkName(json: JsonObject): Refused | undefined {
     return refused('metadata.generateName', 'expected a name: what is named by each cluster cannot be found again');
   }
   return checkText(json, ['metadata', 'name'], {
-    fits: isObjectName,
+    fits: isPathSegment,
     expected: 'a name of 1 to 253 characters without / and %, not . or ..',
   });
-}
-
-/** True for what the API server takes as a segment of a path. The rules of each kind are its own. */
-export function isObjectName(text: string): boolean {
-  return text.length > 0 && text.length <= 253 && text !== '.' && text !== '..' && !/[/%]|\p{Cc}/u.test(text) && text.isWellFormed();
 }
 
 function checkNamespace(json: JsonObject): Refused | undefined {

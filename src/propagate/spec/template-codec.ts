@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../core/json.ts';
+import { isPathSegment } from '../../core/names.ts';
 import { groupKindOf } from '../rendering/pod-specs.ts';
-import { isObjectName, type ManifestsRead, readManifestJson, readManifestText } from '../rendering/read-manifests.ts';
+import { type ManifestsRead, readManifestJson, readManifestText } from '../rendering/read-manifests.ts';
 import type { TemplateSource } from '../spec.ts';
 import { anyObject, below, type Codec, checked, list, mapped, optional, type Place, record, required, tell } from './codec.ts';
 import { anyText, clusterText, manifestsText } from './texts.ts';
@@ -15,8 +16,8 @@ const ref = checked(
     uid: optional(anyText),
   }),
   ({ name, namespace }, place) => {
-    if (!isObjectName(name)) tell(below(place, 'name'), 'expected the name of an object');
-    if (namespace !== undefined && !isObjectName(namespace)) tell(below(place, 'namespace'), 'expected the name of a namespace');
+    if (!isPathSegment(name)) tell(below(place, 'name'), 'expected the name of an object');
+    if (namespace !== undefined && !isPathSegment(namespace)) tell(below(place, 'namespace'), 'expected the name of a namespace');
   },
 );
 

@@ -5,9 +5,9 @@ import type { ManifestInput, ObjectWrites, WriteOutcome, WriteResult } from '../
 import type { WriteContext } from '../propagations.ts';
 import { readManifestJson, readManifestText } from '../rendering/read-manifests.ts';
 import type { Manifest } from '../spec.ts';
-import { type ObjectWritesOptions, outcomeOf, tell } from './create-object-writes.ts';
 import { createShown } from './shown.ts';
 import { failure, writeOne } from './write-one.ts';
+import { type ObjectWritesOptions, outcomeOf, tell } from './write-outcome.ts';
 import { addressOf, checkCount, visibleCluster, type WriteTarget } from './write-targets.ts';
 
 /**

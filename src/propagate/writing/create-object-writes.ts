@@ -1,11 +1,5 @@
-import type { Access, Caller } from '../../access/access.ts';
-import type { Clock } from '../../core/clock.ts';
 import { MusterError } from '../../core/errors.ts';
-import type { GroupKind } from '../../core/kinds.ts';
-import type { Log } from '../../core/log.ts';
-import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import type { Members } from '../members.ts';
 import type { ObjectAnswer, ObjectClient, Run } from '../object-client.ts';
 import type { ObjectWrites, WriteOutcome, WriteResult } from '../object-writes.ts';
 import type { WriteContext } from '../propagations.ts';
@@ -16,18 +10,8 @@ import { checkPatch, guardedPatch } from './patches.ts';
 import { createShown } from './shown.ts';
 import { restartPatch, scaledBy } from './workload-patches.ts';
 import { absence, failure, type OneWrite, writeOne } from './write-one.ts';
+import { type ObjectWritesOptions, outcomeOf, tell } from './write-outcome.ts';
 import { type Addressed, addressOf, readTargets, type WriteTarget } from './write-targets.ts';
-
-export interface ObjectWritesOptions {
-  readonly members: Members;
-  readonly access: Access;
-  /** The objects of a cluster, written as the caller. Undefined if it is no member. */
-  readonly clientOf: (cluster: ClusterName, caller: Caller) => ObjectClient | undefined;
-  /** Kinds of which no value may be shown. */
-  readonly isSensitive: (kind: GroupKind) => boolean;
-  readonly clock: Clock;
-  readonly log: Log;
-}
 
 /** Changes of single objects. Each real write is logged with its caller, without values. */
 export function createObjectWrites(options: ObjectWritesOptions): ObjectWrites {
@@ -132,21 +116,4 @@ async function eachTarget(
   );
   if (!dryRun) tell(options.log, { context, verb, results });
   return outcomeOf(results, signal);
-}
-
-/** @throws the reason of the abort: nobody is there to be told. */
-export function outcomeOf(results: readonly WriteResult[], signal: AbortSignal): WriteOutcome {
-  signal.throwIfAborted();
-  return { ok: results.every(({ action }) => action !== 'FAILED'), results };
-}
-
-/** One line for each write that was sent: who did what to which object, without values. */
-export function tell(
-  log: Log,
-  { context, verb, results }: { readonly context: WriteContext; readonly verb: string; readonly results: readonly WriteResult[] },
-): void {
-  for (const { cluster, key, action, fault } of results) {
-    const failed = fault === undefined ? {} : { fault: fault.code };
-    log.info({ cluster, ...key, action, verb, caller: context.caller.key, ...failed }, 'an object was written');
-  }
 }
