@@ -1,7 +1,7 @@
-import { marks, type Propagation } from '../propagation.ts';
+import { marks, type PropagationMetadata } from '../propagation.ts';
 
 /** The clusters whose copies were given up. An annotation that is no such list gives up none. */
-export function abandonedOf({ metadata }: Pick<Propagation, 'metadata'>): readonly string[] {
+export function abandonedOf({ metadata }: { readonly metadata: Pick<PropagationMetadata, 'annotations'> }): readonly string[] {
   try {
     const read: unknown = JSON.parse(metadata.annotations[marks.abandon] ?? '[]');
     return Array.isArray(read) ? read.filter((one) => typeof one === 'string') : [];

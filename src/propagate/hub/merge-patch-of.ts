@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import { canonicalJson } from '../rendering/canonical.ts';
+import { equalJson } from '../../core/json-values.ts';
 
 /**
  * The smallest merge patch (RFC 7396) that makes `after` of `before`, member by member; undefined if they are equal. Lists are sent whole. What is null
@@ -16,5 +16,5 @@ export function mergePatchOf(before: JsonObject, after: JsonObject): JsonObject 
 
 function changeOf(before: Json, after: Json): Json | undefined {
   if (isJsonObject(before) && isJsonObject(after)) return mergePatchOf(before, after);
-  return canonicalJson(before) === canonicalJson(after) ? undefined : after;
+  return equalJson(before, after) ? undefined : after;
 }
