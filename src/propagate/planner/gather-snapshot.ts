@@ -57,14 +57,13 @@ async function sharesOf({ hub }: PlannerPorts, { existing, shares, namespace, si
 }
 
 function decisionOf({ status, decided }: ExistingPropagation, { spec }: PlanRequest): PreviousDecision {
-  const { clusters = [], affinityGroup, scheduledAt, desired } = status;
+  const { clusters = [], affinityGroup, scheduledAt } = status;
   // Those that are on their way out were not chosen any more.
   const chosen = clusters.filter(({ phase }) => phase !== 'Draining' && phase !== 'Deleting');
   return {
     replicas: new Map(chosen.map(({ cluster, replicas = 0 }) => [cluster, replicas])),
     ...(affinityGroup === undefined ? {} : { affinityGroup }),
     ...(scheduledAt === undefined ? {} : { scheduledAt }),
-    ...(desired === undefined ? {} : { desired }),
     spec: decided ?? spec,
   };
 }

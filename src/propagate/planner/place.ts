@@ -3,7 +3,7 @@ import { compareText } from '../../model/shapes.ts';
 import type { Note } from '../notes.ts';
 import type { ChosenCluster, PlacementCandidate, RejectedCluster, Selection, Share } from '../placement.ts';
 import { type DivisionTarget, divide } from '../placing/divide.ts';
-import { isRescheduled } from '../placing/reschedule.ts';
+import { areReplicasChanged, isRescheduled } from '../placing/reschedule.ts';
 import { select } from '../placing/select.ts';
 import { type WorkloadCount, workloadCountOf } from '../placing/workload-count.ts';
 import { canonicalJson } from '../rendering/canonical.ts';
@@ -99,7 +99,7 @@ function divideAmong({ snapshot, workloads, fresh, selection }: Dividing): Placi
   const empty = clusters
     .filter((cluster) => !isUsed(cluster))
     .map(({ chosen: { cluster } }): RejectedCluster => ({ cluster, reason: 'CAPACITY', detail: `0 of ${desired} replicas` }));
-  const problem = selection.problem ?? (used.length === 0 ? 'no cluster has room for a replica' : undefined);
+  const problem = chosen.problem ?? (used.length === 0 ? 'no cluster has room for a replica' : undefined);
   return {
     clusters: used.toSorted((a, b) => byName(a.chosen, b.chosen)),
     rejected: [...chosen.rejected, ...empty].toSorted(byName),
@@ -152,6 +152,7 @@ function candidateOf({ previous }: Snapshot, { cluster, missingKinds, capacities
 interface Chosen {
   readonly clusters: readonly { readonly chosen: ChosenCluster; readonly entry: SnapshotCluster }[];
   readonly rejected: readonly RejectedCluster[];
+  readonly problem?: string | undefined;
 }
 
 function chosenAmong(dividing: Dividing): Chosen {
@@ -168,6 +169,7 @@ function chosenAmong(dividing: Dividing): Chosen {
       const entry = entries.get(one.cluster);
       return entry === undefined ? [] : [{ chosen: one, entry }];
     }),
+    problem: kept === undefined ? selection.problem : undefined,
     rejected: [
       ...selection.rejected.filter(({ cluster }) => !names.has(cluster)),
       ...passed.map(({ cluster }): RejectedCluster => ({ cluster, reason: 'CAPACITY', detail: 'all replicas are placed already' })),
@@ -183,7 +185,8 @@ function keptClusters({
 }: Dividing): readonly SnapshotCluster['cluster']['name'][] | undefined {
   if (previous === undefined || workloads.length === 0 || spec.replicas.mode !== 'Divided' || fresh) return undefined;
   const names = clusters.map(({ cluster }) => cluster.name).filter((name) => previous.replicas.has(name));
-  const isSame = names.length > 0 && names.length === previous.replicas.size && previous.desired === totalOf(workloads);
+  const placed = [...previous.replicas.values()].map((replicas) => ({ replicas }));
+  const isSame = names.length > 0 && names.length === placed.length && !areReplicasChanged(totalOf(workloads), placed, 'Divided');
   return isSame && textOfPlacing(previous.spec) === textOfPlacing(spec) ? names : undefined;
 }
 

@@ -63,8 +63,6 @@ export interface PreviousDecision {
   readonly affinityGroup?: string;
   /** RFC 3339. */
   readonly scheduledAt?: string;
-  /** The count that was divided. */
-  readonly desired?: number;
   /** The spec it was decided for. */
   readonly spec: PropagationSpec;
 }

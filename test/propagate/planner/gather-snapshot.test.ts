@@ -38,7 +38,6 @@ test('begins with what was decided: counts of clusters that are not on their way
     since: '2026-01-01T00:00:00Z',
   });
   const status = {
-    desired: 4,
     scheduledAt: '2026-01-01T00:00:00Z',
     clusters: [line('hub', 'Settled', 3), line('south', 'Settled', 1), line('east', 'Draining', 2)],
   };

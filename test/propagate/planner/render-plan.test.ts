@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { objectAt } from '../../../src/core/json-at.ts';
 import { clusterName } from '../../../src/core/names.ts';
-import { actionsOf, clusterIn, configMap, deployment, entry, planOf, shareOf, specOf, standing } from './snapshots.ts';
+import { actionsOf, clusterIn, configMap, deployment, entry, planOf, type SnapshotFacts, shareOf, specOf, standing } from './snapshots.ts';
 
 const weights = (...pairs: readonly (readonly [string, number])[]) =>
   pairs.map(([name, weight]) => ({ set: { clusters: [name] }, weight }));
@@ -108,12 +108,15 @@ test('keeps replicas where they are when only labels change, and moves them when
   const before = planOf({ template: [deployment('web', 4)], spec: { replicas, placement }, clusters: { a: labelled, b: labelled } });
   const previous = {
     replicas: new Map(before.clusters.map(({ chosen, share }) => [chosen.cluster, share?.to ?? 0])),
-    desired: 4,
     scheduledAt: '2026-01-01T00:00:00Z',
   };
-  const later = (spec: Readonly<Record<string, unknown>>) => {
-    const facts = { template: [deployment('web', 4)], clusters: { a: labelled, b: {}, c: labelled } };
-    return planOf({ ...facts, spec, previous: { ...previous, spec: specOf([deployment('web', 4)], { replicas, placement }) } });
+  const later = (spec: Readonly<Record<string, unknown>>, clusters: SnapshotFacts['clusters'] = { a: labelled, b: {}, c: labelled }) => {
+    return planOf({
+      template: [deployment('web', 4)],
+      clusters,
+      spec,
+      previous: { ...previous, spec: specOf([deployment('web', 4)], { replicas, placement }) },
+    });
   };
 
   const kept = later({ replicas, placement });
@@ -122,6 +125,9 @@ test('keeps replicas where they are when only labels change, and moves them when
     ['b', { from: 2, to: 2, kept: 2 }],
   ]);
   expect(kept.rejected).toEqual([{ cluster: 'c', reason: 'CAPACITY', detail: 'all replicas are placed already' }]);
+
+  const nowhere = later({ replicas, placement }, { a: {}, b: {} });
+  expect([nowhere.ok, nowhere.placed, nowhere.notes]).toEqual([true, 4, []]);
 
   const moved = later({ replicas: { ...replicas, rescheduleAt: '2026-01-02T00:00:00Z' }, placement });
   expect(moved.clusters.map(({ chosen, share }) => [chosen.cluster, share?.to])).toEqual([
