@@ -45,7 +45,7 @@ export function viewsOf(scene: ViewScene): readonly ClusterView[] {
   if (plan.verdict.result === 'stale' || plan.verdict.result === 'refused') return standingViews(scene);
   const wanted = new Map(plan.rendered.clusters.map((rendered) => [rendered.chosen.cluster, rendered]));
   const going = new Map(plan.rendered.leaving.map(({ cluster, objects }) => [cluster, objects]));
-  const names = [...new Set([...wanted.keys(), ...going.keys(), ...holding(run).map(({ cluster }) => cluster)])].sort();
+  const names = [...new Set([...wanted.keys(), ...holding(run).map(({ cluster }) => cluster)])].sort();
   return names.map((cluster) => {
     const rendered = wanted.get(cluster);
     return viewOf(scene, { cluster, rendered, objects: rendered?.objects ?? going.get(cluster) ?? [] });

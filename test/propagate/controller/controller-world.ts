@@ -8,8 +8,10 @@ import type { ObjectAnswer, ObjectClient } from '../../../src/propagate/object-c
 import { createPlanner } from '../../../src/propagate/planner/create-planner.ts';
 import type { Propagation } from '../../../src/propagate/propagation.ts';
 import type { PropagationInput, PropagationOutcome, Propagations, WriteContext } from '../../../src/propagate/propagations.ts';
+import { bringToLife } from '../../../src/sim/living.ts';
 import { loadBaseline } from '../../support/kubernetes-objects.ts';
 import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagation-world.ts';
+import { expectLawful } from '../../support/write-history.ts';
 
 /** One process with a controller of its own. Writes of its Lease are not counted. */
 export interface ControllerProcess {
@@ -20,6 +22,11 @@ export interface ControllerProcess {
   kill(): void;
   /** As SIGTERM. */
   stop(): Promise<void>;
+}
+
+export interface ControllerWorldOptions extends PropagationWorldOptions {
+  /** Deployments roll out and Jobs run. */
+  readonly living?: true;
 }
 
 export interface ProcessOptions {
@@ -35,6 +42,8 @@ export interface ControllerWorld extends AsyncDisposable {
   readonly context: WriteContext;
   startProcess(options?: ProcessOptions): ControllerProcess;
   propagate(input: PropagationInput, digest?: string): Promise<PropagationOutcome>;
+  /** As the mirror has it, at once. */
+  mirrored(name: string): Propagation | undefined;
   /** As the hub has it; undefined if there is none. */
   stored(name: string): Promise<Propagation | undefined>;
   /** Moves time on until it is in this phase. @throws {Error} with its status after `withinMs`, a minute by default. */
@@ -49,10 +58,14 @@ const model = loadBaseline();
 
 export async function startControllerWorld(
   fleet: Readonly<Record<string, readonly KubernetesObject[]>>,
-  options: PropagationWorldOptions = {},
+  { living, ...options }: ControllerWorldOptions = {},
 ): Promise<ControllerWorld> {
   const world = await startPropagationWorld(fleet, options);
   const life = new AbortController();
+  if (living === true) {
+    const { clock } = world;
+    for (const name of Object.keys(fleet)) void bringToLife(world.cluster(name), { clock, objects: [node(name)] }, life.signal);
+  }
   const { clock, log, members, hub } = world;
   const stores = createHubStores(hub, life.signal);
   const shared = { sensitiveKinds: { has: () => false }, listRulesOf: listRulesIn(() => model), clock, log };
@@ -65,10 +78,12 @@ export async function startControllerWorld(
   const identityOf = () => ({ user: 'gateway', groups: [], extra: {} });
   const propagations = createPropagations({ planner, hub: stores, identityOf, clock });
   const context = { caller: { key: 'local' }, signal: life.signal };
+  const processes = new Set<AbortController>();
   let count = 0;
 
   function startProcess({ life: mostWrites = Number.POSITIVE_INFINITY }: ProcessOptions = {}): ControllerProcess {
     const end = new AbortController();
+    processes.add(end);
     const mortal = createMortal(mostWrites);
     const clientOf = (name: string) => mortal.client(world.clientOf(name));
     const ownHub = { ...hub, client: () => clientOf(hub.cluster) };
@@ -105,7 +120,7 @@ export async function startControllerWorld(
   }
 
   return {
-    ...{ world, stores, propagations, context, startProcess, stored },
+    ...{ world, stores, propagations, context, startProcess, stored, mirrored },
     propagate: (input, digest) => world.pumped(propagations.propagate(context, { input, digest })),
     async phase(name, phase, withinMs) {
       const isSo = () => {
@@ -124,8 +139,14 @@ export async function startControllerWorld(
     gone: (name, withinMs) => world.until(() => stores.propagations.read({ namespace: 'default', name }).result === 'absent', withinMs),
     freeLease: () => void world.cluster(hub.cluster).remove('Lease.coordination.k8s.io', 'muster-controller', 'muster-system'),
     async [Symbol.asyncDispose]() {
-      life.abort();
-      await world[Symbol.asyncDispose]();
+      try {
+        // Whatever a test is about: these hold in every run.
+        expectLawful({ hub: hub.cluster, clusters: Object.fromEntries(Object.keys(fleet).map((name) => [name, world.cluster(name)])) });
+      } finally {
+        for (const end of processes) end.abort();
+        life.abort();
+        await world[Symbol.asyncDispose]();
+      }
     },
   };
 }
@@ -188,6 +209,12 @@ function createMortal(life: number): Mortal {
       };
     },
   };
+}
+
+/** Where pods run. */
+function node(cluster: string): KubernetesObject {
+  const status = { allocatable: { cpu: '64', memory: '256Gi', pods: '110' }, conditions: [{ type: 'Ready', status: 'True' }] };
+  return { apiVersion: 'v1', kind: 'Node', metadata: { name: `node-${cluster}` }, status };
 }
 
 /** An intent in `default`. */

@@ -1,0 +1,104 @@
+import { expect } from 'vitest';
+import { labelsAt, listAt, textAt } from '../../src/core/json-at.ts';
+import { marks, musterGroup } from '../../src/propagate/propagation.ts';
+import type { SimCluster, SimWrite } from '../../src/sim/sim-cluster.ts';
+
+/** Clusters by name, and which of them is the hub. */
+export interface WrittenFleet {
+  readonly hub: string;
+  readonly clusters: Readonly<Record<string, SimCluster>>;
+}
+
+/** One write that is against the rules, in words. */
+export type Offence = string;
+
+/**
+ * What was written against the promises that hold in every run (reliability.md D), whatever crashed, froze or met others meanwhile:
+ *
+ * - nothing is deleted but by a uid that an inventory had before, for that cluster, under that uid and a version;
+ * - no copy is written by an older generation than one that wrote it before;
+ * - each Job of an intent is created once, in each cluster;
+ * - inventories are written under the version that was read, or created.
+ */
+export function offencesIn(fleet: WrittenFleet): readonly Offence[] {
+  const shares = inventoriesOf(fleet);
+  const ofMembers = Object.entries(fleet.clusters).flatMap(([name, cluster]) => {
+    const writes = cluster.writes().filter(({ isDry, group }) => !isDry && group !== musterGroup);
+    return [...deletionsWithoutProof(name, writes, shares), ...olderGenerations(name, writes), ...repeatedJobs(name, writes)];
+  });
+  return [...ofMembers, ...unguardedShares(hubWrites(fleet))];
+}
+
+/** Fails the test with all that was written against the rules. */
+export function expectLawful(fleet: WrittenFleet): void {
+  expect(offencesIn(fleet)).toEqual([]);
+}
+
+function hubWrites({ hub, clusters }: WrittenFleet): readonly SimWrite[] {
+  return (clusters[hub]?.writes() ?? []).filter(({ isDry, kind }) => !isDry && kind === 'ClusterShare');
+}
+
+/** What the hub was told to be ours, and from when on. */
+interface Proof {
+  readonly cluster: string;
+  readonly uid: string;
+  readonly intent: string;
+  readonly atMs: number;
+}
+
+function inventoriesOf(fleet: WrittenFleet): readonly Proof[] {
+  return hubWrites(fleet).flatMap(({ object, atMs }) =>
+    listAt(object, 'objects').map((entry) => ({
+      cluster: textAt(object, 'cluster') ?? '',
+      uid: textAt(entry, 'uid') ?? '',
+      intent: textAt(entry, 'intent') ?? '',
+      atMs,
+    })),
+  );
+}
+
+function deletionsWithoutProof(cluster: string, writes: readonly SimWrite[], proofs: readonly Proof[]): readonly Offence[] {
+  const ours = writes.filter((write) => write.verb === 'delete' && isCopy(write));
+  return ours.flatMap((write) => {
+    const { uid, resourceVersion } = write.preconditions;
+    const intent = textAt(write.object, 'metadata', 'annotations', marks.intent) ?? '';
+    const isProven = proofs.some(
+      (proof) => proof.cluster === cluster && proof.atMs <= write.atMs && (proof.uid === uid || (intent !== '' && proof.intent === intent)),
+    );
+    if (uid !== undefined && resourceVersion !== undefined && isProven) return [];
+    return [`${cluster}: ${textOf(write)} was deleted without proof (uid ${uid}, version ${resourceVersion})`];
+  });
+}
+
+function olderGenerations(cluster: string, writes: readonly SimWrite[]): readonly Offence[] {
+  const newest = new Map<string, number>();
+  return writes.flatMap((write) => {
+    const generation = Number(textAt(write.object, 'metadata', 'annotations', marks.generation) ?? Number.NaN);
+    if (write.manager !== 'muster' || write.result === 'unchanged' || write.verb === 'delete' || Number.isNaN(generation)) return [];
+    const key = `${labelsAt(write.object, 'metadata', 'labels')[marks.propagation]} ${textOf(write)} ${write.object.metadata.uid}`;
+    const before = newest.get(key) ?? 0;
+    newest.set(key, Math.max(before, generation));
+    return generation < before ? [`${cluster}: ${textOf(write)} was written by generation ${generation} after ${before}`] : [];
+  });
+}
+
+function repeatedJobs(cluster: string, writes: readonly SimWrite[]): readonly Offence[] {
+  const created = writes.filter((write) => write.kind === 'Job' && write.result === 'created' && isCopy(write));
+  const counts = Map.groupBy(created, (write) => `${labelsAt(write.object, 'metadata', 'labels')[marks.propagation]} ${textOf(write)}`);
+  return [...counts].flatMap(([key, same]) => (same.length > 1 ? [`${cluster}: ${key} was created ${same.length} times`] : []));
+}
+
+function unguardedShares(writes: readonly SimWrite[]): readonly Offence[] {
+  return writes.flatMap((write) => {
+    const isGuarded = write.result === 'created' || write.preconditions.resourceVersion !== undefined;
+    return isGuarded ? [] : [`the hub: ${textOf(write)} was written without a version`];
+  });
+}
+
+function isCopy({ object }: SimWrite): boolean {
+  return labelsAt(object, 'metadata', 'labels')[marks.propagation] !== undefined;
+}
+
+function textOf({ kind, namespace = '', name }: SimWrite): string {
+  return `${kind} ${namespace}/${name}`;
+}
