@@ -9,6 +9,7 @@ export interface GroupKey {
   readonly groupIndex: number;
 }
 
+/** The clusters of one group. */
 export interface ClusterGroup extends GroupKey {
   readonly clusters: readonly string[];
 }
@@ -33,6 +34,7 @@ export interface RolloutStrategy {
   readonly mandatoryGroups: readonly Partial<GroupKey>[];
 }
 
+/** What is next. */
 export interface NextRollout {
   /** Those that have a slot, in the order they got it. */
   readonly rollout: readonly GroupedLine[];

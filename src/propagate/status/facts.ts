@@ -33,6 +33,7 @@ export interface ClusterFacts {
   readonly previous?: ClusterLine;
 }
 
+/** One cluster of a plan. */
 export interface PlannedFacts {
   /** Index of its wave. */
   readonly wave: number;
