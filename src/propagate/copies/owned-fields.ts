@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { listAt, objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
@@ -123,5 +123,5 @@ function spelt(element: string): string {
 }
 
 function printPath(path: string): string {
-  return createHash('sha256').update(path).digest().subarray(0, 3).toString('base64url');
+  return hash('sha256', path, 'base64url').slice(0, 4);
 }
