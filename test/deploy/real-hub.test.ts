@@ -167,6 +167,28 @@ describe.skipIf(realPrograms === undefined)(`the hub on ${realServerTitle}`, () 
     }
   });
 
+  test('takes a spec as large as one may be', async () => {
+    const many = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, index) => make(index));
+    const image = { component: 'tag', operator: 'Add', value: 'x' };
+    const largest: JsonObject = {
+      ...right,
+      placement: {
+        affinityGroups: many(20, (n) => ({ name: `g${n}`, set: { clusters: many(500, (cluster) => `cluster-${cluster}`) } })),
+        tolerations: many(50, () => ({ operator: 'Exists' })),
+      },
+      replicas: { mode: 'Divided', rules: many(500, (n) => ({ set: { clusters: [`cluster-${n}`] }, weight: n, min: 1, max: 2 })) },
+      overrides: many(200, () => ({
+        image: many(20, () => image),
+        env: many(20, () => ({ operator: 'Add', name: 'A', value: 'b' })),
+        jsonPatch: many(50, () => ({ op: 'remove', path: '/a/b/c' })),
+      })),
+      rollout: { waves: many(100, (n) => ({ name: `w${n}` })) },
+    };
+    expect(parseSpec(largest)).not.toHaveProperty('problems');
+    const answer = await create(client, largest);
+    expect([answer.status, answer.status === 201 ? '' : answer.json().message]).toEqual([201, '']);
+  });
+
   test('guards each write as the embedded one does', async () => {
     const { propagations } = stores;
     const one = written(await propagations.create(place, { document: right, labels: { team: 'a' } }, never));

@@ -72,8 +72,19 @@ export function printShare({ name, namespace, owner, ownerName, version, uid, cl
   return { apiVersion, kind: hubKinds.clusterShare.kind, metadata, ...content };
 }
 
-/** Undefined for what is no share of ours: anybody may write a resource, and what is read wrongly proves nothing. */
+const read = new WeakMap<KubernetesObject, ClusterShare>();
+
+/**
+ * Undefined for what is no share of ours: anybody may write a resource, and what is read wrongly proves nothing. The same one for the same object, so
+ * that what nobody changed is parsed once.
+ */
 export function parseShare(object: KubernetesObject): ClusterShare | undefined {
+  const share = read.get(object) ?? shareIn(object);
+  if (share !== undefined) read.set(object, share);
+  return share;
+}
+
+function shareIn(object: KubernetesObject): ClusterShare | undefined {
   const { name, namespace = '', uid, labels = {}, ownerReferences = [] } = object.metadata;
   const owner = labels[marks.propagation];
   const ownerName = ownerReferences.find((reference) => reference.uid === owner)?.name;
