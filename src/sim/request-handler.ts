@@ -42,7 +42,7 @@ export function createRequestHandler(server: SimServer, log: RequestLog): Handle
     };
     answer(context).catch((error: unknown) => {
       // A reader that went away in the middle is its own affair; anything else is a bug of this server.
-      if (!outlet.signal.aborted) queueMicrotask(() => Promise.reject(error));
+      if (!outlet.signal.aborted && !message.aborted) queueMicrotask(() => Promise.reject(error));
     });
   };
 }
@@ -54,5 +54,7 @@ async function bodyOf(message: IncomingMessage | Http2ServerRequest): Promise<st
     length += chunk.length;
     if (length <= maxBodyBytes) chunks.push(chunk);
   }
+  // What was cut off is no request: without its body a deletion would have no preconditions.
+  if (message.aborted) throw new Error('the request was cut off');
   return length > maxBodyBytes ? undefined : Buffer.concat(chunks).toString('utf8');
 }
