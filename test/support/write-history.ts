@@ -3,10 +3,16 @@ import { labelsAt, listAt, textAt } from '../../src/core/json-at.ts';
 import { marks, musterGroup } from '../../src/propagate/propagation.ts';
 import type { SimCluster, SimWrite } from '../../src/sim/sim-cluster.ts';
 
+/** A write as far as it is judged: an embedded cluster tells it, and the audit of a real one. */
+export type SeenWrite = Pick<
+  SimWrite,
+  'atMs' | 'verb' | 'group' | 'kind' | 'namespace' | 'name' | 'manager' | 'isDry' | 'preconditions' | 'result' | 'object'
+>;
+
 /** Clusters by name, and which of them is the hub. */
 export interface WrittenFleet {
   readonly hub: string;
-  readonly clusters: Readonly<Record<string, SimCluster>>;
+  readonly clusters: Readonly<Record<string, { writes(): readonly SeenWrite[] }>>;
 }
 
 /** One write that is against the rules, in words. */
@@ -15,6 +21,7 @@ export type Offence = string;
 /**
  * What was written against the promises that hold in every run (reliability.md D), whatever crashed, froze or met others meanwhile:
  *
+ * - a copy is made under version "1", which touches nothing that is there, and changed under the uid and the version that were read, never else;
  * - nothing is deleted but by a uid that an inventory had before, for that cluster, under that uid and a version;
  * - no copy is written by an older generation than one that wrote it before;
  * - each Job of an intent is created once, in each cluster;
@@ -24,7 +31,7 @@ export function offencesIn(fleet: WrittenFleet): readonly Offence[] {
   const shares = inventoriesOf(fleet);
   const ofMembers = Object.entries(fleet.clusters).flatMap(([name, cluster]) => {
     const writes = cluster.writes().filter(({ isDry, group }) => !isDry && group !== musterGroup);
-    return [...deletionsWithoutProof(name, writes, shares), ...olderGenerations(name, writes), ...repeatedJobs(name, writes)];
+    return [...unguardedCopies(name, writes), ...deletionsWithoutProof(name, writes, shares), ...olderGenerations(name, writes), ...repeatedJobs(name, writes)];
   });
   return [...ofMembers, ...unguardedShares(hubWrites(fleet))];
 }
@@ -34,7 +41,19 @@ export function expectLawful(fleet: WrittenFleet): void {
   expect(offencesIn(fleet)).toEqual([]);
 }
 
-function hubWrites({ hub, clusters }: WrittenFleet): readonly SimWrite[] {
+/** What Muster keeps for itself stands on the hub, and is guarded by its version alone. */
+const ownKinds: ReadonlySet<string> = new Set(['ControllerRevision', 'Lease', 'Namespace']);
+
+function unguardedCopies(cluster: string, writes: readonly SeenWrite[]): readonly Offence[] {
+  return writes.flatMap((write) => {
+    const { uid, resourceVersion } = write.preconditions;
+    if (write.manager !== 'muster' || write.verb === 'delete' || (ownKinds.has(write.kind) && !isCopy(write))) return [];
+    const isGuarded = write.result === 'created' ? resourceVersion === '1' : uid !== undefined && resourceVersion !== undefined;
+    return isGuarded ? [] : [`${cluster}: ${textOf(write)} was ${write.result} without a guard (uid ${uid}, version ${resourceVersion})`];
+  });
+}
+
+function hubWrites({ hub, clusters }: WrittenFleet): readonly SeenWrite[] {
   return (clusters[hub]?.writes() ?? []).filter(({ isDry, kind }) => !isDry && kind === 'ClusterShare');
 }
 
@@ -57,7 +76,7 @@ function inventoriesOf(fleet: WrittenFleet): readonly Proof[] {
   );
 }
 
-function deletionsWithoutProof(cluster: string, writes: readonly SimWrite[], proofs: readonly Proof[]): readonly Offence[] {
+function deletionsWithoutProof(cluster: string, writes: readonly SeenWrite[], proofs: readonly Proof[]): readonly Offence[] {
   const ours = writes.filter((write) => write.verb === 'delete' && isCopy(write));
   return ours.flatMap((write) => {
     const { uid, resourceVersion } = write.preconditions;
@@ -70,7 +89,7 @@ function deletionsWithoutProof(cluster: string, writes: readonly SimWrite[], pro
   });
 }
 
-function olderGenerations(cluster: string, writes: readonly SimWrite[]): readonly Offence[] {
+function olderGenerations(cluster: string, writes: readonly SeenWrite[]): readonly Offence[] {
   const newest = new Map<string, number>();
   return writes.flatMap((write) => {
     const generation = Number(textAt(write.object, 'metadata', 'annotations', marks.generation) ?? Number.NaN);
@@ -82,23 +101,23 @@ function olderGenerations(cluster: string, writes: readonly SimWrite[]): readonl
   });
 }
 
-function repeatedJobs(cluster: string, writes: readonly SimWrite[]): readonly Offence[] {
+function repeatedJobs(cluster: string, writes: readonly SeenWrite[]): readonly Offence[] {
   const created = writes.filter((write) => write.kind === 'Job' && write.result === 'created' && isCopy(write));
   const counts = Map.groupBy(created, (write) => `${labelsAt(write.object, 'metadata', 'labels')[marks.propagation]} ${textOf(write)}`);
   return [...counts].flatMap(([key, same]) => (same.length > 1 ? [`${cluster}: ${key} was created ${same.length} times`] : []));
 }
 
-function unguardedShares(writes: readonly SimWrite[]): readonly Offence[] {
+function unguardedShares(writes: readonly SeenWrite[]): readonly Offence[] {
   return writes.flatMap((write) => {
     const isGuarded = write.result === 'created' || write.preconditions.resourceVersion !== undefined;
-    return isGuarded ? [] : [`the hub: ${textOf(write)} was written without a version`];
+    return isGuarded ? [] : [`the hub: ${textOf(write)} was written without a version (${write.verb} ${JSON.stringify(write.preconditions)} ${write.result})`];
   });
 }
 
-function isCopy({ object }: SimWrite): boolean {
+function isCopy({ object }: SeenWrite): boolean {
   return labelsAt(object, 'metadata', 'labels')[marks.propagation] !== undefined;
 }
 
-function textOf({ kind, namespace = '', name }: SimWrite): string {
+function textOf({ kind, namespace = '', name }: SeenWrite): string {
   return `${kind} ${namespace}/${name}`;
 }
