@@ -49,6 +49,8 @@ export interface TestGateway extends AsyncDisposable {
   until(isSo: () => Promise<boolean> | boolean, withinMs?: number): Promise<void>;
   /** Writes the kubeconfig anew, with these clusters only: who is not among them leaves, who was not joins. */
   setMembers(names: readonly string[]): Promise<void>;
+  /** As kill -9: from now on no cluster hears anything of it, not even that it gives its Lease back. `restart` starts another. */
+  kill(): Promise<void>;
   /** Ends the gateway without patience, and starts another with the same files and state over the same clusters; resolves when it is ready. */
   restart(): Promise<void>;
 }
@@ -118,6 +120,14 @@ export async function startGateway(
       await writeFile(`${kubeconfig}.new`, kubeconfigOf(names.map(cluster)));
       await rename(`${kubeconfig}.new`, kubeconfig);
     },
+    async kill() {
+      using network = new DisposableStack();
+      for (const one of clusters.values()) {
+        network.use(one.refuse());
+        one.disconnect();
+      }
+      await pumped(clock, Promise.resolve(running.gateway[Symbol.asyncDispose]()));
+    },
     async restart() {
       await pumped(clock, Promise.resolve(running.gateway[Symbol.asyncDispose]()));
       running.gateway = await start();
@@ -165,7 +175,7 @@ interface Parts {
   readonly stack: AsyncDisposableStack;
 }
 
-function testGatewayOf({ running, clock, cluster, stack }: Parts): Omit<TestGateway, 'url' | 'setMembers' | 'restart'> {
+function testGatewayOf({ running, clock, cluster, stack }: Parts): Omit<TestGateway, 'url' | 'setMembers' | 'kill' | 'restart'> {
   const ask = async <Data>(query: string, variables: Readonly<Record<string, Json>> = {}): Promise<GraphAnswer<Data>> => {
     const asked = fetch(running.gateway.url, {
       method: 'POST',

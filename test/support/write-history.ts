@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { labelsAt, listAt, textAt } from '../../src/core/json-at.ts';
 import { marks, musterGroup } from '../../src/propagate/propagation.ts';
-import type { SimCluster, SimWrite } from '../../src/sim/sim-cluster.ts';
+import type { SimWrite } from '../../src/sim/sim-cluster.ts';
 
 /** A write as far as it is judged: an embedded cluster tells it, and the audit of a real one. */
 export type SeenWrite = Pick<
@@ -31,7 +31,12 @@ export function offencesIn(fleet: WrittenFleet): readonly Offence[] {
   const shares = inventoriesOf(fleet);
   const ofMembers = Object.entries(fleet.clusters).flatMap(([name, cluster]) => {
     const writes = cluster.writes().filter(({ isDry, group }) => !isDry && group !== musterGroup);
-    return [...unguardedCopies(name, writes), ...deletionsWithoutProof(name, writes, shares), ...olderGenerations(name, writes), ...repeatedJobs(name, writes)];
+    return [
+      ...unguardedCopies(name, writes),
+      ...deletionsWithoutProof(name, writes, shares),
+      ...olderGenerations(name, writes),
+      ...repeatedJobs(name, writes),
+    ];
   });
   return [...ofMembers, ...unguardedShares(hubWrites(fleet))];
 }
@@ -110,7 +115,9 @@ function repeatedJobs(cluster: string, writes: readonly SeenWrite[]): readonly O
 function unguardedShares(writes: readonly SeenWrite[]): readonly Offence[] {
   return writes.flatMap((write) => {
     const isGuarded = write.result === 'created' || write.preconditions.resourceVersion !== undefined;
-    return isGuarded ? [] : [`the hub: ${textOf(write)} was written without a version (${write.verb} ${JSON.stringify(write.preconditions)} ${write.result})`];
+    return isGuarded
+      ? []
+      : [`the hub: ${textOf(write)} was written without a version (${write.verb} ${JSON.stringify(write.preconditions)} ${write.result})`];
   });
 }
 
