@@ -1,6 +1,7 @@
 import { MusterError } from '../../core/errors.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
+import { compareText } from '../../model/shapes.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
 import type { ClusterShare } from '../inventory.ts';
 import type { MemberCluster, Members } from '../members.ts';
@@ -31,7 +32,9 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
   signal.throwIfAborted();
   const question = { replicas: spec.replicas, manifests: templates.objects.map(({ manifest }) => manifest) };
   const clusters = looks.map((look) => readCluster(ports, look, question));
-  const left = shares.filter(({ cluster }) => members.get(cluster) === undefined);
+  // Who leaves meanwhile is still looked at here, in vain: a cluster stands in one place.
+  const seen = new Set(looks.map(({ cluster }) => cluster.name));
+  const left = shares.filter(({ cluster }) => !seen.has(cluster));
   return {
     namespace: request.namespace,
     name: request.name,
@@ -41,7 +44,7 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
     notes: templates.notes,
     faults: templates.faults,
     clusters,
-    left: left.toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1)),
+    left: left.toSorted((a, b) => compareText(a.cluster, b.cluster)),
     ...(existing === undefined ? {} : { previous: decisionOf(existing, request) }),
     asOfMs: oldestOf(clusters, clock.now()),
   };

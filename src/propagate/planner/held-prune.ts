@@ -11,7 +11,7 @@ export interface PruneFacts {
   readonly leaving: readonly LeavingCluster[];
 }
 
-const mostShare = 0.3;
+const mostPercent = 30;
 const mostObjects = 3;
 
 /**
@@ -30,7 +30,7 @@ export function heldPrune({ shares, clusters, leaving }: PruneFacts): string | u
   const going = [...clusters.map(({ chosen, objects }) => ({ cluster: chosen.cluster, objects })), ...leaving]
     .flatMap(({ cluster, objects }) => objects.filter(({ action }) => action === 'DELETE').map(({ key }) => `${cluster} ${textOfKey(key)}`))
     .filter((object) => !onTheWay.has(object)).length;
-  if (going <= mostObjects || going <= mostShare * staying) return undefined;
+  if (going <= mostObjects || going * 100 <= mostPercent * staying) return undefined;
   return `${going} of ${staying} objects would be deleted`;
 }
 

@@ -166,7 +166,7 @@ test('an override that fails is the fault of the clusters it is for, and of no o
   expect(clusterIn(plan, 'b').fault?.message).toContain('/spec/nothing/here');
 });
 
-const many = Array.from({ length: 10 }, (_, index) => configMap(`m${index}`));
+const many = Array.from({ length: 20 }, (_, index) => configMap(`m${index}`));
 const owned = (count: number, more: Parameters<typeof entry>[1] = {}) =>
   many.slice(0, count).map((manifest, index) => entry(manifest, { uid: `u${index}`, ...more }));
 const live = many.map((manifest, index) => standing(manifest, `u${index}`));
@@ -187,6 +187,8 @@ test.each([
     entries: [...owned(6), ...owned(10, { state: 'Shared' }).slice(6)],
     held: undefined,
   },
+  { what: '6 of 20', template: many.slice(0, 14), entries: owned(20), held: undefined },
+  { what: '7 of 20', template: many.slice(0, 13), entries: owned(20), held: '7 of 20 objects would be deleted' },
   { what: '9 of 10', template: many.slice(0, 1), entries: owned(10), held: '9 of 10 objects would be deleted' },
 ])('waits for a confirmation of a prune of $what: $held', ({ template, entries, held }) => {
   const plan = planOf({ template, clusters: { a: { entries, live } } });
