@@ -42,7 +42,7 @@ export function createRequestHandler(server: SimServer, log: RequestLog): Handle
     };
     answer(context).catch((error: unknown) => {
       // A reader that went away in the middle is its own affair; anything else is a bug of this server.
-      if (!outlet.signal.aborted && !message.aborted) queueMicrotask(() => Promise.reject(error));
+      if (!outlet.signal.aborted && !isCutOff(message)) queueMicrotask(() => Promise.reject(error));
     });
   };
 }
@@ -55,6 +55,11 @@ async function bodyOf(message: IncomingMessage | Http2ServerRequest): Promise<st
     if (length <= maxBodyBytes) chunks.push(chunk);
   }
   // What was cut off is no request: without its body a deletion would have no preconditions.
-  if (message.aborted) throw new Error('the request was cut off');
+  if (isCutOff(message)) throw new Error('the request was cut off');
   return length > maxBodyBytes ? undefined : Buffer.concat(chunks).toString('utf8');
+}
+
+/** Of HTTP/2 its stream knows it before the message does. */
+function isCutOff(message: IncomingMessage | Http2ServerRequest): boolean {
+  return message.aborted || ('stream' in message && (message.stream.aborted || message.stream.destroyed || message.stream.rstCode !== 0));
 }
