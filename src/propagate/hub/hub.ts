@@ -30,12 +30,11 @@ export const hubKinds = {
 } as const satisfies Readonly<Record<string, HubKind>>;
 
 /** What came of one write on the hub. */
-export type HubAnswer =
-  | { readonly result: 'written'; readonly object: KubernetesObject }
-  /** Somebody else wrote it, or it is another one of the same name: read again. */
-  | { readonly result: 'conflict' }
-  | { readonly result: 'absent' }
-  | { readonly result: 'failed'; readonly fault: Fault };
+export type HubAnswer = { readonly result: 'written'; readonly object: KubernetesObject } | NotWritten;
+
+export type NotWritten =
+  /** Somebody else wrote it since it was read, or it is another one of the same name: read again. */
+  { readonly result: 'conflict' } | { readonly result: 'absent' } | { readonly result: 'failed'; readonly fault: Fault };
 
 /** Where on the hub. */
 export interface HubPlace {

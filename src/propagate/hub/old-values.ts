@@ -2,25 +2,23 @@ import type { Json, JsonObject } from '../../core/json.ts';
 import { textAt } from '../../core/json-at.ts';
 import type { OldValues } from '../copies/copies.ts';
 import type { SpecProblem } from '../propagation.ts';
-import { anyObject, below, type Codec, mapped, optional, record, required, tell } from '../spec/codec.ts';
+import { anyObject, below, type Codec, mapped, record, required, tell } from '../spec/codec.ts';
+import { keyFields, withKey } from '../spec/flat-key.ts';
 import { anyText, clusterText } from '../spec/texts.ts';
 import type { Manifest } from '../spec.ts';
 
 const oldValues: Codec<OldValues> = mapped(
   record({
     cluster: required(clusterText),
-    apiVersion: required(anyText),
-    kind: required(anyText),
-    namespace: optional(anyText),
-    name: required(anyText),
+    ...keyFields,
     uid: required(anyText),
     values: required(anyObject),
   }),
   {
-    to: ({ cluster, uid, values, namespace, ...key }, place): OldValues | undefined =>
-      isManifest(values)
-        ? { cluster, uid, values, key: { ...key, ...(namespace === undefined ? {} : { namespace }) } }
-        : tell(below(place, 'values'), 'expected a manifest'),
+    to(flat, place): OldValues | undefined {
+      const [key, { values, ...rest }] = withKey(flat);
+      return isManifest(values) ? { key, values, ...rest } : tell(below(place, 'values'), 'expected a manifest');
+    },
     from: ({ key, ...rest }) => ({ ...key, ...rest }),
   },
 );

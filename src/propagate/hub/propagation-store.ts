@@ -1,10 +1,11 @@
 import type { Fault } from '../../core/faults.ts';
 import type { JsonObject } from '../../core/json.ts';
+import type { MirroredObject } from '../../store/member-objects.ts';
 import type { ApplyRequest, PatchRequest } from '../object-client.ts';
 import type { SpecDocument } from '../plan.ts';
 import { marks, type Propagation, type PropagationStatus } from '../propagation.ts';
 import type { PropagationName } from '../propagations.ts';
-import { type Hub, type HubAnswer, hubFault, hubKinds, reach, writeOnHub } from './hub.ts';
+import { type Hub, type HubAnswer, hubFault, hubKinds, type NotWritten, reach, writeOnHub } from './hub.ts';
 import { mergePatchOf } from './merge-patch-of.ts';
 import { propagationOf } from './propagation-of.ts';
 import { printStatus } from './status-document.ts';
@@ -13,16 +14,10 @@ import { printStatus } from './status-document.ts';
 export type PropagationRead =
   /** `asOfMs`: up to when it is known to be true. */
   | { readonly result: 'held'; readonly propagation: Propagation; readonly asOfMs: number; readonly fault?: Fault }
-  | { readonly result: 'absent'; readonly asOfMs: number; readonly fault?: Fault }
-  | { readonly result: 'unread'; readonly fault: Fault };
+  | Exclude<MirroredObject, { readonly result: 'held' }>;
 
 /** What came of one write. */
-export type PropagationWrite =
-  | { readonly result: 'written'; readonly propagation: Propagation }
-  /** Somebody else wrote it since it was read, or it is another one of the same name: read again. */
-  | { readonly result: 'conflict' }
-  | { readonly result: 'absent' }
-  | { readonly result: 'failed'; readonly fault: Fault };
+export type PropagationWrite = { readonly result: 'written'; readonly propagation: Propagation } | NotWritten;
 
 /** What a write of the spec brings. */
 export interface SpecChange {

@@ -4,6 +4,7 @@ import type { ClusterShare, InventoryEntry } from '../inventory.ts';
 import type { SpecProblem } from '../propagation.ts';
 import { marks } from '../propagation.ts';
 import { type Codec, choice, list, mapped, optional, record, required } from '../spec/codec.ts';
+import { keyFields, withKey } from '../spec/flat-key.ts';
 import { anyText, clusterText, flag, integer, time } from '../spec/texts.ts';
 import type { Manifest } from '../spec.ts';
 import { health, recordedFault } from './fault-codec.ts';
@@ -14,10 +15,7 @@ import { shareNameOf } from './share-name.ts';
 export const maxEntries = 200;
 
 const flatEntry = record({
-  apiVersion: required(anyText),
-  kind: required(anyText),
-  namespace: optional(anyText),
-  name: required(anyText),
+  ...keyFields,
   state: required(choice(['Intended', 'Owned', 'Shared', 'Deleting', 'PendingDeletion'])),
   uid: optional(anyText),
   intent: optional(anyText),
@@ -33,10 +31,10 @@ const flatEntry = record({
 });
 
 const entry: Codec<InventoryEntry> = mapped(flatEntry, {
-  to: ({ apiVersion, kind, namespace, name, ...rest }) => ({
-    key: { apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) },
-    ...rest,
-  }),
+  to(flat) {
+    const [key, rest] = withKey(flat);
+    return { key, ...rest };
+  },
   from: ({ key, ...rest }) => ({ ...key, ...rest }),
 });
 

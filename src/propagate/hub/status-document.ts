@@ -11,6 +11,7 @@ import type {
 } from '../propagation.ts';
 import { maxClusters } from '../spec/cluster-sets.ts';
 import { anyJson, anyObject, type Codec, choice, list, mapped, optional, record, required } from '../spec/codec.ts';
+import { keyFields, withKey } from '../spec/flat-key.ts';
 import { anyText, clusterText, flag, integer, message, time } from '../spec/texts.ts';
 import { health, recordedFault } from './fault-codec.ts';
 
@@ -93,20 +94,17 @@ const condition: Codec<StatusCondition> = record({
 
 const aggregated: Codec<AggregatedStatus> = mapped(
   record({
-    apiVersion: required(anyText),
-    kind: required(anyText),
-    namespace: optional(anyText),
-    name: required(anyText),
+    ...keyFields,
     status: required(anyObject),
     observed: required(flag),
     health: required(health),
     conditions: required(list(record({ cluster: required(clusterText), condition: required(anyJson) }), { max: 20 * maxLines })),
   }),
   {
-    to: ({ apiVersion, kind, namespace, name, ...rest }): AggregatedStatus => ({
-      key: { apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) },
-      ...rest,
-    }),
+    to(flat): AggregatedStatus {
+      const [key, rest] = withKey(flat);
+      return { key, ...rest };
+    },
     from: ({ key, ...rest }) => ({ ...key, ...rest }),
   },
 );

@@ -1,7 +1,7 @@
 import { MusterError } from '../../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../core/json.ts';
 import { parseSelector, printSelector } from '../../core/selectors.ts';
-import type { Propagation, SpecProblem } from '../propagation.ts';
+import type { Propagation, PropagationMetadata, SpecProblem } from '../propagation.ts';
 import type { PropagationInput } from '../propagations.ts';
 import type { DeletionSpec } from '../spec.ts';
 import { schemaSpelling } from '../spelling.ts';
@@ -38,8 +38,13 @@ export function documentOf({ namespace, name, labels, ...fields }: PropagationIn
   };
 }
 
+/** What of a resource its input says. */
+export interface Intended extends Pick<Propagation, 'spec' | 'document'> {
+  readonly metadata: Pick<PropagationMetadata, 'namespace' | 'name' | 'labels'>;
+}
+
 /** The `PropagationInput` that a resource came from, or could have: `documentOf` makes a document of it that says the same. */
-export function inputOf({ metadata, spec: read, document }: Propagation): Json {
+export function inputOf({ metadata, spec: read, document }: Intended): Json {
   const { requester, ...asked } = 'problems' in read ? document : printSpec(read);
   const { namespace, name, labels } = metadata;
   const fields = toInput(asked, spec.shape);

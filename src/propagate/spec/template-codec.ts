@@ -4,15 +4,13 @@ import { groupKindOf } from '../rendering/pod-specs.ts';
 import { type ManifestsRead, readManifestJson, readManifestText } from '../rendering/read-manifests.ts';
 import type { TemplateSource } from '../spec.ts';
 import { anyObject, below, type Codec, checked, list, mapped, optional, type Place, record, required, tell } from './codec.ts';
+import { keyFields, withKey } from './flat-key.ts';
 import { anyText, clusterText, manifestsText } from './texts.ts';
 
 const ref = checked(
   record({
     cluster: required(clusterText),
-    apiVersion: required(anyText),
-    kind: required(anyText),
-    namespace: optional(anyText),
-    name: required(anyText),
+    ...keyFields,
     uid: optional(anyText),
   }),
   ({ name, namespace }, place) => {
@@ -75,8 +73,9 @@ function beneath(place: Place, path: string): Place {
   return path === '' || path.startsWith('[') ? { ...place, path: `${place.path}${path}` } : below(place, path);
 }
 
-function refOf({ cluster, uid, ...key }: RefWritten): TemplateSource {
-  return { type: 'ref', cluster, key, ...(uid === undefined ? {} : { uid }) };
+function refOf(written: RefWritten): TemplateSource {
+  const [key, rest] = withKey(written);
+  return { type: 'ref', key, ...rest };
 }
 
 function writtenOf(from: TemplateSource): Written {

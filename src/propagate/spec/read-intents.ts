@@ -1,0 +1,109 @@
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
+import { listAt, textAt, valueAt } from '../../core/json-at.ts';
+import { musterGroup, musterVersion, type SpecProblem } from '../propagation.ts';
+import { isList } from '../rendering/read-manifests.ts';
+import { readYamlDocuments } from '../rendering/yaml-documents.ts';
+import { inputOf } from './input-spec.ts';
+import { spec } from './spec-codec.ts';
+import { labels as labelCodec } from './texts.ts';
+
+/** One Propagation of a text, as the graph takes it. */
+export interface Intent {
+  readonly namespace: string;
+  readonly name: string;
+  /** `PropagationInput`. */
+  readonly input: Json;
+}
+
+/** What is wrong with one document of a text. */
+export interface IntentProblem extends SpecProblem {
+  /** `document 2`, `document 1, items[3]`; empty for the only one. */
+  readonly document: string;
+}
+
+/** All Propagations of a text, in order, at least one; or all that is wrong with them. */
+export type IntentsRead =
+  | { readonly result: 'read'; readonly intents: readonly Intent[] }
+  | { readonly result: 'refused'; readonly problems: readonly IntentProblem[] };
+
+export interface ReadIntentsOptions {
+  /** Where they all stand. Absent: where each says, else in `default`, as for kubectl. */
+  readonly namespace?: string | undefined;
+}
+
+const apiVersion = `${musterGroup}/${musterVersion}`;
+
+/**
+ * The Propagations in a text of YAML or JSON, as kubectl would send them to the hub (`readYamlDocuments`); a `List` stands for its items. What the hub or the
+ * gateway fills in (status, requester, what of the metadata is neither name nor labels) is left out. Never throws.
+ */
+export function readIntents(text: string, { namespace }: ReadIntentsOptions = {}): IntentsRead {
+  const read = readYamlDocuments(text);
+  if (read.result === 'refused') return { result: 'refused', problems: [{ document: '', path: '', message: read.message }] };
+  const found = read.documents.flatMap((document, index) => opened(document, read.documents.length === 1 ? '' : `document ${index + 1}`));
+  if (found.length === 0) return { result: 'refused', problems: [{ document: '', path: '', message: 'expected a Propagation, got none' }] };
+  const intents: Intent[] = [];
+  const problems: IntentProblem[] = [];
+  for (const { document, value } of found) {
+    const one = readOne(value, namespace);
+    if ('problems' in one) problems.push(...one.problems.map((problem) => ({ document, ...problem })));
+    else intents.push(one);
+  }
+  return problems.length > 0 ? { result: 'refused', problems } : { result: 'read', intents };
+}
+
+interface Found {
+  readonly document: string;
+  readonly value: Json;
+}
+
+function opened(value: Json, document: string): readonly Found[] {
+  if (!isList(value)) return [{ document, value }];
+  return listAt(value, 'items').map((item, at) => ({
+    document: [document, `items[${at}]`].filter((part) => part !== '').join(', '),
+    value: item,
+  }));
+}
+
+function readOne(value: Json, namespace: string | undefined): Intent | { readonly problems: readonly SpecProblem[] } {
+  if (!isJsonObject(value)) return { problems: [{ path: '', message: 'expected a Propagation' }] };
+  const { apiVersion: version, kind } = value;
+  if (version !== apiVersion || kind !== 'Propagation') return { problems: [{ path: '', message: otherKind(value) }] };
+  const problems: SpecProblem[] = [];
+  const metadata = metadataOf(value, { namespace, problems });
+  for (const field of Object.keys(value)) {
+    if (!members.has(field)) problems.push({ path: field, message: 'expected no such field' });
+  }
+  if (!isJsonObject(value.spec)) return { problems: [...problems, { path: 'spec', message: 'expected an object' }] };
+  const { requester: _, ...document } = value.spec;
+  const read = spec.read(document, { path: 'spec', problems });
+  if (problems.length > 0 || read === undefined || metadata === undefined) return { problems };
+  return { namespace: metadata.namespace, name: metadata.name, input: inputOf({ metadata, document, spec: read }) };
+}
+
+const members = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status']);
+
+function otherKind({ apiVersion: version, kind }: JsonObject): string {
+  const isShown = typeof kind === 'string' && typeof version === 'string';
+  const shown = isShown ? `a ${kind.slice(0, 63)} of ${version.slice(0, 80)}` : 'something else';
+  return `expected a Propagation of ${apiVersion}, got ${shown}: only as a template of one is it propagated`;
+}
+
+interface MetadataOptions {
+  readonly namespace: string | undefined;
+  readonly problems: SpecProblem[];
+}
+
+function metadataOf(value: JsonObject, { namespace: wanted, problems }: MetadataOptions) {
+  const { metadata } = value;
+  const name = textAt(metadata, 'name') ?? '';
+  if (name === '') problems.push({ path: 'metadata.name', message: 'expected a name' });
+  const written = valueAt(metadata, 'namespace') ?? undefined;
+  if (written !== undefined && typeof written !== 'string')
+    problems.push({ path: 'metadata.namespace', message: 'expected the name of a namespace' });
+  if (wanted !== undefined && typeof written === 'string' && written !== wanted) {
+    problems.push({ path: 'metadata.namespace', message: `expected ${wanted}, which was named, or none, got ${written.slice(0, 63)}` });
+  }
+  const labels = labelCodec.read(valueAt(metadata, 'labels') ?? {}, { path: 'metadata.labels', problems });
+  return labels === undefined ? undefined : { namespace: wanted ?? (typeof written === 'string' ? written : 'default'), name, labels };
+}
