@@ -7,8 +7,6 @@ import { followOne, pageOf, viewNow } from './propagations-reading.ts';
 import { pause, remove, resume, rollback } from './propagations-verbs.ts';
 import { inputOf } from './spec/input-spec.ts';
 
-export type { PropagationsPorts } from './propagations-ports.ts';
-
 /** Intents over a planner and what is kept on the hub. It owns nothing: the stores end with their own signal. */
 export function createPropagations(ports: PropagationsPorts): Propagations {
   const onHub = async (signal: AbortSignal): Promise<HubPorts> => ({ ...ports, stores: await readyHub(ports.hub, signal) });

@@ -16,6 +16,7 @@ export interface Hub {
   readonly client: () => ObjectClient | undefined;
 }
 
+/** A kind on the hub, in the version that we write. */
 export interface HubKind extends GroupKind {
   readonly apiVersion: string;
 }
@@ -32,6 +33,7 @@ export const hubKinds = {
 /** What came of one write on the hub. */
 export type HubAnswer = { readonly result: 'written'; readonly object: KubernetesObject } | NotWritten;
 
+/** Why a write was none. */
 export type NotWritten =
   /** Somebody else wrote it since it was read, or it is another one of the same name: read again. */
   { readonly result: 'conflict' } | { readonly result: 'absent' } | { readonly result: 'failed'; readonly fault: Fault };

@@ -23,6 +23,7 @@ export interface NewRevision {
   readonly requester?: string;
 }
 
+/** What came of recording something. What was recorded before counts as written. */
 export type RevisionWrite = { readonly result: 'written' } | { readonly result: 'failed'; readonly fault: Fault };
 
 /**

@@ -172,11 +172,12 @@ export function checked<T>(codec: Codec<T>, check: (value: T, place: Place) => v
   });
 }
 
-/** Any object, and any value: as they are. */
+/** Any object, as it is. */
 export const anyObject: Codec<JsonObject> = {
   shape: { type: 'object' },
   read: (value, place) => (isJsonObject(value) ? value : tell(place, `expected an object, got ${shown(value)}`)),
   print: (value) => value,
 };
 
+/** Any value, as it is. */
 export const anyJson: Codec<Json> = { shape: { type: 'json' }, read: (value) => value, print: (value) => value };

@@ -2,7 +2,7 @@
  * What may stand at a place of a document, as data: for who translates a document, or compares it with the definition of the resource.
  */
 export type Shape =
-  /** `format` says which texts: null is any. */
+  /** Without a format any text. */
   | { readonly type: 'text'; readonly format: TextFormat | undefined }
   | { readonly type: 'flag' }
   | { readonly type: 'integer'; readonly min: number; readonly max: number }
@@ -22,10 +22,12 @@ export type Shape =
   | { readonly type: 'list'; readonly of: Shape; readonly min: number; readonly max: number }
   | { readonly type: 'record'; readonly fields: Readonly<Record<string, ShapeField>> };
 
+/** One member of a record. */
 export interface ShapeField {
   readonly shape: Shape;
   /** `defaulted`: what stands for its absence is in the value alone, never in the document. */
   readonly presence: 'required' | 'optional' | 'defaulted';
 }
 
+/** Which texts: `key` of labels and annotations, `name` of parts of a spec, `manifests` as YAML. */
 export type TextFormat = 'duration' | 'time' | 'pointer' | 'key' | 'name' | 'cluster' | 'manifests';

@@ -98,6 +98,7 @@ export const duration: Codec<number> = {
   },
 };
 
+/** True or false. */
 export const flag: Codec<boolean> = {
   shape: { type: 'flag' },
   read: (value, place) => (typeof value === 'boolean' ? value : tell(place, `expected true or false, got ${shown(value)}`)),
