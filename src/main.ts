@@ -49,6 +49,10 @@ const exitCode = await runProgram(process.argv.slice(2), {
   version: gatewayVersion,
   serve,
   start: startOwn,
+  reader: {
+    manifests: async (text) => (await import('./propagate/rendering/read-manifests.ts')).readManifestText(text, { lists: 'opened' }),
+    intents: async (text, options) => (await import('./propagate/spec/read-intents.ts')).readIntents(text, options),
+  },
   terminal,
   clock: systemClock,
   environment: process.env,

@@ -1,6 +1,7 @@
 import { humanDuration } from './human-duration.ts';
 import { cellsOfJob, countOf, type JobState, type JobSummary } from './job-status.ts';
 import type { TerminalSize } from './live-region.ts';
+import { type Paint, paintFor } from './paint.ts';
 import { createColumns } from './table.ts';
 
 export interface JobFrameOptions {
@@ -38,7 +39,7 @@ const colors: Readonly<Record<string, number>> = {
  */
 export function jobFrame({ jobs, summary, size, nowMs, hasColor }: JobFrameOptions): readonly string[] {
   if (summary === undefined) return ['waiting for the first state'];
-  const paint = hasColor ? (code: number, text: string) => `\x1b[${code}m${text}\x1b[0m` : (_: number, text: string) => text;
+  const paint = paintFor({ hasColor });
   const counts = summaryLines(summary, { nowMs, room: size.rows - 4, paint });
   const all = [...jobs];
   // Above the counts stand a header, the line of those left out, and an empty line.
@@ -60,8 +61,6 @@ export function jobFrame({ jobs, summary, size, nowMs, hasColor }: JobFrameOptio
     Math.max(1, size.rows),
   );
 }
-
-type Paint = (code: number, text: string) => string;
 
 function chosen(jobs: readonly JobState[], room: number): readonly JobState[] {
   const kept = jobs.length <= room ? jobs : jobs.toSorted((a, b) => rankOf(a) - rankOf(b) || startOf(b) - startOf(a)).slice(0, room);

@@ -13,6 +13,7 @@ import { addServe } from './commands/serve.ts';
 import { addWatch } from './commands/watch.ts';
 import { createGatewayClient, type GatewayAddress } from './gateway-client.ts';
 import type { GatewayFlags } from './gateway-options.ts';
+import type { ManifestReader } from './manifest-reader.ts';
 import { type OpenStream, streamsOf } from './open-stream.ts';
 import type { Command } from './session.ts';
 import { StartLine } from './start-line.ts';
@@ -38,6 +39,8 @@ export interface ProgramOptions {
   readonly start: (options: OwnGatewayOptions) => Promise<OwnGateway>;
   /** Opens subscriptions at a gateway; over WebSocket if absent. */
   readonly streams?: (address: GatewayAddress) => OpenStream;
+  /** Reads what `-f` names. */
+  readonly reader: ManifestReader;
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly environment: Environment;
@@ -106,14 +109,15 @@ function tell(error: CommandFailure | MusterError, terminal: Terminal): number {
 }
 
 async function askGateway(command: Command, flags: GatewayFlags, options: ProgramOptions): Promise<number> {
-  const { terminal, clock, signal, streams = streamsOf } = options;
+  const { terminal, reader, clock, signal, streams = streamsOf } = options;
   const remote = await remoteOf(flags, options);
   await using own = remote === undefined ? await startOwn(flags, options) : undefined;
   const address = remote ?? own?.address;
   if (address === undefined) throw new CommandFailure(exitCodes.refused, 'expected a gateway');
   signal.throwIfAborted();
   const gateway = createGatewayClient(address, signal);
-  return await command({ gateway, open: streams(address), terminal, clock, signal, clusters: await namedClusters() });
+  const clusters = await namedClusters();
+  return await command({ gateway, open: streams(address), terminal, reader, clock, signal, clusters, isOwn: own !== undefined });
 
   /** A gateway of our own has no clusters but those named, by the names it gives them. */
   async function namedClusters(): Promise<readonly string[] | null> {

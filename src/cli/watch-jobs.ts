@@ -7,6 +7,7 @@ import { type Change, type ChangesOf, HeldObjects } from './held-objects.ts';
 import { judgeJobs, type Until } from './job-ends.ts';
 import { jobFrame } from './job-frame.ts';
 import { cellsOfJob, countOf, type JobMessage, type JobState, type JobSummary, jobStatusQuery } from './job-status.ts';
+import { createLiveTable } from './live-table.ts';
 import { MessageLines } from './message-lines.ts';
 import type { Session } from './session.ts';
 
@@ -86,48 +87,23 @@ function lineShow(session: Session): Show {
   return { take: (message) => lines.take(versioned(message)), restart: async () => lines.restart(), end: () => lines.flush() };
 }
 
-/** Changes are seen at once, but what follows within this time is drawn together. */
-const frameMs = 100;
-
-/** Ages grow by themselves. */
-const tickMs = 1_000;
-
 /** The table, drawn anew after changes and every second. Faults stand in it, with the clusters. */
-function tableShow({ terminal, clock, signal: life }: Session): Show {
-  const ending = new AbortController();
-  const signal = AbortSignal.any([life, ending.signal]);
+function tableShow(session: Session): Show {
+  const { terminal, clock } = session;
   const held = new HeldObjects<HeldJob>();
   let summary: JobSummary | undefined;
-  let changed = Promise.withResolvers<void>();
   const { hasColor } = terminal;
-  const draw = () => terminal.draw(jobFrame({ jobs: held.values(), summary, size: terminal.size(), nowMs: clock.now(), hasColor }));
-  const wake = () => changed.resolve();
-  const loop = async () => {
-    while (!signal.aborted) {
-      draw();
-      await clock.sleep(frameMs, signal);
-      const tick = new AbortController();
-      await Promise.race([changed.promise, clock.sleep(tickMs - frameMs, AbortSignal.any([signal, tick.signal]))]);
-      tick.abort();
-      changed = Promise.withResolvers();
-    }
-  };
-  terminal.onResize(wake, signal);
-  const looping = loop();
-  looping.catch(() => undefined);
+  const table = createLiveTable(session, () =>
+    jobFrame({ jobs: held.values(), summary, size: terminal.size(), nowMs: clock.now(), hasColor }),
+  );
   return {
     take: async (message) => {
       held.apply(versioned(message));
       summary = message.summary;
-      wake();
+      table.wake();
     },
     restart: async () => held.restart(),
-    end: async () => {
-      // What was last heard is what stays; after an interrupt the shell has the terminal.
-      if (summary !== undefined && !signal.aborted) draw();
-      ending.abort();
-      terminal.settle();
-    },
+    end: async () => table.end(),
   };
 }
 

@@ -6,6 +6,7 @@ import type { Flags } from '../../src/config/config.ts';
 import { MusterError } from '../../src/core/errors.ts';
 import { createFakeTerminal } from '../support/fake-terminal.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import { manifestReader } from '../support/run-cli.ts';
 
 async function run(...args: string[]) {
   const terminal = createFakeTerminal();
@@ -17,6 +18,7 @@ async function run(...args: string[]) {
       return 7;
     },
     start: async () => expect.unreachable('serving starts no gateway of a command'),
+    reader: manifestReader,
     terminal,
     clock: createManualClock(),
     environment: {},
@@ -108,6 +110,7 @@ describe('a command that asks a gateway', () => {
       version: '1.2.3',
       serve: async () => 0,
       start: refusing('BAD_INPUT', 'nothing is started'),
+      reader: manifestReader,
       terminal,
       clock: createManualClock(),
       environment: {},

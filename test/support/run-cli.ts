@@ -1,4 +1,7 @@
+import type { ManifestReader } from '../../src/cli/manifest-reader.ts';
 import { type OwnGateway, type ProgramOptions, runProgram } from '../../src/cli/program.ts';
+import { readManifestText } from '../../src/propagate/rendering/read-manifests.ts';
+import { readIntents } from '../../src/propagate/spec/read-intents.ts';
 import { createFakeTerminal, type FakeTerminal, type FakeTerminalOptions } from './fake-terminal.ts';
 import type { TestGateway } from './start-gateway.ts';
 
@@ -9,6 +12,12 @@ export interface CliOptions extends FakeTerminalOptions {
   /** In place of those of the gateway. */
   readonly streams?: ProgramOptions['streams'];
 }
+
+/** As the process lends it to commands. */
+export const manifestReader: ManifestReader = {
+  manifests: async (text) => readManifestText(text, { lists: 'opened' }),
+  intents: async (text, options) => readIntents(text, options),
+};
 
 /** A command that runs against a gateway of a test, whose clock is its own too. */
 export interface RunningCli {
@@ -30,6 +39,7 @@ export function startCli(gateway: TestGateway, args: readonly string[], options:
     serve: async () => 0,
     start: options.start ?? refuse,
     ...(options.streams === undefined ? {} : { streams: options.streams }),
+    reader: manifestReader,
     terminal,
     clock: gateway.clock,
     environment: options.environment ?? { MUSTER_GATEWAY: gateway.url },

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { type Command as Commander, InvalidArgumentError } from 'commander';
 import { type Json, parseJsonExactly } from '../../core/json.ts';
-import { CommandFailure, exitCodes } from '../command-failure.ts';
+import { exitCodes } from '../command-failure.ts';
 import { type GatewayFlags, type Run, withGatewayOptions } from '../gateway-options.ts';
 import type { Session } from '../session.ts';
+import { textOfFile } from '../text-of-file.ts';
 
 type Variables = Readonly<Record<string, Json>>;
 
@@ -29,17 +29,10 @@ export function addQuery(program: Commander, run: Run): void {
 }
 
 async function askFile({ gateway, terminal }: Session, file: string, { var: variables = {}, operation }: QueryFlags): Promise<number> {
-  const query = file === '-' ? await terminal.readInput() : await textOf(file);
+  const query = await textOfFile(file, terminal);
   const answer = await gateway.ask({ query, variables, ...(operation === undefined ? {} : { operationName: operation }) });
   await terminal.out(`${JSON.stringify(answer, null, 2)}\n`);
   return answer.errors === undefined ? exitCodes.good : exitCodes.failed;
-}
-
-function textOf(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === 'ENOENT' ? 'there is no such file' : (error.code ?? error.message);
-    throw new CommandFailure(exitCodes.refused, `${file} cannot be read: ${why}`, { cause: error });
-  });
 }
 
 function variable(text: string, before: Variables = {}): Variables {

@@ -81,8 +81,8 @@ function refused(path: string, message: string): Refused {
   return { result: 'refused', path, message };
 }
 
-/** As kubectl tells one: by its kind and its items. */
-function isList(json: Json): boolean {
+/** True for a list of objects, as kubectl tells one: by its kind and its items. */
+export function isList(json: Json): boolean {
   return textAt(json, 'kind')?.endsWith('List') === true && Array.isArray(valueAt(json, 'items'));
 }
 
