@@ -76,8 +76,11 @@ function settle(pass: Pass, { cluster, asked, onDone }: ClusterJob, outcomes: re
   if (last.share.version === undefined) run.shares?.delete(cluster);
   else run.shares?.set(cluster, last.share);
   known.fault = last.result === 'failed' ? last.fault : undefined;
-  // Somebody else has written the inventory: another process leads, or did when it wrote.
-  if (last.result === 'stopped') run.shares = undefined;
+  if (last.result === 'stopped') {
+    // Somebody else has written the inventory: another process leads, or did when it wrote. The plan was made without knowing that.
+    run.shares = undefined;
+    run.isPlanOld = true;
+  }
   const faults = faultsIn(last);
   known.isOutOfReach = faults.some((fault) => reasonOf(fault) === 'Unreachable');
   if (faults.length > 0) {

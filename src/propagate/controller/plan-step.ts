@@ -79,12 +79,12 @@ async function pastOf(
   return { revision, old: old.flatMap((values) => ('fault' in values ? [] : values)), ...(decided === undefined ? {} : { decided }) };
 }
 
-/** One that was recorded before a crash, and not told in the status, is this one if it says the same. */
+/** One that was recorded and not told in the status, before a crash or by another process, is this one if it says the same. */
 function nextRevision({ status }: Propagation, kept: readonly PropagationRevision[], spec: PropagationSpec): number {
   const known = status.revision ?? 0;
-  const [newest] = kept;
-  if (newest === undefined || newest.revision <= known) return known + 1;
-  return canonicalJson(newest.document) === canonicalJson(documentOf(spec)) ? newest.revision : newest.revision + 1;
+  const text = canonicalJson(documentOf(spec));
+  const same = kept.find(({ revision, document }) => revision > known && canonicalJson(document) === text);
+  return same?.revision ?? Math.max(known, kept[0]?.revision ?? 0) + 1;
 }
 
 /** What a revision keeps of a spec: not who asked, which stands beside it. */

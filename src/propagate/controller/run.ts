@@ -140,12 +140,12 @@ export function clusterRunOf(run: Run, cluster: ClusterName): ClusterRun {
 
 /**
  * What was begun for the plan before is not wanted any more: its calls end, it writes nothing after that, and what it came to does not count. What it
- * may have written meanwhile is known to the hub alone.
+ * or another process may have written meanwhile is known to the hub alone.
  */
 export function turnOver(run: Run): void {
   run.work.abort();
   run.work = new AbortController();
-  if (isBusy(run)) run.shares = undefined;
+  run.shares = undefined;
   run.plan = undefined;
   run.restoring = undefined;
   run.isPlanOld = false;

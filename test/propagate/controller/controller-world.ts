@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../src/core/json.ts';
+import { clusterName } from '../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { type Controller, createController } from '../../../src/propagate/controller/create-controller.ts';
 import { createPropagations } from '../../../src/propagate/create-propagations.ts';
@@ -10,6 +11,7 @@ import type { Propagation } from '../../../src/propagate/propagation.ts';
 import type { PropagationInput, PropagationOutcome, Propagations, WriteContext } from '../../../src/propagate/propagations.ts';
 import { bringToLife } from '../../../src/sim/living.ts';
 import { loadBaseline } from '../../support/kubernetes-objects.ts';
+import { createLeaseServer } from '../../support/lease-server.ts';
 import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagation-world.ts';
 import { expectLawful } from '../../support/write-history.ts';
 
@@ -18,6 +20,9 @@ export interface ControllerProcess {
   readonly controller: Controller;
   /** Writes that were sent, dry runs not among them. */
   readonly writes: number;
+  /** As SIGSTOP and SIGCONT. */
+  stand(): void;
+  resume(): void;
   /** As kill -9: whatever it asks from now on reaches nobody. */
   kill(): void;
   /** As SIGTERM. */
@@ -32,6 +37,10 @@ export interface ControllerWorldOptions extends PropagationWorldOptions {
 export interface ProcessOptions {
   /** After so many writes it is dead: the last one is done, and its answer lost. */
   readonly life?: number;
+  /** After so many writes it stands still (SIGSTOP) until `resume`: it asks nothing, and hears no answer. */
+  readonly standsAfter?: number;
+  /** `own`: a Lease that nobody else knows of, so that two lead. By default the hub's. */
+  readonly lease?: 'own';
 }
 
 /** Clusters, a hub, whoever asks, and processes that keep what was asked true. */
@@ -81,10 +90,10 @@ export async function startControllerWorld(
   const processes = new Set<AbortController>();
   let count = 0;
 
-  function startProcess({ life: mostWrites = Number.POSITIVE_INFINITY }: ProcessOptions = {}): ControllerProcess {
+  function startProcess(options: ProcessOptions = {}): ControllerProcess {
     const end = new AbortController();
     processes.add(end);
-    const mortal = createMortal(mostWrites);
+    const mortal = createMortal(options, options.lease === 'own' ? createLeaseServer(clock).client() : undefined);
     const clientOf = (name: string) => mortal.client(world.clientOf(name));
     const ownHub = { ...hub, client: () => clientOf(hub.cluster) };
     const ownStores = createHubStores(ownHub, end.signal);
@@ -98,6 +107,8 @@ export async function startControllerWorld(
       get writes() {
         return mortal.writes();
       },
+      stand: mortal.stand,
+      resume: mortal.resume,
       kill() {
         mortal.kill();
         end.abort();
@@ -154,13 +165,23 @@ export async function startControllerWorld(
 interface Mortal {
   client(client: ObjectClient | undefined): ObjectClient | undefined;
   writes(): number;
+  stand(): void;
+  resume(): void;
   kill(): void;
 }
 
-function createMortal(life: number): Mortal {
+type Call = { readonly resource: { readonly kind: string }; readonly run?: 'real' | 'dry' };
+
+function createMortal(
+  { life = Number.POSITIVE_INFINITY, standsAfter = Number.POSITIVE_INFINITY }: ProcessOptions,
+  ownLease: ObjectClient | undefined,
+): Mortal {
   let writes = 0;
   let isDead = false;
-  const isLease = (kind: string) => kind === 'Lease';
+  let standing: PromiseWithResolvers<void> | undefined;
+  const stand = () => {
+    standing ??= Promise.withResolvers();
+  };
 
   /** Never answered; it ends with its signal, as every call does. */
   const silence = (signal: AbortSignal): Promise<ObjectAnswer> =>
@@ -168,44 +189,46 @@ function createMortal(life: number): Mortal {
       const end = () =>
         resolve({
           result: 'failed',
-          fault: { code: 'TIMED_OUT', cluster: '' as never, message: 'nobody answers the dead', retry: 'LATER' },
+          fault: { code: 'TIMED_OUT', cluster: clusterName('dead'), message: 'nobody answers', retry: 'LATER' },
         });
       if (signal.aborted) end();
       else signal.addEventListener('abort', end, { once: true });
     });
 
-  async function call(
-    { kind, isWrite }: { readonly kind: string; readonly isWrite: boolean },
-    ask: () => Promise<ObjectAnswer>,
-    signal: AbortSignal,
-  ): Promise<ObjectAnswer> {
+  async function call({ resource: { kind }, run }: Call, ask: () => Promise<ObjectAnswer>, signal: AbortSignal): Promise<ObjectAnswer> {
+    await standing?.promise;
     if (isDead) return silence(signal);
-    if (!isWrite || isLease(kind)) return ask();
-    writes += 1;
-    const isLast = writes >= life;
-    if (isLast) isDead = true;
+    const isCounted = run === 'real' && kind !== 'Lease';
+    if (isCounted) writes += 1;
+    if (isCounted && writes === life) isDead = true;
+    if (isCounted && writes === standsAfter) stand();
+    const isLast = isCounted && writes === life;
     const answer = await ask();
+    await standing?.promise;
     return isLast ? silence(signal) : answer;
   }
 
   return {
     writes: () => writes,
+    stand,
+    resume() {
+      standing?.resolve();
+      standing = undefined;
+    },
     kill() {
       isDead = true;
+      standing?.resolve();
     },
     client(client) {
       if (client === undefined) return undefined;
-      const write = (request: { readonly resource: { readonly kind: string }; readonly run: string }) => ({
-        kind: request.resource.kind,
-        isWrite: request.run === 'real',
-      });
+      const of = (asked: Call) => (asked.resource.kind === 'Lease' && ownLease !== undefined ? ownLease : client);
       return {
         ...client,
-        get: (address, signal) => call({ kind: address.resource.kind, isWrite: false }, () => client.get(address, signal), signal),
-        apply: (request, signal) => call(write(request), () => client.apply(request, signal), signal),
-        replace: (request, signal) => call(write(request), () => client.replace(request, signal), signal),
-        patch: (request, signal) => call(write(request), () => client.patch(request, signal), signal),
-        delete: (request, signal) => call(write(request), () => client.delete(request, signal), signal),
+        get: (address, signal) => call(address, () => of(address).get(address, signal), signal),
+        apply: (request, signal) => call(request, () => of(request).apply(request, signal), signal),
+        replace: (request, signal) => call(request, () => of(request).replace(request, signal), signal),
+        patch: (request, signal) => call(request, () => of(request).patch(request, signal), signal),
+        delete: (request, signal) => call(request, () => of(request).delete(request, signal), signal),
       };
     },
   };

@@ -101,3 +101,50 @@ test.each<{ readonly stage: Stage; readonly atLeast: number }>([
   },
   300_000,
 );
+
+/** Two processes that both lead: the first stands still after so many writes, the second does all there is, and then the first goes on. */
+async function withTwo(fleet: ControllerWorld, { name, after }: { readonly name: string; readonly after: number }): Promise<JsonObject> {
+  const { world } = fleet;
+  const first = fleet.startProcess({ lease: 'own', standsAfter: after });
+  await ask(fleet, name, 'created');
+  await world.until(() => first.writes >= after || isDone(fleet, name, 'created'));
+  first.stand();
+  const second = fleet.startProcess({ lease: 'own' });
+  await world.until(() => isDone(fleet, name, 'created'));
+  await ask(fleet, name, 'changed');
+  await world.until(() => isDone(fleet, name, 'changed'));
+  first.resume();
+  await world.pass(6_000);
+  await world.until(() => isDone(fleet, name, 'changed'));
+  const end = endState(fleet, name);
+  first.kill();
+  second.kill();
+  return end;
+}
+
+test('D3: two that lead at once come to the same end as one, wherever the first stood still meanwhile', async () => {
+  await using fleet = await startControllerWorld(bare);
+  const alone = await runOnce(fleet, { name: 'alone', stage: 'created' });
+  const { end } = await runOnce(fleet, { name: 'one', stage: 'changed' });
+  for (let after = 1; after <= alone.writes; after++)
+    expect({ after, ...(await withTwo(fleet, { name: `two-${after}`, after })) }).toEqual({ after, ...end });
+}, 300_000);
+
+test('D3, D4: a leader that stood still past its lease writes nothing more when it goes on, and another leads within 17 s of its last renewal', async () => {
+  await using fleet = await startControllerWorld(bare);
+  const { world } = fleet;
+  const first = fleet.startProcess({ standsAfter: 7 });
+  await world.until(() => first.controller.isLeading());
+  const second = fleet.startProcess();
+  await ask(fleet, 'stale', 'created');
+  await world.until(() => first.writes >= 7);
+  const writes = first.writes;
+  await world.until(() => second.controller.isLeading(), 17_500);
+  expect(first.controller.isLeading()).toBe(false);
+  await world.until(() => isDone(fleet, 'stale', 'created'));
+  first.resume();
+  await world.pass(20_000);
+  expect([first.writes, first.controller.isLeading(), second.controller.isLeading()]).toEqual([writes, false, true]);
+  second.kill();
+  first.kill();
+});
