@@ -82,7 +82,7 @@ function inventoriesOf(fleet: WrittenFleet): readonly Proof[] {
 }
 
 function deletionsWithoutProof(cluster: string, writes: readonly SeenWrite[], proofs: readonly Proof[]): readonly Offence[] {
-  const ours = writes.filter((write) => write.verb === 'delete' && isCopy(write));
+  const ours = writes.filter((write) => write.verb === 'delete' && write.manager === 'muster' && isCopy(write));
   return ours.flatMap((write) => {
     const { uid, resourceVersion } = write.preconditions;
     const intent = textAt(write.object, 'metadata', 'annotations', marks.intent) ?? '';
