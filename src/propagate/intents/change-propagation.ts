@@ -1,21 +1,21 @@
-import type { JsonObject } from '../core/json.ts';
-import { listAt } from '../core/json-at.ts';
-import { abandonedOf, printAbandoned } from './hub/abandoned.ts';
-import type { AnnotationChange } from './hub/propagation-store.ts';
-import type { Note } from './notes.ts';
-import type { SpecDocument } from './plan.ts';
-import { marks, type Propagation, type PropagationRevision } from './propagation.ts';
-import type { PropagationName, PropagationOutcome, WriteContext } from './propagations.ts';
-import { noteOf } from './propagations-asked.ts';
-import { type Attempt, fetched, readBack, unavailable, untilUncontended } from './propagations-hub.ts';
-import { type HubPorts, requesterOf, timeOf } from './propagations-ports.ts';
-import { refusal, saved } from './propagations-propagate.ts';
-import { viewOf } from './propagations-view.ts';
-import { canonicalJson } from './rendering/canonical.ts';
-import { readDeletion } from './spec/input-spec.ts';
-import { parseSpec } from './spec/parse-spec.ts';
-import { printSpec } from './spec/print-spec.ts';
-import type { DeletionSpec } from './spec.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { listAt } from '../../core/json-at.ts';
+import { abandonedOf, printAbandoned } from '../hub/abandoned.ts';
+import type { AnnotationChange } from '../hub/propagation-store.ts';
+import type { Note } from '../notes.ts';
+import type { SpecDocument } from '../plan.ts';
+import { marks, type Propagation, type PropagationRevision } from '../propagation.ts';
+import type { PropagationName, PropagationOutcome, WriteContext } from '../propagations.ts';
+import { canonicalJson } from '../rendering/canonical.ts';
+import { readDeletion } from '../spec/input-spec.ts';
+import { parseSpec } from '../spec/parse-spec.ts';
+import { printSpec } from '../spec/print-spec.ts';
+import type { DeletionSpec } from '../spec.ts';
+import { noteOf } from './asked-propagation.ts';
+import { type HubPorts, requesterOf, timeOf } from './intent-ports.ts';
+import { refusal, saved } from './propagate-input.ts';
+import { viewOf } from './propagation-view.ts';
+import { type Attempt, fetched, readBack, unavailable, untilUncontended } from './ready-hub.ts';
 
 /** What is confirmed or given up when a Propagation goes on. */
 export interface Resuming {

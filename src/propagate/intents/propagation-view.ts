@@ -1,7 +1,7 @@
-import type { Fault } from '../core/faults.ts';
-import type { HubStores } from './hub/hub-stores.ts';
-import type { ClusterObjects, Propagation, PropagationPhase } from './propagation.ts';
-import type { PropagationView } from './propagations.ts';
+import type { Fault } from '../../core/faults.ts';
+import type { HubStores } from '../hub/hub-stores.ts';
+import type { ClusterObjects, Propagation, PropagationPhase } from '../propagation.ts';
+import type { PropagationView } from '../propagations.ts';
 
 /** The Propagation as it is shown, with what the mirror knows of its shares; `faults` are of the hub. */
 export function viewOf({ shares }: HubStores, propagation: Propagation, faults: readonly Fault[]): PropagationView {

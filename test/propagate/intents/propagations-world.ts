@@ -1,13 +1,13 @@
-import type { Json, JsonObject } from '../../src/core/json.ts';
-import { createPropagations } from '../../src/propagate/create-propagations.ts';
-import { createHubStores, type HubStores } from '../../src/propagate/hub/hub-stores.ts';
-import type { Note } from '../../src/propagate/notes.ts';
-import type { Planner, PlanRequest } from '../../src/propagate/planner/planner.ts';
-import type { Propagation, PropagationStatus } from '../../src/propagate/propagation.ts';
-import type { PropagationInput, PropagationOutcome, Propagations, WriteContext } from '../../src/propagate/propagations.ts';
-import { sha256Of } from '../../src/propagate/rendering/canonical.ts';
-import { printSpec } from '../../src/propagate/spec/print-spec.ts';
-import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../support/propagation-world.ts';
+import type { Json, JsonObject } from '../../../src/core/json.ts';
+import { createHubStores, type HubStores } from '../../../src/propagate/hub/hub-stores.ts';
+import { createPropagations } from '../../../src/propagate/intents/create-propagations.ts';
+import type { Note } from '../../../src/propagate/notes.ts';
+import type { Planner, PlanRequest } from '../../../src/propagate/planner/planner.ts';
+import type { Propagation, PropagationStatus } from '../../../src/propagate/propagation.ts';
+import type { PropagationInput, PropagationOutcome, Propagations, WriteContext } from '../../../src/propagate/propagations.ts';
+import { sha256Of } from '../../../src/propagate/rendering/canonical.ts';
+import { printSpec } from '../../../src/propagate/spec/print-spec.ts';
+import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagation-world.ts';
 
 /** What the planner was asked, and what it is to say from now on. */
 export interface ScriptedPlanner extends Planner {

@@ -1,11 +1,11 @@
-import { isSubdomain } from '../core/selectors.ts';
-import type { Note } from './notes.ts';
-import type { SpecProblem } from './propagation.ts';
-import type { PropagationInput, PropagationName } from './propagations.ts';
-import { documentOf } from './spec/input-spec.ts';
-import { parseSpec } from './spec/parse-spec.ts';
-import { labels as labelCodec } from './spec/texts.ts';
-import type { PropagationSpec, Requester } from './spec.ts';
+import { isSubdomain } from '../../core/selectors.ts';
+import type { Note } from '../notes.ts';
+import type { SpecProblem } from '../propagation.ts';
+import type { PropagationInput, PropagationName } from '../propagations.ts';
+import { documentOf } from '../spec/input-spec.ts';
+import { parseSpec } from '../spec/parse-spec.ts';
+import { labels as labelCodec } from '../spec/texts.ts';
+import type { PropagationSpec, Requester } from '../spec.ts';
 
 /** What an input asks for, checked; or all that is wrong with it. */
 export type Asked =

@@ -1,19 +1,19 @@
-import type { Fault } from '../core/faults.ts';
-import { isDecided } from './controller/plan-step.ts';
-import { hubKinds } from './hub/hub.ts';
-import type { HubStores } from './hub/hub-stores.ts';
-import { lastSpec } from './hub/last-spec.ts';
-import type { Note } from './notes.ts';
-import type { PropagationPlan } from './plan.ts';
-import type { ExistingPropagation, PlanRequest } from './planner/planner.ts';
-import type { Propagation } from './propagation.ts';
-import type { PropagationInput, PropagationName, WriteContext } from './propagations.ts';
-import { readInput } from './propagations-asked.ts';
-import { unavailable, waitMs } from './propagations-hub.ts';
-import { type PropagationsPorts, requesterOf } from './propagations-ports.ts';
-import { sha256Of } from './rendering/canonical.ts';
-import { documentOf } from './spec/input-spec.ts';
-import type { PropagationSpec } from './spec.ts';
+import type { Fault } from '../../core/faults.ts';
+import { isDecided } from '../controller/plan-step.ts';
+import { hubKinds } from '../hub/hub.ts';
+import type { HubStores } from '../hub/hub-stores.ts';
+import { lastSpec } from '../hub/last-spec.ts';
+import type { Note } from '../notes.ts';
+import type { PropagationPlan } from '../plan.ts';
+import type { ExistingPropagation, PlanRequest } from '../planner/planner.ts';
+import type { Propagation } from '../propagation.ts';
+import type { PropagationInput, PropagationName, WriteContext } from '../propagations.ts';
+import { sha256Of } from '../rendering/canonical.ts';
+import { documentOf } from '../spec/input-spec.ts';
+import type { PropagationSpec } from '../spec.ts';
+import { readInput } from './asked-propagation.ts';
+import { type PropagationsPorts, requesterOf } from './intent-ports.ts';
+import { unavailable, waitMs } from './ready-hub.ts';
 
 /**
  * What the input would do. Of what is there already the mirror is asked; a hub that does not answer is a fault of the plan, which is then made as if

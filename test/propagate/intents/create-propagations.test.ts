@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { clusterName } from '../../src/core/names.ts';
-import { createPropagations } from '../../src/propagate/create-propagations.ts';
-import { printAbandoned } from '../../src/propagate/hub/abandoned.ts';
-import { hubDefinitions } from '../../src/propagate/hub/hub-definitions.ts';
-import { newShare } from '../../src/propagate/hub/share-document.ts';
-import { type ClusterLine, marks } from '../../src/propagate/propagation.ts';
-import type { PropagationView } from '../../src/propagate/propagations.ts';
+import { clusterName } from '../../../src/core/names.ts';
+import { printAbandoned } from '../../../src/propagate/hub/abandoned.ts';
+import { hubDefinitions } from '../../../src/propagate/hub/hub-definitions.ts';
+import { newShare } from '../../../src/propagate/hub/share-document.ts';
+import { createPropagations } from '../../../src/propagate/intents/create-propagations.ts';
+import { type ClusterLine, marks } from '../../../src/propagate/propagation.ts';
+import type { PropagationView } from '../../../src/propagate/propagations.ts';
 import { input, place, startPropagations } from './propagations-world.ts';
 
 const done = { observedGeneration: 1, phase: 'Settled', revision: 1, digest: 'd' } as const;

@@ -1,11 +1,11 @@
-import type { Propagations } from './propagations.ts';
-import { readyHub, unavailable } from './propagations-hub.ts';
-import { planInput } from './propagations-plan.ts';
-import type { HubPorts, PropagationsPorts } from './propagations-ports.ts';
-import { propagateInput } from './propagations-propagate.ts';
-import { followOne, pageOf, viewNow } from './propagations-reading.ts';
-import { pause, remove, resume, rollback } from './propagations-verbs.ts';
-import { inputOf } from './spec/input-spec.ts';
+import type { Propagations } from '../propagations.ts';
+import { inputOf } from '../spec/input-spec.ts';
+import { pause, remove, resume, rollback } from './change-propagation.ts';
+import type { HubPorts, PropagationsPorts } from './intent-ports.ts';
+import { planInput } from './plan-input.ts';
+import { propagateInput } from './propagate-input.ts';
+import { followOne, pageOf, viewNow } from './read-propagations.ts';
+import { readyHub, unavailable } from './ready-hub.ts';
 
 /** Intents over a planner and what is kept on the hub. It owns nothing: the stores end with their own signal. */
 export function createPropagations(ports: PropagationsPorts): Propagations {

@@ -1,18 +1,18 @@
-import type { Fault } from '../core/faults.ts';
-import type { SpecChange } from './hub/propagation-store.ts';
-import type { Note } from './notes.ts';
-import type { PropagationPlan, RenderedPlan } from './plan.ts';
-import type { PlanRequest } from './planner/planner.ts';
-import { marks, type Propagation } from './propagation.ts';
-import type { PropagationInput, PropagationName, PropagationOutcome, WriteContext } from './propagations.ts';
-import { type Asked, noteOf, readInput } from './propagations-asked.ts';
-import { type Attempt, fetched, readBack, unavailable, untilUncontended } from './propagations-hub.ts';
-import { existingOf, requestOf } from './propagations-plan.ts';
-import { type HubPorts, requesterOf } from './propagations-ports.ts';
-import { viewOf } from './propagations-view.ts';
-import { canonicalJson } from './rendering/canonical.ts';
-import { printSpec } from './spec/print-spec.ts';
-import type { PropagationSpec } from './spec.ts';
+import type { Fault } from '../../core/faults.ts';
+import type { SpecChange } from '../hub/propagation-store.ts';
+import type { Note } from '../notes.ts';
+import type { PropagationPlan, RenderedPlan } from '../plan.ts';
+import type { PlanRequest } from '../planner/planner.ts';
+import { marks, type Propagation } from '../propagation.ts';
+import type { PropagationInput, PropagationName, PropagationOutcome, WriteContext } from '../propagations.ts';
+import { canonicalJson } from '../rendering/canonical.ts';
+import { printSpec } from '../spec/print-spec.ts';
+import type { PropagationSpec } from '../spec.ts';
+import { type Asked, noteOf, readInput } from './asked-propagation.ts';
+import { type HubPorts, requesterOf } from './intent-ports.ts';
+import { existingOf, requestOf } from './plan-input.ts';
+import { viewOf } from './propagation-view.ts';
+import { type Attempt, fetched, readBack, unavailable, untilUncontended } from './ready-hub.ts';
 
 /** What is to be propagated: with a digest, exactly that plan. */
 export interface AskedPropagate {

@@ -1,11 +1,11 @@
-import type { Clock } from '../core/clock.ts';
-import { MusterError } from '../core/errors.ts';
-import type { Fault } from '../core/faults.ts';
-import { compareVersions } from '../store/versions.ts';
-import { hubKinds } from './hub/hub.ts';
-import type { HubStores } from './hub/hub-stores.ts';
-import type { Propagation } from './propagation.ts';
-import type { PropagationName, PropagationOutcome } from './propagations.ts';
+import type { Clock } from '../../core/clock.ts';
+import { MusterError } from '../../core/errors.ts';
+import type { Fault } from '../../core/faults.ts';
+import { compareVersions } from '../../store/versions.ts';
+import { hubKinds } from '../hub/hub.ts';
+import type { HubStores } from '../hub/hub-stores.ts';
+import type { Propagation } from '../propagation.ts';
+import type { PropagationName, PropagationOutcome } from '../propagations.ts';
 
 /** How long the first lists of the hub, and what was just written there, are waited for. */
 export const waitMs = 5_000;

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
-import { MusterError } from '../core/errors.ts';
-import { type Json, parseJson } from '../core/json.ts';
-import { keyOfKind } from '../core/kinds.ts';
-import { matchesSelector, parseSelector } from '../core/selectors.ts';
-import type { MemberChange } from '../store/member-objects.ts';
-import { hubKinds } from './hub/hub.ts';
-import type { HubStores } from './hub/hub-stores.ts';
-import { shareNameOf } from './hub/share-name.ts';
-import type { Propagation } from './propagation.ts';
-import type { PropagationFilter, PropagationName, PropagationPage, PropagationView } from './propagations.ts';
-import { unavailable } from './propagations-hub.ts';
-import { phaseOf, viewOf } from './propagations-view.ts';
+import { MusterError } from '../../core/errors.ts';
+import { type Json, parseJson } from '../../core/json.ts';
+import { keyOfKind } from '../../core/kinds.ts';
+import { matchesSelector, parseSelector } from '../../core/selectors.ts';
+import type { MemberChange } from '../../store/member-objects.ts';
+import { hubKinds } from '../hub/hub.ts';
+import type { HubStores } from '../hub/hub-stores.ts';
+import { shareNameOf } from '../hub/share-name.ts';
+import type { Propagation } from '../propagation.ts';
+import type { PropagationFilter, PropagationName, PropagationPage, PropagationView } from '../propagations.ts';
+import { phaseOf, viewOf } from './propagation-view.ts';
+import { unavailable } from './ready-hub.ts';
 
 const defaultPage = 100;
 const maxPage = 500;
