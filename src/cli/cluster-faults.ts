@@ -49,9 +49,14 @@ export class FaultReport {
 }
 
 /** `warning: south: UNREACHABLE the connection was refused`, with the kind where it is about one, and what the API server said. A whole line. */
-export function lineOfFault({ code, message, cluster, kind, status }: ClusterFault): string {
+export function lineOfFault(fault: ClusterFault): string {
+  const { cluster, kind } = fault;
   const subject = kind === undefined || kind === null ? cluster.name : `${cluster.name}: ${kind.plural}`;
+  return `warning: ${printable(`${subject}: ${reasonOfFault(fault)}`)}\n`;
+}
+
+/** `UNREACHABLE the connection was refused`, and what the API server said. */
+export function reasonOfFault({ code, message, status }: Pick<ClusterFault, 'code' | 'message' | 'status'>): string {
   const said = status?.message ?? '';
-  const why = said === '' || message.includes(said) ? message : `${message}: ${said}`;
-  return `warning: ${printable(`${subject}: ${code} ${why}`)}\n`;
+  return `${code} ${said === '' || message.includes(said) ? message : `${message}: ${said}`}`;
 }

@@ -7,8 +7,8 @@ import { type OpenStream, StreamLost, StreamRefused } from './open-stream.ts';
 /** What a stream that is kept open tells. */
 export type Followed =
   | { readonly type: 'message'; readonly answer: Answer }
-  /** It was lost before its time, and is asked for again after so long. */
-  | { readonly type: 'lost'; readonly reason: string; readonly delayMs: number }
+  /** It was lost before its time, and is asked for again after so long. `code` is the gateway's, such as `GONE`; else empty. */
+  | { readonly type: 'lost'; readonly reason: string; readonly code: string; readonly delayMs: number }
   /** It is there again after a loss that was told. */
   | { readonly type: 'resumed' }
   /** It begins anew: what follows is a first state, and what that lacks is gone. Before `resumed`. */
@@ -65,7 +65,7 @@ export async function* follow(options: FollowOptions, signal: AbortSignal): Asyn
       losses = clock.monotonic() - startMs >= healthyMs ? 1 : losses + 1;
       const delayMs = delayAfter(losses, clock.random());
       isTold = !error.isPlanned;
-      if (isTold) yield { type: 'lost', reason: error.message, delayMs };
+      if (isTold) yield { type: 'lost', reason: error.message, code: error.code, delayMs };
       await clock.sleep(delayMs, signal);
     }
   }

@@ -51,6 +51,27 @@ export function selectionOf({ namespace, selector }: SelectionFlags): {
   return { namespaces: namespace ?? null, labels: selector ?? null };
 }
 
+/** The options of what stands in files. */
+export interface SourceFlags {
+  /** Files, directories, `-` for standard input. */
+  readonly filename?: readonly string[];
+  readonly namespace?: string;
+}
+
+/** Adds `-f` and `-n`. */
+export function withSources(command: Commander): Commander {
+  return withNamespace(command).option(
+    '-f, --filename <file>',
+    'a file, a directory of files, or - for standard input; YAML or JSON; may be repeated',
+    collected,
+  );
+}
+
+/** Adds `-n`, for commands that mean one namespace. */
+export function withNamespace(command: Commander): Commander {
+  return command.option('-n, --namespace <name>', 'where it is (default: default; of what stands in a file, what that says)');
+}
+
 /** Gathers the values of an option that may be repeated. */
 export function collected(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];

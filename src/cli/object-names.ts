@@ -5,6 +5,16 @@ export interface NamedObject {
   readonly metadata: { readonly name: string; readonly namespace?: string | null };
 }
 
+/** The object that a key names. */
+export function namedObject({
+  apiVersion,
+  kind,
+  namespace,
+  name,
+}: Pick<NamedObject, 'apiVersion' | 'kind'> & NamedObject['metadata']): NamedObject {
+  return { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } };
+}
+
 /** `pod/web`, `deployment.apps/web`: as kubectl names an object of any kind. */
 export function kindAndName({ apiVersion, kind, metadata }: NamedObject): string {
   const group = apiVersion.includes('/') ? `.${apiVersion.split('/')[0]}` : '';

@@ -10,11 +10,17 @@ export class StreamLost extends Error {
   readonly wasOpen: boolean;
   /** It had lasted as long as streams may: nothing is amiss. */
   readonly isPlanned: boolean;
+  /** What the gateway called it, such as `GONE`; empty if it was the connection. */
+  readonly code: string;
 
-  constructor(message: string, { wasOpen, isPlanned = false }: { readonly wasOpen: boolean; readonly isPlanned?: boolean }) {
+  constructor(
+    message: string,
+    { wasOpen, isPlanned = false, code = '' }: { readonly wasOpen: boolean; readonly isPlanned?: boolean; readonly code?: string },
+  ) {
     super(message);
     this.wasOpen = wasOpen;
     this.isPlanned = isPlanned;
+    this.code = code;
   }
 }
 
@@ -160,7 +166,7 @@ class Subscription {
 
 function endOf(error: GraphError): Error {
   const code = error.extensions?.code ?? '';
-  if (passing.has(code)) return new StreamLost(`${code} ${error.message}`, { wasOpen: true });
+  if (passing.has(code)) return new StreamLost(`${code} ${error.message}`, { wasOpen: true, code });
   const { exitCode, message } = failureOf(error);
   return code === 'BAD_INPUT' ? new StreamRefused(exitCode, message) : new CommandFailure(exitCode, message);
 }

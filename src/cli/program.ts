@@ -8,7 +8,10 @@ import { commandFirst } from './command-first.ts';
 import { addClusters } from './commands/clusters.ts';
 import { addList } from './commands/list.ts';
 import { addLogs } from './commands/logs.ts';
+import { addPlan } from './commands/plan.ts';
+import { addPropagate } from './commands/propagate.ts';
 import { addQuery } from './commands/query.ts';
+import { addRollout } from './commands/rollout.ts';
 import { addServe } from './commands/serve.ts';
 import { addWatch } from './commands/watch.ts';
 import { createGatewayClient, type GatewayAddress } from './gateway-client.ts';
@@ -72,7 +75,7 @@ export async function runProgram(args: readonly string[], options: ProgramOption
   const run = async (flags: GatewayFlags, command: Command) => {
     exitCode = await runCommand(command, flags, options);
   };
-  for (const add of [addClusters, addList, addWatch, addLogs, addQuery]) add(program, run);
+  for (const add of commands) add(program, run);
   // Who names no command serves: so these flags are the program's as well.
   const ownOptions = (of: Commander) => new Help().visibleOptions(of);
   program.configureHelp({ visibleOptions: (of) => (of === program ? [...serving.options, ...ownOptions(of)] : ownOptions(of)) });
@@ -85,6 +88,8 @@ export async function runProgram(args: readonly string[], options: ProgramOption
     return error.exitCode === 0 ? exitCodes.good : exitCodes.refused;
   }
 }
+
+const commands = [addClusters, addList, addWatch, addLogs, addQuery, addPlan, addPropagate, addRollout];
 
 /** Runs one command against its gateway. Its end, and that of a gateway of its own, leave the terminal as it was. */
 async function runCommand(command: Command, flags: GatewayFlags, options: ProgramOptions): Promise<number> {

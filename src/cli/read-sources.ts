@@ -1,19 +1,13 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { CommandFailure, exitCodes } from './command-failure.ts';
+import type { SourceFlags } from './gateway-options.ts';
 import type { ReadIntent, ReadManifest } from './manifest-reader.ts';
 import type { Session } from './session.ts';
 import { textOfFile, unreadable } from './text-of-file.ts';
 
 /** What is read with: parts of a session. */
 export type SourceReader = Pick<Session, 'terminal' | 'reader'>;
-
-/** What `-f` and `-n` say. */
-export interface SourceFlags {
-  /** Files, directories, `-` for standard input. */
-  readonly filename?: readonly string[];
-  readonly namespace?: string;
-}
 
 interface Source {
   /** As it is told to people. */

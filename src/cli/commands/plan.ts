@@ -1,0 +1,44 @@
+import { type Command as Commander, Option } from 'commander';
+import { CommandFailure, exitCodes } from '../command-failure.ts';
+import { type GatewayFlags, type Run, type SourceFlags, withGatewayOptions, withSources } from '../gateway-options.ts';
+import type { ReadIntent } from '../manifest-reader.ts';
+import { planIntents } from '../plan-intents.ts';
+import { type DocumentFormat, documentFormats } from '../print-answer.ts';
+import { readIntents } from '../read-sources.ts';
+import type { Session } from '../session.ts';
+
+type PlanFlags = GatewayFlags & SourceFlags & { readonly output?: DocumentFormat };
+
+const help = `
+Files hold Propagations (muster.dev/v1alpha1). Nothing is written anywhere: each
+API server is asked what it would make of its copy.
+Per cluster: whether it is chosen, or why not; its replicas, before and after;
+its wave; what would become of its objects; which overrides change something.
+Then what would change, override by override without effect, and what is wrong
+with the intent. The last line is the digest of the plan:
+  muster plan -f intent.yaml
+  muster propagate -f intent.yaml --digest DIGEST
+does exactly that, or nothing if anything has changed meanwhile.
+-o json and -o yaml print the whole plan, manifests too. --context shows only
+these clusters of a gateway that runs; the intent chooses as it says.
+
+Exits with 1 if it could not be done.`;
+
+/** `muster plan`: what an intent would do. */
+export function addPlan(program: Commander, run: Run): void {
+  withGatewayOptions(withSources(program.command('plan')))
+    .description('show what an intent would do in each cluster, and touch nothing')
+    .addOption(new Option('-o, --output <format>', 'how it is printed').choices(documentFormats))
+    .addHelpText('after', help)
+    .action((flags: PlanFlags) => run(flags, async (session) => planIntents(session, await intentsOf(session, flags), flags.output)));
+}
+
+/**
+ * The intents of `-f`.
+ *
+ * @throws {CommandFailure} without `-f`, and for what cannot be read.
+ */
+export async function intentsOf(session: Session, flags: SourceFlags): Promise<readonly ReadIntent[]> {
+  if (flags.filename === undefined) throw new CommandFailure(exitCodes.refused, 'expected -f with a file of Propagations');
+  return readIntents(session, flags);
+}

@@ -1,0 +1,66 @@
+import { type Command as Commander, Option } from 'commander';
+import { CommandFailure, exitCodes } from '../command-failure.ts';
+import { type GatewayFlags, type Run, type SourceFlags, withGatewayOptions, withSources } from '../gateway-options.ts';
+import type { ReadIntent } from '../manifest-reader.ts';
+import { planIntents } from '../plan-intents.ts';
+import { documentFormats } from '../print-answer.ts';
+import { mutate, type NamedOutcome, type OutcomeFormat, tellOutcomes } from '../propagation-outcome.ts';
+import type { Session } from '../session.ts';
+import { intentsOf } from './plan.ts';
+
+type PropagateFlags = GatewayFlags &
+  SourceFlags & { readonly digest?: string; readonly wait?: boolean; readonly dryRun?: boolean; readonly output?: OutcomeFormat };
+
+const help = `
+Files hold Propagations (muster.dev/v1alpha1); kubectl apply of such a file to
+the hub does the same. The hub is the cluster of --hub, with deploy/crds applied
+to it.
+
+  muster propagate -f intent.yaml --hub north
+  muster propagate -f intent.yaml --digest DIGEST --gateway 127.0.0.1:4000 --wait
+
+With --digest exactly the plan of that digest is done, or nothing (muster plan
+prints it). Without a gateway that runs, this process is the one that does the
+work: it stays until no copy waits any more, and shows how far they are. With
+--gateway it returns once the intent is recorded, or with --wait as if it did
+the work.
+
+Exits with 0 once it is recorded, or settled where it stays; with 1 if it is
+refused, if the plan no longer holds, or if it ends in another way: failed,
+paused after failures, held for somebody to confirm, degraded; with 2 if the
+intent cannot be understood.`;
+
+/** `muster propagate`: records intents, and follows them. */
+export function addPropagate(program: Commander, run: Run): void {
+  withGatewayOptions(withSources(program.command('propagate')))
+    .description('bring an intent to its clusters, and show how far that is')
+    .option('--digest <digest>', 'only this plan, as muster plan printed it')
+    .option('--wait', 'with --gateway: stay until no copy waits any more')
+    .option('--dry-run', 'plan only')
+    .addOption(new Option('-o, --output <format>', 'how the outcome is printed').choices([...documentFormats, 'name']))
+    .addHelpText('after', help)
+    .action((flags: PropagateFlags) => run(flags, async (session) => propagate(session, await intentsOf(session, flags), flags)));
+}
+
+async function propagate(
+  session: Session,
+  intents: readonly ReadIntent[],
+  { digest, wait, dryRun, output }: PropagateFlags,
+): Promise<number> {
+  if (digest !== undefined && intents.length > 1)
+    throw new CommandFailure(exitCodes.refused, `expected one intent with --digest, got ${intents.length}`);
+  if (dryRun === true && output === 'name')
+    throw new CommandFailure(exitCodes.refused, 'expected -o json or yaml with --dry-run, got name');
+  if (dryRun === true) return planIntents(session, intents, output === 'name' ? undefined : output);
+  const named: NamedOutcome[] = [];
+  for (const { namespace, name, input } of intents) {
+    const outcome = await mutate(session, {
+      field: 'propagate',
+      parameters: { input: 'PropagationInput!', digest: 'String' },
+      variables: { input, digest: digest ?? null },
+    });
+    named.push({ namespace, name, outcome });
+  }
+  const until = session.isOwn || wait === true ? 'settled' : 'accepted';
+  return tellOutcomes(session, named, { output, until, word: ({ generation }) => (generation === 1 ? 'created' : 'configured') });
+}

@@ -1,0 +1,155 @@
+import { Argument, type Command as Commander, Option } from 'commander';
+import type { JsonObject } from '../../core/json.ts';
+import { CommandFailure, exitCodes } from '../command-failure.ts';
+import { collected, type GatewayFlags, type Run, wholeNumber, withGatewayOptions, withNamespace } from '../gateway-options.ts';
+import { paintFor } from '../paint.ts';
+import { documentFormats, printAnswers } from '../print-answer.ts';
+import { stateLines } from '../propagation-frame.ts';
+import { followedNow, mutate, type OutcomeFormat, showOf, tellEnd, tellOutcomes } from '../propagation-outcome.ts';
+import { endOf, obstaclesOf, type PropagationState, stateFields } from '../propagation-state.ts';
+import type { Session } from '../session.ts';
+import { printable } from '../table.ts';
+import { watchPropagations } from '../watch-propagations.ts';
+
+const actions = ['status', 'pause', 'resume', 'rollback'] as const;
+
+type RolloutAction = (typeof actions)[number];
+
+type RolloutFlags = GatewayFlags & {
+  readonly namespace?: string;
+  readonly watch: 'true' | 'false';
+  readonly wait?: boolean;
+  readonly revision?: number;
+  readonly confirmPrune?: boolean;
+  readonly abandon?: readonly string[];
+  readonly output?: OutcomeFormat;
+};
+
+const help = `
+  status    shows how far it is until no copy waits any more; --watch=false
+            shows it once
+  pause     nothing new begins; what runs goes on
+  resume    goes on after a pause or after too many failures
+  rollback  records what it was before anew, or what --revision says
+Without a gateway that runs, this process does the work: resume and rollback
+stay until no copy waits any more, as they do with --wait.
+
+  muster rollout status web -n shop
+  muster rollout resume web -n shop --confirm-prune
+
+Exits with 1 if there is none of the name, if it is refused, or if it is failed,
+paused, held or degraded where it is waited for.`;
+
+/** `muster rollout`: how far a Propagation is, and how it goes on. */
+export function addRollout(program: Commander, run: Run): void {
+  withGatewayOptions(withNamespace(program.command('rollout')))
+    .description('see how far a Propagation is; pause it, resume it, roll it back')
+    .addArgument(new Argument('<action>', 'what to do').choices(actions))
+    .argument('<name>', 'of the Propagation')
+    .addOption(new Option('-w, --watch <when>', 'status: until no copy waits').choices(['true', 'false']).default('true'))
+    .option('--wait', 'resume, rollback: stay until no copy waits any more')
+    .option('--revision <number>', 'rollback: which (default: the one before)', wholeNumber(1, 999_999_999))
+    .option('--confirm-prune', 'resume: what is held back may be deleted')
+    .option('--abandon <cluster>', 'resume: give up its copies, which stay for ever; may be repeated', collected)
+    .addOption(new Option('-o, --output <format>', 'how it is printed').choices([...documentFormats, 'name']))
+    .addHelpText('after', help)
+    .action((action: RolloutAction, name: string, flags: RolloutFlags) =>
+      run(flags, (session) => rollout(session, { action, name: nameOf(name), namespace: flags.namespace ?? 'default' }, flags)),
+    );
+}
+
+interface Meant {
+  readonly action: RolloutAction;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+async function rollout(session: Session, meant: Meant, flags: RolloutFlags): Promise<number> {
+  checkFlags(meant.action, flags);
+  const { action, namespace, name } = meant;
+  const place = { namespace, name };
+  switch (action) {
+    case 'status':
+      return status(session, place, flags);
+    case 'pause':
+      return change(session, place, { flags, field: 'pausePropagation', word: 'paused' });
+    case 'resume': {
+      const { confirmPrune = false, abandon = null } = flags;
+      const extra = { types: { confirmPrune: 'Boolean', abandon: '[String!]' }, values: { confirmPrune, abandon } };
+      return change(session, place, { flags, field: 'resumePropagation', word: 'resumed', extra });
+    }
+    case 'rollback': {
+      const extra = { types: { revision: 'Int' }, values: { revision: flags.revision ?? null } };
+      return change(session, place, { flags, field: 'rollbackPropagation', word: 'rolled back', extra });
+    }
+    default:
+      throw action satisfies never;
+  }
+}
+
+type Place = Omit<Meant, 'action'>;
+
+interface Change {
+  readonly flags: RolloutFlags;
+  readonly field: string;
+  readonly word: string;
+  readonly extra?: { readonly types: Readonly<Record<string, string>>; readonly values: JsonObject };
+}
+
+async function change(session: Session, place: Place, { flags, field, word, extra }: Change): Promise<number> {
+  const parameters = { namespace: 'String!', name: 'String!', ...extra?.types };
+  const outcome = await mutate(session, { field, parameters, variables: { ...place, ...extra?.values } });
+  const goesOn = field !== 'pausePropagation' && (session.isOwn || flags.wait === true);
+  return tellOutcomes(session, [{ ...place, outcome }], { output: flags.output, word: () => word, until: goesOn ? 'settled' : 'accepted' });
+}
+
+async function status(session: Session, place: Place, { watch, output }: RolloutFlags): Promise<number> {
+  const { terminal, clock } = session;
+  if (watch === 'false' || output !== undefined) {
+    const state = await stateOf(session, place);
+    if (output === 'name') await terminal.out(`${printable(`propagation.muster.dev/${state.name}`)}\n`);
+    else if (output !== undefined) await terminal.out(printAnswers([state], output));
+    else {
+      const lines = stateLines(state, { nowMs: clock.now(), room: Number.POSITIVE_INFINITY, paint: paintFor(terminal) });
+      const obstacles = endOf(state) === 'bad' ? obstaclesOf(state).map((line) => `  ${printable(line)}`) : [];
+      await terminal.out([...lines, ...obstacles].map((line) => `${line}\n`).join(''));
+    }
+    return exitCodes.good;
+  }
+  await stateOf(session, place);
+  const followed = followedNow(session, place);
+  const [end] = await watchPropagations(session, [followed], showOf(session, [followed]));
+  return tellEnd(session, end, followed) ? exitCodes.good : exitCodes.failed;
+}
+
+async function stateOf({ gateway }: Session, place: Place): Promise<PropagationState> {
+  const query = `query ($namespace: String!, $name: String!) { propagation(namespace: $namespace, name: $name) { ${stateFields} } }`;
+  const { propagation } = await gateway.query<{ readonly propagation: PropagationState | null }>(query, { ...place });
+  if (propagation === null)
+    throw new CommandFailure(exitCodes.failed, `there is no Propagation ${place.name} in the namespace ${place.namespace} of the hub`);
+  return propagation;
+}
+
+/** `web` of `propagation/web`, as kubectl takes it. */
+function nameOf(word: string): string {
+  const name = word.replace(/^prop(?:agations?)?(?:\.muster\.dev)?\//i, '');
+  if (name.includes('/') || name === '') throw new CommandFailure(exitCodes.refused, `expected the name of a Propagation, got ${word}`);
+  return name;
+}
+
+/** Whose flags these are. */
+const owners: readonly { readonly flag: keyof RolloutFlags; readonly option: string; readonly actions: readonly RolloutAction[] }[] = [
+  { flag: 'wait', option: '--wait', actions: ['resume', 'rollback'] },
+  { flag: 'revision', option: '--revision', actions: ['rollback'] },
+  { flag: 'confirmPrune', option: '--confirm-prune', actions: ['resume'] },
+  { flag: 'abandon', option: '--abandon', actions: ['resume'] },
+];
+
+function checkFlags(action: RolloutAction, flags: RolloutFlags): void {
+  const wrong = owners.find(({ flag, actions: its }) => flags[flag] !== undefined && !its.includes(action));
+  if (wrong !== undefined)
+    throw new CommandFailure(
+      exitCodes.refused,
+      `expected ${wrong.option} with rollout ${wrong.actions.join(' or ')}, got it with ${action}`,
+    );
+}

@@ -1,0 +1,168 @@
+import type { JsonObject } from '../core/json.ts';
+import { type ClusterFault, FaultReport, faultFields } from './cluster-faults.ts';
+import { exitCodes } from './command-failure.ts';
+import { wordOf } from './job-status.ts';
+import { type IntentNote, noteFields, type Plan, planFields } from './plan.ts';
+import { printPlan } from './plan-intents.ts';
+import { noteLine, refusalLines } from './plan-lines.ts';
+import { type DocumentFormat, printAnswers } from './print-answer.ts';
+import { createPropagationShow, noShow } from './propagation-show.ts';
+import { obstaclesOf, type PropagationState, stateFields, summaryOf } from './propagation-state.ts';
+import type { Session } from './session.ts';
+import { printable } from './table.ts';
+import { type FollowedPropagation, type PropagationEnd, watchPropagations } from './watch-propagations.ts';
+
+/** What became of a mutation of a Propagation. */
+export interface PropagationOutcome {
+  readonly result: string;
+  readonly propagation: PropagationState | null;
+  readonly plan: Plan | null;
+  readonly notes: readonly IntentNote[];
+  readonly faults: readonly ClusterFault[];
+}
+
+/** The selection of a `PropagationOutcome`. */
+export const outcomeFields = `result propagation { ${stateFields} } plan { ${planFields('told')} } notes { ${noteFields} } faults { ${faultFields} }`;
+
+/** Which one was meant, and what came of it. */
+export interface NamedOutcome {
+  readonly namespace: string;
+  readonly name: string;
+  readonly outcome: PropagationOutcome;
+}
+
+export type OutcomeFormat = DocumentFormat | 'name';
+
+export interface OutcomeOptions {
+  readonly output: OutcomeFormat | undefined;
+  /** What was done to those that were accepted, as kubectl says it: `paused`. */
+  readonly word: (propagation: PropagationState) => string;
+  /** How far to follow those that were accepted. */
+  readonly until: FollowedPropagation['until'] | 'accepted';
+}
+
+/** A controller that begins may have to wait for the Lease of one that was killed, and then has to look at everything once. */
+const startGraceMs = 25_000;
+
+/** A copy that is not well may be so in passing. */
+const passingMs = 3_000;
+
+/** Asks for the mutation `field`, and gives its outcome. */
+export async function mutate(
+  { gateway }: Session,
+  {
+    field,
+    parameters,
+    variables,
+  }: { readonly field: string; readonly parameters: Readonly<Record<string, string>>; readonly variables: JsonObject },
+): Promise<PropagationOutcome> {
+  const declared = Object.entries(parameters).map(([name, type]) => `$${name}: ${type}`);
+  const given = Object.keys(parameters).map((name) => `${name}: $${name}`);
+  const query = `mutation (${declared.join(', ')}) { outcome: ${field}(${given.join(', ')}) { ${outcomeFields} } }`;
+  const { outcome } = await gateway.query<{ readonly outcome: PropagationOutcome }>(query, variables);
+  return outcome;
+}
+
+/**
+ * Tells what came of mutations: a line for each, as kubectl tells it, and what stands against those that were refused. Follows those that were accepted, as
+ * far as the options say. 1 if one was not accepted, or did not end well.
+ */
+export async function tellOutcomes(session: Session, named: readonly NamedOutcome[], options: OutcomeOptions): Promise<number> {
+  const { output, until } = options;
+  for (const one of named) await tellOutcome(session, one, options);
+  const accepted = named.filter(({ outcome }) => outcome.result === 'ACCEPTED' || outcome.result === 'UNCHANGED');
+  const isGood = accepted.length === named.length;
+  const isShown = output === undefined;
+  const followed = accepted.map((one) => followedOf(session, one, until === 'gone' ? 'gone' : 'settled'));
+  const ends = until === 'accepted' ? [] : await watchPropagations(session, followed, isShown ? showOf(session, followed) : noShow);
+  if (output === 'json' || output === 'yaml') {
+    const last = new Map(accepted.map(({ outcome }, index) => [outcome, ends[index]]));
+    await session.terminal.out(
+      printAnswers(
+        named.map(({ outcome }) => withState(outcome, last.get(outcome))),
+        output,
+      ),
+    );
+  }
+  const hasEnded = ends.map((end, index) => tellEnd(session, end, followed[index])).every(Boolean);
+  return isGood && hasEnded ? exitCodes.good : exitCodes.failed;
+}
+
+/** A table or lines of those that are followed. */
+export function showOf(session: Session, followed: readonly FollowedPropagation[]) {
+  return createPropagationShow(
+    session,
+    followed.map(({ namespace, name }) => `${namespace}/${name}`),
+  );
+}
+
+/** How one ended, in a line on standard error, and what keeps it from being settled. False if it did not end well. */
+export function tellEnd(
+  { terminal, signal }: Session,
+  end: PropagationEnd,
+  { namespace, name, until }: Pick<FollowedPropagation, 'namespace' | 'name' | 'until'> = nowhere,
+): boolean {
+  terminal.settle();
+  if (end === undefined) return signal.aborted;
+  if (end.result === 'gone') {
+    terminal.err(`${printable(`${namespace}/${name}`)}: it was deleted\n`);
+    return until === 'gone';
+  }
+  const { state, result } = end;
+  terminal.err(`${printable(`${namespace}/${name}: ${summaryOf(state)}`)}\n`);
+  if (result === 'good') return true;
+  for (const obstacle of obstaclesOf(state)) terminal.err(`  ${printable(obstacle)}\n`);
+  return false;
+}
+
+const nowhere = { namespace: '', name: '', until: 'settled' } as const;
+
+async function tellOutcome(session: Session, one: NamedOutcome, { output, word }: OutcomeOptions): Promise<void> {
+  const { terminal } = session;
+  const { namespace, name, outcome } = one;
+  const { result, propagation, plan, notes } = outcome;
+  for (const note of notes) terminal.err(`${noteLine(note)}\n`);
+  const said = propagation === null ? 'accepted' : word(propagation);
+  const line = printable(`propagation.muster.dev/${name} ${result === 'UNCHANGED' ? 'unchanged' : said}`);
+  switch (result) {
+    case 'ACCEPTED':
+    case 'UNCHANGED':
+      if (output === undefined) await terminal.out(`${line}\n`);
+      else if (output === 'name') await terminal.out(`${printable(`propagation.muster.dev/${name}`)}\n`);
+      break;
+    case 'PLAN_STALE':
+      if (plan !== null && (output === undefined || output === 'name')) await printPlan(session, plan);
+      terminal.err(
+        `muster: ${printable(`${namespace}/${name}`)}: the plan of the digest no longer holds, and nothing was written: look at this one\n`,
+      );
+      break;
+    case 'NOT_FOUND':
+      terminal.err(`muster: there is no Propagation ${printable(`${name} in the namespace ${namespace}`)} of the hub\n`);
+      break;
+    default:
+      for (const refusal of plan === null ? [] : refusalLines(plan)) terminal.err(`${refusal}\n`);
+      terminal.err(`muster: ${printable(`${namespace}/${name}: ${wordOf(result).toLowerCase()}`)}, and nothing was written\n`);
+  }
+  new FaultReport(session).tell(outcome.faults);
+}
+
+function followedOf(
+  session: Session,
+  { namespace, name, outcome }: NamedOutcome,
+  until: FollowedPropagation['until'],
+): FollowedPropagation {
+  const { result, propagation } = outcome;
+  const followed = { ...followedNow(session, { namespace, name }), generation: propagation?.generation ?? 0, until };
+  if (result !== 'ACCEPTED') return followed;
+  // A new generation is planned before anything is said of it; else what was wrong before is still to be looked at again.
+  return { ...followed, graceMs: propagation?.phase === 'PLANNING' ? passingMs : startGraceMs };
+}
+
+/** To be followed from what it is now to where nothing is left to do. */
+export function followedNow({ isOwn }: Session, place: { readonly namespace: string; readonly name: string }): FollowedPropagation {
+  return { ...place, generation: 0, graceMs: isOwn ? startGraceMs : 0, until: 'settled' };
+}
+
+function withState(outcome: PropagationOutcome, end: PropagationEnd): PropagationOutcome {
+  return end === undefined || end.result === 'gone' ? outcome : { ...outcome, propagation: end.state };
+}
