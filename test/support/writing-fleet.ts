@@ -218,16 +218,19 @@ async function startOverReal({ servers, folder, kubeconfig }: RealGround): Promi
     logged: () => [...died, now.gateway].flatMap((one) => linesIn(one.err())),
     async [Symbol.asyncDispose]() {
       await kill();
+      const writes = new Map(servers.map(({ name, audit }) => [name, auditedWrites(audit).slice(earlier.get(name))]));
       await forget(send);
-      const writes = ({ name, audit }: RealServer) => auditedWrites(audit).slice(earlier.get(name));
-      expectLawful({ hub, clusters: Object.fromEntries(servers.map((server) => [server.name, { writes: () => writes(server) }])) });
+      expectLawful({ hub, clusters: Object.fromEntries(fleetNames.map((name) => [name, { writes: () => writes.get(name) ?? [] }])) });
     },
   };
 }
 
 function linesIn(text: string): readonly Readonly<Record<string, unknown>>[] {
   const lines = text.split('\n').filter((line) => line.startsWith('{'));
-  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  return lines.map((line) => {
+    const { msg: message, ...fields } = JSON.parse(line) as Record<string, unknown>;
+    return { ...fields, message };
+  });
 }
 
 /** The hub as it was: nobody collects there what belongs to what is gone. */

@@ -9,7 +9,7 @@ import type { ClusterFacts } from '../status/facts.ts';
 import { summarize } from '../status/summarize.ts';
 import { beginJob } from './cluster-job.ts';
 import { isGoing, noNeeds } from './cluster-needs.ts';
-import { copiesIn, echoMs, holding } from './cluster-view.ts';
+import { copiesIn, echoMs, holding, troubleOfCopies } from './cluster-view.ts';
 import { actOn } from './cluster-work.ts';
 import { hubWait } from './hub-wait.ts';
 import { actOnLost } from './lost-clusters.ts';
@@ -91,7 +91,7 @@ function takeBack(pass: Pass, { propagation, spec, share }: Taking): void {
   const prune = entries.filter((entry) => !isGoing(entry, facts)).map((entry) => removalOf(entry, spec));
   const lost = actOnLost({ share, propagation, members, nowMs: ports.clock.now() });
   if (lost === undefined && (members.get(cluster) === undefined || (prune.length === 0 && entries.length > 0))) return;
-  beginJob(pass, { cluster, propagation, spec, isPinned: false, act: lost ?? actOn({ ...noNeeds, prune }, copies, []) });
+  beginJob(pass, { cluster, propagation, spec, isPinned: false, act: lost ?? actOn({ ...noNeeds, prune }, copies) });
 }
 
 function removalOf(entry: InventoryEntry, { deletion }: PropagationSpec): RenderedObject {
@@ -114,7 +114,8 @@ async function tell(pass: Pass, propagation: Propagation, spec: PropagationSpec)
       standing: 'leaving',
       copies: copiesIn(members, share),
     } as const;
-    return { ...standing, ...(line === undefined ? {} : { previous: line }) };
+    const trouble = troubleOfCopies({ objects: [], share, line, known: run.clusters.get(share.cluster) });
+    return { ...standing, ...trouble, ...(line === undefined ? {} : { previous: line }) };
   });
   const { status: previous, metadata } = propagation;
   const nowMs = ports.clock.now();
@@ -126,5 +127,7 @@ async function tell(pass: Pass, propagation: Propagation, spec: PropagationSpec)
 function retryInMs({ run, ports }: Pass, cluster: ClusterShare['cluster']): number {
   const known = run.clusters.get(cluster);
   if (known === undefined || known.isBusy || known.failures === 0) return lookMs;
-  return Math.max(0, known.retryAtMs - ports.clock.monotonic());
+  const waitMs = known.retryAtMs - ports.clock.monotonic();
+  // Its time has come, and nothing was begun: what is there is waited for by its mirror.
+  return waitMs > 0 ? waitMs : lookMs;
 }

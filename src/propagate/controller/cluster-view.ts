@@ -180,8 +180,8 @@ function troubleOf(sight: Sight): Trouble {
   return verdict.result === 'holdPrune' && objects.some(isRemoval) ? { trouble: { reason: 'PruneHeld', message: verdict.why } } : {};
 }
 
-/** What this process came to, in the order of writes; else what the inventory keeps of another's try. */
-function troubleOfCopies({ objects, share, line, known }: Sight): Trouble | undefined {
+/** Why the first copy that is not as it is to be is not: what this process came to, in the order of writes; else what the inventory keeps of another's try. */
+export function troubleOfCopies({ objects, share, line, known }: Pick<Sight, 'objects' | 'share' | 'line' | 'known'>): Trouble | undefined {
   const entries = new Map(share?.entries.map((entry) => [textOfKey(entry.key), entry]));
   const texts = new Set([...objects.map(({ key }) => textOfKey(key)), ...entries.keys()]);
   for (const text of texts) {

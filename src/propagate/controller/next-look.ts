@@ -8,6 +8,9 @@ const resyncMs = 600_000;
 /** Mirrors are known to be true as of after a write within so long: then what they say of it is believed. */
 const heardWithinMs = 20_000;
 
+/** What failed, and cannot be begun again yet, is looked at no more often than this. */
+const leastMs = 1_000;
+
 /** After how many milliseconds there is something to look at again, if nothing is heard until then. `soonMs`: at the latest. */
 export function nextLookMs({ run, ports }: Pass, { views, rollout, nowMs }: Look, soonMs: number | undefined): number {
   const { clock } = ports;
@@ -17,8 +20,10 @@ export function nextLookMs({ run, ports }: Pass, { views, rollout, nowMs }: Look
   for (const { cluster, needs, share } of views) {
     const known = run.clusters.get(cluster);
     if (known === undefined || known.isBusy) continue;
+    const retryInMs = known.retryAtMs - clock.monotonic();
     const isFailing = known.failures > 0 && (!isAtRest(needs) || share !== undefined);
-    if (isFailing) times.push(Math.max(0, known.retryAtMs - clock.monotonic()));
+    // Where its time has come, and nothing was begun, it waits for something else: that is heard, and asked about now and then, not in every turn.
+    if (isFailing && (retryInMs > 0 || !isAtRest(needs))) times.push(Math.max(leastMs, retryInMs));
     const sinceMs = nowMs - known.wroteAtMs;
     if (sinceMs < 2 * heardWithinMs) times.push(heardWithinMs);
   }
