@@ -5,13 +5,17 @@ import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
 import { CommandFailure, exitCodes } from './command-failure.ts';
 import { commandFirst } from './command-first.ts';
+import { addApply } from './commands/apply.ts';
 import { addClusters } from './commands/clusters.ts';
+import { addDelete } from './commands/delete.ts';
 import { addList } from './commands/list.ts';
 import { addLogs } from './commands/logs.ts';
 import { addPlan } from './commands/plan.ts';
 import { addPropagate } from './commands/propagate.ts';
 import { addQuery } from './commands/query.ts';
+import { addRestart } from './commands/restart.ts';
 import { addRollout } from './commands/rollout.ts';
+import { addScale } from './commands/scale.ts';
 import { addServe } from './commands/serve.ts';
 import { addWatch } from './commands/watch.ts';
 import { createGatewayClient, type GatewayAddress } from './gateway-client.ts';
@@ -75,7 +79,7 @@ export async function runProgram(args: readonly string[], options: ProgramOption
   const run = async (flags: GatewayFlags, command: Command) => {
     exitCode = await runCommand(command, flags, options);
   };
-  for (const add of commands) add(program, run);
+  for (const add of [...readers, ...writers]) add(program, run);
   // Who names no command serves: so these flags are the program's as well.
   const ownOptions = (of: Commander) => new Help().visibleOptions(of);
   program.configureHelp({ visibleOptions: (of) => (of === program ? [...serving.options, ...ownOptions(of)] : ownOptions(of)) });
@@ -89,7 +93,8 @@ export async function runProgram(args: readonly string[], options: ProgramOption
   }
 }
 
-const commands = [addClusters, addList, addWatch, addLogs, addQuery, addPlan, addPropagate, addRollout];
+const readers = [addClusters, addList, addWatch, addLogs, addQuery];
+const writers = [addPlan, addPropagate, addRollout, addApply, addDelete, addScale, addRestart];
 
 /** Runs one command against its gateway. Its end, and that of a gateway of its own, leave the terminal as it was. */
 async function runCommand(command: Command, flags: GatewayFlags, options: ProgramOptions): Promise<number> {

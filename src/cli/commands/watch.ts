@@ -10,6 +10,7 @@ import {
   withSelection,
 } from '../gateway-options.ts';
 import { type Until, untils } from '../job-ends.ts';
+import { meantKinds } from '../meant-kinds.ts';
 import type { Session } from '../session.ts';
 import { watchJobs } from '../watch-jobs.ts';
 import { watchObjects } from '../watch-objects.ts';
@@ -52,15 +53,8 @@ async function watch(session: Session, kinds: readonly string[], { output, until
 }
 
 /** Asks the gateway what the names mean, which also refuses those that mean nothing. */
-async function areJobs({ gateway, clusters }: Session, kinds: readonly string[]): Promise<boolean> {
-  const query = `query ($kinds: [String!]!, $clusters: [String!]) {
-    resources(kinds: $kinds, clusters: $clusters, first: 1, waitSeconds: 0) { sync { kind { group kind } } }
-  }`;
-  interface Meant {
-    readonly resources: { readonly sync: readonly { readonly kind: { readonly group: string; readonly kind: string } }[] };
-  }
-  const { resources } = await gateway.query<Meant>(query, { kinds, clusters });
-  const meant = new Set(resources.sync.map(({ kind }) => `${kind.kind}.${kind.group}`));
+async function areJobs(session: Session, kinds: readonly string[]): Promise<boolean> {
+  const meant = new Set((await meantKinds(session, kinds)).map(({ kind }) => `${kind.kind}.${kind.group}`));
   // No cluster, no answer; then the usual names are meant as everywhere.
   return meant.size === 0 ? kinds.length === 1 && /^jobs?$/i.test(kinds[0] ?? '') : meant.size === 1 && meant.has('Job.batch');
 }

@@ -1,0 +1,58 @@
+import { type Command as Commander, Option } from 'commander';
+import { CommandFailure, exitCodes } from '../command-failure.ts';
+import { type GatewayFlags, type Run, type SourceFlags, withGatewayOptions, withSources } from '../gateway-options.ts';
+import { readManifests } from '../read-sources.ts';
+import type { Session } from '../session.ts';
+import { writeObjects } from '../write-objects.ts';
+import { type ResultFormat, resultFormats, tellResults } from '../write-results.ts';
+import { clustersOf, isPropagation } from '../write-targets.ts';
+
+type ApplyFlags = GatewayFlags & SourceFlags & { readonly dryRun?: boolean; readonly force?: boolean; readonly output?: ResultFormat };
+
+const help = `
+Each object of the files in each cluster: those that --context names, else all.
+Only the fields that stand in the files are changed, server-side:
+  muster apply -f namespace.yaml -f app/ --context north --context south
+  muster apply -f app/ --dry-run
+
+--dry-run writes nothing: each API server is asked, and what would change is
+shown. A field that somebody else manages is a conflict, told with its manager;
+--force takes it. A Propagation belongs to the hub: muster propagate.
+
+Exits with 1 if one object of one cluster could not be written.`;
+
+/** `muster apply`: the same objects in many clusters. */
+export function addApply(program: Commander, run: Run): void {
+  withGatewayOptions(withSources(program.command('apply')))
+    .description('apply objects in many clusters')
+    .option('--dry-run', 'write nothing, and show what would change')
+    .option('--force', 'take fields that somebody else manages')
+    .addOption(new Option('-o, --output <format>', 'how results are printed').choices(resultFormats))
+    .addHelpText('after', help)
+    .action((flags: ApplyFlags) => run(flags, (session) => applyFiles(session, flags)));
+}
+
+async function applyFiles(session: Session, flags: ApplyFlags): Promise<number> {
+  if (flags.filename === undefined) throw new CommandFailure(exitCodes.refused, 'expected -f with a file of objects');
+  const { dryRun = false, force = false, output } = flags;
+  const manifests = await readManifests(session, flags);
+  const intent = manifests.find(isPropagation);
+  if (intent !== undefined && session.clusters === null)
+    throw new CommandFailure(
+      exitCodes.refused,
+      `expected objects of clusters, got the Propagation ${intent.metadata.name}: it belongs to the hub, as muster propagate -f brings it there`,
+    );
+  const clusters = await clustersOf(session);
+  const results = await writeObjects(session.gateway, {
+    field: 'apply',
+    list: { name: 'manifests', type: '[Manifest!]!', items: manifests.map((json) => ({ json })) },
+    writesPerItem: clusters.length,
+    rest: {
+      clusters: { type: '[String!]!', value: clusters },
+      force: { type: 'Boolean', value: force },
+      dryRun: { type: 'Boolean', value: dryRun },
+    },
+    output,
+  });
+  return tellResults(session, results, { output, isDry: dryRun, configured: 'configured', absence: 'failure' });
+}

@@ -1,0 +1,80 @@
+import { type Command as Commander, Option } from 'commander';
+import { CommandFailure, exitCodes } from '../command-failure.ts';
+import { type GatewayFlags, type Run, type SourceFlags, withGatewayOptions, withSources } from '../gateway-options.ts';
+import { mutate, type NamedOutcome, tellOutcomes } from '../propagation-outcome.ts';
+import type { Session } from '../session.ts';
+import { writeObjects } from '../write-objects.ts';
+import { type ResultFormat, resultFormats, tellResults } from '../write-results.ts';
+import { meantObjects, type PropagationPlace } from '../write-targets.ts';
+
+const cascades = ['background', 'foreground', 'orphan'] as const;
+
+type DeleteFlags = GatewayFlags &
+  SourceFlags & {
+    readonly cascade?: (typeof cascades)[number];
+    readonly dryRun?: boolean;
+    readonly wait?: boolean;
+    readonly output?: ResultFormat;
+  };
+
+const help = `
+In each cluster: those that --context names, else all. KIND is any name of a
+kind, as kubectl takes it:
+  muster delete deploy web api -n shop --context north
+  muster delete cm/settings deploy/web -n shop
+  muster delete -f app/ --dry-run
+
+A Propagation is taken back: its copies go, and it goes after them; with
+--cascade orphan they stay. Without a gateway that runs, this process does that
+work, and stays until it is done, as with --wait.
+  muster delete propagation web -n shop
+
+An object that is in some clusters and not in others is no failure, unless its
+cluster was named. Exits with 1 if one could not be deleted, or is nowhere.`;
+
+/** `muster delete`: objects of many clusters, and Propagations. */
+export function addDelete(program: Commander, run: Run): void {
+  withGatewayOptions(withSources(program.command('delete')))
+    .description('delete objects in many clusters, or take a Propagation back')
+    .argument('[kind/name...]', 'what: KIND NAME…, or KIND/NAME…; or -f')
+    .allowExcessArguments(true)
+    .addOption(new Option('--cascade <how>', 'what becomes of what they own (default: background)').choices(cascades))
+    .option('--dry-run', 'delete nothing, and show what would be')
+    .option('--wait', 'of a Propagation: stay until it is gone')
+    .addOption(new Option('-o, --output <format>', 'how results are printed').choices(resultFormats))
+    .addHelpText('after', help)
+    .action((words: readonly string[], flags: DeleteFlags) => run(flags, (session) => deleteObjects(session, words, flags)));
+}
+
+async function deleteObjects(session: Session, words: readonly string[], flags: DeleteFlags): Promise<number> {
+  const { targets, propagations } = await meantObjects(session, words, flags);
+  if (propagations.length > 0 && flags.dryRun === true)
+    throw new CommandFailure(exitCodes.refused, 'expected no --dry-run with a Propagation: muster rollout status says what it holds');
+  const taken = propagations.length === 0 ? exitCodes.good : await takeBack(session, propagations, flags);
+  if (targets.length === 0) return taken;
+  const { dryRun = false, cascade = 'background', output } = flags;
+  const results = await writeObjects(session.gateway, {
+    field: 'delete',
+    list: { name: 'targets', type: '[Target!]!', items: targets },
+    writesPerItem: 1,
+    rest: { cascade: { type: 'Cascade', value: cascade.toUpperCase() }, dryRun: { type: 'Boolean', value: dryRun } },
+    output,
+  });
+  return Math.max(taken, await tellResults(session, results, { output, isDry: dryRun, configured: 'configured', absence: 'allowed' }));
+}
+
+async function takeBack(session: Session, places: readonly PropagationPlace[], { cascade, wait, output }: DeleteFlags): Promise<number> {
+  // Without the flag as its spec says.
+  const deletion =
+    cascade === undefined ? null : cascade === 'orphan' ? { policy: 'ORPHAN' } : { policy: 'DELETE', cascade: cascade.toUpperCase() };
+  const named: NamedOutcome[] = [];
+  for (const place of places) {
+    const outcome = await mutate(session, {
+      field: 'deletePropagation',
+      parameters: { namespace: 'String!', name: 'String!', deletion: 'DeletionInput' },
+      variables: { ...place, deletion },
+    });
+    named.push({ ...place, outcome });
+  }
+  return tellOutcomes(session, named, { output, word: () => 'deleted', until: session.isOwn || wait === true ? 'gone' : 'accepted' });
+}

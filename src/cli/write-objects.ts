@@ -1,0 +1,59 @@
+import type { Json, JsonObject } from '../core/json.ts';
+import type { GatewayClient } from './gateway-client.ts';
+import { type ResultFormat, type WriteResult, writeFields } from './write-results.ts';
+
+/** Most writes that a gateway takes in one mutation. */
+export const maxWrites = 1_000;
+
+/** What a request's body may hold beside a manifest that is as large as an object can be. */
+const maxBytes = 3 << 20;
+
+/** One mutation of objects, repeated over parts of a list that a single request could not hold. */
+export interface ListedWrite {
+  /** `delete`. */
+  readonly field: string;
+  /** The argument that takes the list, and its type. */
+  readonly list: { readonly name: string; readonly type: string; readonly items: readonly JsonObject[] };
+  /** How many writes each item stands for. */
+  readonly writesPerItem: number;
+  /** The other arguments. */
+  readonly rest: Readonly<Record<string, { readonly type: string; readonly value: Json }>>;
+  readonly output: ResultFormat | undefined;
+}
+
+/** Sends it, part after part; all results in order. A part that is refused ends it: those before it were done. */
+export async function writeObjects(
+  gateway: GatewayClient,
+  { field, list, writesPerItem, rest, output }: ListedWrite,
+): Promise<readonly WriteResult[]> {
+  const types = { [list.name]: list.type, ...Object.fromEntries(Object.entries(rest).map(([name, { type }]) => [name, type])) };
+  const declared = Object.entries(types).map(([name, type]) => `$${name}: ${type}`);
+  const given = Object.keys(types).map((name) => `${name}: $${name}`);
+  const query = `mutation (${declared.join(', ')}) { outcome: ${field}(${given.join(', ')}) { ${writeFields(output)} } }`;
+  const values = Object.fromEntries(Object.entries(rest).map(([name, { value }]) => [name, value]));
+  const results: WriteResult[] = [];
+  for (const items of partsOf(list.items, Math.max(1, Math.floor(maxWrites / Math.max(1, writesPerItem))))) {
+    const variables = { ...values, [list.name]: items };
+    const { outcome } = await gateway.query<{ readonly outcome: { readonly results: readonly WriteResult[] } }>(query, variables);
+    results.push(...outcome.results);
+  }
+  return results;
+}
+
+/** In order, each of at most so many and so large; what is too large alone stands alone. */
+function partsOf(items: readonly JsonObject[], most: number): readonly (readonly JsonObject[])[] {
+  const parts: JsonObject[][] = [];
+  let bytes = 0;
+  for (const item of items) {
+    const size = Buffer.byteLength(JSON.stringify(item));
+    const last = parts.at(-1);
+    if (last === undefined || last.length >= most || bytes + size > maxBytes) {
+      parts.push([item]);
+      bytes = size;
+    } else {
+      last.push(item);
+      bytes += size;
+    }
+  }
+  return parts;
+}

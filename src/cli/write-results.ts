@@ -1,0 +1,91 @@
+import { type ClusterFault, FaultReport, faultFields } from './cluster-faults.ts';
+import { exitCodes } from './command-failure.ts';
+import { fullName, kindAndName, type NamedObject, namedObject } from './object-names.ts';
+import { paintFor } from './paint.ts';
+import { keyFields, type ObjectKey } from './plan.ts';
+import { diffLines } from './plan-lines.ts';
+import { type DocumentFormat, documentFormats, printAnswers } from './print-answer.ts';
+import type { Session } from './session.ts';
+import { printable } from './table.ts';
+
+/** What came of one write: one object in one cluster. */
+export interface WriteResult {
+  readonly cluster: { readonly name: string };
+  readonly key: ObjectKey;
+  readonly action: string;
+  readonly diff: string | null;
+  readonly warnings: readonly string[];
+  readonly fault: ClusterFault | null;
+}
+
+/** How results are printed. */
+export const resultFormats = [...documentFormats, 'name'] as const;
+
+export type ResultFormat = (typeof resultFormats)[number];
+
+export interface ResultOptions {
+  readonly output: ResultFormat | undefined;
+  readonly isDry: boolean;
+  /** What CONFIGURED is called, as kubectl calls it: `scaled`. */
+  readonly configured: string;
+  /** Whether an object may be absent in some of the clusters, if none was named. */
+  readonly absence: 'failure' | 'allowed';
+}
+
+/** The selection of an `Outcome`: with objects, as programs want it. */
+export function writeFields(output: ResultFormat | undefined): string {
+  const whole = output === 'json' || output === 'yaml' ? 'resource { object }' : '';
+  const status = 'status { message reason causes { field message } }';
+  return `ok results { cluster { name } key { ${keyFields} } action diff warnings fault { ${faultFields} ${status} } ${whole} }`;
+}
+
+/**
+ * Tells what came of writes: a line each as kubectl tells it, with its cluster; of a dry run also what would change; what failed on standard error. 1 if one
+ * failed, 0 if all that failed are objects that may be absent where they are and are somewhere.
+ */
+export async function tellResults(session: Session, results: readonly WriteResult[], options: ResultOptions): Promise<number> {
+  const { terminal } = session;
+  const { output } = options;
+  if (output === 'json' || output === 'yaml') await terminal.out(printedWhole(results, output));
+  const report = new FaultReport(session);
+  for (const result of results) {
+    const { cluster, key, warnings, fault } = result;
+    const where = printable(`${cluster.name}: ${kindAndName(named(key))}`);
+    if (output === undefined || output === 'name') await terminal.out(lineOf(session, result, options));
+    report.tell(fault === null ? [] : [{ ...fault, cluster: { name: where }, kind: null }]);
+    for (const warning of warnings) terminal.err(`warning: ${where}: ${printable(warning)}\n`);
+  }
+  return exitCodeOf(session, results, options);
+}
+
+function printedWhole(results: readonly WriteResult[], output: DocumentFormat): string {
+  return printAnswers([{ ok: results.every(({ action }) => action !== 'FAILED'), results }], output);
+}
+
+/** Nothing for what failed: that is told elsewhere. */
+function lineOf({ terminal }: Session, { cluster, key, action, diff }: WriteResult, { output, isDry, configured }: ResultOptions): string {
+  if (action === 'FAILED') return '';
+  if (output === 'name') return `${printable(fullName(cluster.name, named(key)))}\n`;
+  const word = action === 'CONFIGURED' ? configured : action.toLowerCase();
+  const line = printable(`${kindAndName(named(key))} ${word} (${cluster.name})${isDry ? ' (server dry run)' : ''}`);
+  const lines = [line, ...diffLines(diff ?? '', paintFor(terminal))];
+  return lines.map((one) => `${one}\n`).join('');
+}
+
+function exitCodeOf({ clusters }: Session, results: readonly WriteResult[], { absence }: ResultOptions): number {
+  const found = new Set(results.filter(({ action }) => action !== 'FAILED').map(({ key }) => placeOf(key)));
+  const isAllowed = ({ key, fault }: WriteResult) =>
+    absence === 'allowed' && clusters === null && absent.has(fault?.code ?? '') && found.has(placeOf(key));
+  return results.every((result) => result.action !== 'FAILED' || isAllowed(result)) ? exitCodes.good : exitCodes.failed;
+}
+
+const absent = new Set(['NOT_FOUND', 'NOT_SERVED']);
+
+/** Clusters may serve a kind in versions of their own. */
+function placeOf({ kind, name }: ObjectKey): string {
+  return `${kind}/${name}`;
+}
+
+function named(key: ObjectKey): NamedObject {
+  return namedObject(key);
+}

@@ -1,0 +1,106 @@
+import { idOfObject } from '../core/object-ids.ts';
+import { CommandFailure, exitCodes } from './command-failure.ts';
+import type { SourceFlags } from './gateway-options.ts';
+import { meantKinds } from './meant-kinds.ts';
+import { readManifests } from './read-sources.ts';
+import type { Session } from './session.ts';
+
+/** `Target` of the graph: an object in one cluster. */
+export type WriteTarget =
+  | { readonly id: string }
+  | {
+      readonly ref: {
+        readonly cluster: string;
+        readonly apiVersion: string;
+        readonly kind: string;
+        readonly namespace: string | null;
+        readonly name: string;
+      };
+    };
+
+/** Where a Propagation stands on the hub. */
+export interface PropagationPlace {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What a command line means: objects in each of the clusters, by object, then cluster; Propagations are of the hub alone. */
+export interface MeantObjects {
+  readonly targets: readonly WriteTarget[];
+  readonly propagations: readonly PropagationPlace[];
+}
+
+/**
+ * What `KIND NAME…`, `KIND/NAME…` or `-f` means, in each cluster that was named, else in every one.
+ *
+ * @throws {CommandFailure} for words that name nothing, for a kind that no cluster serves, for files that cannot be read.
+ */
+export async function meantObjects(session: Session, words: readonly string[], flags: SourceFlags): Promise<MeantObjects> {
+  if (words.length > 0 && flags.filename !== undefined) throw new CommandFailure(exitCodes.refused, 'expected names or -f, got both');
+  if (flags.filename === undefined) return namedObjects(session, objectsOf(words), flags.namespace ?? 'default');
+  const manifests = await readManifests(session, flags);
+  const clusters = await clustersOf(session);
+  const own = manifests.filter(isPropagation);
+  const targets = manifests
+    .filter((manifest) => !isPropagation(manifest))
+    .flatMap(({ apiVersion, kind, metadata: { namespace = null, name } }) =>
+      clusters.map((cluster) => ({ ref: { cluster, apiVersion, kind, namespace, name } })),
+    );
+  return { targets, propagations: own.map(({ metadata: { namespace = 'default', name } }) => ({ namespace, name })) };
+}
+
+/** The clusters that are meant: those that were named, else every one. */
+export async function clustersOf({ gateway, clusters }: Session): Promise<readonly string[]> {
+  if (clusters !== null) return clusters;
+  const { clusters: all } = await gateway.query<{ readonly clusters: readonly { readonly name: string }[] }>('{ clusters { name } }', {});
+  return all.map(({ name }) => name);
+}
+
+/** True for an intent of ours, in whatever version. */
+export function isPropagation({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): boolean {
+  return kind === 'Propagation' && apiVersion.startsWith('muster.dev/');
+}
+
+interface NamedByKind {
+  /** As it was written. */
+  readonly kind: string;
+  readonly name: string;
+}
+
+async function namedObjects(session: Session, objects: readonly NamedByKind[], namespace: string): Promise<MeantObjects> {
+  const isOwn = ({ kind }: NamedByKind) => /^prop(?:agations?)?(?:\.(?:v1alpha1\.)?muster\.dev)?$/i.test(kind);
+  const others = objects.filter((object) => !isOwn(object));
+  const kinds = new Map<string, { readonly group: string; readonly kind: string; readonly namespaced: boolean }>();
+  for (const { kind } of others) if (!kinds.has(kind)) kinds.set(kind, await kindOf(session, kind));
+  const clusters = others.length === 0 ? [] : await clustersOf(session);
+  const targets = others.flatMap(({ kind: word, name }) => {
+    const meant = kinds.get(word);
+    if (meant === undefined) return [];
+    const { group, kind, namespaced } = meant;
+    return clusters.map((cluster) => ({ id: idOfObject({ cluster, group, kind, namespace: namespaced ? namespace : '', name }) }));
+  });
+  return { targets, propagations: objects.filter(isOwn).map(({ name }) => ({ namespace, name })) };
+}
+
+/** A name of a kind means one kind in all clusters. */
+async function kindOf(session: Session, word: string) {
+  const [meant] = await meantKinds(session, [word]);
+  if (meant === undefined) throw new CommandFailure(exitCodes.failed, `no cluster serves ${word}`);
+  return meant.kind;
+}
+
+/** As kubectl takes them: a kind and names, or any number of KIND/NAME. */
+function objectsOf(words: readonly string[]): readonly NamedByKind[] {
+  const [first, ...names] = words;
+  if (first === undefined) throw new CommandFailure(exitCodes.refused, 'expected KIND NAME, KIND/NAME or -f');
+  if (words.some((word) => word.includes('/'))) return words.map(slashed);
+  if (first.includes(',')) throw new CommandFailure(exitCodes.refused, `expected one kind, got ${first}: several go as KIND/NAME`);
+  if (names.length === 0) throw new CommandFailure(exitCodes.refused, `expected names of ${first}: nothing is changed by its kind alone`);
+  return names.map((name) => ({ kind: first, name }));
+}
+
+function slashed(word: string): NamedByKind {
+  const [kind = '', name = '', ...rest] = word.split('/');
+  if (kind === '' || name === '' || rest.length > 0) throw new CommandFailure(exitCodes.refused, `expected KIND/NAME, got ${word}`);
+  return { kind, name };
+}
