@@ -46,7 +46,31 @@ test('does a key once at a time, and once more if it was added meanwhile, howeve
   await clock.advance(50);
   queue.add('a');
   await clock.advance(1_000);
-  expect(begun).toEqual(['a@0', 'b@0', 'a@100']);
+  expect(begun).toEqual(['a@0', 'b@0', 'a@200']);
+});
+
+test('a key rests after its pass: four times as long as that took, and no longer than 100 ms', async () => {
+  for (const [took, next] of [
+    [0, 10],
+    [5, 25],
+    [30, 130],
+  ] as const) {
+    const { clock, queue, begun } = probe(takes(took));
+    queue.add('a');
+    await clock.advance(took === 0 ? 10 : 1);
+    queue.add('a');
+    await clock.advance(1_000);
+    expect(begun).toEqual(['a@0', `a@${next}`]);
+  }
+});
+
+test('a key that nothing waited for does not rest', async () => {
+  const { clock, queue, begun } = probe(takes(30));
+  queue.add('a');
+  await clock.advance(31);
+  queue.add('a');
+  await clock.advance(1_000);
+  expect(begun).toEqual(['a@0', 'a@31']);
 });
 
 test('has no more keys at work than allowed, the others in the order they came', async () => {
