@@ -1,7 +1,7 @@
-import type { JsonObject } from '../core/json.ts';
 import { type ClusterFault, FaultReport, faultFields } from './cluster-faults.ts';
 import { exitCodes } from './command-failure.ts';
 import { wordOf } from './job-status.ts';
+import { type Arguments, type Mutation, mutate } from './mutation.ts';
 import { type IntentNote, noteFields, type Plan, planFields } from './plan.ts';
 import { printPlan } from './plan-intents.ts';
 import { noteLine, refusalLines } from './plan-lines.ts';
@@ -21,8 +21,10 @@ export interface PropagationOutcome {
   readonly faults: readonly ClusterFault[];
 }
 
-/** The selection of a `PropagationOutcome`. */
-export const outcomeFields = `result propagation { ${stateFields} } plan { ${planFields('told')} } notes { ${noteFields} } faults { ${faultFields} }`;
+function outcomeFields(output: OutcomeFormat | undefined): string {
+  const plan = planFields(output === 'json' || output === 'yaml' ? 'manifests' : 'told');
+  return `result propagation { ${stateFields} } plan { ${plan} } notes { ${noteFields} } faults { ${faultFields} }`;
+}
 
 /** Which one was meant, and what came of it. */
 export interface NamedOutcome {
@@ -47,20 +49,17 @@ const startGraceMs = 25_000;
 /** A copy that is not well may be so in passing. */
 const passingMs = 3_000;
 
-/** Asks for the mutation `field`, and gives its outcome. */
-export async function mutate(
+/** The arguments that say which Propagation is meant. */
+export function placeArguments({ namespace, name }: { readonly namespace: string; readonly name: string }): Arguments {
+  return { namespace: { type: 'String!', value: namespace }, name: { type: 'String!', value: name } };
+}
+
+/** Asks for a mutation of a Propagation. */
+export function mutatePropagation(
   { gateway }: Session,
-  {
-    field,
-    parameters,
-    variables,
-  }: { readonly field: string; readonly parameters: Readonly<Record<string, string>>; readonly variables: JsonObject },
+  { output, ...mutation }: Pick<Mutation, 'field' | 'given'> & Pick<OutcomeOptions, 'output'>,
 ): Promise<PropagationOutcome> {
-  const declared = Object.entries(parameters).map(([name, type]) => `$${name}: ${type}`);
-  const given = Object.keys(parameters).map((name) => `${name}: $${name}`);
-  const query = `mutation (${declared.join(', ')}) { outcome: ${field}(${given.join(', ')}) { ${outcomeFields} } }`;
-  const { outcome } = await gateway.query<{ readonly outcome: PropagationOutcome }>(query, variables);
-  return outcome;
+  return mutate(gateway, { ...mutation, selection: outcomeFields(output) });
 }
 
 /**
@@ -105,7 +104,7 @@ export function tellEnd(
   terminal.settle();
   if (end === undefined) return signal.aborted;
   if (end.result === 'gone') {
-    terminal.err(`${printable(`${namespace}/${name}`)}: it was deleted\n`);
+    terminal.err(`${printable(`${namespace}/${name}`)}: ${until === 'gone' ? 'gone' : 'it was deleted'}\n`);
     return until === 'gone';
   }
   const { state, result } = end;
@@ -121,7 +120,9 @@ async function tellOutcome(session: Session, one: NamedOutcome, { output, word }
   const { terminal } = session;
   const { namespace, name, outcome } = one;
   const { result, propagation, plan, notes } = outcome;
-  for (const note of notes) terminal.err(`${noteLine(note)}\n`);
+  const isPlanShown = result === 'PLAN_STALE' && plan !== null && (output === undefined || output === 'name');
+  // A plan tells them itself.
+  for (const note of isPlanShown ? [] : notes) terminal.err(`${noteLine(note)}\n`);
   const said = propagation === null ? 'accepted' : word(propagation);
   const line = printable(`propagation.muster.dev/${name} ${result === 'UNCHANGED' ? 'unchanged' : said}`);
   switch (result) {
@@ -131,7 +132,7 @@ async function tellOutcome(session: Session, one: NamedOutcome, { output, word }
       else if (output === 'name') await terminal.out(`${printable(`propagation.muster.dev/${name}`)}\n`);
       break;
     case 'PLAN_STALE':
-      if (plan !== null && (output === undefined || output === 'name')) await printPlan(session, plan);
+      if (isPlanShown) await printPlan(session, plan);
       terminal.err(
         `muster: ${printable(`${namespace}/${name}`)}: the plan of the digest no longer holds, and nothing was written: look at this one\n`,
       );

@@ -1,9 +1,10 @@
-import type { Json, JsonObject } from '../core/json.ts';
+import type { JsonObject } from '../core/json.ts';
 import type { GatewayClient } from './gateway-client.ts';
+import { type Arguments, mutate } from './mutation.ts';
 import { type ResultFormat, type WriteResult, writeFields } from './write-results.ts';
 
 /** Most writes that a gateway takes in one mutation. */
-export const maxWrites = 1_000;
+const maxWrites = 1_000;
 
 /** What a request's body may hold beside a manifest that is as large as an object can be. */
 const maxBytes = 3 << 20;
@@ -17,7 +18,7 @@ export interface ListedWrite {
   /** How many writes each item stands for. */
   readonly writesPerItem: number;
   /** The other arguments. */
-  readonly rest: Readonly<Record<string, { readonly type: string; readonly value: Json }>>;
+  readonly rest: Arguments;
   readonly output: ResultFormat | undefined;
 }
 
@@ -26,15 +27,11 @@ export async function writeObjects(
   gateway: GatewayClient,
   { field, list, writesPerItem, rest, output }: ListedWrite,
 ): Promise<readonly WriteResult[]> {
-  const types = { [list.name]: list.type, ...Object.fromEntries(Object.entries(rest).map(([name, { type }]) => [name, type])) };
-  const declared = Object.entries(types).map(([name, type]) => `$${name}: ${type}`);
-  const given = Object.keys(types).map((name) => `${name}: $${name}`);
-  const query = `mutation (${declared.join(', ')}) { outcome: ${field}(${given.join(', ')}) { ${writeFields(output)} } }`;
-  const values = Object.fromEntries(Object.entries(rest).map(([name, { value }]) => [name, value]));
+  const selection = writeFields(output);
   const results: WriteResult[] = [];
   for (const items of partsOf(list.items, Math.max(1, Math.floor(maxWrites / Math.max(1, writesPerItem))))) {
-    const variables = { ...values, [list.name]: items };
-    const { outcome } = await gateway.query<{ readonly outcome: { readonly results: readonly WriteResult[] } }>(query, variables);
+    const given = { ...rest, [list.name]: { type: list.type, value: items } };
+    const outcome = await mutate<{ readonly results: readonly WriteResult[] }>(gateway, { field, given, selection });
     results.push(...outcome.results);
   }
   return results;

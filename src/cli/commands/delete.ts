@@ -1,7 +1,7 @@
 import { type Command as Commander, Option } from 'commander';
 import { CommandFailure, exitCodes } from '../command-failure.ts';
 import { type GatewayFlags, type Run, type SourceFlags, withGatewayOptions, withSources } from '../gateway-options.ts';
-import { mutate, type NamedOutcome, tellOutcomes } from '../propagation-outcome.ts';
+import { mutatePropagation, type NamedOutcome, placeArguments, tellOutcomes } from '../propagation-outcome.ts';
 import type { Session } from '../session.ts';
 import { writeObjects } from '../write-objects.ts';
 import { type ResultFormat, resultFormats, tellResults } from '../write-results.ts';
@@ -69,11 +69,8 @@ async function takeBack(session: Session, places: readonly PropagationPlace[], {
     cascade === undefined ? null : cascade === 'orphan' ? { policy: 'ORPHAN' } : { policy: 'DELETE', cascade: cascade.toUpperCase() };
   const named: NamedOutcome[] = [];
   for (const place of places) {
-    const outcome = await mutate(session, {
-      field: 'deletePropagation',
-      parameters: { namespace: 'String!', name: 'String!', deletion: 'DeletionInput' },
-      variables: { ...place, deletion },
-    });
+    const given = { ...placeArguments(place), deletion: { type: 'DeletionInput', value: deletion } };
+    const outcome = await mutatePropagation(session, { field: 'deletePropagation', given, output });
     named.push({ ...place, outcome });
   }
   return tellOutcomes(session, named, { output, word: () => 'deleted', until: session.isOwn || wait === true ? 'gone' : 'accepted' });

@@ -4,7 +4,7 @@ import { type GatewayFlags, type Run, type SourceFlags, withGatewayOptions, with
 import type { ReadIntent } from '../manifest-reader.ts';
 import { planIntents } from '../plan-intents.ts';
 import { documentFormats } from '../print-answer.ts';
-import { mutate, type NamedOutcome, type OutcomeFormat, tellOutcomes } from '../propagation-outcome.ts';
+import { mutatePropagation, type NamedOutcome, type OutcomeFormat, tellOutcomes } from '../propagation-outcome.ts';
 import type { Session } from '../session.ts';
 import { intentsOf } from './plan.ts';
 
@@ -54,11 +54,8 @@ async function propagate(
   if (dryRun === true) return planIntents(session, intents, output === 'name' ? undefined : output);
   const named: NamedOutcome[] = [];
   for (const { namespace, name, input } of intents) {
-    const outcome = await mutate(session, {
-      field: 'propagate',
-      parameters: { input: 'PropagationInput!', digest: 'String' },
-      variables: { input, digest: digest ?? null },
-    });
+    const given = { input: { type: 'PropagationInput!', value: input }, digest: { type: 'String', value: digest ?? null } };
+    const outcome = await mutatePropagation(session, { field: 'propagate', given, output });
     named.push({ namespace, name, outcome });
   }
   const until = session.isOwn || wait === true ? 'settled' : 'accepted';

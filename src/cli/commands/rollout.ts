@@ -1,11 +1,19 @@
 import { Argument, type Command as Commander, Option } from 'commander';
-import type { JsonObject } from '../../core/json.ts';
 import { CommandFailure, exitCodes } from '../command-failure.ts';
 import { collected, type GatewayFlags, type Run, wholeNumber, withGatewayOptions, withNamespace } from '../gateway-options.ts';
+import type { Arguments } from '../mutation.ts';
 import { paintFor } from '../paint.ts';
 import { documentFormats, printAnswers } from '../print-answer.ts';
 import { stateLines } from '../propagation-frame.ts';
-import { followedNow, mutate, type OutcomeFormat, showOf, tellEnd, tellOutcomes } from '../propagation-outcome.ts';
+import {
+  followedNow,
+  mutatePropagation,
+  type OutcomeFormat,
+  placeArguments,
+  showOf,
+  tellEnd,
+  tellOutcomes,
+} from '../propagation-outcome.ts';
 import { endOf, obstaclesOf, type PropagationState, stateFields } from '../propagation-state.ts';
 import type { Session } from '../session.ts';
 import { printable } from '../table.ts';
@@ -75,11 +83,11 @@ async function rollout(session: Session, meant: Meant, flags: RolloutFlags): Pro
       return change(session, place, { flags, field: 'pausePropagation', word: 'paused' });
     case 'resume': {
       const { confirmPrune = false, abandon = null } = flags;
-      const extra = { types: { confirmPrune: 'Boolean', abandon: '[String!]' }, values: { confirmPrune, abandon } };
+      const extra = { confirmPrune: { type: 'Boolean', value: confirmPrune }, abandon: { type: '[String!]', value: abandon } };
       return change(session, place, { flags, field: 'resumePropagation', word: 'resumed', extra });
     }
     case 'rollback': {
-      const extra = { types: { revision: 'Int' }, values: { revision: flags.revision ?? null } };
+      const extra = { revision: { type: 'Int', value: flags.revision ?? null } };
       return change(session, place, { flags, field: 'rollbackPropagation', word: 'rolled back', extra });
     }
     default:
@@ -93,12 +101,11 @@ interface Change {
   readonly flags: RolloutFlags;
   readonly field: string;
   readonly word: string;
-  readonly extra?: { readonly types: Readonly<Record<string, string>>; readonly values: JsonObject };
+  readonly extra?: Arguments;
 }
 
 async function change(session: Session, place: Place, { flags, field, word, extra }: Change): Promise<number> {
-  const parameters = { namespace: 'String!', name: 'String!', ...extra?.types };
-  const outcome = await mutate(session, { field, parameters, variables: { ...place, ...extra?.values } });
+  const outcome = await mutatePropagation(session, { field, given: { ...placeArguments(place), ...extra }, output: flags.output });
   const goesOn = field !== 'pausePropagation' && (session.isOwn || flags.wait === true);
   return tellOutcomes(session, [{ ...place, outcome }], { output: flags.output, word: () => word, until: goesOn ? 'settled' : 'accepted' });
 }
