@@ -10,6 +10,7 @@ import { auditedWrites, auditPolicy } from './audited-writes.ts';
 import { pumped } from './pumped-clock.ts';
 import { type ApiBody, createRawClient, type RawAnswer, type RawClient, type RawRequest } from './raw-client.ts';
 import { type RealCluster, realPrograms, realServerTitle, startRealCluster } from './real-cluster.ts';
+import { type Refusal, type RefusalKind, refuseOnServer } from './refusals.ts';
 import { type RunningProcess, runMuster } from './run-process.ts';
 import { type GraphAnswer, startGateway, type TestGateway, type TestGatewayOptions } from './start-gateway.ts';
 import { expectLawful } from './write-history.ts';
@@ -29,6 +30,8 @@ export interface WritingFleet extends AsyncDisposable {
   until(isSo: () => Promise<boolean> | boolean, withinMs?: number): Promise<void>;
   /** As kill -9; then another process with the same files, resolved when it answers. */
   restart(): Promise<void>;
+  /** From now on the cluster says no to ConfigMaps of the fleet's namespace, in admission. */
+  refuse(cluster: string, how: RefusalKind): Promise<Refusal>;
   /** What the gateway logged so far: fields and message of each line. */
   logged(): readonly Readonly<Record<string, unknown>>[];
 }
@@ -86,6 +89,14 @@ export async function startEmbedded({
     pass: gateway.pass,
     until: gateway.until,
     send: (cluster, method, at, request) => pumped(gateway.clock, sendAsKubectl(clients.get(cluster), { method, at, request })),
+    refuse: async (cluster, how) => {
+      const type = how === 'webhook' ? 'webhookTimeout' : how;
+      const refusal = gateway
+        .cluster(cluster)
+        .refuseWrites(type === 'invalid' ? { type, field: 'data.a' } : { type }, { kind: 'ConfigMap' });
+      const end = async () => refusal[Symbol.dispose]();
+      return { end, [Symbol.asyncDispose]: end };
+    },
     async restart() {
       await gateway.kill();
       // Whoever waits for the Lease of the dead waits 15 s: that is not what these tests are about.
@@ -211,6 +222,7 @@ async function startOverReal({ servers, folder, kubeconfig }: RealGround): Promi
       for (const endMs = performance.now() + withinMs; !(await isSo()); await inRealTime(50))
         if (performance.now() > endMs) throw new Error(`expected it to become so within ${withinMs} ms: ${isSo}`);
     },
+    refuse: (cluster, how) => refuseOnServer({ send: (...asked) => send(cluster, ...asked), namespace, how }),
     async restart() {
       await kill();
       now = await start();

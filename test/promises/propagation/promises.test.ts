@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { type FleetGround, fleetKinds } from '../../support/writing-fleet.ts';
 import type { DeclarePromise } from './declare-promise.ts';
+import { failingClusterPromises } from './failing-cluster-cases.ts';
 import { foreignObjectPromises } from './foreign-objects-cases.ts';
 
 for (const kind of fleetKinds) {
@@ -18,5 +19,6 @@ for (const kind of fleetKinds) {
       });
 
     describe('nothing foreign is touched', () => foreignObjectPromises(declare));
+    describe('one cluster stops no other', () => failingClusterPromises(declare));
   });
 }
