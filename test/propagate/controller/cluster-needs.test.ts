@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest';
+import { isAtRest, type NeedFacts, needsOf } from '../../../src/propagate/controller/cluster-needs.ts';
+import type { InventoryEntry } from '../../../src/propagate/inventory.ts';
+import type { RenderedObject } from '../../../src/propagate/plan.ts';
+import type { MirroredObject } from '../../../src/store/member-objects.ts';
+
+const key = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'web' };
+const jobKey = { apiVersion: 'batch/v1', kind: 'Job', namespace: 'default', name: 'web' };
+const wanted: RenderedObject = {
+  key,
+  action: 'CREATE',
+  desired: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'web', namespace: 'default' } },
+  desiredHash: 'new',
+  predicted: false,
+};
+const owned: InventoryEntry = { key, state: 'Owned', uid: 'u1', appliedHash: 'new', health: 'Healthy' };
+const held = (uid: string, more: object = {}): MirroredObject => ({
+  result: 'held',
+  object: { metadata: { name: 'web', namespace: 'default', uid, ...more } },
+  asOfMs: 10,
+});
+const absent: MirroredObject = { result: 'absent', asOfMs: 10 };
+const unread: MirroredObject = { result: 'unread', fault: { code: 'SYNCING', cluster: 'x' as never, message: '', retry: 'LATER' } };
+const completeJob: MirroredObject = {
+  result: 'held',
+  object: { metadata: { name: 'web', uid: 'u1' }, status: { conditions: [{ type: 'Complete', status: 'True' }] } },
+  asOfMs: 10,
+};
+
+interface Row extends Partial<Omit<NeedFacts, 'mirrored' | 'share'>> {
+  readonly name: string;
+  readonly object?: RenderedObject;
+  readonly entry?: InventoryEntry;
+  readonly seen: MirroredObject;
+  readonly drifted?: boolean;
+  readonly needs: 'apply' | 'correct' | 'prune' | 'finish' | 'nothing';
+}
+
+const rows: readonly Row[] = [
+  { name: 'what was never written is written', seen: absent, needs: 'apply' },
+  { name: 'also where nobody can tell what is there', seen: unread, needs: 'apply' },
+  { name: 'what was announced and not written', entry: { ...owned, state: 'Intended' }, seen: absent, needs: 'apply' },
+  { name: 'what was written otherwise', entry: { ...owned, appliedHash: 'old' }, seen: held('u1'), needs: 'apply' },
+  {
+    name: 'a stranger, which the write itself tells',
+    object: { ...wanted, action: 'HOLD', held: 'Conflict' },
+    seen: held('u2'),
+    needs: 'apply',
+  },
+  {
+    name: 'not what is held for CreateOnly',
+    object: { ...wanted, action: 'HOLD', held: 'CreateOnly' },
+    seen: held('u2'),
+    needs: 'nothing',
+  },
+  { name: 'not what is suspended', object: { ...wanted, action: 'HOLD', held: 'Suspended' }, seen: absent, needs: 'nothing' },
+  { name: 'nothing where it stands as written', entry: owned, seen: held('u1'), needs: 'nothing' },
+  { name: 'what shared is as written, too', entry: { ...owned, state: 'Shared' }, seen: held('u1'), needs: 'nothing' },
+  { name: 'drift is corrected', entry: owned, seen: held('u1'), drifted: true, needs: 'correct' },
+  { name: 'not where it is only watched', entry: owned, seen: held('u1'), drifted: true, isKept: false, needs: 'nothing' },
+  {
+    name: 'not before the mirror has heard of our write',
+    entry: owned,
+    seen: held('u1'),
+    drifted: true,
+    isHeard: () => false,
+    needs: 'nothing',
+  },
+  { name: 'not while it is being deleted', entry: owned, seen: held('u1', { deletionTimestamp: 'now' }), drifted: true, needs: 'nothing' },
+  { name: 'what is gone comes back', entry: owned, seen: absent, needs: 'correct' },
+  { name: 'what another has taken the name of', entry: owned, seen: held('u2'), needs: 'correct' },
+  { name: 'not where nobody can tell', entry: owned, seen: unread, needs: 'nothing' },
+  {
+    name: 'not a Job that was finished',
+    object: { ...wanted, key: jobKey },
+    entry: { ...owned, key: jobKey, finished: true },
+    seen: absent,
+    needs: 'nothing',
+  },
+  { name: 'but one that was not', object: { ...wanted, key: jobKey }, entry: { ...owned, key: jobKey }, seen: absent, needs: 'correct' },
+  {
+    name: 'that a Job is finished is put down',
+    object: { ...wanted, key: jobKey },
+    entry: { ...owned, key: jobKey },
+    seen: completeJob,
+    needs: 'finish',
+  },
+  {
+    name: 'once',
+    object: { ...wanted, key: jobKey },
+    entry: { ...owned, key: jobKey, finished: true },
+    seen: completeJob,
+    needs: 'nothing',
+  },
+  { name: 'what is not wanted goes', object: { ...wanted, action: 'DELETE' }, entry: owned, seen: held('u1'), needs: 'prune' },
+  { name: 'is let go', object: { ...wanted, action: 'RELEASE' }, entry: owned, seen: held('u1'), needs: 'prune' },
+  {
+    name: 'not while a prune is held',
+    object: { ...wanted, action: 'DELETE' },
+    entry: owned,
+    seen: held('u1'),
+    mayPrune: false,
+    needs: 'nothing',
+  },
+  { name: 'not without an inventory entry', object: { ...wanted, action: 'DELETE' }, seen: held('u1'), needs: 'nothing' },
+  {
+    name: 'not again while others keep it (D13)',
+    object: { ...wanted, action: 'DELETE' },
+    entry: { ...owned, state: 'Deleting', action: 'Deleted' },
+    seen: held('u1', { deletionTimestamp: 'now' }),
+    needs: 'nothing',
+  },
+  {
+    name: 'but once it is gone, so that its entry goes',
+    object: { ...wanted, action: 'DELETE' },
+    entry: { ...owned, state: 'Deleting', action: 'Deleted' },
+    seen: absent,
+    needs: 'prune',
+  },
+  {
+    name: 'and where it waited for its own turn',
+    object: { ...wanted, action: 'DELETE' },
+    entry: { ...owned, state: 'Deleting', action: 'Skipped' },
+    seen: held('u1'),
+    needs: 'prune',
+  },
+];
+
+test.each(rows)('$name', ({ object = wanted, entry, seen, drifted = false, needs, name: _name, ...more }) => {
+  const found = needsOf({
+    objects: [object],
+    share: entry === undefined ? undefined : { entries: [entry] },
+    mirrored: () => seen,
+    isHeard: () => true,
+    isDrifted: () => drifted,
+    isKept: true,
+    mayPrune: true,
+    ...more,
+  });
+  const counts = { apply: found.apply.length, correct: found.correct.length, prune: found.prune.length, finish: found.finish.length };
+  expect(counts).toEqual({ apply: 0, correct: 0, prune: 0, finish: 0, ...(needs === 'nothing' ? {} : { [needs]: 1 }) });
+  expect(isAtRest(found)).toBe(needs === 'nothing' || needs === 'finish');
+});
