@@ -35,6 +35,19 @@ export interface InventoryEntry {
   readonly corrections?: readonly string[];
   /** Of a Job: it was seen complete or failed. If it is gone then, it is not made again. */
   readonly finished?: boolean;
+  /** Of an object that was there before us. Saved before the first write to it: after a crash, too, what is a stranger's is known as his. */
+  readonly takenOver?: TakenOver;
+}
+
+/** An object that was somebody's before we wrote to it (propagation.md 5.2). Another object of its name is ours from its beginning. */
+export interface TakenOver {
+  readonly uid: string;
+  /** `Owned`: taken into the inventory. `Shared`: it stays theirs, with fields of ours. */
+  readonly as: 'Owned' | 'Shared';
+  /** The revision that took it: what it held before is kept beside it. */
+  readonly revision: number;
+  /** What it held before, hashed: tells it from what was kept at an earlier try. Absent: nothing is kept, as of Secrets, and of what is shared. */
+  readonly values?: string;
 }
 
 /** A fault as it is kept. `count`: how often in a row. Messages hold no values of manifests. */

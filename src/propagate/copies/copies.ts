@@ -27,6 +27,12 @@ export interface CopyWork {
   readonly sensitiveKinds: { has(kind: GroupKind): boolean };
   /** How lists of a kind merge, by the model. */
   readonly listRulesOf: ListRulesOf;
+  /** Of that generation: beside it is kept what objects held that it takes over. */
+  readonly revision: number;
+  /** Keeps what objects held, before they are written to. Where it fails nothing is written to them. */
+  readonly keepOld: (values: readonly OldValues[], signal: AbortSignal) => Promise<OldKept>;
+  /** Of a generation that goes back to an older revision: what was taken over since is given back where it is not wanted any more. */
+  readonly goingBack?: GoingBack | undefined;
   /** Only what still is as it was rendered is written (`RenderedObject.liveHash`): a plan with a digest was asked for. */
   readonly pinned?: boolean;
   /** Whether we still lead: asked right before each write, on the hub and in the cluster. */
@@ -34,6 +40,17 @@ export interface CopyWork {
   readonly clock: Clock;
   /** Told of what is forced. */
   readonly log: Log;
+}
+
+/** What came of keeping old values. */
+export type OldKept = { readonly result: 'written' } | { readonly result: 'failed'; readonly fault: Fault };
+
+/** How objects that were there before us are given back. */
+export interface GoingBack {
+  /** The revision gone back to: what it or an earlier one took over is ours, and goes as what we made. */
+  readonly to: number;
+  /** What was kept of objects taken over since, of any cluster. */
+  readonly old: readonly OldValues[];
 }
 
 /** The Propagation, as its copies name it. */
@@ -55,18 +72,18 @@ export interface CopyOutcome {
   readonly reason?: CopyReason;
   /** Without values of manifests. */
   readonly message?: string;
-  /** Set if it was adopted or overwritten: what stood where we wrote. Never of Secrets. To be kept with the revision (propagation.md 5.5). */
-  readonly old?: OldValues;
   readonly warnings?: readonly string[];
 }
 
-/** What an object held, before we took it, in the fields that we set: the data a revision keeps for it. */
+/** What an object held before we took it: the data a revision keeps for it. Never of Secrets. */
 export interface OldValues {
   readonly cluster: string;
   readonly key: ObjectKey;
   readonly uid: string;
-  /** Only those of our fields that were there. */
+  /** Only those of our fields that were there; all of the object where it is replaced as a whole. */
   readonly values: Manifest;
+  /** It is all of the object, as a replacement takes it over: put back by a replacement. */
+  readonly whole?: boolean;
 }
 
 /** What came of the work in one cluster. Whatever `result` is, `copies` holds what was done. */

@@ -1,4 +1,5 @@
 import type { Fault } from '../../core/faults.ts';
+import type { ClusterName } from '../../core/names.ts';
 import type { ObjectAddress, ObjectAnswer, ObjectClient } from '../object-client.ts';
 
 /** What a call came to; `stopped`: it was not made, and none after it will be: we lead no more, or were told to stop. */
@@ -6,7 +7,10 @@ export type DoorAnswer = ObjectAnswer | { readonly result: 'stopped' };
 
 /** The calls of one cluster's work. Reads and writes end together: once stopped, or once the cluster does not answer. */
 export interface CopyDoor {
+  readonly cluster: ClusterName;
   readonly isStopped: boolean;
+  /** Somebody else acts: no call is made any more. */
+  stop(): void;
   get(address: ObjectAddress): Promise<DoorAnswer>;
   write(call: (client: ObjectClient, signal: AbortSignal) => Promise<ObjectAnswer>): Promise<DoorAnswer>;
 }
@@ -41,8 +45,12 @@ export function openDoor({ client, mayWrite }: DoorOptions, signal: AbortSignal)
   }
 
   return {
+    cluster: client.cluster,
     get isStopped() {
       return isStopped;
+    },
+    stop() {
+      isStopped = true;
     },
     async get(address) {
       if (signal.aborted) isStopped = true;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json.ts';
 import { objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import type { InventoryEntry } from '../inventory.ts';
+import type { InventoryEntry, TakenOver } from '../inventory.ts';
 import { marks, musterGroup } from '../propagation.ts';
 import type { Manifest } from '../spec.ts';
 import type { CopyOwner } from './copies.ts';
@@ -82,6 +82,11 @@ export function isOfLater(object: KubernetesObject, { owner, generation }: Pick<
   return said.propagation === owner.uid && said.generation !== undefined && said.generation > generation;
 }
 
+/** True if the entry does not know of our last write to the object: the process that did it has crashed. */
+export function isBehind({ appliedGeneration = 0 }: Pick<InventoryEntry, 'appliedGeneration'>, object: KubernetesObject): boolean {
+  return (marksOf(object).generation ?? 0) > appliedGeneration;
+}
+
 /** What is being deleted, since when; undefined if it is not. */
 export function deletionOf(object: KubernetesObject): { readonly since: string; readonly finalizers: readonly string[] } | undefined {
   const since = textAt(object, 'metadata', 'deletionTimestamp');
@@ -89,6 +94,14 @@ export function deletionOf(object: KubernetesObject): { readonly since: string; 
   const { finalizers } = object.metadata;
   const names = Array.isArray(finalizers) ? finalizers.filter((name): name is string => typeof name === 'string') : [];
   return { since, finalizers: names };
+}
+
+/** How an object that was there before us came into the inventory. Undefined of what we made. */
+export function takenOverOf(
+  { takenOver }: Pick<InventoryEntry, 'takenOver'>,
+  { metadata: { uid } }: KubernetesObject,
+): TakenOver | undefined {
+  return takenOver?.uid === uid ? takenOver : undefined;
 }
 
 /**

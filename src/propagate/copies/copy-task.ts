@@ -4,14 +4,17 @@ import type { InventoryEntry, InventoryState, WrittenAction } from '../inventory
 import type { ObjectAddress } from '../object-client.ts';
 import type { RenderedObject } from '../plan.ts';
 import type { CopyReason } from '../propagation.ts';
-import type { CopyOutcome, CopyWork, OldValues } from './copies.ts';
+import type { CopyOutcome, CopyWork } from './copies.ts';
 import type { CopyDoor } from './copy-door.ts';
 import { describeFault, reasonOf, recordFault } from './copy-reason.ts';
+import type { ShareLedger } from './share-ledger.ts';
 
 /** What all objects of one piece of work have in common. */
 export interface CopyScene {
   readonly work: CopyWork;
   readonly door: CopyDoor;
+  readonly ledger: ShareLedger;
+  readonly signal: AbortSignal;
 }
 
 /** One object to be written, with what the inventory has of it by now. */
@@ -33,11 +36,8 @@ export type Settled =
   | { readonly result: 'stopped' };
 
 /** It was written, or is as it is to be. */
-export function settledAs(
-  entry: InventoryEntry,
-  more: { readonly action: WrittenAction; readonly old?: OldValues | undefined; readonly warnings?: readonly string[] },
-): Settled {
-  const { action, old, warnings = [] } = more;
+export function settledAs(entry: InventoryEntry, more: { readonly action: WrittenAction; readonly warnings?: readonly string[] }): Settled {
+  const { action, warnings = [] } = more;
   const { fault: _fault, ...kept } = entry;
   return {
     result: 'settled',
@@ -47,7 +47,6 @@ export function settledAs(
       action,
       state: entry.state,
       ...(entry.uid === undefined ? {} : { uid: entry.uid }),
-      ...(old === undefined ? {} : { old }),
       ...(warnings.length === 0 ? {} : { warnings }),
     },
   };

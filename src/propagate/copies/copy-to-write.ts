@@ -2,6 +2,7 @@ import type { Fault } from '../../core/faults.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { InventoryEntry } from '../inventory.ts';
 import type { Manifest } from '../spec.ts';
+import { takenOverOf } from './copy-marks.ts';
 import { conflictsIn, copyFault } from './copy-reason.ts';
 import { type CopyScene, type CopyTask, type Settled, settledWith } from './copy-task.ts';
 import { observedHashOf } from './observed.ts';
@@ -13,11 +14,14 @@ export interface CopyToWrite extends CopyScene {
   readonly desired: Manifest;
 }
 
+/** What it takes to judge what stands there. */
+export type CopyAtHand = Pick<CopyToWrite, 'task' | 'work'>;
+
 /** `again`: somebody changed it between read and write, and what stands there now must be looked at. */
 export type CopyStep = Settled | { readonly result: 'again' };
 
 /** The copy could not be written. */
-export function failedCopy({ task, work }: CopyToWrite, fault: Fault): Settled {
+export function failedCopy({ task, work }: CopyAtHand, fault: Fault): Settled {
   return settledWith(task.entry, fault, { now: work.clock.now() });
 }
 
@@ -35,7 +39,8 @@ export function racedFault({ work }: Pick<CopyScene, 'work'>, message: string): 
 /** The entry of what was just written, as the server answered it. */
 export function writtenEntry({ task, work }: CopyToWrite, object: KubernetesObject, state: 'Owned' | 'Shared'): InventoryEntry {
   const { uid } = object.metadata;
-  const { sent: _sent, ...known } = task.entry;
+  const { sent: _sent, takenOver: _takenOver, ...known } = task.entry;
+  const takenOver = takenOverOf(task.entry, object);
   const sent = printPaths(ownedPaths(object));
   return {
     ...known,
@@ -45,5 +50,6 @@ export function writtenEntry({ task, work }: CopyToWrite, object: KubernetesObje
     observedHash: observedHashOf(task.object, object, work),
     appliedGeneration: work.generation,
     ...(sent === '' ? {} : { sent }),
+    ...(takenOver === undefined ? {} : { takenOver }),
   };
 }

@@ -3,6 +3,7 @@ import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { kindOfKey } from '../object-key.ts';
 import type { RenderedObject } from '../plan.ts';
+import { prune } from '../rendering/prune.ts';
 import { projectOnto, sentHashOf } from '../rendering/sent-fields.ts';
 import type { Manifest, ObjectKey } from '../spec.ts';
 import type { CopyWork, OldValues } from './copies.ts';
@@ -23,16 +24,22 @@ export function observedHashOf({ key, desired }: Pick<RenderedObject, 'key' | 'd
   return sentHashOf(desired, object, sight.listRulesOf(kindOfKey(key)));
 }
 
-/** What the object holds where we are about to write; undefined of what is hidden. */
+/** Of larger ones nothing is kept: a resource of the hub has 1.5 MiB. */
+const mostKept = 1024 * 1024;
+
+/** What the object holds where we are about to write: all of it where it is replaced. Undefined of what is hidden, and of what is larger than 1 MiB. */
 export function oldValuesOf(
   { key, desired }: Pick<RenderedObject, 'key' | 'desired'>,
   object: KubernetesObject,
-  work: Sight & Pick<CopyWork, 'share'>,
+  work: Sight & Pick<CopyWork, 'share' | 'spec'>,
 ): OldValues | undefined {
   const { uid } = object.metadata;
   if (uid === undefined || isHidden(key, work)) return undefined;
-  const values = projectOnto(desired, object, work.listRulesOf(kindOfKey(key)));
-  return { cluster: work.share.cluster, key, uid, values: asManifest(desired, values) };
+  const isWhole = work.spec.write === 'Replace';
+  const held = isWhole ? prune(object, { removeJobTtl: false }) : projectOnto(desired, object, work.listRulesOf(kindOfKey(key)));
+  const values = asManifest(desired, held);
+  if (JSON.stringify(values).length > mostKept) return undefined;
+  return { cluster: work.share.cluster, key, uid, values, ...(isWhole ? { whole: true } : {}) };
 }
 
 /** Named as the manifest is, so that it can be applied. */

@@ -1,9 +1,11 @@
 import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { ObjectAddress } from '../object-client.ts';
+import { own } from '../rendering/own.ts';
 import type { Manifest, ObjectKey } from '../spec.ts';
 import type { CopyDoor, DoorAnswer } from './copy-door.ts';
 import { marksRemoved } from './copy-marks.ts';
+import { copyFault } from './copy-reason.ts';
 import { withoutOurs } from './owned-fields.ts';
 
 /**
@@ -27,7 +29,7 @@ export function withdrawCopy(
   return applyAsIs(door, address, { manifest: bare(key), object });
 }
 
-/** Puts values back by force, without marks. Under the object's uid and version. */
+/** Puts values back by force. Under the object's uid and version. */
 export function applyAsIs(
   door: CopyDoor,
   address: ObjectAddress,
@@ -36,6 +38,27 @@ export function applyAsIs(
   const { uid, resourceVersion } = object.metadata;
   const request = { ...address, manifest, preconditions: { uid, resourceVersion }, force: true, run: 'real' } as const;
   return door.write((client, signal) => client.apply(request, signal));
+}
+
+/** Puts the whole of an object back, but for what its cluster owns of it. Under its version. */
+export async function replaceWith(
+  door: CopyDoor,
+  address: ObjectAddress,
+  { manifest, object }: { readonly manifest: Manifest; readonly object: KubernetesObject },
+): Promise<DoorAnswer> {
+  const owned = own({ write: 'Replace', desired: manifest, live: object });
+  switch (owned.result) {
+    case 'write':
+      return await door.write((client, signal) => client.replace({ ...address, object: owned.manifest, run: 'real' }, signal));
+    case 'unchanged':
+      return { result: 'answered', object, isNew: false, warnings: [] };
+    case 'failed': {
+      const fault = copyFault(door.cluster, 'INVALID', `${owned.path}: ${owned.message}`);
+      return { result: 'failed', fault };
+    }
+    default:
+      return owned satisfies never;
+  }
 }
 
 /** Named, and nothing else. */

@@ -6,14 +6,13 @@ import { copyFault } from './copy-reason.ts';
 import { type CopyScene, type Settled, settledSkipped, settledWith } from './copy-task.ts';
 import { addressOf } from './object-address.ts';
 import { asDeleting } from './pending.ts';
-import { openLedger, type ShareLedger } from './share-ledger.ts';
+import { openLedger } from './share-ledger.ts';
 import { type Removal, takeBack } from './take-back.ts';
 
 /** What else a Propagation has stands in the first two ranks: in a namespace, of a kind. These go last. */
 const firstRanks = 2;
 
 interface Round extends CopyScene {
-  readonly ledger: ShareLedger;
   readonly removals: readonly Removal[];
 }
 
@@ -25,7 +24,7 @@ export async function removeCopies(work: CopyWork, removals: readonly Removal[],
   const door = openDoor(work, signal);
   const ledger = openLedger(work);
   const outcomes = new Map<Removal, CopyOutcome>();
-  const round: Round = { work, door, ledger, removals };
+  const round: Round = { work, door, ledger, signal, removals };
   for (const rank of inReverse(removals)) {
     const settled = await Promise.all(rank.map((removal) => removeOne(round, removal)));
     for (const [index, removal] of rank.entries()) {
@@ -63,7 +62,7 @@ async function removeOne(round: Round, removal: Removal): Promise<Settled> {
 }
 
 function mustWait({ ledger, removals }: Round, { key, how }: Removal): boolean {
-  if (how.type !== 'delete' || writeRankOf(kindOfKey(key)) >= firstRanks) return false;
+  if (how.type === 'release' || writeRankOf(kindOfKey(key)) >= firstRanks) return false;
   const own = textOfKey(key);
   return removals.some(
     (other) => writeRankOf(kindOfKey(other.key)) >= firstRanks && textOfKey(other.key) !== own && ledger.get(other.key) !== undefined,

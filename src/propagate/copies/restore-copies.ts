@@ -10,16 +10,17 @@ import { writeCopies } from './write-copies.ts';
 export interface Restoration {
   /** Of the revision that is gone back to; empty where it placed nothing, or where there is none. */
   readonly rendered: readonly RenderedObject[];
-  /** What was kept when objects were adopted or overwritten. */
+  /** What was kept when objects were taken over. */
   readonly old: readonly OldValues[];
 }
 
 /**
  * Takes a generation back in one cluster (propagation.md 5.5): what the revision had is written as it was; what it had not is deleted if we made it, or gets
- * its old values back and is let go if it was there before us. Each only as our own write left it, under uid and version of a fresh read: what moved is
+ * its old values back and is let go if it was there before us, whichever generation took it over. Where nothing is kept of what it held, as of Secrets, it is
+ * let go as it is: `Orphaned`. Each only as our own write left it, under uid and version of a fresh read: what moved is
  * `Skipped`. It is compensation, no transaction. One that fails stops no other.
  *
- * `work.generation` is the one that is taken back. Actions are `Restored`, `Deleted`, `Unchanged`, `Skipped`, `Failed`; in the order of `rendered`, then of the
+ * `work.generation` is the one that is taken back. Actions are `Restored`, `Deleted`, `Orphaned`, `Unchanged`, `Skipped`, `Failed`; in the order of `rendered`, then of the
  * inventory.
  */
 export async function restoreCopies(work: CopyWork, { rendered, old }: Restoration, signal: AbortSignal): Promise<CopiesOutcome> {
@@ -37,9 +38,6 @@ function asRestored(outcome: CopyOutcome): CopyOutcome {
   return { ...outcome, action: actions[outcome.action] ?? outcome.action };
 }
 
-function removalOf({ key, state, uid, appliedGeneration }: InventoryEntry, old: readonly OldValues[]): Removal {
-  const before = old.find((values) => values.uid === uid && textOfKey(values.key) === textOfKey(key));
-  const more = { key, ifGeneration: appliedGeneration };
-  if (state === 'Shared') return { ...more, how: { type: 'withdraw' } };
-  return { ...more, how: before === undefined ? { type: 'delete' } : { type: 'putBack', values: before.values } };
+function removalOf({ key, appliedGeneration }: InventoryEntry, old: readonly OldValues[]): Removal {
+  return { key, ifGeneration: appliedGeneration, how: { type: 'giveBack', to: 0, old } };
 }

@@ -17,7 +17,7 @@ export interface ShareLedger {
   /** Undefined: the entry goes. */
   put(key: ObjectKey, entry: InventoryEntry | undefined): void;
   entries(): readonly InventoryEntry[];
-  /** Writes nothing if nothing differs from what was saved last; removes a share that has no entries. */
+  /** Writes nothing if nothing differs from what was saved last; removes a share that has no entries. One save at a time: who comes meanwhile waits. */
   save(signal: AbortSignal): Promise<LedgerSaved>;
 }
 
@@ -25,6 +25,7 @@ export interface ShareLedger {
 export function openLedger({ share, shares, mayWrite }: CopyWork): ShareLedger {
   const entries = new Map(share.entries.map((entry) => [textOfKey(entry.key), entry]));
   let saved = share;
+  let last: Promise<unknown> = Promise.resolve();
 
   async function remove(signal: AbortSignal): Promise<LedgerSaved> {
     const answer = await shares.remove(saved, signal);
@@ -32,6 +33,19 @@ export function openLedger({ share, shares, mayWrite }: CopyWork): ShareLedger {
     if (answer.result === 'conflict') return { result: 'stopped' };
     const { version: _version, uid: _uid, ...rest } = saved;
     saved = { ...rest, entries: [] };
+    return { result: 'saved' };
+  }
+
+  async function saveNow(signal: AbortSignal): Promise<LedgerSaved> {
+    const next = [...entries.values()];
+    const isEmpty = next.length === 0;
+    if (isEmpty ? saved.version === undefined : equalJson(asJson(next), asJson(saved.entries))) return { result: 'saved' };
+    if (signal.aborted || !mayWrite()) return { result: 'stopped' };
+    if (isEmpty) return await remove(signal);
+    const answer = await shares.save({ ...saved, entries: next }, signal);
+    if (answer.result === 'failed') return answer;
+    if (answer.result === 'conflict') return { result: 'stopped' };
+    saved = answer.share;
     return { result: 'saved' };
   }
 
@@ -45,17 +59,10 @@ export function openLedger({ share, shares, mayWrite }: CopyWork): ShareLedger {
       else entries.set(textOfKey(key), entry);
     },
     entries: () => [...entries.values()],
-    async save(signal) {
-      const next = [...entries.values()];
-      const isEmpty = next.length === 0;
-      if (isEmpty ? saved.version === undefined : equalJson(asJson(next), asJson(saved.entries))) return { result: 'saved' };
-      if (signal.aborted || !mayWrite()) return { result: 'stopped' };
-      if (isEmpty) return await remove(signal);
-      const answer = await shares.save({ ...saved, entries: next }, signal);
-      if (answer.result === 'failed') return answer;
-      if (answer.result === 'conflict') return { result: 'stopped' };
-      saved = answer.share;
-      return { result: 'saved' };
+    save(signal) {
+      const saving = last.then(() => saveNow(signal));
+      last = saving.catch(() => undefined);
+      return saving;
     },
   };
 }

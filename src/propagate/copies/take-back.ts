@@ -1,22 +1,27 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { InventoryEntry } from '../inventory.ts';
 import type { ObjectAddress } from '../object-client.ts';
-import type { Manifest, ObjectKey } from '../spec.ts';
+import type { ObjectKey } from '../spec.ts';
+import type { GoingBack, OldValues } from './copies.ts';
 import type { DoorAnswer } from './copy-door.ts';
-import { deletionOf, isAnnounced, isOfLater, marksOf } from './copy-marks.ts';
+import { deletionOf, isAnnounced, isOfLater, marksOf, takenOverOf, withMarks } from './copy-marks.ts';
 import { type CopyScene, type Settled, settledGone, settledSkipped, settledWith } from './copy-task.ts';
 import { isRaced, racedFault } from './copy-to-write.ts';
 import { asDeleting, asPending } from './pending.ts';
-import { applyAsIs, orphanCopy, withdrawCopy } from './release-copy.ts';
+import { applyAsIs, orphanCopy, replaceWith, withdrawCopy } from './release-copy.ts';
+import { keptOf } from './taking.ts';
 
 /** What is to become of a copy that is no longer wanted. */
 export interface Removal {
   readonly key: ObjectKey;
-  /** `release`: it stays whole, without our marks. `withdraw`: it is somebody's, our fields go. `putBack`: these values, then as `release`. */
-  readonly how: { readonly type: 'delete' | 'release' | 'withdraw' } | { readonly type: 'putBack'; readonly values: Manifest };
+  /**
+   * `release`: it stays whole, without our marks. `giveBack`: what was taken over since gets its old values, then as `release`; what we made is deleted.
+   * What is shared stays in any case, without our fields.
+   */
+  readonly how: { readonly type: 'delete' | 'release' } | ({ readonly type: 'giveBack' } & GoingBack);
   /** What the mirror says: one that is going already is not asked about. */
   readonly live?: KubernetesObject | undefined;
-  /** Only if it still is as that write of ours left it: a compensation leaves what moved. */
+  /** Only if it still is as that write of ours left it, or one of the generation that is taken back: a compensation leaves what moved. */
   readonly ifGeneration?: number | undefined;
 }
 
@@ -68,10 +73,47 @@ async function takeSeen(copy: CopyToTake, object: KubernetesObject): Promise<Tak
   const { removal, entry, work } = copy;
   if (!isOurs(copy, object)) return settledGone(entry, 'Skipped', 'another object of that name stands there');
   if (isOfLater(object, work)) return settledSkipped(entry, { reason: 'Stale', message: 'a later generation wrote it' });
-  if (removal.ifGeneration !== undefined && marksOf(object).generation !== removal.ifGeneration)
+  if (removal.ifGeneration !== undefined && ![removal.ifGeneration, work.generation].includes(marksOf(object).generation ?? Number.NaN))
     return settledSkipped(entry, { message: 'it was changed since' });
-  if (deletionOf(object) !== undefined) return deleting(copy, object);
-  return removal.how.type === 'delete' ? await deleteSeen(copy, object) : await letGo(copy, object);
+  return deletionOf(object) === undefined ? await takeOurs(copy, object) : deleting(copy, object);
+}
+
+async function takeOurs(copy: CopyToTake, object: KubernetesObject): Promise<TakeStep> {
+  const { door, address, removal, entry } = copy;
+  const { how, key } = removal;
+  const taken = takenOverOf(entry, object);
+  if (entry.state === 'Shared' || taken?.as === 'Shared')
+    return ended(copy, await withdrawCopy(door, address, { key, object }), () => settledGone(entry, 'Orphaned'));
+  switch (how.type) {
+    case 'delete':
+      return await deleteSeen(copy, object);
+    case 'release':
+      return ended(copy, await orphanCopy(door, address, object), () => settledGone(entry, 'Orphaned'));
+    case 'giveBack':
+      return taken === undefined || taken.revision <= how.to
+        ? await deleteSeen(copy, object)
+        : await giveBack(copy, object, keptOf(taken, how));
+    default:
+      return how satisfies never;
+  }
+}
+
+/** In two writes: until the second, the object says that it is ours, so that a crash between them is gone on from. */
+async function giveBack(copy: CopyToTake, object: KubernetesObject, old: OldValues | undefined): Promise<TakeStep> {
+  const { door, address, entry } = copy;
+  if (old === undefined) {
+    const message = 'let go as it is: nothing is kept of what it held before';
+    return ended(copy, await orphanCopy(door, address, object), () => settledGone(entry, 'Orphaned', message));
+  }
+  const put = await putBack(copy, object, old);
+  const restored = () => settledGone(entry, 'Restored');
+  return put.result === 'answered' ? ended(copy, await orphanCopy(door, address, put.object), restored) : ended(copy, put, restored);
+}
+
+function putBack({ door, address, work, entry }: CopyToTake, object: KubernetesObject, { values, whole }: OldValues): Promise<DoorAnswer> {
+  const generation = marksOf(object).generation ?? work.generation;
+  const manifest = withMarks(values, { owner: work.owner, generation, intent: entry.intent });
+  return whole === true ? replaceWith(door, address, { manifest, object }) : applyAsIs(door, address, { manifest, object });
 }
 
 /** The uid is the proof; of what was announced and perhaps written, the intent. A label proves nothing. */
@@ -89,25 +131,6 @@ async function deleteSeen(copy: CopyToTake, object: KubernetesObject): Promise<T
   );
   if (answer.result === 'answered' && deletionOf(answer.object) !== undefined) return deleting(copy, answer.object);
   return ended(copy, answer, () => settledGone(entry, 'Deleted'));
-}
-
-async function letGo(copy: CopyToTake, object: KubernetesObject): Promise<TakeStep> {
-  const { door, address, removal, entry } = copy;
-  const { how, key } = removal;
-  switch (how.type) {
-    case 'withdraw':
-      return ended(copy, await withdrawCopy(door, address, { key, object }), () => settledGone(entry, 'Orphaned'));
-    case 'release':
-    case 'delete':
-      return ended(copy, await orphanCopy(door, address, object), () => settledGone(entry, 'Orphaned'));
-    case 'putBack': {
-      const put = await applyAsIs(door, address, { manifest: how.values, object });
-      if (put.result !== 'answered') return ended(copy, put, () => settledGone(entry, 'Restored'));
-      return ended(copy, await orphanCopy(door, address, put.object), () => settledGone(entry, 'Restored'));
-    }
-    default:
-      return how satisfies never;
-  }
 }
 
 /** What a write that takes back came to. */

@@ -1,51 +1,55 @@
 import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { marksOf } from './copy-marks.ts';
-import { copyFault } from './copy-reason.ts';
-import { settledSkipped } from './copy-task.ts';
 import { type CopyStep, type CopyToWrite, failedCopy, isRaced } from './copy-to-write.ts';
-import { oldValuesOf } from './observed.ts';
-import { isAppliedByUs, turnedToApply } from './owned-fields.ts';
+import { turnedToApply } from './owned-fields.ts';
+import { takingOf } from './taking.ts';
 import { updateCopy } from './update-copy.ts';
 
-/** An object stands there whose uid is not in the inventory: what becomes of it is said by `conflict` (propagation.md 5.2). */
-export async function takeOver(copy: CopyToWrite, object: KubernetesObject): Promise<CopyStep> {
-  const { spec, log, share, owner, generation } = copy.work;
-  const stranger = asStranger(copy);
-  switch (spec.conflict) {
-    case 'Abort':
-      return conflict(stranger, 'it exists and is not ours');
-    case 'CreateOnly':
-      return settledSkipped(stranger.task.entry, { message: 'it exists already' });
-    case 'Adopt':
-    case 'ServerSideApply': {
-      const other = otherOwner(stranger, object);
-      return other === undefined ? await take(stranger, object) : conflict(stranger, other);
-    }
-    case 'Overwrite': {
-      const { kind, namespace, name } = copy.task.object.key;
-      const propagation = `${owner.namespace}/${owner.name}`;
-      log.info({ cluster: share.cluster, kind, namespace, name, propagation, generation, uid: object.metadata.uid }, 'took over an object');
-      return await take(stranger, object);
-    }
+/**
+ * Writes to an object that is somebody's. First it is saved whose it is, and kept what it holds: a crash after that leaves neither an object that passes for
+ * ours nor values that nobody knows.
+ */
+export async function takeOver(copy: CopyToWrite, object: KubernetesObject, as: 'Owned' | 'Shared'): Promise<CopyStep> {
+  const announced = await announce(copy, object);
+  if ('result' in announced) return announced;
+  tell(announced, object);
+  const turned = await turnToApply(announced, object);
+  if ('result' in turned) return turned;
+  return await updateCopy(announced, { object: turned.object, force: false, state: as });
+}
+
+/** Nothing to save where all of it was announced with the others. */
+async function announce(copy: CopyToWrite, object: KubernetesObject): Promise<CopyToWrite | CopyStep> {
+  const { task, work, ledger, door, signal } = copy;
+  const taking = takingOf(copy, object);
+  if (taking === undefined || taking.entry === task.entry) return copy;
+  const { entry, old } = taking;
+  if (!work.mayWrite()) return { result: 'stopped' };
+  const kept = old === undefined ? undefined : await work.keepOld([old], signal);
+  if (kept?.result === 'failed') return failedCopy(copy, kept.fault);
+  ledger.put(entry.key, entry);
+  const saved = await ledger.save(signal);
+  switch (saved.result) {
+    case 'saved':
+      return { ...copy, task: { ...task, entry } };
+    case 'failed':
+      return failedCopy(copy, saved.fault);
+    case 'stopped':
+      door.stop();
+      return { result: 'stopped' };
     default:
-      return spec.conflict satisfies never;
+      return saved satisfies never;
   }
 }
 
-/** What the inventory knew was another object: nothing of it holds for this one. */
-function asStranger(copy: CopyToWrite): CopyToWrite {
-  const { key, intent, health, fault } = copy.task.entry;
-  const kept = { ...(intent === undefined ? {} : { intent }), ...(fault === undefined ? {} : { fault }) };
-  return { ...copy, task: { ...copy.task, entry: { key, state: 'Intended', health, ...kept } } };
-}
-
-async function take(copy: CopyToWrite, object: KubernetesObject): Promise<CopyStep> {
-  const state = copy.work.spec.conflict === 'ServerSideApply' ? 'Shared' : 'Owned';
-  const old = state === 'Owned' ? oldValuesOf(copy.task.object, object, copy.work) : undefined;
-  const turned = await turnToApply(copy, object);
-  if ('result' in turned) return turned;
-  return await updateCopy(copy, { object: turned.object, force: false, state, old });
+function tell({ work, task }: CopyToWrite, { metadata: { uid } }: KubernetesObject): void {
+  const { spec, log, share, owner, generation } = work;
+  if (spec.conflict !== 'Overwrite') return;
+  const { kind, namespace, name } = task.object.key;
+  log.info(
+    { cluster: share.cluster, kind, namespace, name, propagation: `${owner.namespace}/${owner.name}`, generation, uid },
+    'took over an object',
+  );
 }
 
 /** Of what was ours by Update already: turned to Apply first, in a write of its own. */
@@ -69,18 +73,4 @@ async function turnToApply(copy: CopyToWrite, object: KubernetesObject): Promise
     default:
       return answer satisfies never;
   }
-}
-
-/** Whose it is, where taking it would undo what Muster does or did there: one field manager has one set of fields, and drops what it leaves out. */
-function otherOwner({ work }: CopyToWrite, object: KubernetesObject): string | undefined {
-  const { propagation, source = '' } = marksOf(object);
-  const isApplied = isAppliedByUs(object);
-  if (isApplied && propagation !== undefined && propagation !== work.owner.uid) return `it belongs to another Propagation: ${source}`;
-  if (isApplied && propagation === undefined && work.spec.conflict === 'ServerSideApply')
-    return 'it holds fields that were applied with Muster';
-  return undefined;
-}
-
-function conflict(copy: CopyToWrite, message: string): CopyStep {
-  return failedCopy(copy, copyFault(copy.work.share.cluster, 'CONFLICT', message));
 }

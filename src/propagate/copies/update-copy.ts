@@ -3,7 +3,6 @@ import type { InventoryEntry } from '../inventory.ts';
 import type { ObjectAnswer } from '../object-client.ts';
 import type { FieldConflict } from '../plan.ts';
 import { own } from '../rendering/own.ts';
-import type { OldValues } from './copies.ts';
 import type { DoorAnswer } from './copy-door.ts';
 import { withMarks } from './copy-marks.ts';
 import { conflictsIn, copyFault } from './copy-reason.ts';
@@ -18,7 +17,6 @@ export interface CopyUpdate {
   readonly force: boolean;
   /** What it is in the inventory afterwards. */
   readonly state: 'Owned' | 'Shared';
-  readonly old?: OldValues | undefined;
 }
 
 /**
@@ -31,7 +29,7 @@ export async function updateCopy(copy: CopyToWrite, update: CopyUpdate): Promise
     case 'answered':
       return written(copy, update, answer);
     case 'unchanged':
-      return settledAs(writtenEntry(copy, update.object, update.state), { action: 'Unchanged', old: update.old });
+      return settledAs(writtenEntry(copy, update.object, update.state), { action: 'Unchanged' });
     case 'absent':
       return { result: 'again' };
     case 'failed': {
@@ -66,13 +64,12 @@ async function send(copy: CopyToWrite, { object, force, state }: CopyUpdate): Pr
   return await door.write((client, signal) => client.replace({ ...address, object: owned.manifest, run: 'real' }, signal));
 }
 
-function written(copy: CopyToWrite, { object, state, old }: CopyUpdate, answer: Extract<ObjectAnswer, { result: 'answered' }>): CopyStep {
+function written(copy: CopyToWrite, { object, state }: CopyUpdate, answer: Extract<ObjectAnswer, { result: 'answered' }>): CopyStep {
   const isChanged = answer.object.metadata.resourceVersion !== object.metadata.resourceVersion;
   const entry = writtenEntry(copy, answer.object, state);
   const action = isChanged ? 'Configured' : 'Unchanged';
   return settledAs(isChanged && copy.task.purpose === 'correct' ? corrected(copy, entry) : entry, {
     action,
-    old,
     warnings: answer.warnings,
   });
 }

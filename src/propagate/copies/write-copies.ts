@@ -6,27 +6,27 @@ import { writeRankOf } from '../write-order.ts';
 import { settleContended } from './contended.ts';
 import type { CopiesOutcome, CopyOutcome, CopyWork } from './copies.ts';
 import { openDoor } from './copy-door.ts';
+import { isBehind } from './copy-marks.ts';
 import { copyFault } from './copy-reason.ts';
 import { type CopyScene, type CopyTask, newEntry, type Settled, settledAsIs, settledSkipped, settledWith } from './copy-task.ts';
 import { contendedUntilMs } from './corrections.ts';
 import { addressOf } from './object-address.ts';
 import { asWanted } from './pending.ts';
 import { sentManifest } from './secret-data.ts';
-import { openLedger, type ShareLedger } from './share-ledger.ts';
+import { openLedger } from './share-ledger.ts';
+import { type Taking, takingOf } from './taking.ts';
 import { writeCopy } from './write-copy.ts';
 
 /** One piece of work: what is put down as it comes. */
 interface Round extends CopyScene {
-  readonly ledger: ShareLedger;
   readonly objects: readonly RenderedObject[];
   readonly purpose: CopyTask['purpose'];
   readonly outcomes: Map<RenderedObject, CopyOutcome>;
-  readonly signal: AbortSignal;
 }
 
 /**
- * Brings copies to what they are to be, rank by rank: first all that is new is announced in the inventory, in one save; then each is written, those of one rank
- * at the same time; then what came of it is saved, in one. One that fails stops no other. Nothing is asked and nothing saved if nothing changed.
+ * Brings copies to what they are to be, rank by rank: first all that is new, or taken over, is announced in the inventory, in one save, and what it held is
+ * kept; then each is written, those of one rank at the same time; then what came of it is saved, in one. One that fails stops no other. Nothing is asked and nothing saved if nothing changed.
  */
 export async function writeCopies(
   work: CopyWork,
@@ -36,11 +36,14 @@ export async function writeCopies(
   const door = openDoor(work, signal);
   const round: Round = { work, door, ledger: openLedger(work), objects, purpose, outcomes: new Map(), signal };
   const prepared = await Promise.all(objects.map((object) => prepare(round, object)));
-  const tasks = prepared.flatMap((one) => (one.result === 'task' ? [announce(round, one.task)] : []));
   for (const [index, object] of objects.entries()) {
     const one = prepared[index];
     if (one !== undefined && one.result !== 'task') put(round, object, one);
   }
+  const tasks = await announceAll(
+    round,
+    prepared.flatMap((one) => (one.result === 'task' ? [one.task] : [])),
+  );
   const announced = await round.ledger.save(signal);
   if (announced.result === 'failed') return { result: 'failed', fault: announced.fault, ...gathered(round) };
   if (announced.result === 'stopped' || door.isStopped) return { result: 'stopped', ...gathered(round) };
@@ -48,6 +51,12 @@ export async function writeCopies(
   const saved = await round.ledger.save(signal);
   if (saved.result === 'failed') return { result: 'failed', fault: saved.fault, ...gathered(round) };
   return { result: saved.result === 'stopped' || door.isStopped ? 'stopped' : 'done', ...gathered(round) };
+}
+
+/** What is known of an object that is being prepared, and what makes a task of it. */
+interface Preparing {
+  readonly entry: InventoryEntry;
+  readonly task: (seen: CopyTask['seen'], entry?: InventoryEntry) => Prepared;
 }
 
 type Prepared = Settled | { readonly result: 'task'; readonly task: CopyTask };
@@ -70,29 +79,47 @@ async function prepare(round: Round, object: RenderedObject): Promise<Prepared> 
     result: 'task',
     task: { object, address, entry: known, seen, purpose },
   });
-  if (entry.uid === undefined) return task(object.live === undefined ? 'absent' : 'unknown');
+  if (entry.uid === undefined && object.live === undefined) return task('absent');
   if (object.live === undefined) return await prepareGone(round, { entry, task }, { address, object });
-  if (object.live.metadata.uid !== entry.uid) return task('unknown');
-  if (purpose === 'apply' && entry.appliedHash === object.desiredHash) return settledAsIs(entry);
+  if (object.live.metadata.uid !== entry.uid) return await prepareMet(round, { entry, task }, address);
+  if (purpose === 'apply' && entry.appliedHash === object.desiredHash && !isBehind(entry, object.live)) return settledAsIs(entry);
   // A whole object is made from what stands there now, fields that no mirror holds included.
   return task(work.spec.write === 'Replace' ? 'unknown' : object.live);
+}
+
+/** Another object stands there, or one that a crash left unknown. It is read at once where it may be taken over: that is announced with all else. */
+async function prepareMet({ work, door }: Round, { entry, task }: Preparing, address: CopyTask['address']): Promise<Prepared> {
+  if (work.spec.conflict === 'Abort') return task('unknown');
+  const answer = await door.get(address);
+  switch (answer.result) {
+    case 'answered':
+      return task(answer.object);
+    case 'absent':
+      return task('unknown');
+    case 'failed':
+      return settledWith(entry, answer.fault, { now: work.clock.now() });
+    case 'stopped':
+      return answer;
+    default:
+      return answer satisfies never;
+  }
 }
 
 /** The inventory has it, the mirror has not: it went, or the mirror has not heard of it yet. So it is read. */
 async function prepareGone(
   { work, door, purpose }: Round,
-  { entry, task }: { readonly entry: InventoryEntry; readonly task: (seen: CopyTask['seen'], entry?: InventoryEntry) => Prepared },
+  { entry, task }: Preparing,
   { address, object }: Pick<CopyTask, 'address' | 'object'>,
 ): Promise<Prepared> {
   const answer = await door.get(address);
   switch (answer.result) {
     case 'answered': {
       const isSame = answer.object.metadata.uid === entry.uid && entry.appliedHash === object.desiredHash;
-      return isSame && purpose === 'apply' ? settledAsIs(entry) : task(answer.object);
+      return isSame && purpose === 'apply' && !isBehind(entry, answer.object) ? settledAsIs(entry) : task(answer.object);
     }
     case 'absent': {
       if (entry.finished === true) return settledAsIs(entry);
-      const { intent: _intent, ...anew } = entry;
+      const { intent: _intent, takenOver: _takenOver, ...anew } = entry;
       return task('absent', { ...anew, state: 'Intended' });
     }
     case 'failed':
@@ -104,8 +131,25 @@ async function prepareGone(
   }
 }
 
-/** Puts down that it is about to be made, with a token that it will carry: after a crash this tells our own object from a stranger's. */
-function announce({ ledger }: Round, task: CopyTask): CopyTask {
+/** Puts down what is about to be done, and gives what may be done then: nothing is written to an object of which it could not be kept what it held. */
+async function announceAll(round: Round, tasks: readonly CopyTask[]): Promise<readonly CopyTask[]> {
+  const { work, signal } = round;
+  const planned = tasks.map((task) => ({ task, taking: typeof task.seen === 'string' ? undefined : takingOf({ work, task }, task.seen) }));
+  const old = planned.flatMap(({ taking }) => taking?.old ?? []);
+  const kept = old.length === 0 || !work.mayWrite() ? undefined : await work.keepOld(old, signal);
+  return planned.flatMap(({ task, taking }) => {
+    if (taking?.old === undefined || kept?.result !== 'failed') return [announce(round, task, taking)];
+    put(round, task.object, settledWith(task.entry, kept.fault, { now: work.clock.now() }));
+    return [];
+  });
+}
+
+/** That it is about to be made, with a token that it will carry: after a crash this tells our own object from a stranger's. */
+function announce({ ledger }: Round, task: CopyTask, taking: Taking | undefined): CopyTask {
+  if (taking !== undefined) {
+    ledger.put(taking.entry.key, taking.entry);
+    return { ...task, entry: taking.entry };
+  }
   const { entry } = task;
   if (entry.state !== 'Intended' || entry.intent !== undefined) return task;
   const announced = { ...entry, intent: randomUUID() };
@@ -119,12 +163,12 @@ function byRank(tasks: readonly CopyTask[]): readonly (readonly CopyTask[])[] {
 }
 
 async function writeTask(round: Round, task: CopyTask): Promise<void> {
-  const { work, door, signal } = round;
+  const { work, door, ledger, signal } = round;
   const sent = await sentManifest(task.object, work, signal);
   const settled =
     sent.result === 'failed'
       ? settledWith(task.entry, sent.fault, { now: work.clock.now() })
-      : await writeCopy({ work, door, task, desired: sent.manifest });
+      : await writeCopy({ work, door, ledger, signal, task, desired: sent.manifest });
   put(round, task.object, settled);
 }
 

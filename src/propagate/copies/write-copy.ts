@@ -1,11 +1,12 @@
 import type { KubernetesObject } from '../../core/objects.ts';
-import { liveHashOf } from '../planner/live-hash.ts';
 import { own } from '../rendering/own.ts';
-import { deletionOf, isAnnounced, isOfLater, marksOf, withMarks } from './copy-marks.ts';
+import { isBehind, withMarks } from './copy-marks.ts';
 import { copyFault } from './copy-reason.ts';
-import { type Seen, type Settled, settledAs, settledAsIs, settledSkipped, settledWith } from './copy-task.ts';
+import { type Seen, type Settled, settledAs, settledAsIs } from './copy-task.ts';
 import { type CopyStep, type CopyToWrite, failedCopy, isRaced, racedFault, writtenEntry } from './copy-to-write.ts';
-import { isHidden, observedHashOf } from './observed.ts';
+import { judgeObject } from './judge-object.ts';
+import { observedHashOf } from './observed.ts';
+import { asWanted } from './pending.ts';
 import { takeOver } from './take-over.ts';
 import { updateCopy } from './update-copy.ts';
 
@@ -17,13 +18,20 @@ const mostTurns = 4;
  * read and decided anew, at most four times.
  */
 export async function writeCopy(copy: CopyToWrite): Promise<Settled> {
-  let seen = copy.task.seen;
+  let current = copy;
   for (let turn = 0; turn < mostTurns; turn += 1) {
-    const step = await stepOf(copy, seen);
+    const step = await stepOf(current, current.task.seen);
     if (step.result !== 'again') return step;
-    seen = 'unknown';
+    current = asKnownNow(copy);
   }
-  return failedCopy(copy, racedFault(copy, 'it was changed by others each time it was to be written'));
+  return failedCopy(current, racedFault(copy, 'it was changed by others each time it was to be written'));
+}
+
+/** To be read again, with what was saved of it since. */
+function asKnownNow(copy: CopyToWrite): CopyToWrite {
+  const { task, ledger } = copy;
+  const known = ledger.get(task.entry.key);
+  return { ...copy, task: { ...task, seen: 'unknown', entry: known === undefined ? task.entry : asWanted(known) } };
 }
 
 async function stepOf(copy: CopyToWrite, seen: Seen): Promise<CopyStep> {
@@ -72,36 +80,26 @@ async function create(copy: CopyToWrite): Promise<CopyStep> {
 
 /** Something stands there. */
 async function meet(copy: CopyToWrite, object: KubernetesObject): Promise<CopyStep> {
-  const { task, work } = copy;
-  const deletion = deletionOf(object);
-  if (deletion !== undefined) {
-    const fault = racedFault(copy, `it is being deleted since ${deletion.since}`);
-    return settledWith(task.entry, fault, { now: work.clock.now(), reason: 'Terminating' });
+  const judged = judgeObject(copy, object);
+  switch (judged.result) {
+    case 'ours': {
+      const { state } = judged;
+      if (isAsSent(copy, object)) return settledAsIs({ ...copy.task.entry, state });
+      return await updateCopy(copy, { object, force: copy.task.purpose === 'correct', state });
+    }
+    case 'theirs':
+      return await takeOver(copy, object, judged.as);
+    case 'settled':
+    case 'stopped':
+      return judged;
+    default:
+      return judged satisfies never;
   }
-  if (isOfLater(object, work)) return settledSkipped(task.entry, { reason: 'Stale', message: 'a later generation wrote it' });
-  if (isChangedSincePlanned(copy, object)) return failedCopy(copy, racedFault(copy, 'it was changed since it was planned'));
-  if (!isOurs(copy, object)) return await takeOver(copy, object);
-  const state = task.entry.state === 'Shared' ? 'Shared' : 'Owned';
-  if (isAsSent(copy, object)) return settledAsIs({ ...task.entry, state });
-  return await updateCopy(copy, { object, force: task.purpose === 'correct', state });
-}
-
-/** The uid is the proof; until it was saved, the intent is, which was saved first and which only our own write carries. */
-function isOurs({ task, work }: CopyToWrite, object: KubernetesObject): boolean {
-  const { uid } = task.entry;
-  return (uid !== undefined && uid === object.metadata.uid) || isAnnounced(task.entry, object, work);
 }
 
 /** What would be sent was sent, and stands there. Of what is only applied the inventory is believed; of drift the fields are looked at. */
 function isAsSent({ task, work }: CopyToWrite, object: KubernetesObject): boolean {
   const { entry, object: rendered, purpose } = task;
-  if (entry.uid !== object.metadata.uid || entry.appliedHash !== rendered.desiredHash) return false;
+  if (entry.uid !== object.metadata.uid || entry.appliedHash !== rendered.desiredHash || isBehind(entry, object)) return false;
   return purpose === 'apply' || entry.observedHash === observedHashOf(rendered, object, work);
-}
-
-/** A plan with a digest covers what it saw. What this generation wrote itself is as it was planned. */
-function isChangedSincePlanned({ task, work }: CopyToWrite, object: KubernetesObject): boolean {
-  const { liveHash, key } = task.object;
-  if (work.pinned !== true || liveHash === undefined || isHidden(key, work)) return false;
-  return marksOf(object).generation !== work.generation && liveHashOf(object) !== liveHash;
 }

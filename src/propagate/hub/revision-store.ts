@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Fault } from '../../core/faults.ts';
-import type { JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
 import { listAt, numberAt, objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { OldValues } from '../copies/copies.ts';
@@ -35,13 +35,13 @@ export interface RevisionStore {
   record(owner: Propagation, revision: NewRevision, signal: AbortSignal): Promise<RevisionWrite>;
   /** The newest first. */
   list(owner: Propagation, signal: AbortSignal): Promise<readonly PropagationRevision[] | { readonly fault: Fault }>;
-  /** Keeps beside a revision what adopted and overwritten objects held before. What was kept first of an object stays what is found. */
+  /** Keeps beside a revision what objects held that are about to be taken over; in several resources where it is much. */
   recordOldValues(
     owner: Propagation,
     kept: { readonly revision: number; readonly values: readonly OldValues[] },
     signal: AbortSignal,
   ): Promise<RevisionWrite>;
-  /** What was kept beside that revision: one for each object of a cluster. */
+  /** What was kept beside that revision, each once. Of an object that changed while it was tried there are several: the inventory knows which holds. */
   oldValues(owner: Propagation, revision: number, signal: AbortSignal): Promise<readonly OldValues[] | { readonly fault: Fault }>;
 }
 
@@ -65,18 +65,17 @@ export function createRevisionStore(hub: Hub): RevisionStore {
     },
     async recordOldValues(owner, { revision, values }, signal) {
       if (values.length === 0) return { result: 'written' };
-      const data = { objects: values.map(printOldValues) };
-      return create(hub, manifestOf(owner, { content: 'old-values', revision, data, key: canonicalJson(data) }), signal);
+      for (const objects of inParts(values.map(printOldValues))) {
+        const data = { objects };
+        const kept = await create(hub, manifestOf(owner, { content: 'old-values', revision, data, key: canonicalJson(data) }), signal);
+        if (kept.result === 'failed') return kept;
+      }
+      return { result: 'written' };
     },
     async oldValues(owner, revision, signal) {
       const found = await held(hub, owner, { content: 'old-values' }, signal);
       if ('fault' in found) return found;
-      return firstOfEach(
-        found
-          .filter((object) => numberAt(object, 'revision') === revision)
-          .toSorted(byAge)
-          .flatMap(oldValuesIn),
-      );
+      return eachOnce(found.filter((object) => numberAt(object, 'revision') === revision).flatMap(oldValuesIn));
     },
   };
 }
@@ -156,22 +155,30 @@ function revisionOf(object: KubernetesObject): PropagationRevision {
   };
 }
 
-function byAge(a: KubernetesObject, b: KubernetesObject): number {
-  const [first, second] = [a, b].map((object) => `${textAt(object, 'metadata', 'creationTimestamp')} ${object.metadata.name}`);
-  return (first ?? '') < (second ?? '') ? -1 : 1;
-}
-
 function oldValuesIn(object: KubernetesObject): readonly OldValues[] {
   return listAt(object, 'data', 'objects')
     .map(parseOldValues)
     .filter((values) => values !== undefined);
 }
 
-function firstOfEach(values: readonly OldValues[]): readonly OldValues[] {
-  const first = new Map<string, OldValues>();
-  for (const one of values) {
-    const key = canonicalJson([one.cluster, one.uid]);
-    if (!first.has(key)) first.set(key, one);
+function eachOnce(values: readonly OldValues[]): readonly OldValues[] {
+  return [...new Map(values.map((one) => [canonicalJson(printOldValues(one)), one])).values()];
+}
+
+/** So many characters in one resource: etcd takes 1.5 MiB. */
+const mostInPart = 1024 * 1024;
+
+function inParts(printed: readonly Json[]): readonly (readonly Json[])[] {
+  const parts: Json[][] = [];
+  let room = 0;
+  for (const one of printed) {
+    const { length } = JSON.stringify(one);
+    room -= length;
+    if (room >= 0) parts.at(-1)?.push(one);
+    else {
+      parts.push([one]);
+      room = mostInPart - length;
+    }
   }
-  return [...first.values()];
+  return parts;
 }

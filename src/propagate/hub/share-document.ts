@@ -14,6 +14,13 @@ import { shareNameOf } from './share-name.ts';
 /** So many entries per share (propagation.md 5.3). */
 export const maxEntries = 200;
 
+const takenOver = record({
+  uid: required(anyText),
+  as: required(choice(['Owned', 'Shared'])),
+  revision: required(integer(0)),
+  values: optional(anyText),
+});
+
 const flatEntry = record({
   ...keyFields,
   state: required(choice(['Intended', 'Owned', 'Shared', 'Deleting', 'PendingDeletion'])),
@@ -27,6 +34,7 @@ const flatEntry = record({
   fault: optional(recordedFault),
   sent: optional(anyText),
   finished: optional(flag),
+  takenOver: optional(takenOver),
   corrections: optional(list(time, { max: 5 })),
 });
 

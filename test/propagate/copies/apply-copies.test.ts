@@ -134,7 +134,7 @@ for (const { title, available, start } of contractServers) {
       await bench.others(settings(bench.namespace, { a: 'old', keep: '1', drop: '1' }), { manager: 'muster' });
       const copy = await apply(bench, settings(bench.namespace, { a: 'new', b: 'new' }), { conflict: 'Adopt' });
       expect(brief(copy)).toBe('Configured Owned');
-      expect(copy.old?.values).toEqual(settings(bench.namespace, { a: 'old' }));
+      expect(bench.old.map(({ values }) => values)).toEqual([settings(bench.namespace, { a: 'old' })]);
       const object = await bench.live(settings(bench.namespace, {}));
       // What a manager of our name had set and we do not is ours to drop: the reason why the entry is turned.
       expect(object?.data).toEqual({ a: 'new', b: 'new' });

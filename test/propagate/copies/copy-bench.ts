@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { keyOfKind, type ServedResource } from '../../../src/core/kinds.ts';
 import { type Log, silentLog } from '../../../src/core/log.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import type { CopyWork } from '../../../src/propagate/copies/copies.ts';
+import type { CopyWork, OldValues } from '../../../src/propagate/copies/copies.ts';
 import { createObjectClient } from '../../../src/propagate/create-object-client.ts';
 import { listRulesIn } from '../../../src/propagate/list-rules.ts';
 import type { ObjectAddress, ObjectClient } from '../../../src/propagate/object-client.ts';
@@ -35,6 +35,8 @@ export interface CopyBench extends Disposable {
   readonly shares: MemoryShares;
   readonly clock: ManualClock;
   readonly namespace: string;
+  /** What objects held before they were taken over, as a revision keeps it. */
+  readonly old: OldValues[];
   /** What the log was told. */
   readonly told: readonly JsonObject[];
   /** Work on the share as it is now, at generation 1, by default with `Abort`. */
@@ -80,6 +82,7 @@ export async function createCopyBench(server: BenchServer): Promise<CopyBench> {
   const shares = createMemoryShares();
   const clock = createManualClock();
   const told: JsonObject[] = [];
+  const old: OldValues[] = [];
   const addressOf = (manifest: Manifest) => addressIn(manifest);
   const live = async (manifest: Manifest) => {
     const answer = await client.get(addressOf(manifest), never);
@@ -88,12 +91,16 @@ export async function createCopyBench(server: BenchServer): Promise<CopyBench> {
     return answer.result === 'answered' ? answer.object : undefined;
   };
   return {
-    ...{ api, client, shares, clock, namespace, told, addressOf, live },
+    ...{ api, client, shares, clock, namespace, old, told, addressOf, live },
     work: ({ conflict = 'Abort', ...more } = {}) => ({
-      ...{ client, shares, owner, clock, generation: 1, share: shares.current(), mayWrite: () => true },
+      ...{ client, shares, owner, clock, generation: 1, revision: more.generation ?? 1, share: shares.current(), mayWrite: () => true },
       spec: { conflict, write: 'Apply', deletion: { policy: 'Delete', cascade: 'Background' } },
       served: (kind) => served.get(keyOfKind(kindOfKey(kind))) ?? 'absent',
       sourceOf: () => client,
+      async keepOld(values) {
+        old.push(...values);
+        return { result: 'written' };
+      },
       sensitiveKinds: new Set<never>(),
       listRulesOf: listRulesIn(() => model),
       log: logTo(told),

@@ -15,12 +15,13 @@ import { type CopyBench, createCopyBench } from './copy-bench.ts';
 interface Mortal {
   readonly client: ObjectClient;
   readonly shares: ShareStore;
+  readonly keepOld: CopyWork['keepOld'];
   readonly writes: () => number;
 }
 
 class Killed extends Error {}
 
-function mortal({ client, shares }: CopyBench, life: number, created: string[]): Mortal {
+function mortal({ client, shares, work: workOf }: CopyBench, life: number, created: string[]): Mortal {
   let writes = 0;
   const beforeDeath = () => {
     if (writes >= life) throw new Killed();
@@ -52,6 +53,7 @@ function mortal({ client, shares }: CopyBench, life: number, created: string[]):
       patch: (request, signal) => write(() => client.patch(request, signal)),
       delete: (request, signal) => write(() => client.delete(request, signal)),
     },
+    keepOld: (values, signal) => write(() => workOf().keepOld(values, signal)),
     shares: {
       ...shares,
       save: (share, signal) => write(() => shares.save(share, signal)),
@@ -77,7 +79,17 @@ const settings = (namespace: string, name: string, data: JsonObject): Manifest =
 
 /** What matters in the end: not when, not which token, and not what is a hash over the namespace of the run. */
 const essence = (object: KubernetesObject | undefined) => object && { data: object.data, labels: object.metadata.labels };
-const essenceOf = ({ intent: _intent, uid: _uid, observedHash: _observed, appliedHash: _applied, ...entry }: InventoryEntry) => entry;
+const essenceOf = ({
+  intent: _intent,
+  uid: _uid,
+  observedHash: _observed,
+  appliedHash: _applied,
+  takenOver,
+  ...entry
+}: InventoryEntry) => ({
+  ...entry,
+  ...(takenOver === undefined ? {} : { takenOver: { as: takenOver.as, revision: takenOver.revision } }),
+});
 
 interface Story {
   readonly title: string;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { applyCopies } from '../../../src/propagate/copies/apply-copies.ts';
-import type { CopiesOutcome, OldValues } from '../../../src/propagate/copies/copies.ts';
+import type { CopiesOutcome } from '../../../src/propagate/copies/copies.ts';
 import { restoreCopies } from '../../../src/propagate/copies/restore-copies.ts';
 import { marks } from '../../../src/propagate/propagation.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
@@ -29,8 +29,8 @@ for (const { title, available, start } of contractServers) {
       Promise.all(manifests.map((manifest) => bench.rendered(manifest)));
     const apply = async (bench: CopyBench, manifests: readonly Manifest[], more: Parameters<CopyBench['work']>[0]) =>
       applyCopies(bench.work(more), await rendered(bench, manifests), never);
-    const restore = async (bench: CopyBench, manifests: readonly Manifest[], old: readonly OldValues[]) =>
-      restoreCopies(bench.work({ generation: 2 }), { rendered: await rendered(bench, manifests), old }, never);
+    const restore = async (bench: CopyBench, manifests: readonly Manifest[]) =>
+      restoreCopies(bench.work({ generation: 2 }), { rendered: await rendered(bench, manifests), old: bench.old }, never);
 
     test('writes what the revision had, deletes what the generation created, puts back what it adopted', async () => {
       using bench = await createCopyBench(server.endpoint);
@@ -46,9 +46,8 @@ for (const { title, available, start } of contractServers) {
       ];
       const { copies } = await apply(bench, second, { generation: 2, conflict: 'Overwrite' });
       expect(copies.map(({ action }) => action)).toEqual(['Configured', 'Unchanged', 'Created', 'Configured']);
-      const old = copies.flatMap((copy) => (copy.old === undefined ? [] : [copy.old]));
 
-      const outcome = await restore(bench, first, old);
+      const outcome = await restore(bench, first);
       expect(brief(outcome)).toEqual(['changed Restored', 'same Unchanged', 'new Deleted', 'theirs Restored']);
       expect((await bench.live(settings(namespace, 'changed', {})))?.data).toEqual({ a: '1' });
       expect(await bench.live(settings(namespace, 'new', {}))).toBeUndefined();
@@ -72,7 +71,7 @@ for (const { title, available, start } of contractServers) {
         metadata: { name: 'later', namespace, annotations: { [marks.generation]: '3' } },
       };
       await bench.others(mark, { verb: 'merge' });
-      expect(brief(await restore(bench, [], []))).toEqual(['recreated Skipped', 'later Skipped']);
+      expect(brief(await restore(bench, []))).toEqual(['recreated Skipped', 'later Skipped']);
       expect((await bench.live(settings(namespace, 'recreated', {})))?.data).toEqual({ theirs: '1' });
       expect((await bench.live(settings(namespace, 'later', {})))?.data).toEqual({ a: '2' });
     });
@@ -80,9 +79,9 @@ for (const { title, available, start } of contractServers) {
     test('where nothing was before, nothing is left: done twice it is done once', async () => {
       using bench = await createCopyBench(server.endpoint);
       await apply(bench, [settings(bench.namespace, 'a', { a: '1' }), settings(bench.namespace, 'b', { a: '1' })], { generation: 2 });
-      expect(brief(await restore(bench, [], []))).toEqual(['a Deleted', 'b Deleted']);
+      expect(brief(await restore(bench, []))).toEqual(['a Deleted', 'b Deleted']);
       expect(bench.shares.kept).toBeUndefined();
-      expect(await restore(bench, [], [])).toMatchObject({ result: 'done', copies: [] });
+      expect(await restore(bench, [])).toMatchObject({ result: 'done', copies: [] });
     });
 
     test('old values come back whatever list they stand in', async () => {
@@ -103,14 +102,14 @@ for (const { title, available, start } of contractServers) {
         generation: 2,
         conflict: 'Overwrite',
       });
-      const old = copies.flatMap((copy) => (copy.old === undefined ? [] : [copy.old]));
+      expect(copies.map(({ action }) => action)).toEqual(['Configured']);
       const images = async () => {
         const object = await bench.live(workload(''));
         const spec = object?.spec as unknown as { template: { spec: { containers: readonly { name: string; image: string }[] } } };
         return Object.fromEntries(spec.template.spec.containers.map(({ name, image }) => [name, image]));
       };
       expect(await images()).toEqual({ web: 'web:2', sidecar: 'sidecar:1', extra: 'extra:1' });
-      expect(brief(await restore(bench, [], old))).toEqual(['web Restored']);
+      expect(brief(await restore(bench, []))).toEqual(['web Restored']);
       expect(await images()).toEqual({ web: 'web:1', sidecar: 'sidecar:1' });
     });
   });

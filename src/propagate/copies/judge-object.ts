@@ -1,0 +1,88 @@
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { InventoryEntry } from '../inventory.ts';
+import { liveHashOf } from '../planner/live-hash.ts';
+import { deletionOf, isAnnounced, isOfLater, marksOf, takenOverOf } from './copy-marks.ts';
+import { copyFault } from './copy-reason.ts';
+import { type Settled, settledSkipped, settledWith } from './copy-task.ts';
+import { type CopyAtHand, failedCopy, racedFault } from './copy-to-write.ts';
+import { isHidden } from './observed.ts';
+import { isAppliedByUs } from './owned-fields.ts';
+
+/** What an object that stands where a copy is to be means for it. */
+export type Judgement =
+  | { readonly result: 'ours'; readonly state: 'Owned' | 'Shared' }
+  /** It is somebody's, and is to be taken into the inventory (`Owned`), or to get our fields and stay his (`Shared`). */
+  | { readonly result: 'theirs'; readonly as: 'Owned' | 'Shared' }
+  | Settled;
+
+/** Judges it by the inventory, by the marks of our own writes, and by `conflict` (propagation.md 5.2). Pure. */
+export function judgeObject(copy: CopyAtHand, object: KubernetesObject): Judgement {
+  const { task, work } = copy;
+  const deletion = deletionOf(object);
+  if (deletion !== undefined) {
+    const fault = racedFault(copy, `it is being deleted since ${deletion.since}`);
+    return settledWith(task.entry, fault, { now: work.clock.now(), reason: 'Terminating' });
+  }
+  if (isOfLater(object, work)) return settledSkipped(task.entry, { reason: 'Stale', message: 'a later generation wrote it' });
+  if (isChangedSincePlanned(copy, object)) return failedCopy(copy, racedFault(copy, 'it was changed since it was planned'));
+  return isOurs(copy, object) ? { result: 'ours', state: stateOf(task.entry, object) } : judgeStranger(copy, object);
+}
+
+/** What the inventory has of an object that it does not know: what it knew was another object, and nothing of that holds for this one. */
+export function strangersEntry({ key, uid, intent, health, fault }: InventoryEntry): InventoryEntry {
+  // A token that an object has carried may have been copied with it.
+  const kept = { ...(intent === undefined || uid !== undefined ? {} : { intent }), ...(fault === undefined ? {} : { fault }) };
+  return { key, state: 'Intended', health, ...kept };
+}
+
+/** The uid is the proof; until it was saved, the intent is, which was saved first and which only our own write carries. */
+function isOurs({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
+  const { uid } = task.entry;
+  return (uid !== undefined && uid === object.metadata.uid) || isAnnounced(task.entry, object, work);
+}
+
+/** What was announced as shared, and written before a crash, is shared. */
+function stateOf(entry: InventoryEntry, object: KubernetesObject): 'Owned' | 'Shared' {
+  return entry.state === 'Shared' || takenOverOf(entry, object)?.as === 'Shared' ? 'Shared' : 'Owned';
+}
+
+/** A plan with a digest covers what it saw. What this generation wrote itself is as it was planned. */
+function isChangedSincePlanned({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
+  const { liveHash, key } = task.object;
+  if (work.pinned !== true || liveHash === undefined || isHidden(key, work)) return false;
+  return marksOf(object).generation !== work.generation && liveHashOf(object) !== liveHash;
+}
+
+function judgeStranger({ task, work }: CopyAtHand, object: KubernetesObject): Judgement {
+  const stranger = { work, task: { ...task, entry: strangersEntry(task.entry) } };
+  switch (work.spec.conflict) {
+    case 'Abort':
+      return conflict(stranger, 'it exists and is not ours');
+    case 'CreateOnly':
+      return settledSkipped(stranger.task.entry, { message: 'it exists already' });
+    case 'Adopt':
+    case 'ServerSideApply': {
+      const other = otherOwner(stranger, object);
+      if (other !== undefined) return conflict(stranger, other);
+      return { result: 'theirs', as: work.spec.conflict === 'Adopt' ? 'Owned' : 'Shared' };
+    }
+    case 'Overwrite':
+      return { result: 'theirs', as: 'Owned' };
+    default:
+      return work.spec.conflict satisfies never;
+  }
+}
+
+/** Whose it is, where taking it would undo what Muster does or did there: one field manager has one set of fields, and drops what it leaves out. */
+function otherOwner({ work }: CopyAtHand, object: KubernetesObject): string | undefined {
+  const { propagation, source = '' } = marksOf(object);
+  const isApplied = isAppliedByUs(object);
+  if (isApplied && propagation !== undefined && propagation !== work.owner.uid) return `it belongs to another Propagation: ${source}`;
+  if (isApplied && propagation === undefined && work.spec.conflict === 'ServerSideApply')
+    return 'it holds fields that were applied with Muster';
+  return undefined;
+}
+
+function conflict(copy: CopyAtHand, message: string): Settled {
+  return failedCopy(copy, copyFault(copy.work.share.cluster, 'CONFLICT', message));
+}
