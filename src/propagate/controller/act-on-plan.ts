@@ -96,12 +96,12 @@ function begin(pass: Pass, planned: PlannedPropagation, { views, rollout, nowMs 
     const known = clusterRunOf(run, cluster);
     if (known.isBusy || known.retryAtMs > ports.clock.monotonic()) continue;
     const lost = facts.standing === 'leaving' && share !== undefined ? actOnLost({ share, propagation, members, nowMs }) : undefined;
-    const old = plan.old.filter((values) => values.cluster === cluster);
     const isDue = mayBegin(facts, rollout) && !(isAtRest(needs) && needs.finish.length === 0);
-    const act = lost ?? (isDue ? actOn(needs, facts.copies, old) : undefined);
+    const act = lost ?? (isDue ? actOn(needs, facts.copies) : undefined);
     if (act === undefined) continue;
     const asked = versionsOf(needs.correct, facts.copies);
-    beginJob(pass, { cluster, propagation, spec, isPinned: plan.isPinned, revision: plan.revision, asked, act });
+    const { isPinned, revision, goingBack } = plan;
+    beginJob(pass, { cluster, propagation, spec, isPinned, revision, goingBack, asked, act });
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ClusterName } from '../../core/names.ts';
-import type { CopiesOutcome, CopyWork, OldValues } from '../copies/copies.ts';
+import type { CopiesOutcome, CopyWork, GoingBack } from '../copies/copies.ts';
 import { reasonOf } from '../copies/copy-reason.ts';
 import { newShare } from '../hub/share-document.ts';
 import { textOfKey } from '../object-key.ts';
@@ -20,6 +20,8 @@ export interface ClusterJob {
   readonly isPinned: boolean;
   /** Beside which what is taken over is kept. Absent: nothing is taken over. */
   readonly revision?: number;
+  /** Of a generation that goes back to an older revision. */
+  readonly goingBack?: GoingBack | undefined;
   /** The versions at which copies that look changed are asked about, by `textOfKey`. */
   readonly asked?: ReadonlyMap<string, string>;
   readonly act: Act;
@@ -54,8 +56,6 @@ async function doJob(pass: Pass, job: ClusterJob): Promise<void> {
     workOf(pass, job, () => term.isLeading() && !given.aborted),
     signal,
   );
-  const values = outcomes.flatMap(({ copies }) => copies.flatMap((copy) => copy.old ?? []));
-  if (values.length > 0) await keepOld(pass, job, { values, signal });
   // What was begun for another plan is over: the inventory is read from the hub again.
   if (given.aborted) return;
   clusterRunOf(run, job.cluster).wroteAtMs = ports.clock.now();
@@ -100,7 +100,7 @@ function tryLater({ run, ports }: Pass, cluster: ClusterName, hope: 'soon' | 'ne
 }
 
 function workOf({ run, ports }: Pass, job: ClusterJob, mayWrite: () => boolean): CopyWork {
-  const { cluster, propagation, spec } = job;
+  const { cluster, propagation, spec, revision = propagation.status.revision ?? 0 } = job;
   const { uid, namespace, name, generation } = propagation.metadata;
   const { members } = ports.hub;
   const owner = { uid, namespace, name };
@@ -110,6 +110,9 @@ function workOf({ run, ports }: Pass, job: ClusterJob, mayWrite: () => boolean):
     shares: ports.stores.shares,
     owner,
     generation,
+    revision,
+    keepOld: (values, signal) => ports.stores.revisions.recordOldValues(propagation, { revision, values }, signal),
+    goingBack: job.goingBack,
     spec,
     served: (kind) => members.objects.served(cluster, kind),
     sourceOf: (source) => {
@@ -123,17 +126,4 @@ function workOf({ run, ports }: Pass, job: ClusterJob, mayWrite: () => boolean):
     clock: ports.clock,
     log: ports.log,
   };
-}
-
-/** Lost, they only cost a rollback its way back to them. */
-async function keepOld(
-  { ports, run }: Pass,
-  { propagation, revision, cluster }: ClusterJob,
-  { values, signal }: { readonly values: readonly OldValues[]; readonly signal: AbortSignal },
-): Promise<void> {
-  if (revision === undefined) return;
-  const kept = await ports.stores.revisions.recordOldValues(propagation, { revision, values }, signal);
-  if (kept.result === 'failed') {
-    ports.log.warn({ propagation: run.key, cluster, code: kept.fault.code }, 'what adopted objects held before could not be kept');
-  }
 }

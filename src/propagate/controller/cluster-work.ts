@@ -1,10 +1,9 @@
 import type { Fault } from '../../core/faults.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { applyCopies } from '../copies/apply-copies.ts';
-import type { CopiesOutcome, CopyWork, OldValues } from '../copies/copies.ts';
+import type { CopiesOutcome, CopyWork } from '../copies/copies.ts';
 import { correctDrift } from '../copies/correct-drift.ts';
 import { pruneCopies } from '../copies/prune-copies.ts';
-import { removeCopies } from '../copies/remove-copies.ts';
 import { textOfKey } from '../object-key.ts';
 import type { RenderedObject } from '../plan.ts';
 import type { ClusterFacts } from '../status/facts.ts';
@@ -20,18 +19,14 @@ type Step = (work: CopyWork, signal: AbortSignal) => Promise<CopiesOutcome>;
  * Does what there is to do: what is wanted stands before anything that was wanted before goes; where it does not, nothing goes.
  *
  * What stands in the cluster is taken from its mirror as of now, not from when it was planned.
- *
- * @param old Of what is to go, and was there before us: it gets these values back and stays.
  */
-export function actOn(needs: Needs, copies: ClusterFacts['copies'], old: readonly OldValues[]): Act {
+export function actOn(needs: Needs, copies: ClusterFacts['copies']): Act {
   const fresh = freshIn(copies);
-  const [given, taken] = partition(needs.prune, ({ key }) => old.some((values) => textOfKey(values.key) === textOfKey(key)));
   const steps: readonly (Step | undefined)[] = [
     stepOf(needs.finish, (work, signal) => keepFinished(work, needs, signal)),
     stepOf(needs.apply, (work, signal) => applyCopies(work, needs.apply.map(fresh), signal)),
     stepOf(needs.correct, (work, signal) => correctDrift(work, needs.correct.map(fresh), signal)),
-    stepOf(given, (work, signal) => giveBack(work, { objects: given.map(fresh), old }, signal)),
-    stepOf(taken, (work, signal) => pruneCopies(work, taken.map(fresh), signal)),
+    stepOf(needs.prune, (work, signal) => pruneCopies(work, needs.prune.map(fresh), signal)),
   ];
   return async (work, signal) => {
     const outcomes: CopiesOutcome[] = [];
@@ -44,26 +39,6 @@ export function actOn(needs: Needs, copies: ClusterFacts['copies'], old: readonl
     }
     return outcomes;
   };
-}
-
-function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): readonly [readonly T[], readonly T[]] {
-  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
-}
-
-interface GivenBack {
-  readonly objects: readonly RenderedObject[];
-  readonly old: readonly OldValues[];
-}
-
-function giveBack(work: CopyWork, { objects, old }: GivenBack, signal: AbortSignal): Promise<CopiesOutcome> {
-  const entries = new Map(work.share.entries.map((entry) => [textOfKey(entry.key), entry]));
-  const removals = objects.map(({ key, live }) => {
-    const entry = entries.get(textOfKey(key));
-    const before = old.find((values) => values.uid === entry?.uid && textOfKey(values.key) === textOfKey(key));
-    const how = before === undefined ? ({ type: 'delete' } as const) : ({ type: 'putBack', values: before.values } as const);
-    return { key, live, how };
-  });
-  return removeCopies(work, removals, signal);
 }
 
 function stepOf(wanted: readonly unknown[], step: Step): Step | undefined {

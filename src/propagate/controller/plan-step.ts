@@ -1,6 +1,6 @@
 import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
-import type { OldValues } from '../copies/copies.ts';
+import type { GoingBack } from '../copies/copies.ts';
 import type { Note } from '../notes.ts';
 import type { RenderedPlan, SpecDocument } from '../plan.ts';
 import type { ExistingPropagation, PlanRequest } from '../planner/planner.ts';
@@ -52,7 +52,7 @@ interface Past {
   /** The spec which the status was decided for. Absent before the first. */
   readonly decided?: PropagationSpec;
   readonly revision: number;
-  readonly old: readonly OldValues[];
+  readonly goingBack?: GoingBack | undefined;
 }
 
 /** A generation decided before is what its status says, but for what it goes back to. */
@@ -65,7 +65,7 @@ async function pastOf(
   const { status, metadata } = propagation;
   const isKept = isDecided(propagation);
   const target = Number(metadata.annotations[marks.rollback] ?? Number.NaN);
-  if (isKept && Number.isNaN(target)) return { decided: spec, revision: status.revision ?? 1, old: [] };
+  if (isKept && Number.isNaN(target)) return { decided: spec, revision: status.revision ?? 1 };
   const kept = await revisions.list(propagation, signal);
   if ('fault' in kept) return kept;
   const revision = isKept ? (status.revision ?? 1) : nextRevision(propagation, kept, spec);
@@ -76,7 +76,8 @@ async function pastOf(
   const last = kept.find((one) => one.revision === status.revision);
   const parsed = last === undefined ? undefined : parseSpec(last.document);
   const decided = isKept ? spec : parsed === undefined || 'problems' in parsed ? undefined : parsed;
-  return { revision, old: old.flatMap((values) => ('fault' in values ? [] : values)), ...(decided === undefined ? {} : { decided }) };
+  const goingBack = Number.isNaN(target) ? undefined : { to: target, old: old.flatMap((values) => ('fault' in values ? [] : values)) };
+  return { revision, goingBack, ...(decided === undefined ? {} : { decided }) };
 }
 
 /** One that was recorded and not told in the status, before a crash or by another process, is this one if it says the same. */
@@ -103,7 +104,7 @@ async function checked({ planner }: ControllerPorts, request: PlanRequest): Prom
 function decisionOf(
   { clock }: ControllerPorts,
   { propagation }: Planning,
-  { rendered, revision, old }: Pick<CurrentPlan, 'rendered' | 'revision' | 'old'>,
+  { rendered, revision, goingBack }: Pick<CurrentPlan, 'rendered' | 'revision' | 'goingBack'>,
 ): CurrentPlan {
   const { metadata, status } = propagation;
   const { uid, generation, annotations } = metadata;
@@ -121,7 +122,7 @@ function decisionOf(
     verdict,
     isPinned: annotations[marks.planDigest] === (kept ?? rendered.digest),
     late: lateOf(rendered, propagation),
-    old,
+    goingBack,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
-import type { CopyOutcome, OldValues } from '../copies/copies.ts';
+import type { CopyOutcome, GoingBack, OldValues } from '../copies/copies.ts';
 import type { ClusterShare } from '../inventory.ts';
 import type { RenderedObject, RenderedPlan } from '../plan.ts';
 import type { Propagation } from '../propagation.ts';
@@ -52,8 +52,8 @@ export interface CurrentPlan {
   readonly isPinned: boolean;
   /** Clusters that came after this generation was decided: they wait for all others. */
   readonly late: ReadonlySet<ClusterName>;
-  /** Of a generation that goes back to an older revision: what objects held that were taken over since. Else empty. */
-  readonly old: readonly OldValues[];
+  /** Of a generation that goes back to an older revision: what was taken over since is given back. */
+  readonly goingBack?: GoingBack | undefined;
 }
 
 /** A generation that is taken back after a breach (propagation.md 5.5). */
