@@ -13,7 +13,7 @@ import { type RealCluster, realPrograms, realServerTitle, startRealCluster } fro
 import { type Refusal, type RefusalKind, refuseOnServer } from './refusals.ts';
 import { type RunningProcess, runMuster } from './run-process.ts';
 import { type GraphAnswer, startGateway, type TestGateway, type TestGatewayOptions } from './start-gateway.ts';
-import { expectLawful } from './write-history.ts';
+import { expectLawful, type SeenWrite } from './write-history.ts';
 
 /** A gateway with a hub, as those see it who ask it by GraphQL, and look at its clusters as kubectl does. */
 export interface WritingFleet extends AsyncDisposable {
@@ -30,6 +30,10 @@ export interface WritingFleet extends AsyncDisposable {
   until(isSo: () => Promise<boolean> | boolean, withinMs?: number): Promise<void>;
   /** As kill -9; then another process with the same files, resolved when it answers. */
   restart(): Promise<void>;
+  /** As kill -9 once it has done so many writes from now on, those to its Lease aside: of an embedded fleet exactly so many. Resolves when it is dead. */
+  dieAfter(writes: number): Promise<void>;
+  /** How many writes it has done so far, those to its Lease aside. */
+  written(): number;
   /** From now on the cluster says no to ConfigMaps of the fleet's namespace, in admission. */
   refuse(cluster: string, how: RefusalKind): Promise<Refusal>;
   /** What the gateway logged so far: fields and message of each line. */
@@ -45,6 +49,8 @@ export interface FleetGround extends AsyncDisposable {
 export interface FleetKind {
   readonly title: string;
   readonly available: boolean;
+  /** After which writes it is worth while to crash there: each one where that is cheap. */
+  readonly crashes: 'each' | readonly number[];
   open(): Promise<FleetGround>;
 }
 
@@ -55,9 +61,10 @@ export const fleetKinds: readonly FleetKind[] = [
   {
     title: 'the embedded fleet',
     available: true,
+    crashes: 'each',
     open: async () => ({ start: () => startEmbedded(), [Symbol.asyncDispose]: async () => undefined }),
   },
-  { title: realServerTitle, available: realPrograms !== undefined, open: openReal },
+  { title: realServerTitle, available: realPrograms !== undefined, crashes: [1, 5, 9], open: openReal },
 ];
 
 /** An embedded fleet of these names, whose clusters can also misbehave. */
@@ -81,6 +88,8 @@ export async function startEmbedded({
   const log: Log = { debug: line, info: line, warn: line, error: line };
   const gateway = await startGateway(Object.fromEntries(names.map((name) => [name, [made]])), { log, ...options, hub });
   const clients = new Map(names.map((name) => [name, createRawClient(gateway.cluster(name))]));
+  const clusters = names.map(gateway.cluster);
+  const grave = { network: new DisposableStack() };
   return {
     ...{ gateway, names, namespace },
     cluster: gateway.cluster,
@@ -97,8 +106,12 @@ export async function startEmbedded({
       const end = async () => refusal[Symbol.dispose]();
       return { end, [Symbol.asyncDispose]: end };
     },
+    written: () => clusters.reduce((sum, cluster) => sum + cluster.writes().filter(isCounted).length, 0),
+    dieAfter: (writes) => pumped(gateway.clock, cutAfter(clusters, writes, grave.network)),
     async restart() {
       await gateway.kill();
+      grave.network.dispose();
+      grave.network = new DisposableStack();
       // Whoever waits for the Lease of the dead waits 15 s: that is not what these tests are about.
       gateway.cluster(hub).remove('Lease.coordination.k8s.io', 'muster-controller', 'muster-system');
       await gateway.restart();
@@ -113,6 +126,31 @@ export async function startEmbedded({
       }
     },
   };
+}
+
+function isCounted({ manager, kind, isDry }: SeenWrite): boolean {
+  return manager === 'muster' && kind !== 'Lease' && !isDry;
+}
+
+/** After that write nothing is heard of the gateway any more, nor does it hear what came of the write. */
+function cutAfter(clusters: readonly SimCluster[], most: number, network: DisposableStack): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let seen = 0;
+  for (const cluster of clusters)
+    network.use(
+      cluster.onWrite((write) => {
+        if (!isCounted(write) && seen < most) return undefined;
+        seen += 1;
+        if (seen !== most) return seen > most ? 'lost' : undefined;
+        for (const one of clusters) {
+          network.use(one.refuse());
+          one.disconnect();
+        }
+        resolve();
+        return 'lost';
+      }),
+    );
+  return promise;
 }
 
 interface KubectlRequest {
@@ -203,10 +241,14 @@ async function startOverReal({ servers, folder, kubeconfig }: RealGround): Promi
     const answer = await fetch(now.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
     return (await answer.json()) as GraphAnswer<Data>;
   };
+  const written = () =>
+    servers.reduce((sum, { name, audit }) => sum + auditedWrites(audit).slice(earlier.get(name)).filter(isCounted).length, 0);
   const kill = async () => {
-    now.gateway.kill('SIGKILL');
-    await now.gateway.ended;
-    died.push(now.gateway);
+    if (!died.includes(now.gateway)) {
+      now.gateway.kill('SIGKILL');
+      await now.gateway.ended;
+      died.push(now.gateway);
+    }
     await send(hub, 'DELETE', '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/muster-controller');
     await send(hub, 'DELETE', '/apis/coordination.k8s.io/v1/namespaces/muster-system/leases/muster-controller');
   };
@@ -223,11 +265,16 @@ async function startOverReal({ servers, folder, kubeconfig }: RealGround): Promi
         if (performance.now() > endMs) throw new Error(`expected it to become so within ${withinMs} ms: ${isSo}`);
     },
     refuse: (cluster, how) => refuseOnServer({ send: (...asked) => send(cluster, ...asked), namespace, how }),
+    written,
+    async dieAfter(writes) {
+      for (const most = written() + writes; written() < most; ) await inRealTime(1);
+      await kill();
+    },
     async restart() {
       await kill();
       now = await start();
     },
-    logged: () => [...died, now.gateway].flatMap((one) => linesIn(one.err())),
+    logged: () => [...new Set([...died, now.gateway])].flatMap((one) => linesIn(one.err())),
     async [Symbol.asyncDispose]() {
       await kill();
       const writes = new Map(servers.map(({ name, audit }) => [name, auditedWrites(audit).slice(earlier.get(name))]));

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { type FleetGround, fleetKinds } from '../../support/writing-fleet.ts';
+import { crashPromises } from './crash-cases.ts';
 import type { DeclarePromise } from './declare-promise.ts';
 import { failingClusterPromises } from './failing-cluster-cases.ts';
 import { foreignObjectPromises } from './foreign-objects-cases.ts';
@@ -18,6 +19,7 @@ for (const kind of fleetKinds) {
         await run(fleet);
       });
 
+    describe('a crash costs time only', () => crashPromises(declare, kind.crashes));
     describe('nothing foreign is touched', () => foreignObjectPromises(declare));
     describe('one cluster stops no other', () => failingClusterPromises(declare));
   });
