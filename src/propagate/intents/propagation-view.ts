@@ -1,16 +1,46 @@
 import type { Fault } from '../../core/faults.ts';
 import type { HubStores } from '../hub/hub-stores.ts';
-import type { ClusterObjects, Propagation, PropagationPhase } from '../propagation.ts';
+import type { ClusterShare, InventoryEntry } from '../inventory.ts';
+import { kindOfKey, placeOfKey } from '../object-key.ts';
+import type { ClusterLine, ClusterObjects, Propagation, PropagationPhase } from '../propagation.ts';
 import type { PropagationView } from '../propagations.ts';
+import { healthOfCopy } from '../status/copy-state.ts';
 
-/** The Propagation as it is shown, with what the mirror knows of its shares; `faults` are of the hub. */
-export function viewOf({ shares }: HubStores, propagation: Propagation, faults: readonly Fault[]): PropagationView {
-  const { metadata, status } = propagation;
-  const objects = (status.clusters ?? []).flatMap(({ cluster }): readonly ClusterObjects[] => {
-    const share = shares.read(metadata, cluster);
-    return share === undefined ? [] : [{ cluster, entries: share.entries }];
+/** The Propagation as it is shown, with what the mirrors know of its shares and copies, as of when that is first asked for; `faults` are of the hub. */
+export function viewOf(stores: HubStores, propagation: Propagation, faults: readonly Fault[]): PropagationView {
+  let objects: readonly ClusterObjects[] | undefined;
+  return {
+    propagation,
+    phase: phaseOf(propagation),
+    // Of 500 clusters with 200 copies each, only for who wants them.
+    get objects() {
+      objects ??= objectsOf(stores, propagation);
+      return objects;
+    },
+    faults,
+  };
+}
+
+function objectsOf({ hub, shares }: HubStores, { metadata, status }: Propagation): readonly ClusterObjects[] {
+  return (status.clusters ?? []).flatMap((line): readonly ClusterObjects[] => {
+    const share = shares.read(metadata, line.cluster);
+    return share === undefined
+      ? []
+      : [{ cluster: line.cluster, entries: share.entries.map((entry) => withHealth(entry, { hub, share, line })) }];
   });
-  return { propagation, phase: phaseOf(propagation), objects, faults };
+}
+
+interface EntryOf {
+  readonly hub: HubStores['hub'];
+  readonly share: ClusterShare;
+  readonly line: ClusterLine;
+}
+
+/** Nobody writes to the hub each time a copy falls ill: how it is its mirror says. Of a cluster of which nobody can tell, nobody can. */
+function withHealth(entry: InventoryEntry, { hub, share, line }: EntryOf): InventoryEntry {
+  if (line.health === 'Unknown') return { ...entry, health: 'Unknown' };
+  const mirrored = hub.members.objects.read(share.cluster, kindOfKey(entry.key), placeOfKey(entry.key));
+  return { ...entry, health: healthOfCopy({ entry, mirrored }) };
 }
 
 /** Its status may be of an older generation, which says nothing of this one. */
