@@ -60,16 +60,14 @@ export interface SourceFlags {
 
 /** Adds `-f` and `-n`. */
 export function withSources(command: Commander): Commander {
-  return withNamespace(command).option(
-    '-f, --filename <file>',
-    'a file, a directory of files, or - for standard input; YAML or JSON; may be repeated',
-    collected,
-  );
+  return command
+    .option('-f, --filename <file>', 'a file, a directory of files, or - for standard input; YAML or JSON; may be repeated', collected)
+    .option('-n, --namespace <name>', 'where it is (default: what a file says, else default)');
 }
 
 /** Adds `-n`, for commands that mean one namespace. */
 export function withNamespace(command: Commander): Commander {
-  return command.option('-n, --namespace <name>', 'where it is (default: default; of what stands in a file, what that says)');
+  return command.option('-n, --namespace <name>', 'where it is (default: default)');
 }
 
 /** Gathers the values of an option that may be repeated. */

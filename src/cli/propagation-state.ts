@@ -85,7 +85,7 @@ export function summaryOf(state: PropagationState): string {
 export function progressOf({ progress, desired, ready, unplaced }: PropagationState): string {
   const { wave, waves, clusters, done, failed } = progress;
   return [
-    ...(waves > 1 ? [`wave ${Math.min(wave + 1, waves)} of ${waves}`] : []),
+    ...(waves > 1 && done < clusters ? [`wave ${Math.min(wave + 1, waves)} of ${waves}`] : []),
     ...(clusters > 0 ? [`${done} of ${clusters} ${clusters === 1 ? 'cluster' : 'clusters'} done`] : []),
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(desired === null ? [] : [`${ready ?? 0} of ${desired} replicas ready`]),

@@ -17,7 +17,7 @@ the hub does the same. The hub is the cluster of --hub, with deploy/crds applied
 to it.
 
   muster propagate -f intent.yaml --hub north
-  muster propagate -f intent.yaml --digest DIGEST --gateway 127.0.0.1:4000 --wait
+  muster propagate -f intent.yaml --digest DIGEST --gateway 127.0.0.1:4000
 
 With --digest exactly the plan of that digest is done, or nothing (muster plan
 prints it). Without a gateway that runs, this process is the one that does the
