@@ -140,8 +140,93 @@ subscription PodChanges($after: String) {
 `,
 };
 
+/** One ConfigMap for every cluster, with another text in one region. */
+const intent = `{
+  "input": {
+    "namespace": "default",
+    "name": "greeting",
+    "template": [
+      { "json": { "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "greeting" }, "data": { "text": "hello" } } }
+    ],
+    "placement": {},
+    "overrides": [
+      {
+        "name": "the us",
+        "set": { "fields": [{ "field": "REGION", "operator": "IN", "values": ["us-east-1"] }] },
+        "jsonPatch": [{ "op": "replace", "path": "/data/text", "value": "howdy" }]
+      }
+    ]
+  }
+}`;
+
+const plan: ExampleQuery = {
+  title: 'what an intent would do',
+  query: `# What an intent would do in each cluster, by the word of its API server. It writes nothing.
+# The digest, given to propagate, has exactly this done, or nothing.
+query Plan($input: PropagationInput!) {
+  planPropagation(input: $input) {
+    ok
+    digest
+    waves
+    notes { severity code message path }
+    clusters {
+      cluster { name }
+      chosen
+      reason
+      detail
+      overrides
+      objects { key { kind name } action diff conflicts { manager path } fault { code message } }
+    }
+  }
+}
+`,
+  variables: intent,
+};
+
+const propagate: ExampleQuery = {
+  title: 'an intent, done and kept true',
+  query: `# Records an intent on the hub: it is done, and kept true from then on.
+# To take it back: mutation { deletePropagation(namespace: "default", name: "greeting") { result } }
+mutation Propagate($input: PropagationInput!, $digest: String) {
+  propagate(input: $input, digest: $digest) {
+    result
+    propagation { name phase generation }
+    notes { severity code message path }
+    faults { code cluster { name } message }
+  }
+}
+`,
+  variables: intent,
+};
+
+const progress: ExampleQuery = {
+  title: 'how far an intent is, live',
+  query: `# How far an intent is: all of it at once, then after each change.
+subscription Progress {
+  propagation(namespace: "default", name: "greeting") {
+    name
+    phase
+    progress { wave waves clusters done failed }
+    clusters { cluster { name } phase reason message objects { key { kind name } state } }
+  }
+}
+`,
+};
+
 /** What GraphiQL opens with: a tab each. */
-export const exampleQueries: readonly ExampleQuery[] = [glance, unwell, deployments, jobs, changes, warnings, search, kinds];
+export const exampleQueries: readonly ExampleQuery[] = [
+  glance,
+  unwell,
+  deployments,
+  jobs,
+  changes,
+  plan,
+  propagate,
+  progress,
+  warnings,
+  search,
+  kinds,
+];
 
 /** The three that the terminal shows over the embedded fleet. */
 export const demoQueries: readonly ExampleQuery[] = [glance, unwell, deployments];
