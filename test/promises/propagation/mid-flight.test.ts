@@ -1,0 +1,149 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/core/json.ts';
+import { marks } from '../../../src/propagate/propagation.ts';
+import {
+  configMapAt,
+  configMapOf,
+  dataIn,
+  intentOf,
+  linesOf,
+  objectAt,
+  othersDelete,
+  othersMerge,
+  phaseOf,
+  propagate,
+  propagated,
+  stateOf,
+  stateWhere,
+} from '../../support/propagating.ts';
+import { type EmbeddedFleet, startEmbedded } from '../../support/writing-fleet.ts';
+
+// What changes, stands still or refuses while a propagation is under way: D3 to D5, D14. Two leaders and the Lease are enumerated in
+// test/propagate/controller (crashes.test.ts, lease.test.ts).
+
+const five = ['north', 'south', 'east', 'west', 'middle'];
+const crPath = ({ namespace }: EmbeddedFleet, name: string) => `/apis/muster.dev/v1alpha1/namespaces/${namespace}/propagations/${name}`;
+
+/** Does it once, when the first copy was written in the cluster, before that is answered. */
+function onFirstCopy(fleet: EmbeddedFleet, cluster: string, act: () => Promise<unknown>): Disposable & { readonly done: Promise<unknown> } {
+  const done = Promise.withResolvers<unknown>();
+  let isFirst = true;
+  const hook = fleet.cluster(cluster).onWrite(async ({ kind, manager }) => {
+    if (!isFirst || kind !== 'ConfigMap' || manager !== 'muster') return undefined;
+    isFirst = false;
+    await act().then(done.resolve, done.reject);
+    return undefined;
+  });
+  return { done: done.promise, [Symbol.dispose]: () => hook[Symbol.dispose]() };
+}
+
+test('D5: of five clusters three refuse, each in its own way; two are done, and each of the others is tried again alone', {
+  timeout: 120_000,
+}, async () => {
+  await using fleet = await startEmbedded({ names: five });
+  const refusals = [await fleet.refuse('south', 'quota'), await fleet.refuse('east', 'invalid'), await fleet.refuse('west', 'webhook')];
+  await propagated(fleet, intentOf(fleet, 'five', [configMapOf(fleet, 'five', { a: '1' })], { rollout: { onFailure: 'CONTINUE' } }));
+  const now = await stateWhere(
+    fleet,
+    'five',
+    ({ clusters }) =>
+      clusters.filter(({ reason }) => reason !== null).length === 3 && clusters.filter(({ phase }) => phase === 'SETTLED').length === 2,
+  );
+  expect(linesOf(now).map(([cluster, , reason]) => [cluster, reason])).toEqual([
+    ['east', 'INVALID'],
+    ['middle', ''],
+    ['north', ''],
+    ['south', 'QUOTA'],
+    ['west', 'DENIED'],
+  ]);
+  expect(now.conditions.find(({ type }) => type === 'Applied')).toMatchObject({ status: 'False', message: 'east, south, west' });
+  const writes = fleet.written();
+  for (const refusal of refusals) await refusal.end();
+  await phaseOf(fleet, 'five', 'SETTLED', 400_000);
+  expect(await dataIn(fleet, 'five')).toEqual(five.map(() => ({ a: '1' })));
+  // Nothing is written again where it was done: of the copies only the three that were missing.
+  expect(fleet.written() - writes).toBeLessThan(20);
+  for (const name of ['north', 'middle'])
+    expect(
+      fleet
+        .cluster(name)
+        .writes()
+        .filter(({ kind, isDry }) => kind === 'ConfigMap' && !isDry),
+    ).toHaveLength(1);
+});
+
+test('D14: a spec that changes in mid fan-out: every cluster ends on the newest generation, and none goes back', async () => {
+  await using fleet = await startEmbedded({ names: five });
+  const input = (a: string) => intentOf(fleet, 'moving', [configMapOf(fleet, 'moving', { a })]);
+  using changed = onFirstCopy(fleet, 'south', () => othersMerge(fleet, 'north', crPath(fleet, 'moving'), templateOf(fleet, '2')));
+  await propagated(fleet, input('1'));
+  await changed.done;
+  await phaseOf(fleet, 'moving', 'SETTLED');
+  expect(await dataIn(fleet, 'moving')).toEqual(five.map(() => ({ a: '2' })));
+  const generations = five.map(
+    (name) => fleet.cluster(name).get('ConfigMap', 'moving', fleet.namespace)?.metadata.annotations?.[marks.generation],
+  );
+  expect(new Set(generations)).toEqual(new Set(['2']));
+});
+
+function templateOf(fleet: EmbeddedFleet, a: string): JsonObject {
+  return { spec: { template: [{ json: configMapOf(fleet, 'moving', { a }) }] } };
+}
+
+test('D14: a Propagation deleted with kubectl in mid fan-out: the finalizer keeps it until all copies are gone; none comes back', async () => {
+  await using fleet = await startEmbedded({ names: five });
+  using deleted = onFirstCopy(fleet, 'east', () => othersDelete(fleet, 'north', crPath(fleet, 'moving')));
+  const going: string[] = [];
+  using _seen = fleet.cluster('north').observe(({ type, kind }) => {
+    if (type !== 'DELETED' || kind.kind !== 'Propagation') return;
+    // At the moment it goes nothing of it is left anywhere.
+    going.push(...five.filter((name) => fleet.cluster(name).get('ConfigMap', 'moving', fleet.namespace) !== undefined));
+    going.push('gone');
+  });
+  await propagated(fleet, intentOf(fleet, 'moving', [configMapOf(fleet, 'moving', { a: '1' })]));
+  await deleted.done;
+  await fleet.until(async () => (await stateOf(fleet, 'moving')) === null);
+  expect(going).toEqual(['gone']);
+  await fleet.pass(20_000);
+  expect(await dataIn(fleet, 'moving')).toEqual(five.map(() => undefined));
+  expect(fleet.cluster('north').objects('ClusterShare.muster.dev')).toEqual([]);
+});
+
+test('D4: who cannot renew its Lease stops before another may lead; what is asked meanwhile is accepted, and done afterwards', async () => {
+  await using fleet = await startEmbedded();
+  await propagated(fleet, intentOf(fleet, 'before', [configMapOf(fleet, 'before', { a: '1' })]));
+  await phaseOf(fleet, 'before', 'SETTLED');
+  {
+    using _sick = fleet.cluster('north').answer({ status: 500, times: Number.POSITIVE_INFINITY }, { resource: 'leases' });
+    await fleet.pass(11_000);
+    const writes = fleet.written();
+    expect((await propagate(fleet, intentOf(fleet, 'meanwhile', [configMapOf(fleet, 'meanwhile', { a: '1' })]))).result).toBe('ACCEPTED');
+    await fleet.pass(20_000);
+    // The intent itself, and nothing else.
+    expect(fleet.written() - writes).toBe(1);
+    expect((await stateOf(fleet, 'meanwhile'))?.phase).toBe('PLANNING');
+  }
+  await phaseOf(fleet, 'meanwhile', 'SETTLED');
+  expect(await dataIn(fleet, 'meanwhile')).toEqual([{ a: '1' }, { a: '1' }, { a: '1' }]);
+});
+
+test('B18: while the hub is down reads go on, writes are UNAVAILABLE, and nothing is written by who cannot know; afterwards all goes on', async () => {
+  await using fleet = await startEmbedded();
+  const north = fleet.cluster('north');
+  const input = intentOf(fleet, 'hubless', [configMapOf(fleet, 'hubless', { a: '1' })], { placement: { clusters: ['south'] } });
+  await propagated(fleet, input);
+  await phaseOf(fleet, 'hubless', 'SETTLED');
+  {
+    using _down = north.refuse();
+    north.disconnect();
+    await fleet.pass(15_000);
+    const text = 'mutation ($input: PropagationInput!) { propagate(input: $input) { result } }';
+    const { errors } = await fleet.ask(text, { input: { ...input, template: [{ json: configMapOf(fleet, 'hubless', { a: '2' }) }] } });
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['UNAVAILABLE']);
+    expect((await fleet.ask('{ configMaps { totalCount } }')).errors).toBeUndefined();
+    fleet.cluster('south').remove('ConfigMap', 'hubless', fleet.namespace);
+    await fleet.pass(20_000);
+    expect(await objectAt(fleet, 'south', configMapAt(fleet, 'hubless'))).toBeUndefined();
+  }
+  await fleet.until(async () => (await objectAt(fleet, 'south', configMapAt(fleet, 'hubless')))?.data?.a === '1', 400_000);
+});
