@@ -70,7 +70,8 @@ async function create(copy: CopyToWrite): Promise<CopyStep> {
     case 'absent':
       return failedCopy(copy, racedFault(copy, 'the API server took it for one that is absent'));
     case 'failed':
-      return isRaced(answer.fault) ? { result: 'again' } : failedCopy(copy, answer.fault);
+      // That something stands there is told by the fields that it owns, too, before its version is looked at.
+      return answer.fault.code === 'CONFLICT' || isRaced(answer.fault) ? { result: 'again' } : failedCopy(copy, answer.fault);
     case 'stopped':
       return answer;
     default:

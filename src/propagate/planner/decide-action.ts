@@ -30,7 +30,9 @@ export function decideCopy({ live, entry, conflict, isSuspended, isSame }: CopyF
 
 /** Deletion, or letting go of what is shared or is to stay. */
 export function decideRemoval(entry: InventoryEntry, { policy }: DeletionSpec): 'DELETE' | 'RELEASE' {
-  return policy === 'Orphan' || entry.state === 'Shared' ? 'RELEASE' : 'DELETE';
+  // Until its first write is known to be done, what is to be shared is only announced.
+  const isShared = entry.state === 'Shared' || entry.takenOver?.as === 'Shared';
+  return policy === 'Orphan' || isShared ? 'RELEASE' : 'DELETE';
 }
 
 /**

@@ -4,65 +4,12 @@ import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { applyCopies } from '../../../src/propagate/copies/apply-copies.ts';
 import type { CopyWork } from '../../../src/propagate/copies/copies.ts';
 import { pruneCopies } from '../../../src/propagate/copies/prune-copies.ts';
-import type { InventoryEntry, ShareStore } from '../../../src/propagate/inventory.ts';
-import type { ObjectClient } from '../../../src/propagate/object-client.ts';
+import type { InventoryEntry } from '../../../src/propagate/inventory.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
 import { never } from '../../support/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';
-
-/** A process that dies: after so many writes of its own are done, nothing it asks is answered any more. */
-interface Mortal {
-  readonly client: ObjectClient;
-  readonly shares: ShareStore;
-  readonly keepOld: CopyWork['keepOld'];
-  readonly writes: () => number;
-}
-
-class Killed extends Error {}
-
-function mortal({ client, shares, work: workOf }: CopyBench, life: number, created: string[]): Mortal {
-  let writes = 0;
-  const beforeDeath = () => {
-    if (writes >= life) throw new Killed();
-  };
-  /** The write is done; whether its answer is seen is another matter. */
-  const write = async <T>(work: () => Promise<T>): Promise<T> => {
-    beforeDeath();
-    writes += 1;
-    const done = await work();
-    // The last write is done, and nobody hears of it.
-    if (writes >= life) throw new Killed();
-    return done;
-  };
-  const noted = async (work: Promise<Awaited<ReturnType<ObjectClient['apply']>>>) => {
-    const answer = await work;
-    if (answer.result === 'answered' && answer.isNew) created.push(answer.object.metadata.name);
-    return answer;
-  };
-  return {
-    writes: () => writes,
-    client: {
-      ...client,
-      get(address, signal) {
-        beforeDeath();
-        return client.get(address, signal);
-      },
-      apply: (request, signal) => write(() => noted(client.apply(request, signal))),
-      replace: (request, signal) => write(() => client.replace(request, signal)),
-      patch: (request, signal) => write(() => client.patch(request, signal)),
-      delete: (request, signal) => write(() => client.delete(request, signal)),
-    },
-    keepOld: (values, signal) => write(() => workOf().keepOld(values, signal)),
-    shares: {
-      ...shares,
-      save: (share, signal) => write(() => shares.save(share, signal)),
-      remove: (share, signal) => write(() => shares.remove(share, signal)),
-    },
-  };
-}
-
-const immortal = Number.POSITIVE_INFINITY;
+import { immortal, mortal } from './mortal.ts';
 
 const job = (namespace: string, name: string): Manifest => ({
   apiVersion: 'batch/v1',
@@ -152,11 +99,7 @@ for (const { title, available, start } of contractServers) {
       const created: string[] = [];
       await story.before(bench);
       const first = mortal(bench, life, created);
-      try {
-        await story.act(bench, bench.work({ ...story.work(bench), ...first }));
-      } catch (error) {
-        if (!(error instanceof Killed)) throw error;
-      }
+      await first.live(() => story.act(bench, bench.work({ ...story.work(bench), ...first })));
       const second = mortal(bench, immortal, created);
       await story.act(bench, bench.work({ ...story.work(bench), ...second }));
       const third = mortal(bench, immortal, created);

@@ -1,0 +1,73 @@
+import type { CopyWork } from '../../../src/propagate/copies/copies.ts';
+import type { ShareStore } from '../../../src/propagate/inventory.ts';
+import type { ObjectClient } from '../../../src/propagate/object-client.ts';
+import type { CopyBench } from './copy-bench.ts';
+
+/** A process that dies: after so many writes of its own are done, nothing it asks is answered any more. */
+export interface Mortal {
+  readonly client: ObjectClient;
+  readonly shares: ShareStore;
+  readonly keepOld: CopyWork['keepOld'];
+  readonly writes: () => number;
+  /** Does the work of its life, and whatever it had sent by then. */
+  live(work: () => Promise<unknown>): Promise<void>;
+}
+
+/** What is asked of the dead. */
+class Killed extends Error {}
+
+/** @param created Names of what it created, in order. */
+export function mortal({ client, shares, work: workOf }: CopyBench, life: number, created: string[]): Mortal {
+  let writes = 0;
+  const sent: Promise<unknown>[] = [];
+  const beforeDeath = () => {
+    if (writes >= life) throw new Killed();
+  };
+  /** The write is done; whether its answer is seen is another matter. */
+  const write = async <T>(work: () => Promise<T>): Promise<T> => {
+    beforeDeath();
+    writes += 1;
+    const sending = work();
+    sent.push(sending);
+    const done = await sending;
+    // The last write is done, and nobody hears of it.
+    if (writes >= life) throw new Killed();
+    return done;
+  };
+  const noted = async (work: Promise<Awaited<ReturnType<ObjectClient['apply']>>>) => {
+    const answer = await work;
+    if (answer.result === 'answered' && answer.isNew) created.push(answer.object.metadata.name);
+    return answer;
+  };
+  return {
+    writes: () => writes,
+    async live(work) {
+      try {
+        await work();
+      } catch (error) {
+        if (!(error instanceof Killed)) throw error;
+      }
+      await Promise.allSettled(sent);
+    },
+    client: {
+      ...client,
+      get(address, signal) {
+        beforeDeath();
+        return client.get(address, signal);
+      },
+      apply: (request, signal) => write(() => noted(client.apply(request, signal))),
+      replace: (request, signal) => write(() => client.replace(request, signal)),
+      patch: (request, signal) => write(() => client.patch(request, signal)),
+      delete: (request, signal) => write(() => client.delete(request, signal)),
+    },
+    keepOld: (values, signal) => write(() => workOf().keepOld(values, signal)),
+    shares: {
+      ...shares,
+      save: (share, signal) => write(() => shares.save(share, signal)),
+      remove: (share, signal) => write(() => shares.remove(share, signal)),
+    },
+  };
+}
+
+/** Of a process that lives on. */
+export const immortal = Number.POSITIVE_INFINITY;

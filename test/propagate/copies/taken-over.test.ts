@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/core/json.ts';
+import type { KubernetesObject } from '../../../src/core/objects.ts';
+import { applyCopies } from '../../../src/propagate/copies/apply-copies.ts';
+import type { CopiesOutcome, CopyWork } from '../../../src/propagate/copies/copies.ts';
+import { pruneCopies } from '../../../src/propagate/copies/prune-copies.ts';
+import { restoreCopies } from '../../../src/propagate/copies/restore-copies.ts';
+import { marks } from '../../../src/propagate/propagation.ts';
+import type { ConflictMode, Manifest, WriteMode } from '../../../src/propagate/spec.ts';
+import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
+import { never } from '../../support/transport.ts';
+import { type CopyBench, createCopyBench } from './copy-bench.ts';
+import { immortal, type Mortal, mortal } from './mortal.ts';
+
+const named = (kind: string, namespace: string, name: string, more: JsonObject): Manifest => ({
+  apiVersion: 'v1',
+  kind,
+  metadata: { name, namespace },
+  ...more,
+});
+const settings = (namespace: string, name: string, data: JsonObject) => named('ConfigMap', namespace, name, { data });
+const workload = (namespace: string, image: string, more: readonly JsonObject[] = []): Manifest => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web', namespace },
+  spec: {
+    replicas: 1,
+    selector: { matchLabels: { app: 'web' } },
+    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image }, ...more] } },
+  },
+});
+
+interface Story {
+  readonly conflict: ConflictMode;
+  readonly write: WriteMode;
+  readonly theirs: (namespace: string) => readonly Manifest[];
+  /** What is wanted instead; the last is new. */
+  readonly ours: (namespace: string) => readonly Manifest[];
+}
+
+const forced = {
+  theirs: (namespace: string) => [
+    settings(namespace, 'theirs', { a: 'old', b: 'theirs' }),
+    named('Secret', namespace, 'key', { type: 'Opaque', data: { a: 'b2xk' } }),
+    workload(namespace, 'web:1', [{ name: 'sidecar', image: 'sidecar:1' }]),
+  ],
+  ours: (namespace: string) => [
+    settings(namespace, 'theirs', { a: 'ours', c: 'ours' }),
+    named('Secret', namespace, 'key', { data: { a: 'b2xk', b: 'b3Vycw==' } }),
+    workload(namespace, 'web:2', [{ name: 'extra', image: 'extra:1' }]),
+    settings(namespace, 'new', { a: 'ours' }),
+  ],
+};
+const polite = {
+  theirs: (namespace: string) => [
+    settings(namespace, 'theirs', { a: 'same', b: 'theirs' }),
+    named('Secret', namespace, 'key', { data: { a: 'b2xk' } }),
+  ],
+  ours: (namespace: string) => [
+    settings(namespace, 'theirs', { a: 'same', c: 'ours' }),
+    named('Secret', namespace, 'key', { data: { a: 'b2xk', b: 'b3Vycw==' } }),
+    settings(namespace, 'new', { a: 'ours' }),
+  ],
+};
+const stories: readonly Story[] = [
+  { conflict: 'Overwrite', write: 'Apply', ...forced },
+  { conflict: 'Overwrite', write: 'Replace', ...forced },
+  { conflict: 'Adopt', write: 'Apply', ...polite },
+  { conflict: 'ServerSideApply', write: 'Apply', ...polite },
+];
+
+const brief = ({ copies }: CopiesOutcome) => copies.map(({ key, action }) => `${key.name} ${action}`);
+
+for (const { title, available, start } of contractServers) {
+  describe.skipIf(!available)(`what was there before us, on ${title}`, () => {
+    let server: ContractServer;
+    beforeAll(async () => {
+      server = await start();
+    }, 60_000);
+    afterAll(() => server[Symbol.asyncDispose]());
+
+    const rendered = (bench: CopyBench, manifests: readonly Manifest[]) =>
+      Promise.all(manifests.map((manifest) => bench.rendered(manifest)));
+    const workOf = (bench: CopyBench, { conflict, write }: Story, process: Partial<Mortal> = {}): CopyWork => {
+      const work = bench.work({ conflict, generation: 2, ...process });
+      return { ...work, spec: { ...work.spec, write } };
+    };
+    const apply = async (bench: CopyBench, story: Story, process?: Mortal) =>
+      applyCopies(workOf(bench, story, process), await rendered(bench, story.ours(bench.namespace)), never);
+    const restore = (bench: CopyBench, story: Story, process?: Mortal) =>
+      restoreCopies(workOf(bench, story, process), { rendered: [], old: bench.old }, never);
+    const prune = async (bench: CopyBench, story: Story, process?: Mortal) =>
+      pruneCopies(workOf(bench, story, process), await rendered(bench, story.ours(bench.namespace)), never);
+
+    /** Values of Secrets that we wrote are not undone; those we did not write are as they were. */
+    const essence = (object: KubernetesObject | undefined) => {
+      if (object === undefined) return 'gone';
+      const { spec, data, kind, metadata } = object as KubernetesObject & JsonObject;
+      const { uid, labels, annotations, managedFields } = metadata;
+      const kept = kind === 'Secret' ? (data as JsonObject).a : data;
+      return {
+        uid,
+        labels: labels ?? {},
+        annotations: annotations ?? {},
+        spec,
+        data: kept,
+        isOurs: JSON.stringify(managedFields).includes('"muster"'),
+      };
+    };
+    const standing = async (bench: CopyBench, story: Story) =>
+      Promise.all(story.ours(bench.namespace).map(async (manifest) => essence(await bench.live(manifest))));
+
+    async function withTheirs(story: Story): Promise<CopyBench> {
+      const bench = await createCopyBench(server.endpoint);
+      for (const manifest of story.theirs(bench.namespace)) await bench.others(manifest);
+      return bench;
+    }
+
+    /** A process that takes over and then rolls back dies after so many writes; who comes after goes on with one or the other. Gives the writes done. */
+    async function run(story: Story, life: number, successor: 'rolls back' | 'goes on'): Promise<number> {
+      using bench = await withTheirs(story);
+      const before = await standing(bench, story);
+      const created: string[] = [];
+      const first = mortal(bench, life, created);
+      await first.live(async () => {
+        await apply(bench, story, first);
+        await restore(bench, story, first);
+      });
+      if (successor === 'goes on') await apply(bench, story);
+      await restore(bench, story);
+      expect({ life, after: await standing(bench, story) }).toEqual({ life, after: before });
+      expect(bench.shares.kept).toBeUndefined();
+      const writes = mortal(bench, immortal, created);
+      await restore(bench, story, writes);
+      expect(writes.writes()).toBe(0);
+      return first.writes();
+    }
+
+    for (const successor of ['rolls back', 'goes on'] as const) {
+      test.each(stories)(
+        `$conflict, $write: taken over and rolled back it is as it was, killed after each single write, whoever comes after ${successor}`,
+        { timeout: 120_000 },
+        async (story) => {
+          const writes = await run(story, immortal, successor);
+          expect(writes).toBeGreaterThanOrEqual(7);
+          for (let life = 0; life < writes; life += 1) await run(story, life, successor);
+        },
+      );
+    }
+
+    test('what is shared is never deleted, killed after each single write before the intent is deleted', { timeout: 120_000 }, async () => {
+      const story: Story = { conflict: 'ServerSideApply', write: 'Apply', ...polite };
+      for (let life = 0, writes = immortal; life <= writes; life += 1) {
+        using bench = await withTheirs(story);
+        const before = await standing(bench, story);
+        const first = mortal(bench, life === 0 ? immortal : life, []);
+        await first.live(() => apply(bench, story, first));
+        if (life === 0) writes = first.writes();
+        await prune(bench, story);
+        expect({ life, after: await standing(bench, story) }).toEqual({ life, after: before });
+      }
+    });
+
+    test('a Secret that was taken over is let go by a rollback, and nothing is kept of it', async () => {
+      const [story] = stories;
+      if (story === undefined) throw new Error('expected a story');
+      using bench = await withTheirs(story);
+      await apply(bench, story);
+      expect(bench.old.map(({ key }) => key.name)).toEqual(['theirs', 'web']);
+      expect(JSON.stringify(bench.shares.saves)).not.toContain('b2xk');
+      const outcome = await restore(bench, story);
+      expect(brief(outcome).toSorted()).toEqual(['key Orphaned', 'new Deleted', 'theirs Restored', 'web Restored']);
+      expect(outcome.copies.find(({ key }) => key.name === 'key')?.message).toContain('nothing is kept');
+      const secret = (await bench.live(named('Secret', bench.namespace, 'key', {}))) as (KubernetesObject & JsonObject) | undefined;
+      expect(secret?.data).toEqual({ a: 'b2xk', b: 'b3Vycw==' });
+      expect(secret?.metadata.labels?.[marks.propagation]).toBeUndefined();
+    });
+
+    test('what was adopted is ours: it is deleted with the intent, and by a generation that does not want it', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifest = settings(bench.namespace, 'theirs', { a: '1' });
+      await bench.others(manifest);
+      await applyCopies(bench.work({ conflict: 'Adopt' }), await rendered(bench, [manifest]), never);
+      expect(brief(await pruneCopies(bench.work({ generation: 2 }), await rendered(bench, [manifest]), never))).toEqual(['theirs Deleted']);
+      expect(await bench.live(manifest)).toBeUndefined();
+    });
+
+    test.each([
+      { to: 1, adopted: 1, expected: 'theirs Deleted' },
+      { to: 1, adopted: 2, expected: 'theirs Restored' },
+      { to: 3, adopted: 3, expected: 'theirs Deleted' },
+    ])('going back to revision $to, what revision $adopted adopted: $expected', async ({ to, adopted, expected }) => {
+      using bench = await createCopyBench(server.endpoint);
+      const { namespace } = bench;
+      await bench.others(settings(namespace, 'theirs', { a: 'old' }));
+      const ours = settings(namespace, 'theirs', { a: 'ours' });
+      await applyCopies(bench.work({ conflict: 'Overwrite', generation: adopted }), await rendered(bench, [ours]), never);
+      const goingBack = { to, old: bench.old };
+      const outcome = await pruneCopies(bench.work({ generation: 4, goingBack }), await rendered(bench, [ours]), never);
+      expect(brief(outcome)).toEqual([expected]);
+      expect((await bench.live(ours))?.data).toEqual(expected.endsWith('Restored') ? { a: 'old' } : undefined);
+    });
+
+    test('what it held last before we wrote is what comes back, not what it held at an earlier try', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const { namespace } = bench;
+      const theirs = (value: string) => settings(namespace, 'theirs', { a: value });
+      const ours = theirs('ours');
+      await bench.others(theirs('first'));
+      const first = mortal(bench, 2, []);
+      await first.live(async () =>
+        applyCopies(bench.work({ conflict: 'Overwrite', generation: 2, ...first }), await rendered(bench, [ours]), never),
+      );
+      await bench.others(theirs('second'), { verb: 'merge' });
+      await applyCopies(bench.work({ conflict: 'Overwrite', generation: 2 }), await rendered(bench, [ours]), never);
+      expect(bench.old.map(({ values }) => values.data)).toEqual([{ a: 'first' }, { a: 'second' }]);
+      await restoreCopies(bench.work({ generation: 2 }), { rendered: [], old: bench.old }, never);
+      expect((await bench.live(ours))?.data).toEqual({ a: 'second' });
+    });
+
+    test('found only as it is written, it is announced and kept before all the same', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifests = ['a', 'b', 'c'].map((name) => settings(bench.namespace, name, { a: 'ours' }));
+      const unseen = await rendered(bench, manifests);
+      for (const { metadata } of manifests) await bench.others(settings(bench.namespace, metadata.name, { a: 'old' }));
+      const outcome = await applyCopies(bench.work({ conflict: 'Overwrite', generation: 2 }), unseen, never);
+      expect(brief(outcome)).toEqual(['a Configured', 'b Configured', 'c Configured']);
+      expect(bench.old).toHaveLength(3);
+      const saved = bench.shares.saves.map((entries) => entries.filter(({ takenOver }) => takenOver !== undefined).length);
+      expect([saved[0], saved.at(-1)]).toEqual([0, 3]);
+      await restoreCopies(bench.work({ generation: 2 }), { rendered: [], old: bench.old }, never);
+      for (const manifest of manifests) expect((await bench.live(manifest))?.data).toEqual({ a: 'old' });
+    });
+
+    test('where it cannot be kept what it held it is left, and all else is written', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const { namespace } = bench;
+      const fault = { code: 'SERVER_ERROR', cluster: bench.client.cluster, message: 'the hub says no', retry: 'LATER' } as const;
+      await bench.others(settings(namespace, 'theirs', { a: 'old' }));
+      const manifests = [settings(namespace, 'theirs', { a: 'ours' }), settings(namespace, 'new', { a: 'ours' })];
+      const unseen = await bench.rendered(settings(namespace, 'unseen', { a: 'ours' }));
+      await bench.others(settings(namespace, 'unseen', { a: 'old' }));
+      const work = bench.work({ conflict: 'Overwrite', keepOld: async () => ({ result: 'failed', fault }) });
+      const outcome = await applyCopies(work, [...(await rendered(bench, manifests)), unseen], never);
+      expect(brief(outcome)).toEqual(['theirs Failed', 'new Created', 'unseen Failed']);
+      expect(outcome.copies[0]?.fault).toEqual(fault);
+      for (const name of ['theirs', 'unseen']) expect((await bench.live(settings(namespace, name, {})))?.data).toEqual({ a: 'old' });
+    });
+
+    test('a token that an object brought along from a backup makes it nobody’s', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifest = settings(bench.namespace, 'copy', { a: '1' });
+      await applyCopies(bench.work(), await rendered(bench, [manifest]), never);
+      const copy = await bench.live(manifest);
+      await bench.others(manifest, { verb: 'delete' });
+      const { labels = {}, annotations = {} } = copy?.metadata ?? {};
+      await bench.others({ ...manifest, metadata: { ...manifest.metadata, labels, annotations } });
+      for (let turn = 0; turn < 3; turn += 1) {
+        const outcome = await applyCopies(bench.work(), await rendered(bench, [manifest]), never);
+        expect(outcome.copies).toMatchObject([{ action: 'Failed', reason: 'Conflict' }]);
+      }
+      const { saves } = bench.shares;
+      const before = saves.length;
+      await applyCopies(bench.work(), await rendered(bench, [manifest]), never);
+      expect(saves.length - before).toBeLessThanOrEqual(1);
+      await pruneCopies(bench.work(), await rendered(bench, [manifest]), never);
+      expect((await bench.live(manifest))?.metadata.uid).not.toBe(copy?.metadata.uid);
+      expect(await bench.live(manifest)).toBeDefined();
+    });
+
+    test('a rollback undoes what the inventory has not heard of', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifest = (value: string) => settings(bench.namespace, 'copy', { a: value });
+      await applyCopies(bench.work({ generation: 1 }), await rendered(bench, [manifest('1')]), never);
+      const first = mortal(bench, 1, []);
+      await first.live(async () => applyCopies(bench.work({ generation: 2, ...first }), await rendered(bench, [manifest('2')]), never));
+      expect((await bench.live(manifest('')))?.data).toEqual({ a: '2' });
+      const work = bench.work({ generation: 2 });
+      expect(brief(await restoreCopies(work, { rendered: await rendered(bench, [manifest('1')]), old: [] }, never))).toEqual([
+        'copy Restored',
+      ]);
+      expect((await bench.live(manifest('')))?.data).toEqual({ a: '1' });
+    });
+  });
+}
