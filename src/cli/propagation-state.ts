@@ -103,7 +103,10 @@ export function whyOf({ reason, message, fault }: CopyLine): string {
 /** What keeps it from being settled, and what somebody could do: a line each. */
 export function obstaclesOf(state: PropagationState): readonly string[] {
   const { phase, conditions, notes } = state;
-  const told = conditions.filter(({ type, status, message }) => causes.has(type ?? '') && status !== 'True' && (message ?? '') !== '');
+  const told = conditions.filter(
+    // What is only under way is in nobody's way.
+    ({ type, status, reason, message }) => causes.has(type ?? '') && status !== 'True' && reason !== 'Applying' && (message ?? '') !== '',
+  );
   return [
     ...told.map(({ type, reason, message }) => `${type}: ${reason ?? ''} ${message ?? ''}`),
     ...notes

@@ -81,9 +81,9 @@ function exitCodeOf({ clusters }: Session, results: readonly WriteResult[], { ab
 
 const absent = new Set(['NOT_FOUND', 'NOT_SERVED']);
 
-/** Clusters may serve a kind in versions of their own. */
-function placeOf({ kind, name }: ObjectKey): string {
-  return `${kind}/${name}`;
+/** The same object in whatever cluster: each may serve its kind in a version of its own, and where it serves none the namespace is as it was written. */
+function placeOf({ kind, namespace, name }: ObjectKey): string {
+  return `${kind}/${namespace ?? 'default'}/${name}`;
 }
 
 function named(key: ObjectKey): NamedObject {

@@ -27,14 +27,16 @@ function following(...scripts: readonly (readonly Step[])[]) {
   const run = (async () => {
     const options = { open, clock, query: 'subscription { x }', variables: (how: string) => ({ how }), url: 'http://gateway' };
     for await (const event of follow(options, life.signal)) {
-      told.push(
-        event.type === 'message' ? `message ${event.answer.data?.id}` : event.type === 'lost' ? `lost, ${event.delayMs} ms` : event.type,
-      );
+      told.push(event.type === 'message' ? `message ${event.answer.data?.id}` : event.type === 'lost' ? lossText(event) : event.type);
     }
     return 'ended';
   })();
   run.catch(() => undefined);
   return { clock, told, run, stop: () => life.abort(), asked: () => asked.map(({ variables }) => variables?.how) };
+}
+
+function lossText({ delayMs, code }: { readonly delayMs: number; readonly code: string }): string {
+  return `lost, ${delayMs} ms${code === '' ? '' : `, ${code}`}`;
 }
 
 test('goes on where it was lost, later each time', async () => {
@@ -52,6 +54,12 @@ test('goes on where it was lost, later each time', async () => {
   expect(asked()).toEqual(['first', 'resumed']);
   await clock.advance(2_000 + 4_000);
   expect(told).toEqual(['message 1', 'lost, 1000 ms', 'lost, 2000 ms', 'lost, 4000 ms', 'resumed', 'message 2']);
+});
+
+test('tells what the gateway called a loss', async () => {
+  const { told } = following([message(1), new StreamLost('GONE it is gone', { wasOpen: true, code: 'GONE' })]);
+  await turns();
+  expect(told).toEqual(['message 1', 'lost, 1000 ms, GONE']);
 });
 
 test('waits 30 s at most, and 1 s again once a stream has held', async () => {

@@ -84,14 +84,14 @@ test.each([
 
 test('a connection that is cut, and a stream that is completed, are lost too', async () => {
   script = (socket) => socket.terminate();
-  expect((await read()).error).toMatchObject({ name: 'StreamLost', wasOpen: true });
+  expect((await read()).error).toMatchObject({ name: 'StreamLost', wasOpen: true, code: '' });
   script = (socket, id) => socket.send(JSON.stringify({ id, type: 'complete' }));
   expect((await read()).error).toMatchObject({ name: 'StreamLost', wasOpen: true });
 });
 
 test.each(['SLOW_CONSUMER', 'UNAVAILABLE', 'SHUTTING_DOWN', 'OVERLOADED', 'GONE'])('so it is when it ends with %s', async (code) => {
   script = (socket, id) => socket.send(next(id, { errors: [{ message: 'why', extensions: { code } }] }));
-  expect((await read()).error).toMatchObject({ name: 'StreamLost', message: `${code} why` });
+  expect((await read()).error).toMatchObject({ name: 'StreamLost', message: `${code} why`, code });
 });
 
 test.each([

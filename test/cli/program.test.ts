@@ -154,6 +154,13 @@ describe('a command that asks a gateway', () => {
     expect([code, err]).toEqual([2, expect.stringMatching(/^muster: --gateway: expected a URL/)]);
   });
 
+  test('is found behind a flag that has a value in some commands only', async () => {
+    // Of logs it is --follow, of apply a file.
+    expect((await runWith(['-f', 'logs', 'web', '--gateway', 'ftp://x'])).err).toMatch(/^muster: --gateway: expected a URL/);
+    expect((await runWith(['-f', 'none.yaml', 'apply', '--gateway', 'ftp://x'])).err).toMatch(/^muster: --gateway: expected a URL/);
+    expect((await runWith(['-f', 'xyzzy', 'aply'])).err).toBe('muster: there is no command aply: did you mean apply?\n');
+  });
+
   test('a fleet that is named wins over a gateway of the environment', async () => {
     const environment = { MUSTER_GATEWAY: '127.0.0.1:1' };
     expect((await runWith(['clusters', '--demo'], { environment })).err).toBe('muster: nothing is started\n');
@@ -188,10 +195,12 @@ describe('a command that asks a gateway', () => {
     expect(err).toMatch(line);
   });
 
-  test.each(['clusters', 'list', 'watch', 'logs', 'query'])('%s --help tells how a gateway is found', async (command) => {
+  const commands = ['clusters', 'list', 'watch', 'logs', 'query', 'plan', 'propagate', 'rollout', 'apply', 'delete', 'scale', 'restart'];
+
+  test.each(commands)('%s --help tells how a gateway is found', async (command) => {
     const { code, out } = await runWith([command, '--help']);
     expect(code).toBe(0);
-    for (const flag of ['--context', '--gateway', '--token-file', '--kubeconfig', '--demo', '--config'])
+    for (const flag of ['--context', '--gateway', '--token-file', '--kubeconfig', '--hub', '--demo', '--config'])
       expect(out.split(`\n  ${flag} `)).toHaveLength(2);
     expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });

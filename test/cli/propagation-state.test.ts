@@ -67,6 +67,7 @@ describe('what is in the way', () => {
       conditions: [
         condition('Healthy', 'False', 'Unhealthy', 'north'),
         condition('Applied', 'True'),
+        condition('Applied', 'False', 'Applying', 'north'),
         condition('Fresh', 'Unknown', 'Unknown', ''),
         condition('Complete', 'False'),
       ],

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { OwnGateway } from '../../../src/cli/program.ts';
+import { deployment, intentFile, settings } from '../../support/intent-files.ts';
+import { type CliOptions, runCli, startCli } from '../../support/run-cli.ts';
+import { startGateway, type TestGateway } from '../../support/start-gateway.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({ north: [], south: [] }, { hub: 'north', living: true });
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+const run = (args: readonly string[], input = '', options: CliOptions = {}) => runCli(gateway, args, { input, ...options });
+
+const propagate = async (intent: string) => expect((await run(['propagate', '-f', '-', '--wait'], intent)).err).toContain('Settled');
+
+const own: CliOptions = {
+  environment: {},
+  start: async (): Promise<OwnGateway> => ({ address: { url: gateway.url }, [Symbol.asyncDispose]: async () => undefined }),
+};
+
+const settingsIntent = (name: string, data = { mode: '0644' }) =>
+  intentFile(name, { template: [{ json: settings(name, data) }], replicas: { mode: 'Duplicated' } });
+
+const dataIn = (cluster: string, name: string) => gateway.cluster(cluster).get({ group: '', kind: 'ConfigMap' }, name, 'default')?.data;
+
+describe('status', () => {
+  test('once is a table, and what it is in', async () => {
+    await propagate(intentFile('once'));
+    const { code, out, err } = await run(['rollout', 'status', 'once', '--watch=false']);
+    expect([code, err]).toEqual([0, '']);
+    expect(out.split('\n').map((line) => line.split(/ {3,}/).slice(0, 6))).toEqual([
+      ['default/once: Settled, 2 of 2 clusters done, 4 of 4 replicas ready'],
+      ['CLUSTER', 'WAVE', 'PHASE', 'REPLICAS', 'READY', 'HEALTH'],
+      ['north', '1', 'Settled', '2', '2', 'Healthy'],
+      ['south', '1', 'Settled', '2', '2', 'Healthy'],
+      [''],
+    ]);
+  });
+
+  test('waits for what is under way', async () => {
+    expect((await run(['propagate', '-f', '-'], intentFile('waits'))).code).toBe(0);
+    const { ended, terminal } = startCli(gateway, ['rollout', 'status', 'propagation/waits', '-n', 'default'], { isInteractive: true });
+    expect(await ended()).toBe(0);
+    expect(terminal.frames.length).toBeGreaterThan(1);
+    expect(terminal.told).toBe('default/waits: Settled, 2 of 2 clusters done, 4 of 4 replicas ready\n');
+  });
+
+  test.each(['json', 'yaml', 'name'])('-o %s prints it at once', async (output) => {
+    const { out } = await run(['rollout', 'status', 'once', '-o', output]);
+    if (output === 'json') expect(JSON.parse(out)).toMatchObject({ name: 'once', phase: 'SETTLED', progress: { done: 2 } });
+    else if (output === 'yaml') expect(out).toMatch(/^namespace: default\nname: once\n/);
+    else expect(out).toBe('propagation.muster.dev/once\n');
+  });
+});
+
+test('pause and resume are told as kubectl tells them; twice is once', async () => {
+  await propagate(settingsIntent('paused'));
+  const words = [];
+  for (const action of ['pause', 'pause', 'resume', 'resume']) words.push((await run(['rollout', action, 'paused'])).out);
+  expect(words).toEqual(['paused', 'unchanged', 'resumed', 'unchanged'].map((word) => `propagation.muster.dev/paused ${word}\n`));
+});
+
+test('what is paused begins nothing; without a gateway that runs resume stays until it is settled', async () => {
+  await propagate(settingsIntent('held'));
+  await run(['rollout', 'pause', 'held']);
+  expect((await run(['propagate', '-f', '-'], settingsIntent('held', { mode: '0600' }))).out).toBe(
+    'propagation.muster.dev/held configured\n',
+  );
+  const waited = await run(['rollout', 'status', 'held']);
+  expect([waited.code, waited.err]).toEqual([
+    1,
+    expect.stringMatching(/^default\/held: Paused, .*\n {2}go on with: muster rollout resume held -n default; /),
+  ]);
+  expect(dataIn('south', 'held')).toEqual({ mode: '0644' });
+  const resumed = await run(['rollout', 'resume', 'held'], '', own);
+  expect([resumed.code, resumed.err]).toEqual([0, 'default/held: Settled, 2 of 2 clusters done\n']);
+  expect(dataIn('south', 'held')).toEqual({ mode: '0600' });
+});
+
+test('a breach ends the wait with 1, and rollback brings back what was before', async () => {
+  const broken = deployment('broken', 2, 'registry.example.com/web:2.0');
+  const nowhere = [{ name: 'nowhere', jsonPatch: [{ op: 'add', path: '/spec/template/spec/nodeSelector', value: { none: 'such' } }] }];
+  await propagate(intentFile('broken', { template: [{ json: deployment('broken', 2) }] }));
+  const bad = await run(
+    ['propagate', '-f', '-', '--wait'],
+    intentFile('broken', { template: [{ json: broken }], overrides: nowhere, rollout: { deadline: '20s' } }),
+  );
+  expect(bad.code).toBe(1);
+  expect(bad.out).toMatch(/Failed +1\/1 +TIMED_OUT: /);
+  expect(bad.err).toContain(
+    'go on with: muster rollout resume broken -n default; or take it back with: muster rollout rollback broken -n default\n',
+  );
+  const back = await run(['rollout', 'rollback', 'broken', '--wait']);
+  expect(back.out.split('\n')[0]).toBe('propagation.muster.dev/broken rolled back');
+  expect([back.code, back.err]).toEqual([0, 'default/broken: Settled, 2 of 2 clusters done, 2 of 2 replicas ready\n']);
+  const image = gateway.cluster('south').get({ group: 'apps', kind: 'Deployment' }, 'broken', 'default');
+  expect(JSON.stringify(image?.spec)).toContain('web:1.0');
+});
+
+test('rollback takes a revision, and none that was not', async () => {
+  await propagate(settingsIntent('many', { mode: '1' }));
+  await propagate(settingsIntent('many', { mode: '2' }));
+  await propagate(settingsIntent('many', { mode: '3' }));
+  expect((await run(['rollout', 'rollback', 'many', '--revision', '1', '--wait'])).code).toBe(0);
+  expect(dataIn('north', 'many')).toEqual({ mode: '1' });
+  const missing = await run(['rollout', 'rollback', 'many', '--revision', '99']);
+  expect([missing.code, missing.out]).toEqual([1, '']);
+  expect(missing.err).toMatch(/^error: .*\n[\s\S]*muster: default\/many: refused, and nothing was written\n$/);
+});
+
+test('deletions that are held are told, and confirmed by resume', async () => {
+  const template = ['a', 'b', 'c', 'd'].map((name) => ({ json: settings(`prune-${name}`) }));
+  const intent = (clusters: readonly string[]) =>
+    intentFile('prune', { template, placement: { clusters }, replicas: { mode: 'Duplicated' } });
+  await propagate(intent(['north', 'south']));
+  const held = await run(['propagate', '-f', '-', '--wait'], intent(['north']));
+  expect(held.code).toBe(1);
+  expect(held.err).toContain('confirm what would be deleted with: muster rollout resume prune -n default --confirm-prune\n');
+  expect(dataIn('south', 'prune-a')).toEqual({ mode: '0644' });
+  const confirmed = await run(['rollout', 'resume', 'prune', '--confirm-prune', '--wait']);
+  expect(confirmed.code).toBe(0);
+  await gateway.until(() => dataIn('south', 'prune-a') === undefined);
+  const unknown = await run(['rollout', 'resume', 'prune', '--abandon', 'nowhere']);
+  expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('UNKNOWN_CLUSTER abandon: ')]);
+});
+
+describe('is refused', () => {
+  test.each([
+    ['for one that is not there', ['status', 'none'], 1, 'muster: there is no Propagation none in the namespace default of the hub\n'],
+    ['to pause one that is not there', ['pause', 'none'], 1, 'muster: there is no Propagation none in the namespace default of the hub\n'],
+    ['for another kind', ['status', 'deploy/web'], 2, 'muster: expected the name of a Propagation, got deploy/web\n'],
+    [
+      'with a flag of another action',
+      ['status', 'web', '--revision', '1'],
+      2,
+      'muster: expected --revision with rollout rollback, got it with status\n',
+    ],
+    [
+      'with --wait where nothing goes on',
+      ['pause', 'web', '--wait'],
+      2,
+      'muster: expected --wait with rollout resume or rollback, got it with pause\n',
+    ],
+    ['for an action that is none', ['undo', 'web'], 2, /^muster: command-argument value 'undo' is invalid for argument 'action'/],
+  ])('%s', async (_, args, exitCode, message) => {
+    const { code, out, err } = await run(['rollout', ...args]);
+    expect([code, out]).toEqual([exitCode, '']);
+    if (typeof message === 'string') expect(err).toBe(message);
+    else expect(err).toMatch(message);
+  });
+});
+
+describe('delete', () => {
+  const named = (name: string) =>
+    gateway.query<{ readonly propagation: object | null }>(`{ propagation(namespace: "default", name: "${name}") { id } }`);
+
+  test('takes a Propagation back, and with --wait stays until it is gone', async () => {
+    await propagate(settingsIntent('taken'));
+    const { code, out, err } = await run(['delete', 'propagation/taken', '--wait']);
+    expect([code, err]).toEqual([0, 'default/taken: gone\n']);
+    expect(out.split('\n')[0]).toBe('propagation.muster.dev/taken deleted');
+    expect((await named('taken')).propagation).toBeNull();
+    expect(dataIn('south', 'taken')).toBeUndefined();
+    const again = await run(['delete', 'prop', 'taken']);
+    expect([again.code, again.err]).toEqual([1, 'muster: there is no Propagation taken in the namespace default of the hub\n']);
+  });
+
+  test('of a file takes back what stands in it; --cascade orphan leaves the copies', async () => {
+    const intent = settingsIntent('kept');
+    await propagate(intent);
+    expect((await run(['delete', '-f', '-', '--cascade', 'orphan'], intent, own)).code).toBe(0);
+    expect((await named('kept')).propagation).toBeNull();
+    expect(dataIn('south', 'kept')).toEqual({ mode: '0644' });
+  });
+
+  test('has no dry run of that', async () => {
+    const { code, err } = await run(['delete', 'prop/once', '--dry-run']);
+    expect([code, err]).toEqual([2, expect.stringContaining('expected no --dry-run with a Propagation')]);
+    expect((await named('once')).propagation).not.toBeNull();
+  });
+});
