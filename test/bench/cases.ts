@@ -3,11 +3,15 @@ import { fanOutCases } from './cases/fan-out-case.ts';
 import { firstAnswerCase } from './cases/first-answer-case.ts';
 import { helloCase, listToBytesCase } from './cases/front-case.ts';
 import { mirrorCase } from './cases/mirror-case.ts';
+import { intentsAtRestCase, planCase, propagateCases, realPropagateCase } from './cases/propagate-case.ts';
 import { realCase } from './cases/real-case.ts';
 import { relistCase } from './cases/relist-case.ts';
 import { restCase } from './cases/rest-case.ts';
 import { firstStateCase, idleCase, latencyCase, realLatencyCase, stalledCase } from './cases/streams-case.ts';
 import { watchesCase } from './cases/watches-case.ts';
+
+/** The kubeconfig of three whole clusters: without it what needs them is left out. */
+const fleet = process.env.MUSTER_BENCH_FLEET;
 
 /** All cases, in the order they run. */
 export const cases: readonly BenchCase[] = [
@@ -23,6 +27,10 @@ export const cases: readonly BenchCase[] = [
   firstStateCase,
   latencyCase,
   restCase,
+  planCase,
+  ...propagateCases,
+  intentsAtRestCase,
   realCase,
   realLatencyCase,
+  ...(fleet === undefined ? [] : [realPropagateCase(fleet)]),
 ];

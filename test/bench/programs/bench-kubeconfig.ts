@@ -11,7 +11,6 @@ export interface BenchServer {
 
 /** Writes a kubeconfig with a context per server into a new folder; the path of the file. */
 export function writeKubeconfig(servers: readonly BenchServer[]): string {
-  const file = path.join(mkdtempSync(path.join(tmpdir(), 'muster-bench-')), 'kubeconfig');
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
@@ -23,6 +22,12 @@ export function writeKubeconfig(servers: readonly BenchServer[]): string {
     users: servers.map(({ name }) => ({ name, user: { token: 'bench' } })),
     contexts: servers.map(({ name }) => ({ name, context: { cluster: name, user: name } })),
   };
-  writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
+  return writeKubeconfigText(JSON.stringify(config));
+}
+
+/** Writes this kubeconfig into a new folder; the path of the file. */
+export function writeKubeconfigText(text: string): string {
+  const file = path.join(mkdtempSync(path.join(tmpdir(), 'muster-bench-')), 'kubeconfig');
+  writeFileSync(file, text, { mode: 0o600 });
   return file;
 }

@@ -1,0 +1,135 @@
+import type { BenchCase, Figures, Row } from '../bench-case.ts';
+import { runProgram, startServer } from '../run-program.ts';
+
+type All = Readonly<Record<string, Figures>>;
+
+const of = (program: string, figure: string) => (all: All) => all[program]?.[figure] ?? Number.NaN;
+const nothing = { [Symbol.asyncDispose]: async () => undefined };
+
+/** The pure stages of a plan for 200 clusters and 20 objects: what they cost beside printing what comes out of them. */
+export const planCase: BenchCase = {
+  name: 'plan',
+  samples: 5,
+  prepare: async ({ quick, signal }) => ({
+    programs: { plan: () => runProgram('plan-rendered.ts', quick ? ['200', '3'] : ['200', '9'], { signal }) },
+    ...nothing,
+  }),
+  rows: [
+    { name: 'plan 200 clusters × 20 objects: all is new', ours: of('plan', 'newMs'), target: { atMost: 3 } },
+    { name: 'plan 200 clusters × 20 objects: all stands', ours: of('plan', 'againMs'), target: { atMost: 3 } },
+    // Each object that a mirror holds is hashed once, by the first plan that looks at it.
+    { name: 'plan 200 clusters × 20 objects: all stands, first look', ours: of('plan', 'settledMs'), target: null },
+  ].map((row) => ({ ...row, unit: 'ms cpu', against: 'JSON.stringify of the 4,000 manifests', floor: of('plan', 'stringifyMs') })),
+};
+
+/** One Propagation to 100 embedded clusters, from the mutation until every copy is written. */
+function propagateCase(objects: number): BenchCase {
+  const name = `propagate ${objects} × 100`;
+  return {
+    name,
+    samples: 1,
+    prepare: async ({ quick, signal }) => {
+      const server = await startServer('sim-fleet.ts', ['100'], { signal });
+      const { kubeconfig = '', control = '', servers = '' } = server.address;
+      const args = [kubeconfig, control, servers, String(objects), quick ? '3' : '9'];
+      return {
+        programs: { ours: () => runProgram('propagate.ts', args, { signal }) },
+        [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+      };
+    },
+    rows: [
+      {
+        name: `${name}: until all is written`,
+        unit: 'ms',
+        against: `${objects * 100} bare server-side applies`,
+        ours: of('ours', 'oursMs'),
+        floor: of('ours', 'bareMs'),
+        target: { atMost: 2 },
+      },
+      exactly(`${name}: calls`, 'calls per copy', { figure: 'callsPerCopy', atMost: 2 }),
+      exactly(`${name}: saves of the inventory`, 'writes on the hub per cluster', { figure: 'hubWritesPerCluster', atMost: 2.2 }),
+      exactly(`${name}: calls when nothing changed`, 'calls', { figure: 'callsUnchanged', atMost: 0 }),
+    ],
+  };
+}
+
+function exactly(name: string, unit: string, { figure, atMost }: { readonly figure: string; readonly atMost: number }): Row {
+  return { name, unit, against: 'target on the count itself', ours: of('ours', figure), target: { atMost } };
+}
+
+export const propagateCases: readonly BenchCase[] = [propagateCase(1), propagateCase(20)];
+
+/** 1,000 Propagations of 20 copies each that nothing happens to. */
+export const intentsAtRestCase: BenchCase = {
+  name: 'propagations at rest',
+  samples: 1,
+  prepare: async ({ quick, signal }) => {
+    const server = await startServer('sim-fleet.ts', ['20'], { signal });
+    const { kubeconfig = '', control = '' } = server.address;
+    const args = [kubeconfig, control, quick ? '100' : '1000', quick ? '10' : '60'];
+    return {
+      programs: { ours: () => runProgram('propagations-at-rest.ts', args, { signal }) },
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    };
+  },
+  rows: [
+    {
+      name: '1,000 propagations × 20 at rest, cpu',
+      unit: '% of a core, above the fleet alone',
+      against: 'target on the figure itself (100 with --quick)',
+      ours: of('ours', 'addedPercent'),
+      target: { atMost: 1 },
+    },
+    exactly('1,000 propagations × 20 at rest, writes', 'writes to members', { figure: 'writes', atMost: 0 }),
+    exactly('1,000 propagations × 20 at rest, saves', 'writes on the hub', { figure: 'hubWrites', atMost: 0 }),
+    exactly('1,000 propagations × 20 at rest, calls', 'calls to members', { figure: 'calls', atMost: 0 }),
+  ],
+};
+
+/** Deployments to three real clusters with controllers and nodes: those of the kubeconfig that `MUSTER_BENCH_FLEET` names. */
+export function realPropagateCase(kubeconfig: string): BenchCase {
+  const kubectl = 'kubectl apply and wait, in the three clusters at once';
+  return {
+    name: 'real propagation',
+    real: true,
+    samples: 1,
+    prepare: async ({ quick, signal }) => ({
+      programs: { fleet: () => runProgram('real-propagate.ts', [kubeconfig, quick ? '1' : '3'], { signal }) },
+      ...nothing,
+    }),
+    rows: [
+      {
+        name: 'one Deployment to three ready copies',
+        unit: 'ms',
+        against: kubectl,
+        ours: of('fleet', 'musterOneMs'),
+        floor: of('fleet', 'kubectlOneMs'),
+        target: { atMost: 1.2 },
+      },
+      {
+        name: 'the same by a loop over the contexts',
+        unit: 'ms',
+        against: kubectl,
+        ours: of('fleet', 'loopOneMs'),
+        floor: of('fleet', 'kubectlOneMs'),
+        target: null,
+      },
+      {
+        name: 'fifty Deployments × 3, a Propagation each',
+        unit: 'ms',
+        against: 'an apply each and a wait, in the three clusters at once',
+        ours: of('fleet', 'musterManyMs'),
+        floor: of('fleet', 'kubectlManyMs'),
+        target: { atMost: 0.6 },
+      },
+      {
+        name: 'the same by one file of fifty per cluster',
+        unit: 'ms',
+        against: 'an apply each and a wait, in the three clusters at once',
+        ours: of('fleet', 'fileManyMs'),
+        floor: of('fleet', 'kubectlManyMs'),
+        target: null,
+      },
+    ],
+  };
+}

@@ -1,0 +1,123 @@
+// The pure stages of a plan (no dry run) over many clusters, and JSON.stringify of the manifests that come out: CPU of both in the same process.
+//   plan-rendered.ts CLUSTERS ROUNDS
+import type { KubernetesObject } from '../../../src/core/objects.ts';
+import { observedHashOf } from '../../../src/propagate/copies/observed.ts';
+import type { InventoryEntry } from '../../../src/propagate/inventory.ts';
+import type { RenderedPlan } from '../../../src/propagate/plan.ts';
+import { renderPlan } from '../../../src/propagate/planner/render-plan.ts';
+import type { Snapshot } from '../../../src/propagate/planner/snapshot.ts';
+import { type ClusterFacts, sight, snapshotOf } from '../../propagate/planner/snapshots.ts';
+import { shopOverrides, shopTemplate } from '../shop-template.ts';
+import { cpuNow, cpuSince, finish } from './measuring.ts';
+
+const [clusterCount = '200', roundCount = '9'] = process.argv.slice(2);
+const rounds = Number(roundCount);
+const regions = ['eu-central-1', 'us-east-1', 'ap-south-1'];
+const canaries = { selector: { matchLabels: { tier: 'canary' } } };
+const names = Array.from({ length: Number(clusterCount) }, (_, index) => `cluster-${index}`);
+
+const empty = snapshotIn(() => ({}));
+const settled = settledAs(renderPlan(empty, sight));
+for (let round = 0; round < 3; round += 1) measured(round);
+const samples = Array.from({ length: rounds }, (_, round) => measured(round));
+finish({
+  newMs: median(samples.map((sample) => sample.newMs)),
+  settledMs: median(samples.map((sample) => sample.settledMs)),
+  againMs: median(samples.map((sample) => sample.againMs)),
+  stringifyMs: median(samples.map((sample) => sample.stringifyMs)),
+  objects: objectsIn(renderPlan(empty, sight)).length,
+});
+
+function measured(round: number) {
+  let plan: RenderedPlan | undefined;
+  const newMs = timed(() => {
+    plan = renderPlan(empty, sight);
+  });
+  // Objects that no plan has looked at before: nothing of them is remembered.
+  const fresh = settledAs(renderPlan(empty, sight));
+  let kept: RenderedPlan | undefined;
+  const settledMs = timed(() => {
+    kept = renderPlan(fresh, sight);
+  });
+  const againMs = timed(() => renderPlan(settled, sight));
+  if (plan === undefined || kept === undefined || !plan.ok || !kept.ok) throw new Error(`round ${round}: ${JSON.stringify(plan?.notes)}`);
+  const unlike = objectsIn(kept).filter(({ action }) => action !== 'UNCHANGED');
+  if (unlike.length > 0) throw new Error(`round ${round}: ${unlike.length} objects are not as they were written`);
+  const manifests = objectsIn(plan).map(({ desired }) => desired);
+  let bytes = 0;
+  const stringifyMs = timed(() => {
+    for (const manifest of manifests) bytes += JSON.stringify(manifest).length;
+  });
+  return { newMs, settledMs, againMs, stringifyMs, bytes };
+}
+
+/** The snapshot once all of it has been written: each object stands there as a server gives it back, and the inventory has it. */
+function settledAs(plan: RenderedPlan): Snapshot {
+  const byCluster = new Map(plan.clusters.map(({ chosen, objects }) => [chosen.cluster as string, objects]));
+  return snapshotIn((name) => {
+    const copies = (byCluster.get(name) ?? []).map((object, index) => {
+      const live = served(object.desired, `${name}-${index}`);
+      return { live, entry: entryOf(object, live) };
+    });
+    return { live: copies.map(({ live }) => live), entries: copies.map(({ entry }) => entry) };
+  });
+}
+
+function served(manifest: KubernetesObject, uid: string): KubernetesObject {
+  const read = JSON.parse(JSON.stringify(manifest)) as KubernetesObject;
+  const given = { uid, resourceVersion: '7', generation: 1, creationTimestamp: '2026-11-21T08:00:00Z' };
+  return { ...read, metadata: { ...read.metadata, ...given }, status: { observedGeneration: 1 } };
+}
+
+function entryOf(
+  { key, desired, desiredHash }: RenderedPlan['clusters'][number]['objects'][number],
+  live: KubernetesObject,
+): InventoryEntry {
+  const { uid } = live.metadata;
+  return {
+    key,
+    state: 'Owned',
+    ...(uid === undefined ? {} : { uid }),
+    appliedHash: desiredHash,
+    observedHash: observedHashOf({ key, desired }, live, sight),
+    health: 'Healthy',
+  };
+}
+
+function snapshotIn(factsOf: (name: string) => ClusterFacts): Snapshot {
+  const clusters = names.map((name, index): [string, ClusterFacts] => {
+    const facts = { labels: { tier: index % 10 === 0 ? 'canary' : 'production' }, provider: 'aws', region: regions[index % 3] ?? '' };
+    return [name, { ...factsOf(name), facts }];
+  });
+  return snapshotOf({
+    template: shopTemplate,
+    spec: {
+      placement: { selector: { matchExpressions: [{ key: 'tier', operator: 'In', values: ['canary', 'production'] }] } },
+      replicas: {
+        mode: 'Divided',
+        total: 1_000,
+        rules: [
+          { set: canaries, weight: 2, max: 20 },
+          { weight: 1, min: 1 },
+        ],
+      },
+      overrides: shopOverrides,
+      rollout: { waves: [{ name: 'canary', set: canaries }], maxConcurrency: '20%' },
+    },
+    clusters: Object.fromEntries(clusters),
+  });
+}
+
+function objectsIn(plan: RenderedPlan) {
+  return plan.clusters.flatMap(({ objects }) => objects);
+}
+
+function timed(work: () => unknown): number {
+  const start = cpuNow();
+  work();
+  return cpuSince(start).main;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}

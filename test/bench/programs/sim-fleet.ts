@@ -1,0 +1,73 @@
+// Embedded clusters in a process of their own, the last of them with our definitions. Prints where they are; a control port tells what was asked of them.
+//   sim-fleet.ts CLUSTERS
+//   GET /reached?writes=N  answers when the members have done N writes since the last /reset; GET /counts; POST /reset
+import { createServer } from 'node:http';
+import { hubDefinitions } from '../../../src/propagate/hub/hub-definitions.ts';
+import { kubeconfigOf } from '../../../src/sim/kubeconfig-of.ts';
+import type { SimCluster } from '../../../src/sim/sim-cluster.ts';
+import { startSimCluster } from '../../../src/sim/start-sim-cluster.ts';
+import { writeKubeconfigText } from './bench-kubeconfig.ts';
+
+const [memberCount = '100'] = process.argv.slice(2);
+/** Of members, since the last reset. */
+let writes = 0;
+let hubWrites = 0;
+const waiting = new Set<{ readonly writes: number; tell(): void }>();
+
+const members: SimCluster[] = [];
+for (let index = 0; index < Number(memberCount); index += 1) members.push(await startSimCluster({ name: `member-${index}` }));
+const hub = await startSimCluster({ name: 'hub' });
+for (const definition of await hubDefinitions()) hub.define(definition);
+for (const member of members)
+  member.onWrite(() => {
+    writes += 1;
+    for (const one of waiting) if (writes >= one.writes) one.tell();
+    return undefined;
+  });
+hub.onWrite(({ kind }) => {
+  if (kind !== 'Lease') hubWrites += 1;
+  return undefined;
+});
+let seen = new Map(members.map((member) => [member, 0]));
+
+const control = createServer((request, response) => {
+  const url = new URL(request.url ?? '', 'http://control');
+  const answer = (body: unknown) => void response.end(JSON.stringify(body));
+  if (url.pathname === '/reached') {
+    const wanted = Number(url.searchParams.get('writes'));
+    if (writes >= wanted) return answer({ writes });
+    const one = {
+      writes: wanted,
+      tell: () => {
+        waiting.delete(one);
+        answer({ writes });
+      },
+    };
+    waiting.add(one);
+    return;
+  }
+  if (url.pathname === '/reset') {
+    writes = 0;
+    hubWrites = 0;
+    seen = new Map(members.map((member) => [member, member.requests.length]));
+    return answer({});
+  }
+  answer({ writes, hubWrites, calls: members.reduce((sum, member) => sum + callsOf(member), 0) });
+}).listen(0, '127.0.0.1', () => {
+  const address = control.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const all = [...members, hub].map(({ name, url, caPem, token }) => ({ name, url, ca: caPem, token }));
+  const line = {
+    kubeconfig: writeKubeconfigText(kubeconfigOf([...members, hub])),
+    control: `http://127.0.0.1:${port}`,
+    servers: JSON.stringify(all),
+  };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+});
+
+/** What was asked of a member's objects since the reset, but for what mirrors ask. The log keeps the latest 100,000. */
+function callsOf(member: SimCluster): number {
+  return member.requests
+    .slice(seen.get(member) ?? 0)
+    .filter(({ resource }) => resource !== undefined && resource.verb !== 'list' && resource.verb !== 'watch').length;
+}
