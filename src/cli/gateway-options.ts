@@ -58,11 +58,23 @@ export interface SourceFlags {
   readonly namespace?: string;
 }
 
-/** Adds `-f` and `-n`. */
+/** Adds `-f`, which must be given, and `-n`. */
+export function withFiles(command: Commander): Commander {
+  return withPlaceOfFiles(command.addOption(fileOption().makeOptionMandatory()));
+}
+
+/** Adds `-f` and `-n`, for commands that take names as well. */
 export function withSources(command: Commander): Commander {
-  return command
-    .option('-f, --filename <file>', 'a file, a directory of files, or - for standard input; YAML or JSON; may be repeated', collected)
-    .option('-n, --namespace <name>', 'where it is (default: what a file says, else default)');
+  return withPlaceOfFiles(command.addOption(fileOption()));
+}
+
+function fileOption(): Option {
+  const description = 'a file, a directory of files, or - for standard input; YAML or JSON; may be repeated';
+  return new Option('-f, --filename <file>', description).argParser(collected);
+}
+
+function withPlaceOfFiles(command: Commander): Commander {
+  return command.option('-n, --namespace <name>', 'where it is (default: what a file says, else default)');
 }
 
 /** Adds `-n`, for commands that mean one namespace. */

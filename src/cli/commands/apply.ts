@@ -1,6 +1,6 @@
 import { type Command as Commander, Option } from 'commander';
 import { CommandFailure, exitCodes } from '../command-failure.ts';
-import { type GatewayFlags, type Run, type SourceFlags, withGatewayOptions, withSources } from '../gateway-options.ts';
+import { type GatewayFlags, type Run, type SourceFlags, withFiles, withGatewayOptions } from '../gateway-options.ts';
 import { readManifests } from '../read-sources.ts';
 import type { Session } from '../session.ts';
 import { writeObjects } from '../write-objects.ts';
@@ -23,7 +23,7 @@ Exits with 1 if one object of one cluster could not be written.`;
 
 /** `muster apply`: the same objects in many clusters. */
 export function addApply(program: Commander, run: Run): void {
-  withGatewayOptions(withSources(program.command('apply')))
+  withGatewayOptions(withFiles(program.command('apply')))
     .description('apply objects in many clusters')
     .option('--dry-run', 'write nothing, and show what would change')
     .option('--force', 'take fields that somebody else manages')
@@ -33,7 +33,6 @@ export function addApply(program: Commander, run: Run): void {
 }
 
 async function applyFiles(session: Session, flags: ApplyFlags): Promise<number> {
-  if (flags.filename === undefined) throw new CommandFailure(exitCodes.refused, 'expected -f with a file of objects');
   const { dryRun = false, force = false, output } = flags;
   const manifests = await readManifests(session, flags);
   const intent = manifests.find(isPropagation);

@@ -1,11 +1,8 @@
 import { type Command as Commander, Option } from 'commander';
-import { CommandFailure, exitCodes } from '../command-failure.ts';
-import { type GatewayFlags, type Run, type SourceFlags, withGatewayOptions, withSources } from '../gateway-options.ts';
-import type { ReadIntent } from '../manifest-reader.ts';
+import { type GatewayFlags, type Run, type SourceFlags, withFiles, withGatewayOptions } from '../gateway-options.ts';
 import { planIntents } from '../plan-intents.ts';
 import { type DocumentFormat, documentFormats } from '../print-answer.ts';
 import { readIntents } from '../read-sources.ts';
-import type { Session } from '../session.ts';
 
 type PlanFlags = GatewayFlags & SourceFlags & { readonly output?: DocumentFormat };
 
@@ -26,19 +23,9 @@ Exits with 1 if it could not be done.`;
 
 /** `muster plan`: what an intent would do. */
 export function addPlan(program: Commander, run: Run): void {
-  withGatewayOptions(withSources(program.command('plan')))
+  withGatewayOptions(withFiles(program.command('plan')))
     .description('show what an intent would do in each cluster, and touch nothing')
     .addOption(new Option('-o, --output <format>', 'how it is printed').choices(documentFormats))
     .addHelpText('after', help)
-    .action((flags: PlanFlags) => run(flags, async (session) => planIntents(session, await intentsOf(session, flags), flags.output)));
-}
-
-/**
- * The intents of `-f`.
- *
- * @throws {CommandFailure} without `-f`, and for what cannot be read.
- */
-export async function intentsOf(session: Session, flags: SourceFlags): Promise<readonly ReadIntent[]> {
-  if (flags.filename === undefined) throw new CommandFailure(exitCodes.refused, 'expected -f with a file of Propagations');
-  return readIntents(session, flags);
+    .action((flags: PlanFlags) => run(flags, async (session) => planIntents(session, await readIntents(session, flags), flags.output)));
 }

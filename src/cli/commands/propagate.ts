@@ -1,12 +1,12 @@
 import { type Command as Commander, Option } from 'commander';
 import { CommandFailure, exitCodes } from '../command-failure.ts';
-import { type GatewayFlags, type Run, type SourceFlags, withGatewayOptions, withSources } from '../gateway-options.ts';
+import { type GatewayFlags, type Run, type SourceFlags, withFiles, withGatewayOptions } from '../gateway-options.ts';
 import type { ReadIntent } from '../manifest-reader.ts';
 import { planIntents } from '../plan-intents.ts';
 import { documentFormats } from '../print-answer.ts';
 import { mutatePropagation, type NamedOutcome, type OutcomeFormat, tellOutcomes } from '../propagation-outcome.ts';
+import { readIntents } from '../read-sources.ts';
 import type { Session } from '../session.ts';
-import { intentsOf } from './plan.ts';
 
 type PropagateFlags = GatewayFlags &
   SourceFlags & { readonly digest?: string; readonly wait?: boolean; readonly dryRun?: boolean; readonly output?: OutcomeFormat };
@@ -32,14 +32,14 @@ intent cannot be understood.`;
 
 /** `muster propagate`: records intents, and follows them. */
 export function addPropagate(program: Commander, run: Run): void {
-  withGatewayOptions(withSources(program.command('propagate')))
+  withGatewayOptions(withFiles(program.command('propagate')))
     .description('bring an intent to its clusters, and show how far that is')
     .option('--digest <digest>', 'only this plan, as muster plan printed it')
     .option('--wait', 'with --gateway: stay until no copy waits any more')
     .option('--dry-run', 'plan only')
     .addOption(new Option('-o, --output <format>', 'how the outcome is printed').choices([...documentFormats, 'name']))
     .addHelpText('after', help)
-    .action((flags: PropagateFlags) => run(flags, async (session) => propagate(session, await intentsOf(session, flags), flags)));
+    .action((flags: PropagateFlags) => run(flags, async (session) => propagate(session, await readIntents(session, flags), flags)));
 }
 
 async function propagate(

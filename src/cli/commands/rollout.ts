@@ -61,9 +61,11 @@ export function addRollout(program: Commander, run: Run): void {
     .option('--abandon <cluster>', 'resume: give up its copies, which stay for ever; may be repeated', collected)
     .addOption(new Option('-o, --output <format>', 'how it is printed').choices([...documentFormats, 'name']))
     .addHelpText('after', help)
-    .action((action: RolloutAction, name: string, flags: RolloutFlags) =>
-      run(flags, (session) => rollout(session, { action, name: nameOf(name), namespace: flags.namespace ?? 'default' }, flags)),
-    );
+    .action((action: RolloutAction, word: string, flags: RolloutFlags) => {
+      checkFlags(action, flags);
+      const meant = { action, name: nameOf(word), namespace: flags.namespace ?? 'default' };
+      return run(flags, (session) => rollout(session, meant, flags));
+    });
 }
 
 interface Meant {
@@ -73,7 +75,6 @@ interface Meant {
 }
 
 async function rollout(session: Session, meant: Meant, flags: RolloutFlags): Promise<number> {
-  checkFlags(meant.action, flags);
   const { action, namespace, name } = meant;
   const place = { namespace, name };
   switch (action) {

@@ -104,9 +104,9 @@ describe('apply', () => {
   });
 
   test.each([
-    ['nothing', ['apply'], '', 'expected -f with a file of objects'],
+    ['nothing', ['apply'], '', "required option '-f, --filename <file>' not specified"],
     ['an intent', ['apply', '-f', '-'], intentFile('web'), 'expected objects of clusters, got the Propagation web: it belongs to the hub'],
-    ['a name', ['apply', 'web'], '', "too many arguments for 'apply'"],
+    ['a name', ['apply', '-f', '-', 'web'], '', "too many arguments for 'apply'"],
     ['a cluster that is not there', ['apply', '-f', '-', '--context', 'nroth'], web, 'no cluster named "nroth"; did you mean north?'],
     ['an output of another command', ['apply', '-f', '-', '-o', 'wide'], web, "argument 'wide' is invalid"],
   ])('refuses %s with 2', async (_, args, input, message) => {

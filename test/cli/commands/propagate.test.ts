@@ -81,7 +81,7 @@ describe('plan', () => {
   });
 
   test.each([
-    ['no file', ['plan'], '', /^muster: expected -f with a file of Propagations\n$/],
+    ['no file', ['plan'], '', /^muster: required option '-f, --filename <file>' not specified\n$/],
     [
       'objects',
       ['plan', '-f', '-'],
