@@ -46,13 +46,14 @@ export function expectLawful(fleet: WrittenFleet): void {
   expect(offencesIn(fleet)).toEqual([]);
 }
 
-/** What Muster keeps for itself stands on the hub, and is guarded by its version alone. */
-const ownKinds: ReadonlySet<string> = new Set(['ControllerRevision', 'Lease', 'Namespace']);
-
+/** Of copies alone: what a mutation of single objects writes is guarded as far as whoever asks says so. */
 function unguardedCopies(cluster: string, writes: readonly SeenWrite[]): readonly Offence[] {
+  const copies = new Set(
+    writes.filter((write) => isCopy(write) && write.kind !== 'ControllerRevision').map(({ object }) => object.metadata.uid),
+  );
   return writes.flatMap((write) => {
     const { uid, resourceVersion } = write.preconditions;
-    if (write.manager !== 'muster' || write.verb === 'delete' || (ownKinds.has(write.kind) && !isCopy(write))) return [];
+    if (write.manager !== 'muster' || write.verb === 'delete' || !copies.has(write.object.metadata.uid)) return [];
     const isGuarded = write.result === 'created' ? resourceVersion === '1' : uid !== undefined && resourceVersion !== undefined;
     return isGuarded ? [] : [`${cluster}: ${textOf(write)} was ${write.result} without a guard (uid ${uid}, version ${resourceVersion})`];
   });

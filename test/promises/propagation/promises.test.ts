@@ -5,6 +5,21 @@ import type { DeclarePromise } from './declare-promise.ts';
 import { failingClusterPromises } from './failing-cluster-cases.ts';
 import { foreignObjectPromises } from './foreign-objects-cases.ts';
 
+/**
+ * Where each promise of writing (reliability.md D) is held. Here, and in the files beside this one, it is as whoever asks by GraphQL sees it; what can be
+ * enumerated is, where that is cheap:
+ *
+ * | promise | through the gateway | enumerated |
+ * |---|---|---|
+ * | D1, D2 | crash-cases | test/propagate/controller/crashes, test/propagate/copies/crash (real servers too) |
+ * | D3, D4 | mid-flight | test/propagate/controller/crashes, lease |
+ * | D5, D15 | failing-cluster-cases, mid-flight | test/propagate/copies/refusals |
+ * | D6 to D9, D13 | foreign-objects-cases | test/propagate/copies/guards, prune |
+ * | D10 | foreign-objects-cases, nothing-pruned-by-mistake | test/propagate/copies/prune (the race itself, real servers too) |
+ * | D11, D12, D18 | nothing-pruned-by-mistake | test/propagate/controller/lost-and-held |
+ * | D14 | mid-flight | test/propagate/controller/lost-and-held |
+ * | D16, D17, A6 to A13 | refused-before-any-cluster | test/propagate/rendering, test/propagate/spec |
+ */
 for (const kind of fleetKinds) {
   describe.skipIf(!kind.available)(kind.title, () => {
     let ground: FleetGround;
