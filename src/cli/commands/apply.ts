@@ -1,10 +1,11 @@
-import { type Command as Commander, Option } from 'commander';
+import type { Command as Commander } from 'commander';
 import { CommandFailure, exitCodes } from '../command-failure.ts';
 import { type GatewayFlags, type Run, type SourceFlags, withFiles, withGatewayOptions } from '../gateway-options.ts';
 import { readManifests } from '../read-sources.ts';
 import type { Session } from '../session.ts';
 import { writeObjects } from '../write-objects.ts';
-import { type ResultFormat, resultFormats, tellResults } from '../write-results.ts';
+import { withWrites } from '../write-options.ts';
+import { type ResultFormat, tellResults } from '../write-results.ts';
 import { clustersOf, isPropagation } from '../write-targets.ts';
 
 type ApplyFlags = GatewayFlags & SourceFlags & { readonly dryRun?: boolean; readonly force?: boolean; readonly output?: ResultFormat };
@@ -23,11 +24,9 @@ Exits with 1 if one object of one cluster could not be written.`;
 
 /** `muster apply`: the same objects in many clusters. */
 export function addApply(program: Commander, run: Run): void {
-  withGatewayOptions(withFiles(program.command('apply')))
+  withWrites(withGatewayOptions(withFiles(program.command('apply'))))
     .description('apply objects in many clusters')
-    .option('--dry-run', 'write nothing, and show what would change')
     .option('--force', 'take fields that somebody else manages')
-    .addOption(new Option('-o, --output <format>', 'how results are printed').choices(resultFormats))
     .addHelpText('after', help)
     .action((flags: ApplyFlags) => run(flags, (session) => applyFiles(session, flags)));
 }

@@ -1,10 +1,11 @@
 import { type Command as Commander, Option } from 'commander';
 import { CommandFailure, exitCodes } from '../command-failure.ts';
-import { type GatewayFlags, type Run, type SourceFlags, withGatewayOptions, withSources } from '../gateway-options.ts';
+import { type GatewayFlags, type Run, type SourceFlags, withGatewayOptions } from '../gateway-options.ts';
 import { mutatePropagation, type NamedOutcome, placeArguments, tellOutcomes } from '../propagation-outcome.ts';
 import type { Session } from '../session.ts';
 import { writeObjects } from '../write-objects.ts';
-import { type ResultFormat, resultFormats, tellResults } from '../write-results.ts';
+import { withTargets, withWrites } from '../write-options.ts';
+import { type ResultFormat, tellResults } from '../write-results.ts';
 import { meantObjects, type PropagationPlace } from '../write-targets.ts';
 
 const cascades = ['background', 'foreground', 'orphan'] as const;
@@ -34,14 +35,10 @@ cluster was named. Exits with 1 if one could not be deleted, or is nowhere.`;
 
 /** `muster delete`: objects of many clusters, and Propagations. */
 export function addDelete(program: Commander, run: Run): void {
-  withGatewayOptions(withSources(program.command('delete')))
+  withWrites(withTargets(withGatewayOptions(program.command('delete'))))
     .description('delete objects in many clusters, or take a Propagation back')
-    .argument('[kind/name...]', 'what: KIND NAME…, or KIND/NAME…; or -f')
-    .allowExcessArguments(true)
     .addOption(new Option('--cascade <how>', 'what becomes of what they own (default: background)').choices(cascades))
-    .option('--dry-run', 'delete nothing, and show what would be')
     .option('--wait', 'of a Propagation: stay until it is gone')
-    .addOption(new Option('-o, --output <format>', 'how results are printed').choices(resultFormats))
     .addHelpText('after', help)
     .action((words: readonly string[], flags: DeleteFlags) => run(flags, (session) => deleteObjects(session, words, flags)));
 }

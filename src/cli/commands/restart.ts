@@ -1,7 +1,8 @@
-import { type Command as Commander, Option } from 'commander';
+import type { Command as Commander } from 'commander';
 import { changeWorkloads } from '../change-workloads.ts';
-import { type GatewayFlags, type Run, type SourceFlags, withGatewayOptions, withSources } from '../gateway-options.ts';
-import { type ResultFormat, resultFormats } from '../write-results.ts';
+import { type GatewayFlags, type Run, type SourceFlags, withGatewayOptions } from '../gateway-options.ts';
+import { withTargets, withWrites } from '../write-options.ts';
+import type { ResultFormat } from '../write-results.ts';
 
 type RestartFlags = GatewayFlags & SourceFlags & { readonly dryRun?: boolean; readonly output?: ResultFormat };
 
@@ -15,12 +16,8 @@ cluster was named. Exits with 1 if one could not be restarted, or is nowhere.`;
 
 /** `muster restart`: new Pods for workloads, in many clusters. */
 export function addRestart(program: Commander, run: Run): void {
-  withGatewayOptions(withSources(program.command('restart')))
+  withWrites(withTargets(withGatewayOptions(program.command('restart'))))
     .description('replace the Pods of workloads in many clusters, one after the other')
-    .argument('[kind/name...]', 'what: KIND NAME…, or KIND/NAME…; or -f')
-    .allowExcessArguments(true)
-    .option('--dry-run', 'change nothing, and show what would be')
-    .addOption(new Option('-o, --output <format>', 'how results are printed').choices(resultFormats))
     .addHelpText('after', help)
     .action((words: readonly string[], flags: RestartFlags) =>
       run(flags, (session) => changeWorkloads(session, { field: 'restart', words, rest: {}, configured: 'restarted' }, flags)),

@@ -1,7 +1,8 @@
-import { type Command as Commander, Option } from 'commander';
+import type { Command as Commander } from 'commander';
 import { changeWorkloads } from '../change-workloads.ts';
-import { type GatewayFlags, type Run, type SourceFlags, wholeNumber, withGatewayOptions, withSources } from '../gateway-options.ts';
-import { type ResultFormat, resultFormats } from '../write-results.ts';
+import { type GatewayFlags, type Run, type SourceFlags, wholeNumber, withGatewayOptions } from '../gateway-options.ts';
+import { withTargets, withWrites } from '../write-options.ts';
+import type { ResultFormat } from '../write-results.ts';
 
 type ScaleFlags = GatewayFlags & SourceFlags & { readonly replicas: number; readonly dryRun?: boolean; readonly output?: ResultFormat };
 
@@ -15,13 +16,9 @@ cluster was named. Exits with 1 if one could not be scaled, or is nowhere.`;
 
 /** `muster scale`: the count of replicas, in many clusters. */
 export function addScale(program: Commander, run: Run): void {
-  withGatewayOptions(withSources(program.command('scale')))
+  withWrites(withTargets(withGatewayOptions(program.command('scale'))))
     .description('set the count of replicas of workloads in many clusters')
-    .argument('[kind/name...]', 'what: KIND NAME…, or KIND/NAME…; or -f')
-    .allowExcessArguments(true)
     .requiredOption('--replicas <count>', 'how many', wholeNumber(0, 999_999_999))
-    .option('--dry-run', 'change nothing, and show what would be')
-    .addOption(new Option('-o, --output <format>', 'how results are printed').choices(resultFormats))
     .addHelpText('after', help)
     .action((words: readonly string[], flags: ScaleFlags) => {
       const rest = { replicas: { type: 'Int!', value: flags.replicas } };
