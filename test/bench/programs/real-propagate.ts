@@ -59,8 +59,13 @@ function deploymentsOf(prefix: string, count: number): readonly Deployment[] {
   return Array.from({ length: count }, (_, index) => deployment(`${prefix}-${index}`));
 }
 
-const renamed = ({ metadata: { name } }: Deployment) => deployment(`${name}-again`);
-const muster = ({ metadata: { name } }: Deployment) => deployment(`${name}-muster`);
+function renamed({ metadata: { name } }: Deployment): Deployment {
+  return deployment(`${name}-again`);
+}
+
+function muster({ metadata: { name } }: Deployment): Deployment {
+  return deployment(`${name}-muster`);
+}
 
 function deployment(name: string): Deployment {
   const containers = [{ name: 'web', image: 'registry.example.com/web:1.0', resources: { requests: { cpu: '10m', memory: '16Mi' } } }];
