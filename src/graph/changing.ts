@@ -3,7 +3,7 @@ import type { Row } from '../load/reads.ts';
 import type { ManifestInput, TargetInput, WriteOutcome, WriteResult } from '../propagate/object-writes.ts';
 import type { ObjectKey } from '../propagate/spec.ts';
 import { charged } from './budget.ts';
-import type { GraphBuilder, ObjectRefOf } from './builder.ts';
+import type { GraphBuilder, ObjectRefOf, Pothos } from './builder.ts';
 import type { GraphContext } from './context.ts';
 import { clusterNamed, described, faultIn } from './faults.ts';
 
@@ -134,31 +134,7 @@ interface WriteTypes {
 type OneOf<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
 function addWrites({ pothos }: GraphBuilder, { outcome, cascade, resourceRef }: WriteTypes): void {
-  const manifest = pothos.inputType('Manifest', {
-    description: 'An object as it is to be. Of YAML: one or several documents, read as kubectl reads them.',
-    isOneOf: true,
-    fields: (t) => ({
-      yaml: t.string({ description: 'As YAML.' }),
-      json: t.field({ type: 'JSON', description: 'As JSON, never JSON in a text.' }),
-    }),
-  });
-  const target = pothos.inputType('Target', {
-    description: 'An object to change.',
-    isOneOf: true,
-    fields: (t) => ({
-      id: t.id({ description: 'The id of a `Resource`.' }),
-      ref: t.field({ type: resourceRef, description: 'The object by its names.' }),
-    }),
-  });
-  const patchType = pothos.enumType('PatchType', {
-    description: 'How a patch is written.',
-    values: described(['JSON', 'MERGE', 'STRATEGIC', 'APPLY'], {
-      JSON: 'RFC 6902: a list of operations.',
-      MERGE: 'RFC 7396.',
-      STRATEGIC: 'The merge of Kubernetes that knows the keys of lists; built-in kinds only.',
-      APPLY: 'Server-side apply, as the field manager `muster`.',
-    }),
-  });
+  const { manifest, target, patchType } = addWriteInputs(pothos, resourceRef);
   const dryRunText = 'True: all is checked by the API servers, nothing is written, and each result has its diff.';
   pothos.mutationFields((t) => {
     const targets = t.arg({ type: [target], required: true, description: 'The objects. One result for each.' });
@@ -222,6 +198,35 @@ function addWrites({ pothos }: GraphBuilder, { outcome, cascade, resourceRef }: 
       }),
     };
   });
+}
+
+function addWriteInputs(pothos: Pothos, resourceRef: WriteTypes['resourceRef']) {
+  const manifest = pothos.inputType('Manifest', {
+    description: 'An object as it is to be. Of YAML: one or several documents, read as kubectl reads them.',
+    isOneOf: true,
+    fields: (t) => ({
+      yaml: t.string({ description: 'As YAML.' }),
+      json: t.field({ type: 'JSON', description: 'As JSON, never JSON in a text.' }),
+    }),
+  });
+  const target = pothos.inputType('Target', {
+    description: 'An object to change.',
+    isOneOf: true,
+    fields: (t) => ({
+      id: t.id({ description: 'The id of a `Resource`.' }),
+      ref: t.field({ type: resourceRef, description: 'The object by its names.' }),
+    }),
+  });
+  const patchType = pothos.enumType('PatchType', {
+    description: 'How a patch is written.',
+    values: described(['JSON', 'MERGE', 'STRATEGIC', 'APPLY'], {
+      JSON: 'RFC 6902: a list of operations.',
+      MERGE: 'RFC 7396.',
+      STRATEGIC: 'The merge of Kubernetes that knows the keys of lists; built-in kinds only.',
+      APPLY: 'Server-side apply, as the field manager `muster`.',
+    }),
+  });
+  return { manifest, target, patchType };
 }
 
 function manifestOf({ yaml, json }: OneOf<{ readonly yaml: string; readonly json: unknown }>): ManifestInput {

@@ -3,7 +3,7 @@ import { keyOfKind } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { ClusterView } from '../load/reads.ts';
 import { charged } from './budget.ts';
-import type { FaultView, GraphBuilder } from './builder.ts';
+import type { FaultView, GraphBuilder, Pothos } from './builder.ts';
 import type { GraphContext } from './context.ts';
 import { isoOf } from './times.ts';
 
@@ -89,6 +89,12 @@ export function described<const Value extends string>(
 ): { readonly [V in Value]: { readonly value: V; readonly description: string } } {
   const entries = values.map((value) => [value, { value, description: meanings[value] }]);
   return Object.fromEntries(entries) as { readonly [V in Value]: { readonly value: V; readonly description: string } };
+}
+
+/** What adds an enum by its values with their meanings, in their order. */
+export function enumsOf(pothos: Pothos) {
+  return <const Value extends string>(name: string, description: string, meanings: Readonly<Record<Value, string>>) =>
+    pothos.enumType(name, { description, values: described(Object.keys(meanings) as Value[], meanings) });
 }
 
 const faultMeanings: Readonly<Record<FaultCode, string>> = {

@@ -1,13 +1,17 @@
-import type { GraphBuilder } from '../builder.ts';
-import { described } from '../faults.ts';
+import type { GraphBuilder, Pothos } from '../builder.ts';
+import { enumsOf } from '../faults.ts';
 
 /** The enums that an intent is written in. */
 export type IntentEnums = ReturnType<typeof addIntentEnums>;
 
 /** Adds the enums of `PropagationInput`. */
 export function addIntentEnums({ pothos }: GraphBuilder) {
-  const make = <const Value extends string>(name: string, description: string, meanings: Readonly<Record<Value, string>>) =>
-    pothos.enumType(name, { description, values: described(Object.keys(meanings) as Value[], meanings) });
+  return { ...addPlacingEnums(pothos), ...addOverridingEnums(pothos), ...addDoingEnums(pothos) };
+}
+
+/** Where, and how many. */
+function addPlacingEnums(pothos: Pothos) {
+  const make = enumsOf(pothos);
   return {
     clusterField: make('ClusterField', 'A fact of a cluster.', {
       PROVIDER: 'Who runs its machines.',
@@ -46,6 +50,13 @@ export function addIntentEnums({ pothos }: GraphBuilder) {
       AVAILABLE: 'The room that clusters have.',
       AGGREGATED: 'The same, in as few clusters as will do.',
     }),
+  };
+}
+
+/** What is different. */
+function addOverridingEnums(pothos: Pothos) {
+  const make = enumsOf(pothos);
+  return {
     overrideOperator: make('OverrideOperator', 'What an override does.', {
       ADD: 'Sets it, or appends to it.',
       REPLACE: 'Sets it where it is there already.',
@@ -71,6 +82,13 @@ export function addIntentEnums({ pothos }: GraphBuilder) {
       copy: 'Copies a value that must be there.',
       test: 'Refuses the patch unless the value is equal.',
     }),
+  };
+}
+
+/** How it is done, and when it is over. */
+function addDoingEnums(pothos: Pothos) {
+  const make = enumsOf(pothos);
+  return {
     onFailure: make('OnFailure', 'What follows when more clusters failed than may.', {
       PAUSE: 'Nothing new begins until it is resumed.',
       ROLLBACK: 'The clusters of this generation go back to what they had.',

@@ -5,7 +5,8 @@ import type { IntentEnums } from './intent-enums.ts';
 export type PlacementInputs = ReturnType<typeof addPlacementInputs>;
 
 /** Adds `PlacementInput`, `ClusterSetInput` and their parts. */
-export function addPlacementInputs({ pothos }: GraphBuilder, enums: IntentEnums) {
+export function addPlacementInputs(builder: GraphBuilder, enums: IntentEnums) {
+  const { pothos } = builder;
   const field = pothos.inputType('ClusterFieldInput', {
     description: 'A condition on a fact of clusters.',
     fields: (t) => ({
@@ -21,16 +22,6 @@ export function addPlacementInputs({ pothos }: GraphBuilder, enums: IntentEnums)
       selector: t.string({ description: 'Only those with such labels: what kubectl takes after `-l`, without `<` and `>`.' }),
       fields: t.field({ type: [field], description: 'Only those of such facts.' }),
       exclude: t.stringList({ description: 'Not these, whatever else is said.' }),
-    }),
-  });
-  const toleration = pothos.inputType('TolerationInput', {
-    description: 'A taint of clusters that is no obstacle: as a Toleration of Pods is for taints of Nodes.',
-    fields: (t) => ({
-      key: t.string({ description: 'Of the taint. Absent, with `EXISTS`: every taint.' }),
-      operator: t.field({ type: enums.tolerationOperator, defaultValue: 'EQUAL', description: 'How it meets the taint.' }),
-      value: t.string({ description: 'Of the taint, with `EQUAL`.' }),
-      effect: t.field({ type: enums.taintEffect, description: 'Of the taint. Absent: every effect.' }),
-      tolerationSeconds: t.field({ type: 'Int64', description: 'How long a taint of `NO_EXECUTE` is tolerated. Absent: for ever.' }),
     }),
   });
   const overflow = pothos.inputType('OverflowInput', {
@@ -51,15 +42,7 @@ export function addPlacementInputs({ pothos }: GraphBuilder, enums: IntentEnums)
       }),
     }),
   });
-  const spread = pothos.inputType('SpreadInput', {
-    description: 'Over how many of something copies must be spread.',
-    fields: (t) => ({
-      by: t.field({ type: enums.spreadBy, defaultValue: 'CLUSTER', description: 'Of what.' }),
-      label: t.string({ description: 'The key of the label, with `LABEL`.' }),
-      min: t.int({ defaultValue: 1, description: 'At least.' }),
-      max: t.int({ description: 'At most. Absent: no bound.' }),
-    }),
-  });
+  const { toleration, spread } = addNarrowing(builder, enums);
   const placement = pothos.inputType('PlacementInput', {
     description: 'Which clusters. `{}` is every cluster.',
     fields: (t) => ({
@@ -73,4 +56,27 @@ export function addPlacementInputs({ pothos }: GraphBuilder, enums: IntentEnums)
     }),
   });
   return { set, placement };
+}
+
+function addNarrowing({ pothos }: GraphBuilder, enums: IntentEnums) {
+  const toleration = pothos.inputType('TolerationInput', {
+    description: 'A taint of clusters that is no obstacle: as a Toleration of Pods is for taints of Nodes.',
+    fields: (t) => ({
+      key: t.string({ description: 'Of the taint. Absent, with `EXISTS`: every taint.' }),
+      operator: t.field({ type: enums.tolerationOperator, defaultValue: 'EQUAL', description: 'How it meets the taint.' }),
+      value: t.string({ description: 'Of the taint, with `EQUAL`.' }),
+      effect: t.field({ type: enums.taintEffect, description: 'Of the taint. Absent: every effect.' }),
+      tolerationSeconds: t.field({ type: 'Int64', description: 'How long a taint of `NO_EXECUTE` is tolerated. Absent: for ever.' }),
+    }),
+  });
+  const spread = pothos.inputType('SpreadInput', {
+    description: 'Over how many of something copies must be spread.',
+    fields: (t) => ({
+      by: t.field({ type: enums.spreadBy, defaultValue: 'CLUSTER', description: 'Of what.' }),
+      label: t.string({ description: 'The key of the label, with `LABEL`.' }),
+      min: t.int({ defaultValue: 1, description: 'At least.' }),
+      max: t.int({ description: 'At most. Absent: no bound.' }),
+    }),
+  });
+  return { toleration, spread };
 }

@@ -1,13 +1,12 @@
 import type { GraphBuilder } from '../builder.ts';
-import { described } from '../faults.ts';
+import { enumsOf } from '../faults.ts';
 
 /** The enums that tell how a propagation does. */
 export type PropagationEnums = ReturnType<typeof addPropagationEnums>;
 
 /** Adds the enums of `Propagation`. */
 export function addPropagationEnums({ pothos }: GraphBuilder) {
-  const make = <const Value extends string>(name: string, description: string, meanings: Readonly<Record<Value, string>>) =>
-    pothos.enumType(name, { description, values: described(Object.keys(meanings) as Value[], meanings) });
+  const make = enumsOf(pothos);
   return {
     phase: make(
       'PropagationPhase',

@@ -1,19 +1,21 @@
+import { MusterError } from '../../core/errors.ts';
 import type { Fault } from '../../core/faults.ts';
 import { parseClusterName } from '../../core/names.ts';
 import type { Listed } from '../../load/reads.ts';
 import type { InventoryEntry, RecordedFault } from '../../propagate/inventory.ts';
-import type { ClusterLine, CompletionStatus } from '../../propagate/propagation.ts';
+import type { AggregatedStatus, ClusterLine, CompletionStatus, Propagation, RolloutProgress } from '../../propagate/propagation.ts';
 import type { PropagationView } from '../../propagate/propagations.ts';
 import { schemaSpelling } from '../../propagate/spelling.ts';
 import { charged } from '../budget.ts';
-import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
+import type { FieldsOf, GraphBuilder, ObjectRefOf } from '../builder.ts';
 import type { Changing } from '../changing.ts';
+import type { GraphContext } from '../context.ts';
 import { personal } from '../personal.ts';
 import type { IntentEnums } from './intent-enums.ts';
 import type { NoteView } from './plan-types.ts';
 import { jobsOf, resourceOf } from './propagated-rows.ts';
 import type { PropagationEnums } from './propagation-enums.ts';
-import { addAggregate, addCompletion, addProgress, addRevision, viewOf } from './status-types.ts';
+import { addAggregate, addCompletion, addProgress, addRevision, type RevisionView, viewOf } from './status-types.ts';
 
 /** What the types of a propagation refer to. */
 export interface PropagationTypesUsing {
@@ -30,6 +32,8 @@ export interface PropagationTypes {
   readonly propagation: ObjectRefOf<PropagationView>;
   readonly completion: ObjectRefOf<CompletionStatus>;
 }
+
+const maxRevisions = 10;
 
 interface LineView extends ClusterLine {
   readonly entries: readonly InventoryEntry[];
@@ -51,141 +55,196 @@ export function addPropagationTypes(builder: GraphBuilder, using: PropagationTyp
   const propagation = pothos.objectRef<PropagationView>('Propagation').implement({
     description: 'An intent on the hub, and what became of it: exactly as far as is known.',
     fields: (t) => ({
-      id: t.id({
-        nullable: false,
-        description: 'Opaque; the same as long as it lives.',
-        resolve: ({ propagation: { metadata } }) => Buffer.from(`propagation/${metadata.uid}`).toString('base64url'),
-      }),
-      namespace: t.string({
-        nullable: false,
-        description: 'Its namespace on the hub.',
-        resolve: (view) => view.propagation.metadata.namespace,
-      }),
-      name: t.string({ nullable: false, description: 'Its name.', resolve: (view) => view.propagation.metadata.name }),
-      labels: t.field({
-        type: 'StringMap',
-        nullable: false,
-        description: 'Its labels.',
-        resolve: (view) => view.propagation.metadata.labels,
-      }),
-      generation: t.int({
-        nullable: false,
-        description: 'Counts what was asked for.',
-        resolve: (view) => view.propagation.metadata.generation,
-      }),
-      observedGeneration: t.int({
-        nullable: false,
-        description: 'What was asked for when the rest was written. 0 before that.',
-        resolve: ({ propagation: { status } }) => status.observedGeneration ?? 0,
-      }),
-      revision: t.int({
-        nullable: false,
-        description: 'Which revision it stands at. 0 before the first.',
-        resolve: ({ propagation: { status } }) => status.revision ?? 0,
-      }),
-      digest: t.string({ description: 'Of the plan that is followed.', resolve: ({ propagation: { status } }) => status.digest }),
-      scheduledAt: t.field({
-        type: 'DateTime',
-        description: 'When clusters and counts were last decided from zero.',
-        resolve: ({ propagation: { status } }) => status.scheduledAt,
-      }),
-      affinityGroup: t.string({
-        description: 'The group that chose the clusters.',
-        resolve: ({ propagation: { status } }) => status.affinityGroup,
-      }),
-      spec: t.field({
-        type: 'JSON',
-        nullable: false,
-        description: 'What was asked for: a `PropagationInput`.',
-        resolve: ({ propagation: asked }, _args, { propagations }) => propagations.inputOf(asked) as never,
-      }),
-      phase: t.field({
-        type: using.enums.phase,
-        nullable: false,
-        description: 'What it is in.',
-        resolve: ({ phase }) => schemaSpelling(phase) as 'SETTLED',
-      }),
-      paused: t.boolean({
-        nullable: false,
-        description: 'Nothing new begins until it is resumed.',
-        resolve: ({ propagation: { status } }) => status.paused ?? false,
-      }),
-      requester: t.string({
-        description: 'Who asked for this generation.',
-        resolve: ({ propagation: { spec } }) => ('problems' in spec ? undefined : spec.requester?.user),
-      }),
-      progress: t.field({
-        type: progress,
-        nullable: false,
-        description: 'How far the rollout is.',
-        resolve: ({ propagation: { status } }) => status.progress ?? { wave: 0, waves: 0, clusters: 0, done: 0, failed: 0 },
-      }),
-      clusters: t.field({
-        type: [cluster],
-        nullable: false,
-        description: 'Each cluster that has copies or is to have some, by name.',
-        resolve: (view, _args, context) => charged(linesOf(view), context),
-      }),
-      unknown: t.field({
-        type: [types.cluster],
-        nullable: false,
-        description: 'Clusters of which nobody can tell: their figures are the last known, and do not count.',
-        resolve: ({ propagation: { status } }, _args, context) =>
-          charged(status.unknown ?? [], context).map((name) => viewOf(name, context)),
-      }),
-      desired: t.int({
-        description: 'Replicas that are wanted. Null without a workload.',
-        resolve: ({ propagation: { status } }) => status.desired,
-      }),
-      placed: t.int({ description: 'Replicas that have a place.', resolve: ({ propagation: { status } }) => status.placed }),
-      unplaced: t.int({
-        nullable: false,
-        description: 'Replicas that have none.',
-        resolve: ({ propagation: { status } }) => status.unplaced ?? 0,
-      }),
-      ready: t.int({ description: 'Replicas that are ready.', resolve: ({ propagation: { status } }) => status.ready }),
-      aggregate: t.field({
-        type: [aggregate],
-        nullable: false,
-        description: 'One status over all clusters for each object of the template.',
-        resolve: ({ propagation: { status } }, _args, context) => charged(status.aggregate ?? [], context),
-      }),
-      conditions: t.field({
-        type: builder.outputOf({ list: { type: 'Condition' } }),
-        nullable: false,
-        description: 'Accepted, Planned, Applied, Healthy, Complete, Progressing, Fresh.',
-        resolve: ({ propagation: { status } }, _args, context) => charged(status.conditions ?? [], context),
-      }),
-      completion: t.field({
-        type: completion,
-        description: 'Of its Jobs. Null without any.',
-        resolve: ({ propagation: { status } }) => status.completion,
-      }),
-      revisions: t.field({
-        type: [revision],
-        nullable: false,
-        description: 'What it was before, the newest first.',
-        args: { first: t.arg.int({ defaultValue: 10, description: 'Most revisions: 1 to 10.' }) },
-        ...personal,
-        resolve: ({ propagation: { metadata } }, { first }, context) =>
-          context.propagations.revisions(context.read, metadata, first ?? 10).then((revisions) => charged(revisions, context)),
-      }),
-      notes: t.field({
-        type: [using.note],
-        nullable: false,
-        description: 'About what was asked for.',
-        resolve: ({ propagation: { status } }, _args, context) => charged(status.notes ?? [], context),
-      }),
-      faults: t.field({
-        type: [types.fault],
-        nullable: false,
-        description: 'What clusters could not do.',
-        resolve: (view, _args, context) => charged(view.faults, context),
-      }),
+      ...identityFields(t),
+      ...decisionFields(t, { enums: using.enums, progress }),
+      ...figureFields(t, { types, completion }),
+      ...partFields(t, { builder, using, cluster, aggregate, revision }),
     }),
   });
   addJobsOf(builder, propagation, using.jobs);
   return { propagation, completion };
+}
+
+/** What was asked for, and by whom. */
+function identityFields(t: FieldsOf<PropagationView>) {
+  return {
+    id: t.id({
+      nullable: false,
+      description: 'Opaque; the same as long as it lives.',
+      resolve: ({ propagation: { metadata } }) => Buffer.from(`propagation/${metadata.uid}`).toString('base64url'),
+    }),
+    namespace: t.string({
+      nullable: false,
+      description: 'Its namespace on the hub.',
+      resolve: (view) => view.propagation.metadata.namespace,
+    }),
+    name: t.string({ nullable: false, description: 'Its name.', resolve: (view) => view.propagation.metadata.name }),
+    labels: t.field({
+      type: 'StringMap',
+      nullable: false,
+      description: 'Its labels.',
+      resolve: (view) => view.propagation.metadata.labels,
+    }),
+    generation: t.int({
+      nullable: false,
+      description: 'Counts what was asked for.',
+      resolve: (view) => view.propagation.metadata.generation,
+    }),
+    spec: t.field({
+      type: 'JSON',
+      nullable: false,
+      description: 'What was asked for: a `PropagationInput`.',
+      resolve: ({ propagation: asked }, _args, { propagations }) => propagations.inputOf(asked) as never,
+    }),
+    requester: t.string({
+      description: 'Who asked for this generation.',
+      resolve: ({ propagation: { spec } }) => ('problems' in spec ? undefined : spec.requester?.user),
+    }),
+  };
+}
+
+/** What was decided, and how far it is. */
+function decisionFields(
+  t: FieldsOf<PropagationView>,
+  { enums, progress }: { readonly enums: PropagationEnums; readonly progress: ObjectRefOf<RolloutProgress> },
+) {
+  return {
+    observedGeneration: t.int({
+      nullable: false,
+      description: 'What was asked for when the rest was written. 0 before that.',
+      resolve: ({ propagation: { status } }) => status.observedGeneration ?? 0,
+    }),
+    revision: t.int({
+      nullable: false,
+      description: 'Which revision it stands at. 0 before the first.',
+      resolve: ({ propagation: { status } }) => status.revision ?? 0,
+    }),
+    digest: t.string({ description: 'Of the plan that is followed.', resolve: ({ propagation: { status } }) => status.digest }),
+    scheduledAt: t.field({
+      type: 'DateTime',
+      description: 'When clusters and counts were last decided from zero.',
+      resolve: ({ propagation: { status } }) => status.scheduledAt,
+    }),
+    affinityGroup: t.string({
+      description: 'The group that chose the clusters.',
+      resolve: ({ propagation: { status } }) => status.affinityGroup,
+    }),
+    phase: t.field({
+      type: enums.phase,
+      nullable: false,
+      description: 'What it is in.',
+      resolve: ({ phase }) => schemaSpelling(phase) as 'SETTLED',
+    }),
+    paused: t.boolean({
+      nullable: false,
+      description: 'Nothing new begins until it is resumed.',
+      resolve: ({ propagation: { status } }) => status.paused ?? false,
+    }),
+    progress: t.field({
+      type: progress,
+      nullable: false,
+      description: 'How far the rollout is.',
+      resolve: ({ propagation: { status } }) => status.progress ?? { wave: 0, waves: 0, clusters: 0, done: 0, failed: 0 },
+    }),
+  };
+}
+
+/** Sums over clusters. */
+function figureFields(
+  t: FieldsOf<PropagationView>,
+  { types, completion }: { readonly types: GraphBuilder['types']; readonly completion: ObjectRefOf<CompletionStatus> },
+) {
+  return {
+    desired: t.int({
+      description: 'Replicas that are wanted. Null without a workload.',
+      resolve: ({ propagation: { status } }) => status.desired,
+    }),
+    placed: t.int({ description: 'Replicas that have a place.', resolve: ({ propagation: { status } }) => status.placed }),
+    unplaced: t.int({
+      nullable: false,
+      description: 'Replicas that have none.',
+      resolve: ({ propagation: { status } }) => status.unplaced ?? 0,
+    }),
+    ready: t.int({ description: 'Replicas that are ready.', resolve: ({ propagation: { status } }) => status.ready }),
+    completion: t.field({
+      type: completion,
+      description: 'Of its Jobs. Null without any.',
+      resolve: ({ propagation: { status } }) => status.completion,
+    }),
+    unknown: t.field({
+      type: [types.cluster],
+      nullable: false,
+      description: 'Clusters of which nobody can tell: their figures are the last known, and do not count.',
+      resolve: ({ propagation: { status } }, _args, context) => charged(status.unknown ?? [], context).map((name) => viewOf(name, context)),
+    }),
+  };
+}
+
+interface PartTypes {
+  readonly builder: GraphBuilder;
+  readonly using: PropagationTypesUsing;
+  readonly cluster: ObjectRefOf<LineView>;
+  readonly aggregate: ObjectRefOf<AggregatedStatus>;
+  readonly revision: ObjectRefOf<RevisionView>;
+}
+
+/** What stands below it. */
+function partFields(t: FieldsOf<PropagationView>, { builder, using, cluster, aggregate, revision }: PartTypes) {
+  return {
+    clusters: t.field({
+      type: [cluster],
+      nullable: false,
+      description: 'Each cluster that has copies or is to have some, by name.',
+      resolve: (view, _args, context) => charged(linesOf(view), context),
+    }),
+    aggregate: t.field({
+      type: [aggregate],
+      nullable: false,
+      description: 'One status over all clusters for each object of the template.',
+      resolve: ({ propagation: { status } }, _args, context) => charged(status.aggregate ?? [], context),
+    }),
+    conditions: t.field({
+      type: builder.outputOf({ list: { type: 'Condition' } }),
+      nullable: false,
+      description: 'Accepted, Planned, Applied, Healthy, Complete, Progressing, Fresh.',
+      resolve: ({ propagation: { status } }, _args, context) => charged(status.conditions ?? [], context),
+    }),
+    revisions: t.field({
+      type: [revision],
+      nullable: false,
+      description: 'What it was before, the newest first.',
+      args: { first: t.arg.int({ defaultValue: 10, description: 'Most revisions: 1 to 10.' }) },
+      ...personal,
+      resolve: ({ propagation: of }, { first }, context) => revisionsOf(of, first ?? 10, context),
+    }),
+    notes: t.field({
+      type: [using.note],
+      nullable: false,
+      description: 'About what was asked for.',
+      resolve: ({ propagation: { status } }, _args, context) => charged(status.notes ?? [], context),
+    }),
+    faults: t.field({
+      type: [builder.types.fault],
+      nullable: false,
+      description: 'What clusters could not do.',
+      resolve: (view, _args, context) => charged(view.faults, context),
+    }),
+  };
+}
+
+/** @throws {MusterError} `BAD_INPUT` for a count out of bounds. */
+async function revisionsListed(of: Propagation, first: number, context: GraphContext): Promise<readonly RevisionView[]> {
+  const { propagations, read } = context;
+  const revisions = charged(await propagations.revisions(read, of.metadata, first), context);
+  return revisions.map((revision) => ({
+    ...revision,
+    input: propagations.inputOf({ ...of, document: revision.document, spec: { problems: [] } }),
+  }));
+}
+
+function revisionsOf(of: Propagation, first: number, context: GraphContext): Promise<readonly RevisionView[]> {
+  if (first >= 1 && first <= maxRevisions) return revisionsListed(of, first, context);
+  throw new MusterError('BAD_INPUT', `first: expected 1 to ${maxRevisions}, got ${first}`);
 }
 
 function addJobsOf(

@@ -1,3 +1,4 @@
+import type { Json } from '../../core/json.ts';
 import { clusterName } from '../../core/names.ts';
 import type { ClusterView } from '../../load/reads.ts';
 import type { AggregatedStatus, CompletionStatus, PropagationRevision, RolloutProgress } from '../../propagate/propagation.ts';
@@ -9,6 +10,11 @@ import type { GraphContext } from '../context.ts';
 import { clusterNamed } from '../faults.ts';
 import type { IntentEnums } from './intent-enums.ts';
 import type { PropagationEnums } from './propagation-enums.ts';
+
+/** A revision, with what was asked for as the schema has it. */
+export interface RevisionView extends PropagationRevision {
+  readonly input: Json;
+}
 
 interface AggregateUsing {
   readonly changing: Changing;
@@ -97,15 +103,20 @@ export function addCompletion({ pothos }: GraphBuilder, { completionMode }: Inte
 }
 
 /** Adds `PropagationRevision`. */
-export function addRevision({ pothos }: GraphBuilder): ObjectRefOf<PropagationRevision> {
-  return pothos.objectRef<PropagationRevision>('PropagationRevision').implement({
+export function addRevision({ pothos }: GraphBuilder): ObjectRefOf<RevisionView> {
+  return pothos.objectRef<RevisionView>('PropagationRevision').implement({
     description: 'What a propagation was.',
     fields: (t) => ({
       revision: t.exposeInt('revision', { nullable: false, description: 'Its number.' }),
       createdAt: t.field({ type: 'DateTime', nullable: false, description: 'When it was new.', resolve: ({ createdAt }) => createdAt }),
       requester: t.exposeString('requester', { description: 'Who asked for it.' }),
       digest: t.exposeString('digest', { nullable: false, description: 'Of its plan.' }),
-      spec: t.field({ type: 'JSON', nullable: false, description: 'What was asked for.', resolve: ({ document }) => document }),
+      spec: t.field({
+        type: 'JSON',
+        nullable: false,
+        description: 'What was asked for: a `PropagationInput`.',
+        resolve: ({ input }) => input as never,
+      }),
     }),
   });
 }
