@@ -54,6 +54,8 @@ export interface GraphOverMirrorsOptions {
   readonly sealKey?: Uint8Array;
   readonly sensitiveKinds?: readonly string[];
   readonly mirrors?: FakeMirrors;
+  /** The side that writes, as far as a test scripts it; the rest of it throws. */
+  readonly writing?: Partial<Pick<GraphContext, 'writes' | 'propagations'>>;
 }
 
 /** One gateway without its ends: no network below, no HTTP above. */
@@ -85,7 +87,17 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
         signal,
         reportFault: (fault: Fault, path: readonly (string | number)[]) => void faults.push({ fault, path }),
       };
-      const contextValue: GraphContext = { reads, streams, logs, ...noWrites, read, gateway, clock, budget: createBudget() };
+      const contextValue: GraphContext = {
+        reads,
+        streams,
+        logs,
+        ...noWrites,
+        ...options.writing,
+        read,
+        gateway,
+        clock,
+        budget: createBudget(),
+      };
       const result = await graphql({ schema, source, variableValues, contextValue });
       // As a client sees it: without null prototypes, and integers as JSON.stringify prints them.
       const json = JSON.stringify(result.data ?? null);

@@ -1,0 +1,227 @@
+import { parse, validate } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import type { MusterError } from '../../src/core/errors.ts';
+import { createBudget } from '../../src/graph/budget.ts';
+import type { GraphContext } from '../../src/graph/context.ts';
+import { subscribeTo } from '../../src/graph/subscribing.ts';
+import type { StreamListener, StreamReader } from '../../src/load/streams/streams.ts';
+import type { Propagations, PropagationView } from '../../src/propagate/propagations.ts';
+import { graphOverMirrors } from '../support/graph-over-mirrors.ts';
+import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
+import { turns } from '../support/manual-clock.ts';
+import { sampleView, scriptedPropagations } from '../support/propagation-samples.ts';
+
+// The streams that a propagation has: its own state, and that of its Jobs. Over a port whose changes the test makes.
+
+const model = loadBaseline();
+const jobs = servedAs(model, 'Job.batch');
+const end = new AbortController().signal;
+
+/** One propagation that the test changes. */
+function createFollowed(first: PropagationView | undefined) {
+  let now = first;
+  const listeners = new Set<(view: PropagationView | undefined) => void>();
+  const propagations: Partial<Propagations> = {
+    get: async () => now,
+    async follow(_context, _name, listener, signal) {
+      listeners.add(listener);
+      signal.addEventListener('abort', () => listeners.delete(listener), { once: true });
+      listener(now);
+    },
+  };
+  return {
+    propagations,
+    /** How many follow it. */
+    get followers() {
+      return listeners.size;
+    },
+    change(view: PropagationView | undefined) {
+      now = view;
+      for (const listener of listeners) listener(view);
+    },
+  };
+}
+
+interface OpenedStream {
+  readonly result: 'open';
+  readonly heard: { ready: number; ended: MusterError | undefined };
+  readonly reader: StreamReader<object>;
+  /** The next message as a client sees it; undefined if none waits. */
+  next(): Promise<unknown>;
+}
+
+type Opening =
+  | OpenedStream
+  | { readonly result: 'errors'; readonly messages: readonly string[] }
+  | { readonly result: 'refused'; readonly refusal: MusterError };
+
+function graphOf(propagations: Partial<Propagations>) {
+  const writing = scriptedPropagations(propagations);
+  const graph = graphOverMirrors({ model, writing });
+  const contextOf = (): GraphContext => ({
+    ...{ reads: graph.reads, streams: graph.streams, logs: graph.logs },
+    writes: undefined as never,
+    ...writing,
+    read: { caller: { key: 'me' }, signal: end, reportFault: () => undefined },
+    gateway: { version: '0', demo: false, schemaHash: 'h', schemaBuiltAtMs: 0 },
+    clock: graph.clock,
+    budget: createBudget(),
+  });
+  return {
+    ...graph,
+    async open(source: string): Promise<Opening> {
+      const document = parse(source);
+      expect(validate(graph.schema, document)).toEqual([]);
+      const subscribed = await subscribeTo({ schema: graph.schema, document, contextValue: contextOf() });
+      if ('errors' in subscribed) return { result: 'errors', messages: subscribed.errors.map(({ message }) => message) };
+      const heard: { ready: number; ended: MusterError | undefined } = { ready: 0, ended: undefined };
+      const listener: StreamListener = {
+        ready() {
+          heard.ready += 1;
+        },
+        ended(error) {
+          heard.ended = error;
+        },
+      };
+      let reader: StreamReader<object>;
+      try {
+        reader = await subscribed.source.open(listener, end);
+      } catch (error) {
+        return { result: 'refused', refusal: error as MusterError };
+      }
+      return {
+        ...{ result: 'open', heard, reader },
+        async next() {
+          const message = reader.take();
+          if (message === undefined) return undefined;
+          const result = await subscribed.execute(message, contextOf());
+          expect(result.errors).toBeUndefined();
+          return JSON.parse(JSON.stringify(result.data));
+        },
+      };
+    },
+  };
+}
+
+async function opened(graph: ReturnType<typeof graphOf>, source: string): Promise<OpenedStream> {
+  const stream = await graph.open(source);
+  if (stream.result !== 'open') throw new Error(`expected a stream, got ${JSON.stringify(stream)}`);
+  return stream;
+}
+
+const ofState = 'subscription { propagation(namespace: "shop", name: "web") { phase } }';
+const inPhase = (phase: PropagationView['phase']): PropagationView => ({ ...sampleView(), phase });
+
+describe('a propagation is streamed', () => {
+  test('its state at once, then after each change; of several that nobody took the latest', async () => {
+    const followed = createFollowed(inPhase('Planning'));
+    const stream = await opened(graphOf(followed.propagations), ofState);
+    expect([stream.heard.ready, stream.reader.hasMore]).toEqual([1, true]);
+    expect(await stream.next()).toEqual({ propagation: { phase: 'PLANNING' } });
+    expect([stream.reader.hasMore, await stream.next()]).toEqual([false, undefined]);
+    for (const phase of ['Rolling', 'Paused', 'RollingBack'] as const) followed.change(inPhase(phase));
+    expect(stream.heard.ready).toBe(2);
+    expect(await stream.next()).toEqual({ propagation: { phase: 'ROLLING_BACK' } });
+    expect(await stream.next()).toBeUndefined();
+  });
+
+  test('until it is deleted: GONE, and nothing after it', async () => {
+    const followed = createFollowed(inPhase('Deleting'));
+    const stream = await opened(graphOf(followed.propagations), ofState);
+    followed.change(undefined);
+    expect(stream.heard.ended?.code).toBe('GONE');
+    const { ready } = stream.heard;
+    followed.change(inPhase('Settled'));
+    expect(stream.heard.ready).toBe(ready);
+    // What was there before its end can still be taken.
+    expect(await stream.next()).toEqual({ propagation: { phase: 'DELETING' } });
+  });
+
+  test('and no longer once nobody reads', async () => {
+    const followed = createFollowed(inPhase('Rolling'));
+    const stream = await opened(graphOf(followed.propagations), ofState);
+    expect(followed.followers).toBe(1);
+    stream.reader[Symbol.dispose]();
+    expect([followed.followers, stream.reader.hasMore]).toEqual([0, false]);
+    followed.change(inPhase('Settled'));
+    expect(stream.reader.take()).toBeUndefined();
+  });
+
+  test('and refused where there is none', async () => {
+    const stream = await graphOf(createFollowed(undefined).propagations).open(ofState);
+    expect(stream.result === 'refused' && [stream.refusal.code, stream.refusal.message]).toEqual([
+      'BAD_INPUT',
+      'expected a propagation that exists, got "shop/web"',
+    ]);
+  });
+});
+
+describe('the Jobs of a propagation', () => {
+  const text = (more = '') =>
+    `subscription { jobStatus(propagation: { namespace: "shop", name: "web" } ${more}) { type summary { total completion { mode needed complete failed done } } added { name } } }`;
+  const label = { 'muster.dev/propagation': 'u-1' };
+  const job = (name: string, type?: string) =>
+    objectNamed(
+      name,
+      { namespace: 'shop', labels: label },
+      { status: type === undefined ? {} : { conditions: [{ type, status: 'True' }] } },
+    );
+
+  async function started(completion: { readonly complete: number; readonly done: boolean } | undefined, ...held: ReturnType<typeof job>[]) {
+    const sample = sampleView(completion === undefined ? {} : { completion: { mode: 'Count', needed: 2, failed: 0, ...completion } });
+    const followed = createFollowed(sample);
+    const graph = graphOf(followed.propagations);
+    const cluster = graph.mirrors.join('north');
+    cluster.discover(jobs);
+    const mirror = cluster.mirror(jobs);
+    mirror.list(...held, objectNamed('stranger', { namespace: 'shop' }));
+    const stream = await opened(graph, text());
+    await turns();
+    return { followed, mirror, stream };
+  }
+
+  /** The last message that waits. */
+  async function last(stream: { next(): Promise<unknown> }): Promise<unknown> {
+    let found: unknown;
+    for (let message = await stream.next(); message !== undefined; message = await stream.next()) found = message;
+    return found;
+  }
+
+  test('are those that it labelled, and say whether they count as done', async () => {
+    const { stream, mirror } = await started({ complete: 0, done: false }, job('a', 'Complete'), job('b'));
+    expect(await last(stream)).toMatchObject({
+      jobStatus: { summary: { total: 2, completion: { mode: 'COUNT', needed: 2, complete: 1, failed: 0, done: false } } },
+    });
+    // The Jobs themselves are a moment ahead of what the hub counts.
+    mirror.list(job('a', 'Complete'), job('b', 'Complete'));
+    await turns();
+    expect(await last(stream)).toMatchObject({ jobStatus: { summary: { completion: { complete: 2, done: true } } } });
+  });
+
+  test('stay done when they are gone: what is latched on the hub counts', async () => {
+    const { stream } = await started({ complete: 2, done: true });
+    expect(await last(stream)).toMatchObject({ jobStatus: { summary: { total: 0, completion: { complete: 2, done: true } } } });
+  });
+
+  test('without a stream of their own nobody follows the propagation', async () => {
+    const { stream, followed } = await started({ complete: 0, done: false }, job('a'));
+    expect(followed.followers).toBe(1);
+    stream.reader[Symbol.dispose]();
+    expect(followed.followers).toBe(0);
+  });
+
+  test('of one that is not there are refused', async () => {
+    const stream = await graphOf(createFollowed(undefined).propagations).open(text());
+    expect(stream.result === 'errors' && stream.messages[0]).toContain('expected a propagation that exists');
+  });
+
+  test('are without a completion where no propagation is asked for', async () => {
+    const graph = graphOf({});
+    const cluster = graph.mirrors.join('north');
+    cluster.discover(jobs);
+    cluster.mirror(jobs).list(job('a'));
+    const stream = await opened(graph, 'subscription { jobStatus { summary { total completion { done } } } }');
+    await turns();
+    expect(await last(stream)).toEqual({ jobStatus: { summary: { total: 1, completion: null } } });
+  });
+});
