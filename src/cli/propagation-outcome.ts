@@ -27,7 +27,7 @@ function outcomeFields(output: OutcomeFormat | undefined): string {
 }
 
 /** Which one was meant, and what came of it. */
-export interface NamedOutcome {
+interface NamedOutcome {
   readonly namespace: string;
   readonly name: string;
   readonly outcome: PropagationOutcome;
@@ -43,48 +43,54 @@ export interface OutcomeOptions {
   readonly until: FollowedPropagation['until'] | 'accepted';
 }
 
-/** A controller that begins may have to wait for the Lease of one that was killed, and then has to look at everything once. */
-const startGraceMs = 25_000;
+/** What a new plan comes to: a copy that is not well may be so in passing. */
+const ofNewPlan = { good: 0, bad: 3_000 } as const;
 
-/** A copy that is not well may be so in passing. */
-const passingMs = 3_000;
+/** What stood there before a change that makes no new plan: a controller that begins may have to wait for the Lease of one that was killed. */
+const ofOldPlan = { good: 0, bad: 25_000 } as const;
+
+/** The same where the controller begins with us: what it has settled before it looks at once more. */
+const ofOwnStart = { good: 2_000, bad: 25_000 } as const;
 
 /** The arguments that say which Propagation is meant. */
 export function placeArguments({ namespace, name }: { readonly namespace: string; readonly name: string }): Arguments {
   return { namespace: { type: 'String!', value: namespace }, name: { type: 'String!', value: name } };
 }
 
-/** Asks for a mutation of a Propagation. */
-export function mutatePropagation(
-  { gateway }: Session,
-  { output, ...mutation }: Pick<Mutation, 'field' | 'given'> & Pick<OutcomeOptions, 'output'>,
-): Promise<PropagationOutcome> {
-  return mutate(gateway, { ...mutation, selection: outcomeFields(output) });
+/** A mutation of one Propagation. */
+export interface PropagationChange extends Pick<Mutation, 'field' | 'given'> {
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /**
- * Tells what came of mutations: a line for each, as kubectl tells it, and what stands against those that were refused. Follows those that were accepted, as
- * far as the options say. 1 if one was not accepted, or did not end well.
+ * Asks for the mutations, one after the other, and tells what comes of each: a line as kubectl tells it, and what stands against it if it is refused. Follows
+ * those that were accepted, as far as the options say. 1 if one was not accepted, or did not end well.
  */
-export async function tellOutcomes(session: Session, named: readonly NamedOutcome[], options: OutcomeOptions): Promise<number> {
+export async function changePropagations(
+  session: Session,
+  changes: readonly PropagationChange[],
+  options: OutcomeOptions,
+): Promise<number> {
   const { output, until } = options;
-  for (const one of named) await tellOutcome(session, one, options);
+  const selection = outcomeFields(output);
+  const named: NamedOutcome[] = [];
+  for (const { namespace, name, field, given } of changes) {
+    const one = { namespace, name, outcome: await mutate<PropagationOutcome>(session.gateway, { field, given, selection }) };
+    await tellOutcome(session, one, options);
+    named.push(one);
+  }
   const accepted = named.filter(({ outcome }) => outcome.result === 'ACCEPTED' || outcome.result === 'UNCHANGED');
-  const isGood = accepted.length === named.length;
-  const isShown = output === undefined;
   const followed = accepted.map((one) => followedOf(session, one, until === 'gone' ? 'gone' : 'settled'));
-  const ends = until === 'accepted' ? [] : await watchPropagations(session, followed, isShown ? showOf(session, followed) : noShow);
+  const show = output === undefined && until !== 'accepted' ? showOf(session, followed) : noShow;
+  const ends = until === 'accepted' ? [] : await watchPropagations(session, followed, show);
   if (output === 'json' || output === 'yaml') {
     const last = new Map(accepted.map(({ outcome }, index) => [outcome, ends[index]]));
-    await session.terminal.out(
-      printAnswers(
-        named.map(({ outcome }) => withState(outcome, last.get(outcome))),
-        output,
-      ),
-    );
+    const answers = named.map(({ outcome }) => withState(outcome, last.get(outcome)));
+    await session.terminal.out(printAnswers(answers, output));
   }
   const hasEnded = ends.map((end, index) => tellEnd(session, end, followed[index])).every(Boolean);
-  return isGood && hasEnded ? exitCodes.good : exitCodes.failed;
+  return accepted.length === named.length && hasEnded ? exitCodes.good : exitCodes.failed;
 }
 
 /** A table or lines of those that are followed. */
@@ -155,13 +161,12 @@ function followedOf(
   const { result, propagation } = outcome;
   const followed = { ...followedNow(session, { namespace, name }), generation: propagation?.generation ?? 0, until };
   if (result !== 'ACCEPTED') return followed;
-  // A new generation is planned before anything is said of it; else what was wrong before is still to be looked at again.
-  return { ...followed, graceMs: propagation?.phase === 'PLANNING' ? passingMs : startGraceMs };
+  return { ...followed, patienceMs: propagation?.phase === 'PLANNING' ? ofNewPlan : session.isOwn ? ofOwnStart : ofOldPlan };
 }
 
 /** To be followed from what it is now to where nothing is left to do. */
 export function followedNow({ isOwn }: Session, place: { readonly namespace: string; readonly name: string }): FollowedPropagation {
-  return { ...place, generation: 0, graceMs: isOwn ? startGraceMs : 0, until: 'settled' };
+  return { ...place, generation: 0, patienceMs: isOwn ? ofOwnStart : { good: 0, bad: 0 }, until: 'settled' };
 }
 
 function withState(outcome: PropagationOutcome, end: PropagationEnd): PropagationOutcome {

@@ -4,6 +4,7 @@ import { CommandFailure, exitCodes } from './command-failure.ts';
 import type { SourceFlags } from './gateway-options.ts';
 import type { ReadIntent, ReadManifest } from './manifest-reader.ts';
 import type { Session } from './session.ts';
+import { printable } from './table.ts';
 import { textOfFile, unreadable } from './text-of-file.ts';
 
 /** What is read with: parts of a session. */
@@ -47,7 +48,7 @@ export async function readIntents(by: SourceReader, flags: SourceFlags): Promise
       continue;
     }
     const failures = read.problems.map(({ document, path: field, message }) => refused([name, document, field, message]));
-    for (const { message } of failures.slice(0, -1)) by.terminal.err(`muster: ${message}\n`);
+    for (const { message } of failures.slice(0, -1)) by.terminal.err(`muster: ${printable(message)}\n`);
     throw failures.at(-1) ?? refused([name, 'expected a Propagation']);
   }
   return found;

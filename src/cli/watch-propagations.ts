@@ -11,8 +11,8 @@ export interface FollowedPropagation {
   readonly name: string;
   /** States of older ones say nothing. */
   readonly generation: number;
-  /** What is wrong with it counts once it has been so for so long: the controller may be about to mend it. */
-  readonly graceMs: number;
+  /** How long an end must last to count: the controller may be about to look at it, and to mend it. */
+  readonly patienceMs: { readonly good: number; readonly bad: number };
   /** `settled`: nothing is left to do. `gone`: it was deleted. */
   readonly until: 'settled' | 'gone';
 }
@@ -76,17 +76,27 @@ async function watchOne(
   return session.signal.aborted ? undefined : end.result;
 }
 
+type Ends = Pick<FollowedPropagation, 'generation' | 'patienceMs' | 'until'>;
+
+/** An end that has to last yet. */
+interface Candidate {
+  readonly result: 'good' | 'bad';
+  readonly state: PropagationState;
+  /** Aborts if it does not. */
+  readonly passing: AbortController;
+}
+
 /** Aborts its signal once what it has seen is an end. */
 class EndWatch {
   readonly #session: Session;
-  readonly #ends: Pick<FollowedPropagation, 'generation' | 'graceMs' | 'until'>;
+  readonly #ends: Ends;
   readonly #over = new AbortController();
   /** Aborts at the end, or with the session. */
   readonly signal: AbortSignal;
-  #bad: { readonly state: PropagationState; readonly passing: AbortController } | undefined;
+  #candidate: Candidate | undefined;
   result: PropagationEnd;
 
-  constructor(session: Session, ends: Pick<FollowedPropagation, 'generation' | 'graceMs' | 'until'>) {
+  constructor(session: Session, ends: Ends) {
     this.#session = session;
     this.#ends = ends;
     this.signal = AbortSignal.any([session.signal, this.#over.signal]);
@@ -94,34 +104,28 @@ class EndWatch {
 
   see(state: PropagationState): void {
     const { generation, until } = this.#ends;
-    const how = until === 'gone' || state.generation < generation ? 'open' : endOf(state);
-    if (how === 'bad') {
-      this.#doubt(state);
+    const result = until === 'gone' || state.generation < generation ? 'open' : endOf(state);
+    if (result === this.#candidate?.result) {
+      // No younger for what else has changed.
+      this.#candidate = { ...this.#candidate, state };
       return;
     }
-    this.#bad?.passing.abort();
-    this.#bad = undefined;
-    if (how === 'good') this.#finish({ result: 'good', state });
+    this.#candidate?.passing.abort();
+    this.#candidate = undefined;
+    if (result !== 'open') this.#wait({ result, state, passing: new AbortController() });
   }
 
-  #doubt(state: PropagationState): void {
-    const { graceMs } = this.#ends;
-    if (this.#bad !== undefined) {
-      this.#bad = { ...this.#bad, state };
-      return;
-    }
-    const passing = new AbortController();
-    this.#bad = { state, passing };
+  #wait(candidate: Candidate): void {
+    this.#candidate = candidate;
+    const { result, passing } = candidate;
     const { clock, signal } = this.#session;
-    // Without a wait: at once, in the order of the messages.
-    const waited = graceMs === 0 ? Promise.resolve() : clock.sleep(graceMs, AbortSignal.any([passing.signal, signal]));
+    const waitMs = this.#ends.patienceMs[result];
+    const waited = waitMs === 0 ? Promise.resolve() : clock.sleep(waitMs, AbortSignal.any([passing.signal, signal]));
     void waited.then(() => {
-      if (this.#bad?.passing === passing && !signal.aborted) this.#finish({ result: 'bad', state: this.#bad.state });
+      const last = this.#candidate;
+      if (last?.passing !== passing || signal.aborted) return;
+      this.result = { result, state: last.state };
+      this.#over.abort();
     });
-  }
-
-  #finish(end: PropagationEnd): void {
-    this.result = end;
-    this.#over.abort();
   }
 }

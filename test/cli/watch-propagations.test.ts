@@ -28,7 +28,14 @@ interface WatchOptions extends FakeTerminalOptions {
 function watching({ follow, show = () => noShow, ...options }: WatchOptions = {}): Watching {
   const script = createScriptedStreams();
   const session = createCliSession({ ...options, open: script.streams() });
-  const followed: FollowedPropagation = { namespace: 'shop', name: 'web', generation: 1, graceMs: 0, until: 'settled', ...follow };
+  const followed: FollowedPropagation = {
+    namespace: 'shop',
+    name: 'web',
+    generation: 1,
+    patienceMs: { good: 0, bad: 0 },
+    until: 'settled',
+    ...follow,
+  };
   const end = watchPropagations(session, [followed], show(session, ['shop/web']));
   let result = 'open';
   end.then(
@@ -82,7 +89,7 @@ describe('an end', () => {
   });
 
   test('that is bad counts once it has lasted', async () => {
-    const { session, send, result } = watching({ follow: { graceMs: 3_000 } });
+    const { session, send, result } = watching({ follow: { patienceMs: { good: 0, bad: 3_000 } } });
     await send({ phase: 'DEGRADED' });
     await session.clock.advance(2_999);
     await send({ phase: 'ROLLING' });
@@ -98,8 +105,25 @@ describe('an end', () => {
     expect(await result()).toBe('bad');
   });
 
+  test('that is good counts once it has lasted too, where that is wanted', async () => {
+    const { session, send, result } = watching({ follow: { patienceMs: { good: 2_000, bad: 9_000 } } });
+    await send({ phase: 'SETTLED' });
+    await session.clock.advance(1_999);
+    await send({ phase: 'ROLLING' });
+    await session.clock.advance(2_000);
+    expect(await result()).toBe('open');
+    await send({ phase: 'DEGRADED' });
+    await session.clock.advance(2_000);
+    await send({ phase: 'SETTLED' });
+    await session.clock.advance(1_999);
+    expect(await result()).toBe('open');
+    await session.clock.advance(1);
+    expect(await result()).toBe('good');
+    expect(session.clock.sleepers).toBe(0);
+  });
+
   test('that is bad tells the last state', async () => {
-    const { session, send, end } = watching({ follow: { graceMs: 1_000 } });
+    const { session, send, end } = watching({ follow: { patienceMs: { good: 0, bad: 1_000 } } });
     await send({ phase: 'DEGRADED' });
     await send({ phase: 'HELD' });
     await session.clock.advance(1_000);
@@ -108,7 +132,7 @@ describe('an end', () => {
   });
 
   test('is none after an interrupt', async () => {
-    const { session, send, end } = watching({ follow: { graceMs: 1_000 } });
+    const { session, send, end } = watching({ follow: { patienceMs: { good: 0, bad: 1_000 } } });
     await send({ phase: 'DEGRADED' });
     session.stop();
     expect(await end).toEqual([undefined]);
@@ -154,7 +178,9 @@ describe('a stream', () => {
   test('that is refused for good fails, and the others with it', async () => {
     const script = createScriptedStreams();
     const session = createCliSession({ open: script.streams() });
-    const followed = ['web', 'api'].map((name) => ({ namespace: 'shop', name, generation: 1, graceMs: 0, until: 'settled' }) as const);
+    const followed = ['web', 'api'].map(
+      (name) => ({ namespace: 'shop', name, generation: 1, patienceMs: { good: 0, bad: 0 }, until: 'settled' }) as const,
+    );
     const ends = watchPropagations(session, followed, noShow);
     script.fail(new CommandFailure(1, 'UNAVAILABLE'));
     await expect(ends).rejects.toThrow('UNAVAILABLE');
@@ -223,7 +249,7 @@ describe('what is seen', () => {
   test('of several says which', async () => {
     const script = createScriptedStreams();
     const session = createCliSession({ open: script.streams() });
-    const followed = [{ namespace: 'shop', name: 'web', generation: 1, graceMs: 0, until: 'settled' }] as const;
+    const followed = [{ namespace: 'shop', name: 'web', generation: 1, patienceMs: { good: 0, bad: 0 }, until: 'settled' }] as const;
     const ends = watchPropagations(session, followed, createPropagationShow(session, ['shop/web', 'shop/api']));
     script.send('propagation', propagationState({ clusters: [] }));
     await ends;

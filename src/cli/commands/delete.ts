@@ -1,7 +1,7 @@
 import { type Command as Commander, Option } from 'commander';
 import { CommandFailure, exitCodes } from '../command-failure.ts';
 import { type GatewayFlags, type Run, type SourceFlags, withGatewayOptions } from '../gateway-options.ts';
-import { mutatePropagation, type NamedOutcome, placeArguments, tellOutcomes } from '../propagation-outcome.ts';
+import { changePropagations, placeArguments } from '../propagation-outcome.ts';
 import type { Session } from '../session.ts';
 import { writeObjects } from '../write-objects.ts';
 import { withTargets, withWrites } from '../write-options.ts';
@@ -64,11 +64,10 @@ async function takeBack(session: Session, places: readonly PropagationPlace[], {
   // Without the flag as its spec says.
   const deletion =
     cascade === undefined ? null : cascade === 'orphan' ? { policy: 'ORPHAN' } : { policy: 'DELETE', cascade: cascade.toUpperCase() };
-  const named: NamedOutcome[] = [];
-  for (const place of places) {
+  const changes = places.map((place) => {
     const given = { ...placeArguments(place), deletion: { type: 'DeletionInput', value: deletion } };
-    const outcome = await mutatePropagation(session, { field: 'deletePropagation', given, output });
-    named.push({ ...place, outcome });
-  }
-  return tellOutcomes(session, named, { output, word: () => 'deleted', until: session.isOwn || wait === true ? 'gone' : 'accepted' });
+    return { ...place, field: 'deletePropagation', given };
+  });
+  const until = session.isOwn || wait === true ? 'gone' : 'accepted';
+  return changePropagations(session, changes, { output, word: () => 'deleted', until });
 }

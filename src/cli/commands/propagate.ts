@@ -4,7 +4,7 @@ import { type GatewayFlags, type Run, type SourceFlags, withFiles, withGatewayOp
 import type { ReadIntent } from '../manifest-reader.ts';
 import { planIntents } from '../plan-intents.ts';
 import { documentFormats } from '../print-answer.ts';
-import { mutatePropagation, type NamedOutcome, type OutcomeFormat, tellOutcomes } from '../propagation-outcome.ts';
+import { changePropagations, type OutcomeFormat } from '../propagation-outcome.ts';
 import { readIntents } from '../read-sources.ts';
 import type { Session } from '../session.ts';
 
@@ -23,7 +23,8 @@ With --digest exactly the plan of that digest is done, or nothing (muster plan
 prints it). Without a gateway that runs, this process is the one that does the
 work: it stays until no copy waits any more, and shows how far they are. With
 --gateway it returns once the intent is recorded, or with --wait as if it did
-the work.
+the work. --context changes nothing of an intent; without a gateway that runs,
+these are all the clusters there are, and the hub must be among them.
 
 Exits with 0 once it is recorded, or settled where it stays; with 1 if it is
 refused, if the plan no longer holds, or if it ends in another way: failed,
@@ -52,12 +53,10 @@ async function propagate(
   if (dryRun === true && output === 'name')
     throw new CommandFailure(exitCodes.refused, 'expected -o json or yaml with --dry-run, got name');
   if (dryRun === true) return planIntents(session, intents, output === 'name' ? undefined : output);
-  const named: NamedOutcome[] = [];
-  for (const { namespace, name, input } of intents) {
+  const changes = intents.map(({ namespace, name, input }) => {
     const given = { input: { type: 'PropagationInput!', value: input }, digest: { type: 'String', value: digest ?? null } };
-    const outcome = await mutatePropagation(session, { field: 'propagate', given, output });
-    named.push({ namespace, name, outcome });
-  }
+    return { namespace, name, field: 'propagate', given };
+  });
   const until = session.isOwn || wait === true ? 'settled' : 'accepted';
-  return tellOutcomes(session, named, { output, until, word: ({ generation }) => (generation === 1 ? 'created' : 'configured') });
+  return changePropagations(session, changes, { output, until, word: ({ generation }) => (generation === 1 ? 'created' : 'configured') });
 }

@@ -5,15 +5,7 @@ import type { Arguments } from '../mutation.ts';
 import { paintFor } from '../paint.ts';
 import { documentFormats, printAnswers } from '../print-answer.ts';
 import { stateLines } from '../propagation-frame.ts';
-import {
-  followedNow,
-  mutatePropagation,
-  type OutcomeFormat,
-  placeArguments,
-  showOf,
-  tellEnd,
-  tellOutcomes,
-} from '../propagation-outcome.ts';
+import { changePropagations, followedNow, type OutcomeFormat, placeArguments, showOf, tellEnd } from '../propagation-outcome.ts';
 import { endOf, obstaclesOf, type PropagationState, stateFields } from '../propagation-state.ts';
 import type { Session } from '../session.ts';
 import { printable } from '../table.ts';
@@ -106,9 +98,9 @@ interface Change {
 }
 
 async function change(session: Session, place: Place, { flags, field, word, extra }: Change): Promise<number> {
-  const outcome = await mutatePropagation(session, { field, given: { ...placeArguments(place), ...extra }, output: flags.output });
   const goesOn = field !== 'pausePropagation' && (session.isOwn || flags.wait === true);
-  return tellOutcomes(session, [{ ...place, outcome }], { output: flags.output, word: () => word, until: goesOn ? 'settled' : 'accepted' });
+  const mutation = { ...place, field, given: { ...placeArguments(place), ...extra } };
+  return changePropagations(session, [mutation], { output: flags.output, word: () => word, until: goesOn ? 'settled' : 'accepted' });
 }
 
 async function status(session: Session, place: Place, { watch, output }: RolloutFlags): Promise<number> {

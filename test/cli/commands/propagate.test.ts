@@ -182,6 +182,14 @@ describe('propagate', () => {
     );
   });
 
+  test('of several does what can be done, and says which could not', async () => {
+    const both = `${settingsIntent('first')}---\n${settingsIntent('second', { placement: { clusters: ['nowhere'] } })}`;
+    const { code, out, err } = await run(['propagate', '-f', '-', '--wait'], both);
+    expect(code).toBe(1);
+    expect(out.split('\n')[0]).toBe('propagation.muster.dev/first created');
+    expect(err).toMatch(/\nmuster: default\/second: refused, and nothing was written\ndefault\/first: Settled, 3 of 3 clusters done\n$/);
+  });
+
   test('ends with 1 where a stranger is in the way, and says where', async () => {
     gateway.cluster('east').put(standing('theirs', { theirs: '1' }));
     const { code, out, err } = await run(['propagate', '-f', '-', '--wait'], settingsIntent('theirs'));
