@@ -83,6 +83,13 @@ export function createObjectClient(api: ClusterApi, identity?: Impersonation): O
       const request = { method: 'DELETE', body: deleteOptions({ preconditions, cascade, run }) } as const;
       return write({ address, request }, mayWrite, signal);
     },
+    async serves({ apiVersion, kind }, signal) {
+      const answer = await send({ method: 'GET', path: [apiVersion.includes('/') ? 'apis' : 'api', ...apiVersion.split('/')] }, signal);
+      if (answer.type === 'failed') return isNotFound(answer.fault) ? false : { fault: answer.fault };
+      const listed = valueAt(parsed(answer.body), 'resources');
+      if (!Array.isArray(listed)) return { fault: fault('MALFORMED', 'expected a list of resources') };
+      return listed.some((resource) => textAt(resource, 'kind') === kind && textAt(resource, 'name')?.includes('/') === false);
+    },
     async may(review, signal) {
       const answer = await send(
         { method: 'POST', path: ['apis', 'authorization.k8s.io', 'v1', 'selfsubjectaccessreviews'], body: reviewOf(review) },
@@ -143,6 +150,11 @@ function reviewOf({ resource, namespace, verb }: AccessReview): JsonObject {
 function failureOf(fault: Fault, { resource }: ObjectAddress): ObjectAnswer {
   const isOfNamespace = resource.namespaced && fault.status?.message.startsWith('namespaces "') === true;
   return fault.code === 'NOT_FOUND' && !isOfNamespace ? { result: 'absent' } : { result: 'failed', fault };
+}
+
+/** Of a path: told with a Status or, as nothing serves it, without one. */
+function isNotFound({ code }: Fault): boolean {
+  return code === 'NOT_SERVED' || code === 'NOT_FOUND';
 }
 
 function isTooLarge(body: Json): boolean {

@@ -3,7 +3,7 @@ import type { Json } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
-import type { Cascade, Manifest } from './spec.ts';
+import type { Cascade, Manifest, ObjectKey } from './spec.ts';
 
 /** Our field manager, and the name of our entry in `managedFields`. */
 export const fieldManager = 'muster';
@@ -82,5 +82,7 @@ export interface ObjectClient {
   patch(request: PatchRequest, signal: AbortSignal): Promise<ObjectAnswer>;
   /** `absent`: there was none. `answered`: it goes; with finalizers it is still there, with a `deletionTimestamp`. */
   delete(request: DeleteRequest, signal: AbortSignal): Promise<ObjectAnswer>;
+  /** Whether the API server serves the kind in that version, as its discovery says live. */
+  serves(kind: Pick<ObjectKey, 'apiVersion' | 'kind'>, signal: AbortSignal): Promise<boolean | { readonly fault: Fault }>;
   may(review: AccessReview, signal: AbortSignal): Promise<boolean | { readonly fault: Fault }>;
 }

@@ -88,6 +88,17 @@ for (const { title, available, start } of contractServers) {
       expect(answer.result === 'answered' && answer.object.data).toEqual({ text });
     });
 
+    test.each([
+      { apiVersion: 'v1', kind: 'ConfigMap', expected: true },
+      { apiVersion: 'apps/v1', kind: 'Deployment', expected: true },
+      // What only a subresource is of.
+      { apiVersion: 'apps/v1', kind: 'Scale', expected: false },
+      { apiVersion: 'apps/v1', kind: 'Gear', expected: false },
+      { apiVersion: 'nobody.example.com/v1', kind: 'Gear', expected: false },
+    ])('tells whether $kind of $apiVersion is served: $expected', async ({ expected, ...kind }) => {
+      expect(await client.serves(kind, never)).toBe(expected);
+    });
+
     test('tells whether the identity may', async () => {
       expect(await client.may({ resource: configMapResource, namespace: 'default', verb: 'create' }, never)).toBe(true);
       const outsider = createObjectClient(south.api, { user: 'nobody-knows', groups: [], extra: {} });

@@ -52,6 +52,7 @@ export function createLeaseServer(clock: Clock): LeaseServer {
         call(signal, () => (next.metadata.resourceVersion === String(version) ? put(next) : failed('CONFLICT', 'modified'))),
       patch: never,
       delete: never,
+      serves: never,
       may: never,
     };
   }

@@ -6,5 +6,6 @@ import type { ObjectClient } from '../object-client.ts';
 export function absentClient(cluster: ClusterName): ObjectClient {
   const fault = faultOf(breakage('GONE', 'the cluster is not a member of the fleet'), { cluster });
   const failed = () => Promise.resolve({ result: 'failed', fault } as const);
-  return { cluster, get: failed, apply: failed, replace: failed, patch: failed, delete: failed, may: () => Promise.resolve({ fault }) };
+  const unknown = () => Promise.resolve({ fault });
+  return { cluster, get: failed, apply: failed, replace: failed, patch: failed, delete: failed, serves: unknown, may: unknown };
 }

@@ -67,6 +67,7 @@ function hubClientOf({ cluster, client }: Hub): ObjectClient {
     replace: (request, signal) => now().replace(request, signal),
     patch: (request, signal) => now().patch(request, signal),
     delete: (request, signal) => now().delete(request, signal),
+    serves: (kind, signal) => now().serves(kind, signal),
     may: (review, signal) => now().may(review, signal),
   };
 }

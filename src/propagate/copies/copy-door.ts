@@ -74,6 +74,7 @@ function askingFirst(client: ObjectClient, mayWrite: () => boolean): ObjectClien
   return {
     cluster: client.cluster,
     get: (address, signal) => client.get(address, signal),
+    serves: (kind, signal) => client.serves(kind, signal),
     may: (review, signal) => client.may(review, signal),
     apply: (request, signal) => client.apply({ ...request, mayWrite }, signal),
     replace: (request, signal) => client.replace({ ...request, mayWrite }, signal),

@@ -1,13 +1,14 @@
+import type { InventoryEntry } from '../inventory.ts';
 import { kindOfKey, textOfKey } from '../object-key.ts';
 import { writeRankOf } from '../write-order.ts';
 import type { CopiesOutcome, CopyOutcome, CopyWork } from './copies.ts';
 import { openDoor } from './copy-door.ts';
 import { copyFault } from './copy-reason.ts';
-import { type CopyScene, type Settled, settledSkipped, settledWith } from './copy-task.ts';
+import { type CopyScene, type Settled, settledGone, settledSkipped } from './copy-task.ts';
 import { addressOf } from './object-address.ts';
 import { asDeleting } from './pending.ts';
 import { openLedger } from './share-ledger.ts';
-import { type Removal, takeBack } from './take-back.ts';
+import { failedTaking, type Removal, takeBack } from './take-back.ts';
 
 /** What else a Propagation has stands in the first two ranks: in a namespace, of a kind. These go last. */
 const firstRanks = 2;
@@ -18,7 +19,7 @@ interface Round extends CopyScene {
 
 /**
  * Takes copies back, in the reverse order of kinds, those of one rank at the same time; what is not in the inventory is not touched. Namespaces and
- * definitions wait until all else that goes is gone. The share is saved once, or removed when it has no entries.
+ * definitions wait until all else that goes is gone. Of a kind that the cluster does not serve, as it says live, nothing is left. The share is saved once, or removed when it has no entries.
  */
 export async function removeCopies(work: CopyWork, removals: readonly Removal[], signal: AbortSignal): Promise<CopiesOutcome> {
   const door = openDoor(work, signal);
@@ -57,8 +58,19 @@ async function removeOne(round: Round, removal: Removal): Promise<Settled> {
   if (mustWait(round, removal)) return settledSkipped(asDeleting(entry), { message: 'it waits for what is in it' });
   const address = addressOf(key, work, []);
   if (address !== undefined) return await takeBack({ ...round, removal, entry, address });
-  const fault = copyFault(work.share.cluster, 'NOT_SERVED', `the cluster does not serve ${key.kind} in ${key.apiVersion}`);
-  return settledWith(entry, fault, { now: work.clock.now() });
+  return await takeUnserved(round, entry);
+}
+
+/** The mirror may only not have heard of the kind yet, so the cluster is asked: with a definition go all its objects. */
+async function takeUnserved({ work, door, signal }: Round, entry: InventoryEntry): Promise<Settled> {
+  const { apiVersion, kind } = entry.key;
+  if (door.isStopped) return { result: 'stopped' };
+  const isServed = await work.client.serves(entry.key, signal);
+  if (signal.aborted) return { result: 'stopped' };
+  if (isServed === false)
+    return settledGone(entry, 'Deleted', `it is gone with its kind: the cluster does not serve ${kind} in ${apiVersion}`);
+  const unknown = copyFault(work.share.cluster, 'NOT_SERVED', `the cluster is not known to serve ${kind} in ${apiVersion}`);
+  return failedTaking({ entry, work }, isServed === true ? unknown : isServed.fault);
 }
 
 function mustWait({ ledger, removals }: Round, { key, how }: Removal): boolean {

@@ -1,3 +1,4 @@
+import type { Fault } from '../../core/faults.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { InventoryEntry } from '../inventory.ts';
 import type { ObjectAddress } from '../object-client.ts';
@@ -52,7 +53,7 @@ export async function takeBack(copy: CopyToTake): Promise<Settled> {
     const step = await takeStep(copy, await door.get(address));
     if (step.result !== 'again') return step;
   }
-  return failed(copy, { result: 'failed', fault: racedFault(copy, 'it was changed by others each time it was to be taken back') });
+  return failedTaking(copy, racedFault(copy, 'it was changed by others each time it was to be taken back'));
 }
 
 async function takeStep(copy: CopyToTake, read: DoorAnswer): Promise<TakeStep> {
@@ -62,7 +63,7 @@ async function takeStep(copy: CopyToTake, read: DoorAnswer): Promise<TakeStep> {
     case 'absent':
       return settledGone(copy.entry, 'Deleted');
     case 'failed':
-      return failed(copy, read);
+      return failedTaking(copy, read.fault);
     case 'stopped':
       return read;
     default:
@@ -149,7 +150,7 @@ function ended(copy: CopyToTake, answer: DoorAnswer, done: () => Settled): TakeS
     case 'absent':
       return settledGone(copy.entry, 'Deleted');
     case 'failed':
-      return isRaced(answer.fault) ? { result: 'again' } : failed(copy, answer);
+      return isRaced(answer.fault) ? { result: 'again' } : failedTaking(copy, answer.fault);
     case 'stopped':
       return answer;
     default:
@@ -176,8 +177,8 @@ function deleting(copy: CopyToTake, object: KubernetesObject): Settled {
   };
 }
 
-function failed(copy: CopyToTake, { fault }: Extract<DoorAnswer, { result: 'failed' }>): Settled {
-  const { entry, work } = copy;
+/** It could not be taken back; where nobody answers it is to go as soon as somebody does. */
+export function failedTaking({ entry, work }: Pick<CopyToTake, 'entry' | 'work'>, fault: Fault): Settled {
   const isAway = fault.code === 'UNREACHABLE' || fault.code === 'TIMED_OUT' || fault.code === 'GONE';
   return settledWith(isAway ? asPending(entry) : entry, fault, { now: work.clock.now() });
 }

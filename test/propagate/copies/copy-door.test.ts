@@ -23,6 +23,7 @@ function answering(...answers: readonly ObjectAnswer[]) {
   const client: ObjectClient = {
     cluster,
     ...{ get: next('get'), apply: next('apply'), replace: next('replace'), patch: next('patch'), delete: next('delete') },
+    serves: async () => true,
     may: async () => true,
   };
   return { client, asked };

@@ -147,6 +147,56 @@ for (const { title, available, start } of contractServers) {
       await bench.others(definition, { verb: 'delete' });
     });
 
+    test('what is of a kind that the cluster does not serve any more is gone with it, once the cluster says so itself', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const gear = widget(bench.namespace);
+      const serve = async () => (await bench.client.serves(keyOf(gear), never)) === true;
+      const until = async (isSo: () => Promise<boolean>) => {
+        for (let turn = 0; turn < 2_000 && !(await isSo()); turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      };
+      await until(async () => (await bench.live(definition)) === undefined);
+      await bench.others(definition);
+      await until(serve);
+      const work = (served: () => typeof widgetKind | 'absent') => bench.work({ served });
+      const rendered = [await bench.rendered(gear)];
+      await until(
+        async () =>
+          (
+            await applyCopies(
+              work(() => widgetKind),
+              rendered,
+              never,
+            )
+          ).copies[0]?.action !== 'Failed',
+      );
+      const early = await pruneCopies(
+        work(() => 'absent'),
+        rendered,
+        never,
+      );
+      expect(early.copies).toMatchObject([{ action: 'Failed', reason: 'ApiMissing', state: 'Owned' }]);
+      await bench.others(definition, { verb: 'delete' });
+      await until(async () => !(await serve()));
+      const late = await pruneCopies(
+        work(() => 'absent'),
+        rendered,
+        never,
+      );
+      expect(late.copies).toMatchObject([{ action: 'Deleted' }]);
+      expect(bench.shares.kept).toBeUndefined();
+    });
+
+    test('of a cluster that does not say which kinds it serves nothing is given up', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const rendered = [await bench.rendered(settings(bench.namespace))];
+      await applyCopies(bench.work(), rendered, never);
+      const fault = { code: 'UNREACHABLE', cluster: bench.client.cluster, message: 'no', retry: 'LATER' } as const;
+      const client = { ...bench.client, serves: async () => ({ fault }) };
+      const outcome = await pruneCopies(bench.work({ client, served: () => 'absent' }), rendered, never);
+      expect(outcome.copies).toMatchObject([{ action: 'Failed', reason: 'Unreachable' }]);
+      expect(bench.shares.kept?.entries).toMatchObject([{ state: 'PendingDeletion' }]);
+    });
+
     test('a namespace is made before what is in it, whatever their order', async () => {
       using bench = await createCopyBench(server.endpoint);
       const place: Manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: `${bench.namespace}-new` } };
