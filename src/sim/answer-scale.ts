@@ -147,7 +147,10 @@ function refuseScale(
   const metadata = objectAt(scale.metadata);
   if (metadata.name === undefined)
     return refusal(400, `the name of the object (${name} based on URL) was undeterminable: name must be provided`);
-  const { resourceVersion = '' } = metadata;
+  const { resourceVersion = '', uid = old.metadata.uid } = metadata;
+  if (uid !== old.metadata.uid) {
+    return conflict(kind, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`);
+  }
   if (resourceVersion !== '' && resourceVersion !== old.metadata.resourceVersion) return conflict(kind, name, modified);
   return refuseOtherName(scale, name);
 }

@@ -10,6 +10,7 @@ import { logCases } from './log-cases.ts';
 import { managerCases } from './manager-cases.ts';
 import { patchCases } from './patch-cases.ts';
 import { type DeclareCase, openPlace } from './place.ts';
+import { scaleCases } from './scale-cases.ts';
 import { transportCases } from './transport-cases.ts';
 import { watchCases } from './watch-cases.ts';
 import { writeCases } from './write-cases.ts';
@@ -32,6 +33,7 @@ for (const kind of contractServers) {
     describe('patches', () => patchCases(sideBySide));
     describe('applies', () => applyCases(sideBySide));
     describe('managers', () => managerCases(sideBySide));
+    describe('scales', () => scaleCases(sideBySide));
     describe('logs', () => logCases(sideBySide));
     describe('transport', () => transportCases(sideBySide));
     // These change what is served, or what is remembered, for everybody.
