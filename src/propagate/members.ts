@@ -11,6 +11,16 @@ export interface ClusterTaint {
   readonly effect: string;
 }
 
+/** What Nodes are to say of where a cluster runs, and nobody knows. */
+export interface Unsaid {
+  /** Absent in the cluster, and asked for. */
+  readonly fields: readonly ('provider' | 'region' | 'zone')[];
+  /** True while Nodes may yet say it: they are unread, or there are none where copies are held. False: nobody may read them. */
+  readonly mayCome: boolean;
+  /** Why nobody knows. */
+  readonly message: string;
+}
+
 /** What placement and overrides may ask of a cluster. */
 export interface MemberCluster {
   readonly name: ClusterName;
@@ -23,6 +33,8 @@ export interface MemberCluster {
   /** Milliseconds of the epoch of the last sign of life. */
   readonly asOfMs?: number;
   readonly faults: readonly Fault[];
+  /** Set where a plan looks at the cluster. Absent: what is absent here is so. */
+  readonly unsaid?: Unsaid;
 }
 
 /** The fleet as the side that writes knows it. */

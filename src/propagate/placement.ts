@@ -31,7 +31,9 @@ export type RejectionReason =
   | 'DELETING'
   | 'CAPACITY'
   | 'LATER_GROUP'
-  | 'SUSPENDED';
+  | 'SUSPENDED'
+  /** Where it runs is not known yet, or where those run that hold copies. */
+  | 'SYNCING';
 
 export interface ChosenCluster {
   readonly cluster: ClusterName;
@@ -42,6 +44,8 @@ export interface ChosenCluster {
   readonly score: number;
   /** Estimate and replicas there. Absent: unlimited or unknown. */
   readonly available?: number;
+  /** Taken for the copies it holds: whether it fits cannot be told, as nobody knows where it runs. */
+  readonly isKept?: true;
 }
 
 export interface RejectedCluster {

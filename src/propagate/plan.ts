@@ -64,6 +64,12 @@ export interface LeavingCluster {
   readonly objects: readonly RenderedObject[];
 }
 
+/** An object somewhere in the fleet that a template is read from. */
+export interface TemplateOrigin {
+  readonly cluster: ClusterName;
+  readonly key: ObjectKey;
+}
+
 /** What the pure stages give: equal snapshots give equal bytes. */
 export interface RenderedPlan {
   /** SHA-256 over what propagation.md 4 names. */
@@ -81,6 +87,12 @@ export interface RenderedPlan {
   readonly unplaced: number;
   /** Names of waves with at least one cluster, in order; the last is `rest` for the unmatched. One unnamed wave is `all`. */
   readonly waves: readonly string[];
+  /** Clusters that are no members now and hold copies, and that the placement may still have, by name: nothing goes from there. */
+  readonly away: readonly ClusterName[];
+  /** Counts were divided as if nothing was placed: at first, under other rules, or as it was asked for (`replicas.rescheduleAt`). */
+  readonly fromZero: boolean;
+  /** What it was made from: a change there makes it old. */
+  readonly sources: readonly TemplateOrigin[];
   /** Set if the prune this plan implies must be confirmed first (propagation.md 5.4): why. */
   readonly pruneHeld?: string;
   readonly notes: readonly Note[];

@@ -13,6 +13,18 @@ export function matchesSet(set: ClusterSet, cluster: MemberCluster): boolean {
   return mismatchOf(set, cluster) === undefined;
 }
 
+/** True if all that is known of the cluster meets the set, and what nobody knows of it decides. */
+export function isOpen(set: ClusterSet, cluster: MemberCluster): boolean {
+  const unsaid = cluster.unsaid?.fields;
+  if (unsaid === undefined || set.fields?.some(({ field }) => unsaid.includes(field)) !== true) return false;
+  return matchesSet({ ...set, fields: set.fields.filter(({ field }) => !unsaid.includes(field)) }, cluster);
+}
+
+/** True unless its name alone keeps the cluster out, whatever else the set asks: all that can be told of one that is no member. */
+export function mayHave({ clusters, exclude }: ClusterSet, name: string): boolean {
+  return exclude?.includes(name) !== true && clusters?.includes(name) !== false;
+}
+
 /** Why the cluster is not in the set: the first that fails of exclude, selector, fields, clusters. Undefined: it is. */
 export function mismatchOf(set: ClusterSet, cluster: MemberCluster): SetMismatch | undefined {
   if (set.exclude?.includes(cluster.name) === true) return { reason: 'EXCLUDED', detail: cluster.name };

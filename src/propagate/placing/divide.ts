@@ -17,6 +17,8 @@ export interface DivisionTarget {
   readonly previous: number;
   /** Replicas that more would fit. Absent, or Infinity: unlimited or unknown. */
   readonly capacity?: number;
+  /** What the rules say of it cannot be told: it has what it had. */
+  readonly isOpen?: true;
 }
 
 /** What is to be divided. */
@@ -57,8 +59,11 @@ interface Entry {
   readonly claimant: Claimant;
 }
 
-function claimantOf({ cluster, previous, capacity = Number.POSITIVE_INFINITY }: DivisionTarget, rules: readonly ReplicaRule[]): Claimant {
-  const bounds = boundsOf(rules, cluster);
+function claimantOf(
+  { cluster, previous, isOpen, capacity = Number.POSITIVE_INFINITY }: DivisionTarget,
+  rules: readonly ReplicaRule[],
+): Claimant {
+  const bounds = isOpen === true ? { weight: withoutRules.weight, min: previous, max: previous } : boundsOf(rules, cluster);
   return { name: cluster.name, previous, capacity, ...(bounds === undefined ? {} : { bounds }) };
 }
 

@@ -1,7 +1,7 @@
 import type { MemberCluster } from '../members.ts';
 import type { PlacementCandidate, RejectionReason } from '../placement.ts';
 import type { AffinityGroup, ClusterSet, Placement } from '../spec.ts';
-import { matchesSet, mismatchOf } from './cluster-set.ts';
+import { isOpen, matchesSet, mismatchOf } from './cluster-set.ts';
 import { groupOf } from './take-spread.ts';
 import { printTaint, untoleratedTaint } from './tolerations.ts';
 
@@ -26,13 +26,25 @@ export interface Filters extends Pick<Placement, 'tolerations' | 'spread'> {
 /** In which tier a cluster is in, or why it is not. */
 export type Filtered =
   | { readonly result: 'passed'; readonly tier: number }
+  /** It holds copies, and what nobody knows of where it runs decides. */
+  | { readonly result: 'kept' }
   | { readonly result: 'refused'; readonly reason: RejectionReason; readonly detail: string };
 
 /**
  * The first filter that keeps the candidate out (propagation.md 3.2), with the deciding value; or the tier it is in. Taints and missing kinds never push
- * out what holds copies.
+ * out what holds copies, nor does what nobody knows of where it runs; another cluster is not taken before that is known.
  */
-export function filterCandidate({ cluster, leaving, missingKinds, holds }: PlacementCandidate, filters: Filters): Filtered {
+export function filterCandidate(candidate: PlacementCandidate, filters: Filters): Filtered {
+  const found = filterByKnown(candidate, filters);
+  const { cluster, holds } = candidate;
+  if (cluster.unsaid === undefined || !isUndecided(found, cluster, filters)) return found;
+  const { mayCome, message } = cluster.unsaid;
+  if (holds) return found.result === 'passed' && !mayCome ? found : { result: 'kept' };
+  return mayCome ? refused('SYNCING', message) : found;
+}
+
+/** What is not known counts as absent. */
+function filterByKnown({ cluster, leaving, missingKinds, holds }: PlacementCandidate, filters: Filters): Filtered {
   if (leaving) return refused('DELETING', cluster.name);
   if (!holds && missingKinds.length > 0) return refused('API_MISSING', missingKinds.join(', '));
   const taint = holds ? undefined : untoleratedTaint(cluster.taints, filters.tolerations);
@@ -41,6 +53,16 @@ export function filterCandidate({ cluster, leaving, missingKinds, holds }: Place
   if (tier === undefined) return refusedByGround(cluster, filters);
   const missing = filters.spread.find((spread) => groupOf(cluster, spread) === undefined);
   return missing === undefined ? { result: 'passed', tier } : refused('TOPOLOGY', missing.label ?? missing.by);
+}
+
+/** What is not known of the cluster might make it another answer. */
+function isUndecided(found: Filtered, cluster: MemberCluster, { ground, isWorkload, spread }: Filters): boolean {
+  if (found.result === 'refused' && (found.reason === 'DELETING' || found.reason === 'API_MISSING' || found.reason === 'TAINT'))
+    return false;
+  const sets = [ground.set, ...(isWorkload ? ground.overflow.map((entry) => entry.set) : [])];
+  const first = sets.find((set) => isOpen(set, cluster) || matchesSet(set, cluster));
+  if (first === undefined) return false;
+  return isOpen(first, cluster) || spread.some(({ by }) => cluster.unsaid?.fields.some((field) => field === by) === true);
 }
 
 /** 0 for the ground's own set; k for the k-th overflow, the first that matches, of workloads. Undefined: it is in none. */

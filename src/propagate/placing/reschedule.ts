@@ -2,22 +2,27 @@ import { parseInstant } from '../../core/json-values.ts';
 import type { ReplicasSpec } from '../spec.ts';
 import { sumOf } from './sum-of.ts';
 
+/** When it was asked to plan from zero, and when that was done last. */
+export interface RescheduleTimes {
+  readonly rescheduleAt?: string | undefined;
+  readonly scheduledAt?: string | undefined;
+}
+
 /**
  * True if it was asked to plan from zero after the last decision. Not before there was one: the first is from zero anyway.
  *
  * @param times Both RFC 3339; one that cannot be read is as good as absent.
  */
-export function isRescheduled({
-  rescheduleAt,
-  scheduledAt,
-}: {
-  readonly rescheduleAt?: string | undefined;
-  readonly scheduledAt?: string | undefined;
-}): boolean {
+export function isRescheduled({ rescheduleAt, scheduledAt }: RescheduleTimes): boolean {
   const asked = parseInstant(rescheduleAt ?? '');
   const last = parseInstant(scheduledAt ?? '');
   if (asked === undefined || last === undefined) return false;
   return asked.ms > last.ms || (asked.ms === last.ms && asked.nanos > last.nanos);
+}
+
+/** When it is to be planned from zero once more, in milliseconds of the epoch: that time may have come. Undefined: that was done, or nobody asked for it. */
+export function rescheduleDueMs(times: RescheduleTimes): number | undefined {
+  return isRescheduled(times) ? parseInstant(times.rescheduleAt ?? '')?.ms : undefined;
 }
 
 /** True if the counts that were placed are no longer those asked for: duplicated, of any cluster; divided, their sum. */

@@ -22,6 +22,9 @@ export interface SelectInput {
 /**
  * Which clusters (propagation.md 3.2): filtered, by the first affinity group that works out, ordered, spread. If none works out the answer is that of
  * the first one tried. The order of the candidates makes no difference.
+ *
+ * What holds copies, and may or may not fit, as nobody knows where it runs, is kept. While there is such a one nobody new is taken to be spread over:
+ * who would be too many could not be told.
  */
 export function select(input: SelectInput): Selection {
   const grounds = groundsToTry(input);
@@ -46,15 +49,19 @@ function selectOn(input: SelectInput, ground: Ground, later: readonly Ground[]):
   const { placement, workload } = input;
   const filters: Filters = { ...placement, ground, later, isWorkload: workload !== undefined };
   const passed: Located[] = [];
+  const kept: Located[] = [];
   const rejected: RejectedCluster[] = [];
   for (const candidate of input.candidates) {
     const filtered = filterCandidate(candidate, filters);
     const { name } = candidate.cluster;
     if (filtered.result === 'passed') passed.push(locatedOf(candidate, filtered.tier));
+    else if (filtered.result === 'kept') kept.push(locatedOf(candidate, 0));
     else rejected.push({ cluster: name, reason: filtered.reason, detail: filtered.detail });
   }
   passed.sort(compareEligible);
-  const taken = take(passed, input);
+  if (kept.length > 0) return keep({ passed, kept, rejected }, input, ground);
+  const isOpen = rejected.some(({ reason }) => reason === 'SYNCING');
+  const taken = take(passed, input, isOpen ? '; of some it is not known yet where they run' : '');
   const problem = taken.result === 'refused' ? taken.problem : undefined;
   return {
     chosen: taken.result === 'taken' ? taken.clusters.map((entry) => chosenOf(entry, ground)) : [],
@@ -65,8 +72,33 @@ function selectOn(input: SelectInput, ground: Ground, later: readonly Ground[]):
   };
 }
 
-function take(passed: readonly Located[], { placement, workload }: SelectInput): Taken<Located> {
-  if (passed.length === 0) return { result: 'refused', reason: 'SPREAD', problem: 'no cluster fits the placement' };
+interface Sifted {
+  readonly passed: readonly Located[];
+  readonly kept: readonly Located[];
+  readonly rejected: readonly RejectedCluster[];
+}
+
+function keep({ passed, kept, rejected }: Sifted, { placement, candidates }: SelectInput, ground: Ground): Selection {
+  const holding = new Set(candidates.filter(({ holds }) => holds).map(({ cluster }) => cluster.name));
+  const isTaken = ({ cluster }: Located) => placement.spread.length === 0 || holding.has(cluster.name);
+  const detail = `not before it is known where ${kept.map(({ name }) => name).join(', ')} run`;
+  const waiting = passed
+    .filter((entry) => !isTaken(entry))
+    .map(({ cluster }) => ({ cluster: cluster.name, reason: 'SYNCING', detail }) as const);
+  const chosen = [
+    ...passed.filter(isTaken).map((entry) => ({ entry, chosen: chosenOf(entry, ground) })),
+    ...kept.map((entry) => ({ entry, chosen: { ...chosenOf(entry, ground), isKept: true } as const })),
+  ];
+  return {
+    chosen: chosen.toSorted((a, b) => compareEligible(a.entry, b.entry)).map((one) => one.chosen),
+    rejected: [...rejected, ...waiting].sort((a, b) => compareText(a.cluster, b.cluster)),
+    ...(ground.name === undefined ? {} : { group: ground.name }),
+    notes: [],
+  };
+}
+
+function take(passed: readonly Located[], { placement, workload }: SelectInput, besides: string): Taken<Located> {
+  if (passed.length === 0) return { result: 'refused', reason: 'SPREAD', problem: `no cluster fits the placement${besides}` };
   const duplicated = workload?.mode !== 'Divided';
   return takeSpread(passed, { spread: coherent(placement.spread), replicas: workload?.count ?? 0, duplicated });
 }

@@ -6,7 +6,8 @@ import type { MirroredObject } from '../../store/member-objects.ts';
 import type { ClusterShare } from '../inventory.ts';
 import type { MemberCluster, Members } from '../members.ts';
 import { keyOfManifest, kindOfKey, placeOfKey, textOfKey } from '../object-key.ts';
-import { matchesSet } from '../placing/cluster-set.ts';
+import { isOpen, matchesSet } from '../placing/cluster-set.ts';
+import { fieldsAskedIn, placementSetsIn } from '../placing/sets-in.ts';
 import type { ObjectKey, Placement } from '../spec.ts';
 import { autoscaledIn, capacitiesIn, kindsAsked, type WorkloadQuestion } from './member-workloads.ts';
 import type { ExistingPropagation, PlannerPorts, PlanRequest } from './planner.ts';
@@ -14,11 +15,13 @@ import { maxWaitMs } from './read-dependencies.ts';
 import { readTemplates } from './read-templates.ts';
 import type { PreviousDecision, Snapshot, SnapshotCluster, TemplateObject } from './snapshot.ts';
 import { madeKindOf, makesOf, type TemplateMakes } from './template-makes.ts';
+import { knownMembers, whenWhereaboutsAreRead } from './whereabouts.ts';
 
 /**
  * Everything that a plan of this request is made from, as of now.
  *
- * Mirrors are asked of the clusters that may be chosen or hold copies; those never read before are waited for, at most 10 s, all together.
+ * Mirrors are asked of the clusters that may be chosen or hold copies, Nodes where something hangs on where clusters run; those never read before are
+ * waited for, at most 10 s, all together.
  *
  * @throws {MusterError} `UNAVAILABLE` if the inventory has to be read from the hub, and cannot.
  */
@@ -26,9 +29,18 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
   const { members, clock } = ports;
   const { spec, existing, signal } = request;
   const [templates, shares] = await Promise.all([readTemplates(ports, request), sharesOf(ports, request)]);
-  const looks = looksAt({ members, request, objects: templates.objects, shares });
+  const untilMs = clock.monotonic() + maxWaitMs;
+  const fields = fieldsAskedIn(spec);
+  await whenWhereaboutsAreRead(members, { fields, waitMs: maxWaitMs }, signal);
+  const looks = looksAt({
+    members: knownMembers(members, { fields, shares }),
+    objects: templates.objects,
+    request,
+    served: members.objects,
+    shares,
+  });
   const wanted = looks.flatMap(({ cluster, kinds }) => kinds.map((kind) => ({ cluster: cluster.name, kind })));
-  await members.objects.whenRead(wanted, maxWaitMs, signal);
+  await members.objects.whenRead(wanted, untilMs - clock.monotonic(), signal);
   signal.throwIfAborted();
   const question = { replicas: spec.replicas, manifests: templates.objects.map(({ manifest }) => manifest) };
   const clusters = looks.map((look) => readCluster(ports, look, question));
@@ -46,7 +58,9 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
     clusters,
     left: left.toSorted((a, b) => compareText(a.cluster, b.cluster)),
     ...(existing === undefined ? {} : { previous: decisionOf(existing, request) }),
+    sources: templates.sources,
     asOfMs: oldestOf(clusters, clock.now()),
+    nowMs: clock.now(),
   };
 }
 
@@ -84,17 +98,18 @@ interface Look {
 }
 
 interface Looking {
-  readonly members: Members;
+  readonly members: readonly MemberCluster[];
+  readonly served: Pick<Members['objects'], 'served'>;
   readonly request: PlanRequest;
   readonly objects: readonly TemplateObject[];
   readonly shares: readonly ClusterShare[];
 }
 
-function looksAt({ members, request, objects, shares }: Looking): readonly Look[] {
+function looksAt({ members, served, request, objects, shares }: Looking): readonly Look[] {
   const makes = makesOf(objects.map(({ manifest }) => manifest));
   const shareOf = new Map(shares.map((share) => [share.cluster, share]));
   const asked = kindsAsked({ replicas: request.spec.replicas, manifests: objects.map(({ manifest }) => manifest) });
-  return members.all().map((cluster) => {
+  return members.map((cluster) => {
     const share = shareOf.get(cluster.name);
     const isInSight = mayBeChosen(request.spec.placement, cluster);
     const templates = isInSight ? objects : [];
@@ -104,26 +119,24 @@ function looksAt({ members, request, objects, shares }: Looking): readonly Look[
       cluster,
       share,
       isInSight,
-      missingKinds: missingKinds({ members, makes, objects }, cluster.name),
+      missingKinds: missingKinds({ served, makes, objects }, cluster.name),
       keys,
       kinds: [...new Map(kinds.map((kind) => [keyOfKind(kind), kind])).values()],
     };
   });
 }
 
-/** True if any set of the placement has the cluster: the filters after that can only take it away. */
+/** True if any set of the placement has the cluster, or may have it: the filters after that can only take it away. */
 function mayBeChosen(placement: Placement, cluster: MemberCluster): boolean {
-  const { affinityGroups } = placement;
-  if (affinityGroups.length === 0) return matchesSet(placement, cluster);
-  return affinityGroups.some(({ set, overflow }) => [set, ...overflow.map((entry) => entry.set)].some((one) => matchesSet(one, cluster)));
+  return placementSetsIn(placement).some((set) => matchesSet(set, cluster) || isOpen(set, cluster));
 }
 
 function missingKinds(
-  { members, makes, objects }: Pick<Looking, 'members' | 'objects'> & { readonly makes: TemplateMakes },
+  { served, makes, objects }: Pick<Looking, 'served' | 'objects'> & { readonly makes: TemplateMakes },
   cluster: ClusterName,
 ): readonly string[] {
   const missing = objects.filter(
-    ({ manifest }) => madeKindOf(makes, manifest) === undefined && members.objects.served(cluster, manifest) === 'absent',
+    ({ manifest }) => madeKindOf(makes, manifest) === undefined && served.served(cluster, manifest) === 'absent',
   );
   return [...new Set(missing.map(({ manifest }) => `${manifest.kind}.${manifest.apiVersion}`))];
 }

@@ -1,15 +1,22 @@
+import type { Fault } from '../../core/faults.ts';
 import { objectAt } from '../../core/json-at.ts';
 import { compareText } from '../../model/shapes.ts';
+import { copyFault } from '../copies/copy-reason.ts';
 import type { Note } from '../notes.ts';
+import { keyOfManifest } from '../object-key.ts';
 import type { ChosenCluster, PlacementCandidate, RejectedCluster, Selection, Share } from '../placement.ts';
+import { isOpen } from '../placing/cluster-set.ts';
 import { type DivisionTarget, divide } from '../placing/divide.ts';
-import { areReplicasChanged, isRescheduled } from '../placing/reschedule.ts';
+import { areReplicasChanged, rescheduleDueMs } from '../placing/reschedule.ts';
 import { select } from '../placing/select.ts';
+import { otherSetsIn } from '../placing/sets-in.ts';
 import { type WorkloadCount, workloadCountOf } from '../placing/workload-count.ts';
 import { canonicalJson } from '../rendering/canonical.ts';
 import { printSpec } from '../spec/print-spec.ts';
 import type { PropagationSpec } from '../spec.ts';
-import type { PreviousDecision, Snapshot, SnapshotCluster } from './snapshot.ts';
+import { holdsCopies } from './holds-copies.ts';
+import { type CountedWorkload, type PreviousCounts, previousCounts } from './previous-counts.ts';
+import type { Snapshot, SnapshotCluster } from './snapshot.ts';
 
 export interface PlacedCluster {
   readonly chosen: ChosenCluster;
@@ -18,6 +25,8 @@ export interface PlacedCluster {
   readonly counts: ReadonlyMap<number, WorkloadCount>;
   /** Of all workloads together. Absent without one. */
   readonly share?: Share;
+  /** Why it cannot be told now what it is to have: nobody knows where it runs, and something hangs on that. */
+  readonly doubt?: Fault;
 }
 
 /** Who gets what. */
@@ -33,19 +42,22 @@ export interface Placing {
   readonly desired?: number;
   readonly placed?: number;
   readonly unplaced: number;
+  /** Divided as if nothing was placed. */
+  readonly fromZero: boolean;
   readonly notes: readonly Note[];
 }
 
 /**
  * Chooses clusters, and divides replicas among them.
  *
- * What was divided before is kept as it is until it has to be planned again: another placement, other rules or counts, a `rescheduleAt` that is new, or a
- * cluster that left. Of several workloads that are divided each is divided by the same rules, from zero: the previous counts are known of their sum alone.
+ * What was divided before is kept as it is until it has to be planned again: another placement, other rules or counts, a `rescheduleAt` whose time has come,
+ * or a cluster that left. Of several workloads that are divided each is divided by the same rules.
  */
 export function place(snapshot: Snapshot): Placing {
   const { spec, previous } = snapshot;
   const workloads = workloadsIn(snapshot);
-  const fresh = isRescheduled({ rescheduleAt: spec.replicas.rescheduleAt, scheduledAt: previous?.scheduledAt });
+  const dueMs = rescheduleDueMs({ rescheduleAt: spec.replicas.rescheduleAt, scheduledAt: previous?.scheduledAt });
+  const fresh = dueMs !== undefined && dueMs <= snapshot.nowMs;
   const candidates = snapshot.clusters.map((entry) => candidateOf(snapshot, entry));
   const selection = select({
     placement: spec.placement,
@@ -66,34 +78,32 @@ interface Dividing {
   readonly selection: Selection;
 }
 
-/** One workload of the template, and how many of it there are to be. */
-interface Workload extends WorkloadCount {
-  readonly index: number;
-}
+interface Workload extends WorkloadCount, CountedWorkload {}
 
 function divideAmong({ snapshot, workloads, fresh, selection }: Dividing): Placing {
   const { spec, previous } = snapshot;
   const chosen = chosenAmong({ snapshot, workloads, fresh, selection });
   const desired = totalOf(workloads);
+  const rulesChanged = previous !== undefined && textOfRules(previous.spec) !== textOfRules(spec);
+  const previousOf = previousCounts(previous, workloads, snapshot.clusters);
   const divisions = workloads.map(({ index, count, completions }) => ({
     index,
     division: divide({
       count,
       ...(completions === undefined ? {} : { completions }),
       replicas: spec.replicas,
-      chosen: chosen.clusters.map(({ chosen: one, entry }) =>
-        targetOf({ chosen: one, entry, index, previous: workloads.length === 1 ? previous : undefined }),
-      ),
-      fresh: fresh || workloads.length > 1,
-      rulesChanged: previous !== undefined && textOfRules(previous.spec) !== textOfRules(spec),
+      chosen: chosen.clusters.map(({ chosen: one, entry }) => targetOf({ chosen: one, entry, index, previousOf, spec })),
+      fresh,
+      rulesChanged,
     }),
   }));
-  const clusters = chosen.clusters.map((entry, at) =>
-    withCounts(
-      entry,
+  const clusters = chosen.clusters.map((one, at) => ({
+    ...withCounts(
+      one,
       divisions.map(({ index, division }) => ({ index, share: division.shares[at] })),
     ),
-  );
+    ...doubtAbout(spec, one),
+  }));
   const isUsed = ({ share }: PlacedCluster) => spec.replicas.mode !== 'Divided' || desired === 0 || share === undefined || share.to > 0;
   const used = clusters.filter(isUsed);
   const empty = clusters
@@ -107,8 +117,23 @@ function divideAmong({ snapshot, workloads, fresh, selection }: Dividing): Placi
     ...(problem === undefined ? {} : { problem }),
     ...(workloads.length === 0 ? {} : { desired: desiredIn(spec, { desired, clusters: used.length }), placed: placedIn(used) }),
     unplaced: divisions.reduce((sum, { division }) => sum + division.unplaced, 0),
-    notes: [...selection.notes, ...divisions.flatMap(({ division }) => division.notes)],
+    fromZero: previous?.scheduledAt === undefined || fresh || rulesChanged,
+    notes: [...selection.notes, ...divisions.flatMap(({ division }) => division.notes), ...sharedTotal(spec, workloads)],
   };
+}
+
+/** A total is of one workload (propagation.md 2.1). */
+function sharedTotal({ replicas: { total } }: PropagationSpec, workloads: readonly Workload[]): readonly Note[] {
+  if (total === undefined || workloads.length < 2) return [];
+  const message = `expected one workload in the template, as it is the count of one, got ${workloads.length}`;
+  return [{ severity: 'ERROR', code: 'INVALID', message, path: 'replicas.total' }];
+}
+
+function doubtAbout(spec: PropagationSpec, { chosen, entry: { cluster } }: Chosen['clusters'][number]): Pick<PlacedCluster, 'doubt'> {
+  const { unsaid } = cluster;
+  if (unsaid === undefined) return {};
+  const isOfOthers = unsaid.mayCome && otherSetsIn(spec).some((set) => isOpen(set, cluster));
+  return chosen.isKept === true || isOfOthers ? { doubt: copyFault(cluster.name, 'SYNCING', unsaid.message) } : {};
 }
 
 /** Of replicas that are divided it is their count, of duplicated ones what all clusters are to have together. */
@@ -128,7 +153,9 @@ function workloadsIn({ spec, templates }: Snapshot): readonly Workload[] {
     const workload = workloadCountOf(manifest);
     if (workload === undefined) return [];
     const { count, completions } = workload;
-    return [{ index, count: spec.replicas.total ?? count, ...(completions === undefined ? {} : { completions }) }];
+    return [
+      { index, key: keyOfManifest(manifest), count: spec.replicas.total ?? count, ...(completions === undefined ? {} : { completions }) },
+    ];
   });
 }
 
@@ -143,7 +170,7 @@ function candidateOf({ previous }: Snapshot, { cluster, missingKinds, capacities
     cluster,
     leaving: false,
     missingKinds,
-    holds: share?.entries.some(({ uid }) => uid !== undefined) === true,
+    holds: share !== undefined && holdsCopies(share),
     previous: previous?.replicas.get(cluster.name) ?? 0,
     ...(capacity === undefined ? {} : { capacity }),
   };
@@ -160,8 +187,7 @@ function chosenAmong(dividing: Dividing): Chosen {
   const entries = new Map(snapshot.clusters.map((entry) => [entry.cluster.name, entry]));
   const selected = new Map(selection.chosen.map((chosen) => [chosen.cluster, chosen]));
   const kept = keptClusters(dividing);
-  const chosen =
-    kept === undefined ? selection.chosen : kept.map((cluster): ChosenCluster => selected.get(cluster) ?? { cluster, tier: 0, score: 100 });
+  const chosen = kept === undefined ? selection.chosen : kept.map((cluster) => steadyChoice(cluster, selected.get(cluster)));
   const names = new Set(chosen.map(({ cluster }) => cluster));
   const passed = selection.chosen.filter(({ cluster }) => !names.has(cluster));
   return {
@@ -175,6 +201,13 @@ function chosenAmong(dividing: Dividing): Chosen {
       ...passed.map(({ cluster }): RejectedCluster => ({ cluster, reason: 'CAPACITY', detail: 'all replicas are placed already' })),
     ],
   };
+}
+
+/** It is not judged anew: what nobody knows of where it runs does not matter. */
+function steadyChoice(cluster: ChosenCluster['cluster'], selected: ChosenCluster | undefined): ChosenCluster {
+  if (selected === undefined) return { cluster, tier: 0, score: 100 };
+  const { isKept: _isKept, ...choice } = selected;
+  return choice;
 }
 
 /** The clusters that have the replicas, as long as nothing asks for another division: labels and room that changed move nothing (propagation.md 3.2). */
@@ -194,19 +227,26 @@ function targetOf({
   chosen,
   entry,
   index,
-  previous,
+  previousOf,
+  spec: {
+    replicas: { rules },
+  },
 }: {
   readonly chosen: ChosenCluster;
   readonly entry: SnapshotCluster;
   readonly index: number;
-  readonly previous: PreviousDecision | undefined;
+  readonly previousOf: PreviousCounts;
+  readonly spec: PropagationSpec;
 }): DivisionTarget {
+  const { cluster } = entry;
   const capacity = entry.capacities.get(index);
+  const areRulesOpen = cluster.unsaid?.mayCome === true && rules.some(({ set }) => isOpen(set, cluster));
   return {
     chosen,
-    cluster: entry.cluster,
-    previous: previous?.replicas.get(chosen.cluster) ?? 0,
+    cluster,
+    previous: previousOf(chosen.cluster, index),
     ...(capacity === undefined ? {} : { capacity }),
+    ...(areRulesOpen ? { isOpen: true } : {}),
   };
 }
 
@@ -227,9 +267,9 @@ function withCounts(
 function jointShare(shares: readonly Share[]): Share | undefined {
   const [first] = shares;
   if (first === undefined || shares.length === 1) return first;
-  const to = shares.reduce((sum, share) => sum + share.to, 0);
+  const sumOf = (figure: 'from' | 'to' | 'kept') => shares.reduce((sum, share) => sum + share[figure], 0);
   const { completions: _completions, ...rest } = first;
-  return { ...rest, to, kept: Math.min(first.from, to) };
+  return { ...rest, from: sumOf('from'), to: sumOf('to'), kept: sumOf('kept') };
 }
 
 function textOfRules(spec: PropagationSpec): string {

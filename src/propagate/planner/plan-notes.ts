@@ -99,8 +99,8 @@ function failedOverride({ path, message }: Extract<ClusterCopies, { readonly res
   return { severity: purpose === 'decide' ? 'ERROR' : 'INFO', code: 'OVERRIDE_FAILED', message, path };
 }
 
-function unmatchedOverrides({ snapshot, copies }: NotedPlan): readonly Note[] {
-  if (copies.some(({ result }) => result === 'failed')) return [];
+function unmatchedOverrides({ snapshot, copies, placing }: NotedPlan): readonly Note[] {
+  if (copies.some(({ result }) => result === 'failed') || placing.clusters.some(({ doubt }) => doubt !== undefined)) return [];
   const applied = new Set(copies.flatMap((of) => (of.result === 'rendered' ? of.applied : [])));
   return snapshot.spec.overrides.flatMap(({ name }, index): readonly Note[] => {
     const path = `overrides[${index}]`;

@@ -1,6 +1,7 @@
 import type { ClusterName } from '../../core/names.ts';
 import type { Note } from '../notes.ts';
 import { keyOfManifest, kindOfKey, textOfKey } from '../object-key.ts';
+import type { TemplateOrigin } from '../plan.ts';
 import { dependenciesOf, labelledDependenciesOf } from '../rendering/dependencies.ts';
 import type { Manifest, ObjectKey } from '../spec.ts';
 import type { PlannerPorts, PlanRequest } from './planner.ts';
@@ -15,6 +16,12 @@ interface Need {
   readonly usedBy: readonly number[];
 }
 
+/** What came of dependencies, by key; and where each was looked for, whether or not it is there. */
+export interface ReadDependencies {
+  readonly results: readonly (FoundTemplate | MissingTemplate)[];
+  readonly sources: readonly TemplateOrigin[];
+}
+
 /**
  * What the objects of a template depend on, by key, as far as the template does not have it itself: read live as the actor, from the cluster that each is from.
  * What several use is there once.
@@ -23,10 +30,14 @@ export async function readDependencies(
   ports: PlannerPorts,
   request: PlanRequest,
   own: readonly Omit<FoundTemplate, 'type'>[],
-): Promise<readonly (FoundTemplate | MissingTemplate)[]> {
+): Promise<ReadDependencies> {
   const labelled = await Promise.all(own.map(({ object, from }) => labelledNeeds(ports, request, { manifest: object.manifest, from })));
   request.signal.throwIfAborted();
-  return Promise.all(needsOf(own, labelled).map((need) => readNeed(ports, request, need)));
+  const needs = needsOf(own, labelled);
+  return {
+    results: await Promise.all(needs.map((need) => readNeed(ports, request, need))),
+    sources: needs.flatMap(({ from, key }) => (from === undefined ? [] : [{ cluster: from, key }])),
+  };
 }
 
 async function readNeed(ports: PlannerPorts, request: PlanRequest, { key, from, usedBy }: Need): Promise<FoundTemplate | MissingTemplate> {

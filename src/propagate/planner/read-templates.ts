@@ -1,10 +1,11 @@
 import type { Fault } from '../../core/faults.ts';
 import type { Note } from '../notes.ts';
 import { keyOfManifest, textOfKey } from '../object-key.ts';
+import type { TemplateOrigin } from '../plan.ts';
 import { prune } from '../rendering/prune.ts';
-import type { Manifest, TemplateSource } from '../spec.ts';
+import type { Manifest, PropagationSpec, TemplateSource } from '../spec.ts';
 import type { PlannerPorts, PlanRequest } from './planner.ts';
-import { readDependencies } from './read-dependencies.ts';
+import { type ReadDependencies, readDependencies } from './read-dependencies.ts';
 import { type FoundTemplate, invalid, type MissingTemplate, missing, readLive, templateOf } from './read-live.ts';
 import type { TemplateObject } from './snapshot.ts';
 import { madeKindOf, makesOf, type TemplateMakes } from './template-makes.ts';
@@ -14,6 +15,8 @@ export interface ReadTemplates {
   readonly objects: readonly TemplateObject[];
   readonly notes: readonly Note[];
   readonly faults: readonly Fault[];
+  /** Where references and dependencies were looked for, whether or not they are there. */
+  readonly sources: readonly TemplateOrigin[];
 }
 
 /** No more objects go to one cluster (propagation.md 2.1). */
@@ -36,15 +39,25 @@ export async function readTemplates(ports: PlannerPorts, request: PlanRequest): 
     object: { ...object, manifest: inPlace(ports, request, { manifest: object.manifest, makes }) },
   }));
   const absent = [...read.filter((result) => result.type === 'missing'), ...duplicatesIn(own.map(({ object }) => object))];
-  const needed = spec.dependencies && absent.length === 0 ? await readDependencies(ports, request, own) : [];
+  const needed = spec.dependencies && absent.length === 0 ? await readDependencies(ports, request, own) : noDependencies;
   signal.throwIfAborted();
-  const objects = [...own, ...needed.filter((result) => result.type === 'found')].map(({ object }) => object);
-  const problems = [...absent, ...needed.filter((result) => result.type === 'missing')];
+  const objects = [...own, ...needed.results.filter((result) => result.type === 'found')].map(({ object }) => object);
+  const problems = [...absent, ...needed.results.filter((result) => result.type === 'missing')];
   return {
     objects,
     notes: [...problems.map(({ note }) => note), ...tooMany(objects.length)],
     faults: problems.flatMap(({ fault }) => (fault === undefined ? [] : [fault])),
+    sources: [...referencesIn(ports, spec), ...needed.sources],
   };
+}
+
+const noDependencies: ReadDependencies = { results: [], sources: [] };
+
+function referencesIn({ members }: PlannerPorts, { template }: PropagationSpec): readonly TemplateOrigin[] {
+  return template.flatMap((source): readonly TemplateOrigin[] => {
+    const cluster = source.type === 'ref' ? members.get(source.cluster)?.name : undefined;
+    return source.type === 'ref' && cluster !== undefined ? [{ cluster, key: source.key }] : [];
+  });
 }
 
 function tooMany(count: number): readonly Note[] {

@@ -25,10 +25,10 @@ export interface PlanGround extends Sight {
 
 /**
  * One chosen cluster: what is meant for it against what stands there, and what of the inventory is not meant for it any more. Where a mirror is not read
- * nothing is rendered: what is there might be a stranger's.
+ * nothing is rendered: what is there might be a stranger's. Neither is anything where it is in doubt what it is to have.
  */
 export function renderCluster(ground: PlanGround, placed: PlacedCluster, copies: ClusterCopies): RenderedCluster {
-  const { chosen, entry, share } = placed;
+  const { chosen, entry, share, doubt } = placed;
   const base = { chosen, wave: ground.waveOf.get(chosen.cluster) ?? 0, ...(share === undefined ? {} : { share }) };
   if (copies.result === 'failed') {
     const message = `an override fails: ${copies.path}: ${copies.message}`;
@@ -41,8 +41,8 @@ export function renderCluster(ground: PlanGround, placed: PlacedCluster, copies:
     };
   }
   const { applied: overrides, unmatched } = copies;
-  const unread = faultOf(entry);
-  if (unread !== undefined) return { ...base, overrides, unmatched, objects: [], fault: unread };
+  const fault = doubt ?? faultOf(entry);
+  if (fault !== undefined) return { ...base, overrides, unmatched, objects: [], fault };
   const entries = entriesOf(entry);
   const wanted = copies.copies.map((copy) => renderCopy(ground, { entry, copy, entries }));
   const texts = new Set(copies.copies.map(({ text }) => text));

@@ -1,6 +1,8 @@
 import { compareText } from '../../model/shapes.ts';
 import type { Sight } from '../copies/observed.ts';
 import type { ClusterShare } from '../inventory.ts';
+import { mayHave } from '../placing/cluster-set.ts';
+import { placementSetsIn } from '../placing/sets-in.ts';
 import type { LeavingCluster, RenderedCluster, RenderedPlan } from '../plan.ts';
 import { heldPrune } from './held-prune.ts';
 import { type Placing, place } from './place.ts';
@@ -32,13 +34,20 @@ export function renderPlan(snapshot: Snapshot, sight: Sight): RenderedPlan {
     ...sight,
   };
   const copiesOf = createCopyRenderer(snapshot, sight.listRulesOf);
-  const copies = placing.clusters.map((placed) => copiesOf(placed));
+  const copies = placing.clusters.map((placed) => (placed.doubt === undefined ? copiesOf(placed) : nothing));
   const clusters = placing.clusters.map((placed, index) => renderCluster(ground, placed, copies[index] ?? nothing));
   const leaving = leavingOf(snapshot, placing);
-  return planOf(snapshot, { placing, clusters, leaving, copies, waves: waves.names });
+  return planOf(snapshot, { placing: withAway(snapshot, placing), clusters, leaving, copies, waves: waves.names });
 }
 
 const nothing: ClusterCopies = { result: 'rendered', copies: [], applied: [], unmatched: [], notes: [] };
+
+/** That no member is chosen is wrong only while it is decided: later it may be that those which were chosen are away. */
+function withAway(snapshot: Snapshot, placing: Placing): Placing {
+  if (snapshot.purpose === 'decide' || awayIn(snapshot).length === 0) return placing;
+  const { problem: _problem, ...rest } = placing;
+  return rest;
+}
 
 interface Rendered {
   readonly placing: Placing;
@@ -50,9 +59,9 @@ interface Rendered {
 
 function planOf(snapshot: Snapshot, { placing, clusters, leaving, copies, waves }: Rendered): RenderedPlan {
   const { spec } = snapshot;
-  const { rejected, affinityGroup, desired, placed, unplaced } = placing;
-  const lost = new Set(snapshot.left.map(({ cluster }) => cluster));
-  const pruneHeld = heldPrune({ shares: sharesOf(snapshot), clusters, leaving: leaving.filter(({ cluster }) => !lost.has(cluster)) });
+  const { rejected, affinityGroup, desired, placed, unplaced, fromZero } = placing;
+  const away = awayIn(snapshot).map(({ cluster }) => cluster);
+  const pruneHeld = heldPrune({ shares: sharesOf(snapshot), clusters, leaving, away });
   const notes = notesOf({ snapshot, placing, copies, clusters, pruneHeld });
   return {
     digest: digestOf({ spec, clusters, leaving }),
@@ -65,16 +74,26 @@ function planOf(snapshot: Snapshot, { placing, clusters, leaving, copies, waves 
     ...(placed === undefined ? {} : { placed }),
     unplaced,
     waves,
+    away,
+    fromZero,
+    sources: snapshot.sources,
     ...(pruneHeld === undefined ? {} : { pruneHeld }),
     notes,
   };
 }
 
-/** Those that are members and not chosen, and those that are members no more, together by name. */
+/** Of clusters that are no members: those which the placement may have, as far as their names tell, and which leave. */
+function awayIn({ spec: { placement }, left }: Snapshot): readonly ClusterShare[] {
+  const sets = placementSetsIn(placement);
+  return left.filter(({ cluster }) => sets.some((set) => mayHave(set, cluster)));
+}
+
+/** Members that are not chosen, and clusters that are none and that the placement cannot have any more, together by name. */
 function leavingOf(snapshot: Snapshot, { clusters }: Placing): readonly LeavingCluster[] {
   const chosen = new Set(clusters.map((placed) => placed.chosen.cluster));
   const members = snapshot.clusters.filter(({ cluster }) => !chosen.has(cluster.name)).map((entry) => renderLeaving(snapshot, entry));
-  const lost = snapshot.left.map((share) => renderLost(snapshot, share));
+  const away = new Set(awayIn(snapshot).map(({ cluster }) => cluster));
+  const lost = snapshot.left.filter(({ cluster }) => !away.has(cluster)).map((share) => renderLost(snapshot, share));
   return [...members, ...lost].filter((one) => one !== undefined).toSorted((a, b) => compareText(a.cluster, b.cluster));
 }
 
@@ -94,6 +113,9 @@ function unreadable(snapshot: Snapshot): RenderedPlan {
     rejected: [],
     unplaced: 0,
     waves: [],
+    away: awayIn(snapshot).map(({ cluster }) => cluster),
+    fromZero: false,
+    sources: snapshot.sources,
     ...pruneHeld,
     notes,
   };

@@ -3,9 +3,12 @@ import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { redact } from '../../core/redaction.ts';
 import { compareText } from '../../model/shapes.ts';
+import { marksOf } from '../copies/copy-marks.ts';
 import { copyFault, describeFault } from '../copies/copy-reason.ts';
+import { lostWords } from '../copies/judge-object.ts';
+import { isHidden } from '../copies/observed.ts';
 import type { Note } from '../notes.ts';
-import { kindOfKey, textOfKey } from '../object-key.ts';
+import { textOfKey } from '../object-key.ts';
 import type { PlannedCluster, PlannedObject, PropagationPlan, RenderedObject, RenderedPlan } from '../plan.ts';
 import { diffOf } from '../rendering/diff.ts';
 import type { DryRun } from './dry-run.ts';
@@ -22,18 +25,20 @@ export interface ShownPlan {
   readonly answers: DryRuns;
   /** All of them: the last word on `ok`. */
   readonly notes: readonly Note[];
+  /** uid of the Propagation, if it exists. */
+  readonly uid?: string | undefined;
 }
 
 /** The plan as it is shown: every cluster in sight by name, values that must not be seen left out. */
 export function showPlan(
-  { snapshot, rendered, answers, notes }: ShownPlan,
+  { snapshot, rendered, answers, notes, uid }: ShownPlan,
   { sensitiveKinds }: Pick<PlannerPorts, 'sensitiveKinds'>,
 ): PropagationPlan {
   const { digest, desired, placed, unplaced, waves, pruneHeld } = rendered;
   const shown = (cluster: ClusterName, objects: readonly RenderedObject[]) =>
     objects.map((object) => {
       const dryRun = answers.get(cluster)?.get(textOfKey(object.key));
-      return showObject({ cluster, object, dryRun, isHeld: pruneHeld !== undefined }, sensitiveKinds);
+      return showObject({ cluster, object, dryRun, isHeld: pruneHeld !== undefined, uid }, sensitiveKinds);
     });
   const chosen = rendered.clusters.map((one): PlannedCluster => {
     const { cluster } = one.chosen;
@@ -41,7 +46,10 @@ export function showPlan(
     return { cluster, rendered: one, objects: shown(cluster, one.objects), ...(fault === undefined ? {} : { fault }) };
   });
   const leaving = new Map(rendered.leaving.map(({ cluster, objects }) => [cluster, shown(cluster, objects)]));
-  const rejected = rendered.rejected.map((one): PlannedCluster => ({ ...one, objects: leaving.get(one.cluster) ?? [] }));
+  const rejected = rendered.rejected.map((one): PlannedCluster => {
+    const fault = one.reason === 'SYNCING' ? { fault: copyFault(one.cluster, 'SYNCING', one.detail) } : {};
+    return { ...one, objects: leaving.get(one.cluster) ?? [], ...fault };
+  });
   const lost = snapshot.left.map(({ cluster }): PlannedCluster => {
     return { cluster, objects: leaving.get(cluster) ?? [], fault: copyFault(cluster, 'GONE', 'the cluster is not a member of the fleet') };
   });
@@ -66,44 +74,51 @@ interface ShownObject {
   readonly dryRun: DryRun | undefined;
   /** What goes waits for somebody to confirm it. */
   readonly isHeld: boolean;
+  readonly uid: string | undefined;
 }
 
-function showObject({ cluster, object, dryRun, isHeld }: ShownObject, sensitiveKinds: PlannerPorts['sensitiveKinds']): PlannedObject {
-  const { key, action, desired, predicted, secretOf } = object;
-  const sensitive = sensitiveKinds.has(kindOfKey(key));
-  const fault = faultOf({ held: object.held, cluster }, dryRun);
+function showObject({ cluster, object, dryRun, isHeld, uid }: ShownObject, sensitiveKinds: PlannerPorts['sensitiveKinds']): PlannedObject {
+  const { key, action, desired, predicted, held, live } = object;
+  const sensitive = isHidden(key, { sensitiveKinds });
+  const isLost = live !== undefined && uid !== undefined && marksOf(live).propagation === uid;
+  const fault = faultOf({ held, cluster, isLost, isSensitive: sensitive }, dryRun);
   const diff =
-    dryRun?.result === 'accepted' ? diffOf({ before: namedLive(object), after: dryRun.object, isSensitive: sensitive }) : undefined;
+    dryRun?.result === 'accepted'
+      ? diffOf({ before: namedLive(object, dryRun.before), after: dryRun.object, isSensitive: sensitive })
+      : undefined;
   return {
     key,
     action: isHeld && isRemoval(object) ? 'HOLD' : action,
     manifest: redact(desired, { sensitive, live: false }),
     ...(diff === undefined ? {} : { diff }),
-    predicted: predicted || (secretOf !== undefined && isWrite(object)),
+    predicted,
     conflicts: dryRun?.result === 'accepted' || dryRun?.result === 'conflict' ? dryRun.conflicts : [],
     ...(fault === undefined ? {} : { fault }),
   };
 }
 
-/** Items of lists do not say what they are. */
-function namedLive({ live, key: { apiVersion, kind } }: RenderedObject): KubernetesObject | undefined {
-  return live === undefined ? undefined : { ...live, apiVersion, kind };
+/** Items of lists do not say what they are, and mirrors of what is hidden hold no fields: then what was read counts. */
+function namedLive({ live, key: { apiVersion, kind } }: RenderedObject, read: KubernetesObject | undefined): KubernetesObject | undefined {
+  const object = read ?? live;
+  return object === undefined ? undefined : { ...object, apiVersion, kind };
 }
 
-function isWrite({ action }: RenderedObject): boolean {
-  return action === 'CREATE' || action === 'UPDATE' || action === 'ADOPT';
+interface FaultScene {
+  readonly held: RenderedObject['held'];
+  readonly cluster: ClusterName;
+  /** It carries our marks. */
+  readonly isLost: boolean;
+  readonly isSensitive: boolean;
 }
 
 /** Why the object would not be written as it is meant, in words without values. */
-export function faultOf(
-  { held, cluster }: { readonly held: RenderedObject['held']; readonly cluster: ClusterName },
-  dryRun: DryRun | undefined,
-): Fault | undefined {
-  if (held === 'Conflict') return copyFault(cluster, 'CONFLICT', 'it exists and is not ours: conflict Adopt or Overwrite would take it');
+function faultOf({ held, cluster, isLost, isSensitive }: FaultScene, dryRun: DryRun | undefined): Fault | undefined {
+  if (held === 'Conflict')
+    return copyFault(cluster, 'CONFLICT', isLost ? lostWords : 'it exists and is not ours: conflict Adopt or Overwrite would take it');
   switch (dryRun?.result) {
     case 'failed':
     case 'conflict':
-      return { ...dryRun.fault, message: describeFault(dryRun.fault) };
+      return toldFault(dryRun.fault, isSensitive);
     case 'stale':
       return { ...copyFault(cluster, 'CONFLICT', 'it changes while it is planned'), retry: 'LATER' };
     case 'unserved':
@@ -114,6 +129,12 @@ export function faultOf(
     default:
       return dryRun satisfies never;
   }
+}
+
+/** Of what is sensitive not in the server's own words: they repeat what they refuse. */
+function toldFault(fault: Fault, isSensitive: boolean): Fault {
+  const { status: _status, ...rest } = fault;
+  return { ...(isSensitive ? rest : fault), message: describeFault(fault) };
 }
 
 /** What a cluster said to none of the questions, if it said nothing: then it is its own fault, and no object's alone. */

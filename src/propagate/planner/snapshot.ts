@@ -3,7 +3,7 @@ import type { MirroredObject } from '../../store/member-objects.ts';
 import type { ClusterShare } from '../inventory.ts';
 import type { MemberCluster } from '../members.ts';
 import type { Note } from '../notes.ts';
-import type { RenderedObject } from '../plan.ts';
+import type { RenderedObject, TemplateOrigin } from '../plan.ts';
 import type { Manifest, PropagationSpec } from '../spec.ts';
 import type { PlanRequest } from './planner.ts';
 
@@ -23,8 +23,12 @@ export interface Snapshot {
   /** Of clusters that are no members any more, by name. */
   readonly left: readonly ClusterShare[];
   readonly previous?: PreviousDecision;
+  /** What the templates were read from, and what they need that is not there: a change there makes the plan old. */
+  readonly sources: readonly TemplateOrigin[];
   /** Milliseconds of the epoch: as of when the oldest mirror that was read is true. */
   readonly asOfMs: number;
+  /** Milliseconds of the epoch. */
+  readonly nowMs: number;
 }
 
 /** One object to be propagated, before anything is changed for a cluster. */

@@ -78,7 +78,7 @@ function scriptedPlanner(): ScriptedPlanner {
     asked: [],
     notes: [],
     fleet: 'as it is',
-    render: async (request) => said('render', request, { leaving: [], rejected: [] }),
+    render: async (request) => said('render', request, { leaving: [], rejected: [], away: [], fromZero: true, sources: [] }),
     plan: async (request) => said('plan', request, { asOfMs: 0, faults: [] }),
     preflight: async (request) => said('preflight', request, { asOfMs: 0, faults: [] }),
   };

@@ -69,7 +69,9 @@ export function snapshotOf({ spec: more, template = [configMap('settings')], tem
     notes: [],
     faults: [],
     left: [],
+    sources: [],
     asOfMs: 1_000,
+    nowMs: Date.parse('2026-06-01T00:00:00Z'),
     ...rest,
     clusters: Object.keys(clusters)
       .toSorted()

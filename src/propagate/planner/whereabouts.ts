@@ -1,0 +1,66 @@
+import type { GroupKind } from '../../core/kinds.ts';
+import type { ClusterShare } from '../inventory.ts';
+import type { MemberCluster, Members, Unsaid } from '../members.ts';
+import { valuesOf } from '../placing/cluster-set.ts';
+import type { ClusterFieldRequirement } from '../spec.ts';
+import { holdsCopies } from './holds-copies.ts';
+
+/** What says where a cluster runs, unless the config does. */
+export const nodes: GroupKind = { group: '', kind: 'Node' };
+
+type Field = ClusterFieldRequirement['field'];
+
+/**
+ * Resolves once the Nodes of all clusters are read, or known not to be readable, whose provider, region or zones are asked for and not known; after
+ * `waitMs`, or when the signal aborts. At once where nothing is asked.
+ */
+export async function whenWhereaboutsAreRead(
+  members: Members,
+  { fields, waitMs }: { readonly fields: readonly Field[]; readonly waitMs: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const unknown = members.all().filter((cluster) => absentOf(cluster, fields).length > 0);
+  if (unknown.length === 0) return;
+  await members.objects.whenRead(
+    unknown.map(({ name }) => ({ cluster: name, kind: nodes })),
+    waitMs,
+    signal,
+  );
+  signal.throwIfAborted();
+}
+
+/** Every member, with what nobody knows of where it runs, of that which is asked for. By name. */
+export function knownMembers(
+  members: Members,
+  { fields, shares }: { readonly fields: readonly Field[]; readonly shares: readonly ClusterShare[] },
+): readonly MemberCluster[] {
+  const holding = new Set(shares.filter(holdsCopies).map(({ cluster }) => cluster));
+  return members.all().map((cluster) => {
+    const absent = absentOf(cluster, fields);
+    const unsaid = absent.length === 0 ? undefined : unsaidOf(members, cluster, { fields: absent, isHolding: holding.has(cluster.name) });
+    return unsaid === undefined ? cluster : { ...cluster, unsaid };
+  });
+}
+
+function absentOf(cluster: MemberCluster, fields: readonly Field[]): readonly Field[] {
+  return fields.filter((field) => valuesOf(cluster, field).length === 0);
+}
+
+/** Undefined: it is so. Nodes that are not there say nothing; where copies are held they may be about to come. */
+function unsaidOf(
+  { objects }: Members,
+  { name }: MemberCluster,
+  { fields, isHolding }: { readonly fields: readonly Field[]; readonly isHolding: boolean },
+): Unsaid | undefined {
+  const what = fields.join(', ');
+  const all = objects.all(name, nodes);
+  if (all !== undefined) {
+    if (all.length > 0 || !isHolding) return undefined;
+    return { fields, mayCome: true, message: `${what} not known: there are no Nodes` };
+  }
+  const read = objects.read(name, nodes, { namespace: '', name: 'any' });
+  const fault = read.result === 'unread' ? read.fault : undefined;
+  const mayCome = fault?.code !== 'FORBIDDEN' && fault?.code !== 'NOT_SERVED';
+  if (!mayCome && !isHolding) return undefined;
+  return { fields, mayCome, message: `${what} not known: Nodes are unread${fault === undefined ? '' : `: ${fault.message}`}` };
+}
