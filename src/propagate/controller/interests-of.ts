@@ -1,5 +1,9 @@
 import { type ClusterName, parseClusterName } from '../../core/names.ts';
+import type { Members } from '../members.ts';
 import { keyOfManifest, kindOfKey, placeOfKey } from '../object-key.ts';
+import type { RejectionReason } from '../placement.ts';
+import { fieldsAskedIn } from '../placing/sets-in.ts';
+import { nodes } from '../planner/whereabouts.ts';
 import type { ObjectKey, PropagationSpec } from '../spec.ts';
 import type { Interest } from './interests.ts';
 import type { Run } from './run.ts';
@@ -8,12 +12,14 @@ import type { Run } from './run.ts';
 export interface RunInterests {
   /** Copies, planned ones too. */
   readonly copies: readonly Interest[];
-  /** What its template refers to: a change there makes the plan old. */
+  /** What its template refers to, and what that depends on: a change there makes the plan old. */
   readonly sources: readonly Interest[];
+  /** The Nodes of the clusters that may be chosen, where something hangs on where clusters run. */
+  readonly nodes: readonly Interest[];
 }
 
 /** Of everything that is planned or held, and of what could not be planned yet for want of mirrors. */
-export function interestsOf({ plan, shares, latest }: Run): RunInterests {
+export function interestsOf({ plan, shares, latest }: Run, members: Pick<Members, 'all'>): RunInterests {
   const spec = latest === undefined || 'problems' in latest.spec ? undefined : latest.spec;
   const namespace = latest?.metadata.namespace ?? '';
   const planned = plan?.rendered.clusters.flatMap(({ chosen: { cluster }, objects, fault }) =>
@@ -22,8 +28,18 @@ export function interestsOf({ plan, shares, latest }: Run): RunInterests {
       : templateKeys(spec, namespace).map((key) => interestIn(cluster, key)),
   );
   const held = [...(shares?.values() ?? [])].flatMap(({ cluster, entries }) => entries.map(({ key }) => interestIn(cluster, key)));
-  return { copies: [...(planned ?? []), ...held], sources: sourcesOf(spec) };
+  const sources = (plan?.rendered.sources ?? []).map(({ cluster, key }) => interestIn(cluster, key));
+  return { copies: [...(planned ?? []), ...held], sources: [...sourcesOf(spec), ...sources], nodes: nodesOf(spec, plan, members) };
 }
+
+/** Not of those that are out whatever their Nodes say. */
+function nodesOf(spec: PropagationSpec | undefined, plan: Run['plan'], members: Pick<Members, 'all'>): readonly Interest[] {
+  if (spec === undefined || fieldsAskedIn(spec).length === 0) return [];
+  const out = new Set(plan?.rendered.rejected.filter(({ reason }) => outAnyway.includes(reason)).map(({ cluster }) => cluster));
+  return members.all().flatMap(({ name }) => (out.has(name) ? [] : [{ cluster: name, kind: nodes }]));
+}
+
+const outAnyway: readonly RejectionReason[] = ['NOT_NAMED', 'EXCLUDED', 'LABELS'];
 
 function sourcesOf(spec: PropagationSpec | undefined): readonly Interest[] {
   return (spec?.template ?? []).flatMap((source) => {

@@ -2,11 +2,11 @@ import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { MemberChange, MemberObjects, ObjectPlace } from '../../store/member-objects.ts';
 
-/** One object that a key wants to hear of: a copy, or what a template refers to. */
+/** One object that a key wants to hear of: a copy, or what a template refers to. Without a place a mirror as a whole: whether it can be read. */
 export interface Interest {
   readonly cluster: ClusterName;
   readonly kind: GroupKind;
-  readonly place: ObjectPlace;
+  readonly place?: ObjectPlace;
 }
 
 /** Who wants to hear of which object: a change costs as much as there are keys interested in it, however many there are. */
@@ -50,8 +50,10 @@ export function createInterests(objects: Pick<MemberObjects, 'hold'>, signal: Ab
       mirrors.set(at, mirror);
       objects.hold(cluster, kind, mirror.end.signal);
     }
-    const keys = mirror.byPlace.get(textOfPlace(place)) ?? new Set();
-    mirror.byPlace.set(textOfPlace(place), keys.add(key));
+    if (place !== undefined) {
+      const keys = mirror.byPlace.get(textOfPlace(place)) ?? new Set();
+      mirror.byPlace.set(textOfPlace(place), keys.add(key));
+    }
     mirror.byKey.set(key, (mirror.byKey.get(key) ?? 0) + 1);
   }
 
@@ -59,9 +61,10 @@ export function createInterests(objects: Pick<MemberObjects, 'hold'>, signal: Ab
     const at = textOfMirror(cluster, kind);
     const mirror = mirrors.get(at);
     if (mirror === undefined) return;
-    const keys = mirror.byPlace.get(textOfPlace(place));
+    const text = place === undefined ? undefined : textOfPlace(place);
+    const keys = text === undefined ? undefined : mirror.byPlace.get(text);
     keys?.delete(key);
-    if (keys?.size === 0) mirror.byPlace.delete(textOfPlace(place));
+    if (text !== undefined && keys?.size === 0) mirror.byPlace.delete(text);
     const left = (mirror.byKey.get(key) ?? 0) - 1;
     if (left > 0) mirror.byKey.set(key, left);
     else mirror.byKey.delete(key);
@@ -106,6 +109,6 @@ function textOfPlace({ namespace, name }: ObjectPlace): string {
 }
 
 /** Equal for equal interests; without a place what all of that mirror begin with. */
-export function textOfInterest({ cluster, kind, place }: Omit<Interest, 'place'> & { readonly place: ObjectPlace | undefined }): string {
+export function textOfInterest({ cluster, kind, place }: Omit<Interest, 'place'> & { readonly place?: ObjectPlace | undefined }): string {
   return `${textOfMirror(cluster, kind)}\n${place === undefined ? '' : textOfPlace(place)}`;
 }

@@ -60,7 +60,7 @@ function clustersIn({ rendered, late }: CurrentPlan, index: number): readonly Cl
 /** Of a workload alone. */
 function moveOf({ rendered, facts }: ClusterView, mark: CountMove['mark']): readonly CountMove[] {
   const { cluster, standing, copies } = facts;
-  const live = workloadReplicasOf(copies.map(({ mirrored }) => mirrored));
+  const live = workloadReplicasOf(copies);
   const to = rendered === undefined ? 0 : rendered.share?.to;
   if (to === undefined || (rendered === undefined && live === undefined)) return [];
   const isGoing = copies.some(({ entry }) => !isKept(entry));

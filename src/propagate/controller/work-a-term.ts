@@ -2,11 +2,14 @@ import { keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { MemberChange } from '../../store/member-objects.ts';
 import { hubKinds } from '../hub/hub.ts';
+import type { RejectionReason } from '../placement.ts';
+import { nodes } from '../planner/whereabouts.ts';
 import { createDriftWatch } from './drift.ts';
 import { createInterests, textOfInterest } from './interests.ts';
 import { interestsOf } from './interests-of.ts';
 import type { Term } from './lease.ts';
 import { createMemberFacts } from './member-facts.ts';
+import { createNodeWatch } from './node-watch.ts';
 import type { ControllerPorts, Pass } from './ports.ts';
 import { reconcile } from './reconcile.ts';
 import { isBusy, keyOfRun, newRun, type Run } from './run.ts';
@@ -53,9 +56,9 @@ export async function workATerm(ports: ControllerPorts, term: Term): Promise<voi
       forget(key, run);
       return undefined;
     }
-    const wanted = interestsOf(run);
+    const wanted = interestsOf(run, members);
     sources.set(key, new Set(wanted.sources.map(textOfInterest)));
-    interests.set(key, [...wanted.copies, ...wanted.sources]);
+    interests.set(key, [...wanted.copies, ...wanted.sources, ...wanted.nodes]);
     return passed.againMs;
   }
 
@@ -77,8 +80,18 @@ export async function workATerm(ports: ControllerPorts, term: Term): Promise<voi
   );
   const shop: Workshop = { ports, term, runs, queue, sources };
 
+  const onMoved = (cluster: ClusterName) => {
+    for (const key of interests.keysOf({ type: 'mirror', cluster, kind: nodes })) {
+      const run = runs.get(key);
+      if (run !== undefined) run.isPlanOld = true;
+      queue.add(key);
+    }
+  };
+  const nodeWatch = createNodeWatch({ members, clock: ports.clock, debounceMs, onMoved }, term.signal);
+
   members.objects.onChange((changes) => {
     for (const change of changes) {
+      if (change.type !== 'cluster' && keyOfKind(change.kind) === keyOfKind(nodes)) nodeWatch.heard(change.cluster);
       if (isOfPropagations(change, ports)) heardOfPropagations(shop, change);
       else
         heardOfMember(shop, {
@@ -172,12 +185,14 @@ function isOfSource({ sources }: Workshop, key: string, change: MemberChange): b
   return [...texts].some((text) => text.startsWith(textOfInterest({ ...change, place: undefined })));
 }
 
+const unplannedReasons: readonly RejectionReason[] = ['API_MISSING', 'DELETING', 'SYNCING'];
+
 /** Nothing could be planned there, as its mirrors were unread or it did not serve a kind. */
 function isUnplanned({ plan }: Run, cluster: ClusterName): boolean {
   if (plan === undefined) return false;
   const { clusters, rejected } = plan.rendered;
   if (clusters.some(({ chosen, fault }) => fault !== undefined && chosen.cluster === cluster)) return true;
-  return rejected.some((one) => one.cluster === cluster && (one.reason === 'API_MISSING' || one.reason === 'DELETING'));
+  return rejected.some((one) => one.cluster === cluster && unplannedReasons.includes(one.reason));
 }
 
 /** What failed while the cluster did not answer is tried at once when it does. */

@@ -8,7 +8,7 @@ import type { MemberChange, MemberObjects } from '../../../src/store/member-obje
 const deployment = { group: 'apps', kind: 'Deployment' };
 const configMap = { group: '', kind: 'ConfigMap' };
 const [north, south] = ['north', 'south'].map(clusterName) as [ReturnType<typeof clusterName>, ReturnType<typeof clusterName>];
-const web: Interest = { cluster: north, kind: deployment, place: { namespace: 'default', name: 'web' } };
+const web: Required<Interest> = { cluster: north, kind: deployment, place: { namespace: 'default', name: 'web' } };
 
 /** Remembers which mirrors are held. */
 function holds(): Pick<MemberObjects, 'hold'> & { readonly held: () => readonly string[]; readonly begun: string[] } {
@@ -68,16 +68,16 @@ test('is the same as looking through what everybody wants', () => {
     fc.property(fc.array(act, { maxLength: 12 }), (acts) => {
       const objects = holds();
       const interests = createInterests(objects, new AbortController().signal);
-      const naive = new Map<string, readonly Interest[]>();
+      const naive = new Map<string, readonly Required<Interest>[]>();
       for (const { key, wanted } of acts) {
         interests.set(key, wanted);
         naive.set(key, wanted);
       }
-      const keys = (isMeant: (one: Interest) => boolean) => [...naive].flatMap(([key, all]) => (all.some(isMeant) ? [key] : [])).toSorted();
+      const keys = (isMeant: (one: Required<Interest>) => boolean) => [...naive].flatMap(([key, all]) => (all.some(isMeant) ? [key] : [])).toSorted();
       const all = [...naive.values()].flat();
       expect(objects.held()).toEqual([...new Set(all.map(({ cluster, kind }) => `${cluster} ${keyOfKind(kind)}`))].toSorted());
       for (const { cluster, kind, place } of all) {
-        const isThere = (one: Interest) => one.cluster === cluster && one.kind === kind;
+        const isThere = (one: Required<Interest>) => one.cluster === cluster && one.kind === kind;
         const changes: readonly (readonly [MemberChange, readonly string[]])[] = [
           [{ type: 'cluster', cluster }, keys((one) => one.cluster === cluster)],
           [{ type: 'mirror', cluster, kind }, keys(isThere)],
