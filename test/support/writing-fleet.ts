@@ -30,7 +30,10 @@ export interface WritingFleet extends AsyncDisposable {
   until(isSo: () => Promise<boolean> | boolean, withinMs?: number): Promise<void>;
   /** As kill -9; then another process with the same files, resolved when it answers. */
   restart(): Promise<void>;
-  /** As kill -9 once it has done so many writes from now on, those to its Lease aside: of an embedded fleet exactly so many. Resolves when it is dead. */
+  /**
+   * As kill -9 once it has done so many writes from now on, those to its Lease aside: of an embedded fleet exactly so many. At the latest when it has written
+   * nothing for 10 s: the next run of the same may need fewer. Resolves when it is dead.
+   */
   dieAfter(writes: number): Promise<void>;
   /** How many writes it has done so far, those to its Lease aside. */
   written(): number;
@@ -107,7 +110,15 @@ export async function startEmbedded({
       return { end, [Symbol.asyncDispose]: end };
     },
     written: () => clusters.reduce((sum, cluster) => sum + cluster.writes().filter(isCounted).length, 0),
-    dieAfter: (writes) => pumped(gateway.clock, cutAfter(clusters, writes, grave.network)),
+    async dieAfter(writes) {
+      const death = cutAfter(clusters, writes, grave.network);
+      let [seen, sinceMs] = [death.seen(), gateway.clock.monotonic()];
+      await gateway.until(() => {
+        if (death.seen() !== seen) [seen, sinceMs] = [death.seen(), gateway.clock.monotonic()];
+        return death.isDead() || gateway.clock.monotonic() - sinceMs > quietMs;
+      }, 10 * quietMs);
+      death.cut();
+    },
     async restart() {
       await gateway.kill();
       grave.network.dispose();
@@ -132,25 +143,41 @@ function isCounted({ manager, kind, isDry }: SeenWrite): boolean {
   return manager === 'muster' && kind !== 'Lease' && !isDry;
 }
 
+/** Who writes nothing for so long has nothing to write. */
+const quietMs = 10_000;
+
+interface Death {
+  /** How many writes were seen. */
+  seen(): number;
+  isDead(): boolean;
+  /** Now, if not before. */
+  cut(): void;
+}
+
 /** After that write nothing is heard of the gateway any more, nor does it hear what came of the write. */
-function cutAfter(clusters: readonly SimCluster[], most: number, network: DisposableStack): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
+function cutAfter(clusters: readonly SimCluster[], most: number, network: DisposableStack): Death {
   let seen = 0;
+  let isDead = false;
+  const cut = () => {
+    if (isDead) return;
+    isDead = true;
+    for (const one of clusters) {
+      network.use(one.refuse());
+      one.disconnect();
+    }
+  };
   for (const cluster of clusters)
     network.use(
       cluster.onWrite((write) => {
-        if (!isCounted(write) && seen < most) return undefined;
+        if (isDead) return 'lost';
+        if (!isCounted(write)) return undefined;
         seen += 1;
-        if (seen !== most) return seen > most ? 'lost' : undefined;
-        for (const one of clusters) {
-          network.use(one.refuse());
-          one.disconnect();
-        }
-        resolve();
+        if (seen < most) return undefined;
+        cut();
         return 'lost';
       }),
     );
-  return promise;
+  return { seen: () => seen, isDead: () => isDead, cut };
 }
 
 interface KubectlRequest {
@@ -267,7 +294,13 @@ async function startOverReal({ servers, folder, kubeconfig }: RealGround): Promi
     refuse: (cluster, how) => refuseOnServer({ send: (...asked) => send(cluster, ...asked), namespace, how }),
     written,
     async dieAfter(writes) {
-      for (const most = written() + writes; written() < most; ) await inRealTime(1);
+      const before = written();
+      let [seen, sinceMs] = [before, performance.now()];
+      while (seen < before + writes && performance.now() - sinceMs < quietMs) {
+        await inRealTime(1);
+        const now = written();
+        if (now !== seen) [seen, sinceMs] = [now, performance.now()];
+      }
       await kill();
     },
     async restart() {
