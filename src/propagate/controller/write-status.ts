@@ -2,7 +2,7 @@ import type { Propagation, PropagationStatus } from '../propagation.ts';
 import { isSameStatus } from '../status/summarize.ts';
 import type { Pass } from './ports.ts';
 
-/** No status is written more often than this, but where a decision must stand on the hub before it is acted on. */
+/** No status is written more often than this, but where a decision must stand on the hub before it is acted on, and at the end of a rollout. */
 const spacingMs = 1_000;
 
 /**
@@ -14,7 +14,7 @@ export type StatusWrite =
   | { readonly result: 'later'; readonly ms: number }
   | { readonly result: 'outdated' | 'failed' | 'stopped' };
 
-/** Writes the status where it differs. `urgent` does not wait its turn. */
+/** Writes the status where it differs. `urgent` does not wait its turn, nor does the word that a rollout has settled: somebody waits for it. */
 export async function writeStatus(
   { run, ports, term }: Pass,
   {
@@ -26,7 +26,8 @@ export async function writeStatus(
   if (isSameStatus(propagation.status, status)) return { result: 'saved', propagation };
   const nowMs = ports.clock.monotonic();
   const waitMs = run.statusAtMs + spacingMs - nowMs;
-  if (urgency === 'usual' && waitMs > 0) return { result: 'later', ms: waitMs };
+  const isWaitedFor = urgency === 'urgent' || isEnd(propagation.status, status);
+  if (!isWaitedFor && waitMs > 0) return { result: 'later', ms: waitMs };
   if (!term.isLeading()) return { result: 'stopped' };
   const { propagations } = ports.stores;
   const written = await propagations.patchStatus(propagation, status, term.signal);
@@ -44,6 +45,11 @@ export async function writeStatus(
     default:
       return written satisfies never;
   }
+}
+
+/** At most once for each rollout. */
+function isEnd(before: PropagationStatus, after: PropagationStatus): boolean {
+  return before.phase === 'Rolling' && after.phase === 'Settled';
 }
 
 /** The mirror may be behind, and is waited for by nobody: what stands there is read. False if the hub does not say. */

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import type { Pass } from '../../../src/propagate/controller/ports.ts';
+import { writeStatus } from '../../../src/propagate/controller/write-status.ts';
+import type { Propagation, PropagationPhase, PropagationStatus } from '../../../src/propagate/propagation.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+
+/** A pass, 300 ms after the status was written last, and the phases that are written by it. */
+async function writes({ from, to, urgency }: { from: PropagationPhase; to: PropagationPhase; urgency: 'urgent' | 'usual' }) {
+  const clock = createManualClock();
+  const phases: (string | undefined)[] = [];
+  const status = { observedGeneration: 1, unplaced: 0, clusters: [], conditions: [], notes: [], aggregate: [] };
+  const statusIn = (phase: PropagationPhase) => ({ ...status, phase }) as unknown as PropagationStatus;
+  const propagation = { metadata: { generation: 1 }, status: statusIn(from) } as unknown as Propagation;
+  const patchStatus = async (of: Propagation, next: PropagationStatus) => {
+    phases.push(next.phase);
+    return { result: 'written', propagation: { ...of, status: next } };
+  };
+  const run = { statusAtMs: clock.monotonic() };
+  const ports = { clock, stores: { propagations: { patchStatus } } };
+  const pass = { run, ports, term: { isLeading: () => true, signal: new AbortController().signal } } as unknown as Pass;
+  await clock.advance(300);
+  const written = await writeStatus(pass, { propagation, status: statusIn(to), urgency });
+  return { result: written.result, ...('ms' in written ? { ms: written.ms } : {}), phases };
+}
+
+test.each([
+  { from: 'Rolling', to: 'Settled', urgency: 'usual', told: { result: 'saved', phases: ['Settled'] } },
+  { from: 'Degraded', to: 'Settled', urgency: 'usual', told: { result: 'later', ms: 700, phases: [] } },
+  { from: 'Settled', to: 'Degraded', urgency: 'usual', told: { result: 'later', ms: 700, phases: [] } },
+  { from: 'Planning', to: 'Rolling', urgency: 'usual', told: { result: 'later', ms: 700, phases: [] } },
+  { from: 'Planning', to: 'Rolling', urgency: 'urgent', told: { result: 'saved', phases: ['Rolling'] } },
+  { from: 'Settled', to: 'Settled', urgency: 'urgent', told: { result: 'saved', phases: [] } },
+] as const)('0.3 s after the last write $from becomes $to ($urgency): $told.result', async ({ told, ...change }) => {
+  expect(await writes(change)).toEqual(told);
+});
