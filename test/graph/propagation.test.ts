@@ -33,6 +33,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   Resource: '{ id }',
   Fault: '{ code message cluster { name } }',
   JobConnection: '{ totalCount }',
+  Sync: '{ cluster { name } kind { kind } phase asOf }',
   Condition: '{ type status reason message lastTransitionTime }',
 };
 
@@ -152,6 +153,7 @@ test('every field of a plan is told', async () => {
         },
       ],
       notes: [{ severity: 'ERROR', code: 'UNPLACED', message: 'one', path: 'replicas' }],
+      sync: [{ cluster: { name: 'north' }, kind: { kind: 'Deployment' }, phase: 'SYNCED', asOf: at }],
       faults: [timedOut],
     },
   });

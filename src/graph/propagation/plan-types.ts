@@ -1,12 +1,17 @@
+import { keyOfKind } from '../../core/kinds.ts';
 import { printYaml } from '../../core/print-yaml.ts';
+import type { SyncView } from '../../load/reads.ts';
 import type { Note } from '../../propagate/notes.ts';
+import { kindOfKey } from '../../propagate/object-key.ts';
 import type { Share } from '../../propagate/placement.ts';
 import type { FieldConflict, PlannedCluster, PlannedObject, PropagationPlan } from '../../propagate/plan.ts';
 import { schemaSpelling } from '../../propagate/spelling.ts';
 import { charged } from '../budget.ts';
 import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
 import type { Changing } from '../changing.ts';
+import type { GraphContext } from '../context.ts';
 import { clusterNamed, described, faultIn } from '../faults.ts';
+import { personal } from '../personal.ts';
 import { isoOf } from '../times.ts';
 import type { IntentEnums } from './intent-enums.ts';
 
@@ -81,6 +86,13 @@ export function addPlans(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<P
         description: 'About the input.',
         resolve: ({ notes }, _args, context) => charged(notes, context),
       }),
+      sync: t.field({
+        type: [types.sync],
+        nullable: false,
+        description: 'How complete and old is what was looked at: one for each kind of object in each cluster that gets or has some.',
+        ...personal,
+        resolve: (plan, _args, context) => charged(syncOf(plan, context), context),
+      }),
       faults: t.field({
         type: [types.fault],
         nullable: false,
@@ -88,6 +100,18 @@ export function addPlans(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<P
         resolve: ({ faults }, _args, context) => charged(faults, context),
       }),
     }),
+  });
+}
+
+function syncOf({ clusters }: PropagationPlan, { reads, read }: GraphContext): readonly SyncView[] {
+  return clusters.flatMap(({ cluster, objects }) => {
+    const view = objects.length === 0 ? undefined : reads.cluster(read, cluster);
+    if (view === undefined) return [];
+    const kinds = new Set(objects.map(({ key }) => keyOfKind(kindOfKey(key))));
+    return reads
+      .servedKinds(read, view)
+      .filter(({ kind }) => kinds.has(keyOfKind(kind)))
+      .map(({ sync }) => sync);
   });
 }
 
