@@ -11,9 +11,9 @@ export type PlanAction = 'CREATE' | 'UPDATE' | 'ADOPT' | 'UNCHANGED' | 'DELETE' 
 
 /**
  * Why an object is left alone. `Conflict`: it exists, is not of the inventory, and `conflict` is Abort: a CONFLICT, told as such. `CreateOnly`: it is there,
- * ours or not. `Suspended`: the cluster, or all, is.
+ * ours or not. `Suspended`: the cluster, or all, is. `SourceMissing`: something of the template needs it, and where it is to be read it is not any more.
  */
-export type HoldReason = 'Conflict' | 'CreateOnly' | 'Suspended';
+export type HoldReason = 'Conflict' | 'CreateOnly' | 'Suspended' | 'SourceMissing';
 
 /**
  * One object as it is to be in one cluster, from the pure stages alone: rendered against what the mirrors hold.
@@ -29,6 +29,11 @@ export interface RenderedObject {
    * marks (label, source, generation, intent): the write adds them, and no hash knows them.
    */
   readonly desired: Manifest;
+  /**
+   * Paths that are somebody else's to set, and that `desired` leaves out: the count that an autoscaler owns. What stands there stays, also where it was ours
+   * before: an apply alone would drop it.
+   */
+  readonly leaves?: readonly (readonly string[])[];
   /** Where the data of a Secret are to be read at the moment of the write. */
   readonly secretOf?: { readonly cluster: string; readonly namespace: string; readonly name: string };
   /** SHA-256 of the canonical JSON (RFC 8785) of `desired`; of a Secret also the resourceVersion of its source. */

@@ -8,6 +8,9 @@ import { type CopyAtHand, failedCopy, racedFault } from './copy-to-write.ts';
 import { isHidden } from './observed.ts';
 import { isAppliedByUs } from './owned-fields.ts';
 
+/** Of an object that our own writes marked, and that no entry has: the hub lost it, or somebody took it away there. */
+export const lostWords = 'it exists and carries our marks, but the inventory does not know it: conflict Adopt takes it back';
+
 /** What an object that stands where a copy is to be means for it. */
 export type Judgement =
   | { readonly result: 'ours'; readonly state: 'Owned' | 'Shared' }
@@ -57,7 +60,7 @@ function judgeStranger({ task, work }: CopyAtHand, object: KubernetesObject): Ju
   const stranger = { work, task: { ...task, entry: strangersEntry(task.entry) } };
   switch (work.spec.conflict) {
     case 'Abort':
-      return conflict(stranger, 'it exists and is not ours');
+      return conflict(stranger, isLost({ task, work }, object) ? lostWords : 'it exists and is not ours');
     case 'CreateOnly':
       return settledSkipped(stranger.task.entry, { message: 'it exists already' });
     case 'Adopt':
@@ -71,6 +74,11 @@ function judgeStranger({ task, work }: CopyAtHand, object: KubernetesObject): Ju
     default:
       return work.spec.conflict satisfies never;
   }
+}
+
+/** The inventory knows of no object there, not of another one. */
+function isLost({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
+  return task.entry.uid === undefined && marksOf(object).propagation === work.owner.uid;
 }
 
 /** Whose it is, where taking it would undo what Muster does or did there: one field manager has one set of fields, and drops what it leaves out. */

@@ -3,6 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { listAt, objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { fieldManager } from '../object-client.ts';
+import { withoutValueAt } from '../rendering/json-edits.ts';
 
 /** One entry of `managedFields`. */
 interface FieldsEntry {
@@ -80,6 +81,31 @@ export function turnedToApply(object: KubernetesObject): readonly Json[] | undef
 export function withoutOurs(object: KubernetesObject): readonly Json[] {
   const others = entriesOf(object).filter((entry) => !isOurUpdate(entry) && !isOurApply(entry));
   return others.length === 0 ? [{}] : others.map(({ raw }) => raw);
+}
+
+/**
+ * The `managedFields` in which the fields at these paths are not ours by `Apply` any more; undefined if none of them is. So an apply without them leaves what
+ * they hold, where it would drop it else (the server gives a count back its default, 1).
+ */
+export function withoutOurPaths(object: KubernetesObject, paths: readonly (readonly string[])[]): readonly Json[] | undefined {
+  const entries = entriesOf(object);
+  const ours = entries.find(isOurApply);
+  if (ours === undefined) return undefined;
+  const fields = paths.reduce(
+    (left, path) =>
+      withoutValueAt(
+        left,
+        path.map((key) => `f:${key}`),
+      ),
+    ours.fields,
+  );
+  if (fields === ours.fields) return undefined;
+  return entries.map(({ raw }) => (raw === ours.raw ? { ...raw, fieldsV1: fields } : raw));
+}
+
+/** A path of a field as API servers spell it in conflicts, and as `ownedPaths` gives it: `.spec.replicas`. */
+export function spellPath(path: readonly string[]): string {
+  return path.map((key) => `.${key}`).join('');
 }
 
 function entriesOf(object: KubernetesObject): readonly FieldsEntry[] {

@@ -7,8 +7,8 @@ import { copyFault } from './copy-reason.ts';
 import { type CopyScene, type Settled, settledGone, settledSkipped } from './copy-task.ts';
 import { addressOf } from './object-address.ts';
 import { asDeleting } from './pending.ts';
-import { openLedger } from './share-ledger.ts';
-import { failedTaking, type Removal, takeBack } from './take-back.ts';
+import { type LedgerSaved, openLedger } from './share-ledger.ts';
+import { failedTaking, isOnItsWay, type Removal, takeBack } from './take-back.ts';
 
 /** What else a Propagation has stands in the first two ranks: in a namespace, of a kind. These go last. */
 const firstRanks = 2;
@@ -19,13 +19,19 @@ interface Round extends CopyScene {
 
 /**
  * Takes copies back, in the reverse order of kinds, those of one rank at the same time; what is not in the inventory is not touched. Namespaces and
- * definitions wait until all else that goes is gone. Of a kind that the cluster does not serve, as it says live, nothing is left. The share is saved once, or removed when it has no entries.
+ * definitions wait until all else that goes is gone. Of a kind that the cluster does not serve, as it says live, nothing is left.
+ *
+ * Before the first call the share is saved under its version, with what is to be deleted as `Deleting`: what its hub lost since it was read is proof of
+ * nothing, so then all stays, and the log is told. In the end it is saved once, or removed when it has no entries.
  */
 export async function removeCopies(work: CopyWork, removals: readonly Removal[], signal: AbortSignal): Promise<CopiesOutcome> {
   const door = openDoor(work, signal);
   const ledger = openLedger(work);
   const outcomes = new Map<Removal, CopyOutcome>();
   const round: Round = { work, door, ledger, signal, removals };
+  const confirmed = await confirm(round);
+  if (confirmed.result === 'failed') return { result: 'failed', fault: confirmed.fault, share: ledger.saved, copies: [] };
+  if (confirmed.result === 'stopped') return { result: 'stopped', share: ledger.saved, copies: [] };
   for (const rank of inReverse(removals)) {
     const settled = await Promise.all(rank.map((removal) => removeOne(round, removal)));
     for (const [index, removal] of rank.entries()) {
@@ -40,6 +46,29 @@ export async function removeCopies(work: CopyWork, removals: readonly Removal[],
   const gathered = { share: ledger.saved, copies };
   if (saved.result === 'failed') return { result: 'failed', fault: saved.fault, ...gathered };
   return { result: saved.result === 'stopped' || door.isStopped ? 'stopped' : 'done', ...gathered };
+}
+
+/** Nothing is asked of the hub where nothing can come of it: what goes already, or is not in the inventory. */
+async function confirm({ work, ledger, signal, removals }: Round): Promise<LedgerSaved> {
+  const known = removals.flatMap((removal) => {
+    const entry = ledger.get(removal.key);
+    return entry === undefined || isOnItsWay(removal, entry) ? [] : [{ removal, entry }];
+  });
+  if (known.length === 0) return { result: 'saved' };
+  for (const { removal, entry } of known) {
+    if (removal.how.type === 'delete' && entry.state !== 'PendingDeletion') ledger.put(removal.key, asDeleting(entry));
+  }
+  const saved = await ledger.confirm(signal);
+  if (saved.result === 'stopped' && !signal.aborted && work.mayWrite()) tellLost(work);
+  return saved;
+}
+
+function tellLost({ log, owner, share }: CopyWork): void {
+  const propagation = `${owner.namespace}/${owner.name}`;
+  log.warn(
+    { propagation, cluster: share.cluster, entries: share.entries.length },
+    'nothing is taken back: the inventory is not as it was read',
+  );
 }
 
 function inReverse(removals: readonly Removal[]): readonly (readonly Removal[])[] {

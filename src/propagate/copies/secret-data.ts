@@ -31,7 +31,7 @@ export type SentManifest =
  */
 export async function sentManifest(
   { desired, secretOf }: Pick<RenderedObject, 'desired' | 'secretOf'>,
-  { sourceOf, share }: Pick<CopyWork, 'sourceOf' | 'share'>,
+  { sourceOf, share }: Pick<CopyWork, 'sourceOf'> & { readonly share: Pick<CopyWork['share'], 'cluster'> },
   signal: AbortSignal,
 ): Promise<SentManifest> {
   if (secretOf === undefined) return { result: 'read', manifest: desired };

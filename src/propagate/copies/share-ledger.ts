@@ -19,6 +19,8 @@ export interface ShareLedger {
   entries(): readonly InventoryEntry[];
   /** Writes nothing if nothing differs from what was saved last; removes a share that has no entries. One save at a time: who comes meanwhile waits. */
   save(signal: AbortSignal): Promise<LedgerSaved>;
+  /** Saves under its version also what does not differ: who takes something back must know that the proof still stands. Of a new share `stopped`. */
+  confirm(signal: AbortSignal): Promise<LedgerSaved>;
 }
 
 /** Opens the share of the work. New entries stand after the others, in the order they came. */
@@ -41,12 +43,27 @@ export function openLedger({ share, shares, mayWrite }: CopyWork): ShareLedger {
     const isEmpty = next.length === 0;
     if (isEmpty ? saved.version === undefined : equalJson(asJson(next), asJson(saved.entries))) return { result: 'saved' };
     if (signal.aborted || !mayWrite()) return { result: 'stopped' };
-    if (isEmpty) return await remove(signal);
+    return isEmpty ? await remove(signal) : await write(next, signal);
+  }
+
+  async function confirmNow(signal: AbortSignal): Promise<LedgerSaved> {
+    if (signal.aborted || !mayWrite() || saved.version === undefined) return { result: 'stopped' };
+    return await write([...entries.values()], signal);
+  }
+
+  async function write(next: readonly InventoryEntry[], signal: AbortSignal): Promise<LedgerSaved> {
     const answer = await shares.save({ ...saved, entries: next }, signal);
     if (answer.result === 'failed') return answer;
     if (answer.result === 'conflict') return { result: 'stopped' };
     saved = answer.share;
     return { result: 'saved' };
+  }
+
+  /** One after the other. */
+  function queued(work: () => Promise<LedgerSaved>): Promise<LedgerSaved> {
+    const saving = last.then(work);
+    last = saving.catch(() => undefined);
+    return saving;
   }
 
   return {
@@ -59,11 +76,8 @@ export function openLedger({ share, shares, mayWrite }: CopyWork): ShareLedger {
       else entries.set(textOfKey(key), entry);
     },
     entries: () => [...entries.values()],
-    save(signal) {
-      const saving = last.then(() => saveNow(signal));
-      last = saving.catch(() => undefined);
-      return saving;
-    },
+    save: (signal) => queued(() => saveNow(signal)),
+    confirm: (signal) => queued(() => confirmNow(signal)),
   };
 }
 

@@ -47,13 +47,17 @@ const collectors: ReadonlySet<string> = new Set(['foregroundDeletion', 'orphan']
  */
 export async function takeBack(copy: CopyToTake): Promise<Settled> {
   const { removal, entry, address, door } = copy;
-  if (removal.live !== undefined && removal.live.metadata.uid === entry.uid && deletionOf(removal.live) !== undefined)
-    return deleting(copy, removal.live);
+  if (removal.live !== undefined && isOnItsWay(removal, entry)) return deleting(copy, removal.live);
   for (let turn = 0; turn < mostTurns; turn += 1) {
     const step = await takeStep(copy, await door.get(address));
     if (step.result !== 'again') return step;
   }
   return failedTaking(copy, racedFault(copy, 'it was changed by others each time it was to be taken back'));
+}
+
+/** By its mirror the very object of the inventory is being deleted: nothing is asked and nothing written. */
+export function isOnItsWay({ live }: Pick<Removal, 'live'>, { uid }: InventoryEntry): boolean {
+  return live !== undefined && live.metadata.uid === uid && deletionOf(live) !== undefined;
 }
 
 async function takeStep(copy: CopyToTake, read: DoorAnswer): Promise<TakeStep> {

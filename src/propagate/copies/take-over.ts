@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { type CopyStep, type CopyToWrite, failedCopy, isRaced } from './copy-to-write.ts';
+import { type CopyStep, type CopyToWrite, failedCopy } from './copy-to-write.ts';
 import { turnedToApply } from './owned-fields.ts';
+import { putOwners } from './put-owners.ts';
 import { takingOf } from './taking.ts';
 import { updateCopy } from './update-copy.ts';
 
@@ -55,22 +55,5 @@ function tell({ work, task }: CopyToWrite, { metadata: { uid } }: KubernetesObje
 /** Of what was ours by Update already: turned to Apply first, in a write of its own. */
 async function turnToApply(copy: CopyToWrite, object: KubernetesObject): Promise<CopyStep | { readonly object: KubernetesObject }> {
   const managedFields = turnedToApply(object);
-  if (managedFields === undefined) return { object };
-  const { uid, resourceVersion } = object.metadata;
-  const patch: JsonObject = { metadata: { uid, resourceVersion, managedFields } };
-  const answer = await copy.door.write((client, signal) =>
-    client.patch({ ...copy.task.address, type: 'merge', patch, run: 'real' }, signal),
-  );
-  switch (answer.result) {
-    case 'answered':
-      return { object: answer.object };
-    case 'absent':
-      return { result: 'again' };
-    case 'failed':
-      return isRaced(answer.fault) ? { result: 'again' } : failedCopy(copy, answer.fault);
-    case 'stopped':
-      return answer;
-    default:
-      return answer satisfies never;
-  }
+  return managedFields === undefined ? { object } : await putOwners(copy, object, managedFields);
 }

@@ -9,7 +9,9 @@ import { conflictsIn, copyFault } from './copy-reason.ts';
 import { settledAs } from './copy-task.ts';
 import { type CopyStep, type CopyToWrite, failedCopy, isRaced, writtenEntry } from './copy-to-write.ts';
 import { mostCorrections } from './corrections.ts';
-import { hasPath } from './owned-fields.ts';
+import { withLeft } from './left-fields.ts';
+import { hasPath, withoutOurPaths } from './owned-fields.ts';
+import { putOwners } from './put-owners.ts';
 
 /** How an object that exists is written: as it was read, or not at all. */
 export interface CopyUpdate {
@@ -23,7 +25,10 @@ export interface CopyUpdate {
  * Writes what is there, under its uid and version. What others own is taken only where it was ours before, with Overwrite, or with `force`; that is told to
  * the log.
  */
-export async function updateCopy(copy: CopyToWrite, update: CopyUpdate): Promise<CopyStep> {
+export async function updateCopy(copy: CopyToWrite, given: CopyUpdate): Promise<CopyStep> {
+  const left = await leave(copy, given.object);
+  if ('result' in left) return left;
+  const update = { ...given, object: left.object };
   const answer = await send(copy, update);
   switch (answer.result) {
     case 'answered':
@@ -47,17 +52,24 @@ export async function updateCopy(copy: CopyToWrite, update: CopyUpdate): Promise
   }
 }
 
+/** What is somebody else's to set and was ours is nobody's first: else our apply, which leaves it out, would take its value away. */
+async function leave(copy: CopyToWrite, object: KubernetesObject): Promise<CopyStep | { readonly object: KubernetesObject }> {
+  const { leaves = [] } = copy.task.object;
+  const managedFields = leaves.length === 0 ? undefined : withoutOurPaths(object, leaves);
+  return managedFields === undefined ? { object } : await putOwners(copy, object, managedFields);
+}
+
 async function send(copy: CopyToWrite, { object, force, state }: CopyUpdate): Promise<DoorAnswer | { readonly result: 'unchanged' }> {
   const { door, task, work, desired } = copy;
   const { address, entry } = task;
-  const manifest = withMarks(desired, { ...work, intent: entry.intent });
+  const marked = withMarks(desired, { ...work, intent: entry.intent });
   const { uid, resourceVersion } = object.metadata;
   // What is shared stays theirs: the whole of it is not ours to put.
   if (work.spec.write === 'Apply' || state === 'Shared') {
-    const request = { ...address, manifest, preconditions: { uid, resourceVersion }, force, run: 'real' } as const;
+    const request = { ...address, manifest: marked, preconditions: { uid, resourceVersion }, force, run: 'real' } as const;
     return await door.write((client, signal) => client.apply(request, signal));
   }
-  const owned = own({ write: 'Replace', desired: manifest, live: object });
+  const owned = own({ write: 'Replace', desired: withLeft(marked, task.object, object), live: object });
   if (owned.result === 'failed')
     return { result: 'failed', fault: copyFault(work.share.cluster, 'INVALID', `${owned.path}: ${owned.message}`) };
   if (owned.result === 'unchanged') return { result: 'unchanged' };

@@ -10,6 +10,7 @@ import { isBehind } from './copy-marks.ts';
 import { copyFault } from './copy-reason.ts';
 import { type CopyScene, type CopyTask, newEntry, type Settled, settledAsIs, settledSkipped, settledWith } from './copy-task.ts';
 import { contendedUntilMs } from './corrections.ts';
+import { mayOwnLeft } from './left-fields.ts';
 import { addressOf } from './object-address.ts';
 import { asWanted } from './pending.ts';
 import { sentManifest } from './secret-data.ts';
@@ -67,6 +68,7 @@ async function prepare(round: Round, object: RenderedObject): Promise<Prepared> 
   const entry = asWanted(ledger.get(object.key) ?? newEntry(object.key));
   const address = addressOf(object.key, work, round.objects);
   if (object.held === 'Suspended') return settledSkipped(entry, { reason: 'Suspended', message: 'the cluster is suspended' });
+  if (object.held === 'SourceMissing') return settledSkipped(entry, { message: 'its source is gone: it stays as it is' });
   if (work.spec.conflict === 'CreateOnly' && (entry.uid !== undefined || object.live !== undefined))
     return settledSkipped(entry, { message: 'it is there, and is only created' });
   if (purpose === 'correct' && contendedUntilMs(entry, work.clock.now()) !== undefined && address !== undefined)
@@ -83,8 +85,8 @@ async function prepare(round: Round, object: RenderedObject): Promise<Prepared> 
   if (object.live === undefined) return await prepareGone(round, { entry, task }, { address, object });
   if (object.live.metadata.uid !== entry.uid) return await prepareMet(round, { entry, task }, address);
   if (purpose === 'apply' && entry.appliedHash === object.desiredHash && !isBehind(entry, object.live)) return settledAsIs(entry);
-  // A whole object is made from what stands there now, fields that no mirror holds included.
-  return task(work.spec.write === 'Replace' ? 'unknown' : object.live);
+  // A whole object is made from what stands there now, fields that no mirror holds included; and no mirror says who owns a field.
+  return task(work.spec.write === 'Replace' || mayOwnLeft(object, entry) ? 'unknown' : object.live);
 }
 
 /** Another object stands there, or one that a crash left unknown. It is read at once where it may be taken over: that is announced with all else. */

@@ -25,7 +25,7 @@ async function plan(ports: PlannerPorts, request: PlanRequest, extent: 'with pre
   const asked = await askAll(ports, request, await gatherSnapshot(ports, request));
   const { snapshot, rendered, answers } = asked;
   const notes = [...rendered.notes, ...weigh(snapshot, refusalNotes(snapshot, answers))];
-  const shown = showPlan({ snapshot, rendered, answers, notes }, ports);
+  const shown = showPlan({ snapshot, rendered, answers, notes, uid: request.existing?.uid }, ports);
   if (extent === 'without') return shown;
   const obstacles = await preflightNotes(ports, request, { rendered, plan: shown });
   return { ...shown, ok: shown.ok && obstacles.length === 0, notes: uniqueNotes([...notes, ...obstacles]) };

@@ -6,10 +6,13 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
 import { conflictsIn, copyFault } from '../copies/copy-reason.ts';
 import { isRaced } from '../copies/copy-to-write.ts';
+import { withLeft } from '../copies/left-fields.ts';
+import { isHidden } from '../copies/observed.ts';
 import { hasPath } from '../copies/owned-fields.ts';
+import { sentManifest } from '../copies/secret-data.ts';
 import type { ClusterShare, InventoryEntry } from '../inventory.ts';
 import { fieldManager, type ObjectAddress, type ObjectAnswer, type ObjectClient } from '../object-client.ts';
-import { kindOfKey, textOfKey } from '../object-key.ts';
+import { textOfKey } from '../object-key.ts';
 import type { FieldConflict, RenderedObject } from '../plan.ts';
 import { marks } from '../propagation.ts';
 import { own } from '../rendering/own.ts';
@@ -23,8 +26,13 @@ const maxMs = 10_000;
 export type DryRun =
   /** The cluster does not serve the kind: nothing could be asked. */
   | { readonly result: 'unserved' }
-  /** So it would be. */
-  | { readonly result: 'accepted'; readonly object: KubernetesObject; readonly conflicts: readonly FieldConflict[] }
+  /** So it would be. `before`: what stands there, read where the mirror holds no fields of it. */
+  | {
+      readonly result: 'accepted';
+      readonly object: KubernetesObject;
+      readonly conflicts: readonly FieldConflict[];
+      readonly before?: KubernetesObject;
+    }
   /** Fields of ours are owned by others. */
   | { readonly result: 'conflict'; readonly fault: Fault; readonly conflicts: readonly FieldConflict[] }
   /** The mirror is behind: what stands there now. */
@@ -51,7 +59,7 @@ export async function dryRunCluster(
   question: DryRunQuestion,
 ): Promise<ReadonlyMap<string, DryRun>> {
   const { cluster, share } = question;
-  const asked = question.objects.filter((object) => isAsked(ports, request, object));
+  const asked = question.objects.filter(isAsked);
   if (asked.length === 0) return new Map();
   const member = ports.members.get(cluster);
   const client = ports.clientOf(cluster, request.spec);
@@ -94,18 +102,9 @@ function startDeadline(clock: Clock, signal: AbortSignal): Deadline {
   };
 }
 
-/**
- * True for what would be written, where an answer means something. The data of a Secret are not at hand, and without them it is another object; to replace
- * what a mirror holds as metadata alone would take all the rest of it away.
- */
-function isAsked(
-  { sensitiveKinds }: PlannerPorts,
-  { spec }: PlanRequest,
-  { action, predicted, secretOf, key, live }: RenderedObject,
-): boolean {
-  if (action !== 'CREATE' && action !== 'UPDATE' && action !== 'ADOPT') return false;
-  if (predicted || secretOf !== undefined) return false;
-  return spec.write !== 'Replace' || live === undefined || !sensitiveKinds.has(kindOfKey(key));
+/** True for what would be written, where an answer means something. */
+function isAsked({ action, predicted }: RenderedObject): boolean {
+  return !predicted && (action === 'CREATE' || action === 'UPDATE' || action === 'ADOPT');
 }
 
 interface Asking {
@@ -121,11 +120,48 @@ async function dryRunObject(asking: Asking, object: RenderedObject, signal: Abor
   const resource = ports.members.objects.served(client.cluster, object.key);
   if (resource === undefined || resource === 'absent') return { result: 'unserved' };
   const address = { resource, namespace: resource.namespaced ? object.key.namespace : undefined, name: object.key.name };
+  const whole = await wholeOf(asking, object, { address, signal });
+  if (whole.result !== 'known') return whole;
+  const answer = await dryRunWhole(asking, whole.object, { address, signal });
+  const { before } = whole;
+  return answer.result === 'accepted' && before !== undefined ? { ...answer, before } : answer;
+}
+
+interface Called {
+  readonly address: ObjectAddress;
+  readonly signal: AbortSignal;
+}
+
+/** With what no mirror holds, read now as the actor: the data of a Secret, and what stands there of what is hidden. Neither is kept or told. */
+async function wholeOf(
+  { ports, client, request: { spec } }: Asking,
+  object: RenderedObject,
+  { address, signal }: Called,
+): Promise<DryRun | { readonly result: 'known'; readonly object: RenderedObject; readonly before?: KubernetesObject }> {
+  const { cluster } = client;
+  if (!isHidden(object.key, ports)) return { result: 'known', object };
+  const sourceOf = (name: string) => {
+    const source = ports.members.get(name);
+    return source === undefined ? undefined : ports.clientOf(source.name, spec);
+  };
+  const sent = await sentManifest(object, { sourceOf, share: { cluster } }, signal);
+  if (sent.result === 'failed') return sent;
+  const filled = { ...object, desired: sent.manifest };
+  if (object.live === undefined) return { result: 'known', object: filled };
+  const read = await client.get(address, signal);
+  if (read.result === 'failed') return read;
+  const isSame = read.result === 'answered' && read.object.metadata.resourceVersion === object.live.metadata.resourceVersion;
+  if (!isSame) return liveRead(ports, object, read);
+  return { result: 'known', object: { ...filled, live: read.object }, before: read.object };
+}
+
+async function dryRunWhole(asking: Asking, object: RenderedObject, { address, signal }: Called): Promise<DryRun> {
+  const { ports, client } = asking;
   const write = writeOf(asking, object, address);
   if (write.result !== 'write') return write.dryRun;
   const answer = await write.call(false, signal);
   if (answer.result === 'answered') return { result: 'accepted', object: answer.object, conflicts: [] };
-  if (answer.result === 'absent' || isRaced(answer.fault)) return liveRead(await client.get(address, signal), ports.clock.now());
+  if (answer.result === 'absent' || isRaced(answer.fault)) return liveRead(ports, object, await client.get(address, signal));
   const conflicts = conflictsIn(answer.fault);
   const others = conflicts.filter(({ manager }) => manager !== fieldManager);
   if (conflicts.length === 0) return { result: 'failed', fault: answer.fault };
@@ -141,12 +177,14 @@ type Write =
   | { readonly result: 'known'; readonly dryRun: DryRun };
 
 /** The write that the copy would get, but dry: guarded by what the mirror says (observed.md). */
-function writeOf({ client, request, entries }: Asking, { key, desired, live }: RenderedObject, address: ObjectAddress): Write {
+function writeOf({ client, request, entries }: Asking, object: RenderedObject, address: ObjectAddress): Write {
+  const { key, desired, live } = object;
   if (live === undefined) {
     const guard = { manifest: desired, preconditions: { resourceVersion: '1' }, run: 'dry' } as const;
     return { result: 'write', call: (force, signal) => client.apply({ ...address, ...guard, force }, signal) };
   }
-  const manifest = withMarksOf(desired, live);
+  // What is left to others stays as it is, also where the write gives it up first: so it is asked as if it were sent.
+  const manifest = withLeft(withMarksOf(desired, live), object, live);
   const { uid, resourceVersion } = live.metadata;
   if (request.spec.write === 'Apply' || isShared(request, entries.get(textOfKey(key)))) {
     const guard = { manifest, preconditions: { uid, resourceVersion }, run: 'dry' } as const;
@@ -194,10 +232,15 @@ function isForced({ request: { spec }, entries }: Asking, { key }: RenderedObjec
   return spec.conflict === 'Overwrite' || others.every(({ path }) => hasPath(sent, path));
 }
 
-function liveRead(answer: ObjectAnswer, nowMs: number): DryRun {
+/** What stands there now, as a mirror would hold it. */
+function liveRead(ports: PlannerPorts, { key }: RenderedObject, answer: ObjectAnswer): DryRun {
+  const nowMs = ports.clock.now();
   switch (answer.result) {
-    case 'answered':
-      return { result: 'stale', live: { result: 'held', object: answer.object, asOfMs: nowMs } };
+    case 'answered': {
+      const { metadata } = answer.object;
+      const object = isHidden(key, ports) ? { apiVersion: key.apiVersion, kind: key.kind, metadata } : answer.object;
+      return { result: 'stale', live: { result: 'held', object, asOfMs: nowMs } };
+    }
     case 'absent':
       return { result: 'stale', live: { result: 'absent', asOfMs: nowMs } };
     case 'failed':

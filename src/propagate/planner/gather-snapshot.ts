@@ -53,6 +53,7 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
     spec,
     purpose: request.purpose,
     templates: templates.objects,
+    missing: templates.missing,
     notes: templates.notes,
     faults: templates.faults,
     clusters,

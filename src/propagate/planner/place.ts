@@ -97,13 +97,13 @@ function divideAmong({ snapshot, workloads, fresh, selection }: Dividing): Placi
       rulesChanged,
     }),
   }));
-  const clusters = chosen.clusters.map((one, at) => ({
-    ...withCounts(
-      one,
-      divisions.map(({ index, division }) => ({ index, share: division.shares[at] })),
-    ),
-    ...doubtAbout(spec, one),
-  }));
+  // What an autoscaler counts nobody divides, and nobody can say how many there are to be.
+  const isCounted = workloads.length > 0 && spec.replicas.mode !== 'External';
+  const clusters = chosen.clusters.map((one, at): PlacedCluster => {
+    const shares = divisions.map(({ index, division }) => ({ index, share: division.shares[at] }));
+    const { share, ...placed } = withCounts(one, shares);
+    return { ...placed, ...(share === undefined || !isCounted ? {} : { share }), ...doubtAbout(spec, one) };
+  });
   const isUsed = ({ share }: PlacedCluster) => spec.replicas.mode !== 'Divided' || desired === 0 || share === undefined || share.to > 0;
   const used = clusters.filter(isUsed);
   const empty = clusters
@@ -115,7 +115,7 @@ function divideAmong({ snapshot, workloads, fresh, selection }: Dividing): Placi
     rejected: [...chosen.rejected, ...empty].toSorted(byName),
     ...(selection.group === undefined ? {} : { affinityGroup: selection.group }),
     ...(problem === undefined ? {} : { problem }),
-    ...(workloads.length === 0 ? {} : { desired: desiredIn(spec, { desired, clusters: used.length }), placed: placedIn(used) }),
+    ...(isCounted ? { desired: desiredIn(spec, { desired, clusters: used.length }), placed: placedIn(used) } : {}),
     unplaced: divisions.reduce((sum, { division }) => sum + division.unplaced, 0),
     fromZero: previous?.scheduledAt === undefined || fresh || rulesChanged,
     notes: [...selection.notes, ...divisions.flatMap(({ division }) => division.notes), ...sharedTotal(spec, workloads)],

@@ -49,8 +49,9 @@ async function readNeed(ports: PlannerPorts, request: PlanRequest, { key, from, 
     case 'read':
       return { type: 'found', object: { ...templateOf(answer, from), path: 'dependencies', usedBy }, from };
     case 'absent': {
-      const note: Note = { severity: 'WARNING', code: 'DEPENDENCY_MISSING', message: answer.message, path: 'dependencies' };
-      return { type: 'missing', note };
+      const message = `${answer.message}: copies of it stay as they are`;
+      const note: Note = { severity: 'WARNING', code: 'DEPENDENCY_MISSING', message, path: 'dependencies' };
+      return { type: 'missing', note, dependency: { key, usedBy } };
     }
     case 'failed':
       return missing('dependencies', answer);

@@ -10,7 +10,7 @@ import { withoutMembers } from '../rendering/json-edits.ts';
 import { prune } from '../rendering/prune.ts';
 import type { Manifest, ObjectKey } from '../spec.ts';
 import type { PlannerPorts, PlanRequest } from './planner.ts';
-import type { TemplateObject } from './snapshot.ts';
+import type { MissingDependency, TemplateObject } from './snapshot.ts';
 
 /** One object that is to be propagated, and the cluster where what it needs is looked for; none without a hub. */
 export interface FoundTemplate {
@@ -24,6 +24,8 @@ export interface MissingTemplate {
   readonly type: 'missing';
   readonly note: Note;
   readonly fault?: Fault;
+  /** Of a dependency that is not there: copies of it are not taken away for that. */
+  readonly dependency?: MissingDependency;
 }
 
 /** What a live read came to, as the actor. Messages name the object and the cluster. */

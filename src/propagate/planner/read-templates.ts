@@ -7,12 +7,14 @@ import type { Manifest, PropagationSpec, TemplateSource } from '../spec.ts';
 import type { PlannerPorts, PlanRequest } from './planner.ts';
 import { type ReadDependencies, readDependencies } from './read-dependencies.ts';
 import { type FoundTemplate, invalid, type MissingTemplate, missing, readLive, templateOf } from './read-live.ts';
-import type { TemplateObject } from './snapshot.ts';
+import type { MissingDependency, TemplateObject } from './snapshot.ts';
 import { madeKindOf, makesOf, type TemplateMakes } from './template-makes.ts';
 
 /** What a template came to. With an error among the notes something is missing in `objects`. */
 export interface ReadTemplates {
   readonly objects: readonly TemplateObject[];
+  /** Dependencies that are not there. */
+  readonly missing: readonly MissingDependency[];
   readonly notes: readonly Note[];
   readonly faults: readonly Fault[];
   /** Where references and dependencies were looked for, whether or not they are there. */
@@ -45,6 +47,7 @@ export async function readTemplates(ports: PlannerPorts, request: PlanRequest): 
   const problems = [...absent, ...needed.results.filter((result) => result.type === 'missing')];
   return {
     objects,
+    missing: problems.flatMap(({ dependency }) => dependency ?? []),
     notes: [...problems.map(({ note }) => note), ...tooMany(objects.length)],
     faults: problems.flatMap(({ fault }) => (fault === undefined ? [] : [fault])),
     sources: [...referencesIn(ports, spec), ...needed.sources],

@@ -2,6 +2,7 @@ import type { ClusterName } from '../../core/names.ts';
 import { describeFault, reasonOf } from '../copies/copy-reason.ts';
 import type { Note } from '../notes.ts';
 import { keyOfManifest, textOfKey } from '../object-key.ts';
+import type { CopyReason } from '../propagation.ts';
 import type { ObjectKey } from '../spec.ts';
 import type { DryRun } from './dry-run.ts';
 import type { DryRuns } from './show-plan.ts';
@@ -34,16 +35,30 @@ function wordsOn(text: string, answers: DryRuns): Words {
     const answer = of.get(text);
     return answer === undefined || isSilent(answer) ? [] : [{ cluster, answer }];
   });
-  const refused = told.flatMap(({ cluster, answer }) =>
-    answer.result === 'failed' && isRefusal(answer) ? [{ cluster, message: describeFault(answer.fault) }] : [],
-  );
+  const refused = told.flatMap(({ cluster, answer }) => {
+    const message = refusalIn(answer);
+    return message === undefined ? [] : [{ cluster, message }];
+  });
   return { asked: told.length, refused };
 }
 
-/** A mistake in the object, or a right that is missing: not what passes by itself. */
-function isRefusal({ fault }: Extract<DryRun, { readonly result: 'failed' }>): boolean {
-  const reason = reasonOf(fault);
-  return reason === 'Invalid' || reason === 'Immutable' || reason === 'Denied';
+/**
+ * Why a cluster does not take the object. What the plan itself makes first, a namespace or a kind, was not asked about; so what is missing then has to be
+ * made by others, and a quota is not raised by waiting either.
+ */
+const refusals: ReadonlySet<CopyReason> = new Set([
+  'Invalid',
+  'Immutable',
+  'Denied',
+  'Quota',
+  'ApiMissing',
+  'NamespaceMissing',
+  'Terminating',
+]);
+
+function refusalIn(answer: DryRun): string | undefined {
+  if (answer.result === 'unserved') return 'the kind is not served';
+  return answer.result === 'failed' && refusals.has(reasonOf(answer.fault)) ? describeFault(answer.fault) : undefined;
 }
 
 function isSilent(answer: DryRun): boolean {

@@ -47,19 +47,19 @@ export function renderCluster(ground: PlanGround, placed: PlacedCluster, copies:
   const wanted = copies.copies.map((copy) => renderCopy(ground, { entry, copy, entries }));
   const texts = new Set(copies.copies.map(({ text }) => text));
   const going = [...entries].filter(([text]) => !texts.has(text)).map(([, one]) => one);
-  return { ...base, overrides, unmatched, objects: [...wanted, ...removalsOf(ground.snapshot, going, entry)] };
+  return { ...base, overrides, unmatched, objects: [...wanted, ...removalsOf(ground.snapshot, going, { entry, missing: copies.missing })] };
 }
 
 /** What goes from a cluster that is not chosen. Undefined if the inventory has nothing there. */
 export function renderLeaving(snapshot: Snapshot, entry: SnapshotCluster): LeavingCluster | undefined {
   const entries = entry.share?.entries ?? [];
   if (entries.length === 0) return undefined;
-  return { cluster: entry.cluster.name, objects: removalsOf(snapshot, entries, entry) };
+  return { cluster: entry.cluster.name, objects: removalsOf(snapshot, entries, { entry }) };
 }
 
 /** What goes from a cluster that is no member any more: as far as anybody can tell all that the inventory has there. */
 export function renderLost(snapshot: Snapshot, share: Snapshot['left'][number]): LeavingCluster {
-  return { cluster: share.cluster, objects: removalsOf(snapshot, share.entries, undefined) };
+  return { cluster: share.cluster, objects: removalsOf(snapshot, share.entries, {}) };
 }
 
 function faultOf({ live, cluster }: SnapshotCluster): Fault | undefined {
@@ -84,7 +84,7 @@ interface CopyAndEntry {
 
 function renderCopy(ground: PlanGround, { entry: cluster, copy, entries }: CopyAndEntry): RenderedObject {
   const { snapshot } = ground;
-  const { key, text, manifest: desired, hash: desiredHash, secretOf } = copy;
+  const { key, text, manifest: desired, hash: desiredHash, secretOf, leaves } = copy;
   const live = standing(cluster.live.get(text));
   const entry = entries.get(text);
   const decision = decideCopy({
@@ -99,6 +99,7 @@ function renderCopy(ground: PlanGround, { entry: cluster, copy, entries }: CopyA
     ...decision,
     desired,
     ...(secretOf === undefined ? {} : { secretOf }),
+    ...(leaves === undefined ? {} : { leaves }),
     desiredHash,
     ...liveFactsOf(live),
     predicted: live.result === 'absent' && isPredicted(ground, cluster, key),
@@ -158,26 +159,40 @@ function liveFactsOf(live: MirroredObject): Pick<RenderedObject, 'live' | 'liveU
   return { live: live.object, ...(uid === undefined ? {} : { liveUid: uid }), liveHash: liveHashOf(live.object) };
 }
 
+/** What is there where things go. */
+interface Removing {
+  /** Absent: the cluster is no member. */
+  readonly entry?: SnapshotCluster;
+  /** `textOfKey` of what is still needed there. */
+  readonly missing?: ReadonlySet<string> | undefined;
+}
+
 /** In the reverse order of writes. */
-function removalsOf(
-  snapshot: Snapshot,
-  entries: readonly InventoryEntry[],
-  cluster: SnapshotCluster | undefined,
-): readonly RenderedObject[] {
+function removalsOf(snapshot: Snapshot, entries: readonly InventoryEntry[], removing: Removing): readonly RenderedObject[] {
   const removals = entries.map((entry): RenderedObject => {
     const { key } = entry;
     const { apiVersion, kind, ...named } = key;
     const desired: Manifest = { apiVersion, kind, metadata: named };
-    const isHeld = cluster !== undefined && isSuspended(snapshot, cluster.cluster.name);
-    const decision = isHeld ? ({ action: 'HOLD', held: 'Suspended' } as const) : { action: decideRemoval(entry, snapshot.spec.deletion) };
     return {
       key,
-      ...decision,
+      ...removalOf(snapshot, entry, removing),
       desired,
-      desiredHash: sha256Of(desired),
-      ...liveFactsOf(cluster?.live.get(textOfKey(key)) ?? nowhere),
+      // What stays as it is was written as it is to be.
+      desiredHash: (isMissing(removing, key) ? entry.appliedHash : undefined) ?? sha256Of(desired),
+      ...liveFactsOf(removing.entry?.live.get(textOfKey(key)) ?? nowhere),
       predicted: false,
     };
   });
   return inWriteOrder(removals).toReversed();
+}
+
+function removalOf({ spec }: Snapshot, entry: InventoryEntry, removing: Removing): Pick<RenderedObject, 'action' | 'held'> {
+  const { suspend, deletion } = spec;
+  const cluster = removing.entry?.cluster.name;
+  if (cluster !== undefined && (suspend.all || suspend.clusters.includes(cluster))) return { action: 'HOLD', held: 'Suspended' };
+  return isMissing(removing, entry.key) ? { action: 'HOLD', held: 'SourceMissing' } : { action: decideRemoval(entry, deletion) };
+}
+
+function isMissing({ missing }: Removing, key: RenderedObject['key']): boolean {
+  return missing?.has(textOfKey(key)) === true;
 }

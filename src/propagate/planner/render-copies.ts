@@ -1,8 +1,10 @@
+import { valueAt } from '../../core/json-at.ts';
 import type { ListRulesOf } from '../list-rules.ts';
 import type { MemberCluster } from '../members.ts';
 import type { Note } from '../notes.ts';
 import { keyOfManifest, kindOfKey, textOfKey } from '../object-key.ts';
 import { countFieldOf, type WorkloadCount, withCount } from '../placing/workload-count.ts';
+import type { RenderedObject } from '../plan.ts';
 import { sha256Of } from '../rendering/canonical.ts';
 import { withoutValueAt } from '../rendering/json-edits.ts';
 import { matchingOverrides, override } from '../rendering/override.ts';
@@ -20,6 +22,7 @@ export interface RenderedCopy {
   /** SHA-256 of the manifest; of a Secret with the version of its source. */
   readonly hash: string;
   readonly secretOf?: TemplateObject['secretOf'];
+  readonly leaves?: RenderedObject['leaves'];
 }
 
 /** What is meant for a cluster. */
@@ -28,6 +31,8 @@ export type ClusterCopies =
       readonly result: 'rendered';
       /** In the order of writes. */
       readonly copies: readonly RenderedCopy[];
+      /** `textOfKey` of what is needed here and missing at its source: what there is of it stays. */
+      readonly missing?: ReadonlySet<string>;
       /** Names of the overrides that had an effect on some object, and of those that matched the cluster and had none; in their order. */
       readonly applied: readonly string[];
       readonly unmatched: readonly string[];
@@ -40,7 +45,10 @@ export type ClusterCopies =
 export type CopyRenderer = (placed: Pick<PlacedCluster, 'entry' | 'counts'>) => ClusterCopies;
 
 /** A renderer for one snapshot: the count first, then the overrides, which beat it (propagation.md 1). */
-export function createCopyRenderer({ spec, templates }: Pick<Snapshot, 'spec' | 'templates'>, listRulesOf: ListRulesOf): CopyRenderer {
+export function createCopyRenderer(
+  { spec, templates, missing = [] }: Pick<Snapshot, 'spec' | 'templates' | 'missing'>,
+  listRulesOf: ListRulesOf,
+): CopyRenderer {
   const clusters = new Map<string, ClusterCopies>();
   const objects = new Map<string, ObjectCopy>();
 
@@ -58,10 +66,12 @@ export function createCopyRenderer({ spec, templates }: Pick<Snapshot, 'spec' | 
     const rendered = templates.flatMap((template, index) => (isWanted(template, index, wanted) ? [objectOf(index, template, wanted)] : []));
     const failed = rendered.find((object) => object.result === 'failed');
     if (failed !== undefined) return failed;
-    return joinCopies(
+    const joined = joinCopies(
       rendered.filter((object) => object.result === 'rendered'),
       spec.overrides,
     );
+    const kept = missing.filter(({ usedBy }) => isNeeded(usedBy, wanted)).map(({ key }) => textOfKey(key));
+    return kept.length === 0 ? joined : { ...joined, missing: new Set(kept) };
   }
 
   return ({ entry: { cluster }, counts }) => {
@@ -98,9 +108,13 @@ type ObjectCopy =
   | Extract<ClusterCopies, { readonly result: 'failed' }>;
 
 /** A workload that gets nothing is left out beside one that gets something, and a dependency where none of its users goes. */
-function isWanted({ usedBy }: TemplateObject, index: number, { counts }: Pick<Wanted, 'counts'>): boolean {
-  const isEmpty = (at: number) => counts.get(at)?.count === 0 && [...counts.values()].some(({ count }) => count > 0);
-  return usedBy === undefined ? !isEmpty(index) : usedBy.some((user) => !isEmpty(user));
+function isWanted({ usedBy }: TemplateObject, index: number, wanted: Pick<Wanted, 'counts'>): boolean {
+  return isNeeded(usedBy ?? [index], wanted);
+}
+
+/** True if one of these objects of the template goes there. */
+function isNeeded(users: readonly number[], { counts }: Pick<Wanted, 'counts'>): boolean {
+  return users.some((at) => counts.get(at)?.count !== 0 || [...counts.values()].every(({ count }) => count === 0));
 }
 
 function renderObject(
@@ -119,6 +133,7 @@ function renderObject(
   const { object: manifest, applied, unmatched, notes } = overridden;
   const key = keyOfManifest(manifest);
   const { secretOf, sourceVersion } = template;
+  const leaves = leftPathsOf(manifest, count, spec.replicas);
   return {
     result: 'rendered',
     copy: {
@@ -127,6 +142,7 @@ function renderObject(
       manifest,
       hash: secretOf === undefined ? sha256Of(manifest) : sha256Of([manifest, sourceVersion ?? null]),
       ...(secretOf === undefined ? {} : { secretOf }),
+      ...(leaves === undefined ? {} : { leaves }),
     },
     applied,
     unmatched,
@@ -142,10 +158,20 @@ function countedManifest(manifest: Manifest, count: WorkloadCount | undefined, {
   return mode === 'Duplicated' && total === undefined ? manifest : withCount(manifest, count);
 }
 
+/** The count that an autoscaler owns, unless an override sets it all the same. */
+function leftPathsOf(
+  manifest: Manifest,
+  count: WorkloadCount | undefined,
+  { mode }: Snapshot['spec']['replicas'],
+): RenderedObject['leaves'] | undefined {
+  const field = mode === 'External' && count !== undefined ? countFieldOf(manifest) : undefined;
+  return field === undefined || valueAt(manifest, 'spec', field) !== undefined ? undefined : [['spec', field]];
+}
+
 function joinCopies(
   objects: readonly Extract<ObjectCopy, { readonly result: 'rendered' }>[],
   overrides: readonly Override[],
-): ClusterCopies {
+): Extract<ClusterCopies, { readonly result: 'rendered' }> {
   const applied = new Set(objects.flatMap((object) => object.applied));
   const unmatched = new Set(objects.flatMap((object) => object.unmatched));
   // That a ConfigMap has no image is no news to who changed that of the Deployment beside it.

@@ -4,7 +4,7 @@ import type { ClusterShare } from '../inventory.ts';
 import type { MemberCluster } from '../members.ts';
 import type { Note } from '../notes.ts';
 import type { RenderedObject, TemplateOrigin } from '../plan.ts';
-import type { Manifest, PropagationSpec } from '../spec.ts';
+import type { Manifest, ObjectKey, PropagationSpec } from '../spec.ts';
 import type { PlanRequest } from './planner.ts';
 
 /** All that a plan is made from: equal snapshots give equal plans. Nobody changes what is in it. */
@@ -15,6 +15,8 @@ export interface Snapshot {
   readonly purpose: PlanRequest['purpose'];
   /** Of the template, and of what it depends on; no key twice. */
   readonly templates: readonly TemplateObject[];
+  /** What objects of the template depend on, and what is not where it is to be read. Copies of it stay. Absent: nothing. */
+  readonly missing?: readonly MissingDependency[];
   /** What was found out while it was gathered. With an error among them `templates` is not whole, and nothing can be rendered. */
   readonly notes: readonly Note[];
   readonly faults: readonly Fault[];
@@ -42,6 +44,13 @@ export interface TemplateObject {
   readonly sourceVersion?: string;
   /** Of a dependency: the indices of the template's objects that use it. It goes where one of them goes. */
   readonly usedBy?: readonly number[];
+}
+
+/** A dependency that is not there (any more). */
+export interface MissingDependency {
+  readonly key: ObjectKey;
+  /** The indices of the template's objects that use it. */
+  readonly usedBy: readonly number[];
 }
 
 /** One member as the plan looks at it. */

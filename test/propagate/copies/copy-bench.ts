@@ -153,5 +153,6 @@ function dataOf(pem: string) {
 }
 
 function logTo(told: JsonObject[]): Log {
-  return { ...silentLog, info: (fields, message) => void told.push({ ...(fields as Readonly<Record<string, Json>>), message }) };
+  const tell: Log['info'] = (fields, message) => void told.push({ ...(fields as Readonly<Record<string, Json>>), message });
+  return { ...silentLog, info: tell, warn: tell };
 }

@@ -130,6 +130,18 @@ for (const { title, available, start } of contractServers) {
       expect((await bench.live(manifest))?.data).toEqual({ a: 'theirs' });
     });
 
+    test('of a copy whose inventory was lost it is said how it comes back, and so it does', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifest = settings(bench.namespace, { a: '1' });
+      await apply(bench, manifest);
+      await bench.shares.remove(bench.shares.current(), never);
+      const { copies } = await apply(bench, manifest);
+      const message = 'it exists and carries our marks, but the inventory does not know it: conflict Adopt takes it back';
+      expect(copies).toMatchObject([{ action: 'Failed', reason: 'Conflict', message }]);
+      const adopted = await applyCopies(bench.work({ conflict: 'Adopt' }), [await bench.rendered(manifest)], never);
+      expect(adopted.copies).toMatchObject([{ state: 'Owned' }]);
+    });
+
     test('what another Propagation applied is not adopted, as one manager has one set of fields', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { a: '1' });

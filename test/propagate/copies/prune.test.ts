@@ -44,6 +44,39 @@ for (const { title, available, start } of contractServers) {
       expect(await bench.live(settings(bench.namespace, 'a'))).toBeUndefined();
     });
 
+    test('before anything is deleted the inventory says so, under its version: what its hub lost since is proof of nothing (D8)', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifests = [settings(bench.namespace, 'a'), settings(bench.namespace, 'b')];
+      await apply(bench, manifests);
+      const known = bench.work();
+      const lost = await bench.shares.remove(known.share, never);
+      expect(lost.result).toBe('removed');
+      const rendered = await Promise.all(manifests.map((manifest) => bench.rendered(manifest, { action: 'DELETE' })));
+      for (const how of ['delete', 'release'] as const) {
+        const spec = { ...known.spec, ...(how === 'release' ? { deletion: kept } : {}) };
+        const outcome = await pruneCopies({ ...known, spec }, rendered, never);
+        expect([outcome.result, outcome.copies]).toEqual(['stopped', []]);
+      }
+      for (const manifest of manifests) expect((await bench.live(manifest))?.metadata.labels?.[marks.propagation]).toBe(owner.uid);
+      expect(bench.told).toMatchObject([{ message: expect.stringContaining('the inventory is not as it was read') }, {}]);
+    });
+
+    test('what is to be deleted stands in the inventory as Deleting before it is asked for', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifest = settings(bench.namespace);
+      await apply(bench, [manifest]);
+      const states: unknown[] = [];
+      const client: ObjectClient = {
+        ...bench.client,
+        delete(request, signal) {
+          states.push(bench.shares.kept?.entries.map(({ state }) => state));
+          return bench.client.delete(request, signal);
+        },
+      };
+      await prune(bench, [manifest], { client });
+      expect(states).toEqual([['Deleting']]);
+    });
+
     test('touches nothing that is not in the inventory, whatever its labels say (D9)', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace);

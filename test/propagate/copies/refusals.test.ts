@@ -174,7 +174,7 @@ for (const { title, available, start } of contractServers) {
         rendered,
         never,
       );
-      expect(early.copies).toMatchObject([{ action: 'Failed', reason: 'ApiMissing', state: 'Owned' }]);
+      expect(early.copies).toMatchObject([{ action: 'Failed', reason: 'ApiMissing', state: 'Deleting' }]);
       await bench.others(definition, { verb: 'delete' });
       await until(async () => !(await serve()));
       const late = await pruneCopies(

@@ -99,6 +99,34 @@ test('tells what every cluster refuses as an error, with the field and without v
 });
 
 test.each([
+  { clusters: ['hub', 'south'], code: 'REFUSED_EVERYWHERE', severity: 'ERROR', ok: false },
+  { clusters: ['south', 'east'], code: 'REFUSED_SOMEWHERE', severity: 'WARNING', ok: true },
+])('a namespace that is missing, and that the plan does not make, is $code in $clusters', async ({ clusters, code, severity, ok }) => {
+  const place = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  await using planner = await startPlannerWorld({ hub: [], south: [], east: [place('shop')] });
+  const elsewhere = { ...settings, metadata: { name: 'settings', namespace: 'shop' } };
+  const plan = await planner.plan({ template: json(elsewhere), placement: { clusters } });
+  const made = await planner.plan({ template: [{ json: place('shop') }, ...json(elsewhere)], placement: { clusters } });
+
+  expect(plan).toMatchObject({
+    ok,
+    notes: [{ severity, code, path: 'template[0]', message: expect.stringContaining('"shop" not found') }],
+  });
+  expect(made).toMatchObject({ ok: true, notes: [] });
+});
+
+test('a quota that is used up everywhere is an error of the plan', async () => {
+  await using planner = await startPlannerWorld({ hub: [], south: [] });
+  using _full = planner.world.cluster('south').refuseWrites({ type: 'quota', quota: 'small' });
+  const plan = await planner.plan({ template: json(settings), placement: { clusters: ['south'] } });
+
+  expect(plan).toMatchObject({
+    ok: false,
+    notes: [{ code: 'REFUSED_EVERYWHERE', message: expect.stringContaining('exceeded quota: small') }],
+  });
+});
+
+test.each([
   { more: {}, severity: 'WARNING', ok: true },
   { more: { strict: true }, severity: 'ERROR', ok: false },
 ])('tells what some clusters refuse as a $severity with $more', async ({ more, severity, ok }) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { marks } from '../../../src/propagate/propagation.ts';
 import { firstIn, type PlannerWorld, shown, startPlannerWorld } from './planner-world.ts';
-import { configMap, deployment } from './snapshots.ts';
+import { configMap, deployment, shareOf } from './snapshots.ts';
 
 const ref = (kind: string, name: string, more: Readonly<Record<string, string>> = {}) => ({
   ref: { cluster: 'north', apiVersion: kind === 'Deployment' ? 'apps/v1' : 'v1', kind, name, ...more },
@@ -100,13 +100,15 @@ test('never holds the data of a Secret: keys and values stay where they are', as
   const plan = await planner.plan({ ...asked, template: [ref('Secret', 'token')] });
   const rendered = await planner.world.pumped(planner.planner.render(planner.request({ ...asked, template: [ref('Secret', 'token')] })));
 
-  expect(firstIn(plan, 'south')).toMatchObject({ action: 'CREATE', predicted: true, manifest: { metadata: { name: 'token' } } });
+  expect(firstIn(plan, 'south')).toMatchObject({ action: 'CREATE', predicted: false, manifest: { metadata: { name: 'token' } } });
   expect(rendered.clusters[0]?.objects[0]).toMatchObject({
     secretOf: { cluster: 'north', namespace: 'default', name: 'token' },
     desired: { type: 'Opaque' },
   });
   expect(JSON.stringify([plan, rendered])).not.toMatch(/aGlkZGVu|hidden-value/);
-  expect(planner.world.cluster('south').requests.some(({ method }) => method === 'PATCH')).toBe(false);
+  expect(firstIn(plan, 'south').diff).toMatch(/\+data:\n\+ {2}token: "\(not shown, changed\)"/);
+  const written = planner.world.cluster('south').requests.filter(({ method }) => method === 'PATCH');
+  expect(written.map(({ query }) => query.dryRun)).toEqual(['All']);
 });
 
 test('puts what names no namespace into that of the Propagation, and what stands in none into none', async () => {
@@ -157,8 +159,29 @@ test('brings along what a template needs: of a reference from its cluster, of a 
   expect(written.names).toEqual(['ConfigMap files', 'Deployment web']);
   expect(firstIn(written.plan, 'south').manifest).toMatchObject({ data: { a: '1' } });
   expect(written.plan.notes).toMatchObject([
-    { severity: 'WARNING', code: 'DEPENDENCY_MISSING', path: 'dependencies', message: 'there is no Secret token in cluster hub' },
+    {
+      severity: 'WARNING',
+      code: 'DEPENDENCY_MISSING',
+      path: 'dependencies',
+      message: expect.stringContaining('there is no Secret token in cluster hub'),
+    },
   ]);
+});
+
+test('what is gone at its source takes no copy away, and says so', async () => {
+  const token = { apiVersion: 'v1', kind: 'Secret', namespace: 'default', name: 'token' };
+  const shares = [shareOf('south', [{ key: token, state: 'Owned', health: 'Healthy', uid: 'uid-of-token', appliedHash: 'as it was' }])];
+  await using planner = await startPlannerWorld({ hub: [configMap('files')], south: [secret] }, { shares });
+  const template = [{ json: needy('web', needs) }];
+  const existing = { uid: 'uid-of-web', status: {} };
+  const held = await planner.plan({ ...asked, template, dependencies: true }, { existing });
+  const unneeded = await planner.plan({ ...asked, template: [{ json: needy('web', {}) }], dependencies: true }, { existing });
+
+  expect(shown(held, 'south').objects.find(({ key }) => key.name === 'token')).toMatchObject({ action: 'HOLD' });
+  expect(held.notes).toMatchObject([
+    { code: 'DEPENDENCY_MISSING', message: 'there is no Secret token in cluster hub: copies of it stay as they are' },
+  ]);
+  expect(shown(unneeded, 'south').objects.find(({ key }) => key.name === 'token')).toMatchObject({ action: 'DELETE' });
 });
 
 test('brings along once what several need, and not what the template has itself', async () => {

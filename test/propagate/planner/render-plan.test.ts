@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { objectAt } from '../../../src/core/json-at.ts';
 import { clusterName } from '../../../src/core/names.ts';
+import { keyOfManifest } from '../../../src/propagate/object-key.ts';
 import { actionsOf, clusterIn, configMap, deployment, entry, planOf, type SnapshotFacts, shareOf, specOf, standing } from './snapshots.ts';
 
 const weights = (...pairs: readonly (readonly [string, number])[]) =>
@@ -50,7 +51,7 @@ test.each([
   { mode: 'Duplicated', template: 3, total: undefined, sent: 3, desired: 6 },
   { mode: 'Duplicated', template: undefined, total: undefined, sent: undefined, desired: 2 },
   { mode: 'Duplicated', template: 3, total: 5, sent: 5, desired: 10 },
-  { mode: 'External', template: 3, total: undefined, sent: undefined, desired: 6 },
+  { mode: 'External', template: 3, total: undefined, sent: undefined, desired: undefined },
   { mode: 'Divided', template: 3, total: undefined, sent: 2, desired: 3 },
   { mode: 'Divided', template: 3, total: 7, sent: 4, desired: 7 },
 ])(
@@ -195,6 +196,34 @@ test('lets dependencies go where those that use them go', () => {
   expect(plan.clusters.map(({ objects }) => actionsOf(objects))).toEqual([
     ['CREATE of-web', 'CREATE of-worker', 'CREATE web', 'CREATE worker'],
     ['CREATE of-web', 'CREATE web'],
+  ]);
+});
+
+test('keeps copies of what is needed and gone at its source, as long as something that goes there needs it', () => {
+  const used = (name: string) => entry(configMap(name), { appliedHash: `hash of ${name}`, uid: name });
+  const templates = [
+    { manifest: deployment('web', 4), path: 'template[0]' },
+    { manifest: deployment('worker', 1), path: 'template[1]' },
+  ];
+  const plan = planOf({
+    templates,
+    template: templates.map(({ manifest }) => manifest),
+    missing: [
+      { key: keyOfManifest(configMap('of-web')), usedBy: [0] },
+      { key: keyOfManifest(configMap('of-worker')), usedBy: [1] },
+    ],
+    spec: { replicas: { mode: 'Divided' } },
+    clusters: { a: { entries: [used('of-web'), used('of-worker')] }, b: { entries: ['of-web', 'of-worker', 'unused'].map(used) } },
+  });
+
+  expect(clusterIn(plan, 'a').objects.filter(({ action }) => action === 'HOLD')).toMatchObject([
+    { held: 'SourceMissing', desiredHash: 'hash of of-worker' },
+    { held: 'SourceMissing', desiredHash: 'hash of of-web' },
+  ]);
+  expect(actionsOf(clusterIn(plan, 'b').objects).slice(1).toSorted()).toEqual([
+    'DELETE of-worker',
+    'DELETE unused',
+    'HOLD (SourceMissing) of-web',
   ]);
 });
 
