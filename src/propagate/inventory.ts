@@ -39,6 +39,11 @@ export interface InventoryEntry {
   readonly takenOver?: TakenOver;
 }
 
+/** It is being taken back, or is to be as soon as its cluster answers. */
+export function isOnItsWay({ state }: Pick<InventoryEntry, 'state'>): boolean {
+  return state === 'Deleting' || state === 'PendingDeletion';
+}
+
 /** An object that was somebody's before we wrote to it (propagation.md 5.2). Another object of its name is ours from its beginning. */
 export interface TakenOver {
   readonly uid: string;

@@ -100,8 +100,30 @@ export interface PropagationStatus {
   readonly conditions?: readonly StatusCondition[];
   readonly aggregate?: readonly AggregatedStatus[];
   readonly completion?: CompletionStatus;
-  /** The last plan's, or of what was refused. */
+  /** What waits to be confirmed before it goes, or was confirmed and is going. Absent: nothing does. */
+  readonly prune?: HeldPrune;
+  /** The digest that was asked for last, and the generation that it came with: no later one must be that plan. */
+  readonly asked?: AskedPlan;
+  /** The last plan's, or of what was refused: at most 101, of which the last then says how many more there are. */
   readonly notes?: readonly { readonly severity: string; readonly code: string; readonly message: string; readonly path?: string }[];
+}
+
+/** A prune that must be confirmed (propagation.md 5.4). */
+export interface HeldPrune {
+  /** Stands for exactly these objects, by cluster, key and uid, held since then: who confirms it confirms no other. */
+  readonly digest: string;
+  /** RFC 3339. */
+  readonly since: string;
+  /** How many would go. */
+  readonly objects: number;
+  /** By name; each digest stands for what would go there. */
+  readonly clusters: readonly { readonly cluster: string; readonly digest: string }[];
+}
+
+/** A plan that somebody asked for by its digest. */
+export interface AskedPlan {
+  readonly digest: string;
+  readonly generation: number;
 }
 
 export interface RolloutProgress {
@@ -141,6 +163,8 @@ export interface ClusterLine {
 export interface RolloutMark {
   readonly phase: 'Progressing' | 'Succeeded' | 'Failed' | 'TimedOut';
   readonly since: string;
+  /** Stands for what was wanted here (`wantedHashOf`): where something else is wanted by now, the mark counts no more. */
+  readonly wanted?: string;
 }
 
 export interface StatusCondition {

@@ -1,37 +1,24 @@
 import type { Propagation } from '../propagation.ts';
-import type { PropagationSpec } from '../spec.ts';
+import { wantedHashOf } from '../rollout/wanted-hash.ts';
 import type { ClusterFacts } from '../status/facts.ts';
 import { summarize } from '../status/summarize.ts';
 import { beginJob } from './cluster-job.ts';
-import { isAtRest } from './cluster-needs.ts';
+import { isDue } from './cluster-needs.ts';
 import { type ClusterView, viewsOf } from './cluster-view.ts';
 import { actOn, versionsOf } from './cluster-work.ts';
 import { hubWait } from './hub-wait.ts';
+import type { Look, PlannedPropagation } from './look.ts';
 import { actOnLost } from './lost-clusters.ts';
 import { nextLookMs } from './next-look.ts';
 import { documentOf, isDecided } from './plan-step.ts';
 import type { Pass, PassResult } from './ports.ts';
+import { openPrune } from './prune-to-confirm.ts';
 import { rollBack } from './roll-back.ts';
 import { decideRollout, type RolloutDecision } from './rollout-step.ts';
 import { type CurrentPlan, clusterRunOf } from './run.ts';
 import { factsOf } from './status-facts.ts';
+import { tidyAbandoned } from './tidy-abandoned.ts';
 import { writeStatus } from './write-status.ts';
-
-/** A Propagation with a plan. */
-export interface PlannedPropagation {
-  readonly propagation: Propagation;
-  readonly spec: PropagationSpec;
-  readonly plan: CurrentPlan;
-}
-
-/** What a pass sees: as of one moment. */
-export interface Look {
-  readonly views: readonly ClusterView[];
-  readonly rollout: RolloutDecision;
-  /** Milliseconds of the epoch. */
-  readonly nowMs: number;
-  readonly rollback?: 'running' | 'done';
-}
 
 /**
  * Decides what is next and begins it. What a generation decided stands on the hub, as revision and in the status, before anything is written by it; after
@@ -46,6 +33,8 @@ export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promis
   const now = { ...planned, propagation: decided };
   const restored = await rollBack(pass, now, look);
   if ('againMs' in restored) return { result: 'passed', ...restored };
+  // The inventory turned out to be another's meanwhile: nothing that was seen holds, and it is read again first.
+  if (pass.run.shares === undefined) return { result: 'passed', againMs: 0 };
   if (restored.rollback === undefined) begin(pass, now, restored);
   return await tell(pass, now, restored);
 }
@@ -57,7 +46,9 @@ function lookAt({ run, ports, drift }: Pass, { propagation, spec, plan }: Planne
   const views = viewsOf(scene);
   const rollout = decideRollout({ views, propagation, spec, plan, nowMs });
   if (rollout.start.size === 0 || !mayBeDone(plan)) return { views: withSurge(views, rollout), rollout, nowMs };
-  for (const cluster of rollout.start) run.begun.add(cluster);
+  for (const { cluster, rendered } of views) {
+    if (rollout.start.has(cluster) && rendered !== undefined) run.begun.set(cluster, wantedHashOf(rendered.objects));
+  }
   return { views: withSurge(viewsOf(scene), rollout), rollout, nowMs };
 }
 
@@ -81,7 +72,7 @@ async function saveDecision(pass: Pass, { propagation, spec, plan }: PlannedProp
   const record = { revision, digest, document: documentOf(spec), ...(requester === undefined ? {} : { requester }) };
   const kept = await ports.stores.revisions.record(propagation, record, term.signal);
   if (kept.result === 'failed') return { result: 'passed', ...hubWait(pass) };
-  const status = summarize(factsOf({ propagation, spec, plan, ...look }));
+  const status = summarize(factsOf({ propagation, spec, plan, unreadable: run.unreadable, ...look }));
   const written = await writeStatus(pass, { propagation, status, urgency: 'urgent' });
   if (written.result === 'saved') return written.propagation;
   run.begun.clear();
@@ -92,12 +83,13 @@ function begin(pass: Pass, planned: PlannedPropagation, { views, rollout, nowMs 
   const { run, ports } = pass;
   const { members } = ports.hub;
   const { propagation, spec, plan } = planned;
+  const isHeld = plan.verdict.result !== 'do';
   for (const { cluster, share, facts, needs } of views) {
     const known = clusterRunOf(run, cluster);
     if (known.isBusy || known.retryAtMs > ports.clock.monotonic()) continue;
-    const lost = facts.standing === 'leaving' && share !== undefined ? actOnLost({ share, propagation, members, nowMs }) : undefined;
-    const isDue = mayBegin(facts, rollout) && !(isAtRest(needs) && needs.finish.length === 0);
-    const act = lost ?? (isDue ? actOn(needs, facts.copies) : undefined);
+    const lost =
+      facts.standing === 'leaving' && share !== undefined ? actOnLost({ share, propagation, members, nowMs, isHeld }) : undefined;
+    const act = lost ?? (mayBegin(facts, rollout) && isDue(needs) ? actOn(needs, facts.copies) : undefined);
     if (act === undefined) continue;
     const asked = versionsOf(needs.correct, facts.copies);
     const { isPinned, revision, goingBack } = plan;
@@ -110,12 +102,19 @@ function mayBegin({ cluster, standing, member }: ClusterFacts, { surge, mayDrain
   return mayDrain && member !== undefined && !surge.waiting.includes(cluster) && !surge.held.includes(cluster);
 }
 
+/** All that was confirmed is on its way: it needs no confirmation any more, and what else goes from now on needs its own. */
+function isPruneOver({ run, ports }: Pass, { verdict, rendered }: CurrentPlan): boolean {
+  if (verdict.result !== 'do' || verdict.prune === undefined || run.shares === undefined) return false;
+  return openPrune(rendered, run.shares, (cluster) => ports.hub.members.get(cluster) !== undefined).objects === 0;
+}
+
 async function tell(pass: Pass, planned: PlannedPropagation, look: Look): Promise<PassResult> {
   const { run } = pass;
-  const status = summarize(factsOf({ ...planned, ...look }));
+  const status = summarize(factsOf({ ...planned, unreadable: run.unreadable, ...look }));
   const written = await writeStatus(pass, { propagation: planned.propagation, status, urgency: 'usual' });
   if (written.result === 'failed') return { result: 'passed', ...hubWait(pass) };
-  if (written.result === 'saved') run.unmarked.clear();
-  const soonMs = written.result === 'later' ? written.ms : written.result === 'outdated' ? 0 : undefined;
+  if (written.result === 'saved') await tidyAbandoned(pass, written.propagation);
+  if (isPruneOver(pass, planned.plan)) run.isPlanOld = true;
+  const soonMs = written.result === 'later' ? written.ms : written.result === 'outdated' || run.isPlanOld ? 0 : undefined;
   return { result: 'passed', againMs: nextLookMs(pass, look, soonMs) };
 }

@@ -2,7 +2,7 @@ import type { ClusterShare, InventoryEntry } from '../inventory.ts';
 import { kindOfKey, placeOfKey } from '../object-key.ts';
 import type { RenderedObject } from '../plan.ts';
 import { decideRemoval } from '../planner/decide-action.ts';
-import type { Propagation } from '../propagation.ts';
+import { marks, type Propagation } from '../propagation.ts';
 import { parseSpec } from '../spec/parse-spec.ts';
 import type { PropagationSpec } from '../spec.ts';
 import type { ClusterFacts } from '../status/facts.ts';
@@ -10,7 +10,7 @@ import { summarize } from '../status/summarize.ts';
 import { beginJob } from './cluster-job.ts';
 import { isGoing, noNeeds } from './cluster-needs.ts';
 import { copiesIn, echoMs, holding, troubleOfCopies } from './cluster-view.ts';
-import { actOn } from './cluster-work.ts';
+import { type Act, actOn, removeShare } from './cluster-work.ts';
 import { hubWait } from './hub-wait.ts';
 import { actOnLost } from './lost-clusters.ts';
 import type { Pass, PassResult } from './ports.ts';
@@ -35,7 +35,7 @@ export async function cleanUp(pass: Pass, propagation: Propagation): Promise<Pas
   if (spec === undefined) return { result: 'passed', ...hubWait(pass) };
   const shares = [...(run.shares?.values() ?? [])];
   for (const share of shares) takeBack(pass, { propagation, spec, share });
-  const told = await tell(pass, propagation, spec);
+  const told = await tell(pass, { propagation, spec, urgency: 'usual' });
   run.hubFailures = 0;
   return { result: 'passed', againMs: Math.min(told, ...shares.map(({ cluster }) => retryInMs(pass, cluster))) };
 }
@@ -44,7 +44,13 @@ export async function cleanUp(pass: Pass, propagation: Propagation): Promise<Pas
 async function letGo(pass: Pass, propagation: Propagation): Promise<PassResult> {
   const { ports, term, run } = pass;
   if (!term.isLeading()) return { result: 'passed' };
-  const written = await ports.stores.propagations.setFinalizer(propagation, 'absent', term.signal);
+  const unreadable = ports.stores.shares.unreadable(propagation.metadata);
+  if (unreadable === undefined) return { result: 'passed', ...hubWait(pass) };
+  run.unreadable = unreadable;
+  // What is in them is proof of copies: who deletes them gives those up.
+  if (unreadable.length > 0) return { result: 'passed', againMs: await tell(pass, { propagation, spec: undefined, urgency: 'usual' }) };
+  await tellWhoWaits(pass, propagation);
+  const written = await ports.stores.propagations.setFinalizer(run.latest ?? propagation, 'absent', term.signal);
   switch (written.result) {
     case 'written':
       run.latest = written.propagation;
@@ -58,6 +64,13 @@ async function letGo(pass: Pass, propagation: Propagation): Promise<PassResult> 
     default:
       return written satisfies never;
   }
+}
+
+/** While others hold it, as a foreground deletion does, somebody may look at it. */
+async function tellWhoWaits(pass: Pass, propagation: Propagation): Promise<void> {
+  const { metadata, status } = propagation;
+  const isWaitedFor = metadata.finalizers.some((finalizer) => finalizer !== marks.finalizer);
+  if (isWaitedFor && status.phase !== 'Deleting') await tell(pass, { propagation, spec: undefined, urgency: 'urgent' });
 }
 
 /** How copies go, and with whose rights. Where what stands there is no spec, as the last revision said. Undefined if nobody can tell. */
@@ -89,10 +102,12 @@ function takeBack(pass: Pass, { propagation, spec, share }: Taking): void {
       mirrored.result !== 'unread' && mirrored.asOfMs > known.wroteAtMs + echoMs,
   };
   const prune = entries.filter((entry) => !isGoing(entry, facts)).map((entry) => removalOf(entry, spec));
-  const lost = actOnLost({ share, propagation, members, nowMs: ports.clock.now() });
-  if (lost === undefined && (members.get(cluster) === undefined || (prune.length === 0 && entries.length > 0))) return;
+  const lost = entries.length === 0 ? removeEmpty : actOnLost({ share, propagation, members, nowMs: ports.clock.now() });
+  if (lost === undefined && (members.get(cluster) === undefined || prune.length === 0)) return;
   beginJob(pass, { cluster, propagation, spec, isPinned: false, act: lost ?? actOn({ ...noNeeds, prune }, copies) });
 }
+
+const removeEmpty: Act = async (work, signal) => [await removeShare(work, signal)];
 
 function removalOf(entry: InventoryEntry, { deletion }: PropagationSpec): RenderedObject {
   const { key } = entry;
@@ -101,12 +116,38 @@ function removalOf(entry: InventoryEntry, { deletion }: PropagationSpec): Render
   return { key, action: decideRemoval(entry, deletion), desired, desiredHash: '', predicted: false };
 }
 
+interface Telling {
+  readonly propagation: Propagation;
+  /** Undefined: it makes no difference any more. */
+  readonly spec: PropagationSpec | undefined;
+  readonly urgency: 'urgent' | 'usual';
+}
+
 /** After how many milliseconds to look again. */
-async function tell(pass: Pass, propagation: Propagation, spec: PropagationSpec): Promise<number> {
+async function tell(pass: Pass, { propagation, spec, urgency }: Telling): Promise<number> {
   const { run, ports } = pass;
+  const { status: previous, metadata } = propagation;
+  const clusters = leavingIn(pass, propagation);
+  const nowMs = ports.clock.now();
+  const { unreadable } = run;
+  const status = summarize({
+    generation: metadata.generation,
+    spec,
+    previous,
+    clusters,
+    unreadable,
+    isDeleting: true,
+    isPaused: false,
+    nowMs,
+  });
+  const written = await writeStatus(pass, { propagation, status, urgency });
+  return written.result === 'later' ? written.ms : lookMs;
+}
+
+function leavingIn({ run, ports }: Pass, propagation: Propagation): readonly ClusterFacts[] {
   const { members } = ports.hub;
   const lines = new Map(propagation.status.clusters?.map((line) => [line.cluster, line]));
-  const clusters = holding(run).map((share): ClusterFacts => {
+  return holding(run).map((share): ClusterFacts => {
     const line = lines.get(share.cluster);
     const standing = {
       cluster: share.cluster,
@@ -117,11 +158,6 @@ async function tell(pass: Pass, propagation: Propagation, spec: PropagationSpec)
     const trouble = troubleOfCopies({ objects: [], share, line, known: run.clusters.get(share.cluster) });
     return { ...standing, ...trouble, ...(line === undefined ? {} : { previous: line }) };
   });
-  const { status: previous, metadata } = propagation;
-  const nowMs = ports.clock.now();
-  const status = summarize({ generation: metadata.generation, spec, previous, clusters, isDeleting: true, isPaused: false, nowMs });
-  const written = await writeStatus(pass, { propagation, status, urgency: 'usual' });
-  return written.result === 'later' ? written.ms : lookMs;
 }
 
 function retryInMs({ run, ports }: Pass, cluster: ClusterShare['cluster']): number {

@@ -1,6 +1,7 @@
 import type { ClusterName } from '../../core/names.ts';
 import type { CopiesOutcome, CopyWork, GoingBack } from '../copies/copies.ts';
 import { reasonOf } from '../copies/copy-reason.ts';
+import { hubFault } from '../hub/hub.ts';
 import { newShare } from '../hub/share-document.ts';
 import { textOfKey } from '../object-key.ts';
 import type { Propagation } from '../propagation.ts';
@@ -77,9 +78,8 @@ function settle(pass: Pass, { cluster, asked, onDone }: ClusterJob, outcomes: re
   else run.shares?.set(cluster, last.share);
   known.fault = last.result === 'failed' ? last.fault : undefined;
   if (last.result === 'stopped') {
-    // Somebody else has written the inventory: another process leads, or did when it wrote. The plan was made without knowing that.
-    run.shares = undefined;
-    run.isPlanOld = true;
+    forgetInventory(pass, cluster);
+    return;
   }
   const faults = faultsIn(last);
   known.isOutOfReach = faults.some((fault) => reasonOf(fault) === 'Unreachable');
@@ -89,6 +89,24 @@ function settle(pass: Pass, { cluster, asked, onDone }: ClusterJob, outcomes: re
   }
   known.failures = 0;
   if (last.result === 'done') onDone?.();
+}
+
+/**
+ * Somebody else has written the inventory: another process leads, or did when it wrote. The plan was made without knowing that. It may also be a share that
+ * is there and is not found as ours: then it goes on like that, and is told.
+ */
+function forgetInventory(pass: Pass, cluster: ClusterName): void {
+  const { run, ports } = pass;
+  const known = clusterRunOf(run, cluster);
+  run.shares = undefined;
+  run.isPlanOld = true;
+  known.fault = hubFault(
+    ports.hub,
+    'EXPIRED',
+    'the inventory of this cluster on the hub is not as it was read: another wrote it, or it cannot be read',
+  );
+  known.isOutOfReach = false;
+  tryLater(pass, cluster, 'soon');
 }
 
 /** What would fail again in the same way is tried again all the same, as rarely as anything: who mends it need not tell us. */

@@ -1,7 +1,7 @@
 import { holdsCondition } from '../../core/conditions.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
-import type { ClusterShare, InventoryEntry } from '../inventory.ts';
+import { type ClusterShare, type InventoryEntry, isOnItsWay } from '../inventory.ts';
 import { kindOfKey, textOfKey } from '../object-key.ts';
 import type { RenderedObject } from '../plan.ts';
 import { isRemoval } from '../planner/held-prune.ts';
@@ -19,8 +19,10 @@ export interface NeedFacts {
   readonly isDrifted: (object: RenderedObject, entry: InventoryEntry, mirrored: MirroredObject) => boolean;
   /** False: it is only watched. What was never written as it is to be now is written all the same. */
   readonly isKept: boolean;
-  /** False: what is to go stays for now. */
-  readonly mayPrune: boolean;
+  /** `begun`: what is on its way already; all else that is to go stays for now. */
+  readonly mayPrune: 'all' | 'begun' | 'nothing';
+  /** What goes was confirmed as one: the inventory knows of all of it first. */
+  readonly isConfirmed: boolean;
 }
 
 /** What there is to do in a cluster. All empty: nothing. */
@@ -31,11 +33,17 @@ export interface Needs {
   readonly correct: readonly RenderedObject[];
   /** Held, and not wanted any more. */
   readonly prune: readonly RenderedObject[];
+  /** Of these: those which the inventory is to know as going before the first of them goes. */
+  readonly announce: readonly ObjectKey[];
   /** Jobs that came to their end, which the inventory is to remember: gone then, they are not done again. */
   readonly finish: readonly ObjectKey[];
+  /** What is wrong with these by the inventory is over: they stand as they are wanted. */
+  readonly healed: readonly ObjectKey[];
+  /** Otherwise than wanted, and not to be written: the cluster is suspended, or only watched. */
+  readonly amiss: readonly RenderedObject[];
 }
 
-export const noNeeds: Needs = { apply: [], correct: [], prune: [], finish: [] };
+export const noNeeds: Needs = { apply: [], correct: [], prune: [], announce: [], finish: [], healed: [], amiss: [] };
 
 /** Compares what is wanted with what the inventory says was written, and with what the mirror says became of it. Pure. */
 export function needsOf(facts: NeedFacts): Needs {
@@ -43,17 +51,33 @@ export function needsOf(facts: NeedFacts): Needs {
   const apply: RenderedObject[] = [];
   const correct: RenderedObject[] = [];
   const prune: RenderedObject[] = [];
+  const amiss: RenderedObject[] = [];
+  const healed: ObjectKey[] = [];
   for (const object of facts.objects) {
     const entry = entries.get(textOfKey(object.key));
     if (isRemoval(object)) {
-      if (facts.mayPrune && entry !== undefined && !isGoing(entry, facts)) prune.push(object);
-    } else if (object.action === 'HOLD' && object.held !== 'Conflict') {
-      // Left alone on purpose: suspended, or CreateOnly where it stands already.
+      if (entry !== undefined && mayGo(entry, facts) && !isGoing(entry, facts)) prune.push(object);
+    } else if (object.action === 'HOLD' && object.held === 'Suspended') {
+      if (!isWritten(object, entry) || isAmiss(object, entry, facts)) amiss.push(object);
+    } else if (object.action === 'HOLD' && object.held === 'CreateOnly') {
+      // Left alone on purpose, where it stands already.
+      if (isHealed(entry, facts)) healed.push(object.key);
     } else if (!isWritten(object, entry)) apply.push(object);
-    else if (facts.isKept && entry !== undefined && isAmiss(object, entry, facts)) correct.push(object);
+    else if (isAmiss(object, entry, facts)) (facts.isKept ? correct : amiss).push(object);
+    else if (isHealed(entry, facts)) healed.push(object.key);
   }
   const finish = (facts.share?.entries ?? []).filter((entry) => isFinishing(entry, facts.mirrored(entry.key))).map(({ key }) => key);
-  return { apply, correct, prune, finish };
+  const announce = facts.isConfirmed ? prune.filter(({ key }) => isToAnnounce(entries.get(textOfKey(key)))).map(({ key }) => key) : [];
+  return { apply, correct, prune, announce, finish, healed, amiss };
+}
+
+function mayGo(entry: InventoryEntry, { mayPrune }: NeedFacts): boolean {
+  return mayPrune === 'all' || (mayPrune === 'begun' && isOnItsWay(entry));
+}
+
+/** What is shared is let go of, and never on its way. */
+function isToAnnounce(entry: InventoryEntry | undefined): boolean {
+  return entry !== undefined && entry.state !== 'Shared' && !isOnItsWay(entry);
 }
 
 /** Nothing is to be written in the cluster. */
@@ -61,8 +85,21 @@ export function isAtRest({ apply, correct, prune }: Needs): boolean {
   return apply.length + correct.length + prune.length === 0;
 }
 
+/** There is something to do, if only on the hub. */
+export function isDue(needs: Needs): boolean {
+  return !isAtRest(needs) || needs.finish.length + needs.healed.length > 0;
+}
+
+/** What failed is not tried any more, as what is wanted stands there by now: an older spec that was gone back to, or somebody put it right. */
+function isHealed(entry: InventoryEntry | undefined, { mirrored, isHeard }: NeedFacts): boolean {
+  if (entry === undefined || (entry.fault === undefined && entry.action !== 'Failed')) return false;
+  const seen = mirrored(entry.key);
+  if (seen.result === 'absent') return entry.finished === true;
+  return seen.result === 'held' && isHeard(seen) && seen.object.metadata.deletionTimestamp === undefined;
+}
+
 /** It was last sent as it would be sent now. */
-function isWritten({ desiredHash }: RenderedObject, entry: InventoryEntry | undefined): boolean {
+function isWritten({ desiredHash }: RenderedObject, entry: InventoryEntry | undefined): entry is InventoryEntry {
   return entry !== undefined && (entry.state === 'Owned' || entry.state === 'Shared') && entry.appliedHash === desiredHash;
 }
 

@@ -7,7 +7,9 @@ import { kindOfKey, placeOfKey, textOfKey } from '../object-key.ts';
 import type { RenderedCluster, RenderedObject } from '../plan.ts';
 import { isRemoval } from '../planner/held-prune.ts';
 import type { ClusterLine, CopyReason, Propagation } from '../propagation.ts';
+import { wantedHashOf } from '../rollout/wanted-hash.ts';
 import type { ObjectKey, PropagationSpec } from '../spec.ts';
+import { isKept } from '../status/copy-state.ts';
 import type { ClusterFacts } from '../status/facts.ts';
 import { isAtRest, type Needs, needsOf, noNeeds } from './cluster-needs.ts';
 import type { DriftWatch } from './drift.ts';
@@ -44,10 +46,14 @@ export function viewsOf(scene: ViewScene): readonly ClusterView[] {
   const { run, plan } = scene;
   if (plan.verdict.result === 'stale' || plan.verdict.result === 'refused') return standingViews(scene);
   const wanted = new Map(plan.rendered.clusters.map((rendered) => [rendered.chosen.cluster, rendered]));
+  const away = new Set(plan.rendered.away);
   const going = new Map(plan.rendered.leaving.map(({ cluster, objects }) => [cluster, objects]));
   const names = [...new Set([...wanted.keys(), ...holding(run).map(({ cluster }) => cluster)])].sort();
+  const standing = new Map(standingViews(scene).map((view) => [view.cluster, view]));
   return names.map((cluster) => {
     const rendered = wanted.get(cluster);
+    const waiting = away.has(cluster) ? standing.get(cluster) : undefined;
+    if (waiting !== undefined) return waiting;
     return viewOf(scene, { cluster, rendered, objects: rendered?.objects ?? going.get(cluster) ?? [] });
   });
 }
@@ -60,12 +66,20 @@ export function standingViews(scene: Pick<ViewScene, 'run' | 'propagation' | 'me
     const line = lines.get(share.cluster);
     const { wave = 0, replicas } = line ?? {};
     // What was placed here stays what steady planning goes on from.
-    const planned = { wave, ...(replicas === undefined ? {} : { replicas }), objects: [] };
+    const planned = { wave, ...(replicas === undefined ? {} : { replicas }), objects: standingObjects(share) };
     const facts: ClusterFacts = {
-      ...{ cluster: share.cluster, member: members.get(share.cluster), planned, standing: 'waiting', copies: copiesIn(members, share) },
+      ...{ cluster: share.cluster, member: members.get(share.cluster), planned, standing: 'kept', copies: copiesIn(members, share) },
       ...(line === undefined ? {} : { previous: line }),
     };
     return { cluster: share.cluster, share, facts, needs: noNeeds };
+  });
+}
+
+/** What was written last, and is not on its way out. */
+function standingObjects({ entries }: ClusterShare): NonNullable<ClusterFacts['planned']>['objects'] {
+  return entries.flatMap((entry) => {
+    const { key, uid, appliedHash: desiredHash } = entry;
+    return uid === undefined || desiredHash === undefined || !isKept(entry) ? [] : [{ key, action: 'UNCHANGED', desiredHash } as const];
   });
 }
 
@@ -101,7 +115,7 @@ function viewOf(scene: ViewScene, wanted: Wanted): ClusterView {
   const { cluster, rendered } = wanted;
   const share = run.shares?.get(cluster);
   const isSuspended = spec.suspend.all || spec.suspend.clusters.includes(cluster);
-  const sight: Sight = { ...wanted, scene, share, line: lineIn(scene, cluster), known: run.clusters.get(cluster), isSuspended };
+  const sight: Sight = { ...wanted, scene, share, line: lineIn(scene, wanted), known: run.clusters.get(cluster), isSuspended };
   const needs = needsIn(sight);
   const facts: ClusterFacts = {
     cluster,
@@ -110,15 +124,25 @@ function viewOf(scene: ViewScene, wanted: Wanted): ClusterView {
     standing: rendered === undefined ? 'leaving' : isBegun(sight, needs) ? 'begun' : 'waiting',
     copies: copiesIn(members, share),
     ...troubleOf(sight),
+    ...differenceIn(sight, needs),
     ...(sight.line === undefined ? {} : { previous: sight.line }),
   };
   return { cluster, ...(rendered === undefined ? {} : { rendered }), ...(share === undefined ? {} : { share }), facts, needs };
 }
 
-/** Its line in the status, without a mark that is of what was wanted before. */
-function lineIn({ run, propagation }: ViewScene, cluster: ClusterName): ClusterLine | undefined {
+function differenceIn({ known }: Sight, needs: Needs): Pick<ClusterFacts, 'differs' | 'failures'> {
+  const differs = needs.amiss.length > 0 ? 'watched' : isAtRest(needs) ? undefined : 'toWrite';
+  return {
+    ...(differs === undefined ? {} : { differs }),
+    ...(known === undefined || known.failures === 0 ? {} : { failures: known.failures }),
+  };
+}
+
+/** Its line in the status, without a mark of something else than is wanted now: in one generation, too, what changes goes through the waves. */
+function lineIn({ propagation }: ViewScene, { cluster, rendered }: Wanted): ClusterLine | undefined {
   const line = propagation.status.clusters?.find((one) => one.cluster === cluster);
-  if (line === undefined || !run.unmarked.has(cluster)) return line;
+  const wanted = line?.rollout?.wanted;
+  if (line === undefined || wanted === undefined || rendered === undefined || wanted === wantedHashOf(rendered.objects)) return line;
   const { rollout: _rollout, generation: _generation, ...rest } = line;
   return rest;
 }
@@ -133,7 +157,8 @@ function needsIn({ scene, cluster, objects, share, known, isSuspended }: Sight):
     isDrifted: (object, entry, seen) =>
       seen.result === 'held' && !isCleared(known, entry, seen) && drift.isDrifted(cluster, object, { entry, live: seen.object }),
     isKept: isKept && !isSuspended,
-    mayPrune: plan.verdict.result === 'do' && !isSuspended,
+    mayPrune: isSuspended ? 'nothing' : plan.verdict.result === 'do' ? 'all' : 'begun',
+    isConfirmed: plan.verdict.result === 'do' && plan.verdict.prune !== undefined,
   });
 }
 
@@ -149,9 +174,9 @@ function isCleared(
 
 /** Where nothing is to be written, the generation is there already. */
 function isBegun({ scene, cluster, line, rendered, isSuspended }: Sight, needs: Needs): boolean {
-  if (scene.run.begun.has(cluster)) return true;
+  if (rendered !== undefined && scene.run.begun.get(cluster) === wantedHashOf(rendered.objects)) return true;
   if (line?.generation === scene.plan.generation && line.rollout !== undefined) return true;
-  return !isSuspended && isAtRest(needs) && rendered?.fault === undefined;
+  return isAtRest(needs) && !(isSuspended && needs.amiss.length > 0) && rendered?.fault === undefined;
 }
 
 function plannedOf({ wave, share, objects }: RenderedCluster): NonNullable<ClusterFacts['planned']> {
@@ -175,20 +200,30 @@ function troubleOf(sight: Sight): Trouble {
     const since = line?.fault?.code === code ? line.fault.since : new Date(scene.nowMs).toISOString();
     return { trouble: { reason: reasonOf(fault), message, fault: { code, message, since } } };
   }
-  const ofCopies = troubleOfCopies(sight);
+  const ofCopies = troubleOfCopies({ ...sight, generation: scene.plan.generation });
   if (ofCopies !== undefined) return ofCopies;
   return verdict.result === 'holdPrune' && objects.some(isRemoval) ? { trouble: { reason: 'PruneHeld', message: verdict.why } } : {};
 }
 
-/** Why the first copy that is not as it is to be is not: what this process came to, in the order of writes; else what the inventory keeps of another's try. */
-export function troubleOfCopies({ objects, share, line, known }: Pick<Sight, 'objects' | 'share' | 'line' | 'known'>): Trouble | undefined {
+/** What is wrong with copies is told by these. */
+export interface TroubleSight extends Pick<Sight, 'objects' | 'share' | 'line' | 'known'> {
+  /** Only what came of this generation is told. Absent: whatever is. */
+  readonly generation?: number;
+}
+
+/**
+ * Why the first copy that is not as it is to be is not: what this process came to, in the order of writes; else what the inventory keeps of another's try,
+ * where the line says that this generation was begun there: what an older one could not do is not this one's fault.
+ */
+export function troubleOfCopies({ objects, share, line, known, generation }: TroubleSight): Trouble | undefined {
+  const isOfNow = generation === undefined || line?.generation === generation;
   const entries = new Map(share?.entries.map((entry) => [textOfKey(entry.key), entry]));
   const texts = new Set([...objects.map(({ key }) => textOfKey(key)), ...entries.keys()]);
   for (const text of texts) {
     const outcome = known?.outcomes.get(text);
     const fault = entries.get(text)?.fault;
     const reason = outcome?.reason ?? reasonKept(line, fault);
-    if (fault === undefined && outcome?.reason === undefined) continue;
+    if (outcome === undefined ? fault === undefined || !isOfNow : fault === undefined && outcome.reason === undefined) continue;
     const message = outcome?.message ?? fault?.message ?? '';
     return { trouble: { message, ...(reason === undefined ? {} : { reason }), ...(fault === undefined ? {} : { fault }) } };
   }

@@ -1,9 +1,11 @@
 import type { Fault } from '../../core/faults.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { applyCopies } from '../copies/apply-copies.ts';
-import type { CopiesOutcome, CopyWork } from '../copies/copies.ts';
+import type { CopiesOutcome, CopyOutcome, CopyWork } from '../copies/copies.ts';
 import { correctDrift } from '../copies/correct-drift.ts';
+import { asDeleting } from '../copies/pending.ts';
 import { pruneCopies } from '../copies/prune-copies.ts';
+import type { InventoryEntry } from '../inventory.ts';
 import { textOfKey } from '../object-key.ts';
 import type { RenderedObject } from '../plan.ts';
 import type { ClusterFacts } from '../status/facts.ts';
@@ -24,8 +26,10 @@ export function actOn(needs: Needs, copies: ClusterFacts['copies']): Act {
   const fresh = freshIn(copies);
   const steps: readonly (Step | undefined)[] = [
     stepOf(needs.finish, (work, signal) => keepFinished(work, needs, signal)),
+    stepOf(needs.healed, (work, signal) => keepHealed(work, needs, signal)),
     stepOf(needs.apply, (work, signal) => applyCopies(work, needs.apply.map(fresh), signal)),
     stepOf(needs.correct, (work, signal) => correctDrift(work, needs.correct.map(fresh), signal)),
+    stepOf(needs.announce, (work, signal) => keepAnnounced(work, needs, signal)),
     stepOf(needs.prune, (work, signal) => pruneCopies(work, needs.prune.map(fresh), signal)),
   ];
   return async (work, signal) => {
@@ -63,6 +67,29 @@ async function keepFinished(work: CopyWork, { finish }: Needs, signal: AbortSign
   return await saveEntries({ ...work, share: { ...work.share, entries } }, work.share, signal);
 }
 
+/** What failed once and is not tried any more is not told any more. */
+async function keepHealed(work: CopyWork, { healed }: Needs, signal: AbortSignal): Promise<CopiesOutcome> {
+  const keys = new Set(healed.map(textOfKey));
+  const settled = work.share.entries.map((entry) => (keys.has(textOfKey(entry.key)) ? settledHealed(entry) : entry));
+  const saved = await saveEntries({ ...work, share: { ...work.share, entries: settled } }, work.share, signal);
+  if (saved.result !== 'done') return saved;
+  const copies = healed.map((key): CopyOutcome => ({ key, action: 'Unchanged' }));
+  return { ...saved, copies };
+}
+
+function settledHealed({ fault: _fault, ...entry }: InventoryEntry): InventoryEntry {
+  return entry.action === 'Failed' ? { ...entry, action: 'Unchanged' } : entry;
+}
+
+/** What was confirmed as one goes on as one, whatever becomes of the first of it: it waits for its turn as going. */
+async function keepAnnounced(work: CopyWork, { announce }: Needs, signal: AbortSignal): Promise<CopiesOutcome> {
+  const going = new Set(announce.map(textOfKey));
+  const entries = work.share.entries.map((entry) =>
+    going.has(textOfKey(entry.key)) ? { ...asDeleting(entry), action: 'Skipped' as const } : entry,
+  );
+  return await saveEntries({ ...work, share: { ...work.share, entries } }, work.share, signal);
+}
+
 /** Saves the share of the work; `before` is what stands if that is not done. */
 export async function saveEntries(
   { share, shares, mayWrite }: Pick<CopyWork, 'share' | 'shares' | 'mayWrite'>,
@@ -81,6 +108,19 @@ export async function saveEntries(
     default:
       return saved satisfies never;
   }
+}
+
+/** Takes the share itself away: it is empty, or what is in it was given up. */
+export async function removeShare(
+  { share, shares, mayWrite }: Pick<CopyWork, 'share' | 'shares' | 'mayWrite'>,
+  signal: AbortSignal,
+): Promise<CopiesOutcome> {
+  if (!mayWrite()) return { result: 'stopped', share, copies: [] };
+  const removed = await shares.remove(share, signal);
+  if (removed.result === 'failed') return { result: 'failed', fault: removed.fault, share, copies: [] };
+  if (removed.result === 'conflict') return { result: 'stopped', share, copies: [] };
+  const { version: _version, uid: _uid, ...rest } = share;
+  return { result: 'done', share: { ...rest, entries: [] }, copies: [] };
 }
 
 /** Why a step failed: of the hub first. */

@@ -18,6 +18,9 @@ export interface ControllerOptions extends ControllerPorts {
   readonly identity: string;
 }
 
+/** As often as for the Lease itself: who waits to lead is not to be the last to learn that the hub is back. */
+const longestWaitMs = 2_000;
+
 const leaseName = 'muster-controller';
 
 /**
@@ -46,7 +49,7 @@ async function controlling(options: ControllerOptions, signal: AbortSignal, onTe
   for (let failures = 1; !signal.aborted; failures += 1) {
     const namespace = await leaseNamespaceOf(client, signal);
     if (typeof namespace !== 'string') {
-      await clock.sleep(retryAfterMs(failures, clock.random()), signal);
+      await clock.sleep(Math.min(longestWaitMs, retryAfterMs(failures, clock.random())), signal);
       continue;
     }
     const work = (term: Term) => {

@@ -1,12 +1,9 @@
-import { keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { MemberObjects } from '../../store/member-objects.ts';
-import { observedHashOf } from '../copies/observed.ts';
+import { isHidden, observedHashOf, type Sight } from '../copies/observed.ts';
 import type { InventoryEntry } from '../inventory.ts';
-import { kindOfKey } from '../object-key.ts';
 import type { RenderedObject } from '../plan.ts';
-import type { ControllerPorts } from './ports.ts';
 
 /** What the copy holds now, as a hash of the fields that we sent; kept for as long as the mirror holds that very object. */
 interface Observed {
@@ -16,7 +13,10 @@ interface Observed {
 
 /** Tells whether what we sent is another one by now, without a call. */
 export interface DriftWatch {
-  /** False also where the mirror holds the object in another form than it is written in: nobody can tell there. */
+  /**
+   * True also where nobody can tell but the cluster: where the mirror holds the object in another version than it is written in, each time it changed.
+   * What is hidden is another one if its resourceVersion is not that of our last write. Asked for again the server says whether it really was.
+   */
   isDrifted(
     cluster: ClusterName,
     object: RenderedObject,
@@ -24,10 +24,7 @@ export interface DriftWatch {
   ): boolean;
 }
 
-export function createDriftWatch(
-  { sensitiveKinds, listRulesOf }: Pick<ControllerPorts, 'sensitiveKinds' | 'listRulesOf'>,
-  objects: Pick<MemberObjects, 'served'>,
-): DriftWatch {
+export function createDriftWatch({ sensitiveKinds, listRulesOf }: Sight, objects: Pick<MemberObjects, 'served'>): DriftWatch {
   const known = new WeakMap<KubernetesObject, Observed>();
 
   function observed(object: RenderedObject, live: KubernetesObject): string {
@@ -38,15 +35,18 @@ export function createDriftWatch(
     return hash;
   }
 
-  function isComparable(cluster: ClusterName, { key }: RenderedObject): boolean {
-    const kind = kindOfKey(key);
-    if (keyOfKind(kind) !== 'Secret' && sensitiveKinds.has(kind)) return false;
+  /** Mirrors hold a kind in the version that the server prefers. Undefined where nobody can ask about it either. */
+  function isMirroredAsWritten(cluster: ClusterName, { key }: RenderedObject): boolean | undefined {
     const served = objects.served(cluster, key);
-    // Mirrors hold a kind in the version that the server prefers.
-    return served !== undefined && served !== 'absent' && served.version === served.versions[0];
+    return served === undefined || served === 'absent' ? undefined : served.version === served.versions[0];
   }
 
   return {
-    isDrifted: (cluster, object, { entry, live }) => isComparable(cluster, object) && observed(object, live) !== entry.observedHash,
+    isDrifted(cluster, object, { entry, live }) {
+      const isMirrored = isMirroredAsWritten(cluster, object);
+      if (isMirrored === undefined) return false;
+      // Of what is hidden the version alone is compared, which is the same in every form of the object.
+      return (!isMirrored && !isHidden(object.key, { sensitiveKinds })) || observed(object, live) !== entry.observedHash;
+    },
   };
 }

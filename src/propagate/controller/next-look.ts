@@ -1,6 +1,7 @@
-import type { Look } from './act-on-plan.ts';
 import { isAtRest } from './cluster-needs.ts';
+import type { Look } from './look.ts';
 import type { Pass } from './ports.ts';
+import { rescheduleMsOf } from './reschedule-of.ts';
 
 /** Every Propagation is looked at again after so long, whatever is heard: times a random factor in [0.9, 1.1). */
 const resyncMs = 600_000;
@@ -16,6 +17,9 @@ export function nextLookMs({ run, ports }: Pass, { views, rollout, nowMs }: Look
   const { clock } = ports;
   const times = [resyncMs * (0.9 + 0.2 * clock.random())];
   if (soonMs !== undefined) times.push(soonMs);
+  const rescheduleMs = rescheduleMsOf(run);
+  if (rescheduleMs !== undefined) times.push(Math.max(0, rescheduleMs - clock.now()));
+  times.push(Math.max(0, run.replanAtMs - clock.monotonic()));
   if (rollout.waves.nextCheckAtMs !== undefined) times.push(Math.max(0, rollout.waves.nextCheckAtMs - nowMs));
   for (const { cluster, needs, share } of views) {
     const known = run.clusters.get(cluster);

@@ -4,12 +4,13 @@ import type { GoingBack } from '../copies/copies.ts';
 import type { Note } from '../notes.ts';
 import type { RenderedPlan, SpecDocument } from '../plan.ts';
 import type { ExistingPropagation, PlanRequest } from '../planner/planner.ts';
-import { marks, type Propagation, type PropagationRevision } from '../propagation.ts';
+import { type AskedPlan, marks, type Propagation, type PropagationRevision } from '../propagation.ts';
 import { canonicalJson } from '../rendering/canonical.ts';
 import { parseSpec } from '../spec/parse-spec.ts';
 import { printSpec } from '../spec/print-spec.ts';
 import type { PropagationSpec } from '../spec.ts';
 import type { ControllerPorts } from './ports.ts';
+import { heldPruneOf, isConfirmed, openPrune } from './prune-to-confirm.ts';
 import type { CurrentPlan, Run, Verdict } from './run.ts';
 
 /** What is to be planned: an intent that is well-formed. */
@@ -102,41 +103,51 @@ async function checked({ planner }: ControllerPorts, request: PlanRequest): Prom
 }
 
 function decisionOf(
-  { clock }: ControllerPorts,
-  { propagation }: Planning,
+  ports: ControllerPorts,
+  planning: Planning,
   { rendered, revision, goingBack }: Pick<CurrentPlan, 'rendered' | 'revision' | 'goingBack'>,
 ): CurrentPlan {
+  const { propagation } = planning;
   const { metadata, status } = propagation;
-  const { uid, generation, annotations } = metadata;
+  const { uid, generation } = metadata;
   const isKept = isDecided(propagation);
-  const verdict = verdictOf(rendered, propagation);
-  const isNewPrune = verdict.result === 'holdPrune';
-  const kept = isKept && !isNewPrune ? status.digest : undefined;
+  const asked = askedOf(propagation);
+  const digest = (isKept ? status.digest : undefined) ?? rendered.digest;
   return {
     uid,
     generation,
     revision,
-    scheduledAt: (isKept ? status.scheduledAt : undefined) ?? new Date(clock.now()).toISOString(),
-    digest: kept ?? rendered.digest,
+    scheduledAt: (rendered.fromZero ? undefined : status.scheduledAt) ?? new Date(ports.clock.now()).toISOString(),
+    digest,
     rendered,
-    verdict,
-    isPinned: annotations[marks.planDigest] === (kept ?? rendered.digest),
+    verdict: verdictOf(ports, planning, rendered),
+    asked,
+    isPinned: asked?.generation === generation && asked.digest === digest,
     late: lateOf(rendered, propagation),
     goingBack,
   };
 }
 
-function verdictOf(rendered: RenderedPlan, propagation: Propagation): Verdict {
+/** The digest in the annotation, with the generation it was first seen in: it stays there when the spec is changed without one. */
+function askedOf({ metadata, status }: Propagation): AskedPlan | undefined {
+  const digest = metadata.annotations[marks.planDigest];
+  if (digest === undefined) return undefined;
+  return status.asked?.digest === digest ? status.asked : { digest, generation: metadata.generation };
+}
+
+function verdictOf(ports: ControllerPorts, { run, propagation }: Planning, rendered: RenderedPlan): Verdict {
   const { metadata, status } = propagation;
-  const asked = metadata.annotations[marks.planDigest];
-  // What was asked for once, and done, stays in the annotation when the spec is changed without a digest.
-  const isOpen = asked !== undefined && asked !== status.digest;
-  if (!isDecided(propagation) && isOpen && asked !== rendered.digest) return { result: 'stale', asked };
+  const asked = askedOf(propagation);
+  const isOpen = !isDecided(propagation) && asked?.generation === metadata.generation;
+  if (isOpen && asked.digest !== rendered.digest) return { result: 'stale', asked: asked.digest };
   if (rendered.notes.some(isFatal)) return { result: 'refused' };
   if (rendered.pruneHeld === undefined) return rendered.ok ? { result: 'do' } : { result: 'refused' };
-  const confirmed = metadata.annotations[marks.confirmPrune];
-  if (confirmed !== undefined && (confirmed === rendered.digest || confirmed === status.digest)) return { result: 'do' };
-  return { result: 'holdPrune', why: rendered.pruneHeld };
+  const open = openPrune(rendered, run.shares ?? new Map(), (cluster) => ports.hub.members.get(cluster) !== undefined);
+  // All of it is on its way, and nothing else goes.
+  if (open.objects === 0) return { result: 'do' };
+  const { prune } = status;
+  if (prune !== undefined && isConfirmed(open, prune, metadata.annotations[marks.confirmPrune])) return { result: 'do', prune };
+  return { result: 'holdPrune', why: rendered.pruneHeld, prune: heldPruneOf(open, prune, ports.clock.now()) };
 }
 
 /** That nothing is wanted any more is no mistake where something is held: it is to be confirmed. */

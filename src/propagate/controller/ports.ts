@@ -4,7 +4,7 @@ import type { Log } from '../../core/log.ts';
 import type { Hub } from '../hub/hub.ts';
 import type { PropagationStore } from '../hub/propagation-store.ts';
 import type { RevisionStore } from '../hub/revision-store.ts';
-import type { ShareStore } from '../inventory.ts';
+import type { HubShares } from '../hub/share-store.ts';
 import type { ListRulesOf } from '../list-rules.ts';
 import type { ClientOf, Planner } from '../planner/planner.ts';
 import type { DriftWatch } from './drift.ts';
@@ -15,7 +15,7 @@ import type { Run } from './run.ts';
 export interface ControllerPorts {
   readonly hub: Hub;
   readonly planner: Planner;
-  readonly stores: { readonly propagations: PropagationStore; readonly shares: ShareStore; readonly revisions: RevisionStore };
+  readonly stores: { readonly propagations: PropagationStore; readonly shares: HubShares; readonly revisions: RevisionStore };
   readonly clientOf: ClientOf;
   /** The kinds of which mirrors hold metadata only. */
   readonly sensitiveKinds: { has(kind: GroupKind): boolean };

@@ -10,6 +10,8 @@ export async function loadShares({ run, ports, term }: Pass, { metadata }: Propa
     ports.log.warn({ propagation: run.key, code: loaded.fault.code, reason: loaded.fault.message }, 'the inventory could not be read');
     return false;
   }
+  run.unreadable = ports.stores.shares.unreadable({ namespace, uid }) ?? [];
+  if (run.unreadable.length > 0) ports.log.warn({ propagation: run.key, shares: run.unreadable }, 'a part of the inventory cannot be read');
   run.shares = new Map(loaded.map((share) => [share.cluster, share]));
   return true;
 }

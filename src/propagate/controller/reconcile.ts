@@ -8,7 +8,9 @@ import { isDecided, planNow } from './plan-step.ts';
 import type { Pass, PassResult } from './ports.ts';
 import { loadShares } from './read-hub.ts';
 import { refuse } from './refuse.ts';
+import { rescheduleMsOf } from './reschedule-of.ts';
 import { type CurrentPlan, isBusy, turnOver } from './run.ts';
+import { retryAfterMs } from './work-queue.ts';
 import { readAgain } from './write-status.ts';
 
 /**
@@ -37,8 +39,13 @@ export async function reconcile(pass: Pass): Promise<PassResult> {
   return await actOnPlan(pass, { propagation: run.latest ?? propagation, spec, plan });
 }
 
+/** Who reads a status may not be who may read the spec: what was expected where, and never what came. */
 function textOf(problems: readonly SpecProblem[]): string {
-  return problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
+  return problems.map(({ path, message }) => `${path}: ${withoutValue(message)}`).join('; ');
+}
+
+function withoutValue(message: string): string {
+  return message.split(', got ', 1).join();
 }
 
 /** Nobody's rights to act with: the gateway's own are not for that. */
@@ -53,6 +60,8 @@ async function currentPlan(pass: Pass, propagation: Propagation, spec: Propagati
   const isOther = run.plan !== undefined && (run.plan.uid !== uid || run.plan.generation !== generation);
   if (isOther) turnOver(run);
   const before = run.plan;
+  if ((rescheduleMsOf(run) ?? Number.POSITIVE_INFINITY) <= ports.clock.now()) run.isPlanOld = true;
+  if (before?.verdict.result === 'refused' && ports.clock.monotonic() >= run.replanAtMs) run.isPlanOld = true;
   if (before !== undefined && !run.isPlanOld && run.shares !== undefined && !isAnswered(before, propagation)) return before;
   // What is being written is not in the inventory yet, and a plan that does not know of it would leave it behind.
   if (run.shares === undefined && isBusy(run)) return { againMs: waitForWorkMs };
@@ -62,9 +71,17 @@ async function currentPlan(pass: Pass, propagation: Propagation, spec: Propagati
   const plan = await planNow(ports, { run, propagation: run.latest ?? propagation, spec }, term.signal);
   if ('fault' in plan) return hubWait(pass);
   run.hubFailures = 0;
-  if (before !== undefined) unmark(pass, { before, plan });
+  // It turned out to be another's meanwhile.
+  if (run.shares === undefined) return { againMs: waitForWorkMs };
+  keepRetry(pass, plan);
   run.plan = plan;
   return plan;
+}
+
+/** What was refused is planned again, at the latest every 5 min: who mends what was wrong need not tell us. */
+function keepRetry({ run, ports: { clock } }: Pass, { verdict }: CurrentPlan): void {
+  run.refusals = verdict.result === 'refused' ? run.refusals + 1 : 0;
+  run.replanAtMs = run.refusals === 0 ? Number.POSITIVE_INFINITY : clock.monotonic() + retryAfterMs(run.refusals, clock.random());
 }
 
 /** Work that is ended by its signal ends at once, and says so; this is for what is stuck. */
@@ -80,7 +97,7 @@ function isAnswered({ verdict }: CurrentPlan, propagation: Propagation): boolean
     case 'stale':
       return annotations[marks.planDigest] !== verdict.asked;
     case 'holdPrune':
-      return annotations[marks.confirmPrune] === propagation.status.digest;
+      return annotations[marks.confirmPrune] === propagation.status.prune?.digest;
     default:
       return verdict satisfies never;
   }
@@ -109,18 +126,3 @@ async function keepFinalizer({ run, ports, term }: Pass): Promise<boolean> {
 
 /** A mirror that is behind the hub by more than a moment tells so itself. */
 const behindMs = 200;
-
-/** Where something else is wanted than before, in the same generation, that goes through the waves too. */
-function unmark({ run }: Pass, { before, plan }: { readonly before: CurrentPlan; readonly plan: CurrentPlan }): void {
-  const hashes = new Map(before.rendered.clusters.map(({ chosen, objects }) => [chosen.cluster, hashOf(objects)]));
-  for (const { chosen, objects } of plan.rendered.clusters) {
-    const known = hashes.get(chosen.cluster);
-    if (known === undefined || known === hashOf(objects)) continue;
-    run.begun.delete(chosen.cluster);
-    run.unmarked.add(chosen.cluster);
-  }
-}
-
-function hashOf(objects: CurrentPlan['rendered']['clusters'][number]['objects']): string {
-  return objects.map(({ desiredHash }) => desiredHash).join();
-}

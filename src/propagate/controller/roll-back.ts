@@ -3,10 +3,10 @@ import { restoreCopies } from '../copies/restore-copies.ts';
 import { isRemoval } from '../planner/held-prune.ts';
 import { parseSpec } from '../spec/parse-spec.ts';
 import type { ClusterFacts } from '../status/facts.ts';
-import type { Look, PlannedPropagation } from './act-on-plan.ts';
 import { beginJob } from './cluster-job.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { hubWait, type Wait } from './hub-wait.ts';
+import type { Look, PlannedPropagation } from './look.ts';
 import type { Pass } from './ports.ts';
 import { clusterRunOf, type Restoring } from './run.ts';
 

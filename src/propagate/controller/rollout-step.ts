@@ -5,6 +5,7 @@ import { type CountMove, type Surge, surge } from '../rollout/surge.ts';
 import { waveLinesOf } from '../rollout/wave-lines.ts';
 import type { PropagationSpec } from '../spec.ts';
 import { linesOf } from '../status/cluster-line.ts';
+import { completionIn } from '../status/completion.ts';
 import { breachedAtOf } from '../status/conditions.ts';
 import { isKept } from '../status/copy-state.ts';
 import type { ClusterView } from './cluster-view.ts';
@@ -33,10 +34,10 @@ export interface RolloutDecision {
 /** Which clusters are next, and which wait for others. Pure. */
 export function decideRollout({ views, propagation, spec, plan, nowMs }: RolloutScene): RolloutDecision {
   const { generation, annotations } = propagation.metadata;
-  const lines = linesOf(
-    views.map(({ facts }) => facts),
-    { generation, spec, nowMs },
-  );
+  const clusters = views.map(({ facts }) => facts);
+  const breachedAtMs = breachedAtOf(propagation.status.conditions, generation);
+  const lines = linesOf(clusters, { generation, spec, breachedAtMs, nowMs });
+  const excused = completionIn({ spec, clusters, previous: propagation.status }, lines)?.excused;
   const moves = views.flatMap((view) => moveOf(view, lines.get(view.cluster)?.rollout?.phase));
   const counts = surge(moves, spec.rollout.onFailure);
   const waves = nextWaves({
@@ -44,8 +45,9 @@ export function decideRollout({ views, propagation, spec, plan, nowMs }: Rollout
     waves: plan.rendered.waves.map((name, index) => ({ name, clusters: clustersIn(plan, index) })),
     lines: waveLinesOf(lines, { generation, held: new Set([...counts.waiting, ...counts.held]) }),
     resumedAtMs: timeIn(annotations[marks.resumedAt]),
-    breachedAtMs: breachedAtOf(propagation.status.conditions, generation),
+    breachedAtMs,
     nowMs,
+    ...(excused === undefined ? {} : { excused }),
   });
   const isPaused = annotations[marks.paused] !== undefined;
   const isStopped = isPaused || (waves.breach !== undefined && waves.breach.action !== 'Continue');

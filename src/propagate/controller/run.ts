@@ -3,7 +3,7 @@ import type { ClusterName } from '../../core/names.ts';
 import type { CopyOutcome, GoingBack, OldValues } from '../copies/copies.ts';
 import type { ClusterShare } from '../inventory.ts';
 import type { RenderedObject, RenderedPlan } from '../plan.ts';
-import type { Propagation } from '../propagation.ts';
+import type { AskedPlan, HeldPrune, Propagation } from '../propagation.ts';
 import type { PropagationName } from '../propagations.ts';
 
 /**
@@ -18,20 +18,24 @@ export interface Run {
   latest: Propagation | undefined;
   /** As last saved by us, or loaded. Undefined: to be loaded from the hub. */
   shares: Map<ClusterName, ClusterShare> | undefined;
+  /** Names of shares that could not be read, when the others were loaded. */
+  unreadable: readonly string[];
   plan: CurrentPlan | undefined;
   /** Set while its generation is taken back. */
   restoring: Restoring | undefined;
   /** Something the plan was made from changed. */
   isPlanOld: boolean;
-  /** Clusters in which the current plan was begun, whether or not the status says so yet. */
-  readonly begun: Set<ClusterName>;
-  /** Clusters whose mark in the status is of what was wanted before the plan was made anew: it does not count. */
-  readonly unmarked: Set<ClusterName>;
+  /** Clusters in which the current plan was begun, whether or not the status says so yet; and what it wanted there then (`wantedHashOf`). */
+  readonly begun: Map<ClusterName, string>;
   readonly clusters: Map<ClusterName, ClusterRun>;
   /** Aborted and replaced when what is being done is not wanted any more: nothing that was begun with it writes after that. */
   work: AbortController;
   /** Failures in a row of what the hub was asked. */
   hubFailures: number;
+  /** Plans in a row that were refused. */
+  refusals: number;
+  /** Monotonic: when a plan that was refused is made again, if nothing is heard before. */
+  replanAtMs: number;
   /** Monotonic: of the last write of the status. */
   statusAtMs: number;
 }
@@ -48,6 +52,8 @@ export interface CurrentPlan {
   readonly digest: string;
   readonly rendered: RenderedPlan;
   readonly verdict: Verdict;
+  /** What somebody asked for by its digest, in this generation or an older one. */
+  readonly asked?: AskedPlan | undefined;
   /** Only what stands as the plan saw it is written: somebody asked for exactly this plan. */
   readonly isPinned: boolean;
   /** Clusters that came after this generation was decided: they wait for all others. */
@@ -69,9 +75,10 @@ export interface Restoring {
 
 /** Whether a plan may be done. */
 export type Verdict =
-  | { readonly result: 'do' }
-  /** What it would take away must be confirmed first; the rest is done. */
-  | { readonly result: 'holdPrune'; readonly why: string }
+  /** `prune`: what it takes away, as it was confirmed. Absent: that needs nobody to confirm it. */
+  | { readonly result: 'do'; readonly prune?: HeldPrune }
+  /** What it would take away must be confirmed first; the rest is done, and what is on its way goes on. */
+  | { readonly result: 'holdPrune'; readonly why: string; readonly prune: HeldPrune }
   /** It is not the plan that was asked for. */
   | { readonly result: 'stale'; readonly asked: string }
   /** Its notes have an error. */
@@ -104,14 +111,16 @@ export function newRun(place: PropagationName): Run {
     place,
     latest: undefined,
     shares: undefined,
+    unreadable: [],
     plan: undefined,
     restoring: undefined,
     isPlanOld: false,
-    begun: new Set(),
-    unmarked: new Set(),
+    begun: new Map(),
     clusters: new Map(),
     work: new AbortController(),
     hubFailures: 0,
+    refusals: 0,
+    replanAtMs: Number.POSITIVE_INFINITY,
     statusAtMs: Number.NEGATIVE_INFINITY,
   };
 }
@@ -149,8 +158,9 @@ export function turnOver(run: Run): void {
   run.plan = undefined;
   run.restoring = undefined;
   run.isPlanOld = false;
+  run.refusals = 0;
+  run.replanAtMs = Number.POSITIVE_INFINITY;
   run.begun.clear();
-  run.unmarked.clear();
   for (const cluster of run.clusters.values()) {
     cluster.failures = 0;
     cluster.retryAtMs = Number.NEGATIVE_INFINITY;

@@ -3,6 +3,7 @@ import type { Propagation } from '../propagation.ts';
 import type { PropagationSpec } from '../spec.ts';
 import type { PlanFacts, PropagationFacts } from '../status/facts.ts';
 import type { ClusterView } from './cluster-view.ts';
+import { isDecided } from './plan-step.ts';
 import type { RolloutDecision } from './rollout-step.ts';
 import type { CurrentPlan } from './run.ts';
 
@@ -14,17 +15,20 @@ export interface PlannedStatus {
   readonly views: readonly ClusterView[];
   readonly rollout?: RolloutDecision;
   readonly rollback?: PropagationFacts['rollback'];
+  readonly unreadable: readonly string[];
   readonly nowMs: number;
 }
 
 /** The facts of a Propagation that has a plan, whether or not it may be done. */
-export function factsOf({ propagation, spec, plan, views, rollout, rollback, nowMs }: PlannedStatus): PropagationFacts {
+export function factsOf({ propagation, spec, plan, views, rollout, rollback, unreadable, nowMs }: PlannedStatus): PropagationFacts {
   return {
     generation: plan.generation,
     spec,
     previous: propagation.status,
     clusters: views.map(({ facts }) => facts),
-    ...verdictFacts(plan),
+    ...verdictFacts(plan, isDecided(propagation) ? 'NotPlannedAgain' : 'Refused'),
+    unreadable,
+    ...(plan.asked === undefined ? {} : { asked: plan.asked }),
     ...(rollout === undefined ? {} : { waves: rollout.waves }),
     isDeleting: false,
     isPaused: rollout?.isPaused ?? false,
@@ -33,13 +37,16 @@ export function factsOf({ propagation, spec, plan, views, rollout, rollback, now
   };
 }
 
-function verdictFacts(plan: CurrentPlan): Pick<PropagationFacts, 'plan' | 'refused' | 'held'> {
+function verdictFacts(
+  plan: CurrentPlan,
+  refusal: 'Refused' | 'NotPlannedAgain',
+): Pick<PropagationFacts, 'plan' | 'prune' | 'refused' | 'held'> {
   const { verdict, rendered } = plan;
   switch (verdict.result) {
     case 'do':
-      return { plan: planFacts(plan) };
+      return { plan: planFacts(plan), ...pruneFacts(verdict) };
     case 'holdPrune':
-      return { plan: planFacts(plan), held: { reason: 'PruneHeld', message: verdict.why } };
+      return { plan: planFacts(plan), ...pruneFacts(verdict), held: { reason: 'PruneHeld', message: verdict.why } };
     case 'stale': {
       const message = `expected the plan ${short(verdict.asked)}, the fleet now gives ${short(rendered.digest)}`;
       const { revision: _revision, ...undone } = planFacts(plan);
@@ -47,11 +54,15 @@ function verdictFacts(plan: CurrentPlan): Pick<PropagationFacts, 'plan' | 'refus
     }
     case 'refused': {
       const errors = rendered.notes.filter(({ severity }) => severity === 'ERROR');
-      return { refused: { stage: 'Planned', message: errors.map(textOf).join('; '), notes: rendered.notes } };
+      return { refused: { stage: 'Planned', reason: refusal, message: errors.map(textOf).join('; '), notes: rendered.notes } };
     }
     default:
       return verdict satisfies never;
   }
+}
+
+function pruneFacts({ prune }: Extract<CurrentPlan['verdict'], { readonly result: 'do' | 'holdPrune' }>): Pick<PropagationFacts, 'prune'> {
+  return prune === undefined ? {} : { prune };
 }
 
 function planFacts({ digest, revision, scheduledAt, rendered }: CurrentPlan): PlanFacts {

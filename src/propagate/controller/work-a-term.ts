@@ -159,6 +159,7 @@ function heardOfMember(shop: Workshop, { change, keys, isOtherPlace }: Heard): v
     const run = runs.get(key);
     if (run === undefined) continue;
     if (isOfSource(shop, key, change) || (change.type === 'mirror' && isUnplanned(run, change.cluster))) run.isPlanOld = true;
+    if (change.type === 'mirror' && isRefused(run)) run.isPlanOld = true;
     if (change.type === 'mirror') wake(shop, run, change.cluster);
     queue.add(key);
   }
@@ -171,10 +172,10 @@ function heardOfCluster(
 ): void {
   const { runs, queue } = shop;
   for (const [key, run] of runs) {
-    const isPlanned = isUnplanned(run, cluster);
-    if (isOtherPlace || isPlanned) run.isPlanOld = true;
+    const isPlanOld = isOtherPlace || isUnplanned(run, cluster) || isRefused(run);
+    if (isPlanOld) run.isPlanOld = true;
     wake(shop, run, cluster);
-    if (isOtherPlace || isPlanned || run.clusters.has(cluster) || run.shares?.has(cluster) === true) queue.addAfter(key, debounceMs);
+    if (isPlanOld || run.clusters.has(cluster) || run.shares?.has(cluster) === true) queue.addAfter(key, debounceMs);
   }
 }
 
@@ -193,6 +194,11 @@ function isUnplanned({ plan }: Run, cluster: ClusterName): boolean {
   const { clusters, rejected } = plan.rendered;
   if (clusters.some(({ chosen, fault }) => fault !== undefined && chosen.cluster === cluster)) return true;
   return rejected.some((one) => one.cluster === cluster && unplannedReasons.includes(one.reason));
+}
+
+/** What was wrong with it may have been of that moment, or of that cluster. */
+function isRefused({ plan }: Run): boolean {
+  return plan?.verdict.result === 'refused';
 }
 
 /** What failed while the cluster did not answer is tried at once when it does. */

@@ -1,16 +1,39 @@
+import { isJsonObject, type Json, parseJson } from '../../core/json.ts';
+import type { ClusterShare } from '../inventory.ts';
 import { marks, type PropagationMetadata } from '../propagation.ts';
 
-/** The clusters whose copies were given up. An annotation that is no such list gives up none. */
-export function abandonedOf({ metadata }: { readonly metadata: Pick<PropagationMetadata, 'annotations'> }): readonly string[] {
-  try {
-    const read: unknown = JSON.parse(metadata.annotations[marks.abandon] ?? '[]');
-    return Array.isArray(read) ? read.filter((one) => typeof one === 'string') : [];
-  } catch {
-    return [];
-  }
+/** A cluster whose copies were given up: those of that very share, and of none that comes after it. */
+export interface Abandoned {
+  readonly cluster: string;
+  /** `metadata.uid` of the ClusterShare. */
+  readonly share: string;
 }
 
-/** The annotation that gives up these: a JSON list, as the name of a cluster may hold commas. */
-export function printAbandoned(clusters: readonly string[]): string {
-  return JSON.stringify([...new Set(clusters)].sort());
+/** What was given up, by the name of the cluster. An annotation that is no such map gives up nothing. */
+export function abandonedOf({ metadata }: { readonly metadata: Pick<PropagationMetadata, 'annotations'> }): readonly Abandoned[] {
+  const read = parsed(metadata.annotations[marks.abandon] ?? '{}');
+  if (!isJsonObject(read)) return [];
+  return Object.entries(read).flatMap(([cluster, share]) => (typeof share === 'string' ? [{ cluster, share }] : []));
+}
+
+/** True if somebody gave up what this share has. */
+export function isAbandoned(
+  propagation: { readonly metadata: Pick<PropagationMetadata, 'annotations'> },
+  { cluster, uid }: Pick<ClusterShare, 'cluster' | 'uid'>,
+): boolean {
+  return abandonedOf(propagation).some((one) => one.cluster === cluster && one.share === uid);
+}
+
+/** The annotation that gives up these: `{"west":"4f5a…"}`. Of one cluster the last holds. Null: none, and the annotation goes. */
+export function printAbandoned(abandoned: readonly Abandoned[]): string | null {
+  const sorted = abandoned.toSorted((a, b) => (a.cluster < b.cluster ? -1 : a.cluster === b.cluster ? 0 : 1));
+  return sorted.length === 0 ? null : JSON.stringify(Object.fromEntries(sorted.map(({ cluster, share }) => [cluster, share])));
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -52,6 +52,8 @@ export interface PropagationStore {
   update(before: Propagation, change: SpecChange, signal: AbortSignal): Promise<PropagationWrite>;
   /** Under the uid, so that it never meets the controller's writes. */
   annotate(before: Propagation, annotations: AnnotationChange, signal: AbortSignal): Promise<PropagationWrite>;
+  /** As `annotate`, under the version: what others wrote meanwhile stays. */
+  tidy(before: Propagation, annotations: AnnotationChange, signal: AbortSignal): Promise<PropagationWrite>;
   /** Only what differs from the status it has, under the version. Without a call if nothing does. */
   patchStatus(before: Propagation, status: PropagationStatus, signal: AbortSignal): Promise<PropagationWrite>;
   /** Ours, under the version; those of others stay. Without a call if it is so already. */
@@ -84,7 +86,7 @@ export function createPropagationStore(hub: Hub, signal: AbortSignal): Propagati
   };
 }
 
-type Writes = Pick<PropagationStore, 'create' | 'update' | 'annotate' | 'patchStatus' | 'setFinalizer' | 'delete'>;
+type Writes = Pick<PropagationStore, 'create' | 'update' | 'annotate' | 'tidy' | 'patchStatus' | 'setFinalizer' | 'delete'>;
 
 function writesOn(hub: Hub): Writes {
   const kind = hubKinds.propagation;
@@ -96,6 +98,8 @@ function writesOn(hub: Hub): Writes {
     update: (before, change, signal) => patch(before, { type: 'json', patch: replacementOf(before, change) }, signal),
     annotate: (before, annotations, signal) =>
       patch(before, { type: 'merge', patch: { metadata: { uid: before.metadata.uid, annotations } } }, signal),
+    tidy: (before, annotations, signal) =>
+      patch(before, { type: 'merge', patch: { metadata: { ...guardOf(before), annotations } } }, signal),
     async patchStatus(before, after, signal) {
       const status = mergePatchOf(printStatus(before.status), printStatus(after));
       if (status === undefined) return { result: 'written', propagation: before };

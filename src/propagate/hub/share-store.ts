@@ -1,3 +1,4 @@
+import type { KubernetesObject } from '../../core/objects.ts';
 import type { ClusterShare, ShareSaved, ShareStore } from '../inventory.ts';
 import type { ObjectAddress, ObjectClient } from '../object-client.ts';
 import { marks } from '../propagation.ts';
@@ -9,6 +10,11 @@ import { shareNameOf } from './share-name.ts';
 export interface HubShares extends ShareStore {
   /** From the mirror, at once: what is shown may be stale, what is decided by may not. Undefined if there is none, or nobody can tell. */
   read(owner: ShareOwner, cluster: string): ClusterShare | undefined;
+  /**
+   * The names of those that say, by label or by owner, that they are of that Propagation and cannot be read as its own: what they hold is proof of copies
+   * that nobody knows. From the mirror, at once; undefined while it is unread.
+   */
+  unreadable(owner: { readonly namespace: string; readonly uid: string }): readonly string[] | undefined;
 }
 
 /** Shares as objects of the hub. Keeps their mirror until the signal aborts. */
@@ -21,6 +27,12 @@ export function createShareStore(hub: Hub, signal: AbortSignal): HubShares {
       const mirrored = objects.read(hub.cluster, kind, { namespace: owner.namespace, name: shareNameOf(owner, cluster) });
       return mirrored.result === 'held' ? parseShare(mirrored.object) : undefined;
     },
+    unreadable: ({ namespace, uid }) =>
+      objects
+        .all(hub.cluster, kind)
+        ?.filter((object) => object.metadata.namespace === namespace && saysOf(object, uid) && parseShare(object)?.owner !== uid)
+        .map(({ metadata }) => metadata.name)
+        .sort(),
     async load({ namespace, uid }, until) {
       const found = await listOnHub(hub, { kind, namespace, labels: { [marks.propagation]: uid } }, until);
       return 'fault' in found ? found : found.map(parseShare).filter((share) => share !== undefined);
@@ -28,6 +40,10 @@ export function createShareStore(hub: Hub, signal: AbortSignal): HubShares {
     save: (share, until) => save(hub, share, until),
     remove: (share, until) => remove(hub, share, until),
   };
+}
+
+function saysOf({ metadata: { labels = {}, ownerReferences = [] } }: KubernetesObject, uid: string): boolean {
+  return labels[marks.propagation] === uid || ownerReferences.some((reference) => reference.uid === uid);
 }
 
 async function save(hub: Hub, share: ClusterShare, signal: AbortSignal): Promise<ShareSaved> {

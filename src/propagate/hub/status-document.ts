@@ -2,8 +2,10 @@ import type { JsonObject } from '../../core/json.ts';
 import { objectAt } from '../../core/json-at.ts';
 import type {
   AggregatedStatus,
+  AskedPlan,
   ClusterLine,
   CompletionStatus,
+  HeldPrune,
   PropagationStatus,
   RolloutProgress,
   SpecProblem,
@@ -80,7 +82,13 @@ const line: Codec<ClusterLine> = record({
   asOf: optional(time),
   fault: optional(recordedFault),
   generation: optional(maxGeneration),
-  rollout: optional(record({ phase: required(choice(['Progressing', 'Succeeded', 'Failed', 'TimedOut'])), since: required(time) })),
+  rollout: optional(
+    record({
+      phase: required(choice(['Progressing', 'Succeeded', 'Failed', 'TimedOut'])),
+      since: required(time),
+      wanted: optional(anyText),
+    }),
+  ),
 });
 
 const condition: Codec<StatusCondition> = record({
@@ -117,6 +125,15 @@ const completion: Codec<CompletionStatus> = record({
   done: required(flag),
 });
 
+const prune: Codec<HeldPrune> = record({
+  digest: required(anyText),
+  since: required(time),
+  objects: required(count),
+  clusters: required(list(record({ cluster: required(clusterText), digest: required(anyText) }), { max: maxLines })),
+});
+
+const asked: Codec<AskedPlan> = record({ digest: required(anyText), generation: required(maxGeneration) });
+
 const note = record({ severity: required(anyText), code: required(anyText), message: required(message), path: optional(anyText) });
 
 /** `status` of a Propagation (propagation.md 2.2), all of it. */
@@ -138,6 +155,8 @@ export const status: Codec<PropagationStatus> = record({
   conditions: optional(list(condition, { max: 20 })),
   aggregate: optional(list(aggregated, { max: 200 })),
   completion: optional(completion),
+  prune: optional(prune),
+  asked: optional(asked),
   notes: optional(list(note, { max: 1_000 })),
 });
 

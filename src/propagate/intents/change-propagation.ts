@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../core/json.ts';
 import { listAt } from '../../core/json-at.ts';
-import { abandonedOf, printAbandoned } from '../hub/abandoned.ts';
+import { type Abandoned, abandonedOf, printAbandoned } from '../hub/abandoned.ts';
 import type { AnnotationChange } from '../hub/propagation-store.ts';
+import { type ClusterShare, isOnItsWay } from '../inventory.ts';
 import type { Note } from '../notes.ts';
 import type { SpecDocument } from '../plan.ts';
 import { marks, type Propagation, type PropagationRevision } from '../propagation.ts';
@@ -37,19 +38,47 @@ export function pause(ports: HubPorts, { context, name }: OnOne): Promise<Propag
 export function resume(ports: HubPorts, { context, name }: OnOne, { confirmPrune, abandon }: Resuming): Promise<PropagationOutcome> {
   return onOne(ports, { context, name }, async (before) => {
     const { metadata, status } = before;
-    const known = new Set(status.clusters?.map(({ cluster }) => cluster));
-    const unknown = abandon.filter((cluster) => !known.has(cluster));
-    if (unknown.length > 0) return refusal(unknown.map(unknownCluster));
+    const given = await givenUp(ports, { before, abandon }, context.signal);
+    if ('notes' in given) return refusal(given.notes);
     const isPaused = metadata.annotations[marks.paused] !== undefined || status.paused === true || status.phase === 'Paused';
-    const isConfirmed = confirmPrune && status.phase === 'Held' && status.digest !== undefined;
-    if (!isPaused && !isConfirmed && abandon.length === 0) return unchanged(ports, before);
+    const isConfirmed = confirmPrune && status.prune !== undefined && metadata.annotations[marks.confirmPrune] !== status.prune.digest;
+    if (!isPaused && !isConfirmed && given.abandoned.length === 0) return unchanged(ports, before);
     const annotations = {
       ...(isPaused ? { [marks.paused]: null, [marks.resumedAt]: timeOf(ports.clock) } : {}),
-      ...(isConfirmed ? { [marks.confirmPrune]: status.digest ?? null } : {}),
-      ...(abandon.length > 0 ? { [marks.abandon]: printAbandoned([...abandonedOf(before), ...abandon]) } : {}),
+      ...(isConfirmed ? { [marks.confirmPrune]: status.prune?.digest ?? null } : {}),
+      ...(given.abandoned.length > 0 ? { [marks.abandon]: printAbandoned([...abandonedOf(before), ...given.abandoned]) } : {}),
     };
     return await annotated(ports, { before, annotations }, context.signal);
   });
+}
+
+/** The shares that are given up, as the hub has them now; or why not all of these clusters' can be. */
+async function givenUp(
+  { stores }: HubPorts,
+  { before, abandon }: { readonly before: Propagation; readonly abandon: readonly string[] },
+  signal: AbortSignal,
+): Promise<{ readonly abandoned: readonly Abandoned[] } | { readonly notes: readonly Note[] }> {
+  if (abandon.length === 0) return { abandoned: [] };
+  const shares = await stores.shares.load(before.metadata, signal);
+  if ('fault' in shares) throw unavailable(shares.fault);
+  const notes = abandon.flatMap((cluster) => {
+    const share = shares.find((one) => one.cluster === cluster);
+    if (share === undefined) return [notGivenUp('UNKNOWN_CLUSTER', `expected clusters with copies, got ${JSON.stringify(cluster)}`)];
+    return isPending(stores, share) ? [] : [notGivenUp('INVALID', `${cluster}: ${stillKept}`)];
+  });
+  if (notes.length > 0) return { notes };
+  return {
+    abandoned: shares.flatMap(({ cluster, uid }) => (uid !== undefined && abandon.includes(cluster) ? [{ cluster, share: uid }] : [])),
+  };
+}
+
+const stillKept = 'expected copies that are to go, in a cluster that does not answer or is no member: these are wanted, or can be deleted';
+
+/** All of it is to go, and nobody answers who could take it away. */
+function isPending({ hub }: HubPorts['stores'], { cluster, entries }: ClusterShare): boolean {
+  const member = hub.members.get(cluster);
+  const isAway = member === undefined || member.phase === 'UNREACHABLE';
+  return isAway && entries.every((entry) => isOnItsWay(entry) || entry.state === 'Shared');
 }
 
 /** The spec of a revision as a new generation; by default of the newest that says something else. */
@@ -158,7 +187,6 @@ async function annotated(
   }
 }
 
-function unknownCluster(cluster: string): Note {
-  const message = `expected clusters of this Propagation, got ${JSON.stringify(cluster)}`;
-  return { severity: 'ERROR', code: 'UNKNOWN_CLUSTER', message, path: 'abandon' };
+function notGivenUp(code: Note['code'], message: string): Note {
+  return { severity: 'ERROR', code, message, path: 'abandon' };
 }

@@ -83,8 +83,14 @@ function isUnchanged({ asked: { spec, labels }, digest }: Decision, before: Prop
   const { metadata, status } = before;
   if (sameSpec(before, spec) === undefined) return false;
   if (labels !== undefined && canonicalJson(labels) !== canonicalJson(metadata.labels)) return false;
-  const isDone = status.observedGeneration === metadata.generation && status.phase !== 'Held' && status.phase !== 'Failed';
+  if (isFailed(before)) return false;
+  const isDone = status.observedGeneration === metadata.generation && status.phase !== 'Held';
   return isDone || (metadata.annotations[marks.planDigest] ?? null) === digest;
+}
+
+/** What was asked for was refused, or taken back after a breach: who asks for it once more means it. */
+function isFailed({ metadata, status }: Propagation): boolean {
+  return status.observedGeneration === metadata.generation && status.phase === 'Failed';
 }
 
 /** The spec that stands there, if it says the same: all but who asked, and when. */
@@ -96,8 +102,8 @@ function sameSpec({ spec: before }: Propagation, spec: PropagationSpec): Propaga
 
 async function write(ports: HubPorts, { asked, digest, before }: Decision, signal: AbortSignal): Promise<Attempt> {
   const { place, labels, spec } = asked;
-  // Who asks a second time for the same makes no generation.
-  const same = before === undefined ? undefined : sameSpec(before, spec);
+  // Who asks a second time for the same makes no generation; but where it failed, the new request is what begins it anew.
+  const same = before === undefined || isFailed(before) ? undefined : sameSpec(before, spec);
   const annotations = { [marks.planDigest]: digest, [marks.rollback]: null };
   const change = { document: printSpec(same ?? spec), annotations, ...(labels === undefined ? {} : { labels }) };
   return await saved(ports, { place, before, change }, signal);

@@ -1,5 +1,6 @@
 import type { ClusterName } from '../../core/names.ts';
 import type { RolloutSpec } from '../spec.ts';
+import { watchMsOf } from './rollout-mark.ts';
 import { nearestAfter, type RolloutLine, slotOf } from './slots.ts';
 
 /** How far a cluster is with the generation that rolls out. `sinceMs`: milliseconds of the epoch since when. */
@@ -18,8 +19,10 @@ export interface WavesRequest {
   readonly lines: ReadonlyMap<ClusterName, WaveLine>;
   /** When it was last resumed: ends a breach that began before. */
   readonly resumedAtMs?: number | undefined;
-  /** Since when this generation is known to be in breach: it stays so, though a cluster recovers, until resumed. */
+  /** Since when this generation is known to be in breach: it stays so until resumed, or until what failed is well again. */
   readonly breachedAtMs?: number | undefined;
+  /** Their failures are no breach: Jobs that failed where enough others completed. */
+  readonly excused?: ReadonlySet<ClusterName>;
   readonly nowMs: number;
 }
 
@@ -50,12 +53,16 @@ export interface WavesDecision {
   readonly nextCheckAtMs?: number;
 }
 
-/** One cluster with what it takes. `failed` and `timedOut` take nothing: with failures allowed, a failed one must not hold up the others for ever. */
+/**
+ * One cluster with what it takes. `failed` and `timedOut` take nothing: with failures allowed, a failed one must not hold up the others for ever.
+ * `recoversMs`: it may have been at fault for the breach, and is well, or would be, from then on.
+ */
 interface Place {
   readonly cluster: ClusterName;
   readonly state: 'waiting' | 'running' | 'soaking' | 'done' | 'failed' | 'timedOut' | 'skipped';
   readonly failedAtMs: number | undefined;
   readonly recheckMs: number | undefined;
+  readonly recoversMs: number | undefined;
 }
 
 /**
@@ -63,7 +70,8 @@ interface Place {
  *
  * Waves go in order: the next begins when nothing of those before waits, runs or soaks. In a wave at most `maxConcurrency` run or soak at once (a
  * percentage is of the wave's clusters). Failures count over all waves against `maxFailures` (a percentage is of all clusters); more than that is a
- * breach, from which only a resumption after its beginning leads on, and which forgives all that failed before it.
+ * breach. A resumption after its beginning leads on from it, and forgives all that failed before. A breach that is not rolled back also ends by itself,
+ * when no more have failed than may, and each that went on since was well for the soak time, and for 30 s; nothing is begun in the step that finds so.
  */
 export function nextWaves(request: WavesRequest): WavesDecision {
   const waves = placesOf(request);
@@ -71,10 +79,11 @@ export function nextWaves(request: WavesRequest): WavesDecision {
   const current = waves.findIndex((places) => places.some(({ state }) => isOpen(state)));
   const breach = breachOf(all, request);
   const namesOf = (...states: readonly Place['state'][]) => sorted(all.filter(({ state }) => states.includes(state)));
-  const mayStart = breach === undefined || request.rollout.onFailure === 'Continue';
+  const isHealing = breach === undefined && request.breachedAtMs !== undefined && !isForgiven(request.breachedAtMs, request);
+  const mayStart = (breach === undefined && !isHealing) || request.rollout.onFailure === 'Continue';
   const nextCheckAtMs = nearestAfter(
     request.nowMs,
-    all.map(({ recheckMs }) => recheckMs),
+    all.flatMap(({ recheckMs, recoversMs }) => [recheckMs, ...(breach === undefined || recoversMs === never ? [] : [recoversMs])]),
   );
   return {
     start: mayStart && current >= 0 ? startsIn(waves[current] ?? [], request.rollout) : [],
@@ -93,20 +102,26 @@ export function nextWaves(request: WavesRequest): WavesDecision {
 }
 
 /** The wave of late joiners is there only if there are any. */
-function placesOf({ rollout, waves, lines, nowMs }: WavesRequest): readonly (readonly Place[])[] {
+function placesOf({ rollout, waves, lines, excused, breachedAtMs, nowMs }: WavesRequest): readonly (readonly Place[])[] {
   const planned = new Set(waves.flatMap(({ clusters }) => clusters));
   const late = [...lines.keys()].filter((cluster) => !planned.has(cluster));
-  const pace = { soakMs: rollout.soakMs, deadlineMs: rollout.deadlineMs, nowMs };
+  const pace = { soakMs: rollout.soakMs, deadlineMs: rollout.deadlineMs, nowMs, breachedAtMs };
   const lists = [...waves.map(({ clusters }) => clusters), ...(late.length === 0 ? [] : [late])];
-  return lists.map((clusters) => [...clusters].sort().map((cluster) => placeOf(cluster, lines.get(cluster), pace)));
+  return lists.map((clusters) =>
+    [...clusters].sort().map((cluster) => {
+      const place = placeOf(cluster, lines.get(cluster), pace);
+      return excused?.has(cluster) === true ? { ...place, failedAtMs: undefined } : place;
+    }),
+  );
 }
 
-function placeOf(cluster: ClusterName, line: WaveLine | undefined, pace: Parameters<typeof slotOf>[1]): Place {
+function placeOf(cluster: ClusterName, line: WaveLine | undefined, pace: BreachedPace): Place {
   const place = (state: Place['state'], times: Partial<Pick<Place, 'failedAtMs' | 'recheckMs'>> = {}): Place => ({
     cluster,
     state,
     failedAtMs: times.failedAtMs,
     recheckMs: times.recheckMs,
+    recoversMs: recoveryOf(line, pace),
   });
   if (line === undefined) return place('waiting');
   const slot = slotOf(line, pace);
@@ -136,14 +151,34 @@ function startsIn(places: readonly Place[], { maxConcurrency }: RolloutSpec): re
 }
 
 /** It began with the first failure that was one too many. */
-function breachOf(places: readonly Place[], { rollout, resumedAtMs, breachedAtMs }: WavesRequest): WavesDecision['breach'] {
+function breachOf(places: readonly Place[], request: WavesRequest): WavesDecision['breach'] {
+  const { rollout, resumedAtMs, breachedAtMs, nowMs } = request;
   const most = portionOf(rollout.maxFailures, places.length);
   const failures = places.flatMap(({ failedAtMs }) => failedAtMs ?? []).sort((a, b) => a - b);
-  const isForgiven = (beganMs: number | undefined) => beganMs !== undefined && resumedAtMs !== undefined && beganMs <= resumedAtMs;
   const beganMs = breachedAtMs ?? failures[most];
-  if (!isForgiven(beganMs)) return beganMs === undefined ? undefined : { action: rollout.onFailure, sinceMs: beganMs };
-  const againMs = failures.filter((failedAtMs) => failedAtMs > (resumedAtMs ?? 0))[most];
-  return againMs === undefined ? undefined : { action: rollout.onFailure, sinceMs: againMs };
+  if (beganMs === undefined) return undefined;
+  if (isForgiven(beganMs, request)) {
+    const againMs = failures.filter((failedAtMs) => failedAtMs > (resumedAtMs ?? 0))[most];
+    return againMs === undefined ? undefined : { action: rollout.onFailure, sinceMs: againMs };
+  }
+  const isWell = failures.length <= most && places.every(({ recoversMs = 0 }) => recoversMs <= nowMs);
+  // What is being rolled back is not what was asked for, however well it is.
+  return isWell && rollout.onFailure !== 'Rollback' ? undefined : { action: rollout.onFailure, sinceMs: beganMs };
+}
+
+function isForgiven(beganMs: number, { resumedAtMs }: WavesRequest): boolean {
+  return resumedAtMs !== undefined && beganMs <= resumedAtMs;
+}
+
+type BreachedPace = Parameters<typeof slotOf>[1] & Pick<WavesRequest, 'breachedAtMs'>;
+
+const never = Number.POSITIVE_INFINITY;
+
+/** Of what moved since the breach: nothing is begun in one, so it is what failed, or what ran beside it. */
+function recoveryOf(line: WaveLine | undefined, { soakMs, breachedAtMs }: BreachedPace): number | undefined {
+  if (line === undefined || breachedAtMs === undefined || line.sinceMs < breachedAtMs) return undefined;
+  if (line.phase === 'progressing') return never;
+  return line.phase === 'succeeded' ? line.sinceMs + watchMsOf({ soakMs, breachedAtMs }) : undefined;
 }
 
 /** A number, or that many percent of the total, rounded up. Text that is no percentage is 0: a spec that was parsed holds none. */

@@ -1,5 +1,6 @@
 import { holdsCondition } from '../../core/conditions.ts';
-import type { ClusterLine, CompletionStatus } from '../propagation.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { ClusterLine, CompletionStatus, PropagationStatus } from '../propagation.ts';
 import type { CompletionSpec } from '../spec.ts';
 import { isJob } from './copy-state.ts';
 import type { ClusterFacts } from './facts.ts';
@@ -22,6 +23,36 @@ export function jobsEndOf({ copies }: Pick<ClusterFacts, 'copies'>, line: Pick<C
   if (ends.length === 0) return undefined;
   if (ends.includes('failed')) return 'failed';
   return ends.every((end) => end === 'complete') ? 'complete' : 'open';
+}
+
+/** What of a Propagation its completion depends on. */
+export interface CompletionFacts {
+  readonly spec?: { readonly completion?: CompletionSpec | undefined } | undefined;
+  readonly clusters: readonly ClusterFacts[];
+  readonly previous: Pick<PropagationStatus, 'completion'>;
+}
+
+/** A completion, and where Jobs failed that it does without: none before it is done. */
+export interface Completion {
+  readonly status: CompletionStatus;
+  readonly excused: ReadonlySet<ClusterName>;
+}
+
+/** How far the Jobs of all planned clusters are. Undefined where no completion is asked for. */
+export function completionIn(
+  { spec, clusters, previous }: CompletionFacts,
+  lines: ReadonlyMap<ClusterName, Pick<ClusterLine, 'rollout'>>,
+): Completion | undefined {
+  if (spec?.completion === undefined) return undefined;
+  const targets = clusters.filter(({ planned }) => planned !== undefined);
+  const ends = targets.map((target) => ({ cluster: target.cluster, end: jobsEndOf(target, lines.get(target.cluster) ?? {}) ?? 'open' }));
+  const status = completionOf(
+    spec.completion,
+    ends.map(({ end }) => end),
+    previous.completion,
+  );
+  const failed = status.done ? ends.filter(({ end }) => end === 'failed').map(({ cluster }) => cluster) : [];
+  return { status, excused: new Set(failed) };
 }
 
 /**

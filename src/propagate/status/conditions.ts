@@ -57,15 +57,19 @@ function acceptedOf({ refused }: PropagationFacts): Judgement {
 
 function plannedOf({ refused, held, plan }: PropagationFacts): Judgement {
   const type = 'Planned';
-  if (refused !== undefined) return { type, status: 'False', reason: 'Refused', message: refused.message };
+  if (refused !== undefined) return { type, status: 'False', reason: refused.reason ?? 'Refused', message: refused.message };
   if (held !== undefined) return { type, status: 'False', reason: held.reason, message: held.message };
   if (plan === undefined) return { type, status: 'Unknown', reason: 'Planning', message: '' };
   if (plan.unplaced > 0) return { type, status: 'False', reason: 'Unplaced', message: `${plan.unplaced} replicas have no place` };
   return { type, status: 'True', reason: 'Planned', message: '' };
 }
 
-function appliedOf({ generation }: PropagationFacts, lines: readonly ClusterLine[]): Judgement {
+function appliedOf({ generation, unreadable = [] }: PropagationFacts, lines: readonly ClusterLine[]): Judgement {
   const type = 'Applied';
+  if (unreadable.length > 0) {
+    const message = `expected ClusterShares of this Propagation, with its label, that can be read; mend or delete ${shownOf(unreadable)}`;
+    return { type, status: 'False', reason: 'InventoryUnreadable', message };
+  }
   const planned = lines.filter(({ wave }) => wave !== undefined);
   const failing = planned.filter(({ phase, fault }) => phase === 'Denied' || fault !== undefined);
   if (failing.length > 0) return { type, status: 'False', reason: 'Failed', message: namesOf(failing) };
@@ -110,7 +114,11 @@ function freshOf(lines: readonly ClusterLine[]): Judgement {
 
 /** The first ten, and how many more. */
 function namesOf(lines: readonly ClusterLine[]): string {
-  const shown = lines.slice(0, shownNames).map(({ cluster }) => cluster);
-  const more = lines.length - shown.length;
+  return shownOf(lines.map(({ cluster }) => cluster));
+}
+
+function shownOf(names: readonly string[]): string {
+  const shown = names.slice(0, shownNames);
+  const more = names.length - shown.length;
   return more === 0 ? shown.join(', ') : `${shown.join(', ')} and ${more} more`;
 }

@@ -22,13 +22,20 @@ export interface ClusterFacts {
   readonly planned?: PlannedFacts;
   /**
    * `waiting`: this generation has not begun here. `begun`: it has, whatever came of it. `rollingBack`, `restored`: what it did here is being taken
-   * back, or is. `leaving`: what is held goes.
+   * back, or is. `leaving`: what is held goes. `kept`: nobody knows what is wanted, and what stands stays; `planned` is what was written last.
    */
-  readonly standing: 'waiting' | 'begun' | 'rollingBack' | 'restored' | 'leaving';
+  readonly standing: 'waiting' | 'begun' | 'rollingBack' | 'restored' | 'leaving' | 'kept';
   /** One for each entry of its share. */
   readonly copies: readonly CopyFacts[];
   /** Why it waits, or what is wrong with the first object, in the order of writes, that could not be written. Absent: nothing is. */
   readonly trouble?: { readonly reason?: CopyReason; readonly message: string; readonly fault?: RecordedFault };
+  /** How often in a row this generation failed to do something here, as far as this process knows. Absent: never. */
+  readonly failures?: number;
+  /**
+   * Something stands otherwise than it is wanted: it is to be written, or to go (`toWrite`); or nobody writes it, as the cluster is suspended or copies
+   * are only watched (`watched`). Absent: nothing does.
+   */
+  readonly differs?: 'toWrite' | 'watched';
   /** Its line in the status as it stands. */
   readonly previous?: ClusterLine;
 }
@@ -65,7 +72,19 @@ export interface PropagationFacts {
   /** Of this generation. Absent: there is none yet, or it was refused. */
   readonly plan?: PlanFacts;
   /** Why this generation cannot be planned or was not accepted: what was expected and what came, with paths; no values of manifests. */
-  readonly refused?: { readonly stage: 'Accepted' | 'Planned'; readonly message: string; readonly notes?: PropagationStatus['notes'] };
+  readonly refused?: {
+    readonly stage: 'Accepted' | 'Planned';
+    /** `NotPlannedAgain`: it was decided before, and what it was made of cannot be planned now. By default `Refused`. */
+    readonly reason?: 'Refused' | 'NotPlannedAgain';
+    readonly message: string;
+    readonly notes?: PropagationStatus['notes'];
+  };
+  /** What is held, or was confirmed and is going. */
+  readonly prune?: PropagationStatus['prune'];
+  /** What was asked for by its digest. */
+  readonly asked?: PropagationStatus['asked'];
+  /** Names of ClusterShares of ours that cannot be read: what they hold is not known. */
+  readonly unreadable?: readonly string[];
   /** Somebody must confirm or change something first. */
   readonly held?: { readonly reason: 'PruneHeld' | 'PlanStale'; readonly message: string };
   /** In any order. */

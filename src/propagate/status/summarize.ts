@@ -1,30 +1,32 @@
 import { equalJson } from '../../core/json-values.ts';
 import { compareText } from '../../model/shapes.ts';
 import { printStatus } from '../hub/status-document.ts';
-import type { ClusterLine, CompletionStatus, PropagationPhase, PropagationStatus, RolloutProgress } from '../propagation.ts';
+import type { ClusterLine, PropagationPhase, PropagationStatus, RolloutProgress } from '../propagation.ts';
 import { aggregatesOf } from './aggregate-copies.ts';
+import { bounded } from './bounded.ts';
 import { linesOf } from './cluster-line.ts';
-import { completionOf, jobsEndOf } from './completion.ts';
-import { conditionsOf } from './conditions.ts';
+import { completionIn } from './completion.ts';
+import { breachedAtOf, conditionsOf } from './conditions.ts';
 import type { PropagationFacts } from './facts.ts';
 import { phaseOf } from './phase.ts';
 
 /**
  * The status of a Propagation (propagation.md 2.2, 8), made from facts alone: equal facts give equal bytes. Lists of clusters are in the order of names.
  *
- * Where nothing but time went on it is deeply equal to the previous one: it need not be written then (`isSameStatus`). Without a plan and without facts
+ * It fits the hub, whatever it is about (`bounded`). Where nothing but time went on it is deeply equal to the previous one: it need not be written then (`isSameStatus`). Without a plan and without facts
  * of clusters, the lines and figures of the generation before stay as they were.
  */
 export function summarize(facts: PropagationFacts): PropagationStatus {
   const { plan, previous } = facts;
   const clusters = [...facts.clusters].sort((a, b) => compareText(a.cluster, b.cluster));
   const isUntouched = plan === undefined && clusters.length === 0 && !facts.isDeleting;
-  const byName = linesOf(clusters, facts);
+  const breachedAtMs = breachedAtOf(previous.conditions, facts.generation);
+  const byName = linesOf(clusters, { ...facts, breachedAtMs });
   const lines = isUntouched ? (previous.clusters ?? []) : [...byName.values()];
   const phase = phaseOf(facts, lines);
-  const completion = isUntouched ? previous.completion : completionIn(facts, byName);
+  const completion = isUntouched ? previous.completion : completionIn(facts, byName)?.status;
   const ready = readyIn(lines);
-  return {
+  const status: PropagationStatus = {
     observedGeneration: facts.generation,
     ...(plan === undefined ? decidedBefore(previous) : decided(facts, plan)),
     phase,
@@ -36,8 +38,11 @@ export function summarize(facts: PropagationFacts): PropagationStatus {
     conditions: conditionsOf({ facts, phase, lines, completion }),
     aggregate: isUntouched ? (previous.aggregate ?? []) : aggregatesOf(clusters, byName, facts.generation),
     ...(completion === undefined ? {} : { completion }),
-    notes: facts.refused?.notes ?? plan?.notes ?? [],
+    ...pruneIn(facts),
+    ...(facts.asked === undefined ? {} : { asked: facts.asked }),
+    notes: notesOf(facts),
   };
+  return bounded(status, previous);
 }
 
 /** True if writing the second over the first would change nothing on the hub. */
@@ -58,6 +63,18 @@ function decided({ previous }: PropagationFacts, plan: NonNullable<PropagationFa
   };
 }
 
+/** That a prune must be confirmed is told while it must. */
+function notesOf({ refused, plan, held }: PropagationFacts): NonNullable<PropagationStatus['notes']> {
+  const notes = refused?.notes ?? plan?.notes ?? [];
+  return held?.reason === 'PruneHeld' ? notes : notes.filter(({ code }) => code !== 'PRUNE_HELD');
+}
+
+/** What was held stays so while nobody knows what is wanted. */
+function pruneIn({ plan, prune, previous }: PropagationFacts): Pick<PropagationStatus, 'prune'> {
+  const held = plan === undefined ? previous.prune : prune;
+  return held === undefined ? {} : { prune: held };
+}
+
 /** What was decided for an older generation still stands in the clusters. */
 function decidedBefore(previous: PropagationStatus): PropagationStatus {
   const { revision, digest, scheduledAt, affinityGroup, desired, placed, unplaced } = previous;
@@ -69,14 +86,6 @@ function decidedBefore(previous: PropagationStatus): PropagationStatus {
 function readyIn(lines: readonly ClusterLine[]): number | undefined {
   const figures = lines.filter(({ phase }) => phase !== 'Unknown').flatMap(({ ready }) => ready ?? []);
   return figures.length === 0 ? undefined : figures.reduce((sum, figure) => sum + figure, 0);
-}
-
-function completionIn(facts: PropagationFacts, lines: ReadonlyMap<string, ClusterLine>): CompletionStatus | undefined {
-  const { spec, clusters, previous } = facts;
-  if (spec?.completion === undefined) return undefined;
-  const targets = clusters.filter(({ planned }) => planned !== undefined);
-  const ends = targets.map((target) => jobsEndOf(target, lines.get(target.cluster) ?? {}) ?? 'open');
-  return completionOf(spec.completion, ends, previous.completion);
 }
 
 function progressOf({ waves, previous, nowMs }: PropagationFacts, phase: PropagationPhase): RolloutProgress {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isAtRest, type NeedFacts, needsOf } from '../../../src/propagate/controller/cluster-needs.ts';
+import { isAtRest, isDue, type NeedFacts, needsOf } from '../../../src/propagate/controller/cluster-needs.ts';
 import type { InventoryEntry } from '../../../src/propagate/inventory.ts';
 import type { RenderedObject } from '../../../src/propagate/plan.ts';
 import type { MirroredObject } from '../../../src/store/member-objects.ts';
@@ -14,6 +14,8 @@ const wanted: RenderedObject = {
   predicted: false,
 };
 const owned: InventoryEntry = { key, state: 'Owned', uid: 'u1', appliedHash: 'new', health: 'Healthy' };
+const fault = { code: 'INVALID' as const, message: 'm', since: '2030-01-01T00:00:00Z', count: 4 };
+const failed: InventoryEntry = { ...owned, action: 'Failed', fault };
 const held = (uid: string, more: object = {}): MirroredObject => ({
   result: 'held',
   object: { metadata: { name: 'web', namespace: 'default', uid, ...more } },
@@ -33,7 +35,7 @@ interface Row extends Partial<Omit<NeedFacts, 'mirrored' | 'share'>> {
   readonly entry?: InventoryEntry;
   readonly seen: MirroredObject;
   readonly drifted?: boolean;
-  readonly needs: 'apply' | 'correct' | 'prune' | 'finish' | 'nothing';
+  readonly needs: 'apply' | 'correct' | 'prune' | 'finish' | 'healed' | 'amiss' | 'nothing';
 }
 
 const rows: readonly Row[] = [
@@ -53,11 +55,18 @@ const rows: readonly Row[] = [
     seen: held('u2'),
     needs: 'nothing',
   },
-  { name: 'not what is suspended', object: { ...wanted, action: 'HOLD', held: 'Suspended' }, seen: absent, needs: 'nothing' },
+  { name: 'not what is suspended', object: { ...wanted, action: 'HOLD', held: 'Suspended' }, seen: absent, needs: 'amiss' },
+  {
+    name: 'nor is it amiss where it is as it is to be',
+    object: { ...wanted, action: 'HOLD', held: 'Suspended' },
+    entry: owned,
+    seen: held('u1'),
+    needs: 'nothing',
+  },
   { name: 'nothing where it stands as written', entry: owned, seen: held('u1'), needs: 'nothing' },
   { name: 'what shared is as written, too', entry: { ...owned, state: 'Shared' }, seen: held('u1'), needs: 'nothing' },
   { name: 'drift is corrected', entry: owned, seen: held('u1'), drifted: true, needs: 'correct' },
-  { name: 'not where it is only watched', entry: owned, seen: held('u1'), drifted: true, isKept: false, needs: 'nothing' },
+  { name: 'not where it is only watched', entry: owned, seen: held('u1'), drifted: true, isKept: false, needs: 'amiss' },
   {
     name: 'not before the mirror has heard of our write',
     entry: owned,
@@ -92,6 +101,20 @@ const rows: readonly Row[] = [
     seen: completeJob,
     needs: 'nothing',
   },
+  { name: 'what failed, and is wanted no more as it failed, is over', entry: failed, seen: held('u1'), needs: 'healed' },
+  { name: 'also without a fault that is told', entry: { ...owned, action: 'Failed' }, seen: held('u1'), needs: 'healed' },
+  { name: 'not before the mirror has heard', entry: failed, seen: held('u1'), isHeard: () => false, needs: 'nothing' },
+  { name: 'not where it is still wanted so', entry: { ...failed, appliedHash: 'old' }, seen: held('u1'), needs: 'apply' },
+  { name: 'not where it has drifted', entry: failed, seen: held('u1'), drifted: true, needs: 'correct' },
+  { name: 'not while it is on its way out', entry: failed, seen: held('u1', { deletionTimestamp: 'now' }), needs: 'nothing' },
+  { name: 'not where nobody can tell if it is over', entry: failed, seen: unread, needs: 'nothing' },
+  {
+    name: 'and what could not be created, and is there by now',
+    object: { ...wanted, action: 'HOLD', held: 'CreateOnly' },
+    entry: { key, state: 'Intended', action: 'Failed', fault, health: 'Unknown' },
+    seen: held('u2'),
+    needs: 'healed',
+  },
   { name: 'what is not wanted goes', object: { ...wanted, action: 'DELETE' }, entry: owned, seen: held('u1'), needs: 'prune' },
   { name: 'is let go', object: { ...wanted, action: 'RELEASE' }, entry: owned, seen: held('u1'), needs: 'prune' },
   {
@@ -99,7 +122,23 @@ const rows: readonly Row[] = [
     object: { ...wanted, action: 'DELETE' },
     entry: owned,
     seen: held('u1'),
-    mayPrune: false,
+    mayPrune: 'begun',
+    needs: 'nothing',
+  },
+  {
+    name: 'but what is on its way goes on then',
+    object: { ...wanted, action: 'DELETE' },
+    entry: { ...owned, state: 'PendingDeletion' },
+    seen: held('u1'),
+    mayPrune: 'begun',
+    needs: 'prune',
+  },
+  {
+    name: 'and not where all is suspended',
+    object: { ...wanted, action: 'DELETE' },
+    entry: { ...owned, state: 'PendingDeletion' },
+    seen: held('u1'),
+    mayPrune: 'nothing',
     needs: 'nothing',
   },
   { name: 'not without an inventory entry', object: { ...wanted, action: 'DELETE' }, seen: held('u1'), needs: 'nothing' },
@@ -134,10 +173,46 @@ test.each(rows)('$name', ({ object = wanted, entry, seen, drifted = false, needs
     isHeard: () => true,
     isDrifted: () => drifted,
     isKept: true,
-    mayPrune: true,
+    mayPrune: 'all',
+    isConfirmed: false,
     ...more,
   });
-  const counts = { apply: found.apply.length, correct: found.correct.length, prune: found.prune.length, finish: found.finish.length };
-  expect(counts).toEqual({ apply: 0, correct: 0, prune: 0, finish: 0, ...(needs === 'nothing' ? {} : { [needs]: 1 }) });
-  expect(isAtRest(found)).toBe(needs === 'nothing' || needs === 'finish');
+  const counts = {
+    apply: found.apply.length,
+    correct: found.correct.length,
+    prune: found.prune.length,
+    finish: found.finish.length,
+    healed: found.healed.length,
+    amiss: found.amiss.length,
+  };
+  expect(counts).toEqual({
+    apply: 0,
+    correct: 0,
+    prune: 0,
+    finish: 0,
+    healed: 0,
+    amiss: 0,
+    ...(needs === 'nothing' ? {} : { [needs]: 1 }),
+  });
+  expect(isAtRest(found)).toBe(['nothing', 'finish', 'healed', 'amiss'].includes(needs));
+  expect(isDue(found)).toBe(needs !== 'nothing' && needs !== 'amiss');
+});
+
+test.each<{ readonly name: string; readonly entry: Partial<InventoryEntry>; readonly isConfirmed: boolean; readonly announced: number }>([
+  { name: 'what was confirmed is announced before it goes', entry: {}, isConfirmed: true, announced: 1 },
+  { name: 'what needed nobody to confirm it is not', entry: {}, isConfirmed: false, announced: 0 },
+  { name: 'what was announced is not again', entry: { state: 'Deleting', action: 'Skipped' }, isConfirmed: true, announced: 0 },
+  { name: 'what is shared is let go of, and never on its way', entry: { state: 'Shared' }, isConfirmed: true, announced: 0 },
+])('$name', ({ entry, isConfirmed, announced }) => {
+  const { announce, prune } = needsOf({
+    objects: [{ ...wanted, action: 'DELETE' }],
+    share: { entries: [{ ...owned, ...entry }] },
+    mirrored: () => held('u1'),
+    isHeard: () => true,
+    isDrifted: () => false,
+    isKept: true,
+    mayPrune: 'all',
+    isConfirmed,
+  });
+  expect([prune.length, announce.length]).toEqual([1, announced]);
 });

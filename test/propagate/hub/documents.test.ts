@@ -107,11 +107,20 @@ describe('clusters that were given up', () => {
   const withAnnotation = (text: string | undefined) =>
     abandonedOf({ metadata: { annotations: text === undefined ? {} : { [marks.abandon]: text } } });
 
-  test('are read as they were written, each once', () => {
-    expect(withAnnotation(printAbandoned(['b, c', 'a', 'a']))).toEqual(['a', 'b, c']);
+  test('are read as they were written, each once, with the share that was meant', () => {
+    const abandoned = [
+      { cluster: 'b, c', share: 'u2' },
+      { cluster: 'a', share: 'u0' },
+      { cluster: 'a', share: 'u1' },
+    ];
+    expect(withAnnotation(printAbandoned(abandoned) ?? '')).toEqual([
+      { cluster: 'a', share: 'u1' },
+      { cluster: 'b, c', share: 'u2' },
+    ]);
+    expect(printAbandoned([])).toBeNull();
   });
 
-  test.each([undefined, '', 'west', '{"west": true}', '[1]', '"west"'])('are none where the annotation is %j', (text) => {
+  test.each([undefined, '', 'west', '{"west": true}', '["west"]', '[1]', '"west"'])('are none where the annotation is %j', (text) => {
     expect(withAnnotation(text)).toEqual([]);
   });
 });

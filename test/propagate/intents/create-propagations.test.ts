@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { clusterName } from '../../../src/core/names.ts';
-import { printAbandoned } from '../../../src/propagate/hub/abandoned.ts';
 import { hubDefinitions } from '../../../src/propagate/hub/hub-definitions.ts';
 import { newShare } from '../../../src/propagate/hub/share-document.ts';
 import { createPropagations } from '../../../src/propagate/intents/create-propagations.ts';
@@ -166,7 +165,7 @@ describe('what is there', () => {
     expect(generation).toBe(1);
   });
 
-  test('goes on after a breach, confirms the prune that is held, and gives up lost clusters it has', async () => {
+  test('goes on after a breach, confirms the prune that is held, and gives up lost clusters of which all is to go', async () => {
     await using hub = await startPropagations();
     const { propagations, context, world } = hub;
     await hub.propagate(input());
@@ -174,15 +173,23 @@ describe('what is there', () => {
     expect((await world.pumped(propagations.resume(context, place, { confirmPrune: true, abandon: [] }))).result).toBe('ACCEPTED');
     expect((await hub.stored()).metadata.annotations).not.toHaveProperty([marks.confirmPrune]);
 
-    await hub.setStatus({ phase: 'Held', digest: 'held', paused: false });
+    const prune = { digest: 'held', since: '2026-01-01T00:00:00.000Z', objects: 4, clusters: [{ cluster: 'west', digest: 'w' }] };
+    await hub.setStatus({ phase: 'Held', digest: 'decided', prune, paused: false });
+    const west = await hub.share('west', 'PendingDeletion');
+    const ab = await hub.share('a, b', 'PendingDeletion');
+    await hub.share('kept', 'Owned');
+    await hub.share('hub', 'PendingDeletion');
     const resumed = await world.pumped(propagations.resume(context, place, { confirmPrune: true, abandon: ['west', 'a, b'] }));
     expect(resumed.result).toBe('ACCEPTED');
     expect((await hub.stored()).metadata.annotations).toMatchObject({
       [marks.confirmPrune]: 'held',
-      [marks.abandon]: printAbandoned(['a, b', 'west']),
+      [marks.abandon]: JSON.stringify({ 'a, b': ab.uid, west: west.uid }),
     });
     const unknown = await world.pumped(propagations.resume(context, place, { confirmPrune: false, abandon: ['nowhere'] }));
     expect(unknown).toMatchObject({ result: 'REFUSED', notes: [{ code: 'UNKNOWN_CLUSTER', path: 'abandon' }] });
+    const kept = await world.pumped(propagations.resume(context, place, { confirmPrune: false, abandon: ['west', 'kept', 'hub'] }));
+    expect(kept).toMatchObject({ result: 'REFUSED', notes: [{ code: 'INVALID' }, { code: 'INVALID' }] });
+    expect(kept.notes.map(({ message }) => message.split(':', 1)[0])).toEqual(['kept', 'hub']);
   });
 
   test('is rolled back to the newest revision that says something else, or to the one that is named', async () => {

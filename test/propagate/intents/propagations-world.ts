@@ -1,6 +1,9 @@
 import type { Json, JsonObject } from '../../../src/core/json.ts';
+import { clusterName } from '../../../src/core/names.ts';
 import { createHubStores, type HubStores } from '../../../src/propagate/hub/hub-stores.ts';
+import { newShare } from '../../../src/propagate/hub/share-document.ts';
 import { createPropagations } from '../../../src/propagate/intents/create-propagations.ts';
+import type { ClusterShare, InventoryState } from '../../../src/propagate/inventory.ts';
 import type { Note } from '../../../src/propagate/notes.ts';
 import type { Planner, PlanRequest } from '../../../src/propagate/planner/planner.ts';
 import type { Propagation, PropagationStatus } from '../../../src/propagate/propagation.ts';
@@ -26,6 +29,8 @@ export interface PropagationsWorld extends AsyncDisposable {
   readonly context: WriteContext;
   /** As the hub has it. @throws {Error} if there is none. */
   stored(name?: string): Promise<Propagation>;
+  /** A share with one copy in that state, as the controller would write it. */
+  share(cluster: string, state: InventoryState): Promise<ClusterShare>;
   /** What the controller would write. */
   setStatus(status: PropagationStatus, name?: string): Promise<void>;
   propagate(input: PropagationInput, digest?: string): Promise<PropagationOutcome>;
@@ -56,6 +61,14 @@ export async function startPropagations(options: PropagationWorldOptions = {}): 
   };
   return {
     ...{ world, stores, planner, propagations, context, stored },
+    async share(cluster, state) {
+      const { metadata } = await stored();
+      const key = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'settings' };
+      const share = { ...newShare(metadata, clusterName(cluster)), entries: [{ key, state, uid: 'u1', health: 'Unknown' as const }] };
+      const saved = await world.pumped(stores.shares.save(share, life.signal));
+      if (saved.result !== 'saved') throw new Error(`expected a share, got ${JSON.stringify(saved)}`);
+      return saved.share;
+    },
     async setStatus(status, name) {
       const before = await stored(name);
       const written = await world.pumped(stores.propagations.patchStatus(before, { ...before.status, ...status }, life.signal));

@@ -1,0 +1,98 @@
+import { isJsonObject, type Json } from '../../core/json.ts';
+import { printStatus } from '../hub/status-document.ts';
+import type { AggregatedStatus, ClusterLine, PropagationStatus } from '../propagation.ts';
+import { settled } from './cluster-line.ts';
+
+/** What all of a status may have as JSON. It is one object of the hub with a spec, of which etcd takes 1.5 MiB. */
+export const mostStatusBytes = 512 * 1024;
+
+/** Notes that are kept; one more says how many there were. */
+export const mostNotes = 100;
+
+/** How much is said: the first of these that fits. Figures, phases and marks are never left out: they are what is decided by. */
+const measures: readonly { readonly mostCharacters: number; readonly aggregates: 'whole' | 'figures' | 'health' }[] = [
+  { mostCharacters: 1_024, aggregates: 'whole' },
+  { mostCharacters: 256, aggregates: 'whole' },
+  { mostCharacters: 128, aggregates: 'figures' },
+  { mostCharacters: 32, aggregates: 'health' },
+];
+
+/**
+ * The status with as much of its notes, messages and aggregates as the hub takes, however many clusters there are and whatever they say: errors come before
+ * other notes. Lines that say the same as before are the previous ones. Equal for equal statuses.
+ */
+export function bounded(status: PropagationStatus, previous: PropagationStatus): PropagationStatus {
+  const told = { ...status, notes: firstNotes(status.notes ?? []) };
+  const before = new Map(previous.clusters?.map((line) => [line.cluster, line]));
+  let cut: PropagationStatus = told;
+  for (const measure of measures) {
+    cut = cutTo(told, measure);
+    if (bytesOf(cut) <= mostStatusBytes) break;
+  }
+  // A shorter message than before is no news, nor is the time up to which the same is known.
+  return { ...cut, clusters: (cut.clusters ?? []).map((line) => settled(before.get(line.cluster), line)) };
+}
+
+function bytesOf(status: PropagationStatus): number {
+  return Buffer.byteLength(JSON.stringify(printStatus(status)));
+}
+
+type Notes = NonNullable<PropagationStatus['notes']>;
+
+function firstNotes(notes: Notes): Notes {
+  if (notes.length <= mostNotes) return notes;
+  const sorted = [...notes.filter(({ severity }) => severity === 'ERROR'), ...notes.filter(({ severity }) => severity !== 'ERROR')];
+  const last = notes.at(-1);
+  // Cut already, and told with how many there were.
+  if (notes.length === mostNotes + 1 && last?.code === moreCode) return notes;
+  const message = `and ${notes.length - mostNotes} more`;
+  return [...sorted.slice(0, mostNotes), { severity: 'INFO', code: moreCode, message }];
+}
+
+const moreCode = 'MORE';
+
+function cutTo(status: PropagationStatus, { mostCharacters, aggregates }: (typeof measures)[number]): PropagationStatus {
+  const short = (text: string) => text.slice(0, mostCharacters).toWellFormed();
+  return {
+    ...status,
+    clusters: (status.clusters ?? []).map((line) => shortLine(line, short)),
+    conditions: (status.conditions ?? []).map((condition) => ({ ...condition, message: short(condition.message) })),
+    aggregate: (status.aggregate ?? []).map((of) => shortAggregate(of, { short, aggregates })),
+    notes: (status.notes ?? []).map((note) => ({ ...note, message: short(note.message) })),
+  };
+}
+
+function shortLine(line: ClusterLine, short: (text: string) => string): ClusterLine {
+  const { message, fault } = line;
+  return {
+    ...line,
+    ...(message === undefined ? {} : { message: short(message) }),
+    ...(fault === undefined ? {} : { fault: { ...fault, message: short(fault.message) } }),
+  };
+}
+
+function shortAggregate(
+  aggregated: AggregatedStatus,
+  { short, aggregates }: { readonly short: (text: string) => string; readonly aggregates: (typeof measures)[number]['aggregates'] },
+): AggregatedStatus {
+  switch (aggregates) {
+    case 'whole':
+      return {
+        ...aggregated,
+        conditions: aggregated.conditions.map(({ cluster, condition }) => ({ cluster, condition: shortTexts(condition, short) })),
+      };
+    case 'figures':
+      return { ...aggregated, conditions: [] };
+    case 'health':
+      return { ...aggregated, status: {}, conditions: [] };
+    default:
+      return aggregates satisfies never;
+  }
+}
+
+function shortTexts(value: Json, short: (text: string) => string): Json {
+  if (typeof value === 'string') return short(value);
+  if (Array.isArray(value)) return value.map((member: Json) => shortTexts(member, short));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortTexts(member ?? null, short)]));
+}

@@ -1,0 +1,52 @@
+import { textOfKey } from '../object-key.ts';
+import { isRemoval } from '../planner/held-prune.ts';
+import type { RolloutState } from '../rollout/rolled-out.ts';
+import { isJob, rolloutOfCopy, showsWrite } from './copy-state.ts';
+import type { ClusterFacts, CopyFacts, PlannedFacts } from './facts.ts';
+
+/** How far all copies of one cluster are. */
+export interface ClusterRollout extends RolloutState {
+  /** Each was sent as it is wanted. */
+  readonly isWritten: boolean;
+  /** The first, in the order of writes, that is not to be seen as it was sent; what was done and is not made again is not missed. */
+  readonly missing?: { readonly message: string; readonly isServed: boolean };
+}
+
+/** True for what is to stand in the cluster by our own writes: not what goes, or is left alone. */
+export function isWanted({ action }: PlannedFacts['objects'][number]): boolean {
+  return !isRemoval({ action }) && action !== 'HOLD';
+}
+
+/** How far all copies that are to be here are: the first that failed, else the first that is under way, in the order of writes. */
+export function rolloutIn({ planned, copies, standing }: ClusterFacts): ClusterRollout {
+  const byKey = new Map(copies.map((copy) => [textOfKey(copy.entry.key), copy] as const));
+  const states = (planned?.objects ?? []).filter(isWanted).map(({ key, desiredHash }) => {
+    const copy = byKey.get(textOfKey(key));
+    const isWritten = copy !== undefined && (standing === 'restored' || isAsWanted(copy, desiredHash));
+    const state: RolloutState =
+      copy !== undefined && isWritten ? rolloutOfCopy(copy) : { phase: 'progressing', message: 'not written yet' };
+    return { ...state, message: `${key.kind} ${key.name}: ${state.message}`, isWritten, copy };
+  });
+  const deciding = states.find(({ phase }) => phase === 'failed') ?? states.find(({ phase }) => phase === 'progressing');
+  const missing = states.find(({ copy }) => copy === undefined || isMissing(copy));
+  return {
+    phase: deciding?.phase ?? 'done',
+    message: deciding?.message ?? '',
+    isWritten: states.every((state) => state.isWritten),
+    ...(missing === undefined ? {} : { missing: { message: missing.message, isServed: !isUnserved(missing.copy) } }),
+  };
+}
+
+function isAsWanted({ entry }: CopyFacts, desiredHash: string): boolean {
+  return entry.appliedHash === desiredHash && (entry.state === 'Owned' || entry.state === 'Shared') && entry.action !== 'Failed';
+}
+
+function isMissing({ entry, mirrored }: CopyFacts): boolean {
+  if (mirrored.result === 'held') return !showsWrite(entry, mirrored.object);
+  // A Job that was seen to its end is not made again. One that was not is, and that is told by what is to be written.
+  return !(isJob(entry) && mirrored.result === 'absent');
+}
+
+function isUnserved(copy: CopyFacts | undefined): boolean {
+  return copy?.mirrored.result === 'unread' && copy.mirrored.fault.code === 'NOT_SERVED';
+}

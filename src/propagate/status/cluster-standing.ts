@@ -1,0 +1,96 @@
+import type { CopyPhase, CopyReason, RolloutMark } from '../propagation.ts';
+import type { RolloutState } from '../rollout/rolled-out.ts';
+import type { RolloutSpec } from '../spec.ts';
+import type { ClusterRollout } from './cluster-rollout.ts';
+import { isKept } from './copy-state.ts';
+import type { ClusterFacts, PropagationFacts } from './facts.ts';
+import type { Freshness } from './freshness.ts';
+
+/** What of a Propagation the line of one cluster depends on. */
+export type LineContext = Pick<PropagationFacts, 'generation' | 'nowMs'> & {
+  readonly spec?: { readonly rollout: Pick<RolloutSpec, 'soakMs' | 'deadlineMs'> } | undefined;
+  /** Since when this generation is in breach (`breachedAtOf`). Absent: it is not. */
+  readonly breachedAtMs?: number | undefined;
+};
+
+/** What a line says of the moment. */
+export interface Standing {
+  readonly phase: CopyPhase;
+  readonly reason?: CopyReason;
+  readonly message?: string;
+}
+
+/** One cluster, and what was found out about it. */
+export interface ClusterSight {
+  readonly facts: ClusterFacts;
+  readonly freshness: Freshness;
+  readonly rollout: ClusterRollout;
+  readonly mark: RolloutMark | undefined;
+}
+
+/** After so many failures in a row it is no passing trouble. It is tried again all the same. */
+const patience = 3;
+const fatalReasons: readonly CopyReason[] = ['Conflict', 'Denied', 'Invalid', 'Immutable', 'Quota', 'Contended', 'TimedOut', 'Unhealthy'];
+
+/**
+ * True if what is wrong is not expected to pass: by its reason, or as it has failed three times in a row, whatever the server said each time. Once told
+ * so in this generation it stays so until nothing is wrong: another process does not count from the beginning.
+ */
+export function isFatal({ trouble, failures = 0, previous }: ClusterFacts, { generation }: Pick<LineContext, 'generation'>): boolean {
+  if (trouble === undefined || trouble.reason === 'Unreachable') return false;
+  if (trouble.reason !== undefined && fatalReasons.includes(trouble.reason)) return true;
+  if (trouble.fault === undefined) return false;
+  return failures >= patience || (previous?.phase === 'Failed' && previous.fault !== undefined && previous.generation === generation);
+}
+
+/** What holds in a cluster: the first that does. `Settled` is said only where all that is wanted stands as it is wanted. */
+export function standingOf(sight: ClusterSight, context: LineContext): Standing {
+  const { facts, freshness, rollout, mark } = sight;
+  const { standing, trouble } = facts;
+  const why = whyOf(facts);
+  if (freshness.result === 'stale') return { phase: 'Unknown', reason: freshness.reason, message: freshness.message };
+  if (standing === 'leaving') return { phase: facts.copies.some(({ entry }) => !isKept(entry)) ? 'Deleting' : 'Draining', ...why };
+  if (standing === 'rollingBack') return { phase: 'RollingBack', ...why };
+  if (isFatal(facts, context)) return { phase: trouble?.reason === 'Denied' ? 'Denied' : 'Failed', ...why };
+  if (standing === 'waiting') return { phase: 'Waiting', reason: 'Wave', ...why };
+  if (standing === 'restored' || standing === 'kept') return standingNow(rollout);
+  if (facts.differs !== undefined && trouble?.reason === 'Suspended') return { phase: 'Waiting', ...why };
+  if (mark?.phase === 'TimedOut') return { phase: 'Failed', reason: 'TimedOut', message: rollout.message };
+  if (mark?.phase === 'Failed') return { phase: 'Failed', reason: 'Unhealthy', message: rollout.message };
+  if (!rollout.isWritten) return { phase: 'Applying', ...why };
+  return mark?.phase === 'Succeeded' ? afterSuccess(sight, mark, context) : { phase: 'Progressing', message: rollout.message, ...why };
+}
+
+function whyOf({ trouble }: ClusterFacts): Omit<Standing, 'phase'> {
+  if (trouble === undefined) return {};
+  const { reason, message } = trouble;
+  return { ...(reason === undefined ? {} : { reason }), message };
+}
+
+/** What was rolled out once can be lost since. */
+function afterSuccess({ facts, rollout: { missing } }: ClusterSight, mark: RolloutMark, context: LineContext): Standing {
+  const why = whyOf(facts);
+  if (missing?.isServed === false) return { phase: 'Failed', reason: 'ApiMissing', message: missing.message };
+  if (facts.differs === 'watched') return { phase: 'Failed', message: 'it differs from what was written, and is only watched', ...why };
+  if (missing !== undefined) return { phase: 'Applying', message: missing.message, ...why };
+  if (facts.differs !== undefined || facts.trouble?.fault !== undefined) return { phase: 'Applying', ...why };
+  if (facts.copies.some(({ entry }) => entry.state === 'Deleting')) return { phase: 'Deleting', ...why };
+  return { phase: isSoaking(mark, context) ? 'Soaking' : 'Settled', ...why };
+}
+
+function standingNow({ phase, message }: RolloutState): Standing {
+  switch (phase) {
+    case 'done':
+      return { phase: 'Settled' };
+    case 'progressing':
+      return { phase: 'Progressing', message };
+    case 'failed':
+      return { phase: 'Failed', reason: 'Unhealthy', message };
+    default:
+      return phase satisfies never;
+  }
+}
+
+function isSoaking({ since }: RolloutMark, { spec, nowMs }: LineContext): boolean {
+  return nowMs < Date.parse(since) + (spec?.rollout.soakMs ?? 0);
+}
