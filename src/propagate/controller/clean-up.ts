@@ -49,6 +49,8 @@ async function letGo(pass: Pass, propagation: Propagation): Promise<PassResult> 
   run.unreadable = unreadable;
   // What is in them is proof of copies: who deletes them gives those up.
   if (unreadable.length > 0) return { result: 'passed', againMs: await tell(pass, { propagation, spec: undefined, urgency: 'usual' }) };
+  if (!(await loadAgain(pass, propagation))) return { result: 'passed', ...hubWait(pass) };
+  if (run.shares?.size !== 0) return { result: 'passed', againMs: 0 };
   await tellWhoWaits(pass, propagation);
   const written = await ports.stores.propagations.setFinalizer(run.latest ?? propagation, 'absent', term.signal);
   switch (written.result) {
@@ -64,6 +66,12 @@ async function letGo(pass: Pass, propagation: Propagation): Promise<PassResult> 
     default:
       return written satisfies never;
   }
+}
+
+/** Nobody looks after what is left once it is let go: that nothing is must be true now, and not when the inventory was read. */
+async function loadAgain(pass: Pass, propagation: Propagation): Promise<boolean> {
+  pass.run.shares = undefined;
+  return await loadShares(pass, propagation);
 }
 
 /** While others hold it, as a foreground deletion does, somebody may look at it. */
