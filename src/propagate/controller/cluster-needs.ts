@@ -23,6 +23,8 @@ export interface NeedFacts {
   readonly mayPrune: 'all' | 'begun' | 'nothing';
   /** What goes was confirmed as one: the inventory knows of all of it first. */
   readonly isConfirmed: boolean;
+  /** True for what was taken over since the revision that is gone back to. Absent: nothing was. */
+  readonly isToReturn?: (entry: InventoryEntry) => boolean;
 }
 
 /** What there is to do in a cluster. All empty: nothing. */
@@ -57,6 +59,10 @@ export function needsOf(facts: NeedFacts): Needs {
     const entry = entries.get(textOfKey(object.key));
     if (isRemoval(object)) {
       if (entry !== undefined && mayGo(entry, facts) && !isGoing(entry, facts)) prune.push(object);
+    } else if (isReturned(entry, facts) && object.held !== 'Suspended') {
+      apply.push(object);
+    } else if (object.action === 'HOLD' && object.held === 'SourceMissing') {
+      // Nobody knows what it is to be: it stays as it is.
     } else if (object.action === 'HOLD' && object.held === 'Suspended') {
       if (!isWritten(object, entry) || isAmiss(object, entry, facts)) amiss.push(object);
     } else if (object.action === 'HOLD' && object.held === 'CreateOnly') {
@@ -69,6 +75,10 @@ export function needsOf(facts: NeedFacts): Needs {
   const finish = (facts.share?.entries ?? []).filter((entry) => isFinishing(entry, facts.mirrored(entry.key))).map(({ key }) => key);
   const announce = facts.isConfirmed ? prune.filter(({ key }) => isToAnnounce(entries.get(textOfKey(key)))).map(({ key }) => key) : [];
   return { apply, correct, prune, announce, finish, healed, amiss };
+}
+
+function isReturned(entry: InventoryEntry | undefined, { isToReturn }: NeedFacts): boolean {
+  return entry !== undefined && isToReturn?.(entry) === true;
 }
 
 function mayGo(entry: InventoryEntry, { mayPrune }: NeedFacts): boolean {

@@ -1,6 +1,7 @@
 import type { ClusterName } from '../../core/names.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
 import { reasonOf } from '../copies/copy-reason.ts';
+import { isToReturn } from '../copies/taking.ts';
 import type { ClusterShare, InventoryEntry, RecordedFault } from '../inventory.ts';
 import type { Members } from '../members.ts';
 import { kindOfKey, placeOfKey, textOfKey } from '../object-key.ts';
@@ -148,7 +149,7 @@ function lineIn({ propagation }: ViewScene, { cluster, rendered }: Wanted): Clus
 }
 
 function needsIn({ scene, cluster, objects, share, known, isSuspended }: Sight): Needs {
-  const { members, drift, plan, isKept } = scene;
+  const { members, drift, plan, spec, isKept } = scene;
   return needsOf({
     objects,
     share,
@@ -158,6 +159,7 @@ function needsIn({ scene, cluster, objects, share, known, isSuspended }: Sight):
       seen.result === 'held' && !isCleared(known, entry, seen) && drift.isDrifted(cluster, object, { entry, live: seen.object }),
     isKept: isKept && !isSuspended,
     mayPrune: isSuspended ? 'nothing' : plan.verdict.result === 'do' ? 'all' : 'begun',
+    isToReturn: (entry) => isToReturn(entry, { ...plan, spec }),
     isConfirmed: plan.verdict.result === 'do' && plan.verdict.prune !== undefined,
   });
 }

@@ -9,13 +9,14 @@ const defaults: RolloutSpec = { waves: [], maxFailures: 0, soakMs: 0, onFailure:
 
 /** Waves as `a b | c d`, lines as `a:progressing@5` (5 s ago; without it: now). */
 function step(waves: string, lines: string, more: Partial<RolloutSpec> & Partial<WavesRequest> = {}) {
-  const { resumedAtMs, breachedAtMs, ...rollout } = more;
+  const { resumedAtMs, breachedAtMs, excused, ...rollout } = more;
   return nextWaves({
     rollout: { ...defaults, ...rollout, waves: [] },
     waves: waves.split('|').map((names, index) => ({ name: String(index), clusters: namesIn(names) })),
     lines: linesIn(lines),
     resumedAtMs,
     breachedAtMs,
+    ...(excused === undefined ? {} : { excused }),
     nowMs,
   });
 }
@@ -102,6 +103,41 @@ test('tells where everybody is, and when to look again', () => {
 test('is over when nothing waits, runs or soaks', () => {
   expect(step('a b|c', 'a:succeeded b:skip c:succeeded')).toMatchObject({ isOver: true, wave: 1, done: 2, clusters: 3 });
   expect(step('a b|c', 'a:succeeded b:skip').isOver).toBe(false);
+});
+
+describe('a breach', () => {
+  const breachedAtMs = nowMs - 100_000;
+
+  test.each<[string, string, Partial<RolloutSpec> & Partial<WavesRequest>, boolean]>([
+    ['stays while one is failed', 'a:failed@100 b:succeeded@200', {}, true],
+    ['stays while one is out of time', 'a:timedOut@100', {}, true],
+    ['stays while what failed tries again', 'a:progressing@90', {}, true],
+    ['stays until what failed was well for 30 s', 'a:succeeded@29', {}, true],
+    ['ends then', 'a:succeeded@30', {}, false],
+    ['stays for the soak time, where that is longer', 'a:succeeded@59', { soakMs: 60_000 }, true],
+    ['ends after the soak time', 'a:succeeded@60', { soakMs: 60_000 }, false],
+    ['is not kept by what ran before it', 'a:succeeded@30 b:progressing@101', {}, false],
+    ['ends where no more have failed than may', 'a:succeeded@30 b:failed@90', { maxFailures: 1 }, false],
+    ['that is rolled back stays, however well all is', 'a:succeeded@90', { onFailure: 'Rollback' }, true],
+    ['does not begin with who is excused', 'a:failed@90', { excused: new Set(namesIn('a')), breachedAtMs: undefined }, false],
+    ['ends where all who failed are excused', 'a:failed@100 b:succeeded@30', { excused: new Set(namesIn('a')) }, false],
+    ['stays where another failed too', 'a:failed@100 b:failed@90', { excused: new Set(namesIn('a')) }, true],
+  ])('%s', (_, lines, more, isBreached) => {
+    const decision = step('a b|c', lines, { breachedAtMs, ...more });
+    expect(decision.breach !== undefined).toBe(isBreached);
+    if (isBreached) expect(decision.start).toEqual([]);
+  });
+
+  test('is looked at again when it may end', () => {
+    expect(step('a|b', 'a:succeeded@20', { breachedAtMs }).nextCheckAtMs).toBe(nowMs + 10_000);
+    expect(step('a|b', 'a:progressing@20', { breachedAtMs }).nextCheckAtMs).toBeUndefined();
+  });
+
+  test('leads on once it is known to have ended: what is begun then is no part of it', () => {
+    const { start, breach, wave } = step('a|b', 'a:succeeded@30', { breachedAtMs });
+    expect([start, breach, wave]).toEqual([[], undefined, 1]);
+    expect(step('a|b', 'a:succeeded@30').start).toEqual(['b']);
+  });
 });
 
 test('a breach began with the failure that was one too many', () => {

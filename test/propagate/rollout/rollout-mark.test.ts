@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { RolloutMark } from '../../../src/propagate/propagation.ts';
-import { nextMark } from '../../../src/propagate/rollout/rollout-mark.ts';
+import { nextMark, watchMsOf } from '../../../src/propagate/rollout/rollout-mark.ts';
 
 const nowMs = Date.parse('2030-01-01T00:10:00Z');
 const now = '2030-01-01T00:10:00.000Z';
@@ -26,15 +26,36 @@ test.each([
   ['stays out of time though it failed', mark('TimedOut'), 'failed', mark('TimedOut')],
   ['stays done whatever comes', mark('Succeeded'), 'failed', mark('Succeeded')],
 ] as const)('%s', (_, previous, phase, expected) => {
-  expect(nextMark({ previous, phase, nowMs })).toEqual(expected);
+  expect(nextMark({ previous, phase, watchMs: 0, nowMs })).toEqual(expected);
 });
 
 test('times out at its deadline, seen or not', () => {
-  expect(nextMark({ previous: mark('Progressing'), phase: 'progressing', deadlineMs: 60_001, nowMs })).toEqual(mark('Progressing'));
+  expect(nextMark({ previous: mark('Progressing'), phase: 'progressing', deadlineMs: 60_001, watchMs: 0, nowMs })).toEqual(
+    mark('Progressing'),
+  );
   for (const phase of ['progressing', undefined] as const) {
-    expect(nextMark({ previous: mark('Progressing'), phase, deadlineMs: 60_000, nowMs })).toEqual({ phase: 'TimedOut', since: now });
+    expect(nextMark({ previous: mark('Progressing'), phase, deadlineMs: 60_000, watchMs: 0, nowMs })).toEqual({
+      phase: 'TimedOut',
+      since: now,
+    });
   }
-  expect(nextMark({ previous: mark('Progressing'), phase: 'done', deadlineMs: 1, nowMs }).phase).toBe('Succeeded');
+  expect(nextMark({ previous: mark('Progressing'), phase: 'done', deadlineMs: 1, watchMs: 0, nowMs }).phase).toBe('Succeeded');
+});
+
+test.each([
+  ['is undone by what undoes it while it is watched', 60_001, 'progressing', { phase: 'Progressing', since: now }],
+  ['fails while it is watched', 60_001, 'failed', { phase: 'Failed', since: now }],
+  ['stays while nobody can tell', 60_001, undefined, mark('Succeeded')],
+  ['goes on being watched', 60_001, 'done', mark('Succeeded')],
+  ['stays for good once it was watched', 60_000, 'progressing', mark('Succeeded')],
+] as const)('a success %s', (_, watchMs, phase, expected) => {
+  expect(nextMark({ previous: mark('Succeeded'), phase, watchMs, nowMs })).toEqual(expected);
+});
+
+test('it is watched for the soak time; in a breach for 30 s at least', () => {
+  expect(watchMsOf({ soakMs: 5_000, breachedAtMs: undefined })).toBe(5_000);
+  expect(watchMsOf({ soakMs: 5_000, breachedAtMs: 1 })).toBe(30_000);
+  expect(watchMsOf({ soakMs: 90_000, breachedAtMs: 1 })).toBe(90_000);
 });
 
 test('asked again with what it said, it says the same', () => {
@@ -44,10 +65,10 @@ test('asked again with what it said, it says the same', () => {
   });
   fc.assert(
     fc.property(previous, phase, fc.option(fc.nat(120_000), { nil: undefined }), (given, its, deadlineMs) => {
-      const once = nextMark({ previous: given, phase: its, deadlineMs, nowMs });
+      const once = nextMark({ previous: given, phase: its, deadlineMs, watchMs: 0, nowMs });
       // A deadline of 0 ends what has just begun.
       const settled = once.phase === 'Progressing' && deadlineMs === 0 ? 'TimedOut' : once.phase;
-      expect(nextMark({ previous: once, phase: its, deadlineMs, nowMs }).phase).toBe(settled);
+      expect(nextMark({ previous: once, phase: its, deadlineMs, watchMs: 0, nowMs }).phase).toBe(settled);
     }),
   );
 });

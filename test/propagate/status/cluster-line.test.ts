@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ClusterLine } from '../../../src/propagate/propagation.ts';
 import { waveLinesOf } from '../../../src/propagate/rollout/wave-lines.ts';
-import { type LineContext, lineOf, linesOf } from '../../../src/propagate/status/cluster-line.ts';
+import { lineOf, linesOf } from '../../../src/propagate/status/cluster-line.ts';
+import type { LineContext } from '../../../src/propagate/status/cluster-standing.ts';
 import type { ClusterFacts } from '../../../src/propagate/status/facts.ts';
 import { ago, clusterOf, copyOf, faultOf, leavingOf, now, nowMs, rolledOut, withStatus } from './cluster-facts.ts';
 
@@ -12,6 +13,8 @@ const progressing = copyOf({ object: withStatus({ updatedReplicas: 1 }) });
 const failing = copyOf({
   object: withStatus({ conditions: [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }] }),
 });
+const passing = { message: 'a webhook', fault: { code: 'SERVER_ERROR' as const, message: 'a webhook', since: now, count: 4 } };
+const suspended = { trouble: { reason: 'Suspended' as const, message: 'asked for' } };
 const unhealthy = withStatus({ availableReplicas: 0, readyReplicas: 0 });
 const since = (
   seconds: number,
@@ -85,14 +88,84 @@ describe('the phase', () => {
     [
       'fails when it does not pass',
       clusterOf('north', {
+        failures: 3,
         trouble: {
           reason: 'NamespaceMissing',
           message: 'no namespace',
-          fault: { code: 'NOT_FOUND', message: 'no namespace', since: now, count: 3 },
+          // What the server says may be another thing each time.
+          fault: { code: 'NOT_FOUND', message: 'no namespace', since: now, count: 1 },
         },
       }),
       { phase: 'Failed', reason: 'NamespaceMissing' },
     ],
+    [
+      'stays failed when another process goes on',
+      clusterOf('north', { previous: { ...since(9, 'Failed'), phase: 'Failed', fault: passing.fault }, trouble: passing }),
+      { phase: 'Failed', rollout: expect.objectContaining({ phase: 'Failed' }) },
+    ],
+    [
+      'does not fail for what failed in an older generation',
+      clusterOf('north', {
+        previous: { ...since(9, 'Failed'), phase: 'Failed', fault: passing.fault, generation: 2 },
+        copies: [copyOf({ entry: { appliedHash: 'h2' } })],
+        trouble: passing,
+      }),
+      { phase: 'Applying', rollout: expect.objectContaining({ phase: 'Progressing' }) },
+    ],
+    [
+      'is not settled once a copy is gone',
+      clusterOf('north', { previous: since(9, 'Succeeded'), copies: [copyOf({ object: 'absent' })] }),
+      { phase: 'Applying', health: 'Unhealthy' },
+    ],
+    [
+      'nor when it could not be made again',
+      clusterOf('north', {
+        previous: since(9, 'Succeeded'),
+        copies: [copyOf({ object: 'absent', entry: { state: 'Intended', action: 'Failed' } })],
+        trouble: { ...passing, reason: 'NamespaceMissing' },
+      }),
+      { phase: 'Applying', reason: 'NamespaceMissing' },
+    ],
+    [
+      'nor when its kind is gone',
+      clusterOf('north', { previous: since(9, 'Succeeded'), copies: [copyOf({ object: 'unserved' })] }),
+      { phase: 'Failed', reason: 'ApiMissing', health: 'Unhealthy' },
+    ],
+    [
+      'nor when another took the name',
+      clusterOf('north', {
+        previous: since(9, 'Succeeded'),
+        copies: [copyOf({ object: { ...rolledOut, metadata: { generation: 1, uid: 'u2' } } })],
+      }),
+      { phase: 'Applying' },
+    ],
+    ['nor while it differs', clusterOf('north', { previous: since(9, 'Succeeded'), differs: 'toWrite' }), { phase: 'Applying' }],
+    [
+      'nor when it differs and is only watched',
+      clusterOf('north', { previous: since(9, 'Succeeded'), differs: 'watched' }),
+      { phase: 'Failed', message: expect.stringContaining('only watched') },
+    ],
+    [
+      'nor while something of it is on its way out',
+      clusterOf('north', {
+        previous: since(9, 'Succeeded'),
+        copies: [copyOf(), copyOf({ name: 'old', entry: { state: 'Deleting' } })],
+        planned: { wave: 0, objects: [{ key: copyOf().entry.key, action: 'UPDATE', desiredHash: 'h3' }] },
+      }),
+      { phase: 'Deleting' },
+    ],
+    [
+      'waits when what is suspended differs',
+      clusterOf('north', { ...suspended, differs: 'watched' }),
+      { phase: 'Waiting', reason: 'Suspended' },
+    ],
+    ['is settled when what is suspended does not', clusterOf('north', suspended), { phase: 'Settled', reason: 'Suspended' }],
+    [
+      'tells what stands while nobody knows what is wanted',
+      clusterOf('north', { standing: 'kept', previous: since(9, 'Succeeded', { generation: 2 }) }),
+      { phase: 'Settled', generation: 2 },
+    ],
+    ['and that it is on its way', clusterOf('north', { standing: 'kept', copies: [progressing] }), { phase: 'Progressing' }],
     [
       'fails when what settled is contended',
       clusterOf('north', { previous: since(9, 'Succeeded'), trouble: { reason: 'Contended', message: 'with kubectl' } }),
@@ -209,7 +282,7 @@ describe('what is not known as of now', () => {
   test('a rollout that cannot be seen times out all the same', () => {
     const facts = clusterOf('north', { copies: [copyOf({ agoMs: 70_000 })], previous: since(60, 'Progressing') });
     const line = lineOf(facts, at({ rollout: { soakMs: 0, deadlineMs: 60_000 } }));
-    expect([line.phase, line.rollout]).toEqual(['Unknown', { phase: 'TimedOut', since: now }]);
+    expect([line.phase, line.rollout]).toEqual(['Unknown', expect.objectContaining({ phase: 'TimedOut', since: now })]);
     expect(lineOf({ ...facts, copies: [progressing], previous: line }, context)).toMatchObject({ phase: 'Failed', reason: 'TimedOut' });
   });
 });
@@ -254,7 +327,7 @@ describe('time', () => {
 
   test('asked again at once it says the same, whatever the facts', () => {
     const facts = fc.record({
-      standing: fc.constantFrom<ClusterFacts['standing']>('waiting', 'begun', 'rollingBack', 'restored', 'leaving'),
+      standing: fc.constantFrom<ClusterFacts['standing']>('waiting', 'begun', 'rollingBack', 'restored', 'leaving', 'kept'),
       copy: fc.constantFrom(
         copyOf(),
         progressing,

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { RolloutMark } from '../../../src/propagate/propagation.ts';
-import { completionOf, type JobsEnd, jobsEndOf } from '../../../src/propagate/status/completion.ts';
-import { copyOf, now } from './cluster-facts.ts';
+import type { CompletionSpec } from '../../../src/propagate/spec.ts';
+import { completionIn, completionOf, type JobsEnd, jobsEndOf } from '../../../src/propagate/status/completion.ts';
+import type { ClusterFacts } from '../../../src/propagate/status/facts.ts';
+import { clusterOf, copyOf, now } from './cluster-facts.ts';
 
 const ends = (text: string): readonly JobsEnd[] =>
   [...text].map((letter) => ({ c: 'complete', f: 'failed', o: 'open' })[letter] as JobsEnd);
@@ -56,5 +58,23 @@ describe('the end of the Jobs of a cluster', () => {
   test('one that is gone after it was done was complete', () => {
     expect(jobsEndOf({ copies: [job({ object: 'absent' })] }, succeeded)).toBe('complete');
     expect(jobsEndOf({ copies: [job({ object: 'unread' })] }, succeeded)).toBe('open');
+  });
+});
+
+describe('who is excused', () => {
+  const job = (name: string, type: string) =>
+    clusterOf(name, { copies: [copyOf({ kind: 'Job', object: { status: { conditions: [{ type, status: 'True' }] } } })] });
+  const excusedIn = (completion: CompletionSpec, ...clusters: readonly ClusterFacts[]) => [
+    ...(completionIn({ spec: { completion }, clusters, previous: {} }, new Map())?.excused ?? []),
+  ];
+
+  test('whose Job failed, once enough others completed', () => {
+    expect(excusedIn({ mode: 'Any' }, job('north', 'Complete'), job('south', 'Failed'), job('east', 'Running'))).toEqual(['south']);
+    expect(excusedIn({ mode: 'Count', count: 2 }, job('north', 'Complete'), job('south', 'Failed'))).toEqual([]);
+    expect(excusedIn({ mode: 'All' }, job('north', 'Complete'), job('south', 'Failed'))).toEqual([]);
+  });
+
+  test('nobody without a completion', () => {
+    expect(completionIn({ spec: {}, clusters: [job('south', 'Failed')], previous: {} }, new Map())).toBeUndefined();
   });
 });

@@ -37,6 +37,7 @@ const sick = clusterOf('south', {
     rollout: { phase: 'Succeeded', since: ago(9) },
   },
 });
+const lost = clusterOf('south', { ...sick, copies: [copyOf({ object: 'absent' })] });
 const silent = clusterOf('south', {
   copies: [copyOf({ fault: faultOf('UNREACHABLE') })],
   previous: { cluster: 'south', phase: 'Settled', health: 'Healthy', since: ago(9), ready: 2 },
@@ -75,7 +76,10 @@ describe('the phase is the first that holds', () => {
     ['sick', propagationOf([settled, sick]), 'Degraded'],
     ['silent', propagationOf([settled, silent]), 'Degraded'],
     ['without room', propagationOf([settled], { plan: { digest: 'd', scheduledAt: now, unplaced: 1, notes: [] } }), 'Degraded'],
-    ['suspended somewhere', propagationOf([settled, suspended]), 'Settled'],
+    ['suspended somewhere, and not as wanted there', propagationOf([settled, suspended]), 'Rolling'],
+    ['suspended somewhere, and as wanted', propagationOf([settled, { ...suspended, standing: 'begun' }]), 'Settled'],
+    ['once rolled out, and lost since', propagationOf([settled, lost]), 'Rolling'],
+    ['once rolled out, and lost for good', propagationOf([settled, { ...lost, copies: [copyOf({ object: 'unserved' })] }]), 'Degraded'],
     ['settled', propagationOf([settled]), 'Settled'],
     ['nowhere', propagationOf([]), 'Settled'],
   ])('%s', (_, facts, phase) => {
@@ -203,6 +207,14 @@ test('a generation without a plan leaves what stands as it is', () => {
   );
 });
 
+test('that a prune must be confirmed is told while it must', () => {
+  const note = (code: string) => ({ severity: 'ERROR', code, message: code });
+  const plan = { digest: 'd', scheduledAt: now, unplaced: 0, notes: [note('PRUNE_HELD'), note('UNPLACED')] };
+  const codes = (facts: PropagationFacts) => summarize(facts).notes?.map(({ code }) => code);
+  expect(codes(propagationOf([settled], { plan, held: { reason: 'PruneHeld', message: '' } }))).toEqual(['PRUNE_HELD', 'UNPLACED']);
+  expect(codes(propagationOf([settled], { plan }))).toEqual(['UNPLACED']);
+});
+
 test('deleted, and nothing left, there is nothing to tell', () => {
   const before = summarize(propagationOf([settled]));
   expect(summarize({ ...unplanned, clusters: [], isDeleting: true, previous: before }).clusters).toEqual([]);
@@ -212,7 +224,7 @@ describe('whatever the facts', () => {
   const cluster = fc
     .record({
       name: fc.constantFrom('a', 'b', 'c', 'd'),
-      standing: fc.constantFrom<ClusterFacts['standing']>('waiting', 'begun', 'rollingBack', 'restored', 'leaving'),
+      standing: fc.constantFrom<ClusterFacts['standing']>('waiting', 'begun', 'rollingBack', 'restored', 'leaving', 'kept'),
       copies: fc.constantFrom(
         [copyOf()],
         [],
