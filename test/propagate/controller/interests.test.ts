@@ -73,7 +73,8 @@ test('is the same as looking through what everybody wants', () => {
         interests.set(key, wanted);
         naive.set(key, wanted);
       }
-      const keys = (isMeant: (one: Required<Interest>) => boolean) => [...naive].flatMap(([key, all]) => (all.some(isMeant) ? [key] : [])).toSorted();
+      const keys = (isMeant: (one: Required<Interest>) => boolean) =>
+        [...naive].flatMap(([key, all]) => (all.some(isMeant) ? [key] : [])).toSorted();
       const all = [...naive.values()].flat();
       expect(objects.held()).toEqual([...new Set(all.map(({ cluster, kind }) => `${cluster} ${keyOfKind(kind)}`))].toSorted());
       for (const { cluster, kind, place } of all) {

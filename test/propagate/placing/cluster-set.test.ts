@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseSelector } from '../../../src/core/selectors.ts';
-import { matchesSet, meetsField, mismatchOf, valuesOf } from '../../../src/propagate/placing/cluster-set.ts';
+import { isOpen, matchesSet, mayHave, meetsField, mismatchOf, valuesOf } from '../../../src/propagate/placing/cluster-set.ts';
 import type { ClusterFieldRequirement, ClusterSet } from '../../../src/propagate/spec.ts';
 import { member } from './placing-fixtures.ts';
 
@@ -79,3 +79,41 @@ function requires(
 ): ClusterFieldRequirement {
   return { field, operator, values };
 }
+
+describe('what nobody knows of a cluster', () => {
+  const unread = member('unread', {
+    labels: { tier: 'gold' },
+    provider: 'aws',
+    unsaid: { fields: ['region', 'zone'], mayCome: true, message: 'Nodes are unread' },
+  });
+
+  test.each<[string, ClusterSet, boolean]>([
+    ['is not asked for', {}, false],
+    ['is not asked for: what is, is known', { fields: [requires('provider', 'Exists')] }, false],
+    ['decides', { fields: [requires('region', 'Exists')] }, true],
+    [
+      'decides, as all else fits',
+      { selector: parseSelector('tier=gold'), fields: [requires('provider', 'Exists'), requires('zone', 'Exists')] },
+      true,
+    ],
+    ['decides whatever it would be', { fields: [requires('region', 'DoesNotExist')] }, true],
+    ['does not decide: a label does', { selector: parseSelector('tier=iron'), fields: [requires('region', 'Exists')] }, false],
+    ['does not decide: another field does', { fields: [requires('provider', 'DoesNotExist'), requires('region', 'Exists')] }, false],
+    ['does not decide: its name does', { clusters: ['north'], fields: [requires('region', 'Exists')] }, false],
+    ['does not decide: it is excluded', { exclude: ['unread'], fields: [requires('region', 'Exists')] }, false],
+  ])('%s', (_, set, open) => {
+    expect(isOpen(set, unread)).toBe(open);
+    expect(isOpen(set, { ...north, name: unread.name })).toBe(false);
+  });
+
+  test.each<[ClusterSet, boolean]>([
+    [{}, true],
+    [{ clusters: ['gone', 'north'] }, true],
+    [{ clusters: ['north'] }, false],
+    [{ clusters: [] }, false],
+    [{ exclude: ['gone'] }, false],
+    [{ exclude: ['north'], selector: parseSelector('tier=gold'), fields: [requires('region', 'Exists')] }, true],
+  ])('leaves the name of one that is no member to be judged: %j', (set, may) => {
+    expect(mayHave(set, 'gone')).toBe(may);
+  });
+});

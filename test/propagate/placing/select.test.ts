@@ -307,3 +307,82 @@ function input(
 function group(name: string, set: ClusterSet, overflow: readonly ClusterSet[] = []): AffinityGroup {
   return { name, set, overflow: overflow.map((entry, index) => ({ name: `${name}-${index}`, set: entry })) };
 }
+
+describe('a cluster of which nobody knows where it runs', () => {
+  const eu = { fields: [{ field: 'region', operator: 'In', values: ['eu'] }] } as const;
+  const notUs = { fields: [{ field: 'region', operator: 'NotIn', values: ['us'] }] } as const;
+  const unread = (name: string, { holds, mayCome = true }: { readonly holds: boolean; readonly mayCome?: boolean }) =>
+    candidate(member(name, { unsaid: { fields: ['region'], mayCome, message: 'Nodes are unread' } }), { holds });
+  const known = (name: string, region: string, holds = false) => candidate(member(name, { region }), { holds });
+  const chosenIn = ({ chosen, rejected }: Selection) => [
+    chosen.map(({ cluster, isKept }) => `${cluster}${isKept === true ? ' (kept)' : ''}`),
+    rejected.map(({ cluster, reason }) => `${cluster} ${reason}`),
+  ];
+  const selected = (parts: Partial<Placement>, candidates: readonly PlacementCandidate[]) =>
+    select({ placement: placement(parts), candidates, fresh: false });
+
+  test.each<[string, Partial<Placement>, readonly PlacementCandidate[], readonly (readonly string[])[]]>([
+    ['is kept where it holds copies', eu, [unread('a', { holds: true }), known('b', 'eu')], [['a (kept)', 'b'], []]],
+    ['is not taken before that is known', eu, [unread('a', { holds: false }), known('b', 'eu')], [['b'], ['a SYNCING']]],
+    ['does not matter where nobody asks', {}, [unread('a', { holds: false }), unread('b', { holds: true })], [['b', 'a'], []]],
+    [
+      'is out where something else says so',
+      { ...eu, exclude: ['a'], tolerations: [] },
+      [unread('a', { holds: true }), known('b', 'eu')],
+      [['b'], ['a EXCLUDED']],
+    ],
+    [
+      'that will never be known is kept',
+      eu,
+      [unread('a', { holds: true, mayCome: false }), known('b', 'us')],
+      [['a (kept)'], ['b FIELDS']],
+    ],
+    ['that will never be known counts as in none', notUs, [unread('a', { holds: true, mayCome: false })], [['a'], []]],
+    ['that may be known is not judged before', notUs, [unread('a', { holds: true })], [['a (kept)'], []]],
+    [
+      'keeps its place among groups of clusters, and nobody new is taken for one',
+      { spread: [spreadBy('region', 2)] },
+      [unread('a', { holds: true }), known('b', 'us', true), known('c', 'eu')],
+      [['a (kept)', 'b'], ['c SYNCING']],
+    ],
+    [
+      'does not stand in any group yet',
+      { spread: [spreadBy('region', 1, 1)] },
+      [unread('a', { holds: false }), known('b', 'us')],
+      [['b'], ['a SYNCING']],
+    ],
+  ])('%s', (_, parts, candidates, expected) => {
+    expect(chosenIn(selected(parts, candidates))).toEqual(expected);
+  });
+
+  test('is told where nothing fits', () => {
+    expect(selected(eu, [unread('a', { holds: false }), known('b', 'us')]).problem).toBe(
+      'no cluster fits the placement; of some it is not known yet where they run',
+    );
+  });
+
+  test('is looked for in the overflow of workloads too', () => {
+    const groups = [{ name: 'main', set: { clusters: ['b'] }, overflow: [{ name: 'more', set: eu }] }];
+    const workload = { ...divided, count: 1 };
+    const candidates = [unread('a', { holds: true }), known('b', 'eu')];
+    const asked = { placement: placement({ affinityGroups: groups }), candidates, fresh: false };
+    expect(chosenIn(select({ ...asked, workload }))).toEqual([['a (kept)', 'b'], []]);
+    expect(chosenIn(select(asked))).toEqual([['b'], ['a NOT_NAMED']]);
+  });
+
+  test('never loses its copies, whatever the others are', () => {
+    const others = fc.array(fc.record({ region: fc.constantFrom('eu', 'us', undefined), holds: fc.boolean() }), { maxLength: 6 });
+    const parts = fc.constantFrom<Partial<Placement>>(eu, notUs, { spread: [spreadBy('region', 1, 1), spreadBy('cluster', 1, 1)] });
+    fc.assert(
+      fc.property(others, parts, (rest, asked) => {
+        const candidates = rest.map(({ region, holds }, index) =>
+          region === undefined ? unread(`c${index}`, { holds }) : known(`c${index}`, region, holds),
+        );
+        const { chosen } = selected(asked, [unread('mine', { holds: true }), ...candidates]);
+        const names = new Set<string>(chosen.map(({ cluster }) => cluster));
+        const holders = candidates.filter(({ cluster, holds }) => holds && cluster.unsaid !== undefined);
+        expect(['mine', ...holders.map(({ cluster }) => cluster.name)].filter((name) => !names.has(name))).toEqual([]);
+      }),
+    );
+  });
+});

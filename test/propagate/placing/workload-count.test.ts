@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
-import { areReplicasChanged, isRescheduled } from '../../../src/propagate/placing/reschedule.ts';
+import { areReplicasChanged, isRescheduled, rescheduleDueMs } from '../../../src/propagate/placing/reschedule.ts';
 import { type WorkloadCount, withCount, workloadCountOf } from '../../../src/propagate/placing/workload-count.ts';
 
 describe('the count of a workload', () => {
@@ -66,6 +66,7 @@ describe('it is planned again', () => {
     ['tomorrow', '2026-01-01T00:00:00Z', false],
   ])('asked for %s, decided %s: %s', (rescheduleAt, scheduledAt, expected) => {
     expect(isRescheduled({ rescheduleAt, scheduledAt })).toBe(expected);
+    expect(rescheduleDueMs({ rescheduleAt, scheduledAt })).toBe(expected ? Math.floor(Date.parse(rescheduleAt ?? '')) : undefined);
   });
 
   test.each([

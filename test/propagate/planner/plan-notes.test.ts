@@ -205,9 +205,16 @@ test('waits for a confirmation when suddenly nothing is wanted anywhere', () => 
   expect(codesOf(plan)).toEqual(['ERROR NOTHING_CHOSEN', 'WARNING PRUNE_HELD']);
 });
 
-test('does not count what stands in clusters that left: nobody can delete it', () => {
-  const plan = planOf({ clusters: { a: {} }, left: [shareOf('gone', owned(10))] });
+test('what is to go from a cluster that left is confirmed as well: it goes as soon as that is back', () => {
+  const facts = { clusters: { a: {} }, left: [shareOf('gone', owned(10))] };
+  const dropped = planOf({ spec: { placement: { exclude: ['gone'] } }, ...facts });
+  const pending = planOf({
+    spec: { placement: { exclude: ['gone'] } },
+    clusters: { a: {} },
+    left: [shareOf('gone', owned(10, { state: 'PendingDeletion' }))],
+  });
 
-  expect(plan.leaving[0]?.objects).toHaveLength(10);
-  expect(plan.pruneHeld).toBeUndefined();
+  expect([dropped.leaving[0]?.objects.length, dropped.pruneHeld]).toEqual([10, '10 of 10 objects would be deleted']);
+  expect([pending.leaving[0]?.objects.length, pending.pruneHeld]).toEqual([10, undefined]);
+  expect([planOf(facts).leaving, planOf(facts).pruneHeld]).toEqual([[], undefined]);
 });

@@ -24,9 +24,9 @@ const objectsIn = (plan: ReturnType<typeof show>, cluster: string) => plan.clust
 test('shows every cluster once, by name: chosen, rejected, left; with what goes from each', () => {
   const old = entry(configMap('old'), { uid: 'u' });
   const plan = show({
-    spec: { placement: { exclude: ['b'] } },
+    spec: { placement: { exclude: ['b', '0'] } },
     clusters: { c: {}, b: { entries: [old] }, a: { entries: [old] } },
-    left: [shareOf('0', [old])],
+    left: [shareOf('0', [old]), shareOf('1', [old])],
   });
 
   expect(
@@ -39,11 +39,12 @@ test('shows every cluster once, by name: chosen, rejected, left; with what goes 
     ]),
   ).toEqual([
     ['0', false, undefined, 'GONE', ['DELETE']],
+    ['1', false, undefined, 'GONE', []],
     ['a', true, undefined, undefined, ['CREATE', 'DELETE']],
     ['b', false, 'EXCLUDED', undefined, ['DELETE']],
     ['c', true, undefined, undefined, ['CREATE']],
   ]);
-  expect(plan.faults.map(({ code }) => code)).toEqual(['GONE']);
+  expect(plan.faults.map(({ code }) => code)).toEqual(['GONE', 'GONE']);
 });
 
 test('shows what is to be confirmed as held', () => {
