@@ -105,7 +105,8 @@ function codeOf(status: ApiStatus, body: JsonObject | undefined): FaultCode {
   // Server-side apply answers a caller's mistake with 500 and no reason: seen on 1.33 and 1.36.
   if (status.code === 500 && status.message.startsWith('failed to create typed patch object')) return 'INVALID';
   // What etcd does not take, and what does not even reach it: also 500 and no reason, and no second try helps.
-  if (status.code === 500 && /^(etcdserver: request is too large|rpc error: .* message larger than max)/.test(status.message)) return 'TOO_LARGE';
+  if (status.code === 500 && /^(etcdserver: request is too large|rpc error: .* message larger than max)/.test(status.message))
+    return 'TOO_LARGE';
   return codes[status.code] ?? (status.code >= 400 && status.code < 500 ? 'INVALID' : 'SERVER_ERROR');
 }
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { redact } from '../../src/core/redaction.ts';
+import { createSensitiveKinds } from '../../src/core/sensitive-kinds.ts';
 import { manifestOf } from '../../src/load/manifest.ts';
 import type { Row } from '../../src/load/reads.ts';
-import { createSensitiveKinds } from '../../src/core/sensitive-kinds.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
