@@ -77,8 +77,15 @@ async function pastOf(
   const last = kept.find((one) => one.revision === status.revision);
   const parsed = last === undefined ? undefined : parseSpec(last.document);
   const decided = isKept ? spec : parsed === undefined || 'problems' in parsed ? undefined : parsed;
-  const goingBack = Number.isNaN(target) ? undefined : { to: target, old: old.flatMap((values) => ('fault' in values ? [] : values)) };
+  const isBack = !Number.isNaN(target) && saysWhat(kept, target, spec);
+  const goingBack = isBack ? { to: target, old: old.flatMap((values) => ('fault' in values ? [] : values)) } : undefined;
   return { revision, goingBack, ...(decided === undefined ? {} : { decided }) };
+}
+
+/** Whoever changes the spec after a rollback goes back no more, though its mark is still there. */
+function saysWhat(kept: readonly PropagationRevision[], target: number, spec: PropagationSpec): boolean {
+  const found = kept.find(({ revision }) => revision === target);
+  return found === undefined || canonicalJson(found.document) === canonicalJson(documentOf(spec));
 }
 
 /** One that was recorded and not told in the status, before a crash or by another process, is this one if it says the same. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/faults.ts';
+import type { JsonObject } from '../../core/json.ts';
 import type { GroupKind, ServedResource } from '../../core/kinds.ts';
 import type { Log } from '../../core/log.ts';
 import type { ClusterShare, InventoryState, ShareStore, WrittenAction } from '../inventory.ts';
@@ -82,6 +83,8 @@ export interface OldValues {
   readonly uid: string;
   /** Only those of our fields that were there; all of the object where it is replaced as a whole. */
   readonly values: Manifest;
+  /** Who owned which of its fields then: entries of `managedFields`, without ours. */
+  readonly owners?: readonly JsonObject[];
   /** It is all of the object, as a replacement takes it over: put back by a replacement. */
   readonly whole?: boolean;
 }

@@ -7,6 +7,7 @@ import { prune } from '../rendering/prune.ts';
 import { projectOnto, sentHashOf } from '../rendering/sent-fields.ts';
 import type { Manifest, ObjectKey } from '../spec.ts';
 import type { CopyWork, OldValues } from './copies.ts';
+import { othersIn } from './owned-fields.ts';
 
 /** What is needed to compare a copy with what was written. */
 export type Sight = Pick<CopyWork, 'sensitiveKinds' | 'listRulesOf'>;
@@ -39,7 +40,9 @@ export function oldValuesOf(
   const held = isWhole ? prune(object, { removeJobTtl: false }) : projectOnto(desired, object, work.listRulesOf(kindOfKey(key)));
   const values = asManifest(desired, held);
   if (JSON.stringify(values).length > mostKept) return undefined;
-  return { cluster: work.share.cluster, key, uid, values, ...(isWhole ? { whole: true } : {}) };
+  const owners = othersIn(object);
+  const { cluster } = work.share;
+  return { cluster, key, uid, values, ...(owners.length === 0 ? {} : { owners }), ...(isWhole ? { whole: true } : {}) };
 }
 
 /** Named as the manifest is, so that it can be applied. */

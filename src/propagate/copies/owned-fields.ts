@@ -74,13 +74,64 @@ export function turnedToApply(object: KubernetesObject): readonly Json[] | undef
   const applied = entries.find(isOurApply);
   const fields = [...(applied === undefined ? [] : [applied]), ...updates].map((entry) => entry.fields).reduce(united);
   const ours = { ...(applied ?? first).raw, operation: 'Apply', fieldsV1: fields };
-  return [...entries.filter((entry) => !isOurUpdate(entry) && !isOurApply(entry)).map(({ raw }) => raw), ours];
+  return [...entries.filter(isOthers).map(({ raw }) => raw), ours];
 }
 
-/** The `managedFields` in which nothing is ours. Never empty, as an empty list changes nothing: one empty entry resets them. */
-export function withoutOurs(object: KubernetesObject): readonly Json[] {
-  const others = entriesOf(object).filter((entry) => !isOurUpdate(entry) && !isOurApply(entry));
-  return others.length === 0 ? [{}] : others.map(({ raw }) => raw);
+/** A bound of what is kept of them; API servers keep 10 that update, and those that apply are few. */
+const mostOwners = 100;
+
+/** The entries of `managedFields` that are not ours, at most 100. */
+export function othersIn(object: KubernetesObject): readonly JsonObject[] {
+  return entriesOf(object)
+    .filter(isOthers)
+    .slice(0, mostOwners)
+    .map(({ raw }) => raw);
+}
+
+/**
+ * The `managedFields` in which nothing is ours, and what is ours now is again whose it was: else somebody could take it, or we, as if it were nobody's. Never
+ * empty, as an empty list changes nothing: one empty entry resets them.
+ *
+ * @param before What `othersIn` gave before we took it.
+ */
+export function withoutOurs(object: KubernetesObject, before: readonly JsonObject[] = []): readonly Json[] {
+  const entries = entriesOf(object);
+  const none: JsonObject = {};
+  const ours = entries.filter((entry) => !isOthers(entry)).map(({ fields }) => fields);
+  const taken = ours.reduce(united, none);
+  const back = before.map(entryOf).flatMap((entry) => {
+    const fields = shared(entry.fields, taken);
+    return Object.keys(fields).length === 0 ? [] : [{ ...entry, fields, raw: { ...entry.raw, fieldsV1: fields } }];
+  });
+  const kept = entries.filter(isOthers).map((entry) => {
+    const more = back.find((one) => isSameOwner(one, entry));
+    return more === undefined ? entry.raw : { ...entry.raw, fieldsV1: united(entry.fields, more.fields) };
+  });
+  const returned = back.filter((one) => !entries.some((entry) => isSameOwner(one, entry))).map(({ raw }) => raw);
+  const all = [...kept, ...returned];
+  return all.length === 0 ? [{}] : all;
+}
+
+/** A manager has one entry for each operation, subresource and version. */
+function isSameOwner(one: FieldsEntry, other: FieldsEntry): boolean {
+  return (
+    one.manager === other.manager &&
+    one.operation === other.operation &&
+    one.subresource === other.subresource &&
+    one.raw.apiVersion === other.raw.apiVersion
+  );
+}
+
+/** The fields that both name. */
+function shared(left: JsonObject, right: JsonObject): JsonObject {
+  const members = Object.keys(left).flatMap((key): [string, JsonObject][] => {
+    if (!Object.hasOwn(right, key)) return [];
+    const [one, other] = [objectAt(left, key), objectAt(right, key)];
+    const isField = Object.keys(one).length === 0 && Object.keys(other).length === 0;
+    const both = shared(one, other);
+    return isField || Object.keys(both).length > 0 ? [[key, both]] : [];
+  });
+  return Object.fromEntries(members);
 }
 
 /**
@@ -109,15 +160,21 @@ export function spellPath(path: readonly string[]): string {
 }
 
 function entriesOf(object: KubernetesObject): readonly FieldsEntry[] {
-  return listAt(object, 'metadata', 'managedFields')
-    .filter(isJsonObject)
-    .map((raw) => ({
-      manager: textAt(raw, 'manager') ?? '',
-      operation: textAt(raw, 'operation') ?? '',
-      subresource: textAt(raw, 'subresource') ?? '',
-      fields: objectAt(raw, 'fieldsV1'),
-      raw,
-    }));
+  return listAt(object, 'metadata', 'managedFields').filter(isJsonObject).map(entryOf);
+}
+
+function entryOf(raw: JsonObject): FieldsEntry {
+  return {
+    manager: textAt(raw, 'manager') ?? '',
+    operation: textAt(raw, 'operation') ?? '',
+    subresource: textAt(raw, 'subresource') ?? '',
+    fields: objectAt(raw, 'fieldsV1'),
+    raw,
+  };
+}
+
+function isOthers(entry: FieldsEntry): boolean {
+  return !isOurUpdate(entry) && !isOurApply(entry);
 }
 
 function isOurApply({ manager, operation, subresource }: FieldsEntry): boolean {

@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import type { ObjectAddress } from '../object-client.ts';
 import { own } from '../rendering/own.ts';
 import type { Manifest, ObjectKey } from '../spec.ts';
+import type { OldValues } from './copies.ts';
 import type { CopyDoor, DoorAnswer } from './copy-door.ts';
 import { marksRemoved } from './copy-marks.ts';
 import { copyFault } from './copy-reason.ts';
@@ -12,11 +13,16 @@ import { withoutOurs } from './owned-fields.ts';
  * Lets go of an object that stays whole: our marks and our ownership of fields go, no field of it does. Under its uid and version.
  *
  * @param object As just read, with its `managedFields`.
+ * @param owners Whose our fields were before us: they are theirs again. Absent: nobody's.
  */
-export function orphanCopy(door: CopyDoor, address: ObjectAddress, object: KubernetesObject): Promise<DoorAnswer> {
+export function orphanCopy(
+  door: CopyDoor,
+  address: ObjectAddress,
+  { object, owners }: { readonly object: KubernetesObject; readonly owners?: OldValues['owners'] },
+): Promise<DoorAnswer> {
   const { uid, resourceVersion } = object.metadata;
   // To apply nothing would take away every field that only we own, of a Deployment its whole spec.
-  const patch: JsonObject = { metadata: { uid, resourceVersion, ...marksRemoved(object), managedFields: withoutOurs(object) } };
+  const patch: JsonObject = { metadata: { uid, resourceVersion, ...marksRemoved(object), managedFields: withoutOurs(object, owners) } };
   return door.write((client, signal) => client.patch({ ...address, type: 'merge', patch, run: 'real' }, signal));
 }
 

@@ -8,7 +8,7 @@ import { type CopyScene, type Settled, settledGone, settledSkipped } from './cop
 import { addressOf } from './object-address.ts';
 import { asDeleting } from './pending.ts';
 import { type LedgerSaved, openLedger } from './share-ledger.ts';
-import { failedTaking, isOnItsWay, type Removal, takeBack } from './take-back.ts';
+import { failedTaking, isBeingDeleted, type Removal, takeBack } from './take-back.ts';
 
 /** What else a Propagation has stands in the first two ranks: in a namespace, of a kind. These go last. */
 const firstRanks = 2;
@@ -52,7 +52,7 @@ export async function removeCopies(work: CopyWork, removals: readonly Removal[],
 async function confirm({ work, ledger, signal, removals }: Round): Promise<LedgerSaved> {
   const known = removals.flatMap((removal) => {
     const entry = ledger.get(removal.key);
-    return entry === undefined || isOnItsWay(removal, entry) ? [] : [{ removal, entry }];
+    return entry === undefined || isBeingDeleted(removal, entry) ? [] : [{ removal, entry }];
   });
   if (known.length === 0) return { result: 'saved' };
   for (const { removal, entry } of known) {

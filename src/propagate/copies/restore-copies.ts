@@ -24,10 +24,14 @@ export interface Restoration {
  * inventory.
  */
 export async function restoreCopies(work: CopyWork, { rendered, old }: Restoration, signal: AbortSignal): Promise<CopiesOutcome> {
-  const written = await writeCopies(work, { objects: rendered, purpose: 'apply' }, signal);
+  // What this generation took over the revision did not have, also where it is meant to have it.
+  const taken = work.share.entries.filter(({ takenOver }) => takenOver !== undefined && takenOver.revision >= work.revision);
+  const returned = new Set(taken.map(({ key }) => textOfKey(key)));
+  const had = rendered.filter(({ key }) => !returned.has(textOfKey(key)));
+  const written = await writeCopies(work, { objects: had, purpose: 'apply' }, signal);
   const copies = written.copies.map(asRestored);
   if (written.result !== 'done') return { ...written, copies };
-  const kept = new Set(rendered.map(({ key }) => textOfKey(key)));
+  const kept = new Set(had.map(({ key }) => textOfKey(key)));
   const removals = written.share.entries.filter(({ key }) => !kept.has(textOfKey(key))).map((entry) => removalOf(entry, old));
   const removed = await removeCopies({ ...work, share: written.share }, removals, signal);
   return { ...removed, copies: [...copies, ...removed.copies] };

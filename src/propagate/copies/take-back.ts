@@ -47,7 +47,7 @@ const collectors: ReadonlySet<string> = new Set(['foregroundDeletion', 'orphan']
  */
 export async function takeBack(copy: CopyToTake): Promise<Settled> {
   const { removal, entry, address, door } = copy;
-  if (removal.live !== undefined && isOnItsWay(removal, entry)) return deleting(copy, removal.live);
+  if (removal.live !== undefined && isBeingDeleted(removal, entry)) return deleting(copy, removal.live);
   for (let turn = 0; turn < mostTurns; turn += 1) {
     const step = await takeStep(copy, await door.get(address));
     if (step.result !== 'again') return step;
@@ -56,7 +56,7 @@ export async function takeBack(copy: CopyToTake): Promise<Settled> {
 }
 
 /** By its mirror the very object of the inventory is being deleted: nothing is asked and nothing written. */
-export function isOnItsWay({ live }: Pick<Removal, 'live'>, { uid }: InventoryEntry): boolean {
+export function isBeingDeleted({ live }: Pick<Removal, 'live'>, { uid }: InventoryEntry): boolean {
   return live !== undefined && live.metadata.uid === uid && deletionOf(live) !== undefined;
 }
 
@@ -75,7 +75,8 @@ async function takeStep(copy: CopyToTake, read: DoorAnswer): Promise<TakeStep> {
   }
 }
 
-async function takeSeen(copy: CopyToTake, object: KubernetesObject): Promise<TakeStep> {
+/** The same of what was just read. `again`: it changed meanwhile. */
+export async function takeSeen(copy: CopyToTake, object: KubernetesObject): Promise<TakeStep> {
   const { removal, entry, work } = copy;
   if (!isOurs(copy, object)) return settledGone(entry, 'Skipped', 'another object of that name stands there');
   if (isOfLater(object, work)) return settledSkipped(entry, { reason: 'Stale', message: 'a later generation wrote it' });
@@ -101,7 +102,7 @@ async function takeOurs(copy: CopyToTake, object: KubernetesObject): Promise<Tak
     case 'delete':
       return await deleteSeen(copy, object);
     case 'release':
-      return ended(copy, await orphanCopy(door, address, object), () => settledGone(entry, 'Orphaned'));
+      return ended(copy, await orphanCopy(door, address, { object }), () => settledGone(entry, 'Orphaned'));
     case 'giveBack':
       return taken === undefined || taken.revision <= how.to
         ? await deleteSeen(copy, object)
@@ -116,11 +117,13 @@ async function giveBack(copy: CopyToTake, object: KubernetesObject, old: OldValu
   const { door, address, entry } = copy;
   if (old === undefined) {
     const message = 'let go as it is: nothing is kept of what it held before';
-    return ended(copy, await orphanCopy(door, address, object), () => settledGone(entry, 'Orphaned', message));
+    return ended(copy, await orphanCopy(door, address, { object }), () => settledGone(entry, 'Orphaned', message));
   }
   const put = await putBack(copy, object, old);
   const restored = () => settledGone(entry, 'Restored');
-  return put.result === 'answered' ? ended(copy, await orphanCopy(door, address, put.object), restored) : ended(copy, put, restored);
+  if (put.result !== 'answered') return ended(copy, put, restored);
+  const { owners = [] } = old;
+  return ended(copy, await orphanCopy(door, address, { object: put.object, owners }), restored);
 }
 
 function putBack({ door, address, work, entry }: CopyToTake, object: KubernetesObject, { values, whole }: OldValues): Promise<DoorAnswer> {

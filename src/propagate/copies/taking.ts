@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { InventoryEntry, TakenOver } from '../inventory.ts';
 import { sha256Of } from '../rendering/canonical.ts';
-import type { GoingBack, OldValues } from './copies.ts';
+import type { CopyWork, GoingBack, OldValues } from './copies.ts';
 import type { CopyAtHand } from './copy-to-write.ts';
 import { judgeObject, strangersEntry } from './judge-object.ts';
 import { oldValuesOf } from './observed.ts';
@@ -34,6 +34,19 @@ export function takingOf(copy: CopyAtHand, object: KubernetesObject): Taking | u
 /** What was kept of the object when it was taken over for good, not at an earlier try. */
 export function keptOf(takenOver: TakenOver, { old }: Pick<GoingBack, 'old'>): OldValues | undefined {
   return old.find(({ uid, values }) => uid === takenOver.uid && sha256Of(values) === takenOver.values);
+}
+
+/** What a generation that goes back is judged by. */
+export type ReturnFacts = Pick<CopyWork, 'goingBack' | 'revision'> & { readonly spec: Pick<CopyWork['spec'], 'conflict'> };
+
+/**
+ * True for what was taken over since the revision that is gone back to, which did not have it: it is given back, and is then a stranger's for this revision
+ * as it was for that one. Not where this one would take it by force, or share it, all the same.
+ */
+export function isToReturn({ takenOver, uid }: InventoryEntry, { goingBack, revision, spec }: ReturnFacts): boolean {
+  if (goingBack === undefined || takenOver === undefined || uid !== takenOver.uid) return false;
+  if (takenOver.revision <= goingBack.to || takenOver.revision >= revision) return false;
+  return spec.conflict !== 'Overwrite' && !(spec.conflict === 'ServerSideApply' && takenOver.as === 'Shared');
 }
 
 function isSame(known: TakenOver | undefined, now: TakenOver): boolean {

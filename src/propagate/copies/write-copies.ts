@@ -15,7 +15,7 @@ import { addressOf } from './object-address.ts';
 import { asWanted } from './pending.ts';
 import { sentManifest } from './secret-data.ts';
 import { openLedger } from './share-ledger.ts';
-import { type Taking, takingOf } from './taking.ts';
+import { isToReturn, type Taking, takingOf } from './taking.ts';
 import { writeCopy } from './write-copy.ts';
 
 /** One piece of work: what is put down as it comes. */
@@ -66,10 +66,11 @@ type Prepared = Settled | { readonly result: 'task'; readonly task: CopyTask };
 async function prepare(round: Round, object: RenderedObject): Promise<Prepared> {
   const { work, ledger, purpose } = round;
   const entry = asWanted(ledger.get(object.key) ?? newEntry(object.key));
+  const isReturned = isToReturn(entry, work);
   const address = addressOf(object.key, work, round.objects);
   if (object.held === 'Suspended') return settledSkipped(entry, { reason: 'Suspended', message: 'the cluster is suspended' });
   if (object.held === 'SourceMissing') return settledSkipped(entry, { message: 'its source is gone: it stays as it is' });
-  if (work.spec.conflict === 'CreateOnly' && (entry.uid !== undefined || object.live !== undefined))
+  if (!isReturned && work.spec.conflict === 'CreateOnly' && (entry.uid !== undefined || object.live !== undefined))
     return settledSkipped(entry, { message: 'it is there, and is only created' });
   if (purpose === 'correct' && contendedUntilMs(entry, work.clock.now()) !== undefined && address !== undefined)
     return await settleContended(round, entry, address);
@@ -84,6 +85,7 @@ async function prepare(round: Round, object: RenderedObject): Promise<Prepared> 
   if (entry.uid === undefined && object.live === undefined) return task('absent');
   if (object.live === undefined) return await prepareGone(round, { entry, task }, { address, object });
   if (object.live.metadata.uid !== entry.uid) return await prepareMet(round, { entry, task }, address);
+  if (isReturned) return task('unknown');
   if (purpose === 'apply' && entry.appliedHash === object.desiredHash && !isBehind(entry, object.live)) return settledAsIs(entry);
   // A whole object is made from what stands there now, fields that no mirror holds included; and no mirror says who owns a field.
   return task(work.spec.write === 'Replace' || mayOwnLeft(object, entry) ? 'unknown' : object.live);

@@ -2,12 +2,14 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import { own } from '../rendering/own.ts';
 import { isBehind, withMarks } from './copy-marks.ts';
 import { copyFault } from './copy-reason.ts';
-import { type Seen, type Settled, settledAs, settledAsIs } from './copy-task.ts';
+import { newEntry, type Seen, type Settled, settledAs, settledAsIs } from './copy-task.ts';
 import { type CopyStep, type CopyToWrite, failedCopy, isRaced, racedFault, writtenEntry } from './copy-to-write.ts';
 import { judgeObject } from './judge-object.ts';
 import { observedHashOf } from './observed.ts';
 import { asWanted } from './pending.ts';
+import { takeSeen } from './take-back.ts';
 import { takeOver } from './take-over.ts';
+import { isToReturn } from './taking.ts';
 import { updateCopy } from './update-copy.ts';
 
 /** What stands there is read again at most so often before it is left for later. */
@@ -81,6 +83,7 @@ async function create(copy: CopyToWrite): Promise<CopyStep> {
 
 /** Something stands there. */
 async function meet(copy: CopyToWrite, object: KubernetesObject): Promise<CopyStep> {
+  if (isToReturn(copy.task.entry, copy.work)) return await returnCopy(copy, object);
   const judged = judgeObject(copy, object);
   switch (judged.result) {
     case 'ours': {
@@ -96,6 +99,21 @@ async function meet(copy: CopyToWrite, object: KubernetesObject): Promise<CopySt
     default:
       return judged satisfies never;
   }
+}
+
+/** Given back first; what it is then is looked at anew. The inventory forgets it before anything else is written to it. */
+async function returnCopy(copy: CopyToWrite, object: KubernetesObject): Promise<CopyStep> {
+  const { task, work, ledger, signal, door } = copy;
+  const { entry, address } = task;
+  const how = { type: 'giveBack', to: 0, old: [], ...work.goingBack } as const;
+  const returned = await takeSeen({ ...copy, removal: { key: entry.key, how }, entry, address }, object);
+  if (returned.result !== 'settled' || returned.entry !== undefined) return returned;
+  ledger.put(entry.key, newEntry(entry.key));
+  const saved = await ledger.save(signal);
+  if (saved.result === 'failed') return failedCopy(copy, saved.fault);
+  if (saved.result === 'saved') return { result: 'again' };
+  door.stop();
+  return { result: 'stopped' };
 }
 
 /** What would be sent was sent, and stands there. Of what is only applied the inventory is believed; of drift the fields are looked at. */

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../core/json.ts';
 import { textAt } from '../../core/json-at.ts';
 import type { OldValues } from '../copies/copies.ts';
 import type { SpecProblem } from '../propagation.ts';
-import { anyObject, below, type Codec, mapped, optional, record, required, tell } from '../spec/codec.ts';
+import { anyObject, below, type Codec, list, mapped, optional, record, required, tell } from '../spec/codec.ts';
 import { keyFields, withKey } from '../spec/flat-key.ts';
 import { anyText, clusterText, flag } from '../spec/texts.ts';
 import type { Manifest } from '../spec.ts';
@@ -13,6 +13,7 @@ const oldValues: Codec<OldValues> = mapped(
     ...keyFields,
     uid: required(anyText),
     values: required(anyObject),
+    owners: optional(list(anyObject, { max: 100 })),
     whole: optional(flag),
   }),
   {

@@ -148,3 +148,49 @@ test('a breach with Rollback gives back what the generation took over', async ()
     key: { exists: true, isMarked: false, isOwned: false },
   });
 }, 120_000);
+
+test('what was taken by force is its owner’s again after a rollback, and no deletion takes it', async () => {
+  await using fleet = await startControllerWorld({ hub: [], south: [] });
+  const { world } = fleet;
+  const south = world.cluster('south');
+  fleet.startProcess();
+  south.put(configMap('shop-web', { a: 'old' }) as KubernetesObject);
+  const uid = () => south.get('ConfigMap', 'shop-web', 'default')?.metadata.uid;
+  const before = uid();
+  const input = intent('shop', [configMap('shop-web', { a: 'ours' })], { placement: { clusters: ['south'] }, conflict: 'ABORT' });
+  await fleet.propagate(input);
+  await world.until(() => fleet.mirrored('shop')?.status.clusters?.[0]?.reason === 'Conflict');
+  await fleet.propagate({ ...input, conflict: 'OVERWRITE' });
+  await fleet.phase('shop', 'Settled');
+  expect(south.get('ConfigMap', 'shop-web', 'default')?.data).toEqual({ a: 'ours' });
+  await world.pumped(fleet.propagations.rollback(fleet.context, place('shop'), 1));
+  await world.until(() => fleet.mirrored('shop')?.status.clusters?.[0]?.reason === 'Conflict');
+  await world.pass(30_000);
+  expect(fleet.mirrored('shop')?.status.phase).not.toBe('Settled');
+  const given = south.get('ConfigMap', 'shop-web', 'default');
+  expect([given?.data, given?.metadata.labels?.[marks.propagation]]).toEqual([{ a: 'old' }, undefined]);
+  await world.pumped(fleet.propagations.delete(fleet.context, place('shop'), undefined));
+  await fleet.gone('shop');
+  expect(uid()).toBe(before);
+}, 60_000);
+
+test('a dependency that is gone at its source stays where it is needed', async () => {
+  await using fleet = await startControllerWorld({ hub: [], south: [] });
+  const { world } = fleet;
+  const south = world.cluster('south');
+  fleet.startProcess();
+  world.cluster('hub').put(configMap('files', { a: '1' }) as KubernetesObject);
+  const web = deployment('web', 1, 'web:1');
+  const volumes = [{ op: 'add', path: '/spec/template/spec/volumes', value: [{ name: 'v', configMap: { name: 'files' } }] }];
+  const input = intent('web', [web], { placement: { clusters: ['south'] }, dependencies: true });
+  const { spec } = web as unknown as { readonly spec: { readonly template: { readonly spec: JsonObject } & JsonObject } & JsonObject };
+  const needy = { ...web, spec: { ...spec, template: { ...spec.template, spec: { ...spec.template.spec, volumes: volumes[0]?.value } } } };
+  await fleet.propagate({ ...input, template: [{ json: needy }] });
+  await world.until(() => south.get('ConfigMap', 'files', 'default') !== undefined);
+  world.cluster('hub').remove('ConfigMap', 'files', 'default');
+  await fleet.propagate({ ...input, template: [{ json: needy }], labels: { again: 'yes' } });
+  await world.pass(11 * 60_000);
+  expect(south.get('ConfigMap', 'files', 'default')?.data).toEqual({ a: '1' });
+  await fleet.propagate({ ...input, template: [{ json: web }] });
+  await world.until(() => south.get('ConfigMap', 'files', 'default') === undefined);
+}, 60_000);

@@ -201,6 +201,61 @@ for (const { title, available, start } of contractServers) {
       expect((await bench.live(ours))?.data).toEqual(expected.endsWith('Restored') ? { a: 'old' } : undefined);
     });
 
+    test('what was taken by force is theirs again once an older revision is gone back to that would not take it, killed after each single write', async () => {
+      for (let life = 0, writes = immortal; life <= writes; life += 1) {
+        using bench = await createCopyBench(server.endpoint);
+        const { namespace } = bench;
+        const theirs = settings(namespace, 'theirs', { a: 'old' });
+        const ours = settings(namespace, 'theirs', { a: 'ours' });
+        await bench.others(theirs);
+        const before = essence(await bench.live(theirs));
+        const first = await applyCopies(bench.work({ conflict: 'Adopt' }), await rendered(bench, [ours]), never);
+        expect(first.copies).toMatchObject([{ action: 'Failed', reason: 'Conflict' }]);
+        await applyCopies(bench.work({ conflict: 'Overwrite', generation: 2 }), await rendered(bench, [ours]), never);
+        expect((await bench.live(ours))?.data).toEqual({ a: 'ours' });
+        const back = { conflict: 'Adopt', generation: 3, goingBack: { to: 1, old: bench.old } } as const;
+        const goBack = async (process: Partial<Mortal> = {}) =>
+          applyCopies(bench.work({ ...back, ...process }), await rendered(bench, [ours]), never);
+        const process = mortal(bench, life === 0 ? immortal : life, []);
+        await process.live(() => goBack(process));
+        if (life === 0) writes = process.writes();
+        const { copies } = await goBack();
+        expect(copies).toMatchObject([{ action: 'Failed', reason: 'Conflict', message: 'owned by another manager: .data.a (kubectl)' }]);
+        expect({ life, after: essence(await bench.live(ours)) }).toEqual({ life, after: before });
+        expect(brief(await pruneCopies(bench.work({ generation: 4 }), await rendered(bench, [ours]), never))).toEqual(['theirs Skipped']);
+        expect(await bench.live(ours)).toBeDefined();
+      }
+    });
+
+    test.each([
+      { conflict: 'Overwrite', expected: 'theirs Unchanged' },
+      { conflict: 'Adopt', expected: 'theirs Configured' },
+    ] as const)('where $conflict takes it again it is taken, once', async ({ conflict, expected }) => {
+      using bench = await createCopyBench(server.endpoint);
+      const theirs = settings(bench.namespace, 'theirs', { a: 'same' });
+      await bench.others(theirs);
+      await applyCopies(bench.work({ conflict: 'Overwrite', generation: 2 }), await rendered(bench, [theirs]), never);
+      const goingBack = { to: 1, old: bench.old };
+      const again = async (process: Partial<Mortal> = {}) =>
+        applyCopies(bench.work({ conflict, generation: 3, goingBack, ...process }), await rendered(bench, [theirs]), never);
+      expect(brief(await again())).toEqual([expected]);
+      const quiet = mortal(bench, immortal, []);
+      await again(quiet);
+      expect(quiet.writes()).toBe(0);
+    });
+
+    test('a breach gives back what its generation took, also where the revision before was meant to have it', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const ours = settings(bench.namespace, 'theirs', { a: 'ours' });
+      await bench.others(settings(bench.namespace, 'theirs', { a: 'old' }));
+      const work = { conflict: 'Overwrite', generation: 2 } as const;
+      await applyCopies(bench.work(work), await rendered(bench, [ours]), never);
+      const outcome = await restoreCopies(bench.work(work), { rendered: await rendered(bench, [ours]), old: bench.old }, never);
+      expect(brief(outcome)).toEqual(['theirs Restored']);
+      expect(await bench.live(ours)).toMatchObject({ data: { a: 'old' } });
+      expect(bench.shares.kept).toBeUndefined();
+    });
+
     test('what it held last before we wrote is what comes back, not what it held at an earlier try', async () => {
       using bench = await createCopyBench(server.endpoint);
       const { namespace } = bench;
