@@ -3,8 +3,8 @@ import { printStatus } from '../hub/status-document.ts';
 import type { AggregatedStatus, ClusterLine, PropagationStatus } from '../propagation.ts';
 import { settled } from './cluster-line.ts';
 
-/** What all of a status may have as JSON. It is one object of the hub with a spec, of which etcd takes 1.5 MiB. */
-export const mostStatusBytes = 512 * 1024;
+/** What all of a status may have as JSON: 500 clusters with names of 253 letters. It is one object of the hub with a spec, of which etcd takes 1.5 MiB. */
+export const mostStatusBytes = 640 * 1024;
 
 /** Notes that are kept; one more says how many there were. */
 export const mostNotes = 100;
