@@ -6,8 +6,8 @@ import type { ObjectAnswer, ObjectClient } from '../../src/propagate/object-clie
 
 const cluster = clusterName('hub');
 
-/** What happens to one call: `lost` is written, but the answer never comes. */
-export type CallFate = 'answered' | 'refused' | 'hangs' | 'lost';
+/** What happens to one call: `slow` is written at once and answered after 6 s; `lost` is written, but the answer never comes. */
+export type CallFate = 'answered' | 'refused' | 'slow' | 'hangs' | 'lost';
 
 /** One Lease on one server, and clients of it whose calls can be made to fail. */
 export interface LeaseServer {
@@ -36,7 +36,8 @@ export function createLeaseServer(clock: Clock): LeaseServer {
       const fated = fate();
       if (fated === 'refused') return failed('SERVER_ERROR', '503');
       const answer = fated === 'hangs' ? undefined : act();
-      if (fated === 'answered' && answer !== undefined) return answer;
+      if (fated === 'slow') await clock.sleep(6_000, signal);
+      if ((fated === 'answered' || fated === 'slow') && answer !== undefined) return answer;
       // As every call of an ObjectClient, it ends by itself after 10 s.
       await clock.sleep(10_000, signal);
       return failed('TIMED_OUT', 'no answer within 10 s');

@@ -144,6 +144,24 @@ test.each<{ readonly name: string; readonly fate: CallFate }>([
   await one.stop();
 });
 
+test('a term is counted from the sending of its last renewal, however late that was answered', async () => {
+  const clock = createManualClock();
+  const server = createLeaseServer(clock);
+  let now: CallFate = 'answered';
+  const one = candidate(server, clock, 'one', { fate: () => now });
+  await turns();
+  now = 'slow';
+  // The first renewal is sent at 2 s, written then, and answered at 8 s; the next one hangs.
+  await clock.advance(7_999);
+  now = 'hangs';
+  await clock.advance(1);
+  await clock.advance(3_999);
+  expect([clock.monotonic(), one.isLeading]).toEqual([11_999, true]);
+  await clock.advance(1);
+  expect([one.isLeading, one.terms[0]?.signal.aborted]).toEqual([false, true]);
+  await one.stop();
+});
+
 test('a wall clock that is set makes nobody lose or win', async () => {
   const clock = createManualClock();
   const server = createLeaseServer(clock);

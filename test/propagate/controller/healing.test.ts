@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/core/json.ts';
+import { marks } from '../../../src/propagate/propagation.ts';
+import { type ControllerWorld, configMap, deployment, intent, job, startControllerWorld } from './controller-world.ts';
+
+const clusters = ['north', 'south', 'east'] as const;
+const linesOf = (fleet: ControllerWorld, name: string) =>
+  fleet.mirrored(name)?.status.clusters?.map(({ cluster, phase, reason = '' }) => `${cluster} ${phase} ${reason}`.trimEnd());
+const lineOf = (fleet: ControllerWorld, name: string, cluster: string) =>
+  fleet.mirrored(name)?.status.clusters?.find((line) => line.cluster === cluster);
+const wavesOf = (...names: readonly string[]) => names.map((name) => ({ name, set: { clusters: [name] } }));
+
+/** A selector may not change: the server refuses it for good. */
+function selecting(name: string, app: string): JsonObject {
+  const { spec, ...rest } = deployment(name, 1);
+  const labels = { app };
+  return {
+    ...rest,
+    spec: { ...(spec as JsonObject), selector: { matchLabels: labels }, template: { ...template(spec), metadata: { labels } } },
+  };
+}
+
+const template = (spec: unknown) => (spec as { readonly template: JsonObject }).template;
+
+test('what a server refused is forgotten when the spec before it is wanted again', async () => {
+  await using fleet = await startControllerWorld({ hub: [], south: [] }, { living: true });
+  fleet.startProcess();
+  const input = (app: string) => intent('back', [selecting('back', app)], { placement: { clusters: ['south'] } });
+  await fleet.propagate(input('one'));
+  await fleet.phase('back', 'Settled', 120_000);
+  await fleet.propagate(input('two'));
+  await fleet.phase('back', 'Paused', 120_000);
+  expect(linesOf(fleet, 'back')).toEqual(['south Failed Immutable']);
+
+  await fleet.propagate(input('one'));
+  const settled = await fleet.phase('back', 'Settled', 30_000);
+  expect(linesOf(fleet, 'back')).toEqual(['south Settled']);
+  expect(settled.status.paused).toBe(false);
+  const [share] = fleet.world.cluster('hub').objects('ClusterShare.muster.dev');
+  expect(JSON.stringify(share)).not.toContain('"fault"');
+  // Nothing was written for it: what is wanted stands there.
+  expect(fleet.world.cluster('south').get('Deployment.apps', 'back', 'default')?.metadata.annotations?.[marks.generation]).toBe('1');
+}, 60_000);
+
+test('so it is by a rollback, and by another process that finds the old fault', async () => {
+  await using fleet = await startControllerWorld({ hub: [], south: [] }, { living: true });
+  const first = fleet.startProcess();
+  const input = (app: string) => intent('back', [selecting('back', app)], { placement: { clusters: ['south'] } });
+  await fleet.propagate(input('one'));
+  await fleet.phase('back', 'Settled', 120_000);
+  await fleet.propagate(input('two'));
+  await fleet.phase('back', 'Paused', 120_000);
+  await first.stop();
+  fleet.startProcess();
+  expect((await fleet.world.pumped(fleet.propagations.rollback(fleet.context, { namespace: 'default', name: 'back' }, 1))).result).toBe(
+    'ACCEPTED',
+  );
+  await fleet.phase('back', 'Settled', 60_000);
+  expect(linesOf(fleet, 'back')).toEqual(['south Settled']);
+}, 60_000);
+
+test('a breach ends by itself when what failed is well again for a while, and the waves go on', async () => {
+  await using fleet = await startControllerWorld({ north: [], south: [], east: [] });
+  fleet.startProcess();
+  const refusal = fleet.world.cluster('south').refuseWrites({ type: 'webhookTimeout' }, { kind: 'ConfigMap' });
+  await fleet.propagate(intent('heals', [configMap('heals', { a: '1' })], { rollout: { waves: wavesOf(...clusters), maxFailures: 0 } }));
+  await fleet.phase('heals', 'Paused', 120_000);
+  expect(linesOf(fleet, 'heals')).toEqual(['east Waiting Wave', 'north Settled', 'south Denied Denied']);
+  refusal[Symbol.dispose]();
+  await fleet.world.until(() => lineOf(fleet, 'heals', 'south')?.phase === 'Settled', 600_000);
+  // Well, but not for long enough: what flaps must not lead on.
+  await fleet.world.pass(20_000);
+  expect(fleet.mirrored('heals')?.status.phase).toBe('Paused');
+  expect(lineOf(fleet, 'heals', 'east')?.phase).toBe('Waiting');
+  const settled = await fleet.phase('heals', 'Settled', 60_000);
+  expect(linesOf(fleet, 'heals')).toEqual(['east Settled', 'north Settled', 'south Settled']);
+  expect([settled.status.paused, settled.status.progress?.failed]).toEqual([false, 0]);
+}, 60_000);
+
+test('what is lost after it settled is not told as settled', async () => {
+  await using fleet = await startControllerWorld({ hub: [], south: [] });
+  fleet.startProcess();
+  await fleet.propagate(intent('lost', [configMap('lost', { a: '1' })], { placement: { clusters: ['south'] } }));
+  await fleet.phase('lost', 'Settled');
+  const south = fleet.world.cluster('south');
+  const refusal = south.refuseWrites({ type: 'quota' }, { kind: 'ConfigMap' });
+  south.remove('ConfigMap', 'lost', 'default');
+  await fleet.phase('lost', 'Degraded', 60_000);
+  expect(linesOf(fleet, 'lost')).toEqual(['south Failed Quota']);
+  refusal[Symbol.dispose]();
+  await fleet.phase('lost', 'Settled', 600_000);
+  expect(linesOf(fleet, 'lost')).toEqual(['south Settled']);
+}, 60_000);
+
+test('a suspended cluster that is not as wanted holds no wave up, and the whole is not settled', async () => {
+  await using fleet = await startControllerWorld({ north: [], south: [], east: [] });
+  fleet.startProcess();
+  const input = (data: string, suspended: readonly string[]) =>
+    intent('still', [configMap('still', { a: data })], { rollout: { waves: wavesOf('south', 'north') }, suspend: { clusters: suspended } });
+  await fleet.propagate(input('1', []));
+  await fleet.phase('still', 'Settled');
+  // As it is wanted, it keeps nothing from being settled.
+  await fleet.propagate(input('1', ['south']));
+  await fleet.phase('still', 'Settled');
+  expect(linesOf(fleet, 'still')).toEqual(['east Settled', 'north Settled', 'south Settled Suspended']);
+  await fleet.propagate(input('2', ['south']));
+  await fleet.world.until(() => lineOf(fleet, 'still', 'east')?.generation === 3 && lineOf(fleet, 'still', 'east')?.phase === 'Settled');
+  await fleet.world.pass(5_000);
+  expect(linesOf(fleet, 'still')).toEqual(['east Settled', 'north Settled', 'south Waiting Suspended']);
+  expect(fleet.mirrored('still')?.status.phase).toBe('Rolling');
+  await fleet.propagate(input('2', []));
+  await fleet.phase('still', 'Settled');
+}, 60_000);
+
+test('where enough clusters completed, a Job that failed elsewhere is no breach', async () => {
+  await using fleet = await startControllerWorld({ north: [], south: [], east: [] }, { living: true });
+  fleet.startProcess();
+  const override = {
+    set: { clusters: ['south'] },
+    jsonPatch: [{ op: 'add', path: '/spec/template/metadata', value: { annotations: { 'sim/outcome': 'failed' } } }],
+  };
+  await fleet.propagate(intent('any', [job('any')], { overrides: [override], completion: { mode: 'ANY' } }));
+  await fleet.world.until(() => {
+    const { completion, clusters: lines } = fleet.mirrored('any')?.status ?? {};
+    return completion?.done === true && lines?.every(({ phase }) => phase === 'Settled' || phase === 'Failed') === true;
+  }, 300_000);
+  const now = await fleet.phase('any', 'Degraded', 60_000);
+  expect(now.status).toMatchObject({ paused: false, completion: { done: true, failed: 1 } });
+}, 60_000);

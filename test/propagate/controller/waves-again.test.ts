@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import type { KubernetesObject } from '../../../src/core/objects.ts';
+import { type ControllerWorld, deployment, intent, startControllerWorld } from './controller-world.ts';
+
+const gold = { labels: { tier: 'gold' } };
+
+test('what changes within one generation goes through the waves, though the process that saw it died at once', async () => {
+  const source = (a: string): KubernetesObject => ({
+    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'source', namespace: 'default' } },
+    data: { a },
+  });
+  await using fleet = await startControllerWorld({ origin: [source('1')], north: [], south: [] });
+  const dataIn = (cluster: string) => fleet.world.cluster(cluster).get('ConfigMap', 'source', 'default')?.data;
+  const first = fleet.startProcess();
+  const ref = { cluster: 'origin', apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'source' };
+  const waves = ['north', 'south'].map((name) => ({ name, set: { clusters: [name] } }));
+  const placement = { clusters: ['north', 'south'] };
+  await fleet.propagate({ namespace: 'default', name: 'web', template: [{ ref }], placement, rollout: { waves, soak: '40s' } });
+  await fleet.phase('web', 'Settled', 120_000);
+  const { generation } = (await fleet.stored('web'))?.metadata ?? {};
+  first.kill();
+  fleet.freeLease();
+  const second = fleet.startProcess({ life: 1 });
+  await fleet.world.pass(10_000);
+  fleet.world.cluster('origin').put(source('2'));
+  await fleet.world.until(() => second.writes === 1);
+  fleet.freeLease();
+  fleet.startProcess();
+  await fleet.world.until(() => JSON.stringify(dataIn('north')) === '{"a":"2"}');
+  await fleet.world.pass(30_000);
+  expect([dataIn('north'), dataIn('south')]).toEqual([{ a: '2' }, { a: '1' }]);
+  await fleet.world.until(() => JSON.stringify(dataIn('south')) === '{"a":"2"}', 60_000);
+  expect((await fleet.phase('web', 'Settled', 120_000)).metadata.generation).toBe(generation);
+}, 120_000);
+
+/** As its Deployment controller would leave it. */
+function rollOut(fleet: ControllerWorld, cluster: string): void {
+  const found = fleet.world.cluster(cluster).get('Deployment.apps', 'web', 'default');
+  if (found === undefined) throw new Error(`expected a Deployment in ${cluster}`);
+  const figures = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
+  fleet.world.cluster(cluster).put({ ...found, status: { observedGeneration: found.metadata.generation ?? 1, ...figures } });
+}
+
+test('a cluster that joins a generation which was decided before comes last, whatever wave it matches', async () => {
+  await using fleet = await startControllerWorld({ hub: [], early: [], late: [], south: [] }, { traits: { early: gold, south: gold } });
+  fleet.startProcess();
+  const has = (cluster: string) => fleet.world.cluster(cluster).get('Deployment.apps', 'web', 'default') !== undefined;
+  const waves = [{ name: 'first', set: { clusters: ['early', 'late'] } }];
+  await fleet.propagate(intent('web', [deployment('web', 1)], { placement: { selector: 'tier=gold' }, rollout: { waves } }));
+  await fleet.world.until(() => has('early'));
+  fleet.world.leave('late');
+  fleet.world.setTraits('late', gold);
+  fleet.world.join('late');
+  await fleet.world.pass(20_000);
+  expect(['early', 'late', 'south'].map(has)).toEqual([true, false, false]);
+  rollOut(fleet, 'early');
+  await fleet.world.until(() => has('south'));
+  await fleet.world.pass(10_000);
+  expect(has('late')).toBe(false);
+  rollOut(fleet, 'south');
+  await fleet.world.until(() => has('late'));
+}, 60_000);
+
+test('who waited long for the hub leads soon after it is back', async () => {
+  await using fleet = await startControllerWorld({ hub: [], south: [] });
+  fleet.world.leave('hub');
+  const { controller } = fleet.startProcess();
+  await fleet.world.pass(200_000);
+  expect(controller.isLeading()).toBe(false);
+  fleet.world.join('hub');
+  await fleet.world.until(() => controller.isLeading(), 6_000);
+}, 60_000);
