@@ -6,6 +6,7 @@ import { newShare } from '../hub/share-document.ts';
 import { textOfKey } from '../object-key.ts';
 import type { Propagation } from '../propagation.ts';
 import type { PropagationSpec } from '../spec.ts';
+import { isAbortOf } from './aborts.ts';
 import { absentClient } from './absent-client.ts';
 import { type Act, faultsIn } from './cluster-work.ts';
 import type { Pass } from './ports.ts';
@@ -32,14 +33,16 @@ export interface ClusterJob {
 
 /**
  * Begins it, beside whatever is done in other clusters, and has the Propagation looked at again when it has ended. What came of it stands in the run and in
- * the inventory. Never two at once in one cluster: `isBusy` says so. Throws nothing; a bug is logged.
+ * the inventory. Never two at once in one cluster: `isBusy` says so. Throws nothing; a bug is logged, and an end of the term or of what it was begun for is not.
  */
 export function beginJob(pass: Pass, job: ClusterJob): void {
-  const { run, ports, again } = pass;
+  const { run, ports, term, again } = pass;
   const known = clusterRunOf(run, job.cluster);
+  const signal = AbortSignal.any([run.work.signal, term.signal]);
   known.isBusy = true;
-  void doJob(pass, job)
+  void doJob(pass, job, signal)
     .catch((error: unknown) => {
+      if (isAbortOf(error, signal)) return;
       ports.log.error({ propagation: run.key, cluster: job.cluster, error: String(error) }, 'bug: work in a cluster has thrown');
       tryLater(pass, job.cluster, 'never');
     })
@@ -49,10 +52,9 @@ export function beginJob(pass: Pass, job: ClusterJob): void {
     });
 }
 
-async function doJob(pass: Pass, job: ClusterJob): Promise<void> {
+async function doJob(pass: Pass, job: ClusterJob, signal: AbortSignal): Promise<void> {
   const { run, ports, term } = pass;
   const { signal: given } = run.work;
-  const signal = AbortSignal.any([given, term.signal]);
   const outcomes = await job.act(
     workOf(pass, job, () => term.isLeading() && !given.aborted),
     signal,

@@ -50,7 +50,7 @@ export function viewsOf(scene: ViewScene): readonly ClusterView[] {
   const away = new Set(plan.rendered.away);
   const going = new Map(plan.rendered.leaving.map(({ cluster, objects }) => [cluster, objects]));
   const names = [...new Set([...wanted.keys(), ...holding(run).map(({ cluster }) => cluster)])].sort();
-  const standing = new Map(standingViews(scene).map((view) => [view.cluster, view]));
+  const standing = new Map(away.size === 0 ? [] : standingViews(scene).map((view) => [view.cluster, view]));
   return names.map((cluster) => {
     const rendered = wanted.get(cluster);
     const waiting = away.has(cluster) ? standing.get(cluster) : undefined;

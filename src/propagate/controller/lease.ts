@@ -1,29 +1,15 @@
 import type { Clock } from '../../core/clock.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import type { ServedResource } from '../../core/kinds.ts';
+import type { JsonObject } from '../../core/json.ts';
 import type { Log } from '../../core/log.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { ObjectAddress, ObjectAnswer, ObjectClient } from '../object-client.ts';
+import { claimedSpec, holderOf, leaseKind, releasedSpec, textOfRecord } from './lease-record.ts';
 
 /** Who finds a Lease unchanged for so long may take it. */
 const leaseMs = 15_000;
 /** Who has not renewed it for so long leads no more: 5 s before anybody else may. */
 const deadlineMs = 10_000;
 const retryMs = 2_000;
-
-/** As every server since 1.14 serves it: nothing has to be discovered first. */
-const leaseKind: ServedResource = {
-  group: 'coordination.k8s.io',
-  kind: 'Lease',
-  version: 'v1',
-  versions: ['v1'],
-  resource: 'leases',
-  singular: 'lease',
-  namespaced: true,
-  verbs: ['get', 'patch', 'update'],
-  shortNames: [],
-  categories: [],
-};
 
 /** The time in which one process leads. */
 export interface Term {
@@ -119,7 +105,7 @@ function createLease({ client, namespace, name, identity, clock, log }: LeaseOpt
   const isHeld = () => clock.monotonic() < heldUntilMs;
 
   function see(object: KubernetesObject): void {
-    const record = JSON.stringify(object.spec ?? {});
+    const record = textOfRecord(object);
     const atMs = seen?.record === record ? seen.atMs : clock.monotonic();
     seen = { object, record, atMs };
   }
@@ -133,15 +119,16 @@ function createLease({ client, namespace, name, identity, clock, log }: LeaseOpt
     const answer = await client.get(address, signal);
     if (answer.result === 'answered') see(answer.object);
     else if (answer.result === 'absent') seen = undefined;
-    else tell(answer);
+    else tell(answer, signal);
     return answer.result === 'answered' ? 'seen' : answer.result === 'absent' ? 'absent' : 'unknown';
   }
 
   async function write(signal: AbortSignal): Promise<boolean> {
     const sentMs = clock.monotonic();
-    const answer = seen === undefined ? await create(signal) : await client.replace(renewed(seen.object), signal);
+    const spec = claimedSpec(seen?.object, { identity, nowMs: clock.now(), leaseMs });
+    const answer = seen === undefined ? await create(spec, signal) : await replace(seen.object, spec, signal);
     if (answer.result !== 'answered' || signal.aborted) {
-      tell(answer);
+      tell(answer, signal);
       return false;
     }
     see(answer.object);
@@ -150,31 +137,18 @@ function createLease({ client, namespace, name, identity, clock, log }: LeaseOpt
     return true;
   }
 
-  function create(signal: AbortSignal): Promise<ObjectAnswer> {
-    const manifest = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name, namespace }, spec: recordOf(undefined) };
+  function create(spec: JsonObject, signal: AbortSignal): Promise<ObjectAnswer> {
+    const manifest = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name, namespace }, spec };
     return client.apply({ ...address, manifest, preconditions: { resourceVersion: '1' }, force: false, run: 'real' }, signal);
   }
 
-  function renewed(object: KubernetesObject) {
-    return { ...address, object: { ...object, spec: { ...specOf(object), ...recordOf(object) } }, run: 'real' } as const;
+  function replace(object: KubernetesObject, spec: JsonObject, signal: AbortSignal): Promise<ObjectAnswer> {
+    return client.replace({ ...address, object: { ...object, spec }, run: 'real' }, signal);
   }
 
-  function recordOf(object: KubernetesObject | undefined): JsonObject {
-    const { acquireTime, leaseTransitions } = specOf(object);
-    const at = microTime(clock.now());
-    const isOurs = holderOf(object) === identity;
-    const transitions = typeof leaseTransitions === 'number' ? leaseTransitions : 0;
-    return {
-      holderIdentity: identity,
-      leaseDurationSeconds: leaseMs / 1_000,
-      renewTime: at,
-      acquireTime: isOurs ? (acquireTime ?? at) : at,
-      leaseTransitions: isOurs || object === undefined ? transitions : transitions + 1,
-    };
-  }
-
-  function tell(answer: ObjectAnswer): void {
-    if (answer.result === 'failed' && answer.fault.code !== 'CONFLICT') {
+  /** Who ended the call itself is told nothing: an end of the term is no failure. */
+  function tell(answer: ObjectAnswer, { aborted }: AbortSignal): void {
+    if (!aborted && answer.result === 'failed' && answer.fault.code !== 'CONFLICT') {
       log.warn({ lease: name, code: answer.fault.code, reason: answer.fault.message }, 'the lease cannot be had');
     }
   }
@@ -194,26 +168,9 @@ function createLease({ client, namespace, name, identity, clock, log }: LeaseOpt
     heldUntilMs: () => heldUntilMs,
     async release() {
       if (!isHeld() || seen === undefined) return;
-      const { leaseTransitions = 0 } = specOf(seen.object);
-      const at = microTime(clock.now());
-      const spec = { holderIdentity: '', leaseDurationSeconds: 1, renewTime: at, acquireTime: at, leaseTransitions };
       heldUntilMs = Number.NEGATIVE_INFINITY;
-      tell(await client.replace({ ...address, object: { ...seen.object, spec }, run: 'real' }, new AbortController().signal));
+      const { signal } = new AbortController();
+      tell(await replace(seen.object, releasedSpec(seen.object, clock.now()), signal), signal);
     },
   };
-}
-
-function specOf(object: KubernetesObject | undefined): JsonObject {
-  const spec: Json | undefined = object?.spec;
-  return isJsonObject(spec) ? spec : {};
-}
-
-function holderOf(object: KubernetesObject | undefined): string {
-  const { holderIdentity } = specOf(object);
-  return typeof holderIdentity === 'string' ? holderIdentity : '';
-}
-
-/** `2026-01-01T00:00:00.000000Z`: the MicroTime of Kubernetes. */
-function microTime(ms: number): string {
-  return new Date(ms).toISOString().replace(/Z$/, '000Z');
 }

@@ -7,7 +7,8 @@ export async function loadShares({ run, ports, term }: Pass, { metadata }: Propa
   const { namespace, uid } = metadata;
   const loaded = await ports.stores.shares.load({ namespace, uid }, term.signal);
   if ('fault' in loaded) {
-    ports.log.warn({ propagation: run.key, code: loaded.fault.code, reason: loaded.fault.message }, 'the inventory could not be read');
+    const { code, message: reason } = loaded.fault;
+    if (!term.signal.aborted) ports.log.warn({ propagation: run.key, code, reason }, 'the inventory could not be read');
     return false;
   }
   run.unreadable = ports.stores.shares.unreadable({ namespace, uid }) ?? [];

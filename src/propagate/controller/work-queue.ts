@@ -1,4 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
+import { isAbortOf } from './aborts.ts';
+import { createDueTimes } from './due-times.ts';
 
 /** Keys that have something to do. */
 export interface WorkQueue {
@@ -19,7 +21,7 @@ export interface WorkQueueOptions {
    * `addAfter` before the pass began are over with it.
    */
   readonly work: (key: string) => Promise<number | undefined>;
-  /** What `work` threw: a bug, as it answers for everything else. The key is tried again with a backoff. */
+  /** What `work` threw, unless that is the abort of the queue's own signal: a bug, as it answers for everything else. The key is tried again with a backoff. */
   readonly onBug: (key: string, error: unknown) => void;
   /** How many keys at a time, at least 1. The others wait in the order they came. */
   readonly most: number;
@@ -38,43 +40,24 @@ export function retryAfterMs(failures: number, random: number): number {
   return Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(Math.max(failures, 1) - 1, 16) * (1 + random / 4));
 }
 
-interface Timer {
-  readonly dueMs: number;
-  readonly cancel: AbortController;
-}
-
 /** A queue by key: no key twice at once, no key forgotten. All of it ends with the signal. */
 export function createWorkQueue({ work, onBug, most, clock }: WorkQueueOptions, signal: AbortSignal): WorkQueue {
   const waiting = new Set<string>();
   /** Those at work; true: once more afterwards. */
   const running = new Map<string, boolean>();
-  const timers = new Map<string, Timer>();
   const failures = new Map<string, number>();
   /** Until when keys rest that had a pass. */
   const rests = new Map<string, number>();
   let whenIdle: (() => void)[] = [];
+  const due = createDueTimes(clock, add, signal);
 
   function add(key: string): void {
     if (signal.aborted) return;
     const restMs = (rests.get(key) ?? 0) - clock.monotonic();
     if (running.has(key)) running.set(key, true);
-    else if (restMs > 0) addAfter(key, restMs);
+    else if (restMs > 0) due.set(key, restMs);
     else waiting.add(key);
     next();
-  }
-
-  function addAfter(key: string, ms: number): void {
-    const dueMs = clock.monotonic() + Math.max(ms, 0);
-    const timer = timers.get(key);
-    if (signal.aborted || (timer !== undefined && timer.dueMs <= dueMs)) return;
-    timer?.cancel.abort();
-    const cancel = new AbortController();
-    timers.set(key, { dueMs, cancel });
-    void clock.sleep(ms, cancel.signal).then(() => {
-      if (cancel.signal.aborted) return;
-      timers.delete(key);
-      add(key);
-    });
   }
 
   function next(): void {
@@ -88,15 +71,14 @@ export function createWorkQueue({ work, onBug, most, clock }: WorkQueueOptions, 
 
   async function run(key: string): Promise<void> {
     running.set(key, false);
-    timers.get(key)?.cancel.abort();
-    timers.delete(key);
+    due.clear(key);
     const sinceMs = clock.monotonic();
     const againMs = await once(key);
     const isAgain = running.get(key) === true;
     running.delete(key);
     if (againMs === undefined && !isAgain) rests.delete(key);
     else rests.set(key, clock.monotonic() + Math.min(restFactor * (clock.monotonic() - sinceMs), longestRestMs));
-    if (againMs !== undefined) addAfter(key, againMs);
+    if (againMs !== undefined) due.set(key, againMs);
     if (isAgain) add(key);
     next();
     if (running.size === 0 && (waiting.size === 0 || signal.aborted)) tellIdle();
@@ -108,6 +90,7 @@ export function createWorkQueue({ work, onBug, most, clock }: WorkQueueOptions, 
       failures.delete(key);
       return againMs;
     } catch (error) {
+      if (isAbortOf(error, signal)) return undefined;
       onBug(key, error);
       const count = (failures.get(key) ?? 0) + 1;
       failures.set(key, count);
@@ -121,18 +104,10 @@ export function createWorkQueue({ work, onBug, most, clock }: WorkQueueOptions, 
     for (const tell of told) tell();
   }
 
-  signal.addEventListener(
-    'abort',
-    () => {
-      for (const { cancel } of timers.values()) cancel.abort();
-      timers.clear();
-      waiting.clear();
-    },
-    { once: true },
-  );
+  signal.addEventListener('abort', () => waiting.clear(), { once: true });
   return {
     add,
-    addAfter,
+    addAfter: (key, ms) => due.set(key, ms),
     idle: () => (running.size === 0 && waiting.size === 0 ? Promise.resolve() : new Promise((resolve) => whenIdle.push(resolve))),
   };
 }

@@ -39,9 +39,11 @@ export async function writeStatus(
     case 'absent':
     case 'conflict':
       return (await readAgain({ run, ports, term })) ? { result: 'outdated' } : { result: 'failed' };
-    case 'failed':
-      ports.log.warn({ propagation: run.key, code: written.fault.code, reason: written.fault.message }, 'the status could not be written');
+    case 'failed': {
+      const { code, message: reason } = written.fault;
+      if (!term.signal.aborted) ports.log.warn({ propagation: run.key, code, reason }, 'the status could not be written');
       return { result: 'failed' };
+    }
     default:
       return written satisfies never;
   }

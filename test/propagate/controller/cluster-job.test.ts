@@ -20,8 +20,10 @@ function bench(act: Act) {
   const run = newRun(owner);
   run.shares = new Map();
   let leads = true;
+  const bugs: string[] = [];
+  const log = { ...silentLog, error: (_fields: unknown, message: string) => void bugs.push(message) };
   const ports = {
-    ...{ clock, log: silentLog, clientOf: () => undefined, sensitiveKinds: { has: () => false }, listRulesOf: () => undefined },
+    ...{ clock, log, clientOf: () => undefined, sensitiveKinds: { has: () => false }, listRulesOf: () => undefined },
     ...{ hub: { cluster: clusterName('hub'), members: { objects: { served: () => undefined } } }, stores: { shares: {}, revisions: {} } },
   };
   let looks = 0;
@@ -33,7 +35,7 @@ function bench(act: Act) {
   const propagation = { metadata: { ...owner, generation: 2 }, status: {} } as ClusterJob['propagation'];
   const spec = { conflict: 'Abort', write: 'Apply', deletion: { policy: 'Delete', cascade: 'Background' }, runAs: { type: 'requester' } };
   return {
-    ...{ clock, run, pass, end },
+    ...{ clock, run, pass, end, bugs },
     known: clusterRunOf(run, south),
     looks: () => looks,
     lose: () => {
@@ -90,4 +92,22 @@ test('what was done forgets what failed before', async () => {
   of.begin();
   await turns();
   expect([of.known.failures, of.known.fault]).toEqual([0, undefined]);
+});
+
+test.each<{ readonly name: string; readonly end: (of: ReturnType<typeof bench>) => void; readonly told: number }>([
+  { name: 'the end of the term', end: ({ end }) => end.abort(), told: 0 },
+  { name: 'the end of what it was begun for', end: ({ run }) => turnOver(run), told: 0 },
+  { name: 'a bug', end: () => undefined, told: 1 },
+])('$name, thrown by what is done, is told as $told bugs', async ({ end, told }) => {
+  const held = Promise.withResolvers<void>();
+  const of = bench(async (_work, signal) => {
+    await held.promise;
+    signal.throwIfAborted();
+    throw new Error('a bug');
+  });
+  of.begin();
+  end(of);
+  held.resolve();
+  await turns();
+  expect([of.bugs.length, of.known.isBusy, of.known.failures]).toEqual([told, false, told]);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { silentLog } from '../../../src/core/log.ts';
+import { type Log, silentLog } from '../../../src/core/log.ts';
 import { lead, type Term } from '../../../src/propagate/controller/lease.ts';
 import { type CallFate, createLeaseServer, type LeaseServer } from '../../support/lease-server.ts';
 import { createManualClock, type ManualClock, turns } from '../../support/manual-clock.ts';
@@ -16,6 +16,7 @@ interface Candidate {
 interface CandidateOptions {
   readonly fate?: () => CallFate;
   readonly clock?: ManualClock;
+  readonly log?: Log;
   /** What it does at the end of a term, before it says that its work is over. */
   readonly beforeEnd?: () => Promise<void>;
 }
@@ -35,7 +36,7 @@ function candidate(server: LeaseServer, clock: ManualClock, identity: string, op
       name: 'muster',
       identity,
       clock: options.clock ?? clock,
-      log: silentLog,
+      log: options.log ?? silentLog,
     },
     work,
     stop.signal,
@@ -142,6 +143,28 @@ test.each<{ readonly name: string; readonly fate: CallFate }>([
   await clock.advance(12_500);
   expect([one.isLeading, one.terms.length]).toEqual([true, 2]);
   await one.stop();
+});
+
+test('who is stopped while a call about its Lease hangs tells of no failure, and who is refused does', async () => {
+  const clock = createManualClock();
+  const server = createLeaseServer(clock);
+  const warned: string[] = [];
+  const log = { ...silentLog, warn: (_fields: unknown, message: string) => void warned.push(message) };
+  let now: CallFate = 'answered';
+  const [one, two] = ['one', 'two'].map((identity) => candidate(server, clock, identity, { fate: () => now, log }));
+  await turns();
+  now = 'hangs';
+  // The one renews and the other reads, both in vain so far.
+  await clock.advance(3_000);
+  now = 'answered';
+  await Promise.all([one?.stop(), two?.stop()]);
+  expect([warned, server.holders]).toEqual([[], ['one', '']]);
+
+  now = 'refused';
+  const three = candidate(server, clock, 'three', { fate: () => now, log });
+  await turns();
+  expect(warned).toEqual(['the lease cannot be had']);
+  await three.stop();
 });
 
 test('a term is counted from the sending of its last renewal, however late that was answered', async () => {

@@ -108,6 +108,20 @@ test('what throws is told as a bug and tried again with a backoff, and keeps no 
   expect(bugs.length).toBe(4);
 });
 
+test.each<{ readonly name: string; readonly thrown: (signal: AbortSignal) => unknown; readonly told: number }>([
+  { name: 'the abort that ended it', thrown: ({ reason }) => reason, told: 0 },
+  { name: 'another abort', thrown: () => new DOMException('of another', 'AbortError'), told: 1 },
+  { name: 'a bug', thrown: () => new Error('a bug'), told: 1 },
+])('$name, thrown by a pass at its end, is told as $told bugs', async ({ thrown, told }) => {
+  const { queue, bugs, stop } = probe(async () => {
+    stop.abort();
+    throw thrown(stop.signal);
+  });
+  queue.add('a');
+  await queue.idle();
+  expect(bugs.length).toBe(told);
+});
+
 test('waits 0.8 s doubling to five minutes, and never longer', () => {
   const waits = [1, 2, 3, 4, 10, 50].map((failures) => retryAfterMs(failures, 0));
   expect(waits).toEqual([800, 1_600, 3_200, 6_400, 300_000, 300_000]);

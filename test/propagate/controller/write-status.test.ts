@@ -33,3 +33,22 @@ test.each([
 ] as const)('0.3 s after the last write $from becomes $to ($urgency): $told.result', async ({ told, ...change }) => {
   expect(await writes(change)).toEqual(told);
 });
+
+test.each([
+  ['that fails is told', false, 1],
+  ['that its own end cut short is not', true, 0],
+])('a write %s', async (_name, isOver, told) => {
+  const warned: string[] = [];
+  const end = new AbortController();
+  const patchStatus = async () => {
+    if (isOver) end.abort();
+    return { result: 'failed', fault: { code: 'TIMED_OUT', message: 'nobody answers', retry: 'LATER' } };
+  };
+  const log = { warn: (_fields: unknown, message: string) => void warned.push(message) };
+  const run = { statusAtMs: Number.NEGATIVE_INFINITY };
+  const ports = { clock: createManualClock(), log, stores: { propagations: { patchStatus } } };
+  const pass = { run, ports, term: { isLeading: () => true, signal: end.signal } } as unknown as Pass;
+  const propagation = { metadata: { generation: 1 }, status: {} } as unknown as Propagation;
+  const written = await writeStatus(pass, { propagation, status: { phase: 'Rolling' }, urgency: 'urgent' });
+  expect([written.result, warned.length]).toEqual(['failed', told]);
+});
