@@ -4,17 +4,21 @@ import { redact } from '../core/redaction.ts';
 import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import type { Model, ModelKind } from '../model/model.ts';
 import { parsePosition, printPosition } from '../store/cursor.ts';
-import { type Hit, runQuery } from '../store/query.ts';
+import { type Hit, type QuerySpec, runQuery } from '../store/query.ts';
 import type { QuerySource } from '../store/query-source.ts';
 import { type CheckedArguments, checkArguments } from './list-arguments.ts';
 import { type Ask, type Part, type PartsOptions, withParts } from './parts.ts';
 import type { ListArguments, Listed, ReadContext, Row, SyncView } from './reads.ts';
 import { foreignCursor, type Seal, type SealScope } from './seal.ts';
 
-export interface ListsOptions extends PartsOptions {
-  readonly model: () => Model;
+/** What a page is made with, wherever its parts come from. */
+export interface ListedOptions {
   readonly seal: Seal;
   readonly sensitive: SensitiveKinds;
+}
+
+export interface ListsOptions extends PartsOptions, ListedOptions {
+  readonly model: () => Model;
 }
 
 /** What is listed: kinds of a model. */
@@ -35,25 +39,35 @@ export async function readList(options: ListsOptions, context: ReadContext, { ki
   const scope: SealScope = { callerKey: context.caller.key, filter: checked.filter };
   const after = checked.after === undefined ? undefined : (parsePosition(options.seal.open(checked.after, scope)) ?? refuseCursor());
   const asks = asksOf(options, context, { kinds, chosen, checked });
-  return withParts(options, { asks, waitMs: checked.waitMs, context }, (parts) => {
-    const sources = parts.filter((part) => part.type === 'held').map(sourceOf);
-    const { namespaces, selector, where, search, order, first } = checked;
-    const result = runQuery(sources, { namespaces, selector, where, search, order, first, after });
-    const hits = new Map(result.hits.map((hit) => [rowOf(hit, options.sensitive), hit]));
-    const sync = parts.flatMap((part) => (part.type === 'notServed' ? [] : [part.sync])).sort(byClusterAndKind);
-    return {
-      items: [...hits.keys()],
-      totalCount: result.totalCount,
-      hasNextPage: result.hasNextPage,
-      hasPreviousPage: result.hasPreviousPage,
-      cursorOf: sealedOnce((row) => {
-        const hit = hits.get(row);
-        return hit === undefined ? refuseCursor() : options.seal.close(printPosition(result.positionOf(hit)), scope);
-      }),
-      sync,
-      faults: faultsOf(sync),
-    };
-  });
+  const { namespaces, selector, where, search, order, first } = checked;
+  const spec = { namespaces, selector, where, search, order, first, after };
+  return withParts(options, { asks, waitMs: checked.waitMs, context }, (parts) => listedOf(options, parts, { spec, scope }));
+}
+
+/** What is asked of parts, and what its cursors are good for. */
+export interface AskedPage {
+  readonly spec: QuerySpec;
+  readonly scope: SealScope;
+}
+
+/** One page of what these parts hold, as they are now. */
+export function listedOf({ seal, sensitive }: ListedOptions, parts: readonly Part[], { spec, scope }: AskedPage): Listed {
+  const sources = parts.filter((part) => part.type === 'held').map(sourceOf);
+  const result = runQuery(sources, spec);
+  const hits = new Map(result.hits.map((hit) => [rowOf(hit, sensitive), hit]));
+  const sync = parts.flatMap((part) => (part.type === 'notServed' ? [] : [part.sync])).sort(byClusterAndKind);
+  return {
+    items: [...hits.keys()],
+    totalCount: result.totalCount,
+    hasNextPage: result.hasNextPage,
+    hasPreviousPage: result.hasPreviousPage,
+    cursorOf: sealedOnce((row) => {
+      const hit = hits.get(row);
+      return hit === undefined ? refuseCursor() : seal.close(printPosition(result.positionOf(hit)), scope);
+    }),
+    sync,
+    faults: faultsOf(sync),
+  };
 }
 
 /** A seal gives another text at each call, and clients take the cursor of the last edge and `endCursor` for one. */
