@@ -76,11 +76,13 @@ export class ClusterMirrors {
   state(): ClusterState {
     const { answeredMs, version, uid, resources } = this.#server;
     const { clock } = this.#wide;
-    const heardMs = Math.max(answeredMs ?? 0, ...[...this.#entries.values()].map(({ mirror }) => mirror.heardMs ?? 0));
+    const health = this.#health();
+    let heardMs = answeredMs ?? 0;
+    for (const { mirror } of this.#entries.values()) heardMs = Math.max(heardMs, mirror.heardMs ?? 0);
     return {
       name: this.name,
-      phase: this.#health().phase,
-      faults: this.#faults(),
+      phase: health.phase,
+      faults: this.#faults(health),
       ...(answeredMs === undefined ? {} : { asOfMs: clock.now() - (clock.monotonic() - heardMs) }),
       ...(version === undefined ? {} : { version }),
       ...(resources === undefined ? {} : { resources: [...resources.values()] }),
@@ -341,9 +343,10 @@ export class ClusterMirrors {
 
   #changed(): void {
     if (this.#life.signal.aborted) return;
-    const { phase, troubles } = this.#health();
+    const health = this.#health();
+    const { phase, troubles } = health;
     const { version, resources } = this.#server;
-    const told = JSON.stringify([phase, version, this.#faults().map(({ code, kind, message }) => [code, kind, message])]);
+    const told = JSON.stringify([phase, version, this.#faults(health).map(({ code, kind, message }) => [code, kind, message])]);
     if (told === this.#told && resources === this.#toldResources) return;
     if (phase !== this.#toldPhase) this.#logPhase(phase, troubles.at(0));
     [this.#told, this.#toldPhase, this.#toldResources] = [told, phase, resources];
@@ -357,9 +360,9 @@ export class ClusterMirrors {
   }
 
   /** All that is wrong, once each; the namespaces that may not be read among it. */
-  #faults(): readonly Fault[] {
+  #faults({ troubles }: Health): readonly Fault[] {
     const narrow = [...this.#entries.values()].flatMap(({ mirror }) => mirror.faults());
-    return [...this.#health().troubles, ...this.#cluster.api.standingFaults, ...narrow];
+    return [...troubles, ...this.#cluster.api.standingFaults, ...narrow];
   }
 
   #health(): Health {

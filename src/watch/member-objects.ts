@@ -54,7 +54,10 @@ export function createMemberObjects({ mirrors, clock, log }: MemberObjectsOption
 }
 
 function servedNow(mirrors: Mirrors, cluster: ClusterName, kind: GroupKind): ServedResource | 'absent' | undefined {
-  return mirrors.cluster(cluster)?.resources === undefined ? undefined : (mirrors.served(cluster, kind) ?? 'absent');
+  const resource = mirrors.served(cluster, kind);
+  if (resource !== undefined) return resource;
+  // All that is known of a cluster costs far more to say than which kind it serves, and is asked for where it serves none.
+  return mirrors.cluster(cluster)?.resources === undefined ? undefined : 'absent';
 }
 
 function servedOf(
@@ -62,13 +65,12 @@ function servedOf(
   cluster: ClusterName,
   { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
 ): ServedResource | 'absent' | undefined {
-  const resources = mirrors.cluster(cluster)?.resources;
-  if (resources === undefined) return undefined;
   const slash = apiVersion.indexOf('/');
   const group = slash < 0 ? '' : apiVersion.slice(0, slash);
   const version = apiVersion.slice(slash + 1);
-  const resource = resources.find((served) => served.group === group && served.kind === kind);
-  return resource?.versions.includes(version) ? { ...resource, version } : 'absent';
+  const resource = servedNow(mirrors, cluster, { group, kind });
+  if (resource === undefined || resource === 'absent') return resource;
+  return resource.versions.includes(version) ? { ...resource, version } : 'absent';
 }
 
 /** The mirror, started if nobody has: it stays for a while after this lease is gone. */
@@ -207,7 +209,7 @@ async function whenRead(
   const either = AbortSignal.any([signal, done.signal]);
   using leases = new DisposableStack();
   const settle = async ({ cluster, kind }: { readonly cluster: ClusterName; readonly kind: GroupKind }) => {
-    if (mirrors.cluster(cluster)?.resources === undefined) await mirrors.whenDiscovered(cluster, either);
+    if (servedNow(mirrors, cluster, kind) === undefined) await mirrors.whenDiscovered(cluster, either);
     if (either.aborted) return;
     const lease = mirrors.acquire(cluster, kind);
     if (lease === undefined) return;

@@ -95,8 +95,7 @@ class RunningMirror implements Mirror {
   }
 
   get heardMs(): number | undefined {
-    const times = this.#scopes?.facts().flatMap(({ trueMs }) => (trueMs === undefined ? [] : [trueMs])) ?? [];
-    return times.length === 0 ? undefined : Math.max(...times);
+    return this.#scopes?.heardMs;
   }
 
   get versions(): readonly ResourceVersion[] {

@@ -38,6 +38,8 @@ export interface ReflectorOptions {
 /** Keeps one scope of a store true to its cluster. */
 export interface Reflector {
   facts(): ReflectorFacts;
+  /** `trueMs` of the facts, without the rest of them. */
+  readonly trueMs: number | undefined;
   /** Ends at once: nothing is written, asked or told after it. */
   stop(): void;
 }
@@ -96,6 +98,11 @@ class RunningReflector implements Reflector {
       ...(version === undefined ? {} : { version }),
       ...(fault === undefined ? {} : { fault }),
     };
+  }
+
+  get trueMs(): number | undefined {
+    this.#hearAgain();
+    return this.#trueMs;
   }
 
   stop(): void {

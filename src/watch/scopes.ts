@@ -36,6 +36,8 @@ export interface ScopesOptions {
 export interface Scopes {
   /** Of the reflectors whose lists make up what is held. */
   facts(): readonly ReflectorFacts[];
+  /** The last sign of life among them: monotonic milliseconds. Undefined before the first. */
+  readonly heardMs: number | undefined;
   /** Why not all namespaces may be read; undefined while they may. */
   readonly refusal: Fault | undefined;
   /** The namespaces read instead. */
@@ -133,9 +135,19 @@ class RunningScopes implements Scopes {
   }
 
   facts(): readonly ReflectorFacts[] {
+    return this.#reflectors().map((reflector) => reflector.facts());
+  }
+
+  get heardMs(): number | undefined {
+    let latest: number | undefined;
+    for (const { trueMs } of this.#reflectors()) if (trueMs !== undefined) latest = Math.max(latest ?? trueMs, trueMs);
+    return latest;
+  }
+
+  #reflectors(): readonly Reflector[] {
     // A reflector that tries all namespaces again counts from its commit on, in which the narrow ones end.
-    if (this.#refused !== undefined) return [...this.#narrow.values()].map((reflector) => reflector.facts());
-    return this.#wide === undefined ? [] : [this.#wide.facts()];
+    if (this.#refused !== undefined) return [...this.#narrow.values()];
+    return this.#wide === undefined ? [] : [this.#wide];
   }
 
   want(namespaces: readonly string[]): void {

@@ -52,6 +52,7 @@ const order: readonly SyncPhase[] = ['SYNCED', 'STALE', 'SYNCING', 'MISSING'];
 
 /** Of several scopes of one mirror the worst, the first of equals; until the soonest of their ends. */
 export function worstOf(scopes: readonly ScopeSync[]): ScopeSync | undefined {
+  if (scopes.length === 1) return scopes[0];
   const [worst] = scopes.toSorted((a, b) => order.indexOf(b.phase) - order.indexOf(a.phase));
   const untilMs = Math.min(...scopes.map((scope) => scope.untilMs ?? Number.POSITIVE_INFINITY));
   return worst === undefined || untilMs === Number.POSITIVE_INFINITY ? worst : { ...worst, untilMs };
