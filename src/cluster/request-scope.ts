@@ -64,7 +64,8 @@ export function openRequestScope(outer: readonly AbortSignal[], clock: Clock): R
       for (const signal of outer) signal.removeEventListener('abort', end);
       untilMs = Number.POSITIVE_INFINITY;
       controller.abort(abandoned);
-      nap?.abort();
+      // Without a reason it would make an error with a stack, for each request, that nobody reads.
+      nap?.abort(abandoned);
     },
   };
 }
