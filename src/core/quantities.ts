@@ -1,9 +1,12 @@
-/** An exact amount: `mantissa` × 10^`exponent`, and how Kubernetes prints it: `1Gi`, `250m`, `1e3`. */
+/** An exact amount: `mantissa` × 10^`exponent`, and how Kubernetes prints it: `1Gi`, `250m`, `1e3`; `plain` is how a number is written: `2000`. */
 export interface Quantity {
   readonly mantissa: bigint;
   readonly exponent: number;
-  readonly format: 'binary' | 'decimal' | 'exponent';
+  readonly format: (typeof formats)[number];
 }
+
+/** A sum has the first of those that it is made of. */
+const formats = ['binary', 'decimal', 'exponent', 'plain'] as const;
 
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
 /** For the exponents −9, −6 … 18. */
@@ -39,9 +42,41 @@ export function compareQuantities(a: Quantity, b: Quantity): number {
   return compare(x, y);
 }
 
+/** The amount that a number is, to the last of its digits; undefined for what is not finite. */
+export function quantityOfNumber(value: number | bigint): Quantity | undefined {
+  if (typeof value === 'bigint' || Number.isSafeInteger(value)) return { mantissa: BigInt(value), exponent: 0, format: 'plain' };
+  const match = /^(-?\d+)(?:\.(\d+))?(?:e([-+]\d+))?$/.exec(String(value));
+  if (match === null) return undefined;
+  const [, whole = '', fraction = '', power = '0'] = match;
+  return { mantissa: BigInt(whole + fraction), exponent: Number(power) - fraction.length, format: 'plain' };
+}
+
+/** One summand, so many times. */
+export interface Summand {
+  readonly quantity: Quantity;
+  readonly times: number;
+}
+
+/**
+ * The exact sum, whatever the order; undefined of none. Like apimachinery's Quantity.Add it takes its format from summands that are not zero; where
+ * they differ, that is binary before decimal before exponent before plain.
+ */
+export function sumQuantities(summands: Iterable<Summand>): Quantity | undefined {
+  let sum: Quantity | undefined;
+  let format = formats.length - 1;
+  for (const { quantity, times } of summands) {
+    if (quantity.mantissa !== 0n) format = Math.min(format, formats.indexOf(quantity.format));
+    const { exponent = quantity.exponent, mantissa = 0n } = sum ?? {};
+    const [before, added] = aligned({ mantissa, exponent }, { ...quantity, mantissa: quantity.mantissa * BigInt(times) });
+    sum = { mantissa: before + added, exponent: Math.min(exponent, quantity.exponent), format: 'plain' };
+  }
+  return sum === undefined ? undefined : { ...sum, format: formats[format] ?? 'plain' };
+}
+
 /** As the API server prints it: no fraction, the largest suffix that needs none; a binary one below 1,024, or with a fraction, as decimal. */
 export function printQuantity(quantity: Quantity): string {
   if (quantity.mantissa === 0n) return '0';
+  if (quantity.format === 'plain') return printPlain(quantity);
   if (quantity.format === 'binary') {
     const integer = integerOf(quantity);
     if (integer !== undefined && (integer >= 1024n || integer <= -1024n)) return printBinary(integer);
@@ -49,9 +84,18 @@ export function printQuantity(quantity: Quantity): string {
   return printDecimal(quantity);
 }
 
-/** The nearest double. */
+/** The nearest double that is finite. */
 export function numberOfQuantity(quantity: Quantity): number {
-  return Number(`${quantity.mantissa}e${quantity.exponent}`);
+  const nearest = Number(`${quantity.mantissa}e${quantity.exponent}`);
+  return Math.min(Math.max(nearest, -Number.MAX_VALUE), Number.MAX_VALUE);
+}
+
+/** All digits, with a point where there is a fraction. */
+function printPlain({ mantissa, exponent }: Quantity): string {
+  if (exponent >= 0) return `${mantissa * 10n ** BigInt(exponent)}`;
+  const digits = `${mantissa < 0n ? -mantissa : mantissa}`.padStart(1 - exponent, '0');
+  const fraction = digits.slice(exponent).replace(/0+$/, '');
+  return `${mantissa < 0n ? '-' : ''}${digits.slice(0, exponent)}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
 function printBinary(integer: bigint): string {
@@ -94,7 +138,7 @@ function roundToNano(quantity: Quantity): Quantity {
   return { ...quantity, mantissa: mantissa / divisor + away, exponent: -9 };
 }
 
-function aligned(a: Quantity, b: Quantity): readonly [bigint, bigint] {
+function aligned(a: Omit<Quantity, 'format'>, b: Omit<Quantity, 'format'>): readonly [bigint, bigint] {
   const exponent = Math.min(a.exponent, b.exponent);
   return [a.mantissa * 10n ** BigInt(a.exponent - exponent), b.mantissa * 10n ** BigInt(b.exponent - exponent)];
 }

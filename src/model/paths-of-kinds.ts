@@ -1,6 +1,7 @@
 import { MusterError } from '../core/errors.ts';
+import { keyOfKind } from '../core/kinds.ts';
 import type { Model, ModelKind } from './model.ts';
-import { findPath, type MeantPath, type ModelPath, type PathMisfit } from './paths.ts';
+import { findPath, isMisfit, type MeantPath, type ModelPath, type PathMisfit } from './paths.ts';
 
 /** Paths in one kind, each walked once however often it is asked for. Made for one request: what it holds is bounded by that alone. */
 export function createPathFinder(model: Model, kind: ModelKind): (text: string) => ModelPath | PathMisfit {
@@ -16,6 +17,37 @@ export function createPathFinder(model: Model, kind: ModelKind): (text: string) 
 export interface KindMisfit {
   readonly kind: ModelKind;
   readonly misfit: PathMisfit;
+}
+
+/** Kinds that a path is asked of together. */
+export interface AskedOfKinds {
+  readonly model: Model;
+  readonly kinds: readonly ModelKind[];
+}
+
+/**
+ * What is made of a path in each of the kinds that has it, by `keyOfKind`: one at least, unless no kind is asked.
+ *
+ * @param use What is made of it, or why it cannot be used so.
+ * @throws {MusterError} `BAD_INPUT` if it fits none of them. A kind that has the path knows best what is wrong.
+ */
+export function findInKinds<T extends object>(
+  { model, kinds }: AskedOfKinds,
+  text: string,
+  use: (path: ModelPath) => T | MusterError,
+): ReadonlyMap<string, T> {
+  const made = new Map<string, T>();
+  const misfits: KindMisfit[] = [];
+  let unusable: MusterError | undefined;
+  for (const kind of kinds) {
+    const found = findPath(model, kind, text);
+    const used = isMisfit(found) ? undefined : use(found);
+    if (isMisfit(found)) misfits.push({ kind, misfit: found });
+    else if (used instanceof MusterError) unusable ??= used;
+    else if (used !== undefined) made.set(keyOfKind(kind), used);
+  }
+  if (kinds.length > 0 && made.size === 0) throw unusable ?? noKindHasPath(text, misfits);
+  return made;
 }
 
 const maxNamedKinds = 3;

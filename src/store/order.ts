@@ -1,12 +1,11 @@
 import { MusterError } from '../core/errors.ts';
-import { compareOrderKeys, type OrderKey, orderKeyOf, type ValueType } from '../core/json-values.ts';
+import { compareOrderKeys, type OrderKey, orderKeyOf } from '../core/json-values.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { Model, ModelKind } from '../model/model.ts';
-import { findPath, isMisfit, type ModelPath, printTypeReference } from '../model/paths.ts';
-import { type KindMisfit, noKindHasPath } from '../model/paths-of-kinds.ts';
 import { type Place, someValue, surroundingsOf } from './path-values.ts';
 import type { QuerySource } from './query-source.ts';
+import { singleValues, type ValuePath, valuePathsIn } from './value-paths.ts';
 
 /** One key of an order, as it comes from GraphQL. */
 export interface OrderByInput {
@@ -33,7 +32,7 @@ const maxTextLength = 1_024;
  * @throws {MusterError} `BAD_INPUT`: the path, what was expected there, and what came.
  */
 export function compileOrder(model: Model, kinds: readonly ModelKind[], orderBy: readonly OrderByInput[]): Order {
-  if (orderBy.length > maxTerms) throw refuse(`expected at most ${maxTerms} paths, got ${orderBy.length}`);
+  if (orderBy.length > maxTerms) throw new MusterError('BAD_INPUT', `orderBy: expected at most ${maxTerms} paths, got ${orderBy.length}`);
   const terms = orderBy.map((term) => compileTerm(model, kinds, term));
   return {
     descending: terms.map(({ descending }) => descending),
@@ -58,21 +57,11 @@ interface Term {
 }
 
 function compileTerm(model: Model, kinds: readonly ModelKind[], { path, direction }: OrderByInput): Term {
-  const keys = new Map<string, KeyAt>();
-  const misfits: KindMisfit[] = [];
-  let wrongType: MusterError | undefined;
-  for (const kind of kinds) {
-    const found = findPath(model, kind, path);
-    const type = isMisfit(found) ? undefined : orderedTypeOf(found);
-    if (isMisfit(found)) misfits.push({ kind, misfit: found });
-    else if (type === undefined) wrongType ??= notASingleValue(found);
-    else keys.set(keyOfKind(kind), keyAt(found, type));
-  }
-  if (kinds.length > 0 && keys.size === 0) throw wrongType ?? noKindHasPath(path, misfits);
-  return { descending: direction === 'DESC', keys };
+  const paths = valuePathsIn({ model, kinds }, path, singleValues('orderBy'));
+  return { descending: direction === 'DESC', keys: new Map([...paths].map(([kind, found]) => [kind, keyAt(found)])) };
 }
 
-function keyAt(path: ModelPath, type: ValueType): KeyAt {
+function keyAt({ path, type }: ValuePath): KeyAt {
   return (place, descending) => {
     let best: OrderKey | undefined;
     someValue(path, place, (value) => {
@@ -84,18 +73,6 @@ function keyAt(path: ModelPath, type: ValueType): KeyAt {
   };
 }
 
-function orderedTypeOf({ type }: ModelPath): ValueType | undefined {
-  return 'scalar' in type && type.scalar !== 'StringMap' ? type.scalar : undefined;
-}
-
-function notASingleValue({ type, text }: ModelPath): MusterError {
-  return refuse(`expected a path to a single value, got ${text.slice(0, 80)}, which is a ${printTypeReference(type)}`);
-}
-
 function cut(key: OrderKey | undefined): OrderKey | undefined {
   return key?.type === 'text' && key.value.length > maxTextLength ? { type: 'text', value: key.value.slice(0, maxTextLength) } : key;
-}
-
-function refuse(message: string): MusterError {
-  return new MusterError('BAD_INPUT', `orderBy: ${message}`);
 }

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compareQuantities, numberOfQuantity, parseQuantity, printQuantity, type Quantity } from '../../src/core/quantities.ts';
+import {
+  compareQuantities,
+  numberOfQuantity,
+  parseQuantity,
+  printQuantity,
+  type Quantity,
+  quantityOfNumber,
+  sumQuantities,
+} from '../../src/core/quantities.ts';
 
 // The canonical forms are those that a kube-apiserver stores (apimachinery, resource.Quantity).
 test.each([
@@ -139,9 +147,79 @@ test.each([
   ['1Gi', 2 ** 30],
   ['1e3', 1000],
   ['-5', -5],
+  ['1e999', Number.MAX_VALUE],
+  ['-1e999', -Number.MAX_VALUE],
 ])('%s is about %d', (text, number) => {
   expect(numberOfQuantity(parse(text))).toBe(number);
 });
+
+// What mixed formats become where apimachinery would go by the order of the summands is ours.
+test.each<readonly [readonly string[], string]>([
+  [['250m', '1'], '1250m'],
+  [['64Mi', '1Gi'], '1088Mi'],
+  [['500m', '1500m'], '2'],
+  [['1Gi', '1Gi'], '2Gi'],
+  [['0', '1Gi'], '1Gi'],
+  [['0Mi', '1k'], '1k'],
+  [['1G', '64Mi'], '1067108864'],
+  [['1e3', '1e3'], '2e3'],
+  [['1e3', '1k'], '2k'],
+  [['1Gi', '-1Gi'], '0'],
+  [['0', '0Ki'], '0'],
+  [['9223372036854775807', '1'], '9223372036854775808'],
+  [['1n', '1E'], '1000000000000000000000000001n'],
+  [['1e999', '1e999'], '2e999'],
+])('%j add up to %s', (texts, sum) => {
+  for (const order of [texts, texts.toReversed()]) {
+    const added = sumQuantities(order.map((text) => ({ quantity: parse(text), times: 1 })));
+    expect(added && printQuantity(added)).toBe(sum);
+  }
+});
+
+test.each<readonly [readonly (number | bigint)[], string]>([
+  [[1000, 1000], '2000'],
+  [[0.1, 0.2], '0.3'],
+  [[-0.5, 0.25], '-0.25'],
+  [[1.5, 1.5], '3'],
+  [[-0.5, 0.5], '0'],
+  [[9007199254740993n, 9007199254740992n], '18014398509481985'],
+  [[1e21, 1], '1000000000000000000001'],
+  [[1e-12, 1], '1.000000000001'],
+  [[2 ** 53, 1], '9007199254740993'],
+])('numbers %o add up to %s, without suffixes', (numbers, sum) => {
+  const added = sumQuantities(numbers.map((number) => ({ quantity: quantityOf(number), times: 1 })));
+  expect(added && printQuantity(added)).toBe(sum);
+});
+
+test('nothing adds up to nothing, and what is not finite is no amount', () => {
+  expect(sumQuantities([])).toBeUndefined();
+  for (const number of [Number.POSITIVE_INFINITY, Number.NaN]) expect(quantityOfNumber(number)).toBeUndefined();
+});
+
+test('so many times is so many summands', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(quantities, fc.integer({ min: 1, max: 5 }))), (terms) => {
+      const counted = terms.map(([text, times]) => ({ quantity: parse(text), times }));
+      const single = counted.flatMap(({ quantity, times }) => Array.from({ length: times }, () => ({ quantity, times: 1 })));
+      const [sum, expected] = [sumQuantities(counted), sumQuantities(single.toReversed())];
+      expect(sum && printQuantity(sum)).toBe(expected && printQuantity(expected));
+    }),
+  );
+});
+
+test('a number is exactly the digits it is printed with', () => {
+  fc.assert(
+    fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
+      expect(numberOfQuantity(quantityOf(number))).toBe(number === 0 ? 0 : number);
+    }),
+  );
+});
+
+function quantityOf(number: number | bigint): Quantity {
+  const quantity = quantityOfNumber(number);
+  if (quantity === undefined) throw new Error(`no amount: ${number}`);
+  return quantity;
+}
 
 function parse(text: string): Quantity {
   const quantity = parseQuantity(text);
