@@ -36,7 +36,7 @@ const fewObjects = 64;
 const maxLookups = 3;
 
 function shortest(store: StoreReader, hints: readonly Hint[]): readonly KubernetesObject[] | undefined {
-  const lookups = hints.filter((hint): hint is IndexLookup => hint.by === 'label' || hint.by === 'owner' || hint.by === 'node');
+  const lookups = hints.filter((hint): hint is IndexLookup => hint.by !== 'name' && hint.by !== 'namespace');
   let best: readonly KubernetesObject[] | undefined;
   for (const lookup of lookups.slice(0, maxLookups)) {
     const found = store.indexed(lookup);

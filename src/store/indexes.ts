@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../core/objects.ts';
 import type { IndexLookup } from './mirror-store.ts';
 import type { Held } from './shelves.ts';
 
-/** Ways from a label, an owner or a node to the objects that have it. Each is made when first asked for, and goes 10 minutes after the last time. */
+/** Ways from a label, an owner, a node or what else they mention to the objects that have it. Each is made when first asked for, and goes 10 minutes after the last time. */
 export interface Indexes {
   /** Estimated bytes held. */
   readonly bytes: number;
@@ -65,7 +65,7 @@ export function createIndexes(all: () => Iterable<Held>, clock: Clock): Indexes 
   };
 
   const indexFor = (lookup: IndexLookup): Index => {
-    const name = lookup.by === 'label' ? `label ${lookup.key}` : lookup.by;
+    const name = nameOf(lookup);
     const existing = indexes.get(name);
     const index: Index = existing ?? { valuesOf: valuesFor(lookup), buckets: new Map(), usedAtMs: 0 };
     index.usedAtMs = clock.monotonic();
@@ -85,9 +85,11 @@ export function createIndexes(all: () => Iterable<Held>, clock: Clock): Indexes 
     find(lookup) {
       sweep();
       const { buckets } = indexFor(lookup);
-      const found: KubernetesObject[] = [];
-      for (const value of soughtBy(lookup)) for (const { object } of buckets.get(value) ?? []) found.push(object);
-      return found;
+      const [value, ...others] = soughtBy(lookup);
+      if (value === undefined) return [];
+      let found: Iterable<Held> = buckets.get(value) ?? [];
+      if (others.length > 0) found = new Set([value, ...others].flatMap((one) => [...(buckets.get(one) ?? [])]));
+      return Array.from(found, ({ object }) => object);
     },
     add(held) {
       sweep();
@@ -117,10 +119,16 @@ export function controllerOf({ metadata: { ownerReferences } }: KubernetesObject
   return ownerReferences.find((owner) => owner?.controller === true)?.uid;
 }
 
-function soughtBy(lookup: IndexLookup): Iterable<string> {
+function nameOf(lookup: IndexLookup): string {
+  if (lookup.by === 'label') return `label ${lookup.key}`;
+  return lookup.by === 'mention' ? `mention ${lookup.mention.name}` : lookup.by;
+}
+
+function soughtBy(lookup: IndexLookup): readonly string[] {
   switch (lookup.by) {
     case 'label':
-      return new Set(lookup.values);
+    case 'mention':
+      return lookup.values;
     case 'owner':
       return [lookup.uid];
     case 'node':
@@ -141,6 +149,10 @@ function valuesFor(lookup: IndexLookup): Index['valuesOf'] {
         Array.isArray(ownerReferences) ? ownerReferences.flatMap((owner) => textsOf(owner?.uid)) : none;
     case 'node':
       return ({ spec }) => (isJsonObject(spec) && Object.hasOwn(spec, 'nodeName') ? textsOf(spec.nodeName) : none);
+    case 'mention': {
+      const { mention } = lookup;
+      return (object) => mention.of(object);
+    }
     default:
       return lookup satisfies never;
   }

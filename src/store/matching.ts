@@ -11,6 +11,15 @@ export interface ObjectConditions {
   readonly where?: Where | undefined;
   /** A part of the name, of a label's key or of its value, or of `key=value`, whatever the case. Empty text asks nothing. */
   readonly search?: string | undefined;
+  /** What relates them to another object. */
+  readonly related?: Related | undefined;
+}
+
+/** The objects that have to do with another one. */
+export interface Related {
+  /** Each of these finds all of them. */
+  readonly hints: readonly Hint[];
+  has(object: KubernetesObject): boolean;
 }
 
 /** What objects are looked for in one source after the other. */
@@ -37,18 +46,19 @@ export function selectAll(source: QuerySource, conditions: Conditions): readonly
 }
 
 /** What every object that meets the conditions has, so that indexes may find it. */
-export function hintsOf({ kind }: QuerySource, { where, selector }: ObjectConditions): readonly Hint[] {
-  return [...(where?.hintsFor(kind) ?? []), ...(selector === undefined ? [] : hintsOfSelector(selector))];
+export function hintsOf({ kind }: QuerySource, { where, selector, related }: ObjectConditions): readonly Hint[] {
+  return [...(related?.hints ?? []), ...(where?.hintsFor(kind) ?? []), ...(selector === undefined ? [] : hintsOfSelector(selector))];
 }
 
 /** True for the objects of the source that meet the conditions, wherever they lie. */
 export function predicateOf(
   source: QuerySource,
-  { selector, where, search = '' }: ObjectConditions,
+  { selector, where, search = '', related }: ObjectConditions,
 ): (object: KubernetesObject) => boolean {
   const asked = where?.predicateFor(source);
   const found = search === '' ? undefined : searchFor(search);
   return (object) =>
+    (related === undefined || related.has(object)) &&
     (selector === undefined || matchesSelector(selector, labelsOf(object))) &&
     (asked === undefined || asked(object)) &&
     (found === undefined || found(object));

@@ -60,7 +60,8 @@ export interface StoreReader {
   /** How many objects the namespace holds: what `inNamespace` would give, without making it. */
   countIn(namespace: string): number;
   /**
-   * Objects that an index finds for one requirement: a label with one of these values, an owner's uid, a node's name.
+   * Objects that an index finds for one requirement, each once: a label with one of these values, an owner's uid, a node's name, a mention of one of
+   * these values.
    * A superset is never returned; `undefined` says that there is no such index, so ask `objects()`.
    */
   indexed(index: IndexLookup): readonly KubernetesObject[] | undefined;
@@ -78,7 +79,15 @@ export interface StoreReader {
 export type IndexLookup =
   | { readonly by: 'label'; readonly key: string; readonly values: readonly string[] }
   | { readonly by: 'owner'; readonly uid: string }
-  | { readonly by: 'node'; readonly name: string };
+  | { readonly by: 'node'; readonly name: string }
+  | { readonly by: 'mention'; readonly mention: Mention; readonly values: readonly string[] };
+
+/** What objects of a kind say of others, such as the claims that a Pod uses. */
+export interface Mention {
+  /** Unique for the kind: of mentions of one name the first that was looked up makes the index. */
+  readonly name: string;
+  of(object: KubernetesObject): readonly string[];
+}
 
 /**
  * Called with batches of at most 1,000 events at the end of a turn of the event loop, never from within the change itself.

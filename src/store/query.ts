@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../core/objects.ts';
 import type { LabelSelector } from '../core/selectors.ts';
 import { candidatesIn, namespacesInSight } from './candidates.ts';
 import type { Position } from './cursor.ts';
-import { hintsOf, predicateOf } from './matching.ts';
+import { hintsOf, predicateOf, type Related } from './matching.ts';
 import { defaultOrder, type Order } from './order.ts';
 import { countViews, type View, walkInOrder } from './ordered-walk.ts';
 import type { QuerySource } from './query-source.ts';
@@ -19,6 +19,8 @@ export interface QuerySpec {
   readonly where?: Where | undefined;
   /** A part of the name, of a label's key or of its value, or of `key=value`, whatever the case. Empty text asks nothing. */
   readonly search?: string | undefined;
+  /** What relates them to another object. */
+  readonly related?: Related | undefined;
   /** Absent: by namespace, name, cluster and kind, by which any other order ends too. Text compares by code units. */
   readonly order?: Order | undefined;
   /** Most objects on the page, at least 1. */
@@ -53,13 +55,13 @@ export interface QueryResult<S extends QuerySource = QuerySource> {
  * @throws {MusterError} `BAD_INPUT` if `after` is of another order.
  */
 export function runQuery<S extends QuerySource>(sources: readonly S[], spec: QuerySpec): QueryResult<S> {
-  const { namespaces, selector, where, search = '', order = defaultOrder, first, after } = spec;
+  const { namespaces, selector, where, search = '', related, order = defaultOrder, first, after } = spec;
   invariant(Number.isInteger(first) && first > 0, `a page of at least one object, not of ${first}`);
   if (after !== undefined && after.keys.length !== order.descending.length) {
     throw new MusterError('BAD_INPUT', 'expected a cursor of this order, got one of another');
   }
   const views = sources.map((source) => ({ source, namespaces: namespacesInSight(namespaces, source.sight) }));
-  const filtered = (selector?.requirements.length ?? 0) > 0 || where !== undefined || search !== '';
+  const filtered = (selector?.requirements.length ?? 0) > 0 || where !== undefined || search !== '' || related !== undefined;
   return filtered || order.descending.length > 0 ? scan(views, { ...spec, order, search }) : walk(views, first, after);
 }
 
