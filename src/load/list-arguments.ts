@@ -55,7 +55,7 @@ export function checkArguments(args: ListArguments, asked: AskedKinds): CheckedA
     where: args.where == null ? undefined : compileWhere(model, kinds, args.where),
     search: checkSearch(args.search),
     order: args.orderBy == null ? undefined : compileOrder(model, kinds, args.orderBy),
-    first: checkFirst(args.first),
+    first: checkFirst(args.first, defaultFirst),
     after: args.after ?? undefined,
     waitMs: checkWaitSeconds(args.waitSeconds) * 1_000,
     filter: canonicalFilter({ ...args, kinds: kinds.map(keyOfKind), selector }),
@@ -65,8 +65,13 @@ export function checkArguments(args: ListArguments, asked: AskedKinds): CheckedA
   return checked;
 }
 
-function checkFirst(first: number | null | undefined): number {
-  if (first == null) return defaultFirst;
+/**
+ * How many objects a page has at most: absent, so many as the field says.
+ *
+ * @throws {MusterError} `BAD_INPUT` unless it is from 1 to 500.
+ */
+export function checkFirst(first: number | null | undefined, absent: number): number {
+  if (first == null) return absent;
   if (Number.isInteger(first) && first >= 1 && first <= maxFirst) return first;
   throw new MusterError('BAD_INPUT', `expected first from 1 to ${maxFirst}, got ${first}`);
 }

@@ -1,14 +1,14 @@
 import type { Fault } from '../core/faults.ts';
 import { apiVersionOf, keyOfKind } from '../core/kinds.ts';
-import { redact } from '../core/redaction.ts';
 import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import type { Model, ModelKind } from '../model/model.ts';
 import { parsePosition, printPosition } from '../store/cursor.ts';
-import { type Hit, type QuerySpec, runQuery } from '../store/query.ts';
+import { type QuerySpec, runQuery } from '../store/query.ts';
 import type { QuerySource } from '../store/query-source.ts';
 import { type CheckedArguments, checkArguments } from './list-arguments.ts';
-import { type Ask, type Part, type PartsOptions, withParts } from './parts.ts';
+import { type Ask, type HeldPart, type Part, type PartsOptions, withParts } from './parts.ts';
 import type { ListArguments, Listed, ReadContext, Row, SyncView } from './reads.ts';
+import { rowOf } from './rows.ts';
 import { foreignCursor, type Seal, type SealScope } from './seal.ts';
 
 /** What a page is made with, wherever its parts come from. */
@@ -48,13 +48,15 @@ export async function readList(options: ListsOptions, context: ReadContext, { ki
 export interface AskedPage {
   readonly spec: QuerySpec;
   readonly scope: SealScope;
+  /** Of its rows: how many relations lead to them. */
+  readonly depth?: number;
 }
 
 /** One page of what these parts hold, as they are now. */
-export function listedOf({ seal, sensitive }: ListedOptions, parts: readonly Part[], { spec, scope }: AskedPage): Listed {
+export function listedOf({ seal, sensitive }: ListedOptions, parts: readonly Part[], { spec, scope, depth }: AskedPage): Listed {
   const sources = parts.filter((part) => part.type === 'held').map(sourceOf);
   const result = runQuery(sources, spec);
-  const hits = new Map(result.hits.map((hit) => [rowOf(hit, sensitive), hit]));
+  const hits = new Map(result.hits.map((hit) => [rowOf(hit.source.part, hit.object, { sensitive, depth }), hit]));
   const sync = parts.flatMap((part) => (part.type === 'notServed' ? [] : [part.sync])).sort(byClusterAndKind);
   return {
     items: [...hits.keys()],
@@ -80,8 +82,9 @@ function sealedOnce(seal: (row: Row) => string): Listed['cursorOf'] {
   };
 }
 
+/** A part that is held, as a query reads it. */
 interface PartSource extends QuerySource {
-  readonly part: Extract<Part, { type: 'held' }>;
+  readonly part: HeldPart;
 }
 
 function asksOf(
@@ -95,15 +98,10 @@ function asksOf(
   return asked.flatMap((cluster) => kinds.map((kind) => ({ cluster, kind, verb: 'list', named, namespaces }) as const));
 }
 
-function sourceOf(part: PartSource['part']): PartSource {
+/** What a query reads of it. */
+export function sourceOf(part: HeldPart): PartSource {
   const { ask, mirror, sight } = part;
   return { part, cluster: ask.cluster, kind: ask.kind, apiVersion: apiVersionOf(mirror.resource), store: mirror.store, sight };
-}
-
-function rowOf({ source: { part }, object }: Hit<PartSource>, sensitive: SensitiveKinds): Row {
-  const { ask, mirror, heldSync: sync } = part;
-  const shown = redact(object, { sensitive: sensitive.has(ask.kind), live: false });
-  return { cluster: ask.cluster, kind: ask.kind, resource: mirror.resource, object: shown, sync };
 }
 
 function refuseCursor(): never {

@@ -2,6 +2,7 @@ import type { Access, Sight } from '../access/access.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/faults.ts';
 import { keyOfKind } from '../core/kinds.ts';
+import { afterwards, type NowOrLater } from '../core/now-or-later.ts';
 import type { ModelKind } from '../model/model.ts';
 import type { QuerySight } from '../store/query-source.ts';
 import type { MirrorLease, MirrorReader, Mirrors, SyncState } from '../watch/mirrors.ts';
@@ -21,19 +22,21 @@ export interface Ask {
   readonly namespaces?: readonly string[] | undefined;
 }
 
+/** What is mirrored, and how much of it the caller may see. */
+export interface HeldPart {
+  readonly type: 'held';
+  readonly ask: Ask;
+  readonly mirror: MirrorReader;
+  readonly sight: Exclude<Sight, { type: 'none' }>;
+  /** `MISSING` too where namespaces that are asked for are not mirrored; with a fault where none was named, and not all are. */
+  readonly sync: SyncView;
+  /** How true what is held is: that of every row. */
+  readonly heldSync: SyncView;
+}
+
 /** What can be read of it now. */
 export type Part =
-  /** `sight` is never `none`. */
-  | {
-      readonly type: 'held';
-      readonly ask: Ask;
-      readonly mirror: MirrorReader;
-      readonly sight: Exclude<Sight, { type: 'none' }>;
-      /** `MISSING` too where namespaces that are asked for are not mirrored; with a fault where none was named, and not all are. */
-      readonly sync: SyncView;
-      /** How true what is held is: that of every row. */
-      readonly heldSync: SyncView;
-    }
+  | HeldPart
   | { readonly type: 'missing'; readonly ask: Ask; readonly sync: SyncView }
   /** Nobody named the cluster, and it has no such kind. */
   | { readonly type: 'notServed'; readonly ask: Ask };
@@ -78,6 +81,39 @@ export async function withParts<T>(
   return use(known.map((ask, index) => partOf(ask, { sight: sights[index], lease: held[index]?.lease, mirrors })));
 }
 
+/** A question about one part, whose mirror is held beyond the answer. */
+export interface AskedPart {
+  readonly ask: Ask;
+  readonly waitMs: number;
+  readonly context: ReadContext;
+  /** Holds the mirror, until it is disposed of. Then nothing is held any more. */
+  readonly leases: DisposableStack;
+}
+
+/**
+ * One part: at once if its mirror has settled and what the caller may see of it is known, else a promise, which waits as `withParts` does. An abort
+ * while it waits rejects with its reason.
+ */
+export function holdPart(options: PartsOptions, asked: AskedPart): NowOrLater<Part> {
+  const { ask, context, leases } = asked;
+  return afterwards(sightOf(ask, options.access, context), (sight) => {
+    if (sight.type === 'none') return partOf(ask, { sight, lease: undefined, mirrors: options.mirrors });
+    const holding = hold(ask, options.mirrors, leases);
+    if (holding.state === 'waiting' && asked.waitMs > 0) return settledPart(options, asked, holding);
+    return partOf(ask, { sight, lease: holding.lease, mirrors: options.mirrors });
+  });
+}
+
+async function settledPart(options: PartsOptions, { ask, waitMs, context, leases }: AskedPart, holding: Holding): Promise<Part> {
+  const { mirrors, access, clock } = options;
+  using deadline = createDeadline(waitMs, clock, context.signal);
+  await settle(holding, { mirrors, leases, signal: deadline.signal });
+  // Rights may have changed meanwhile.
+  const sight = await sightOf(ask, access, context);
+  context.signal.throwIfAborted();
+  return partOf(ask, { sight, lease: holding.lease, mirrors });
+}
+
 interface Holding {
   readonly ask: Ask;
   lease: MirrorLease | undefined;
@@ -85,8 +121,12 @@ interface Holding {
 }
 
 /** Promises only where something has to be asked: the usual case costs no turn of its own. */
-async function sightsOf(asks: readonly Ask[], access: Access, { caller, signal }: ReadContext): Promise<readonly Sight[]> {
-  return Promise.all(asks.map(({ cluster, kind, verb }) => access.sightOf({ caller, cluster: cluster.name, kind, verb }, signal)));
+async function sightsOf(asks: readonly Ask[], access: Access, context: ReadContext): Promise<readonly Sight[]> {
+  return Promise.all(asks.map((ask) => sightOf(ask, access, context)));
+}
+
+function sightOf({ cluster, kind, verb }: Ask, access: Access, { caller, signal }: ReadContext): NowOrLater<Sight> {
+  return access.sightOf({ caller, cluster: cluster.name, kind, verb }, signal);
 }
 
 function hold(ask: Ask, mirrors: Mirrors, leases: DisposableStack): Holding {
@@ -104,7 +144,7 @@ async function settle(
   if (holding.lease === undefined) {
     await mirrors.whenDiscovered(holding.ask.cluster.name, signal);
     if (isAnnounced(mirrors, inCluster(holding.ask))) await whenServed(mirrors, inCluster(holding.ask), signal);
-    if (!leases.disposed) holding.lease = acquire(holding.ask, mirrors, leases);
+    holding.lease = acquire(holding.ask, mirrors, leases);
   }
   await holding.lease?.mirror.whenSettled(signal);
 }
@@ -114,7 +154,7 @@ function inCluster({ cluster, kind }: Ask): KindInCluster {
 }
 
 function acquire({ cluster, kind, namespaces }: Ask, mirrors: Mirrors, leases: DisposableStack): MirrorLease | undefined {
-  const lease = mirrors.acquire(cluster.name, kind, namespaces === undefined ? {} : { namespaces });
+  const lease = leases.disposed ? undefined : mirrors.acquire(cluster.name, kind, namespaces === undefined ? {} : { namespaces });
   return lease === undefined ? undefined : leases.use(lease);
 }
 

@@ -39,6 +39,8 @@ export interface Row {
   readonly resource: ServedResource;
   readonly object: KubernetesObject;
   readonly sync: SyncView;
+  /** How many relations lead to it from where the answer began. Absent: none. */
+  readonly depth?: number;
 }
 
 /** The arguments of a list field, as they come from GraphQL. */

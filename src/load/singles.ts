@@ -15,6 +15,7 @@ import { singleWaitMs } from './list-arguments.ts';
 import type { LiveReads } from './live.ts';
 import { type Ask, absenceOf, isReason, type Part, type PartsOptions, withParts } from './parts.ts';
 import type { ClusterView, Found, ObjectKey, ReadContext, ReadFrom, SyncView } from './reads.ts';
+import { type RowOptions, rowOf } from './rows.ts';
 import { createDeadline } from './waiting.ts';
 
 /** A cluster of the fleet, as far as reading live needs it. */
@@ -102,21 +103,24 @@ async function findInMirror(options: SinglesOptions, context: ReadContext, { clu
   const namespaces = key.namespace === undefined ? {} : { namespaces: [key.namespace] };
   const ask: Ask = { cluster, kind, verb: 'get', named: true, ...namespaces };
   return withParts(options, { asks: [ask], waitMs: singleWaitMs, context }, ([part]) =>
-    part === undefined ? nothing : foundIn(part, key, options.sensitive),
+    part === undefined ? nothing : foundIn(part, key, { sensitive: options.sensitive }),
   );
 }
 
-function foundIn(part: Part, { namespace, name }: ObjectKey, sensitive: SensitiveKinds): Found {
+/** The object of that name in the part. With a uid that one alone: another object of the name is none. */
+export function foundIn(
+  part: Part,
+  { namespace, name, uid }: Pick<ObjectKey, 'namespace' | 'name'> & { readonly uid?: string | undefined },
+  options: RowOptions,
+): Found {
   if (part.type === 'notServed') return nothing;
   if (part.type === 'missing') return { faults: faultsOf(part.sync) };
   // Decided before any lookup: what is hidden takes no other way than what is absent.
-  const { ask, mirror, sight, sync, heldSync } = part;
+  const { mirror, sight, sync } = part;
   if (!isInSight(sight, namespace)) return nothing;
   const object = mirror.store.get(namespace ?? '', name);
-  if (object === undefined) return { faults: faultsOf(sync) };
-  const { cluster, kind } = ask;
-  const shown = redact(object, { sensitive: sensitive.has(kind), live: false });
-  return { row: { cluster, kind, resource: mirror.resource, object: shown, sync: heldSync }, faults: [] };
+  if (object === undefined || (uid !== undefined && object.metadata.uid !== uid)) return { faults: faultsOf(sync) };
+  return { row: rowOf(part, object, options), faults: [] };
 }
 
 async function findLive(options: SinglesOptions, context: ReadContext, { cluster, kind, key }: Wanted): Promise<Found> {

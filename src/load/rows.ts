@@ -1,0 +1,17 @@
+import type { KubernetesObject } from '../core/objects.ts';
+import { redact } from '../core/redaction.ts';
+import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
+import type { HeldPart } from './parts.ts';
+import type { Row } from './reads.ts';
+
+/** What of an object of this part may be shown, as a row of it. Absent `depth`: the answer begins with it. */
+export function rowOf({ ask, mirror, heldSync }: HeldPart, object: KubernetesObject, { sensitive, depth }: RowOptions): Row {
+  const { cluster, kind } = ask;
+  const shown = redact(object, { sensitive: sensitive.has(kind), live: false });
+  return { cluster, kind, resource: mirror.resource, object: shown, sync: heldSync, ...(depth === undefined ? undefined : { depth }) };
+}
+
+export interface RowOptions {
+  readonly sensitive: SensitiveKinds;
+  readonly depth?: number | undefined;
+}
