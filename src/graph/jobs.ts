@@ -1,47 +1,39 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
-import { type JobPhase, jobPhases, phaseOfJob } from '../load/job-phase.ts';
 import type { Row } from '../load/reads.ts';
 import type { JobClusterCountView, JobPhaseCountView, JobStatusMessage, JobSummaryView, StreamArguments } from '../load/streams/streams.ts';
+import { phaseOfJob } from '../model/columns/job-phase.ts';
 import type { ModelKind } from '../model/model.ts';
 import type { CompletionStatus } from '../propagate/propagation.ts';
 import type { PropagationName } from '../propagate/propagations.ts';
 import { charged } from './budget.ts';
 import type { GraphBuilder, InputRefOf, ObjectRefOf } from './builder.ts';
 import { listed } from './changes.ts';
+import type { ColumnEnums } from './columns.ts';
 import type { GraphContext } from './context.ts';
-import { described } from './faults.ts';
 import { labelsOfPropagation, withCompletion } from './propagation/job-completion.ts';
 import { idOf } from './resource.ts';
 import { afterArgument, selectionArguments } from './selection-arguments.ts';
 import { SourceCarrier } from './subscribing.ts';
 
-/** What of propagation the streams of Jobs refer to. */
-export interface PropagationOfJobs {
+/** What of others the streams of Jobs refer to. */
+export interface TypesOfJobs {
+  /** With `JobPhase`. */
+  readonly enums: ColumnEnums;
   readonly namespacedName: InputRefOf<PropagationName>;
   readonly completion: ObjectRefOf<CompletionStatus>;
 }
 
-/** Adds `Job.phase` and `JobPhase`, and `Subscription.jobStatus` with its types. Nothing if the model has no Jobs. */
-export function addJobs(builder: GraphBuilder, { namespacedName, completion }: PropagationOfJobs): void {
+/** Adds `Subscription.jobStatus` with its types. Nothing if the model has no Jobs. */
+export function addJobs(builder: GraphBuilder, { enums, namespacedName, completion }: TypesOfJobs): void {
   const kind = builder.model.kinds.get('Job.batch');
   const job = kind && builder.kinds.get(kind.type);
-  if (kind === undefined || job === undefined) return;
-  const phase = addPhase(builder);
-  builder.pothos.objectField(job, 'phase', (t) =>
-    t.field({ type: phase, nullable: false, description: 'What it is in.', resolve: ({ object }) => phaseOfJob(object) }),
-  );
+  const phase = enums.get('JobPhase');
+  if (kind === undefined || job === undefined || phase === undefined) return;
   const summary = addSummary(builder, { phase, completion });
   addStream(builder, kind, { state: addJobState(builder, job, phase), summary, namespacedName });
 }
 
-type PhaseRef = ReturnType<typeof addPhase>;
-
-function addPhase({ pothos }: GraphBuilder) {
-  return pothos.enumType('JobPhase', {
-    description: 'What a Job is in, as kubectl prints it: the first of these that holds.',
-    values: described(jobPhases, phaseMeanings),
-  });
-}
+type PhaseRef = NonNullable<ReturnType<ColumnEnums['get']>>;
 
 interface StatusTypes {
   readonly state: ObjectRefOf<Row>;
@@ -215,12 +207,3 @@ function partOf(object: JsonObject, name: string): JsonObject {
 function intOf(value: Json | undefined): number | undefined {
   return Number.isInteger(value) && typeof value === 'number' && Math.abs(value) < 2 ** 31 ? value : undefined;
 }
-
-const phaseMeanings: Readonly<Record<JobPhase, string>> = {
-  COMPLETE: 'It did its work.',
-  FAILED: 'It has failed for good.',
-  TERMINATING: 'It is being deleted.',
-  SUSPENDED: 'It is suspended: nothing runs until somebody resumes it.',
-  FAILURE_TARGET: 'It is going to fail, once its Pods have ended.',
-  RUNNING: 'None of these: it runs, or is about to.',
-};

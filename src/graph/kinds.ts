@@ -1,12 +1,26 @@
+import { type Column, columnsOf } from '../model/columns/columns.ts';
 import type { KindSource, ModelKind } from '../model/model.ts';
+import { printTypeReference } from '../model/paths.ts';
 import type { GraphBuilder } from './builder.ts';
 import { described } from './faults.ts';
 
-/** Adds `Kind` and `KindSource`. */
+/** Adds `Kind`, `KindSource` and `Column`. */
 export function addKinds({ pothos, types }: GraphBuilder): void {
   const source = pothos.enumType('KindSource', {
     description: 'Where a kind comes from.',
     values: described(['BUILT_IN', 'CUSTOM', 'AGGREGATED'], sourceMeanings),
+  });
+  const column = pothos.objectRef<Column>('Column').implement({
+    description: 'A field that is computed from each object of a kind.',
+    fields: (t) => ({
+      name: t.exposeString('name', { nullable: false, description: 'Its name in this schema, such as `phase`.' }),
+      type: t.string({
+        nullable: false,
+        description: 'The name of its type in this schema, such as `Int`.',
+        resolve: ({ type, enumeration }) => enumeration?.name ?? printTypeReference(type),
+      }),
+      description: t.exposeString('description', { nullable: false, description: 'What it says.' }),
+    }),
   });
   types.kind.implement({
     description: 'A kind of object, and what it is called in this schema.',
@@ -24,6 +38,12 @@ export function addKinds({ pothos, types }: GraphBuilder): void {
       type: t.exposeString('type', { nullable: false, description: 'Its type in this schema, such as `Deployment`.' }),
       many: t.exposeString('many', { nullable: false, description: 'The field of `Query` that lists it, such as `deployments`.' }),
       one: t.exposeString('one', { nullable: false, description: 'The field of `Query` that gets one, such as `deployment`.' }),
+      columns: t.field({
+        type: [column],
+        nullable: false,
+        description: 'Its fields that are computed from each object: paths may begin with them as with any other.',
+        resolve: columnsOf,
+      }),
       conflicts: t.exposeStringList('conflicts', {
         nullable: false,
         description: 'Paths that clusters define so differently that they became `JSON`.',

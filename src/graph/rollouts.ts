@@ -1,22 +1,30 @@
-import { hasRolloutStatus, type RolloutState, rolloutOf } from '../propagate/rollout/rolled-out.ts';
-import type { GraphBuilder } from './builder.ts';
+import { keyOfKind } from '../core/kinds.ts';
+import { rollout as rolloutType } from '../model/hand-written-types.ts';
+import type { GraphBuilder, ObjectRefOf } from './builder.ts';
 
-/** Adds `Rollout`, and `rollout` to the kinds that have one: Deployment, StatefulSet, DaemonSet. */
-export function addRollouts({ pothos, model, kinds }: GraphBuilder): void {
-  const having = [...model.kinds.values()].filter(hasRolloutStatus);
-  if (having.length === 0) return;
-  const rollout = pothos.objectRef<RolloutState>('Rollout').implement({
+/** A rollout as the column `rollout` computes it. */
+export interface RolloutView {
+  readonly done: boolean;
+  readonly message: string;
+}
+
+/** Adds `Rollout`, and the field to owners of Pods of which kubectl knows none, so that all of them may be asked alike. */
+export function addRollouts({ pothos, model, kinds }: GraphBuilder): ObjectRefOf<RolloutView> {
+  const rollout = pothos.objectRef<RolloutView>(rolloutType.name).implement({
     description: 'How far a workload has come to be what its spec says, as `kubectl rollout status` decides.',
     fields: (t) => ({
-      done: t.boolean({ nullable: false, description: 'It is there.', resolve: ({ phase }) => phase === 'done' }),
-      message: t.exposeString('message', { nullable: false, description: 'What is missing, or what stopped it.' }),
+      done: t.exposeBoolean('done', { nullable: false, description: 'It is there.' }),
+      message: t.exposeString('message', { nullable: false, description: 'What is missing, or what stopped it: in the words of kubectl.' }),
     }),
   });
-  for (const kind of having) {
+  for (const kind of model.kinds.values()) {
     const type = kinds.get(kind.type);
-    if (type === undefined) continue;
-    pothos.objectField(type, 'rollout', (t) =>
-      t.field({ type: rollout, nullable: false, description: 'How far its rollout is.', resolve: ({ object }) => rolloutOf(kind, object) }),
+    if (type === undefined || !ownersWithout.has(keyOfKind(kind))) continue;
+    pothos.objectField(type, rolloutType.name.toLowerCase(), (t) =>
+      t.field({ type: rollout, description: 'Always null: kubectl knows no rollout of these.', resolve: () => null }),
     );
   }
+  return rollout;
 }
+
+const ownersWithout: ReadonlySet<string> = new Set(['ReplicaSet.apps', 'Job.batch']);

@@ -44,6 +44,9 @@ export const clusterFields: ModelType = {
   ],
 };
 
+/** How far a workload has come to be what its spec says. */
+export const rollout: ModelType = { name: 'Rollout', fields: [scalarField('done', 'Boolean'), scalarField('message', 'String')] };
+
 /**
  * The metadata of an object inside another, such as a pod template: nobody has stored it, so it has neither version nor times and its name may
  * be absent. Generated fields refer to it, so it is among the types of every model.

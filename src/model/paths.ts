@@ -1,6 +1,7 @@
 import { MusterError } from '../core/errors.ts';
 import { nearestWithEdits } from '../core/nearest.ts';
-import { clusterFields, objectMeta, ownerReference } from './hand-written-types.ts';
+import { type Column, columnsOf } from './columns/columns.ts';
+import { clusterFields, objectMeta, ownerReference, rollout } from './hand-written-types.ts';
 import type { Model, ModelField, ModelKind, ModelType, TypeReference } from './model.ts';
 
 /** One step of a path: a key of the JSON object that the walk has reached. */
@@ -11,15 +12,26 @@ export interface PathStep {
 }
 
 /** A path whose every step the model knows. */
-export interface ModelPath {
-  /** As the user wrote it. */
-  readonly text: string;
+export type ModelPath = ReadPath | ComputedPath;
+
+/** A path to what is there to be read. At least one step. */
+export interface ReadPath extends KnownPath {
   /**
    * Where the walk begins: the object itself; the cluster it lives in (`cluster.region`, without that first segment); or how the object was
    * read, for `apiVersion` and `kind`, which items of lists do not carry.
    */
   readonly from: 'object' | 'cluster' | 'served';
-  /** At least one. */
+}
+
+/** A path that begins at what a column computes from the object; without any step it is that. */
+export interface ComputedPath extends KnownPath {
+  readonly from: 'column';
+  readonly column: Column;
+}
+
+interface KnownPath {
+  /** As the user wrote it. */
+  readonly text: string;
   readonly steps: readonly PathStep[];
   /** What stands at the end; of a list, what each of its elements is. Never a list. */
   readonly type: TypeReference;
@@ -87,7 +99,7 @@ export function printPath(segments: readonly string[]): string {
 /**
  * Checks a path against a kind. Segments are the names of the GraphQL schema, steps carry the keys of the JSON.
  *
- * A path may begin with `cluster`, go through lists (any element), end in a key of a map, and go on freely where the model says `JSON`.
+ * A path may begin with `cluster` or a computed column of the kind, go through lists (any element), end in a key of a map, and go on freely where the model says `JSON`.
  *
  * @throws {MusterError} `BAD_INPUT` if there is no such path: which part of it is wrong, and what was probably meant.
  */
@@ -109,7 +121,9 @@ export function findPath(model: Model, kind: ModelKind, text: string): ModelPath
     if (isMisfit(found)) return found;
     return { ...found, from: 'served', steps: [{ key: first, list: false }, ...found.steps] };
   }
-  return walkFrom(walk, [], { type: rootType }, [first ?? '', ...rest], typeOfKind(model, kind));
+  const found = walkFrom(walk, [], { type: rootType }, [first ?? '', ...rest], typeOfKind(model, kind));
+  const column = columnsOf(kind).find(({ name }) => name === first);
+  return isMisfit(found) || column === undefined ? found : { ...found, from: 'column', column, steps: found.steps.slice(1) };
 }
 
 /**
@@ -140,7 +154,7 @@ interface Walk {
   readonly within: string;
 }
 
-/** Stands for the type of the kind with `metadata` beside its own fields; no GraphQL name holds a space. */
+/** Stands for the type of the kind with `metadata` and its columns beside its own fields; no GraphQL name holds a space. */
 const rootType = 'the object';
 
 /** Names of a `ResourceList` that are not the key itself. Its numbers are read from the quantity, which compares with numbers too. */
@@ -150,7 +164,7 @@ const resourceKeys: ReadonlyMap<string, string> = new Map([
   ['memoryBytes', 'memory'],
 ]);
 
-const handWritten: ReadonlyMap<string, ModelType> = new Map([objectMeta, ownerReference].map((type) => [type.name, type]));
+const handWritten: ReadonlyMap<string, ModelType> = new Map([objectMeta, ownerReference, rollout].map((type) => [type.name, type]));
 
 function segmentOf(match: RegExpExecArray): string | undefined {
   const [, , name, quoted] = match;
@@ -187,7 +201,8 @@ function resolveInCluster(walk: Walk, segments: readonly string[]): ModelPath | 
 function typeOfKind(model: Model, kind: ModelKind): ModelType {
   const own = model.types.get(kind.type)?.fields ?? [];
   const metadata: ModelField = { name: 'metadata', key: 'metadata', type: { type: objectMeta.name } };
-  return { name: rootType, fields: [metadata, ...own] };
+  const computed = columnsOf(kind).map(({ name, type }): ModelField => ({ name, key: name, type }));
+  return { name: rootType, fields: [metadata, ...computed, ...own] };
 }
 
 /** Walks the segments from a type on; `first` is that type where the model does not hold it. */
@@ -197,7 +212,7 @@ function walkFrom(
   type: TypeReference,
   segments: readonly string[],
   first?: ModelType,
-): ModelPath | PathMisfit {
+): ReadPath | PathMisfit {
   const steps: PathStep[] = [];
   let current = type;
   for (const [index, segment] of segments.entries()) {

@@ -20,8 +20,12 @@ export function createMeaning(found: readonly (ModelPath | PathMisfit)[]): (clus
 }
 
 function digestOf(found: readonly (ModelPath | PathMisfit)[]): string {
-  const printed = found.map((path) => (isMisfit(path) ? null : [path.from, path.steps, printTypeReference(path.type)]));
+  const printed = found.map((path) => (isMisfit(path) ? null : [startOf(path), path.steps, printTypeReference(path.type)]));
   return createHash('sha256').update(JSON.stringify(printed)).digest('base64url');
+}
+
+function startOf(path: ModelPath): string {
+  return path.from === 'column' ? `column ${path.column.name}` : path.from;
 }
 
 function valuesAt(path: ModelPath, cluster: ClusterFacts): readonly Json[] {

@@ -1,5 +1,5 @@
 import { isRawNumber, type Json, type JsonObject } from '../core/json.ts';
-import type { KubernetesObject } from '../core/objects.ts';
+import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
 import type { ModelPath } from '../model/paths.ts';
 import type { QuerySource } from './query-source.ts';
 
@@ -22,7 +22,14 @@ export interface Place {
 
 /** True if a value at the end of the path passes. What is absent or null is no value; a path through lists may have many. */
 export function someValue(path: ModelPath, { here, around }: Place, test: (value: Json) => boolean): boolean {
-  return walk(path.from === 'object' ? here : around[path.from], { steps: path.steps, test }, 0);
+  const start = startOf(path, { here, around });
+  return start !== undefined && start !== null && walk(start, { steps: path.steps, test }, 0);
+}
+
+function startOf(path: ModelPath, { here, around }: Place): Json | undefined {
+  if (path.from === 'object') return here;
+  if (path.from !== 'column') return around[path.from];
+  return isKubernetesObject(here) ? path.column.get(here) : undefined;
 }
 
 /** True if an element of a list, also of lists in it, passes; of what is no list, the value itself. */

@@ -16,7 +16,7 @@ import {
 import { expect, test } from 'vitest';
 import { faultCodes } from '../../src/core/faults.ts';
 import { buildGraph } from '../../src/graph/graph.ts';
-import { jobPhases } from '../../src/load/job-phase.ts';
+import { jobPhases } from '../../src/model/columns/job-phase.ts';
 import { companionSuffixes, reservedRootFields, reservedTypeNames } from '../../src/model/reserved-names.ts';
 import { loadBaseline } from '../support/kubernetes-objects.ts';
 
@@ -65,7 +65,7 @@ test('what later issues bring is not there yet', () => {
   expect(isInputObjectType(intent) && ['exact', 'source', 'failover'].filter((name) => name in intent.getFields())).toEqual([]);
   expect(fieldsOf('Resource')).toEqual(['id', 'cluster', 'apiVersion', 'kind', 'metadata', 'sync', 'object', 'yaml']);
   expect(fieldsOf('Connection')).toEqual(['items', 'pageInfo', 'totalCount', 'sync', 'faults']);
-  for (const name of ['Column', 'Group', 'Sum', 'PodOwner']) expect(schema.getType(name)).toBeUndefined();
+  for (const name of ['Group', 'Sum', 'PodOwner']) expect(schema.getType(name)).toBeUndefined();
 });
 
 test('every kind has its type, its connection, its two fields and its stream', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type JobPhase, jobPhases } from '../../src/load/job-phase.ts';
+import { type JobPhase, jobPhases } from '../../src/model/columns/job-phase.ts';
 import type { SimCluster } from '../../src/sim/sim-cluster.ts';
 import { type LiveStream, transports } from '../support/live-socket.ts';
 import { seededRandom } from '../support/seeded-random.ts';

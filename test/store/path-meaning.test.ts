@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { ModelPath } from '../../src/model/paths.ts';
+import type { ReadPath } from '../../src/model/paths.ts';
 import { createMeaning } from '../../src/store/path-meaning.ts';
 
-const path = (key: string, over: Partial<ModelPath> = {}): ModelPath => ({
+const path = (key: string, over: Partial<ReadPath> = {}): ReadPath => ({
   text: key,
   from: 'object',
   steps: [{ key, list: false }],

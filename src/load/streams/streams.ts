@@ -1,7 +1,7 @@
 import type { MusterError } from '../../core/errors.ts';
 import type { Fault } from '../../core/faults.ts';
+import type { JobPhase } from '../../model/columns/job-phase.ts';
 import type { ModelKind } from '../../model/model.ts';
-import type { JobPhase } from '../job-phase.ts';
 import type { ClusterView, ReadContext, Row, SyncView, WhereInput, WithinModel } from '../reads.ts';
 
 /** What a message of a stream of changes says. Equal to the schema's `ChangeType`. */

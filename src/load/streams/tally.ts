@@ -1,6 +1,6 @@
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { jobPhases, phaseOfJob } from '../job-phase.ts';
+import { jobPhases, phaseOfJob } from '../../model/columns/job-phase.ts';
 import type { SyncView } from '../reads.ts';
 import type { JobPhaseCountView, JobSummaryView } from './streams.ts';
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ClusterName } from '../../core/names.ts';
+import type { RolloutState } from '../../model/columns/rollout.ts';
 import type { Health } from '../inventory.ts';
 import type { ClusterLine, RolloutMark } from '../propagation.ts';
-import type { RolloutState } from '../rollout/rolled-out.ts';
 import { nextMark, watchMsOf } from '../rollout/rollout-mark.ts';
 import { wantedHashOf } from '../rollout/wanted-hash.ts';
 import { shortened } from '../spec/texts.ts';

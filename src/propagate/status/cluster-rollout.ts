@@ -1,6 +1,6 @@
+import type { RolloutState } from '../../model/columns/rollout.ts';
 import { textOfKey } from '../object-key.ts';
 import { isRemoval } from '../planner/held-prune.ts';
-import type { RolloutState } from '../rollout/rolled-out.ts';
 import { isJob, rolloutOfCopy, showsWrite } from './copy-state.ts';
 import type { ClusterFacts, CopyFacts, PlannedFacts } from './facts.ts';
 

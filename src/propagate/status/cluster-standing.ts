@@ -1,5 +1,5 @@
+import type { RolloutState } from '../../model/columns/rollout.ts';
 import type { CopyPhase, CopyReason, RolloutMark } from '../propagation.ts';
-import type { RolloutState } from '../rollout/rolled-out.ts';
 import type { RolloutSpec } from '../spec.ts';
 import type { ClusterRollout } from './cluster-rollout.ts';
 import { isKept } from './copy-state.ts';

@@ -2,12 +2,14 @@ import { holdsCondition } from '../../core/conditions.ts';
 import { numberAt } from '../../core/json-at.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import type { RolloutState } from '../../model/columns/rollout.ts';
+import { countOf } from '../../model/columns/workload-status.ts';
 import type { Health, InventoryEntry } from '../inventory.ts';
 import { kindOfKey } from '../object-key.ts';
 import { marks } from '../propagation.ts';
-import { type RolloutState, rolloutOf } from '../rollout/rolled-out.ts';
+import { rolloutOf } from '../rollout/rolled-out.ts';
 import type { CopyFacts } from './facts.ts';
-import { countOf, healthOf } from './health.ts';
+import { healthOf } from './health.ts';
 
 /** True if this is an object that stays: not one whose deletion has begun or is to come. */
 export function isKept({ state }: InventoryEntry): boolean {

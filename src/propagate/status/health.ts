@@ -2,6 +2,7 @@ import { conditionOf, holdsCondition } from '../../core/conditions.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { listAt, numberAt, textAt } from '../../core/json-at.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
+import { countOf, updatesByDeletion } from '../../model/columns/workload-status.ts';
 import type { Health } from '../inventory.ts';
 
 /**
@@ -66,16 +67,6 @@ function isDaemonSetHealthy(object: JsonObject): boolean {
   const updated = countOf(object, 'updatedNumberScheduled');
   const available = countOf(object, 'numberAvailable');
   return updatesByDeletion(object) ? available >= desired : updated >= desired && available >= updated;
-}
-
-/** True for a StatefulSet or DaemonSet whose pods are renewed only when somebody deletes them. */
-export function updatesByDeletion(object: JsonObject): boolean {
-  return textAt(object, 'spec', 'updateStrategy', 'type') === 'OnDelete';
-}
-
-/** A figure of the status; 0 where there is none. */
-export function countOf(object: JsonObject, field: string): number {
-  return numberAt(object, 'status', field) ?? 0;
 }
 
 function hasPoint(object: JsonObject): boolean {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../../../src/core/json.ts';
 import { clusterName } from '../../../src/core/names.ts';
-import { jobPhases } from '../../../src/load/job-phase.ts';
+import { jobPhases } from '../../../src/model/columns/job-phase.ts';
 import type { JobStatusMessage, JobSummaryView, StreamArguments } from '../../../src/load/streams/streams.ts';
 import { createTally } from '../../../src/load/streams/tally.ts';
 import { type GraphOverMirrors, graphOverMirrors } from '../../support/graph-over-mirrors.ts';

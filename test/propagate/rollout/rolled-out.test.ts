@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
-import { hasRolloutStatus, rolloutOf } from '../../../src/propagate/rollout/rolled-out.ts';
+import { rolloutOf } from '../../../src/propagate/rollout/rolled-out.ts';
 import { healthOf } from '../../../src/propagate/status/health.ts';
 
 /** What `kubectl rollout status --watch=false` (1.36.3) said of objects of a real API server whose statuses were written by hand. */
@@ -110,10 +110,4 @@ test.each([
   [{ group: 'example.com', kind: 'Deployment' }, { metadata: { generation: 9 } }, 'done'],
 ])('%o is gated by its health', (kind, object, phase) => {
   expect(rolloutOf(kind, object).phase).toBe(phase);
-});
-
-test('three kinds have a rollout status of their own', () => {
-  const kinds = ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'ControllerRevision'].map((kind) => ({ group: 'apps', kind }));
-  expect(kinds.filter(hasRolloutStatus).map(({ kind }) => kind)).toEqual(['Deployment', 'StatefulSet', 'DaemonSet']);
-  expect(hasRolloutStatus({ group: 'extensions', kind: 'Deployment' })).toBe(false);
 });

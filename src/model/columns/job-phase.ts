@@ -1,5 +1,5 @@
-import { holdsCondition } from '../core/conditions.ts';
-import type { KubernetesObject } from '../core/objects.ts';
+import { holdsCondition } from '../../core/conditions.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
 
 /** What a Job is in, in the order in which they are looked for: the first that holds. Equal to the schema's `JobPhase`. */
 export const jobPhases = ['COMPLETE', 'FAILED', 'TERMINATING', 'SUSPENDED', 'FAILURE_TARGET', 'RUNNING'] as const;
@@ -15,3 +15,13 @@ export function phaseOfJob(job: KubernetesObject): JobPhase {
   if (holdsCondition(job, 'FailureTarget')) return 'FAILURE_TARGET';
   return 'RUNNING';
 }
+
+/** What each of them means, for who reads the schema. */
+export const jobPhaseMeanings: Readonly<Record<JobPhase, string>> = {
+  COMPLETE: 'It did its work.',
+  FAILED: 'It has failed for good.',
+  TERMINATING: 'It is being deleted.',
+  SUSPENDED: 'It is suspended: nothing runs until somebody resumes it.',
+  FAILURE_TARGET: 'It is going to fail, once its Pods have ended.',
+  RUNNING: 'None of these: it runs, or is about to.',
+};

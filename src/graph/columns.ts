@@ -1,0 +1,34 @@
+import { type ColumnEnum, columnsOf } from '../model/columns/columns.ts';
+import { rollout } from '../model/hand-written-types.ts';
+import type { TypeReference } from '../model/model.ts';
+import type { AnyOutput, GraphBuilder } from './builder.ts';
+import { enumsOf } from './faults.ts';
+import { addRollouts } from './rollouts.ts';
+
+/** The enums of columns, by name. */
+export type ColumnEnums = ReadonlyMap<string, ReturnType<typeof addEnum>>;
+
+/** Adds the computed columns of the registry as fields of their kinds, with the types that only they have. */
+export function addColumns(builder: GraphBuilder): ColumnEnums {
+  const { pothos, model, kinds } = builder;
+  const enums = new Map<string, ReturnType<typeof addEnum>>();
+  const rollouts = addRollouts(builder);
+  const outputOf = (reference: TypeReference): AnyOutput =>
+    'type' in reference && reference.type === rollout.name ? rollouts : builder.outputOf(reference);
+  for (const kind of model.kinds.values()) {
+    const type = kinds.get(kind.type);
+    if (type === undefined) continue;
+    for (const column of columnsOf(kind)) {
+      const { name, description, nullable, enumeration } = column;
+      const known = enumeration && (enums.get(enumeration.name) ?? addEnum(builder, enumeration));
+      if (known !== undefined && enumeration !== undefined) enums.set(enumeration.name, known);
+      const output: AnyOutput = known ?? outputOf(column.type);
+      pothos.objectField(type, name, (t) => t.field({ type: output, nullable, description, resolve: ({ object }) => column.get(object) }));
+    }
+  }
+  return enums;
+}
+
+function addEnum({ pothos }: GraphBuilder, { name, description, values }: ColumnEnum) {
+  return enumsOf(pothos)(name, description, values);
+}

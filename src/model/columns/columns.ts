@@ -1,0 +1,133 @@
+import { holdsCondition } from '../../core/conditions.ts';
+import type { Json } from '../../core/json.ts';
+import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { rollout } from '../hand-written-types.ts';
+import type { TypeReference } from '../model.ts';
+import { lastSeenOf } from './event-time.ts';
+import { jobPhaseMeanings, phaseOfJob } from './job-phase.ts';
+import { podRequestsOf } from './pod-requests.ts';
+import { podStatusOf } from './pod-status.ts';
+import { workloadRolloutOf } from './rollout.ts';
+
+/**
+ * A field of a kind that no object has: it is computed from each. What stands in the registry is a field in GraphQL, the beginning of a path for
+ * filters, orders, groups and sums, and an entry of `kinds { columns }`.
+ */
+export interface Column {
+  readonly name: string;
+  /** Of an enum `String`: what its values are compared as. */
+  readonly type: TypeReference;
+  /** Set if the value is one of these, which the schema has as an enum. */
+  readonly enumeration?: ColumnEnum;
+  /** True if there may be no value. */
+  readonly nullable: boolean;
+  readonly description: string;
+  /** As JSON, of `type`; undefined where there is none. A pure function of the object, which never throws, however strange that is. */
+  get(object: KubernetesObject): Json | undefined;
+}
+
+export interface ColumnEnum {
+  /** Of the type in the schema. */
+  readonly name: string;
+  readonly description: string;
+  /** What each value means, in the order of the schema. */
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/** The columns of a kind, in the order in which people read them. None for kinds that Kubernetes does not come with. */
+export function columnsOf(kind: GroupKind): readonly Column[] {
+  return registry.get(keyOfKind(kind)) ?? [];
+}
+
+/** The kinds that have columns, by `keyOfKind`. */
+export function kindsWithColumns(): readonly string[] {
+  return [...registry.keys()];
+}
+
+const podColumns: readonly Column[] = [
+  {
+    name: 'phase',
+    type: { scalar: 'String' },
+    nullable: false,
+    description: 'What it is in, as kubectl prints it under STATUS, such as `Running`, `Init:0/2` or `CrashLoopBackOff`.',
+    get: (pod) => podStatusOf(pod).phase,
+  },
+  {
+    name: 'ready',
+    type: { scalar: 'String' },
+    nullable: false,
+    description: 'How many containers are ready, of how many, such as `1/2`.',
+    get: (pod) => podStatusOf(pod).ready,
+  },
+  {
+    name: 'restarts',
+    type: { scalar: 'Int' },
+    nullable: false,
+    description: 'How often its containers were started again, as kubectl counts.',
+    get: (pod) => podStatusOf(pod).restarts,
+  },
+  {
+    name: 'requests',
+    type: { type: 'ResourceList' },
+    nullable: false,
+    description: 'What it asks of its node, with init containers, sidecars and overhead counted as the scheduler does.',
+    get: podRequestsOf,
+  },
+];
+
+const jobColumns: readonly Column[] = [
+  {
+    name: 'phase',
+    type: { scalar: 'String' },
+    enumeration: {
+      name: 'JobPhase',
+      description: 'What a Job is in, as kubectl prints it: the first of these that holds.',
+      values: jobPhaseMeanings,
+    },
+    nullable: false,
+    description: 'What it is in.',
+    get: phaseOfJob,
+  },
+];
+
+const nodeColumns: readonly Column[] = [
+  {
+    name: 'ready',
+    type: { scalar: 'Boolean' },
+    nullable: false,
+    description: 'True if it says that it is ready for Pods. False too if nobody has heard from it.',
+    get: (node) => holdsCondition(node, 'Ready'),
+  },
+];
+
+const eventColumns: readonly Column[] = [
+  {
+    name: 'lastSeen',
+    type: { scalar: 'DateTime' },
+    nullable: true,
+    description: 'When it was last seen: the latest of its times.',
+    get: lastSeenOf,
+  },
+];
+
+const registry: ReadonlyMap<string, readonly Column[]> = new Map([
+  ['Pod', podColumns],
+  ['Node', nodeColumns],
+  ['Job.batch', jobColumns],
+  ...['Deployment', 'StatefulSet', 'DaemonSet'].map((kind) => [`${kind}.apps`, [rolloutColumn({ group: 'apps', kind })]] as const),
+  ['Event', eventColumns],
+]);
+
+function rolloutColumn(kind: GroupKind): Column {
+  return {
+    name: 'rollout',
+    type: { type: rollout.name },
+    nullable: true,
+    description: 'How far its rollout is.',
+    get(object) {
+      const found = workloadRolloutOf(kind, object);
+      return found === undefined ? undefined : { done: found.phase === 'done', message: found.told };
+    },
+  };
+}

@@ -1,0 +1,136 @@
+import { conditionOf } from '../../core/conditions.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { numberAt, textAt } from '../../core/json-at.ts';
+import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
+import { countOf, updatesByDeletion } from './workload-status.ts';
+
+/** How far an object has come to be what its spec says. */
+export interface RolloutState {
+  /** `failed`: it will not come by itself. */
+  readonly phase: 'progressing' | 'done' | 'failed';
+  /** One line with the figures that decide. No values of a manifest but counts and revisions. */
+  readonly message: string;
+}
+
+/** The same, and how `kubectl rollout status` puts it. */
+export interface WorkloadRollout extends RolloutState {
+  /** What it prints, in one line without its end; where it refuses to tell (`OnDelete`), the same as `message`. */
+  readonly told: string;
+}
+
+/**
+ * How far the rollout of a Deployment, StatefulSet or DaemonSet is, as `kubectl rollout status` decides: all replicas updated, none of the old left,
+ * all available; of a StatefulSet with a partition those above it. Where that refuses (`OnDelete`), done means observed and all pods ready,
+ * whatever they were made from. Undefined for other kinds.
+ */
+export function workloadRolloutOf(kind: GroupKind, object: JsonObject): WorkloadRollout | undefined {
+  switch (keyOfKind(kind)) {
+    case 'Deployment.apps':
+      return unobserved(object, 'deployment') ?? rolloutOfDeployment(object);
+    case 'StatefulSet.apps':
+      return unobserved(object, 'statefulset') ?? rolloutOfStatefulSet(object);
+    case 'DaemonSet.apps':
+      return unobserved(object, 'daemon set') ?? rolloutOfDaemonSet(object);
+    default:
+      return undefined;
+  }
+}
+
+/** Set while the controller has not looked at the newest spec: until then its figures are about an older one. */
+function unobserved(object: JsonObject, noun: string): WorkloadRollout | undefined {
+  const generation = numberAt(object, 'metadata', 'generation') ?? 0;
+  const observed = countOf(object, 'observedGeneration');
+  if (observed > 0 && observed >= generation) return undefined;
+  return progressing(
+    `generation ${generation} is not observed yet: its controller is at ${observed}`,
+    `Waiting for ${noun} spec update to be observed...`,
+  );
+}
+
+function rolloutOfDeployment(object: JsonObject): WorkloadRollout {
+  const wanted = numberAt(object, 'spec', 'replicas') ?? 0;
+  const updated = countOf(object, 'updatedReplicas');
+  const old = countOf(object, 'replicas') - updated;
+  const available = countOf(object, 'availableReplicas');
+  const name = quotedName(object);
+  const waiting = `Waiting for deployment ${name} rollout to finish:`;
+  if (textAt(conditionOf(object, 'Progressing'), 'reason') === 'ProgressDeadlineExceeded') {
+    const message = `progress deadline exceeded: ${updated} of ${wanted} replicas updated, ${available} available`;
+    return { phase: 'failed', message, told: `deployment ${name} exceeded its progress deadline` };
+  }
+  if (updated < wanted) {
+    const told = `${waiting} ${updated} out of ${wanted} new replicas have been updated...`;
+    return progressing(`${updated} of ${wanted} replicas updated`, told);
+  }
+  if (old > 0) {
+    const told = `${waiting} ${old} old replicas are pending termination...`;
+    return progressing(`${old} old ${old === 1 ? 'replica has' : 'replicas have'} yet to go`, told);
+  }
+  if (available < updated) {
+    const told = `${waiting} ${available} of ${updated} updated replicas are available...`;
+    return progressing(`${available} of ${updated} updated replicas available`, told);
+  }
+  return done(`rolled out: ${updated} replicas updated and available`, `deployment ${name} successfully rolled out`);
+}
+
+function rolloutOfStatefulSet(object: JsonObject): WorkloadRollout {
+  const wanted = numberAt(object, 'spec', 'replicas') ?? 0;
+  const ready = countOf(object, 'readyReplicas');
+  const updated = countOf(object, 'updatedReplicas');
+  if (ready < wanted) return progressing(`${ready} of ${wanted} replicas ready`, `Waiting for ${wanted - ready} pods to be ready...`);
+  if (updatesByDeletion(object)) return done(`${ready} replicas ready; updated as they are deleted (OnDelete)`);
+  const partition = numberAt(object, 'spec', 'updateStrategy', 'rollingUpdate', 'partition');
+  if (partition !== undefined) return rolloutAbove(partition, { wanted, updated });
+  const target = textAt(object, 'status', 'updateRevision') ?? '';
+  if (target !== (textAt(object, 'status', 'currentRevision') ?? '')) {
+    const told = `waiting for statefulset rolling update to complete ${updated} pods at revision ${target}...`;
+    return progressing(`${updated} replicas updated to revision ${target}`, told);
+  }
+  const current = countOf(object, 'currentReplicas');
+  const told = `statefulset rolling update complete ${current} pods at revision ${target}...`;
+  return done(`rolled out: ${current} replicas at revision ${target}`, told);
+}
+
+function rolloutAbove(partition: number, { wanted, updated }: { readonly wanted: number; readonly updated: number }): WorkloadRollout {
+  const due = Math.max(0, wanted - partition);
+  const from = partition === 0 ? '' : ` from ordinal ${partition}`;
+  if (updated < due) {
+    const told = `Waiting for partitioned roll out to finish: ${updated} out of ${due} new pods have been updated...`;
+    return progressing(`${updated} of ${due} replicas${from} updated`, told);
+  }
+  return done(`rolled out${from}: ${updated} replicas updated`, `partitioned roll out complete: ${updated} new pods have been updated...`);
+}
+
+function rolloutOfDaemonSet(object: JsonObject): WorkloadRollout {
+  const desired = countOf(object, 'desiredNumberScheduled');
+  const updated = countOf(object, 'updatedNumberScheduled');
+  const available = countOf(object, 'numberAvailable');
+  const name = quotedName(object);
+  const waiting = `Waiting for daemon set ${name} rollout to finish:`;
+  if (updatesByDeletion(object)) {
+    return available < desired
+      ? progressing(`${available} of ${desired} pods available`)
+      : done(`${available} pods available; updated as they are deleted (OnDelete)`);
+  }
+  if (updated < desired) {
+    const told = `${waiting} ${updated} out of ${desired} new pods have been updated...`;
+    return progressing(`${updated} of ${desired} pods updated`, told);
+  }
+  if (available < desired) {
+    const told = `${waiting} ${available} of ${desired} updated pods are available...`;
+    return progressing(`${available} of ${desired} updated pods available`, told);
+  }
+  return done(`rolled out: ${updated} pods updated and available`, `daemon set ${name} successfully rolled out`);
+}
+
+function quotedName(object: JsonObject): string {
+  return JSON.stringify(textAt(object, 'metadata', 'name') ?? '');
+}
+
+function progressing(message: string, told: string = message): WorkloadRollout {
+  return { phase: 'progressing', message, told };
+}
+
+function done(message: string, told: string = message): WorkloadRollout {
+  return { phase: 'done', message, told };
+}
