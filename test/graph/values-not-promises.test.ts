@@ -1,8 +1,8 @@
 import { type GraphQLOutputType, getNamedType, isInterfaceType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { keyOfKind } from '../../src/core/kinds.ts';
-import { jobPhases } from '../../src/model/columns/job-phase.ts';
 import type { Row } from '../../src/load/reads.ts';
+import { jobPhases } from '../../src/model/columns/job-phase.ts';
 import type { ModelKind } from '../../src/model/model.ts';
 import { graphOfMessages, kindOf, messageOf, named, nowMs, rowIn, viewOf } from '../support/graph-messages.ts';
 import { sampleOf } from '../support/model-samples.ts';

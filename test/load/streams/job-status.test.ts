@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../../../src/core/json.ts';
 import { clusterName } from '../../../src/core/names.ts';
-import { jobPhases } from '../../../src/model/columns/job-phase.ts';
 import type { JobStatusMessage, JobSummaryView, StreamArguments } from '../../../src/load/streams/streams.ts';
 import { createTally } from '../../../src/load/streams/tally.ts';
+import { jobPhases } from '../../../src/model/columns/job-phase.ts';
 import { type GraphOverMirrors, graphOverMirrors } from '../../support/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../../support/kubernetes-objects.ts';
 import { turns } from '../../support/manual-clock.ts';

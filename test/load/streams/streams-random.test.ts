@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../../../src/core/faults.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { jobPhases, phaseOfJob } from '../../../src/model/columns/job-phase.ts';
 import type { ChangesMessage, JobStatusMessage, StreamArguments, StreamReader, StreamSource } from '../../../src/load/streams/streams.ts';
+import { jobPhases, phaseOfJob } from '../../../src/model/columns/job-phase.ts';
 import type { FakeCluster } from '../../support/fake-mirrors.ts';
 import { type GraphOverMirrors, graphOverMirrors } from '../../support/graph-over-mirrors.ts';
 import { loadBaseline, servedAs } from '../../support/kubernetes-objects.ts';
