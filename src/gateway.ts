@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { createLocalAccess } from './access/local-access.ts';
 import type { StartProgress } from './cli/start-view.ts';
 import { connectCluster } from './cluster/kube-api.ts';
@@ -24,6 +25,7 @@ import type { LiveSchema } from './graph/live-schema.ts';
 import { type Catalog, createCatalog } from './load/catalog.ts';
 import { createDocumentFetcher } from './load/fetch-document.ts';
 import { createQueueBudget } from './load/queue-budget.ts';
+import { openSchemaLock } from './load/schema-lock-file.ts';
 import { parseModel } from './model/model-document.ts';
 import type { ServedSchema } from './serve/engine.ts';
 import type { Health } from './serve/health.ts';
@@ -110,7 +112,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const parts = await prepare();
   const { baseline, createLiveSchema, serve, examples } = parts;
   const fetchDocument = createDocumentFetcher((name) => fleet.member(name)?.api);
-  const models = createCatalog({ mirrors, baseline, groups: config.kinds, fetchDocument, clock, log }, ending.signal);
+  const lock = stack.use(await openSchemaLock({ file: lockFileOf(config, demo), clock, log }));
+  const models = createCatalog({ mirrors, baseline, groups: config.kinds, fetchDocument, lock, clock, log }, ending.signal);
   const schema = createLiveSchema({ models, clock, log }, ending.signal);
   const health = healthOf(mirrors, models);
   const readSide = readSideOf(parts, { mirrors, fleet, models, schema, sealKey, turns, options }, ending.signal);
@@ -201,6 +204,11 @@ async function openSource({ config, clock, log }: Pick<GatewayOptions, 'config' 
   ]);
   const demo = await startDemoFleet({ hubDefinitions: await hubDefinitions(), clock, log });
   return { source: fixedSource(demo.clusters.map(demoCandidate)), demo: true, [Symbol.asyncDispose]: () => demo[Symbol.asyncDispose]() };
+}
+
+/** What the embedded fleet serves is the same each time: it is not remembered unless somebody wants to see how. */
+function lockFileOf({ schemaLock, stateDirectory }: Config, demo: boolean): string | undefined {
+  return schemaLock ?? (demo ? undefined : path.join(stateDirectory, 'schema.json'));
 }
 
 /** What the config file says of clusters: first as it was read with all the rest, later as it is then. */

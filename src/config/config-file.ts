@@ -95,6 +95,10 @@ const fileKeys = {
   port: optional(integer({ min: 0, max: 65535 }), 'The port to listen on; 0 takes any that is free.'),
   allowOrigins: optional(listOf(text), 'Origins of web pages that may ask, such as https://portal.example.com.'),
   tokenFile: optional(text, 'A file with the bearer token that every request must show.'),
+  schemaLock: optional(
+    text,
+    'A file that remembers custom kinds, so that a cluster that is down at the start takes no type away; else schema.json in the state directory.',
+  ),
   logLevel: optional(oneOf(logLevels), 'The least severe lines to log.'),
   secrets: optional(oneOf(secretsModes), 'What may be had of Secrets: nothing, their metadata, or also their data one at a time.'),
   sensitiveKinds: optional(

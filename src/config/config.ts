@@ -48,6 +48,8 @@ export interface Config {
   readonly limits: Limits;
   /** Seconds between telling "not ready" and the end of accepting. */
   readonly shutdownDelaySeconds: number;
+  /** Where the kinds of earlier runs are remembered. Absent: `schema.json` in the state directory, and nowhere for the embedded fleet. */
+  readonly schemaLock?: string;
   /** Where what must outlive the process is kept: `$XDG_STATE_HOME/muster`. May not exist yet. */
   readonly stateDirectory: string;
   /** The environment of the process, for finding kubeconfigs and running their credential plugins. */
@@ -68,5 +70,6 @@ export interface Flags {
   readonly port?: string;
   readonly allowOrigin?: readonly string[];
   readonly tokenFile?: string;
+  readonly schemaLock?: string;
   readonly logLevel?: string;
 }

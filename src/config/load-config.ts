@@ -38,6 +38,7 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
   const fromFile = (given: string | undefined) =>
     given === undefined ? undefined : fromHome(given, path.dirname(configFile ?? directory));
   const tokenFile = said.tokenFile === undefined ? fromFile(file.tokenFile) : path.resolve(directory, said.tokenFile.value);
+  const schemaLock = said.schemaLock === undefined ? fromFile(file.schemaLock) : path.resolve(directory, said.schemaLock.value);
   const config: Config = {
     demo: said.demo,
     ...(said.kubeconfig === undefined ? {} : { kubeconfig: path.resolve(directory, said.kubeconfig.value) }),
@@ -49,6 +50,7 @@ export async function loadConfig({ flags, environment, directory }: ConfigSource
     port: said.port === undefined ? (file.port ?? defaultPort) : portOf(said.port),
     allowOrigins: said.allowOrigins.length > 0 ? said.allowOrigins.map(originOf) : (file.allowOrigins ?? []).map(asOrigin),
     ...(tokenFile === undefined ? {} : { tokenFile }),
+    ...(schemaLock === undefined ? {} : { schemaLock }),
     logLevel: said.logLevel === undefined ? (file.logLevel ?? defaultLogLevel) : logLevelOf(said.logLevel),
     secrets: file.secrets ?? defaultSecrets,
     sensitiveKinds: file.sensitiveKinds ?? [],
@@ -106,6 +108,7 @@ function mergeFlags(flags: Flags, environment: Environment) {
     port: pick(flags.port, 'port'),
     allowOrigins: pickList(flags.allowOrigin, 'allow-origin'),
     tokenFile: pick(flags.tokenFile, 'token-file'),
+    schemaLock: pick(flags.schemaLock, 'schema-lock'),
     logLevel: pick(flags.logLevel, 'log-level'),
   };
 }

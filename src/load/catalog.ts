@@ -7,12 +7,15 @@ import type { KubernetesObject } from '../core/objects.ts';
 import { convertDefinition } from '../model/convert-definition.ts';
 import { type CreatedModel, createModel } from '../model/create-model.ts';
 import type { Model } from '../model/model.ts';
+import { dayOf, type LockedKind } from '../model/schema-lock.ts';
 import type { KindSchema } from '../model/shapes.ts';
 import type { ClusterState, Mirrors } from '../watch/mirrors.ts';
 import { debounce } from './debounce.ts';
 import { definitionKind, followDefinitions } from './definitions.ts';
 import { createGroupFilter, type GroupRules } from './group-filter.ts';
 import { createGrownKinds } from './grown-kinds.ts';
+import { createKindService, type KindService } from './kind-service.ts';
+import { noSchemaLock, type SchemaLockFile } from './schema-lock-file.ts';
 import { createUnknownKinds, type FetchDocument } from './unknown-kinds.ts';
 
 /** The kinds of all clusters as one model, which only grows. */
@@ -34,6 +37,8 @@ export interface CatalogOptions {
   readonly groups?: GroupRules;
   /** Asks a cluster for the OpenAPI document of kinds that neither the baseline nor a CustomResourceDefinition knows. */
   readonly fetchDocument: FetchDocument;
+  /** What earlier runs knew, and where to leave what this one knows. Absent: nothing is remembered. */
+  readonly lock?: SchemaLockFile;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -46,21 +51,26 @@ const atMostMs = 1_000;
  * Follows what the clusters define and serve, until the signal aborts: a new model 0.3 to 1 s after a change that matters.
  *
  * A definition that cannot be understood leaves its group as it last was, or out, and the others alone. A kind that was served and that nobody
- * serves any more stays, deprecated. Of groups that the rules leave out nothing is converted or asked for; built-in groups are never left out.
+ * serves any more stays, deprecated; one that is known from an earlier run only is so once every cluster has said what it serves. Of groups that the
+ * rules leave out nothing is converted or asked for; built-in groups are never left out.
  */
 export function createCatalog(options: CatalogOptions, signal: AbortSignal): Catalog {
-  const { mirrors, baseline, clock, log, groups = {} } = options;
+  const { mirrors, baseline, clock, log, groups = {}, lock = noSchemaLock } = options;
   const builtIn = new Set([...baseline.kinds.values()].map(({ group }) => group));
   const isAllowed = createGroupFilter(groups);
   const belongs = (group: string) => builtIn.has(group) || isAllowed(group);
   const grown = createGrownKinds();
+  const earlier = [...lock.earlier.kinds.values()].filter(({ schema }) => !baseline.kinds.has(keyOfKind(schema)) && belongs(schema.group));
+  for (const { schema } of earlier) grown.add(schema);
   const readers = new Set<(model: Model) => void>();
   const converted = createConversions();
-  const everServed = new Set<string>();
-  let created: CreatedModel = { model: baseline, prefixes: new Map(), problems: [] };
+  const service = createKindService(new Map(earlier.map(({ schema, servedOn }) => [keyOfKind(schema), servedOn])), clock);
+  let created: CreatedModel = { model: baseline, prefixes: lock.earlier.prefixes, problems: [] };
   let problem: string | undefined;
   let unserved: ReadonlySet<string> = new Set();
 
+  if (earlier.length > 0) adopt(new Map(), new Set());
+  const remember = lock.keep(() => ({ kinds: lockedKinds(grown.all(), service, clock), prefixes: created.prefixes }));
   const changed = debounce({ clock, quietMs, atMostMs, run: rebuild }, signal);
   const definitions = followDefinitions(mirrors, changed, signal);
   const unknown = createUnknownKinds({ ...options, onFound: changed }, signal);
@@ -72,8 +82,9 @@ export function createCatalog(options: CatalogOptions, signal: AbortSignal): Cat
     const before = grown.snapshot();
     const fresh = [...schemas, ...unknown.found()].filter(({ group }) => !broken.has(group));
     const grew = fresh.map((schema) => grown.add(schema)).some(Boolean);
-    const nowUnserved = unservedOf(mirrors.clusters(), schemas, everServed);
+    const nowUnserved = service.unserved(mirrors.clusters(), schemas);
     if (grew || !equalSets(nowUnserved, unserved)) adopt(before, nowUnserved);
+    remember();
     problem = [...[...broken.values()], ...created.problems.map(({ message }) => message)].sort().join('; ') || undefined;
     const leftOut = mirrors.clusters().flatMap(({ resources = [] }) => resources.filter(({ group }) => !belongs(group)));
     const known = new Set([...baseline.kinds.keys(), ...[...schemas, ...leftOut].map(keyOfKind)]);
@@ -105,7 +116,7 @@ export function createCatalog(options: CatalogOptions, signal: AbortSignal): Cat
 
   return {
     model: () => created.model,
-    problem: () => problem,
+    problem: () => [problem, lock.problem()].filter((text) => text !== undefined).join('; ') || undefined,
     settle: rebuild,
     onModel(callback, until) {
       readers.add(callback);
@@ -170,12 +181,13 @@ function groupOf({ metadata: { name } }: KubernetesObject): string {
   return name.slice(name.indexOf('.') + 1);
 }
 
-/** What was served once, and is neither served nor defined now. */
-function unservedOf(clusters: readonly ClusterState[], schemas: readonly KindSchema[], ever: Set<string>): ReadonlySet<string> {
-  const defined = schemas.filter(({ versions }) => versions.length > 0).map(keyOfKind);
-  const served = new Set([...clusters.flatMap(({ resources }) => (resources ?? []).map(keyOfKind)), ...defined]);
-  for (const key of served) ever.add(key);
-  return new Set([...ever].filter((key) => !served.has(key)));
+function lockedKinds(schemas: readonly KindSchema[], service: KindService, clock: Clock): ReadonlyMap<string, LockedKind> {
+  return new Map(
+    schemas.map((schema) => {
+      const key = keyOfKind(schema);
+      return [key, { schema, servedOn: service.servedOn(key) ?? dayOf(clock.now()) }];
+    }),
+  );
 }
 
 function conflictsOf({ kinds }: Model): ReadonlyMap<string, string> {

@@ -72,7 +72,8 @@ function parseField(at: string, name: string, value: Json | undefined): ModelFie
   };
 }
 
-function parseListRules({ listType, listMapKeys, patchMergeKey }: JsonObject): ListRules {
+/** How a list merges, as a document says it; what is not known says nothing. */
+export function parseListRules({ listType, listMapKeys, patchMergeKey }: JsonObject): ListRules {
   return {
     ...(listType === 'atomic' || listType === 'set' || listType === 'map' ? { listType } : {}),
     ...(Array.isArray(listMapKeys) ? { listMapKeys: textsIn(listMapKeys) } : {}),
@@ -129,7 +130,8 @@ function checkReferences({ types, kinds }: Model): void {
     if (!types.has(kind.type)) throw malformed(`kinds.${kind.kind}.type`, 'a type that stands in the document');
 }
 
-function textsIn(value: Json | undefined): readonly string[] {
+/** The texts in a list of a document; none if it is no list. */
+export function textsIn(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 

@@ -58,7 +58,7 @@ test('flags win over variables, variables over the file, the file over the defau
 });
 
 test('relative paths start from the working directory for flags and from the file for what stands in it', async () => {
-  const text = `${header}tokenFile: secret/token\nclusters:\n  - { name: north, kubeconfig: ../north.yaml }\n  - { name: south, kubeconfig: /etc/south.yaml }\n`;
+  const text = `${header}tokenFile: secret/token\nschemaLock: lock.json\nclusters:\n  - { name: north, kubeconfig: ../north.yaml }\n  - { name: south, kubeconfig: /etc/south.yaml }\n`;
   await writeFile(path.join(folder, 'muster.yaml'), text);
   const config = await loadConfig({
     flags: { config: path.join(folder, 'muster.yaml'), kubeconfig: 'k' },
@@ -67,7 +67,14 @@ test('relative paths start from the working directory for flags and from the fil
   });
   expect(config.kubeconfig).toBe('/elsewhere/k');
   expect(config.tokenFile).toBe(path.join(folder, 'secret/token'));
+  expect(config.schemaLock).toBe(path.join(folder, 'lock.json'));
   expect(config.clusters.map(({ kubeconfig }) => kubeconfig)).toEqual([path.join(path.dirname(folder), 'north.yaml'), '/etc/south.yaml']);
+});
+
+test('the schema lock is where a flag, a variable or the file says; else that is left open', async () => {
+  expect((await load({ schemaLock: 'a.json' }, { MUSTER_SCHEMA_LOCK: 'b.json' })).schemaLock).toBe(path.join(folder, 'a.json'));
+  expect((await load({}, { MUSTER_SCHEMA_LOCK: 'b.json' })).schemaLock).toBe(path.join(folder, 'b.json'));
+  expect((await load()).schemaLock).toBeUndefined();
 });
 
 test('gives clusters what the file says of all of them, unless they say it themselves', async () => {

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { type Json, parseJsonExactly } from '../../src/core/json.ts';
 import type { ServedResource } from '../../src/core/kinds.ts';
 import { silentLog } from '../../src/core/log.ts';
@@ -6,7 +6,10 @@ import type { KubernetesObject } from '../../src/core/objects.ts';
 import { type Catalog, createCatalog } from '../../src/load/catalog.ts';
 import { definitionKind } from '../../src/load/definitions.ts';
 import { createGroupFilter, type GroupRules } from '../../src/load/group-filter.ts';
+import { noSchemaLock, type SchemaLockFile } from '../../src/load/schema-lock-file.ts';
+import { convertDefinition } from '../../src/model/convert-definition.ts';
 import type { Model } from '../../src/model/model.ts';
+import type { SchemaLock } from '../../src/model/schema-lock.ts';
 import { createFakeMirrors, type FakeCluster } from '../support/fake-mirrors.ts';
 import { definitionsServed, loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';
@@ -42,7 +45,7 @@ afterEach(() => {
   for (const controller of ending.splice(0)) controller.abort();
 });
 
-function start(documents: Readonly<Record<string, string>> = {}, groups: GroupRules = {}) {
+function start(documents: Readonly<Record<string, string>> = {}, groups: GroupRules = {}, lock: SchemaLockFile = noSchemaLock) {
   const clock = createManualClock();
   const mirrors = createFakeMirrors(clock);
   const controller = new AbortController();
@@ -53,7 +56,7 @@ function start(documents: Readonly<Record<string, string>> = {}, groups: GroupRu
     const document = documents[path.join('/')];
     return document === undefined ? undefined : parseJsonExactly(document);
   };
-  const catalog = createCatalog({ mirrors, baseline, groups, fetchDocument, clock, log: silentLog }, controller.signal);
+  const catalog = createCatalog({ mirrors, baseline, groups, fetchDocument, lock, clock, log: silentLog }, controller.signal);
   const models: Model[] = [];
   catalog.onModel((model) => models.push(model), controller.signal);
   const joined = (name: string, ...crds: readonly KubernetesObject[]): FakeCluster => {
@@ -263,6 +266,73 @@ test('asks again what a cluster did not answer, when something changes', async (
   north.discover(definitionsServed, podMetrics, widgets);
   await clock.advance(5_000);
   expect(fetched.length).toBeGreaterThan(1);
+});
+
+describe('with what earlier runs knew', () => {
+  const schemaOf = (group: string, kind: string) => convertDefinition(definition(group, kind, { size: integer }));
+  const lockFile = (kept: SchemaLock, written: SchemaLock[] = []): SchemaLockFile => ({
+    ...noSchemaLock,
+    earlier: kept,
+    keep: (compose) => () => written.push(compose()),
+  });
+  const earlier: SchemaLock = {
+    kinds: new Map(
+      ['example.com', 'other.org', 'apps'].map((group) => [
+        `Widget.${group}`,
+        { schema: schemaOf(group, 'Widget'), servedOn: '2025-12-30' },
+      ]),
+    ),
+    prefixes: new Map([
+      ['example.com', 'Ours'],
+      ['Widget/example.com', 'OursWidget'],
+    ]),
+  };
+
+  test('its kinds are there at once, by their names, without those of groups that are left out', () => {
+    const { catalog } = start({}, { deny: ['other.org'] }, lockFile(earlier));
+    const custom = [...catalog.model().kinds.values()].filter(({ source }) => source === 'CUSTOM').map(({ type }) => type);
+    expect(custom.sort()).toEqual(['AppsWidget', 'OursWidget']);
+    expect(fieldsOf(catalog, 'OursWidgetSpec')).toEqual(['size: Int64']);
+  });
+
+  test('they are joined with what is defined now, and deprecated only once every cluster has said what it serves', async () => {
+    const { clock, catalog, joined, mirrors } = start({}, {}, lockFile(earlier));
+    const late = mirrors.join('late');
+    joined('north', definition('example.com', 'Widget', { color: text }));
+    await clock.advance(2_000);
+    expect(fieldsOf(catalog, 'OursWidgetSpec')).toEqual(['color: String', 'size: Int64']);
+    expect(catalog.model().kinds.get('Widget.other.org')?.deprecated).toBeUndefined();
+    late.discover(definitionsServed);
+    await clock.advance(2_000);
+    expect(catalog.model().kinds.get('Widget.other.org')?.deprecated).toBe('No connected cluster serves this kind.');
+    expect(catalog.model().kinds.get('Widget.example.com')?.deprecated).toBeUndefined();
+  });
+
+  test('each kind is remembered with the last day on which it was served', async () => {
+    const written: SchemaLock[] = [];
+    const { clock, joined } = start({}, {}, lockFile(earlier, written));
+    const north = joined('north', definition('example.com', 'Widget', { size: integer }), definition('new.org', 'Thing', {}));
+    await clock.advance(2_000);
+    const days = () => Object.fromEntries([...(written.at(-1)?.kinds ?? [])].map(([key, { servedOn }]) => [key, servedOn]));
+    const unseen = { 'Widget.other.org': '2025-12-30', 'Widget.apps': '2025-12-30' };
+    expect(days()).toEqual({ 'Widget.example.com': '2026-01-01', 'Thing.new.org': '2026-01-01', ...unseen });
+    expect(written.at(-1)?.prefixes.get('Thing/new.org')).toBe('NewThing');
+    clock.jump(86_400_000);
+    north.mirror(definitionKind).list(definition('example.com', 'Widget', { size: integer }));
+    await clock.advance(2_000);
+    clock.jump(86_400_000);
+    north.mirror(definitionKind).put(definition('example.com', 'Widget', { size: integer }));
+    await clock.advance(2_000);
+    expect(days()).toEqual({ 'Widget.example.com': '2026-01-03', 'Thing.new.org': '2026-01-02', ...unseen });
+  });
+
+  test('what is wrong with the file is told beside what else is wrong', async () => {
+    const { catalog, clock, joined } = start({}, {}, { ...noSchemaLock, problem: () => 'the file is broken' });
+    expect(catalog.problem()).toBe('the file is broken');
+    joined('north', unbuildable);
+    await clock.advance(1_000);
+    expect(catalog.problem()).toMatch(/gadgets\.example\.com.*; the file is broken$/);
+  });
 });
 
 test('ends with its signal: no lease, no timer, no further model', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { silentLog } from '../../src/core/log.ts';
 import { type Listed, startGateway, type TestGateway } from '../support/start-gateway.ts';
 import { pod, widget, widgetDefinition } from '../support/workloads.ts';
 
@@ -45,6 +46,36 @@ test('two clusters that define it differently are joined, each field nullable', 
   expect(exampleWidgets.items.map(({ spec }) => spec)).toEqual([
     { size: 4, colour: null, weight: 1.5 },
     { size: 3, colour: 'red', weight: null },
+  ]);
+});
+
+test('what two clusters define so differently that nothing fits both is any JSON, and `conflicts` says where', async () => {
+  const log: unknown[] = [];
+  await using gateway = await startGateway(
+    {
+      north: [
+        widgetDefinition({ size: { type: 'integer' }, parts: { type: 'object', properties: { a: { type: 'string' } } } }),
+        widget('press', { size: 3, parts: { a: 'b' } }),
+      ],
+      south: [
+        widgetDefinition({ size: { type: 'string' }, parts: { type: 'array', items: { type: 'string' } } }),
+        widget('kiln', { size: 'large', parts: ['a'] }),
+      ],
+    },
+    { log: { ...silentLog, warn: (fields, message) => log.push([message, fields]) } },
+  );
+  const kinds = '{ kinds(groups: ["example.com"]) { type conflicts } }';
+  type Kinds = { readonly kinds: readonly { readonly type: string; readonly conflicts: readonly string[] }[] };
+  await gateway.until(async () => (await gateway.query<Kinds>(kinds)).kinds[0]?.conflicts.length === 1, 5_000);
+  expect(await gateway.query(kinds)).toEqual({ kinds: [{ type: 'ExampleWidget', conflicts: ['spec.parts'] }] });
+  expect(log).toContainEqual([
+    'clusters define a kind differently: these paths become JSON',
+    { kind: 'Widget.example.com', paths: 'spec.parts' },
+  ]);
+  const { exampleWidgets } = await gateway.query<Widgets>('{ exampleWidgets { items { spec { size parts } } } }');
+  expect(exampleWidgets.items.map(({ spec }) => spec)).toEqual([
+    { size: 'large', parts: ['a'] },
+    { size: 3, parts: { a: 'b' } },
   ]);
 });
 

@@ -17,6 +17,10 @@ export function addServe(program: Commander, run: (flags: Flags) => Promise<void
     .option('--port <number>', 'the port to listen on; 0 for any (default: 4000)')
     .option('--allow-origin <url>', 'a web origin that may ask; may be repeated', collected)
     .option('--token-file <file>', 'a file with the bearer token that every request must show')
+    .option(
+      '--schema-lock <file>',
+      'where custom kinds are remembered (default: muster/schema.json in XDG_STATE_HOME; nowhere with --demo)',
+    )
     .addOption(new Option('--log-level <level>', `${logLevels.join(', ')} (default: info)`))
     .option('--config <file>', 'the config file (YAML)')
     .action((flags: Flags) => run(flags));
