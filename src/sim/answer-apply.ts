@@ -10,6 +10,7 @@ import { spelledPath } from './apply/field-set.ts';
 import { type Ownership, parseManagers, printManagers, spelledManager } from './apply/managers.ts';
 import { fieldSetOf } from './apply/owned-fields.ts';
 import { applyFields, type FieldConflict, type Tracking } from './apply/track-fields.ts';
+import { misformedIn } from './apply/value-formats.ts';
 import { keepChanged, keepCreated } from './keep-write.ts';
 import { typeOfKind } from './kind-types.ts';
 import { managerOfWrite } from './managed-fields.ts';
@@ -83,11 +84,18 @@ function refuseApplied({ asked }: ResourceContext, applied: JsonObject): Refusal
   }
   const { metadata = {} } = applied;
   if (isJsonObject(metadata) && metadata.managedFields !== undefined) return refusal(400, 'metadata.managedFields must be nil');
-  const subject = `${textAt(metadata, 'namespace') ?? ''}/${textAt(metadata, 'name') ?? ''}; ${group === '' ? `/${version}` : versionName}, Kind=${kind.kind}`;
-  const faults = typeFaultsOf(typeOfKind(kind, version), applied);
+  const type = typeOfKind(kind, version);
+  const called = `${group === '' ? `/${version}` : versionName}, Kind=${kind.kind}`;
+  const subject = `${textAt(metadata, 'namespace') ?? ''}/${textAt(metadata, 'name') ?? ''}; ${called}`;
+  const faults = typeFaultsOf(type, applied);
   if (faults.length > 0) {
     const what = faults.length === 1 ? faults[0] : `errors:\n${faults.map((fault) => `  ${fault}`).join('\n')}`;
     return { code: 500, message: `failed to create typed patch object (${subject}): ${what}` };
+  }
+  const misformed = misformedIn(type, applied);
+  if (misformed !== undefined) {
+    const why = `unable to convert unstructured object to ${called}: ${misformed}`;
+    return { code: 500, message: `failed to convert new object (${subject}) to proper version: ${why}` };
   }
   const own = metadataOf(applied);
   if (own.namespace !== undefined && own.namespace !== namespace) {

@@ -2,6 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { invalid, type Refusal, refusal } from './api-status.ts';
 import { knownFields, misfitIn } from './apply/check-fields.ts';
 import type { FieldType } from './apply/field-types.ts';
+import { misformedIn } from './apply/value-formats.ts';
 import type { FieldValidation } from './write-options.ts';
 
 /** An object as a server takes it in, and what it remarks. */
@@ -36,6 +37,8 @@ export function decodedObject(
       `json: cannot unmarshal ${jsonTypeOf(misfit.value)} into Go struct field ${kind}.${misfit.place} of type ${misfit.expected}`,
     );
   }
+  const misformed = misformedIn(type, object);
+  if (misformed !== undefined) return refused(misformed);
   const { value, unknown } = knownFields(type, object);
   const remarks = unknown.toSorted().map((field) => `unknown field ${JSON.stringify(field)}`);
   if (fieldValidation === 'Strict' && remarks.length > 0) return refused(`strict decoding error: ${remarks.join(', ')}`);

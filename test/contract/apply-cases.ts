@@ -98,6 +98,32 @@ export function applyCases(declare: DeclareCase): void {
     expect((await place.client.get(path)).status).toBe(404);
   });
 
+  declare('refuses a quantity and base64 that are none: 500 without a reason, and 400 where it is created', async (place) => {
+    const { apply } = patchingIn(place);
+    const tooMuch = deploymentOf({ template: { spec: { containers: [container({ resources: { limits: { cpu: '1xyz' } } })] } } });
+    const secretOf = (data: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'one' }, data: { a: data } });
+    const binary = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' }, binaryData: { a: 'Y-Q=' } };
+    const cases: readonly (readonly [string, object, RegExp])[] = [
+      [place.at('deployments', 'apps/v1'), tooMuch, /apps\/v1, Kind=Deployment: quantities must match the regular expression/],
+      [place.at('secrets'), secretOf('not base64!'), /illegal base64 data at input byte 3$/],
+      [place.at('secrets'), secretOf('YQ'), /illegal base64 data at input byte 0$/],
+      [place.at('configmaps'), binary, /illegal base64 data at input byte 1$/],
+    ];
+    for (const [path, object, words] of cases) {
+      const refused = (await apply(`${path}/${path.includes('deployments') ? 'web' : 'one'}`, object)).json();
+      expect(statusOf(refused)).toEqual({ kind: 'Status', code: 500, reason: undefined, causes: [] });
+      expect(refused.message).toMatch(/^failed to convert new object \(\/(?:one|web); [^)]*\) to proper version: unable to convert /);
+      expect(refused.message).toMatch(words);
+      const made = (await place.client.send('POST', path, { body: object })).json();
+      expect(statusOf(made)).toMatchObject({ code: 400, reason: 'BadRequest' });
+      expect(made.message).toMatch(/cannot be handled as a \w+: (?:illegal|quantities)/);
+    }
+    for (const data of ['YQ==', 'YR==', 'YQ==\n', '', 'YWI=']) {
+      const taken = await apply(`${place.at('secrets')}/one`, secretOf(data), { force: 'true' });
+      expect([data, taken.status < 300]).toEqual([data, true]);
+    }
+  });
+
   declare('refuses what is no object of the path', async (place) => {
     const { apply } = patchingIn(place);
     const path = `${place.at('configmaps')}/one`;

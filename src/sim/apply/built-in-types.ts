@@ -4,6 +4,9 @@ import type { Model, ModelField, ScalarName, TypeReference } from '../../model/m
 import { parseModel } from '../../model/model-document.ts';
 import { type FieldType, type ScalarType, type StructType, untyped } from './field-types.ts';
 
+const quantity: FieldType = { type: 'scalar', scalar: 'any', format: 'quantity' };
+const bytes: FieldType = { type: 'scalar', scalar: 'string', format: 'bytes' };
+
 const scalars: Readonly<Record<ScalarName, FieldType>> = {
   String: scalar('string'),
   Boolean: scalar('boolean'),
@@ -11,8 +14,8 @@ const scalars: Readonly<Record<ScalarName, FieldType>> = {
   Int64: scalar('integer'),
   Float: scalar('number'),
   DateTime: scalar('string'),
-  Bytes: scalar('string'),
-  Quantity: scalar('any'),
+  Bytes: bytes,
+  Quantity: quantity,
   Duration: scalar('string'),
   IntOrString: scalar('any'),
   StringMap: mapOf(scalar('string')),
@@ -32,6 +35,9 @@ const atomicFields: ReadonlySet<string> = new Set([
   ...['PodSpec.nodeSelector', 'ReplicationControllerSpec.selector', 'ServiceSpec.selector', 'Scheduling.nodeSelector'],
 ]);
 const granularFields: ReadonlySet<string> = new Set(['PersistentVolumeSpec.claimRef']);
+
+/** Maps of bytes, which are maps of text to the model. */
+const bytesFields: ReadonlySet<string> = new Set(['Secret.data', 'ConfigMap.binaryData']);
 
 /** The metadata of every object. */
 export const metadataType: StructType = structOf({
@@ -90,7 +96,7 @@ function typeOf(of: Model, reference: TypeReference, field?: ModelField): FieldT
     const { listType = 'atomic', listMapKeys = [] } = field ?? {};
     return { type: 'list', items: typeOf(of, reference.list), listType, keys: listMapKeys };
   }
-  if (reference.type === 'ResourceList') return mapOf(scalar('any'));
+  if (reference.type === 'ResourceList') return mapOf(quantity);
   const name = reference.type;
   const type = types.get(name) ?? namedType(of, name);
   types.set(name, type);
@@ -106,7 +112,7 @@ function namedType(of: Model, name: string): FieldType {
 function fieldsOf(of: Model, name: string): readonly (readonly [string, FieldType])[] {
   return (of.types.get(name)?.fields ?? []).map((field) => {
     const place = `${name}.${field.key}`;
-    const type = typeOf(of, field.type, field);
+    const type = bytesFields.has(place) ? mapOf(bytes) : typeOf(of, field.type, field);
     if (type.type !== 'map' && type.type !== 'struct') return [field.key, type] as const;
     return [field.key, { ...type, isAtomic: (type.isAtomic || atomicFields.has(place)) && !granularFields.has(place) }] as const;
   });

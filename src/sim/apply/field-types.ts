@@ -5,7 +5,7 @@ export type ScalarType = 'string' | 'boolean' | 'integer' | 'number' | 'any';
 
 /** What is known of a field: how its values look, and in which parts they are owned and merged. */
 export type FieldType =
-  | { readonly type: 'scalar'; readonly scalar: ScalarType }
+  | { readonly type: 'scalar'; readonly scalar: ScalarType; readonly format?: 'quantity' | 'bytes' }
   /** Owned as one (`atomic`), by value (`set`), or item by item (`map`, told apart by `keys`). */
   | { readonly type: 'list'; readonly items: FieldType; readonly listType: 'atomic' | 'set' | 'map'; readonly keys: readonly string[] }
   /** Any keys, values of one type. */
