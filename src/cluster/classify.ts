@@ -102,8 +102,8 @@ const codes: Readonly<Record<number, FaultCode>> = {
 function codeOf(status: ApiStatus, body: JsonObject | undefined): FaultCode {
   // A name among the details: the path is served, the object is not there. Without: `404 page not found`, or an unknown resource.
   if (status.code === 404) return isJsonObject(body?.details) && typeof body.details.name === 'string' ? 'NOT_FOUND' : 'NOT_SERVED';
-  // Server-side apply answers a caller's mistake with 500 and no reason: seen on 1.33 and 1.36.
-  if (status.code === 500 && status.message.startsWith('failed to create typed patch object')) return 'INVALID';
+  // Server-side apply answers a caller's mistake with 500 and no reason, a quantity that is none, too: seen on 1.33 and 1.36.
+  if (status.code === 500 && /^failed to (create typed patch|convert new) object/.test(status.message)) return 'INVALID';
   // What etcd does not take, and what does not even reach it: also 500 and no reason, and no second try helps.
   if (status.code === 500 && /^(etcdserver: request is too large|rpc error: .* message larger than max)/.test(status.message))
     return 'TOO_LARGE';

@@ -45,8 +45,10 @@ test('an object that is not there is told from a path that is not served', () =>
   expect(answer(404).code).toBe('NOT_SERVED');
 });
 
-test('a caller’s mistake in an apply is no fault of the server', () => {
-  const message = 'failed to create typed patch object (default/web; apps/v1, Kind=Deployment): .spec.zzz: field not declared in schema';
+test.each([
+  'failed to create typed patch object (default/web; apps/v1, Kind=Deployment): .spec.zzz: field not declared in schema',
+  'failed to convert new object (default/key; /v1, Kind=Secret) to proper version: unable to convert unstructured object to /v1, Kind=Secret: error decoding from json: illegal base64 data at input byte 3',
+])('a caller’s mistake in an apply is no fault of the server: %s', (message) => {
   expect(answer(500, status(500, { message }))).toMatchObject({ code: 'INVALID', retry: 'NEVER', status: { message } });
 });
 

@@ -84,6 +84,7 @@ const harmless: readonly RegExp[] = [
   /User "[^"]*" cannot \w+ resource "[^"]*"/g,
   /exceeded quota: [^\s,]+/g,
   /(?:admission webhook "[^"]*" denied the request|failed calling webhook "[^"]*")/g,
+  /(?:illegal base64 data at input byte \d+|quantities must match the regular expression)/g,
   /\.\S+: (?:field not declared in schema|expected [a-z()/ ]*[a-z)]|duplicate entries for key)/g,
 ];
 

@@ -95,6 +95,22 @@ for (const { title, available, start } of contractServers) {
         '.spec.replicaz: field not declared in schema',
         async (bench) => workload(bench.namespace, 'web', { replicaz: 3 }),
       ],
+      [
+        'a Secret with base64 that is none',
+        'Invalid',
+        'illegal base64 data at input byte 3',
+        async (bench) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key', namespace: bench.namespace }, data: { a: 'bm8!' } }),
+      ],
+      [
+        'a quantity that is none',
+        'Invalid',
+        'quantities must match the regular expression',
+        async (bench) => {
+          const resources = { requests: { cpu: '1 core' } };
+          const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1', resources }] } };
+          return workload(bench.namespace, 'web', { template });
+        },
+      ],
       ['what is too large', 'Invalid', 'at most 1.5 MiB', async (bench) => settings(bench.namespace, 'big', { a: 'x'.repeat(1_600_000) })],
     ])('%s is told as %s, and stops no other (D5, D15)', async (_title, reason, words, makeManifest) => {
       using bench = await createCopyBench(server.endpoint);
