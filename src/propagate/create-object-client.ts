@@ -34,9 +34,9 @@ const patchTypes: Readonly<Record<PatchRequest['type'], string>> = {
 /**
  * The objects of one API server, as one identity.
  *
- * Writes of all clients of a cluster stand in one row: 10 in flight, 256 over all clusters; dry runs are writes. An object above 1.5 MiB is
- * `TOO_LARGE` without a call. Integers beyond 2⁵³−1 are read and written exactly. Answers carry `managedFields`. An abort ends the call upstream; what is
- * answered then is a fault that nobody reads.
+ * Writes of all clients of a cluster stand in one row, but for those that say `isFirst`: 10 in flight, 256 over all clusters; dry runs are writes. An
+ * object above 1.5 MiB is `TOO_LARGE` without a call. Integers beyond 2⁵³−1 are read and written exactly. Answers carry `managedFields`. An abort ends the
+ * call upstream; what is answered then is a fault that nobody reads.
  *
  * @param identity For whom. Absent: the cluster's own credentials.
  */
@@ -55,33 +55,33 @@ export function createObjectClient(api: ClusterApi, identity?: Impersonation): O
     return objectIn(answer, address) ?? failed('MALFORMED', 'expected an object');
   };
 
-  const write = async (call: Call, mayWrite: WriteTerms['mayWrite'], signal: AbortSignal): Promise<ObjectAnswer> => {
+  const write = async (call: Call, { mayWrite, isFirst = false }: Turn, signal: AbortSignal): Promise<ObjectAnswer> => {
     if (call.request.body !== undefined && isTooLarge(call.request.body))
       return failed('TOO_LARGE', `expected an object of at most ${maxObjectBytes / 1024 / 1024} MiB`);
     const unsent = failed('TIMED_OUT', 'given up before it was sent');
-    const done = await gate.pass(async () => (mayWrite?.() === false ? unsent : await ask(call, signal)), signal);
-    return done ?? unsent;
+    const sent = async () => (mayWrite?.() === false ? unsent : await ask(call, signal));
+    return (isFirst ? await sent() : await gate.pass(sent, signal)) ?? unsent;
   };
 
   return {
     cluster: api.cluster,
     get: (address, signal) => ask({ address, request: { method: 'GET' } }, signal),
-    apply({ manifest, preconditions, force, run, mayWrite, ...address }, signal) {
+    apply({ manifest, preconditions, force, run, mayWrite, isFirst, ...address }, signal) {
       const query = { ...queryOf(run), force: String(force) };
       const request = { method: 'PATCH', contentType: patchTypes.apply, query, body: guarded(manifest, preconditions) } as const;
-      return write({ address, request }, mayWrite, signal);
+      return write({ address, request }, { mayWrite, isFirst }, signal);
     },
-    replace({ object, run, mayWrite, ...address }, signal) {
-      return write({ address, request: { method: 'PUT', query: queryOf(run), body: object } }, mayWrite, signal);
+    replace({ object, run, mayWrite, isFirst, ...address }, signal) {
+      return write({ address, request: { method: 'PUT', query: queryOf(run), body: object } }, { mayWrite, isFirst }, signal);
     },
-    patch({ type, patch, subresource, force = false, run, mayWrite, ...address }, signal) {
+    patch({ type, patch, subresource, force = false, run, mayWrite, isFirst, ...address }, signal) {
       const query = { ...queryOf(run), ...(type === 'apply' ? { force: String(force) } : {}) };
       const request = { method: 'PATCH', contentType: patchTypes[type], query, body: patch } as const;
-      return write({ address, request, beneath: subresource }, mayWrite, signal);
+      return write({ address, request, beneath: subresource }, { mayWrite, isFirst }, signal);
     },
-    delete({ preconditions, cascade, run, mayWrite, ...address }, signal) {
+    delete({ preconditions, cascade, run, mayWrite, isFirst, ...address }, signal) {
       const request = { method: 'DELETE', body: deleteOptions({ preconditions, cascade, run }) } as const;
-      return write({ address, request }, mayWrite, signal);
+      return write({ address, request }, { mayWrite, isFirst }, signal);
     },
     async serves({ apiVersion, kind }, signal) {
       const answer = await send({ method: 'GET', path: [apiVersion.includes('/') ? 'apis' : 'api', ...apiVersion.split('/')] }, signal);
@@ -101,6 +101,9 @@ export function createObjectClient(api: ClusterApi, identity?: Impersonation): O
     },
   };
 }
+
+/** When a write is sent. */
+type Turn = { readonly [Term in 'mayWrite' | 'isFirst']: WriteTerms[Term] | undefined };
 
 /** One request about one object, or about what stands beneath it. */
 interface Call {

@@ -141,6 +141,17 @@ describe('calls', () => {
     expect((await Promise.all(writes)).every(({ result }) => result === 'answered')).toBe(true);
   });
 
+  test('a write that is first passes the row', async () => {
+    const client = createObjectClient(held());
+    const writes = Array.from({ length: 10 }, (_, index) => client.apply(applying(`w-${index}`, {}), never));
+    await until(() => calls.length === 10);
+    const first = client.apply(applying('first', {}, { isFirst: true }), never);
+    await until(() => calls.length === 11);
+    expect(calls.at(-1)?.request.path.at(-1)).toBe('first');
+    for (const call of calls) call.answer();
+    await Promise.all([...writes, first]);
+  });
+
   test('of all clusters are 256 writes at a time', async () => {
     const clients = Array.from({ length: 30 }, () => createObjectClient(held()));
     const writes = clients.flatMap((client) => Array.from({ length: 10 }, (_, index) => client.apply(applying(`w-${index}`, {}), never)));

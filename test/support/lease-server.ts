@@ -9,7 +9,7 @@ const cluster = clusterName('hub');
 /** What happens to one call: `slow` is written at once and answered after 6 s; `lost` is written, but the answer never comes. */
 export type CallFate = 'answered' | 'refused' | 'slow' | 'hangs' | 'lost';
 
-/** One Lease on one server, and clients of it whose calls can be made to fail. */
+/** One Lease on one server whose row of other writes never moves, and clients of it whose calls can be made to fail. */
 export interface LeaseServer {
   /** @param fate Asked at each call; absent: answered. */
   client(fate?: () => CallFate): ObjectClient;
@@ -32,8 +32,8 @@ export function createLeaseServer(clock: Clock): LeaseServer {
   }
 
   function client(fate: () => CallFate = () => 'answered'): ObjectClient {
-    const call = async (signal: AbortSignal, act: () => ObjectAnswer): Promise<ObjectAnswer> => {
-      const fated = fate();
+    const call = async (signal: AbortSignal, act: () => ObjectAnswer, isFirst = true): Promise<ObjectAnswer> => {
+      const fated = isFirst ? fate() : 'hangs';
       if (fated === 'refused') return failed('SERVER_ERROR', '503');
       const answer = fated === 'hangs' ? undefined : act();
       if (fated === 'slow') await clock.sleep(6_000, signal);
@@ -47,10 +47,14 @@ export function createLeaseServer(clock: Clock): LeaseServer {
       cluster,
       get: (_address, signal) =>
         call(signal, () => (object === undefined ? { result: 'absent' } : { result: 'answered', object, isNew: false, warnings: [] })),
-      apply: ({ manifest }, signal) =>
-        call(signal, () => (object === undefined ? put(manifest as unknown as KubernetesObject) : failed('CONFLICT', 'modified'))),
-      replace: ({ object: next }, signal) =>
-        call(signal, () => (next.metadata.resourceVersion === String(version) ? put(next) : failed('CONFLICT', 'modified'))),
+      apply: ({ manifest, isFirst = false }, signal) => {
+        const make = () => (object === undefined ? put(manifest as unknown as KubernetesObject) : failed('CONFLICT', 'modified'));
+        return call(signal, make, isFirst);
+      },
+      replace: ({ object: next, isFirst = false }, signal) => {
+        const renew = () => (next.metadata.resourceVersion === String(version) ? put(next) : failed('CONFLICT', 'modified'));
+        return call(signal, renew, isFirst);
+      },
       patch: never,
       delete: never,
       serves: never,

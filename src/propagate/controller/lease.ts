@@ -10,6 +10,8 @@ const leaseMs = 15_000;
 /** Who has not renewed it for so long leads no more: 5 s before anybody else may. */
 const deadlineMs = 10_000;
 const retryMs = 2_000;
+/** A renewal that waited behind what its term is about to write would end that term. */
+const terms = { run: 'real', isFirst: true } as const;
 
 /** The time in which one process leads. */
 export interface Term {
@@ -139,11 +141,11 @@ function createLease({ client, namespace, name, identity, clock, log }: LeaseOpt
 
   function create(spec: JsonObject, signal: AbortSignal): Promise<ObjectAnswer> {
     const manifest = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name, namespace }, spec };
-    return client.apply({ ...address, manifest, preconditions: { resourceVersion: '1' }, force: false, run: 'real' }, signal);
+    return client.apply({ ...address, manifest, preconditions: { resourceVersion: '1' }, force: false, ...terms }, signal);
   }
 
   function replace(object: KubernetesObject, spec: JsonObject, signal: AbortSignal): Promise<ObjectAnswer> {
-    return client.replace({ ...address, object: { ...object, spec }, run: 'real' }, signal);
+    return client.replace({ ...address, object: { ...object, spec }, ...terms }, signal);
   }
 
   /** Who ended the call itself is told nothing: an end of the term is no failure. */

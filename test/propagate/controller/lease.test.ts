@@ -224,7 +224,7 @@ test('a term is over as soon as somebody else is seen to hold the Lease', async 
   const { object } = server;
   if (object === undefined) throw new Error('expected a Lease');
   const spec = { ...(object.spec as object), holderIdentity: 'somebody' };
-  await server.client().replace({ ...leaseAddress, object: { ...object, spec }, run: 'real' }, signal);
+  await server.client().replace({ ...leaseAddress, object: { ...object, spec }, run: 'real', isFirst: true }, signal);
   await clock.advance(2_000);
   expect([one.isLeading, one.terms[0]?.signal.aborted]).toEqual([false, true]);
   await one.stop();
