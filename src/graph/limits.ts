@@ -6,6 +6,7 @@ import {
   GraphQLError,
   Kind,
   type OperationDefinitionNode,
+  OperationTypeNode,
   type SelectionSetNode,
   type ValidationContext,
   type ValidationRule,
@@ -24,6 +25,8 @@ export const documentLimits = {
   directives: 50,
   /** Different response names at the root; `__typename` is none. */
   rootFields: 10,
+  /** The same of mutations, which run one after the other. */
+  mutationFields: 5,
 } as const;
 
 /**
@@ -74,13 +77,18 @@ function refuseAbove(context: ValidationContext, what: keyof Omit<OperationExten
   return {
     Document(document) {
       for (const extent of extentsOf(document)) {
-        if (extent[what] <= documentLimits[what]) continue;
-        const message = `expected at most ${documentLimits[what]} ${words}, got ${extent[what]}`;
+        const limit = limitOf(what, extent.operation);
+        if (extent[what] <= limit) continue;
+        const message = `expected at most ${limit} ${words}, got ${extent[what]}`;
         context.reportError(new GraphQLError(message, { nodes: extent.operation, extensions: { code } }));
       }
       return false;
     },
   };
+}
+
+function limitOf(what: keyof Omit<OperationExtent, 'operation'>, { operation }: OperationDefinitionNode): number {
+  return what === 'rootFields' && operation === OperationTypeNode.MUTATION ? documentLimits.mutationFields : documentLimits[what];
 }
 
 function extentsOf(document: DocumentNode): readonly OperationExtent[] {

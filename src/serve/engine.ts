@@ -14,6 +14,7 @@ import {
 } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import type { JsonObject } from '../core/json.ts';
+import { refusalOfCost } from '../graph/cost.ts';
 import { subscribeTo } from '../graph/subscribing.ts';
 import { createDocumentCache, createErrorCache } from './document-cache.ts';
 import type { OperationRequest } from './request-body.ts';
@@ -34,7 +35,7 @@ export interface EngineOptions {
   readonly limitRules: readonly ValidationRule[];
 }
 
-/** An operation that was parsed and validated. */
+/** An operation that was parsed, validated and found affordable. */
 export type ReadyOperation = ReadyExecution | ReadySubscription;
 
 interface Validated {
@@ -63,7 +64,7 @@ export type Prepared =
 
 /** Parses, validates and executes, through Yoga's plugins and its caches. Every transport comes through here, so that all give one verdict. */
 export interface Engine {
-  /** Parses and validates at once; throws nothing but a bug. */
+  /** Parses, validates and estimates the cost, at once; throws nothing but a bug. */
   prepare(request: OperationRequest): Prepared;
 }
 
@@ -91,6 +92,8 @@ export function createEngine(options: EngineOptions): Engine {
         if (errors.length > 0) return { result: 'refused', errors };
         const operation = chooseOperation(document, request.operationName);
         if (operation instanceof GraphQLError) return { result: 'refused', errors: [operation] };
+        const refusal = refusalOfCost({ schema: served.schema, document, operation, variables: request.variables });
+        if (refusal !== undefined) return { result: 'refused', errors: [refusal] };
         const args = { ...argumentsOf(request), schema: served.schema, document } satisfies ExecutionArgs;
         return { result: 'ready', ready: readyOf({ served, document, operation }, args, enveloped.execute) };
       } catch (error) {

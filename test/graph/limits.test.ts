@@ -58,6 +58,14 @@ test('10 fields at the root pass, 11 do not; the same one twice is one, __typena
   ).toEqual(['expected at most 10 fields at the root, got 11']);
 });
 
+test('of a mutation 5 fields at the root pass, 6 do not', () => {
+  const mutating = buildSchema('type Query { b: Int } type Mutation { b: Int }');
+  const refused = (fields: number) =>
+    validate(mutating, parse(`mutation { ${many(fields, (i) => `x${i}: b`)} }`), limitRules).map(({ message }) => message);
+  expect(refused(5)).toEqual([]);
+  expect(refused(6)).toEqual(['expected at most 5 fields at the root, got 6']);
+});
+
 test('each operation is checked, and names itself', () => {
   const [error] = validate(schema, parse(`query Small { b } query Large { ${nested(13)} }`), limitRules);
   expect(error?.nodes?.[0]).toMatchObject({ name: { value: 'Large' } });

@@ -66,13 +66,27 @@ const queries: readonly Case[] = [
   { rule: 'aliases', query: `{ pods { items { ${aliases} } } }`, code: 'TOO_COSTLY' },
   { rule: 'depth', query: `{ cluster(name: "north") ${deep} }`, code: 'TOO_COSTLY' },
   { rule: 'root fields', query: `{ ${Array.from({ length: 11 }, (_, n) => `g${n}: gateway { version }`).join(' ')} }`, code: 'TOO_COSTLY' },
+  {
+    rule: 'root fields of a mutation',
+    query: `mutation { ${Array.from({ length: 6 }, (_, n) => `r${n}: restart(clusters: ["north"], kind: "Deployment", namespace: "a", name: "b") { result }`).join(' ')} }`,
+    code: 'TOO_COSTLY',
+  },
   { rule: 'directives', query: `{ gateway { ${'version @include(if: true) '.repeat(51)} } }`, code: 'TOO_COSTLY' },
   {
     rule: 'a bomb of fragments',
     query: `{ cluster(name: "north") { ...F0 } } ${bomb(22)} fragment F22 on Cluster { name }`,
     code: 'TOO_COSTLY',
   },
-  { rule: 'a page that is too large', query: '{ pods(first: 501) { totalCount } }', code: 'BAD_INPUT' },
+  // A18: in the document, through a variable, and beyond what an Int holds.
+  ...[0, -1, 501, 2 ** 31 - 1, 2 ** 31].flatMap((first): readonly Case[] => [
+    { rule: `a page of ${first}`, query: `{ pods(first: ${first}) { totalCount } }`, code: 'BAD_INPUT' },
+    {
+      rule: `a page of ${first} by a variable`,
+      query: 'query ($n: Int) { pods(first: $n) { totalCount } }',
+      variables: { n: first },
+      code: 'BAD_INPUT',
+    },
+  ]),
   { rule: 'a cursor that is none', query: '{ pods(after: "bm9uc2Vuc2U") { totalCount } }', code: 'BAD_INPUT' },
   { rule: 'a selector that is none', query: '{ pods(labels: "=,=") { totalCount } }', code: 'BAD_INPUT' },
   { rule: 'a cluster that is not there', query: '{ pods(clusters: ["nowhere"]) { totalCount } }', code: 'BAD_INPUT' },
