@@ -38,7 +38,8 @@ export function decodedObject(
     );
   }
   const misformed = misformedIn(type, object);
-  if (misformed !== undefined) return refused(misformed);
+  // Of a patch the whole object is told, values of a Secret included.
+  if (misformed !== undefined) return refused(from === 'body' ? misformed : `${JSON.stringify(JSON.stringify(object))}: ${misformed}`);
   const { value, unknown } = knownFields(type, object);
   const remarks = unknown.toSorted().map((field) => `unknown field ${JSON.stringify(field)}`);
   if (fieldValidation === 'Strict' && remarks.length > 0) return refused(`strict decoding error: ${remarks.join(', ')}`);

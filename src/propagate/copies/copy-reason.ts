@@ -64,6 +64,12 @@ export function describeFault(fault: Fault): string {
   return said.length === 0 ? message : `${message}: ${listed(said)}`;
 }
 
+/** The fault of one object in words without values. Of what is sensitive not in the server's own words: they repeat what they refuse, or all of it. */
+export function toldFault(fault: Fault, isSensitive: boolean): Fault {
+  const { status: _status, ...rest } = fault;
+  return { ...(isSensitive ? rest : fault), message: describeFault(fault) };
+}
+
 /** The fault as it is kept, counted on if the last one was of the same code. */
 export function recordFault(fault: Fault, previous: RecordedFault | undefined, now: string): RecordedFault {
   const same = previous?.code === fault.code ? previous : undefined;

@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import { redact } from '../../core/redaction.ts';
 import { compareText } from '../../model/shapes.ts';
 import { marksOf } from '../copies/copy-marks.ts';
-import { copyFault, describeFault } from '../copies/copy-reason.ts';
+import { copyFault, toldFault } from '../copies/copy-reason.ts';
 import { lostWords } from '../copies/judge-object.ts';
 import { isHidden } from '../copies/observed.ts';
 import type { Note } from '../notes.ts';
@@ -129,12 +129,6 @@ function faultOf({ held, cluster, isLost, isSensitive }: FaultScene, dryRun: Dry
     default:
       return dryRun satisfies never;
   }
-}
-
-/** Of what is sensitive not in the server's own words: they repeat what they refuse. */
-function toldFault(fault: Fault, isSensitive: boolean): Fault {
-  const { status: _status, ...rest } = fault;
-  return { ...(isSensitive ? rest : fault), message: describeFault(fault) };
 }
 
 /** What a cluster said to none of the questions, if it said nothing: then it is its own fault, and no object's alone. */

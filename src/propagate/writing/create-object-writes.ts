@@ -86,7 +86,7 @@ async function deleteTargets(options: ObjectWritesOptions, asked: AskedIn, casca
   return eachTarget(options, asked, async ({ client, address, key, shown, run }, { preconditions }) => {
     const before = dryRun ? await client.get(address, context.signal) : undefined;
     const answer = await client.delete({ ...address, preconditions, cascade, run }, context.signal);
-    if (answer.result === 'failed') return failure(client.cluster, key, answer.fault);
+    if (answer.result === 'failed') return failure(client.cluster, key, shown.fault(answer.fault));
     if (answer.result === 'absent') return failure(client.cluster, key, absence(client.cluster, key));
     const diff = before?.result === 'answered' ? shown.diff(before.object, undefined) : undefined;
     return { cluster: client.cluster, key, action: 'DELETED', ...(diff === undefined ? {} : { diff }), warnings: answer.warnings };

@@ -16,6 +16,7 @@ export interface OneWrite {
   readonly shown: {
     object(object: KubernetesObject): KubernetesObject;
     diff(before: KubernetesObject | undefined, after: KubernetesObject | undefined): string | undefined;
+    fault(fault: Fault): Fault;
   };
 }
 
@@ -31,10 +32,10 @@ export async function writeOne(
 ): Promise<WriteResult> {
   const { cluster } = client;
   const read = await client.get(address, signal);
-  if (read.result === 'failed' && read.fault.code !== 'FORBIDDEN') return failure(cluster, key, read.fault);
+  if (read.result === 'failed' && read.fault.code !== 'FORBIDDEN') return failure(cluster, key, shown.fault(read.fault));
   const before = read.result === 'answered' ? read.object : undefined;
   const answer = await attempt(before);
-  if (answer.result === 'failed') return failure(cluster, key, answer.fault);
+  if (answer.result === 'failed') return failure(cluster, key, shown.fault(answer.fault));
   if (answer.result === 'absent') return failure(cluster, key, absence(cluster, key));
   const diff = run === 'dry' && read.result !== 'failed' ? shown.diff(before, answer.object) : undefined;
   return {

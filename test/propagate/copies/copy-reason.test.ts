@@ -3,7 +3,7 @@ import { breakageOfAnswer, faultOf } from '../../../src/cluster/classify.ts';
 import type { Fault, FaultCode } from '../../../src/core/faults.ts';
 import { faultCodes } from '../../../src/core/faults.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
-import { conflictsIn, describeFault, reasonOf, recordFault } from '../../../src/propagate/copies/copy-reason.ts';
+import { conflictsIn, describeFault, reasonOf, recordFault, toldFault } from '../../../src/propagate/copies/copy-reason.ts';
 import type { CopyReason } from '../../../src/propagate/propagation.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { cluster } from './memory-shares.ts';
@@ -110,6 +110,14 @@ describe('in words', () => {
       refused(403, 'admission webhook "w" denied the request: no hunter2'),
     ],
     [
+      'the API server answered HTTP 500: failed calling webhook "check.example.com"',
+      refused(500, 'Internal error occurred: failed calling webhook "check.example.com": Post "https://10.0.0.7/hunter2": timeout'),
+    ],
+    [
+      'the API server answered HTTP 500: illegal base64 data at input byte 3',
+      refused(500, 'failed to convert new object (n/a; /v1, Kind=Secret) to proper version: illegal base64 data at input byte 3'),
+    ],
+    [
       'the API server answered HTTP 404: namespaces "nope" not found',
       refused(404, 'namespaces "nope" not found', { details: { name: 'nope' } }),
     ],
@@ -136,6 +144,15 @@ describe('in words', () => {
     expect(said).not.toMatch(/hunter2|ter2/);
     expect(said).toContain('.data.key');
   });
+});
+
+test('of what is sensitive a fault keeps none of the words of the server', () => {
+  const fault = refused(422, 'The request is invalid: patch: Invalid value: "hunter2"', because('FieldValueInvalid', 'patch', 'hunter2'));
+  expect(toldFault(fault, true)).toEqual({
+    ...{ code: 'INVALID', cluster, retry: 'NEVER' },
+    message: 'the API server answered HTTP 422: patch: FieldValueInvalid',
+  });
+  expect(toldFault(fault, false).status?.message).toContain('hunter2');
 });
 
 test('a fault that goes on is counted from when it began; another begins anew', () => {

@@ -172,6 +172,10 @@ describe('a Secret', () => {
         patch: ['JSON!', [{ op: 'test', path: '/data/token', value: 'x' }]],
       }),
       await apply({ ...secret('canary-four'), data: { token: '!canary-five!' } }),
+      await onTargets('patch', [refOf('guarded', 'Secret')], {
+        type: ['PatchType!', 'MERGE'],
+        patch: ['JSON!', { data: { more: '!canary-five!' } }],
+      }),
       await onTargets('delete', [refOf('guarded', 'Secret')], { dryRun: ['Boolean', true] }),
       await onTargets('delete', [refOf('guarded', 'Secret')]),
     ];
@@ -182,10 +186,16 @@ describe('a Secret', () => {
       'CONFIGURED',
       'CONFIGURED',
       'FAILED',
-      expect.any(String),
+      'FAILED',
+      'FAILED',
       'DELETED',
       'DELETED',
     ]);
+    expect(outcomes[6]?.results[0]?.fault).toMatchObject({
+      code: 'INVALID',
+      message: expect.stringContaining('illegal base64'),
+      status: null,
+    });
     // That something changes, and which key, is told.
     expect(outcomes[2]?.results[0]?.diff).toContain('token');
     const told = JSON.stringify([outcomes, fleet.logged()]);
