@@ -25,6 +25,8 @@ import type { LiveSchema } from './graph/live-schema.ts';
 import { type Catalog, createCatalog } from './load/catalog.ts';
 import { createDocumentFetcher } from './load/fetch-document.ts';
 import { createQueueBudget } from './load/queue-budget.ts';
+import type { ReadContext } from './load/reads.ts';
+import type { Relations } from './load/relations/relations.ts';
 import { openSchemaLock } from './load/schema-lock-file.ts';
 import { parseModel } from './model/model-document.ts';
 import type { ServedSchema } from './serve/engine.ts';
@@ -116,12 +118,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const models = createCatalog({ mirrors, baseline, groups: config.kinds, fetchDocument, lock, clock, log }, ending.signal);
   const schema = createLiveSchema({ models, clock, log }, ending.signal);
   const health = healthOf(mirrors, models);
-  const readSide = readSideOf(parts, { mirrors, fleet, models, schema, sealKey, turns, options }, ending.signal);
+  const { relationsOf, ...readSide } = readSideOf(parts, { mirrors, fleet, models, schema, sealKey, turns, options }, ending.signal);
   const model = () => schema.current().model;
   const hub = demo ? demoHub : config.hub;
   const writeSide = stack.use(createWriteSide({ mirrors, fleet, model, hub, sensitiveKinds, clock, log }, ending.signal));
-  const contextOf = ({ served, ...read }: OperationScope): GraphContext => ({
+  const contextOf = ({ served, held, ...read }: OperationScope): GraphContext => ({
     ...readSide,
+    relations: held.use(relationsOf(read)),
     ...writeSide.resolvers,
     read,
     gateway: gatewayView(served, schema, demo),
@@ -159,10 +162,10 @@ interface ReadSide {
 
 /** What resolvers read through: one view of mirrors and rights, and one bound for the queues of streams and logs. */
 function readSideOf(
-  { createReads, createStreams, createLogs }: Awaited<ReturnType<typeof prepare>>,
+  { createReads, createRelations, createStreams, createLogs }: Awaited<ReturnType<typeof prepare>>,
   { mirrors, fleet, models, schema, sealKey, turns, options }: ReadSide,
   signal: AbortSignal,
-): Pick<GraphContext, 'reads' | 'streams' | 'logs'> {
+): Pick<GraphContext, 'reads' | 'streams' | 'logs'> & { readonly relationsOf: (read: ReadContext) => Relations } {
   const { clock, log, config } = options;
   const { sensitiveKinds } = config;
   const shared = { mirrors, access: createLocalAccess(), model: () => schema.current().model, clock, log };
@@ -171,6 +174,7 @@ function readSideOf(
   const settingsOf = (name: ClusterName) => member(name)?.settings;
   return {
     reads: createReads({ ...shared, member, sealKey, sensitiveKinds }),
+    relationsOf: createRelations({ ...shared, sealKey, sensitiveKinds }),
     streams: createStreams({ ...shared, budget, turns, onModel: models.onModel, settingsOf, sealKey, sensitiveKinds }, signal),
     logs: createLogs({ ...shared, member, budget }),
   };
@@ -251,15 +255,17 @@ function demoCandidate({
 /** What takes a while to read and import, just as connecting does: so it is done while the first sockets open. */
 async function prepare() {
   const baseline = readFile(new URL('../schema/kubernetes.json', import.meta.url), 'utf8').then((text) => parseModel(JSON.parse(text)));
-  const [{ createReads }, { createStreams }, { createLogs }, { createLiveSchema }, { serve }, examples] = await Promise.all([
-    import('./load/create-reads.ts'),
-    import('./load/streams/create-streams.ts'),
-    import('./load/logs/create-logs.ts'),
-    import('./graph/live-schema.ts'),
-    import('./serve/serve.ts'),
-    import('./serve/examples.ts'),
-  ]);
-  return { baseline: await baseline, createReads, createStreams, createLogs, createLiveSchema, serve, examples };
+  const [{ createReads }, { createRelations }, { createStreams }, { createLogs }, { createLiveSchema }, { serve }, examples] =
+    await Promise.all([
+      import('./load/create-reads.ts'),
+      import('./load/relations/create-relations.ts'),
+      import('./load/streams/create-streams.ts'),
+      import('./load/logs/create-logs.ts'),
+      import('./graph/live-schema.ts'),
+      import('./serve/serve.ts'),
+      import('./serve/examples.ts'),
+    ]);
+  return { baseline: await baseline, createReads, createRelations, createStreams, createLogs, createLiveSchema, serve, examples };
 }
 
 interface Followed {

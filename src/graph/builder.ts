@@ -3,11 +3,12 @@ import { defaultFieldResolver, type GraphQLFieldResolver } from 'graphql';
 import { invariant } from '../core/errors.ts';
 import type { ApiStatus, Fault } from '../core/faults.ts';
 import type { Json } from '../core/json.ts';
-import type { ObjectMetadata, OwnerReference } from '../core/objects.ts';
+import { type GroupKind, keyOfKind } from '../core/kinds.ts';
 import type { ClusterView, Listed, OrderByInput, Row, ServedKindView, SyncView, WhereInput } from '../load/reads.ts';
 import type { ChangesMessage } from '../load/streams/streams.ts';
 import type { Model, ModelKind, ModelType, TypeReference } from '../model/model.ts';
 import type { GatewayView, GraphContext } from './context.ts';
+import { leadingTypes, type Within } from './relations/within.ts';
 import { addScalars } from './scalars.ts';
 
 interface AsServed<Input> {
@@ -84,6 +85,10 @@ export interface GraphBuilder {
   readonly kinds: ReadonlyMap<string, UnfinishedRefOf<Row>>;
   /** The other types of the model, by name. */
   readonly parts: ReadonlyMap<string, UnfinishedRefOf<unknown>>;
+  /** The names of those of them that lead to references: their fields are resolved from `Within`. */
+  readonly leading: ReadonlySet<string>;
+  /** True for the kinds that are a `PodOwner`. */
+  ownPods(kind: GroupKind): boolean;
   /**
    * What a field of the model is declared by.
    *
@@ -108,8 +113,20 @@ export function createGraphBuilder(model: Model): GraphBuilder {
     invariant(found !== undefined, `the model refers to ${JSON.stringify(reference)}, which is not among its types`);
     return found;
   }
-  return { pothos, model, modelTypes, types, kinds, parts, outputOf };
+  return {
+    pothos,
+    model,
+    modelTypes,
+    types,
+    kinds,
+    parts,
+    leading: leadingTypes(modelTypes),
+    ownPods: (kind) => model.kinds.has('Pod') && podOwners.has(keyOfKind(kind)),
+    outputOf,
+  };
 }
+
+const podOwners: ReadonlySet<string> = new Set(['Deployment.apps', 'ReplicaSet.apps', 'StatefulSet.apps', 'DaemonSet.apps', 'Job.batch']);
 
 /** `Cluster.taints` has the type of a Node's taints; a model without Nodes lacks it. */
 const taint: ModelType = {
@@ -135,14 +152,12 @@ export type AnyOutput = OutputRef<unknown> | ListRef<Types, unknown>;
 /** Reads the property of the field's own name: what graphql-js does for fields without a resolver, at the same price. */
 export const asServed: GraphQLFieldResolver<unknown, GraphContext> = defaultFieldResolver;
 
-/** The members that an interface names, without "any other key": Pothos cannot check names against that. */
-type Known<T> = { readonly [K in keyof T as string extends K ? never : K]: T[K] };
-
 function handWrittenOf(pothos: Pothos) {
   return {
     resource: pothos.interfaceRef<Row>('Resource'),
-    objectMeta: pothos.objectRef<Known<ObjectMetadata>>('ObjectMeta'),
-    ownerReference: pothos.objectRef<Known<OwnerReference>>('OwnerReference'),
+    podOwner: pothos.interfaceRef<Row>('PodOwner'),
+    objectMeta: pothos.objectRef<Row>('ObjectMeta'),
+    ownerReference: pothos.objectRef<Within>('OwnerReference'),
     resourceList: pothos.objectRef<Readonly<Record<string, Json>>>('ResourceList'),
     cluster: pothos.objectRef<ClusterView>('Cluster'),
     servedKind: pothos.objectRef<ServedKindView>('ServedKind'),

@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import type { Logs } from '../load/logs/logs.ts';
 import type { ReadContext, Reads } from '../load/reads.ts';
+import type { Relations } from '../load/relations/relations.ts';
 import type { Streams } from '../load/streams/streams.ts';
 import type { ObjectWrites } from '../propagate/object-writes.ts';
 import type { Propagations } from '../propagate/propagations.ts';
@@ -23,6 +24,8 @@ export interface GatewayView {
 export interface GraphContext {
   readonly reads: Reads;
   readonly streams: Streams;
+  /** Of this operation alone. */
+  readonly relations: Relations;
   readonly logs: Logs;
   readonly writes: ObjectWrites;
   readonly propagations: Propagations;

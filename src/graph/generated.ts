@@ -1,8 +1,10 @@
 import type { GraphQLFieldResolver } from 'graphql';
 import { isRawNumber } from '../core/json.ts';
+import type { Row } from '../load/reads.ts';
 import type { ModelField, ModelKind, ModelType, TypeReference } from '../model/model.ts';
 import { asServed, type GraphBuilder } from './builder.ts';
 import type { GraphContext } from './context.ts';
+import { leads, Within, within } from './relations/within.ts';
 
 /** Adds the types of the model: what kinds of objects hold, and the kinds themselves. */
 export function addGenerated(builder: GraphBuilder): void {
@@ -12,7 +14,7 @@ export function addGenerated(builder: GraphBuilder): void {
     if (type !== undefined)
       ref.implement({
         ...describe(type),
-        fields: (t) => fieldsOf(type, (field) => t.field({ ...optionsOf(builder, field), resolve: resolverOf(field, readerOf(field)) })),
+        fields: (t) => fieldsOf(type, (field) => t.field({ ...optionsOf(builder, field), resolve: partResolverOf(builder, name, field) })),
       });
   }
   for (const kind of model.kinds.values()) {
@@ -21,9 +23,8 @@ export function addGenerated(builder: GraphBuilder): void {
     if (ref === undefined) continue;
     ref.implement({
       description: type?.description ?? descriptionOf(kind),
-      interfaces: [builder.types.resource],
-      fields: (t) =>
-        fieldsOf(type, (field) => t.field({ ...optionsOf(builder, field), resolve: resolverOf(field, readerInObject(field)) })),
+      interfaces: builder.ownPods(kind) ? [builder.types.resource, builder.types.podOwner] : [builder.types.resource],
+      fields: (t) => fieldsOf(type, (field) => t.field({ ...optionsOf(builder, field), resolve: kindResolverOf(builder, field) })),
     });
   }
 }
@@ -36,6 +37,25 @@ function optionsOf(builder: GraphBuilder, { type, description, deprecated }: Mod
     ...(description === undefined ? {} : { description }),
     ...(deprecated === undefined ? {} : { deprecationReason: deprecated }),
   };
+}
+
+function partResolverOf({ leading }: GraphBuilder, name: string, field: ModelField): Resolver<unknown> {
+  const resolve = resolverOf(field, readerOf(field));
+  if (!leading.has(name)) return resolve;
+  const carry = leads(leading, field.type) ? within : onlyValue;
+  return (source, args, context, info) => {
+    if (!(source instanceof Within)) return resolve(source, args, context, info);
+    return carry(resolve(source.value, args, context, info), source.row);
+  };
+}
+
+function kindResolverOf({ leading }: GraphBuilder, field: ModelField): Resolver<Row> {
+  const resolve = resolverOf(field, readerInObject(field));
+  return leads(leading, field.type) ? (row, args, context, info) => within(resolve(row, args, context, info), row) : resolve;
+}
+
+function onlyValue(value: unknown): unknown {
+  return value;
 }
 
 /** A field's reader, with what its type cannot say as it was served made sayable. */

@@ -14,6 +14,7 @@ import { addKinds } from './kinds.ts';
 import { addLogs } from './logs.ts';
 import { addPropagation } from './propagation/propagation-root.ts';
 import { addQueryInputs } from './query-inputs.ts';
+import { addRelations } from './relations/add-relations.ts';
 import { addResource } from './resource.ts';
 import { addRoot } from './root.ts';
 import { addSubscription } from './subscription.ts';
@@ -21,7 +22,7 @@ import { addSync } from './sync.ts';
 
 /**
  * The schema of these kinds, in the order of the model. Its resolvers need a `GraphContext`; those below the root fields return values, never
- * promises, but for `Pod.logs`.
+ * promises, but for `Pod.logs`, and relations to what has to be waited for.
  *
  * @throws {Error} if the model makes no valid schema: which types or fields are at fault.
  */
@@ -37,6 +38,7 @@ export function buildGraph(model: Model): GraphQLSchema {
   addGenerated(builder);
   const connections = { any: addConnections(builder), ofKinds: addKindConnections(builder) };
   addRoot(builder, connections);
+  addRelations(builder, connections);
   addSubscription(builder, addChanges(builder));
   const enums = addColumns(builder);
   addJobs(builder, { enums, ...addPropagation(builder, addChanging(builder), connections.ofKinds.get('Job')) });

@@ -1,3 +1,6 @@
+import type { GraphQLFieldResolver } from 'graphql';
+import type { Json } from '../core/json.ts';
+import { textAt, valueAt } from '../core/json-at.ts';
 import { apiVersionOf } from '../core/kinds.ts';
 import { idOfObject } from '../core/object-ids.ts';
 import { printYaml } from '../core/print-yaml.ts';
@@ -5,8 +8,9 @@ import { numberOfQuantity, parseQuantity } from '../core/quantities.ts';
 import { manifestOf } from '../load/manifest.ts';
 import type { Row } from '../load/reads.ts';
 import { yamlCost } from './budget.ts';
-import { asServed, type GraphBuilder } from './builder.ts';
+import type { GraphBuilder } from './builder.ts';
 import type { GraphContext } from './context.ts';
+import { Within } from './relations/within.ts';
 
 /** Adds `Resource`, `ObjectMeta`, `OwnerReference` and `ResourceList`. */
 export function addResource(builder: GraphBuilder): void {
@@ -31,7 +35,7 @@ export function addResource(builder: GraphBuilder): void {
         type: types.objectMeta,
         nullable: false,
         description: 'What every object has, such as name and labels.',
-        resolve: ({ object }) => object.metadata,
+        resolve: (row) => row,
       }),
       sync: t.field({
         type: types.sync,
@@ -60,56 +64,82 @@ function addMetadata({ types, outputOf }: GraphBuilder): void {
   types.objectMeta.implement({
     description: 'What every object has.',
     fields: (t) => ({
-      name: t.exposeString('name', { nullable: false, description: 'Unique for its kind in its namespace and cluster.' }),
-      namespace: t.exposeString('namespace', { description: 'The namespace it lives in; null if its kind lives in none.' }),
-      uid: t.exposeString('uid', { description: 'Unique in its cluster for all time.' }),
-      resourceVersion: t.exposeString('resourceVersion', { description: 'Opaque; another one after each change.' }),
-      generation: t.field({ type: 'Int64', description: 'Counts the changes of what is desired.', resolve: asServed }),
-      creationTimestamp: t.field({ type: 'DateTime', description: 'When it was created.', resolve: asServed }),
+      name: t.string({
+        resolve: ({ object }) => object.metadata.name,
+        nullable: false,
+        description: 'Unique for its kind in its namespace and cluster.',
+      }),
+      namespace: t.string({
+        resolve: ({ object }) => object.metadata.namespace,
+        description: 'The namespace it lives in; null if its kind lives in none.',
+      }),
+      uid: t.string({ resolve: ({ object }) => object.metadata.uid, description: 'Unique in its cluster for all time.' }),
+      resourceVersion: t.string({
+        resolve: ({ object }) => object.metadata.resourceVersion,
+        description: 'Opaque; another one after each change.',
+      }),
+      generation: t.field({ type: 'Int64', description: 'Counts the changes of what is desired.', resolve: inMetadata }),
+      creationTimestamp: t.field({ type: 'DateTime', description: 'When it was created.', resolve: inMetadata }),
       deletionTimestamp: t.field({
         type: 'DateTime',
         description: 'When it will be gone; null unless it is being deleted.',
-        resolve: asServed,
+        resolve: inMetadata,
       }),
       finalizers: t.field({
         type: outputOf({ list: { scalar: 'String' } }),
         description: 'Who still has to agree before it is deleted.',
-        resolve: asServed,
+        resolve: inMetadata,
       }),
       ownerReferences: t.field({
         type: [types.ownerReference],
         description: 'The objects it belongs to: it is deleted with the last of them.',
-        resolve: (metadata) => metadata.ownerReferences,
+        resolve: ownerReferencesOf,
       }),
-      labels: t.field({ type: 'StringMap', description: 'All its labels.', resolve: asServed }),
+      labels: t.field({ type: 'StringMap', description: 'All its labels.', resolve: inMetadata }),
       label: t.string({
         description: 'One of its labels.',
         args: { key: t.arg.string({ required: true, description: 'The whole key, such as `app.kubernetes.io/name`.' }) },
-        resolve: ({ labels }, { key }) => ownValue(labels, key),
+        resolve: ({ object }, { key }) => ownValue(object.metadata.labels, key),
       }),
       annotations: t.field({
         type: 'StringMap',
         description: 'Its annotations.',
         args: { keys: t.arg.stringList({ description: 'Only these; absent, all.' }) },
-        resolve: ({ annotations }, { keys }) => (keys == null ? annotations : onlyKeys(annotations, keys)),
+        resolve: ({ object: { metadata } }, { keys }) => (keys == null ? metadata.annotations : onlyKeys(metadata.annotations, keys)),
       }),
       annotation: t.string({
         description: 'One of its annotations.',
         args: { key: t.arg.string({ required: true, description: 'The whole key.' }) },
-        resolve: ({ annotations }, { key }) => ownValue(annotations, key),
+        resolve: ({ object }, { key }) => ownValue(object.metadata.annotations, key),
       }),
     }),
   });
   types.ownerReference.implement({
     description: 'An object that another one belongs to, in the same cluster and namespace.',
     fields: (t) => ({
-      apiVersion: t.exposeString('apiVersion', { nullable: true, description: 'Its group and version.' }),
-      kind: t.exposeString('kind', { nullable: true, description: 'Its kind.' }),
-      name: t.exposeString('name', { nullable: true, description: 'Its name.' }),
-      uid: t.exposeString('uid', { nullable: true, description: 'Its uid.' }),
-      controller: t.exposeBoolean('controller', { description: 'True for the one that manages the object.' }),
+      apiVersion: t.string({ description: 'Its group and version.', resolve: ({ value }) => textAt(value, 'apiVersion') }),
+      kind: t.string({ description: 'Its kind.', resolve: ({ value }) => textAt(value, 'kind') }),
+      name: t.string({ description: 'Its name.', resolve: ({ value }) => textAt(value, 'name') }),
+      uid: t.string({ description: 'Its uid.', resolve: ({ value }) => textAt(value, 'uid') }),
+      controller: t.boolean({
+        description: 'True for the one that manages the object.',
+        resolve: ({ value }) => truthAt(value, 'controller'),
+      }),
     }),
   });
+}
+
+function truthAt(value: Json | undefined, key: string): boolean | undefined {
+  const found = valueAt(value, key);
+  return typeof found === 'boolean' ? found : undefined;
+}
+
+/** Reads the property of the field's own name. */
+const inMetadata: GraphQLFieldResolver<Row, GraphContext> = ({ object }, _args, _context, { fieldName }) => object.metadata[fieldName];
+
+function ownerReferencesOf(row: Row): readonly Within[] | undefined {
+  const { ownerReferences } = row.object.metadata;
+  return Array.isArray(ownerReferences) ? ownerReferences.map((reference) => new Within(reference, row)) : undefined;
 }
 
 function addResourceList({ types }: GraphBuilder): void {

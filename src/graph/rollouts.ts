@@ -1,4 +1,3 @@
-import { keyOfKind } from '../core/kinds.ts';
 import { rollout as rolloutType } from '../model/hand-written-types.ts';
 import type { GraphBuilder, ObjectRefOf } from './builder.ts';
 
@@ -9,7 +8,7 @@ export interface RolloutView {
 }
 
 /** Adds `Rollout`, and the field to owners of Pods of which kubectl knows none, so that all of them may be asked alike. */
-export function addRollouts({ pothos, model, kinds }: GraphBuilder): ObjectRefOf<RolloutView> {
+export function addRollouts({ pothos, types }: GraphBuilder): ObjectRefOf<RolloutView> {
   const rollout = pothos.objectRef<RolloutView>(rolloutType.name).implement({
     description: 'How far a workload has come to be what its spec says, as `kubectl rollout status` decides.',
     fields: (t) => ({
@@ -17,14 +16,8 @@ export function addRollouts({ pothos, model, kinds }: GraphBuilder): ObjectRefOf
       message: t.exposeString('message', { nullable: false, description: 'What is missing, or what stopped it: in the words of kubectl.' }),
     }),
   });
-  for (const kind of model.kinds.values()) {
-    const type = kinds.get(kind.type);
-    if (type === undefined || !ownersWithout.has(keyOfKind(kind))) continue;
-    pothos.objectField(type, rolloutType.name.toLowerCase(), (t) =>
-      t.field({ type: rollout, description: 'Always null: kubectl knows no rollout of these.', resolve: () => null }),
-    );
-  }
+  pothos.interfaceField(types.podOwner, rolloutType.name.toLowerCase(), (t) =>
+    t.field({ type: rollout, description: 'How far its rollout is; null where kubectl knows none.', resolve: () => null }),
+  );
   return rollout;
 }
-
-const ownersWithout: ReadonlySet<string> = new Set(['ReplicaSet.apps', 'Job.batch']);

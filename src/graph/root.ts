@@ -1,11 +1,12 @@
-import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
+import type { GraphQLResolveInfo } from 'graphql';
 import { keyOfKind } from '../core/kinds.ts';
 import { isSecret } from '../core/redaction.ts';
-import type { Found, Listed, Row } from '../load/reads.ts';
+import type { Listed } from '../load/reads.ts';
 import type { ModelKind } from '../model/model.ts';
 import { charged, maxObjects } from './budget.ts';
 import type { GraphBuilder, ObjectRefOf, RootFields } from './builder.ts';
 import type { GraphContext } from './context.ts';
+import { foundRow } from './found-row.ts';
 import { deprecationOf } from './kinds.ts';
 import { searchArgument, selectionArguments } from './selection-arguments.ts';
 
@@ -76,7 +77,7 @@ function addResourceFields({ pothos, types, model }: GraphBuilder, connection: O
       description: 'The object of an id, or null if there is none.',
       args: { id: t.arg.id({ required: true, description: 'As the field `id` of an object gives it.' }), live: liveArgument(t) },
       resolve: async (_root, { id, live }, context, info) =>
-        rowOf(await context.reads.getById(context.read, { model, id, from: live === true ? 'live' : 'mirror' }), context, info),
+        foundRow(await context.reads.getById(context.read, { model, id, from: live === true ? 'live' : 'mirror' }), context, info),
     }),
     resources: t.field({
       type: connection,
@@ -117,7 +118,7 @@ function addSingleField({ pothos, kinds }: GraphBuilder, kind: ModelKind): void 
   const options = { type, description, ...deprecationOf(kind) };
   const found = async (asked: SingleArguments, context: GraphContext, info: GraphQLResolveInfo) => {
     const { live, ...key } = asked;
-    return rowOf(await context.reads.get(context.read, { kind, key, from: live === true ? 'live' : 'mirror' }), context, info);
+    return foundRow(await context.reads.get(context.read, { kind, key, from: live === true ? 'live' : 'mirror' }), context, info);
   };
   pothos.queryField(kind.one, (t) => {
     const cluster = t.arg.string({ required: true, description: 'The cluster it lives in.' });
@@ -159,12 +160,6 @@ function listArguments({ arg }: RootFields, types: GraphBuilder['types']) {
       description: 'How long to wait for clusters whose first list is not whole yet: 0 to 60. Nothing else is ever waited for.',
     }),
   };
-}
-
-/** Says why a null is one, where it does not mean absence. */
-function rowOf({ row, faults }: Found, { read }: GraphContext, { path }: GraphQLResolveInfo): Row | undefined {
-  if (row === undefined) for (const fault of faults) read.reportFault(fault, responsePathAsArray(path));
-  return row;
 }
 
 function byGroupAndKind(a: ModelKind, b: ModelKind): number {

@@ -50,14 +50,16 @@ export interface AskedPage {
   readonly scope: SealScope;
   /** Of its rows: how many relations lead to them. */
   readonly depth?: number;
+  /** Parts that were read on the way, whose objects are none of the page's. */
+  readonly via?: readonly Part[];
 }
 
 /** One page of what these parts hold, as they are now. */
-export function listedOf({ seal, sensitive }: ListedOptions, parts: readonly Part[], { spec, scope, depth }: AskedPage): Listed {
+export function listedOf({ seal, sensitive }: ListedOptions, parts: readonly Part[], { spec, scope, depth, via = [] }: AskedPage): Listed {
   const sources = parts.filter((part) => part.type === 'held').map(sourceOf);
   const result = runQuery(sources, spec);
   const hits = new Map(result.hits.map((hit) => [rowOf(hit.source.part, hit.object, { sensitive, depth }), hit]));
-  const sync = parts.flatMap((part) => (part.type === 'notServed' ? [] : [part.sync])).sort(byClusterAndKind);
+  const sync = [...parts, ...via].flatMap((part) => (part.type === 'notServed' ? [] : [part.sync])).sort(byClusterAndKind);
   return {
     items: [...hits.keys()],
     totalCount: result.totalCount,

@@ -81,6 +81,9 @@ export async function withParts<T>(
   return use(known.map((ask, index) => partOf(ask, { sight: sights[index], lease: held[index]?.lease, mirrors })));
 }
 
+/** What one part is read with. */
+export type OnePartOptions = Omit<PartsOptions, 'views'>;
+
 /** A question about one part, whose mirror is held beyond the answer. */
 export interface AskedPart {
   readonly ask: Ask;
@@ -94,7 +97,7 @@ export interface AskedPart {
  * One part: at once if its mirror has settled and what the caller may see of it is known, else a promise, which waits as `withParts` does. An abort
  * while it waits rejects with its reason.
  */
-export function holdPart(options: PartsOptions, asked: AskedPart): NowOrLater<Part> {
+export function holdPart(options: OnePartOptions, asked: AskedPart): NowOrLater<Part> {
   const { ask, context, leases } = asked;
   return afterwards(sightOf(ask, options.access, context), (sight) => {
     if (sight.type === 'none') return partOf(ask, { sight, lease: undefined, mirrors: options.mirrors });
@@ -104,7 +107,7 @@ export function holdPart(options: PartsOptions, asked: AskedPart): NowOrLater<Pa
   });
 }
 
-async function settledPart(options: PartsOptions, { ask, waitMs, context, leases }: AskedPart, holding: Holding): Promise<Part> {
+async function settledPart(options: OnePartOptions, { ask, waitMs, context, leases }: AskedPart, holding: Holding): Promise<Part> {
   const { mirrors, access, clock } = options;
   using deadline = createDeadline(waitMs, clock, context.signal);
   await settle(holding, { mirrors, leases, signal: deadline.signal });

@@ -16,6 +16,8 @@ export interface OperationScope {
   readonly caller: Caller;
   readonly signal: AbortSignal;
   readonly served: ServedSchema;
+  /** What ends when the operation is answered: of a subscription, the message. */
+  readonly held: DisposableStack;
   reportFault(fault: Fault, path: readonly (string | number)[]): void;
 }
 
@@ -104,9 +106,10 @@ export class Operations {
   async #execute(ready: ReadyExecution, { caller, life }: Asking, report: FaultReport): Promise<Outcome> {
     const { contextOf, deadlines, querySeconds } = this.#options;
     const deadline = deadlines.start(() => life.abort(new MusterError('TOO_COSTLY', `expected to answer within ${querySeconds} s`)));
+    using held = new DisposableStack();
     try {
       const { signal } = life;
-      const scope = { caller, signal, served: ready.served, reportFault: report.add.bind(report) };
+      const scope = { caller, signal, served: ready.served, held, reportFault: report.add.bind(report) };
       return await ready.execute(contextOf(scope), signal);
     } catch (error) {
       if (life.signal.aborted && !deadline.passed) throw life.signal.reason;

@@ -76,9 +76,13 @@ export class StreamGroup {
   #make(message: object): Rendering | Promise<Rendering> {
     const { execute, served, caller, contextOf } = this.#options;
     const report = new FaultReport();
-    const finish = (outcome: Outcome) => this.#finish(message, outcome, report);
+    const held = new DisposableStack();
+    const finish = (outcome: Outcome) => {
+      held.dispose();
+      return this.#finish(message, outcome, report);
+    };
     try {
-      const scope = { caller, signal: this.#life.signal, served, reportFault: report.add.bind(report) };
+      const scope = { caller, signal: this.#life.signal, served, held, reportFault: report.add.bind(report) };
       const result = execute(message, contextOf(scope));
       if (result instanceof Promise) return result.catch((failure: unknown) => ({ failure })).then(finish);
       return finish(result);

@@ -123,11 +123,12 @@ export class Subscriptions {
     if (refusal !== undefined) return this.#answer(asked, [refusal], startedMs);
     this.#openings.add(life);
     const deadline = deadlines.start(() => life.abort(new MusterError('TOO_COSTLY', `expected to begin within ${querySeconds} s`)));
+    using held = new DisposableStack();
     try {
       await this.#gate.pass();
       signal.throwIfAborted();
       // What has no messages yet has no nulls to explain.
-      const scope = { caller, signal, served: ready.served, reportFault: () => undefined };
+      const scope = { caller, signal, served: ready.served, held, reportFault: () => undefined };
       const subscribed = await ready.subscribe(contextOf(scope));
       signal.throwIfAborted();
       if ('errors' in subscribed) return this.#answer(asked, subscribed.errors, startedMs);

@@ -79,6 +79,7 @@ function searchFor(text: string): (object: KubernetesObject) => boolean {
   };
 }
 
-function labelsOf({ metadata: { labels } }: KubernetesObject): Readonly<Record<string, string>> | undefined {
+/** Its labels, where it has any. */
+export function labelsOf({ metadata: { labels } }: KubernetesObject): Readonly<Record<string, string>> | undefined {
   return typeof labels === 'object' && labels !== null ? labels : undefined;
 }

@@ -9,6 +9,7 @@ import type { Propagations, PropagationView } from '../../src/propagate/propagat
 import { graphOverMirrors } from '../support/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 import { turns } from '../support/manual-clock.ts';
+import { noRelations } from '../support/no-relations.ts';
 import { sampleView, scriptedPropagations } from '../support/propagation-samples.ts';
 
 // The streams that a propagation has: its own state, and that of its Jobs. Over a port whose changes the test makes.
@@ -61,6 +62,7 @@ function graphOf(propagations: Partial<Propagations>) {
   const contextOf = (): GraphContext => ({
     ...{ reads: graph.reads, streams: graph.streams, logs: graph.logs },
     writes: undefined as never,
+    relations: noRelations,
     ...writing,
     read: { caller: { key: 'me' }, signal: end, reportFault: () => undefined },
     gateway: { version: '0', demo: false, schemaHash: 'h', schemaBuiltAtMs: 0 },

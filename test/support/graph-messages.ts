@@ -7,9 +7,11 @@ import { buildGraph } from '../../src/graph/graph.ts';
 import { subscribeTo } from '../../src/graph/subscribing.ts';
 import type { Logs } from '../../src/load/logs/logs.ts';
 import type { ClusterView, Reads, Row } from '../../src/load/reads.ts';
+import type { Relations } from '../../src/load/relations/relations.ts';
 import type { ChangesMessage, StreamSource, Streams } from '../../src/load/streams/streams.ts';
 import type { Model, ModelKind } from '../../src/model/model.ts';
 import { loadBaseline, servedAs } from './kubernetes-objects.ts';
+import { noRelations } from './no-relations.ts';
 import { noWrites } from './no-writes.ts';
 
 /** What a subscription asked of load. */
@@ -34,12 +36,13 @@ export interface GraphOfMessagesOptions {
   readonly reads?: Partial<Reads>;
   readonly streams?: Partial<Streams>;
   readonly logs?: Partial<Logs>;
+  readonly relations?: Relations;
 }
 
 export const nowMs = Date.UTC(2026, 0, 1);
 
 /** A graph over messages made by hand. */
-export function graphOfMessages({ reads, streams, logs }: GraphOfMessagesOptions = {}): GraphOfMessages {
+export function graphOfMessages({ reads, streams, logs, relations = noRelations }: GraphOfMessagesOptions = {}): GraphOfMessages {
   const model = loadBaseline();
   const schema = buildGraph(model);
   const asked: AskedOfLoad[] = [];
@@ -59,6 +62,7 @@ export function graphOfMessages({ reads, streams, logs }: GraphOfMessagesOptions
       ...streams,
     },
     ...noWrites,
+    relations,
     logs: onlyWith('logs', { follow: recorded('follow'), ...logs }),
     read: { caller: { key: 'me' }, signal: new AbortController().signal, reportFault: () => undefined },
     gateway: { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 },

@@ -11,6 +11,7 @@ import { createReads } from '../../src/load/create-reads.ts';
 import { createLogs } from '../../src/load/logs/create-logs.ts';
 import type { Logs } from '../../src/load/logs/logs.ts';
 import type { Reads } from '../../src/load/reads.ts';
+import { createRelations } from '../../src/load/relations/create-relations.ts';
 import type { LiveMember } from '../../src/load/singles.ts';
 import { createStreams, type OwnedStreams } from '../../src/load/streams/create-streams.ts';
 import type { Model } from '../../src/model/model.ts';
@@ -69,6 +70,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
   const shared = { mirrors, access, model: () => model, sealKey, sensitiveKinds, clock, log };
   const reads = createReads({ ...shared, member });
   const streams = createStreams({ ...shared, settingsOf: (name) => member(name)?.settings }, new AbortController().signal);
+  const relationsOf = createRelations(shared);
   const logs = createLogs({ mirrors, access, model: () => model, member, clock, log });
   const schema = buildGraph(model);
   const gateway = { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 };
@@ -87,8 +89,10 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
         signal,
         reportFault: (fault: Fault, path: readonly (string | number)[]) => void faults.push({ fault, path }),
       };
+      using relations = relationsOf(read);
       const contextValue: GraphContext = {
         reads,
+        relations,
         streams,
         logs,
         ...noWrites,

@@ -35,7 +35,7 @@ export async function startStreaming(pods: number): Promise<StreamingGateway> {
   const streams = createStreams({ ...shared, settingsOf: () => undefined, clock: systemClock, log: silentLog }, life);
   const schema = buildGraph(model);
   const gateway = { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 };
-  const contextOf = ({ served: _, ...read }: OperationScope) => ({
+  const contextOf = ({ served: _, held: __, ...read }: OperationScope) => ({
     reads,
     streams,
     read,

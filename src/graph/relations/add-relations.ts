@@ -1,0 +1,179 @@
+import type { Json } from '../../core/json.ts';
+import { valueAt } from '../../core/json-at.ts';
+import type { Row } from '../../load/reads.ts';
+import { eventsAbout, ownedBy, podsOfWorkload } from '../../load/relations/questions.ts';
+import { maxRelationDepth } from '../../load/relations/relations.ts';
+import { ownerReferenceOf, targetOfOwner, targetOfReference } from '../../load/relations/targets.ts';
+import { kindByAnyName } from '../../model/any-name.ts';
+import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
+import { personal } from '../personal.ts';
+import type { Connections } from '../root.ts';
+import { followMany, followOne } from './follow.ts';
+import { type ToMany, type ToOne, toMany, toOne } from './kind-relations.ts';
+import { referenceType, Within } from './within.ts';
+
+/**
+ * Adds `PodOwner` and what leads from objects to others in their cluster: fields of `Resource`, of references, and of the kinds that have relations of their
+ * own. They give values, not promises, wherever nothing has to be waited for.
+ */
+export function addRelations(builder: GraphBuilder, connections: Connections): void {
+  addOwnership(builder, connections);
+  addReferences(builder);
+  addPodOwner(builder, connections);
+  for (const relation of toOne) addToOne(builder, relation);
+  for (const relation of toMany) addToMany(builder, connections, relation);
+}
+
+function addOwnership({ pothos, types, model }: GraphBuilder, { any, ofKinds }: Connections): void {
+  pothos.interfaceFields(types.resource, (t) => ({
+    owner: t.field({
+      type: types.resource,
+      description: `What it belongs to: its controller, else the first of its owners. At most ${maxRelationDepth} relations inside each other.`,
+      ...personal,
+      resolve: (row, _args, context, info) =>
+        followOne(row, targetOfOwner(ownerReferenceOf(row.object), row.object), { model, context, info }),
+    }),
+    owned: t.field({
+      type: any,
+      nullable: false,
+      description:
+        'What names it as an owner. Without `kinds` it mirrors every kind that may be listed, which is costly on first use: name the kinds.',
+      ...personal,
+      args: {
+        kinds: t.arg.stringList({ description: 'By any of their names, such as `ReplicaSet` or `po`; absent, all, which is costly.' }),
+        first: t.arg.int(firstOptions),
+        after: t.arg.string(afterOptions),
+      },
+      resolve: (row, { kinds, ...page }, context) =>
+        followMany(
+          row,
+          {
+            question: ownedBy(
+              row,
+              kinds?.map((name) => kindByAnyName(model, name)),
+            ),
+            page,
+          },
+          { model, context },
+        ),
+    }),
+  }));
+  const events = ofKinds.get('Event');
+  if (events === undefined) return;
+  pothos.interfaceField(types.resource, 'events', (t) =>
+    t.field({
+      type: events,
+      nullable: false,
+      description: 'What was reported about it, the newest first.',
+      ...personal,
+      args: { first: t.arg.int(firstOptions), after: t.arg.string(afterOptions) },
+      resolve: (row, page, context) => followMany(row, { question: eventsAbout(row), page }, { model, context }),
+    }),
+  );
+}
+
+const firstOptions = { defaultValue: 20, description: 'Most objects on the page: 1 to 500.' } as const;
+const afterOptions = { description: 'A cursor: the page begins behind it.' } as const;
+
+function addReferences(builder: GraphBuilder): void {
+  const { pothos, types, model } = builder;
+  const description = 'The object itself; null if it is there no more, or another one has its name.';
+  pothos.objectField(types.ownerReference, 'resource', (t) =>
+    t.field({
+      type: types.resource,
+      description,
+      ...personal,
+      resolve: ({ value, row }, _args, context, info) => followOne(row, targetOfOwner(value, row.object), { model, context, info }),
+    }),
+  );
+  addReferenceField(builder, { of: referenceType, field: 'resource', description, referenceIn: (value) => value });
+  addReferenceField(builder, {
+    of: 'Endpoint',
+    field: 'target',
+    description: 'The object behind it, most often a Pod.',
+    referenceIn: (value) => valueAt(value, 'targetRef'),
+  });
+}
+
+interface ReferenceField {
+  /** A type that leads to references. */
+  readonly of: string;
+  readonly field: string;
+  readonly description: string;
+  /** The reference in a value of the type. */
+  readonly referenceIn: (value: Json | undefined) => Json | undefined;
+}
+
+function addReferenceField({ pothos, types, parts, model }: GraphBuilder, { of, field, description, referenceIn }: ReferenceField): void {
+  const type = parts.get(of);
+  if (type === undefined) return;
+  pothos.objectField(type, field, (t) =>
+    t.field({
+      type: types.resource,
+      description,
+      ...personal,
+      resolve(source, _args, context, info) {
+        if (!(source instanceof Within)) return undefined;
+        const { value, row } = source;
+        return followOne(row, targetOfReference(referenceIn(value), row.object.metadata.namespace), { model, context, info });
+      },
+    }),
+  );
+}
+
+function addPodOwner({ pothos, types, model }: GraphBuilder, { ofKinds }: Connections): void {
+  const pods = ofKinds.get('Pod');
+  types.podOwner.implement({
+    description: 'A workload that keeps Pods.',
+    resolveType: ({ kind }) => kind.type,
+  });
+  if (pods === undefined) return;
+  pothos.interfaceField(types.podOwner, 'pods', (t) =>
+    t.field({
+      type: pods,
+      nullable: false,
+      description: 'Its Pods: those that it controls, a Deployment through its ReplicaSets, and that its selector selects.',
+      ...personal,
+      args: { first: t.arg.int(firstOptions), after: t.arg.string(afterOptions) },
+      resolve: (row, page, context) => followMany(row, { question: podsOfWorkload(row), page }, { model, context }),
+    }),
+  );
+}
+
+function addToOne({ pothos, types, model, kinds }: GraphBuilder, { of, field, to, description, target }: ToOne): void {
+  const type = typeOf({ model, kinds }, of);
+  const result = to === undefined ? types.resource : typeOf({ model, kinds }, to);
+  if (type === undefined || result === undefined) return;
+  pothos.objectField(type, field, (t) =>
+    t.field({
+      type: result,
+      description,
+      ...personal,
+      resolve: (row: Row, _args, context, info) => followOne(row, target(row.object), { model, context, info }),
+    }),
+  );
+}
+
+function addToMany(
+  { pothos, model, kinds }: GraphBuilder,
+  { ofKinds }: Connections,
+  { of, field, to, description, question }: ToMany,
+): void {
+  const type = typeOf({ model, kinds }, of);
+  const connection = ofKinds.get(model.kinds.get(to)?.type ?? '');
+  if (type === undefined || connection === undefined) return;
+  pothos.objectField(type, field, (t) =>
+    t.field({
+      type: connection,
+      nullable: false,
+      description,
+      ...personal,
+      args: { first: t.arg.int(firstOptions), after: t.arg.string(afterOptions) },
+      resolve: (row: Row, page, context) => followMany(row, { question: question(row), page }, { model, context }),
+    }),
+  );
+}
+
+function typeOf({ model, kinds }: Pick<GraphBuilder, 'model' | 'kinds'>, key: string): ObjectRefOf<Row> | undefined {
+  return kinds.get(model.kinds.get(key)?.type ?? '');
+}

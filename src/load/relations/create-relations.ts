@@ -1,0 +1,157 @@
+import { MusterError } from '../../core/errors.ts';
+import type { Fault } from '../../core/faults.ts';
+import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
+import { afterwards, allOf, type NowOrLater } from '../../core/now-or-later.ts';
+import { idOfObject } from '../../core/object-ids.ts';
+import { createSensitiveKinds } from '../../core/sensitive-kinds.ts';
+import type { Model, ModelKind } from '../../model/model.ts';
+import { parsePosition } from '../../store/cursor.ts';
+import { type Related, selectAll } from '../../store/matching.ts';
+import type { QuerySpec } from '../../store/query.ts';
+import { checkFirst } from '../list-arguments.ts';
+import { type ListedOptions, listedOf, sourceOf } from '../lists.ts';
+import type { OnePartOptions, Part } from '../parts.ts';
+import type { Found, Listed, ReadContext, Row } from '../reads.ts';
+import { createSeal, foreignCursor, type SealScope } from '../seal.ts';
+import { foundIn } from '../singles.ts';
+import { RelatedParts } from './related-parts.ts';
+import { maxRelationDepth, type Question, type RelatedPage, type Relations, type Target } from './relations.ts';
+
+export interface RelationsOptions extends OnePartOptions {
+  /** 32 bytes: what cursors are sealed with. */
+  readonly sealKey: Uint8Array;
+  /** Kinds to be treated as Secrets are, by `keyOfKind`. */
+  readonly sensitiveKinds?: readonly string[] | undefined;
+}
+
+/** What makes the relations of each operation. */
+export function createRelations({ sealKey, sensitiveKinds, ...parts }: RelationsOptions): (context: ReadContext) => Relations {
+  const options = { ...parts, seal: createSeal(sealKey), sensitive: createSensitiveKinds(sensitiveKinds) };
+  return (context) => {
+    const asked = new RelatedParts(parts, context);
+    const reading = { options, context, parts: asked };
+    return {
+      one: (from, { model, target }) => one(reading, from, { model, target, depth: nextDepth(from) }),
+      many: (from, { model, question, page }) => many(reading, from, { model, question, page, depth: nextDepth(from) }),
+      [Symbol.dispose]: () => asked[Symbol.dispose](),
+    };
+  };
+}
+
+interface Reading {
+  readonly options: OnePartOptions & ListedOptions;
+  readonly context: ReadContext;
+  readonly parts: RelatedParts;
+}
+
+interface AskedTarget {
+  readonly model: Model;
+  readonly target: Target;
+  readonly depth: number;
+}
+
+interface AskedQuestion {
+  readonly model: Model;
+  readonly question: Question;
+  readonly page: RelatedPage;
+  readonly depth: number;
+}
+
+const defaultFirst = 20;
+
+function nextDepth({ depth = 0 }: Row): number {
+  if (depth < maxRelationDepth) return depth + 1;
+  throw new MusterError(
+    'TOO_COSTLY',
+    `expected at most ${maxRelationDepth} relations inside each other, got one more: ask again from there`,
+  );
+}
+
+function one({ options, parts }: Reading, { cluster }: Row, { model, target, depth }: AskedTarget): NowOrLater<Found> {
+  const kind = model.kinds.get(keyOfKind(target.kind));
+  if (kind === undefined) return { faults: [unknownFault(cluster, target.kind)] };
+  const { namespaced } = options.mirrors.served(cluster.name, kind) ?? kind;
+  const namespace = namespaced ? target.namespace : undefined;
+  if (namespaced && (namespace ?? '') === '') return nothing;
+  return afterwards(parts.part({ cluster, kind, verb: 'get', named: true, namespace }), (part) =>
+    foundIn(part, { namespace, name: target.name, uid: target.uid }, { sensitive: options.sensitive, depth }),
+  );
+}
+
+const nothing: Found = { faults: [] };
+
+function many(reading: Reading, from: Row, { model, question, page, depth }: AskedQuestion): NowOrLater<Listed> {
+  const { context, options } = reading;
+  const first = checkFirst(page.first, defaultFirst);
+  const scope = scopeOf(context, from, question);
+  const after = page.after == null ? undefined : (parsePosition(options.seal.open(page.after, scope)) ?? refuseCursor());
+  const { verb, namespace, order } = question;
+  const kinds = kindsOf(reading, from, { model, question });
+  const asked = allOf(
+    kinds.map((kind) => reading.parts.part({ cluster: from.cluster, kind, verb, named: question.kinds !== undefined, namespace })),
+  );
+  return afterwards(asked, (parts) =>
+    afterwards(relatedOf(reading, from, { model, question }), ({ related, via }) => {
+      const spec: QuerySpec = { namespaces: namespace === undefined ? undefined : [namespace], related, order, first, after };
+      return listedOf(
+        options,
+        parts.filter((part) => isTold(part, question)),
+        { spec, scope, depth, via },
+      );
+    }),
+  );
+}
+
+interface Asked {
+  readonly model: Model;
+  readonly question: Question;
+}
+
+function kindsOf({ options }: Reading, { cluster }: Row, { model, question: { kinds } }: Asked): readonly ModelKind[] {
+  const asked = kinds ?? options.mirrors.cluster(cluster.name)?.resources?.filter(({ verbs }) => verbs.includes('list')) ?? [];
+  return [...new Set(asked.map((kind) => model.kinds.get(keyOfKind(kind))))].filter((kind) => kind !== undefined);
+}
+
+interface KnownRelated {
+  readonly related: Related;
+  /** What was read to know it. */
+  readonly via: readonly Part[];
+}
+
+function relatedOf({ parts }: Reading, { cluster }: Row, { model, question }: Asked): NowOrLater<KnownRelated> {
+  const { related, namespace } = question;
+  if (!('then' in related)) return { related, via: [] };
+  const kind = model.kinds.get(keyOfKind(related.kind));
+  if (kind === undefined) return { related: related.then([]), via: [] };
+  return afterwards(parts.part({ cluster, kind, verb: 'list', named: true, namespace }), (part) => {
+    const namespaces = namespace === undefined ? undefined : [namespace];
+    const between = part.type === 'held' ? selectAll(sourceOf(part), { namespaces, related: related.related }) : [];
+    return { related: related.then(between), via: [part] };
+  });
+}
+
+/** Of kinds that nobody chose those that the caller may not list are not spoken of. */
+function isTold(part: Part, { kinds }: Question): boolean {
+  return kinds !== undefined || part.type !== 'missing' || part.sync.fault?.code !== 'FORBIDDEN';
+}
+
+/** Whose text is made when a cursor is: most pages are not gone on from. */
+function scopeOf({ caller }: ReadContext, { cluster, kind, object: { metadata } }: Row, { name, kinds }: Question): SealScope {
+  return {
+    callerKey: caller.key,
+    get filter() {
+      const { namespace = '', name: of } = metadata;
+      const id = idOfObject({ cluster: cluster.name, group: kind.group, kind: kind.kind, namespace, name: of });
+      return JSON.stringify(['relation', name, id, kinds === undefined ? null : [...new Set(kinds.map(keyOfKind))].sort()]);
+    },
+  };
+}
+
+function unknownFault({ name }: Row['cluster'], { group, kind }: GroupKind): Fault {
+  const message = `${keyOfKind({ group, kind })}: no kind of this schema`;
+  return { code: 'NOT_SERVED', cluster: name, kind: { group, kind }, message, retry: 'NEVER' };
+}
+
+function refuseCursor(): never {
+  throw foreignCursor();
+}

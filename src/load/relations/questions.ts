@@ -1,0 +1,221 @@
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
+import { listAt, textAt } from '../../core/json-at.ts';
+import { orderKeyOf } from '../../core/json-values.ts';
+import type { GroupKind } from '../../core/kinds.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { matchesSelector } from '../../core/selectors.ts';
+import { lastSeenOf } from '../../model/columns/event-time.ts';
+import type { Hint } from '../../store/hints.ts';
+import { controllerOf } from '../../store/indexes.ts';
+import { labelsOf, type Related } from '../../store/matching.ts';
+import type { Mention } from '../../store/mirror-store.ts';
+import type { Order } from '../../store/order.ts';
+import type { Row } from '../reads.ts';
+import { labelSelectorOf } from './label-selectors.ts';
+import type { Question } from './relations.ts';
+
+const podKind: GroupKind = { group: '', kind: 'Pod' };
+const serviceKind: GroupKind = { group: '', kind: 'Service' };
+const sliceKind: GroupKind = { group: 'discovery.k8s.io', kind: 'EndpointSlice' };
+const replicaSetKind: GroupKind = { group: 'apps', kind: 'ReplicaSet' };
+
+/** What names the object as an owner, of these kinds or of all. */
+export function ownedBy({ object: { metadata } }: Row, kinds: readonly GroupKind[] | undefined): Question {
+  const { uid, namespace } = metadata;
+  return { name: 'owned', verb: 'list', kinds, namespace, related: uid === undefined ? noneRelated : relatedByOwner(uid) };
+}
+
+/** What was reported about the object, the newest first. */
+export function eventsAbout({ kind, object: { metadata } }: Row): Question {
+  const { uid, name, namespace } = metadata;
+  // The kubelet writes the name of its Node where the uid belongs.
+  const uids = kind.group === '' && kind.kind === 'Node' ? [uid, name] : [uid];
+  const about = (event: KubernetesObject) => {
+    const said = textAt(event, 'involvedObject', 'uid');
+    return said !== undefined && uids.includes(said) && textAt(event, 'involvedObject', 'kind') === kind.kind;
+  };
+  const related: Related = { hints: [{ by: 'mention', mention: involvedName, values: [name] }], has: about };
+  return { name: 'events', verb: 'list', kinds: [{ group: '', kind: 'Event' }], namespace, order: newestFirst, related };
+}
+
+const involvedName: Mention = { name: 'involved', of: (event) => textsOf([textAt(event, 'involvedObject', 'name')]) };
+
+const newestFirst: Order = {
+  descending: [true],
+  keysFor: () => (event) => [orderKeyOf(lastSeenOf(event), 'DateTime')],
+};
+
+/** The Pods of a workload: those that it controls, a Deployment through its ReplicaSets, and that its selector selects. */
+export function podsOfWorkload({ kind, object }: Row): Question {
+  const { uid, namespace } = object.metadata;
+  const selector = isJsonObject(object.spec) ? object.spec.selector : undefined;
+  const question = { name: 'pods', verb: 'list', kinds: [podKind], namespace } as const;
+  if (uid === undefined) return { ...question, related: noneRelated };
+  if (kind.kind !== 'Deployment') return { ...question, related: relatedByController([uid], selector) };
+  const between = relatedByController([uid], undefined);
+  const then = (sets: readonly KubernetesObject[]) =>
+    relatedByController(
+      sets.map(({ metadata }) => metadata.uid).filter((one) => one !== undefined),
+      selector,
+    );
+  return { ...question, related: { kind: replicaSetKind, related: between, then } };
+}
+
+/** The Pods that run on a Node. */
+export function podsOfNode({ object: { metadata } }: Row): Question {
+  const { name } = metadata;
+  const related: Related = { hints: [{ by: 'node', name }], has: (pod) => textAt(pod, 'spec', 'nodeName') === name };
+  return { name: 'pods', verb: 'list', kinds: [podKind], related };
+}
+
+/** The Services whose selector selects a Pod. */
+export function servicesOfPod({ object }: Row): Question {
+  const values = Object.entries(labelsOf(object) ?? {}).map(([key, value]) => pairOf(key, value));
+  const related: Related = {
+    hints: [{ by: 'mention', mention: selectedPair, values }],
+    has: (service) => selects(selectorOfService(service), object),
+  };
+  return { name: 'services', verb: 'list', kinds: [serviceKind], namespace: object.metadata.namespace, related };
+}
+
+/** One of the pairs that a Service selects by: whatever it selects has that too. */
+const selectedPair: Mention = {
+  name: 'selected',
+  of: (service) => {
+    const [first] = pairsOf(selectorOfService(service));
+    return first === undefined ? [] : [pairOf(...first)];
+  },
+};
+
+/** The Pods that a Service selects. */
+export function podsOfService({ object }: Row): Question {
+  const selector = selectorOfService(object);
+  const hints: readonly Hint[] = pairsOf(selector).map(([key, value]) => ({ by: 'label', key, values: [value] }));
+  const related: Related = selector === undefined ? noneRelated : { hints, has: (pod) => selects(selector, pod) };
+  return { name: 'pods', verb: 'list', kinds: [podKind], namespace: object.metadata.namespace, related };
+}
+
+const serviceNameLabel = 'kubernetes.io/service-name';
+
+/** Where the endpoints of a Service stand. */
+export function slicesOfService({ object: { metadata } }: Row): Question {
+  const { name, namespace } = metadata;
+  const related: Related = {
+    hints: [{ by: 'label', key: serviceNameLabel, values: [name] }],
+    has: (slice) => labelsOf(slice)?.[serviceNameLabel] === name,
+  };
+  return { name: 'endpointSlices', verb: 'list', kinds: [sliceKind], namespace, related };
+}
+
+/** The ConfigMaps that a Pod reads: as volumes, as parts of volumes, and as variables. */
+export function configMapsOfPod({ object }: Row): Question {
+  const names = [
+    ...listAt(object, 'spec', 'volumes').flatMap((volume) => [
+      textAt(volume, 'configMap', 'name'),
+      ...listAt(volume, 'projected', 'sources').map((source) => textAt(source, 'configMap', 'name')),
+    ]),
+    ...containersOf(object).flatMap((container) => [
+      ...listAt(container, 'envFrom').map((source) => textAt(source, 'configMapRef', 'name')),
+      ...listAt(container, 'env').map((variable) => textAt(variable, 'valueFrom', 'configMapKeyRef', 'name')),
+    ]),
+  ];
+  return namedBy(object, { name: 'configMaps', kind: { group: '', kind: 'ConfigMap' }, names });
+}
+
+/** The claims that a Pod mounts. */
+export function claimsOfPod({ object }: Row): Question {
+  return namedBy(object, { name: 'claims', kind: { group: '', kind: 'PersistentVolumeClaim' }, names: claimNamesOf(object) });
+}
+
+/** The Pods that mount a claim. */
+export function podsOfClaim({ object: { metadata } }: Row): Question {
+  const { name, namespace } = metadata;
+  const related: Related = {
+    hints: [{ by: 'mention', mention: mountedClaims, values: [name] }],
+    has: (pod) => claimNamesOf(pod).includes(name),
+  };
+  return { name: 'pods', verb: 'list', kinds: [podKind], namespace, related };
+}
+
+const mountedClaims: Mention = { name: 'claims', of: (pod) => textsOf(claimNamesOf(pod)) };
+
+/** The Services that an Ingress leads to. */
+export function servicesOfIngress({ object }: Row): Question {
+  const backends = [
+    textAt(object, 'spec', 'defaultBackend', 'service', 'name'),
+    ...listAt(object, 'spec', 'rules').flatMap((rule) =>
+      listAt(rule, 'http', 'paths').map((path) => textAt(path, 'backend', 'service', 'name')),
+    ),
+  ];
+  return namedBy(object, { name: 'services', kind: serviceKind, names: backends });
+}
+
+interface Named {
+  readonly name: string;
+  readonly kind: GroupKind;
+  readonly names: readonly (string | undefined)[];
+}
+
+function namedBy({ metadata }: KubernetesObject, { name, kind, names }: Named): Question {
+  const values = new Set(textsOf(names));
+  const related: Related = { hints: [{ by: 'name', values: [...values] }], has: (object) => values.has(object.metadata.name) };
+  return { name, verb: 'get', kinds: [kind], namespace: metadata.namespace, related };
+}
+
+const noneRelated: Related = { hints: [{ by: 'name', values: [] }], has: () => false };
+
+function relatedByOwner(uid: string): Related {
+  const names = ({ metadata: { ownerReferences } }: KubernetesObject) =>
+    Array.isArray(ownerReferences) && ownerReferences.some((reference) => reference?.uid === uid);
+  return { hints: [{ by: 'owner', uid }], has: names };
+}
+
+/** Without a selector whatever is controlled. */
+function relatedByController(uids: readonly string[], selector: Json | undefined): Related {
+  const wanted = new Set(uids);
+  const parsed = selector === undefined ? undefined : (labelSelectorOf(selector) ?? null);
+  if (wanted.size === 0 || parsed === null) return noneRelated;
+  const has = (object: KubernetesObject) =>
+    wanted.has(controllerOf(object) ?? '') && (parsed === undefined || matchesSelector(parsed, labelsOf(object)));
+  return { hints: [{ by: 'mention', mention: controller, values: uids }], has };
+}
+
+const controller: Mention = { name: 'controller', of: (object) => textsOf([controllerOf(object)]) };
+
+/** Undefined for one that selects nothing: without a selector, or a name for what is outside of the cluster. */
+function selectorOfService({ spec }: KubernetesObject): JsonObject | undefined {
+  if (!isJsonObject(spec) || spec.type === 'ExternalName' || !isJsonObject(spec.selector)) return undefined;
+  return Object.keys(spec.selector).length === 0 ? undefined : spec.selector;
+}
+
+function selects(selector: JsonObject | undefined, pod: KubernetesObject): boolean {
+  const labels = labelsOf(pod);
+  if (selector === undefined || labels === undefined) return false;
+  for (const key in selector) if (!Object.hasOwn(labels, key) || labels[key] !== selector[key]) return false;
+  return true;
+}
+
+function pairsOf(selector: JsonObject = {}): readonly (readonly [string, string])[] {
+  return Object.entries(selector).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
+}
+
+function pairOf(key: string, value: string): string {
+  return `${key}=${value}`;
+}
+
+function claimNamesOf(pod: KubernetesObject): readonly string[] {
+  const names = listAt(pod, 'spec', 'volumes').map((volume) =>
+    isJsonObject(volume) && isJsonObject(volume.ephemeral)
+      ? `${pod.metadata.name}-${textAt(volume, 'name')}`
+      : textAt(volume, 'persistentVolumeClaim', 'claimName'),
+  );
+  return textsOf(names);
+}
+
+function containersOf(pod: KubernetesObject): readonly Json[] {
+  return ['initContainers', 'containers', 'ephemeralContainers'].flatMap((list) => listAt(pod, 'spec', list));
+}
+
+function textsOf(texts: readonly (string | undefined)[]): readonly string[] {
+  return texts.filter((text) => text !== undefined && text !== '') as readonly string[];
+}
