@@ -27,12 +27,20 @@ export interface QuerySpec {
   readonly first: number;
   /** The page begins after it, whether or not an object still stands there. Made by a query of the same order. */
   readonly after?: Position | undefined;
+  /** True: the result holds on to all that match, whatever the page, for who wants more of them than a count. */
+  readonly keepMatches?: boolean | undefined;
 }
 
 /** One object on a page, and where it was found. */
 export interface Hit<S extends QuerySource = QuerySource> {
   readonly source: S;
   readonly object: KubernetesObject;
+}
+
+/** All objects of one source that match, in no order. */
+export interface Matches<S extends QuerySource = QuerySource> {
+  readonly source: S;
+  readonly objects: readonly KubernetesObject[];
 }
 
 /** One page, all of one moment. */
@@ -42,6 +50,8 @@ export interface QueryResult<S extends QuerySource = QuerySource> {
   readonly totalCount: number;
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
+  /** What `totalCount` counts; empty unless it was to be kept. */
+  readonly matches: readonly Matches<S>[];
   /** Where an object of this page stands in this order: `after` of the next page. */
   positionOf(hit: Hit<S>): Position;
 }
@@ -62,11 +72,11 @@ export function runQuery<S extends QuerySource>(sources: readonly S[], spec: Que
   }
   const views = sources.map((source) => ({ source, namespaces: namespacesInSight(namespaces, source.sight) }));
   const filtered = (selector?.requirements.length ?? 0) > 0 || where !== undefined || search !== '' || related !== undefined;
-  return filtered || order.descending.length > 0 ? scan(views, { ...spec, order, search }) : walk(views, first, after);
+  return filtered || order.descending.length > 0 ? scan(views, { ...spec, order, search }) : walk(views, spec);
 }
 
 /** A page of everything in the default order. */
-function walk<S extends QuerySource>(views: readonly View<S>[], first: number, after: Position | undefined): QueryResult<S> {
+function walk<S extends QuerySource>(views: readonly View<S>[], { first, after, keepMatches = false }: QuerySpec): QueryResult<S> {
   const totalCount = countViews(views);
   const hits: Hit<S>[] = [];
   let hasNextPage = false;
@@ -80,7 +90,12 @@ function walk<S extends QuerySource>(views: readonly View<S>[], first: number, a
   const positionOf = (hit: Hit<S>) => placeOf(hit);
   const [firstOfAll] = after === undefined ? [] : walkInOrder(views, undefined).take(1);
   const hasPreviousPage = after !== undefined && firstOfAll !== undefined && comparePositions([], placeOf(firstOfAll), after) <= 0;
-  return { hits, totalCount, hasNextPage, hasPreviousPage, positionOf };
+  const matches = keepMatches ? views.map(everythingIn) : [];
+  return { hits, totalCount, hasNextPage, hasPreviousPage, matches, positionOf };
+}
+
+function everythingIn<S extends QuerySource>({ source, namespaces }: View<S>): Matches<S> {
+  return { source, objects: [...candidatesIn(source.store, namespaces, [])] };
 }
 
 interface Scan extends QuerySpec {
@@ -89,22 +104,29 @@ interface Scan extends QuerySpec {
 }
 
 /** A page of what is found by looking at every candidate. */
-function scan<S extends QuerySource>(views: readonly View<S>[], { order, first, after, ...conditions }: Scan): QueryResult<S> {
+function scan<S extends QuerySource>(
+  views: readonly View<S>[],
+  { order, first, after, keepMatches = false, ...conditions }: Scan,
+): QueryResult<S> {
   const compare = (a: Ranked<S>, b: Ranked<S>) => comparePositions(order.descending, a.position, b.position);
   const leaders = createLeaders<Ranked<S>>(first + 1, compare);
   let totalCount = 0;
   let hasPreviousPage = false;
+  const matches: Matches<S>[] = [];
   for (const { source, namespaces } of views) {
+    const objects: KubernetesObject[] = [];
     const keysOf = order.keysFor(source);
-    const matches = predicateOf(source, conditions);
+    const passes = predicateOf(source, conditions);
     for (const object of candidatesIn(source.store, namespaces, hintsOf(source, conditions))) {
-      if (!matches(object)) continue;
+      if (!passes(object)) continue;
       totalCount += 1;
+      if (keepMatches) objects.push(object);
       const hit = { source, object };
       const position = { ...placeOf(hit), keys: keysOf(object) };
       if (after !== undefined && comparePositions(order.descending, position, after) <= 0) hasPreviousPage = true;
       else leaders.offer({ hit, position });
     }
+    if (keepMatches) matches.push({ source, objects });
   }
   const ranked = leaders.list();
   const page = ranked.slice(0, first);
@@ -114,7 +136,7 @@ function scan<S extends QuerySource>(views: readonly View<S>[], { order, first, 
     invariant(position !== undefined, 'a hit of this page');
     return position;
   };
-  return { hits: page.map(({ hit }) => hit), totalCount, hasNextPage: ranked.length > first, hasPreviousPage, positionOf };
+  return { hits: page.map(({ hit }) => hit), totalCount, hasNextPage: ranked.length > first, hasPreviousPage, matches, positionOf };
 }
 
 interface Ranked<S extends QuerySource> {

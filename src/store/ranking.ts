@@ -71,7 +71,8 @@ export function sink<T>(heap: T[], compare: (a: T, b: T) => number): void {
   }
 }
 
-function compareTerm(a: OrderKey | undefined, b: OrderKey | undefined, descending: boolean): number {
+/** Which of two keys comes first; what is missing stands last in both directions. */
+export function compareTerm(a: OrderKey | undefined, b: OrderKey | undefined, descending: boolean): number {
   if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
   return descending ? compareOrderKeys(b, a) : compareOrderKeys(a, b);
 }

@@ -1,0 +1,48 @@
+import { isRawNumber, type Json, type RawNumber } from '../../core/json.ts';
+import type { ValueType } from '../../core/json-values.ts';
+import { keyOfKind } from '../../core/kinds.ts';
+import { someValue, surroundingsOf } from '../path-values.ts';
+import type { Matches } from '../query.ts';
+import type { ValuePath } from '../value-paths.ts';
+import { createIdentities, type Identity } from './identities.ts';
+
+/** A value as it was served, and how often. Lists and maps are none. */
+export interface Counted {
+  readonly value: string | number | boolean | RawNumber;
+  readonly times: number;
+}
+
+/**
+ * The different values that stand at a path in these objects, by how they compare: few, where objects are many. What is absent or null is none;
+ * through lists each counts.
+ *
+ * @param paths The path by `keyOfKind`; objects of other kinds have no value.
+ */
+export function tallyValues(
+  paths: ReadonlyMap<string, ValuePath>,
+  matches: readonly Matches[],
+): ReadonlyMap<ValueType, readonly Counted[]> {
+  const tallies = new Map<ValueType, Map<Identity, Counting>>();
+  const identityOf = createIdentities();
+  for (const { source, objects } of matches) {
+    const found = paths.get(keyOfKind(source.kind));
+    if (found === undefined) continue;
+    const tally = tallies.get(found.type) ?? new Map<Identity, Counting>();
+    tallies.set(found.type, tally);
+    const count = (value: Json): false => {
+      if (value === null || (typeof value === 'object' && !isRawNumber(value))) return false;
+      const identity = identityOf(value);
+      const counting = tally.get(identity);
+      if (counting === undefined) tally.set(identity, { value, times: 1 });
+      else counting.times += 1;
+      return false;
+    };
+    const around = surroundingsOf(source);
+    for (const here of objects) someValue(found.path, { here, around }, count);
+  }
+  return new Map([...tallies].map(([type, tally]) => [type, [...tally.values()]]));
+}
+
+interface Counting extends Counted {
+  times: number;
+}
