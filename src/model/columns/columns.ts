@@ -1,5 +1,6 @@
 import { holdsCondition } from '../../core/conditions.ts';
 import type { Json } from '../../core/json.ts';
+import { objectAt } from '../../core/json-at.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { rollout } from '../hand-written-types.ts';
@@ -68,6 +69,13 @@ const podColumns: readonly Column[] = [
     get: (pod) => podStatusOf(pod).restarts,
   },
   {
+    name: 'lastRestart',
+    type: { scalar: 'DateTime' },
+    nullable: true,
+    description: 'When the last of them was.',
+    get: (pod) => podStatusOf(pod).lastRestart,
+  },
+  {
     name: 'requests',
     type: { type: 'ResourceList' },
     nullable: false,
@@ -101,6 +109,16 @@ const nodeColumns: readonly Column[] = [
   },
 ];
 
+const configMapColumns: readonly Column[] = [
+  {
+    name: 'dataCount',
+    type: { scalar: 'Int' },
+    nullable: false,
+    description: 'How many keys it has in `data` and `binaryData`.',
+    get: (configMap) => Object.keys(objectAt(configMap, 'data')).length + Object.keys(objectAt(configMap, 'binaryData')).length,
+  },
+];
+
 const eventColumns: readonly Column[] = [
   {
     name: 'lastSeen',
@@ -116,6 +134,7 @@ const registry: ReadonlyMap<string, readonly Column[]> = new Map([
   ['Node', nodeColumns],
   ['Job.batch', jobColumns],
   ...['Deployment', 'StatefulSet', 'DaemonSet'].map((kind) => [`${kind}.apps`, [rolloutColumn({ group: 'apps', kind })]] as const),
+  ['ConfigMap', configMapColumns],
   ['Event', eventColumns],
 ]);
 

@@ -6,7 +6,7 @@ export const jobPhases = ['COMPLETE', 'FAILED', 'TERMINATING', 'SUSPENDED', 'FAI
 
 export type JobPhase = (typeof jobPhases)[number];
 
-/** The phase of a Job, as `kubectl get jobs` prints it under STATUS. */
+/** The phase of a Job, as `kubectl get jobs` prints it under STATUS; but `SuccessCriteriaMet`, which lasts until its last Pods have ended, is `RUNNING`. */
 export function phaseOfJob(job: KubernetesObject): JobPhase {
   if (holdsCondition(job, 'Complete')) return 'COMPLETE';
   if (holdsCondition(job, 'Failed')) return 'FAILED';
@@ -23,5 +23,5 @@ export const jobPhaseMeanings: Readonly<Record<JobPhase, string>> = {
   TERMINATING: 'It is being deleted.',
   SUSPENDED: 'It is suspended: nothing runs until somebody resumes it.',
   FAILURE_TARGET: 'It is going to fail, once its Pods have ended.',
-  RUNNING: 'None of these: it runs, or is about to.',
+  RUNNING: 'None of these: it runs, or is about to, or has done its work and its last Pods are ending.',
 };

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { listAt, objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import { later } from './later.ts';
 
 /** What `kubectl get pods` prints of a Pod. */
 export interface PodStatus {
@@ -10,6 +11,8 @@ export interface PodStatus {
   readonly ready: string;
   /** RESTARTS without when the last was. While the Pod is initializing those of its init containers, then those of the others and of sidecars. */
   readonly restarts: number;
+  /** When the last of them was: when a container of those that are counted ended before it was started again, as served. Undefined if none says so. */
+  readonly lastRestart: string | undefined;
 }
 
 /**
@@ -29,6 +32,7 @@ export function podStatusOf(pod: KubernetesObject): PodStatus {
     phase: phaseOf(pod, reason === 'Completed' && running !== undefined ? reasonOfCompleted(status, running) : reason),
     ready: `${(running ?? init).ready}/${total}`,
     restarts: asInt32(running === undefined ? init.restarts : init.sidecarRestarts + running.restarts),
+    lastRestart: running === undefined ? init.lastRestart : later(init.lastSidecarRestart, running.lastRestart),
   };
 }
 
@@ -36,6 +40,8 @@ interface InitProgress {
   readonly ready: number;
   readonly restarts: number;
   readonly sidecarRestarts: number;
+  readonly lastRestart: string | undefined;
+  readonly lastSidecarRestart: string | undefined;
   /** Why the Pod is not initialized yet; undefined if nothing is left to wait for. */
   readonly reason: string | undefined;
 }
@@ -49,11 +55,17 @@ interface InitContainers {
 /** They run one after the other: the first that is not through says why the Pod waits, and those behind it have not begun. */
 function readInitContainers(statuses: readonly Json[], { sidecars, total }: InitContainers): InitProgress {
   let [ready, restarts, sidecarRestarts] = [0, 0, 0];
+  let lastRestart: string | undefined;
+  let lastSidecarRestart: string | undefined;
   for (const [index, status] of statuses.entries()) {
     const sidecar = sidecars.has(textAt(status, 'name') ?? '');
     const count = countAt(status, 'restartCount');
     restarts += count;
-    if (sidecar) sidecarRestarts += count;
+    lastRestart = later(lastRestart, lastEndOf(status));
+    if (sidecar) {
+      sidecarRestarts += count;
+      lastSidecarRestart = later(lastSidecarRestart, lastEndOf(status));
+    }
     const { terminated, waiting } = stateOf(status);
     if (terminated !== undefined && countAt(terminated, 'exitCode') === 0) continue;
     if (sidecar && isTrue(status, 'started')) {
@@ -63,14 +75,15 @@ function readInitContainers(statuses: readonly Json[], { sidecars, total }: Init
     const waitingFor = textAt(waiting, 'reason') ?? '';
     const isCause = waitingFor !== '' && waitingFor !== 'PodInitializing';
     const cause = terminated !== undefined ? reasonOfEnd(terminated) : isCause ? waitingFor : `${index}/${total}`;
-    return { ready, restarts, sidecarRestarts, reason: `Init:${cause}` };
+    return { ready, restarts, sidecarRestarts, lastRestart, lastSidecarRestart, reason: `Init:${cause}` };
   }
-  return { ready, restarts, sidecarRestarts, reason: undefined };
+  return { ready, restarts, sidecarRestarts, lastRestart, lastSidecarRestart, reason: undefined };
 }
 
 interface ContainersProgress {
   readonly ready: number;
   readonly restarts: number;
+  readonly lastRestart: string | undefined;
   /** Of the first container that gives one. */
   readonly reason: string | undefined;
   /** Of the first that ended badly. */
@@ -82,8 +95,10 @@ function readContainers(statuses: readonly Json[], readyBefore: number): Contain
   let [ready, restarts, hasRunning] = [readyBefore, 0, false];
   let reason: string | undefined;
   let failure: string | undefined;
+  let lastRestart: string | undefined;
   for (const status of statuses) {
     restarts += countAt(status, 'restartCount');
+    lastRestart = later(lastRestart, lastEndOf(status));
     const { waiting, terminated, running } = stateOf(status);
     const waitingFor = textAt(waiting, 'reason') ?? '';
     if (waitingFor !== '') {
@@ -97,7 +112,7 @@ function readContainers(statuses: readonly Json[], readyBefore: number): Contain
       ready += 1;
     }
   }
-  return { ready, restarts, reason, failure, hasRunning };
+  return { ready, restarts, lastRestart, reason, failure, hasRunning };
 }
 
 /** That its first container did its work says little of a Pod of which another one failed, or goes on. */
@@ -122,6 +137,10 @@ function phaseOf(pod: KubernetesObject, reason: string): string {
 function reasonOfEnd(terminated: JsonObject): string {
   const signal = countAt(terminated, 'signal');
   return textAt(terminated, 'reason') || (signal === 0 ? `ExitCode:${countAt(terminated, 'exitCode')}` : `Signal:${signal}`);
+}
+
+function lastEndOf(status: Json): string | undefined {
+  return textAt(status, 'lastState', 'terminated', 'finishedAt');
 }
 
 interface ContainerState {
