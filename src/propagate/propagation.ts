@@ -207,6 +207,8 @@ export interface PropagationRevision {
   readonly requester?: string;
   readonly digest: string;
   readonly document: JsonObject;
+  /** It was gone back from, by somebody or after a breach, and does not stand any more. */
+  readonly isTakenBack: boolean;
 }
 
 /** Labels, annotations and the finalizer of ours. */
@@ -225,6 +227,8 @@ export const marks = {
   confirmPrune: 'muster.dev/confirm-prune',
   abandon: 'muster.dev/abandon',
   rollback: 'muster.dev/rollback',
+  /** Annotation of a ControllerRevision that was gone back from. */
+  takenBack: 'muster.dev/taken-back',
 } as const;
 
 /** The API of our resources. */

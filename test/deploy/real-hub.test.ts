@@ -260,7 +260,7 @@ describe.skipIf(realPrograms === undefined)(`the hub on ${realServerTitle}`, () 
       values: { ...configMap, data: { a: '1' } },
     };
     expect(await revisions.recordOldValues(owner, { revision: 1, values: [old] }, never)).toEqual({ result: 'written' });
-    expect(await revisions.list(owner, never)).toEqual([{ ...revision, createdAt: expect.any(String) }]);
+    expect(await revisions.list(owner, never)).toEqual([{ ...revision, createdAt: expect.any(String), isTakenBack: false }]);
     expect(await revisions.oldValues(owner, 1, never)).toEqual([old]);
   });
 

@@ -143,7 +143,10 @@ export function samplePlan(): PropagationPlan {
   };
 }
 
-export const sampleRevision: PropagationRevision = { revision: 2, createdAt: at, requester: 'alice', digest: 'sha256:abc', document };
+export const sampleRevision: PropagationRevision = {
+  ...{ revision: 2, createdAt: at, requester: 'alice', digest: 'sha256:abc', document },
+  isTakenBack: false,
+};
 
 /** Propagations of which a test says what it is asked to; the rest throws. */
 export function scriptedPropagations(script: Partial<Propagations>): Pick<GraphContext, 'propagations'> {

@@ -13,6 +13,7 @@ import { nextLookMs } from './next-look.ts';
 import { documentOf, isDecided } from './plan-step.ts';
 import type { Pass, PassResult } from './ports.ts';
 import { openPrune } from './prune-to-confirm.ts';
+import { isBegunAnew } from './resumption.ts';
 import { rollBack } from './roll-back.ts';
 import { decideRollout, type RolloutDecision } from './rollout-step.ts';
 import { type CurrentPlan, clusterRunOf } from './run.ts';
@@ -25,7 +26,9 @@ import { writeStatus } from './write-status.ts';
  * that, what is done comes before what is told.
  */
 export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promise<PassResult> {
+  const { run } = pass;
   const { verdict } = planned.plan;
+  if (run.restoring !== undefined && isBegunAnew(planned.propagation, planned.spec)) run.begun.clear();
   const look = lookAt(pass, planned);
   if (verdict.result === 'stale' || verdict.result === 'refused') return await tell(pass, planned, look);
   const decided = isDecided(planned.propagation) ? planned.propagation : await saveDecision(pass, planned, look);
@@ -34,7 +37,7 @@ export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promis
   const restored = await rollBack(pass, now, look);
   if ('againMs' in restored) return { result: 'passed', ...restored };
   // The inventory turned out to be another's meanwhile: nothing that was seen holds, and it is read again first.
-  if (pass.run.shares === undefined) return { result: 'passed', againMs: 0 };
+  if (run.shares === undefined) return { result: 'passed', againMs: 0 };
   if (restored.rollback === undefined) begin(pass, now, restored);
   return await tell(pass, now, restored);
 }
@@ -72,6 +75,11 @@ async function saveDecision(pass: Pass, { propagation, spec, plan }: PlannedProp
   const record = { revision, digest, document: documentOf(spec), ...(requester === undefined ? {} : { requester }) };
   const kept = await ports.stores.revisions.record(propagation, record, term.signal);
   if (kept.result === 'failed') return { result: 'passed', ...hubWait(pass) };
+  if (plan.goingBack !== undefined) {
+    const passed = { from: plan.goingBack.to + 1, to: revision - 1, as: 'takenBack' } as const;
+    const marked = await ports.stores.revisions.mark(propagation, passed, term.signal);
+    if (marked.result === 'failed') return { result: 'passed', ...hubWait(pass) };
+  }
   const status = summarize(factsOf({ propagation, spec, plan, unreadable: run.unreadable, ...look }));
   const written = await writeStatus(pass, { propagation, status, urgency: 'urgent' });
   if (written.result === 'saved') return written.propagation;

@@ -40,6 +40,7 @@ export function beginJob(pass: Pass, job: ClusterJob): void {
   const known = clusterRunOf(run, job.cluster);
   const signal = AbortSignal.any([run.work.signal, term.signal]);
   known.isBusy = true;
+  known.isHurried = false;
   void doJob(pass, job, signal)
     .catch((error: unknown) => {
       if (isAbortOf(error, signal)) return;
@@ -115,7 +116,7 @@ function forgetInventory(pass: Pass, cluster: ClusterName): void {
 function tryLater({ run, ports }: Pass, cluster: ClusterName, hope: 'soon' | 'never'): void {
   const known = clusterRunOf(run, cluster);
   known.failures += 1;
-  const failures = hope === 'never' ? Number.MAX_SAFE_INTEGER : known.failures;
+  const failures = known.isHurried ? 1 : hope === 'never' ? Number.MAX_SAFE_INTEGER : known.failures;
   known.retryAtMs = ports.clock.monotonic() + retryAfterMs(failures, ports.clock.random());
 }
 

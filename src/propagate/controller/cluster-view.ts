@@ -14,6 +14,7 @@ import { isKept } from '../status/copy-state.ts';
 import type { ClusterFacts } from '../status/facts.ts';
 import { isAtRest, type Needs, needsOf, noNeeds } from './cluster-needs.ts';
 import type { DriftWatch } from './drift.ts';
+import { isBegunAnew } from './resumption.ts';
 import type { ClusterRun, CurrentPlan, Run } from './run.ts';
 
 /** One cluster as a pass looks at it: what is wanted there, what is known of it, and what there is to do. */
@@ -139,11 +140,12 @@ function differenceIn({ known }: Sight, needs: Needs): Pick<ClusterFacts, 'diffe
   };
 }
 
-/** Its line in the status, without a mark of something else than is wanted now: in one generation, too, what changes goes through the waves. */
-function lineIn({ propagation }: ViewScene, { cluster, rendered }: Wanted): ClusterLine | undefined {
+/** Its line in the status, without a mark of something else than is wanted now, or of what was taken back: in one generation, too, that goes through the waves. */
+function lineIn({ propagation, spec }: ViewScene, { cluster, rendered }: Wanted): ClusterLine | undefined {
   const line = propagation.status.clusters?.find((one) => one.cluster === cluster);
   const wanted = line?.rollout?.wanted;
-  if (line === undefined || wanted === undefined || rendered === undefined || wanted === wantedHashOf(rendered.objects)) return line;
+  if (line === undefined || wanted === undefined || rendered === undefined) return line;
+  if (wanted === wantedHashOf(rendered.objects) && !isBegunAnew(propagation, spec)) return line;
   const { rollout: _rollout, generation: _generation, ...rest } = line;
   return rest;
 }

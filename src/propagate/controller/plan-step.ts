@@ -88,11 +88,11 @@ function saysWhat(kept: readonly PropagationRevision[], target: number, spec: Pr
   return found === undefined || canonicalJson(found.document) === canonicalJson(documentOf(spec));
 }
 
-/** One that was recorded and not told in the status, before a crash or by another process, is this one if it says the same. */
+/** The last one, where this says the same; so does one that was recorded and not told in the status, before a crash or by another process. */
 function nextRevision({ status }: Propagation, kept: readonly PropagationRevision[], spec: PropagationSpec): number {
   const known = status.revision ?? 0;
   const text = canonicalJson(documentOf(spec));
-  const same = kept.find(({ revision, document }) => revision > known && canonicalJson(document) === text);
+  const same = kept.find(({ revision, document }) => revision >= known && canonicalJson(document) === text);
   return same?.revision ?? Math.max(known, kept[0]?.revision ?? 0) + 1;
 }
 

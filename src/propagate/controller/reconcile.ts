@@ -9,7 +9,7 @@ import type { Pass, PassResult } from './ports.ts';
 import { loadShares } from './read-hub.ts';
 import { refuse } from './refuse.ts';
 import { rescheduleMsOf } from './reschedule-of.ts';
-import { type CurrentPlan, isBusy, turnOver } from './run.ts';
+import { type CurrentPlan, hurry, isBusy, turnOver } from './run.ts';
 import { retryAfterMs } from './work-queue.ts';
 import { readAgain } from './write-status.ts';
 
@@ -28,6 +28,9 @@ export async function reconcile(pass: Pass): Promise<PassResult> {
   const propagation = newestOf(read.propagation, run.latest);
   run.latest = propagation;
   const { metadata, spec } = propagation;
+  const resumedAt = metadata.annotations[marks.resumedAt];
+  if (run.resumedAt !== resumedAt) hurry(run, ports.clock.monotonic());
+  run.resumedAt = resumedAt;
   if (metadata.deletionTimestamp !== undefined) return await cleanUp(pass, propagation);
   if ('problems' in spec) return await refuse(pass, propagation, { message: textOf(spec.problems) });
   if (isUnasked(pass, spec))

@@ -1,5 +1,6 @@
 import type { ClusterName } from '../../core/names.ts';
 import { restoreCopies } from '../copies/restore-copies.ts';
+import type { RevisionRange } from '../hub/revision-store.ts';
 import { isRemoval } from '../planner/held-prune.ts';
 import { parseSpec } from '../spec/parse-spec.ts';
 import type { ClusterFacts } from '../status/facts.ts';
@@ -8,19 +9,22 @@ import type { ClusterView } from './cluster-view.ts';
 import { hubWait, type Wait } from './hub-wait.ts';
 import type { Look, PlannedPropagation } from './look.ts';
 import type { Pass } from './ports.ts';
+import { isBegunAnew } from './resumption.ts';
 import { clusterRunOf, type Restoring } from './run.ts';
 
 /**
  * After a breach with `onFailure: Rollback`: takes back what this generation did, wave by wave from the last, and gives the look with that told in it. The
- * look as it is where there is nothing to take back. It stays so until somebody resumes, or the spec changes.
+ * look as it is where there is nothing to take back. It stays so until somebody resumes, or the spec changes. The revision is known as taken back before
+ * anything of it is, and stands again once somebody resumed.
  */
 export async function rollBack(pass: Pass, planned: PlannedPropagation, look: Look): Promise<Look | Wait> {
   const { run } = pass;
   if (look.rollout.waves.breach?.action !== 'Rollback') {
+    if (isBegunAnew(planned.propagation, planned.spec) && !(await mark(pass, planned, 'standing'))) return hubWait(pass);
     run.restoring = undefined;
     return look;
   }
-  const restoring = run.restoring ?? (await restoringOf(pass, planned));
+  const restoring = run.restoring ?? ((await mark(pass, planned, 'takenBack')) ? await restoringOf(pass, planned) : undefined);
   if (restoring === undefined) return hubWait(pass);
   run.restoring = restoring;
   const views = look.views.map((view) => standingIn(view, restoring));
@@ -30,6 +34,14 @@ export async function rollBack(pass: Pass, planned: PlannedPropagation, look: Lo
   return { ...look, views, rollback: open.length === 0 ? 'done' : 'running' };
 }
 
+/** False if the hub does not do it. */
+async function mark({ ports, term }: Pass, { propagation, plan }: PlannedPropagation, as: RevisionRange['as']): Promise<boolean> {
+  if (!term.isLeading()) return false;
+  const { revision } = plan;
+  const marked = await ports.stores.revisions.mark(propagation, { from: revision, to: revision, as }, term.signal);
+  return marked.result === 'written';
+}
+
 /** What the revision before would want now, and what was taken over since. Undefined if the hub does not say. */
 async function restoringOf({ ports, run, term }: Pass, { propagation, plan }: PlannedPropagation): Promise<Restoring | undefined> {
   const { revisions } = ports.stores;
@@ -37,7 +49,7 @@ async function restoringOf({ ports, run, term }: Pass, { propagation, plan }: Pl
   const kept = await revisions.list(propagation, signal);
   const old = await revisions.oldValues(propagation, plan.revision, signal);
   if ('fault' in kept || 'fault' in old) return undefined;
-  const before = kept.find(({ revision }) => revision < plan.revision);
+  const before = kept.find(({ revision, isTakenBack }) => revision < plan.revision && !isTakenBack);
   const spec = before === undefined ? undefined : parseSpec(before.document);
   const wanted: Restoring['wanted'] = new Map();
   const restoring = { generation: plan.generation, wanted, old, done: new Set<ClusterName>() };

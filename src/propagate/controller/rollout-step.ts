@@ -9,6 +9,7 @@ import { completionIn } from '../status/completion.ts';
 import { breachedAtOf } from '../status/conditions.ts';
 import { isKept } from '../status/copy-state.ts';
 import type { ClusterView } from './cluster-view.ts';
+import { resumedAtMsOf } from './resumption.ts';
 import type { CurrentPlan } from './run.ts';
 import { workloadReplicasOf } from './workload-replicas.ts';
 
@@ -44,7 +45,7 @@ export function decideRollout({ views, propagation, spec, plan, nowMs }: Rollout
     rollout: spec.rollout,
     waves: plan.rendered.waves.map((name, index) => ({ name, clusters: clustersIn(plan, index) })),
     lines: waveLinesOf(lines, { generation, held: new Set([...counts.waiting, ...counts.held]) }),
-    resumedAtMs: timeIn(annotations[marks.resumedAt]),
+    resumedAtMs: resumedAtMsOf(propagation),
     breachedAtMs,
     nowMs,
     ...(excused === undefined ? {} : { excused }),
@@ -68,9 +69,4 @@ function moveOf({ rendered, facts }: ClusterView, mark: CountMove['mark']): read
   const isGoing = copies.some(({ entry }) => !isKept(entry));
   const begun = standing === 'begun' ? mark : isGoing ? 'Progressing' : undefined;
   return [{ cluster, current: live?.wanted ?? 0, to, ready: live?.ready ?? 0, ...(begun === undefined ? {} : { mark: begun }) }];
-}
-
-function timeIn(text: string | undefined): number | undefined {
-  const ms = Date.parse(text ?? '');
-  return Number.isNaN(ms) ? undefined : ms;
 }

@@ -30,6 +30,8 @@ export interface Run {
   readonly clusters: Map<ClusterName, ClusterRun>;
   /** Aborted and replaced when what is being done is not wanted any more: nothing that was begun with it writes after that. */
   work: AbortController;
+  /** When somebody said that it is to go on, as last seen: an annotation. */
+  resumedAt: string | undefined;
   /** Failures in a row of what the hub was asked. */
   hubFailures: number;
   /** Plans in a row that were refused. */
@@ -92,6 +94,8 @@ export interface ClusterRun {
   failures: number;
   /** Monotonic: nothing is tried before. */
   retryAtMs: number;
+  /** Somebody asked that it be tried at once, while something was being written there: what comes of that does not count. */
+  isHurried: boolean;
   /** What failed last was that nobody answered: there is hope as soon as somebody does. */
   isOutOfReach: boolean;
   /** What came of each object when it was last tried, by `textOfKey`. */
@@ -118,6 +122,7 @@ export function newRun(place: PropagationName): Run {
     begun: new Map(),
     clusters: new Map(),
     work: new AbortController(),
+    resumedAt: undefined,
     hubFailures: 0,
     refusals: 0,
     replanAtMs: Number.POSITIVE_INFINITY,
@@ -137,6 +142,7 @@ export function clusterRunOf(run: Run, cluster: ClusterName): ClusterRun {
     isBusy: false,
     failures: 0,
     retryAtMs: Number.NEGATIVE_INFINITY,
+    isHurried: false,
     isOutOfReach: false,
     outcomes: new Map(),
     cleared: new Map(),
@@ -167,6 +173,15 @@ export function turnOver(run: Run): void {
     cluster.outcomes.clear();
     cluster.fault = undefined;
   }
+}
+
+/** Who goes on means now: neither what failed in a cluster nor a plan that was refused waits for its time. */
+export function hurry(run: Run, nowMs: number): void {
+  for (const known of run.clusters.values()) {
+    known.isHurried = known.isBusy;
+    if (known.failures > 0) known.retryAtMs = nowMs;
+  }
+  if (run.refusals > 0) run.replanAtMs = nowMs;
 }
 
 /** Something is being written in some cluster. */

@@ -26,13 +26,22 @@ export interface NewRevision {
 /** What came of recording something. What was recorded before counts as written. */
 export type RevisionWrite = { readonly result: 'written' } | { readonly result: 'failed'; readonly fault: Fault };
 
+/** Revisions from one to another, both among them. */
+export interface RevisionRange {
+  readonly from: number;
+  readonly to: number;
+  readonly as: 'standing' | 'takenBack';
+}
+
 /**
  * The ControllerRevisions of Propagations on the hub, owned by them. All is read from the hub itself, and written under names that follow from what is
  * written: recording the same twice is once.
  */
 export interface RevisionStore {
-  /** Keeps it, and drops what is older than the last ten. */
+  /** Keeps it, as one that stands, and drops what is older than the last ten; of those the newest that stands stays. */
   record(owner: Propagation, revision: NewRevision, signal: AbortSignal): Promise<RevisionWrite>;
+  /** Keeps of these whether they were gone back from. */
+  mark(owner: Propagation, range: RevisionRange, signal: AbortSignal): Promise<RevisionWrite>;
   /** The newest first. */
   list(owner: Propagation, signal: AbortSignal): Promise<readonly PropagationRevision[] | { readonly fault: Fault }>;
   /** Keeps beside a revision what objects held that are about to be taken over; in several resources where it is much. */
@@ -57,8 +66,11 @@ export function createRevisionStore(hub: Hub): RevisionStore {
       const data = { digest, spec: document, ...(requester === undefined ? {} : { requester }) };
       const recorded = await create(hub, manifestOf(owner, { content: 'spec', revision: revision.revision, data, key: '' }), signal);
       if (recorded.result === 'failed') return recorded;
-      return dropOld(hub, owner, signal);
+      const { revision: number } = revision;
+      const stands = recorded.isNew ? recorded : await mark(hub, owner, { from: number, to: number, as: 'standing' }, signal);
+      return stands.result === 'failed' ? stands : dropOld(hub, owner, { recorded: number }, signal);
     },
+    mark: (owner, range, signal) => mark(hub, owner, range, signal),
     async list(owner, signal) {
       const found = await held(hub, owner, { content: 'spec' }, signal);
       return 'fault' in found ? found : found.map(revisionOf).toSorted((a, b) => b.revision - a.revision);
@@ -109,12 +121,34 @@ function manifestOf({ metadata: { namespace, name, uid } }: Propagation, { conte
 }
 
 /** What is there already is what would be written: its name says so. */
-async function create(hub: Hub, manifest: Manifest, signal: AbortSignal): Promise<RevisionWrite> {
+async function create(
+  hub: Hub,
+  manifest: Manifest,
+  signal: AbortSignal,
+): Promise<{ readonly result: 'written'; readonly isNew: boolean } | Extract<RevisionWrite, { readonly result: 'failed' }>> {
   const { name, namespace = '' } = manifest.metadata;
   const answer = await writeOnHub(hub, { kind: hubKinds.revision, place: { namespace, name } }, (client, address) =>
     client.apply({ ...address, manifest, preconditions: { resourceVersion: '1' }, force: false, run: 'real' }, signal),
   );
-  return answer.result === 'failed' ? answer : { result: 'written' };
+  return answer.result === 'failed' ? answer : { result: 'written', isNew: answer.result === 'written' };
+}
+
+async function mark(hub: Hub, owner: Propagation, { from, to, as }: RevisionRange, signal: AbortSignal): Promise<RevisionWrite> {
+  const found = await held(hub, owner, { content: 'spec' }, signal);
+  if ('fault' in found) return { result: 'failed', fault: found.fault };
+  const others = found.filter((object) => {
+    const revision = revisionNumberOf(object);
+    return revision >= from && revision <= to && isTakenBack(object) !== (as === 'takenBack');
+  });
+  const annotations = { [marks.takenBack]: as === 'takenBack' ? 'true' : null };
+  const marked = await Promise.all(
+    others.map(({ metadata: { namespace = '', name, uid = '' } }) =>
+      writeOnHub(hub, { kind: hubKinds.revision, place: { namespace, name } }, (client, address) =>
+        client.patch({ ...address, type: 'merge', patch: { metadata: { uid, annotations } }, run: 'real' }, signal),
+      ),
+    ),
+  );
+  return marked.find((answer) => answer.result === 'failed') ?? { result: 'written' };
 }
 
 function held(hub: Hub, { metadata }: Propagation, { content }: Pick<Kept, 'content'>, signal: AbortSignal) {
@@ -122,13 +156,21 @@ function held(hub: Hub, { metadata }: Propagation, { content }: Pick<Kept, 'cont
   return listOnHub(hub, { kind: hubKinds.revision, namespace: metadata.namespace, labels }, signal);
 }
 
-async function dropOld(hub: Hub, owner: Propagation, signal: AbortSignal): Promise<RevisionWrite> {
+async function dropOld(
+  hub: Hub,
+  owner: Propagation,
+  { recorded }: { readonly recorded: number },
+  signal: AbortSignal,
+): Promise<RevisionWrite> {
   const { namespace, uid } = owner.metadata;
   const found = await listOnHub(hub, { kind: hubKinds.revision, namespace, labels: { [marks.propagation]: uid } }, signal);
   if ('fault' in found) return { result: 'failed', fault: found.fault };
   const revisions = [...new Set(found.map(revisionNumberOf))].toSorted((a, b) => b - a);
   const oldest = revisions[keptRevisions - 1];
-  const old = oldest === undefined ? [] : found.filter((object) => revisionNumberOf(object) < oldest);
+  // However many were taken back since: what a breach goes back to is never dropped.
+  const standing = revisions.find((revision) => revision < recorded && standsIn(found, revision));
+  const isOld = (revision: number) => oldest !== undefined && revision < oldest && revision !== standing;
+  const old = found.filter((object) => isOld(revisionNumberOf(object)));
   const dropped = await Promise.all(old.map((object) => drop(hub, object, signal)));
   return dropped.find(({ result }) => result === 'failed') ?? { result: 'written' };
 }
@@ -144,6 +186,18 @@ function revisionNumberOf(object: KubernetesObject): number {
   return numberAt(object, 'revision') ?? 0;
 }
 
+function standsIn(found: readonly KubernetesObject[], revision: number): boolean {
+  return found.some((object) => revisionNumberOf(object) === revision && contentOf(object) === 'spec' && !isTakenBack(object));
+}
+
+function contentOf(object: KubernetesObject): string | undefined {
+  return object.metadata.labels?.[contentLabel];
+}
+
+function isTakenBack({ metadata: { annotations } }: KubernetesObject): boolean {
+  return annotations?.[marks.takenBack] !== undefined;
+}
+
 function revisionOf(object: KubernetesObject): PropagationRevision {
   const requester = textAt(object, 'data', 'requester');
   return {
@@ -151,6 +205,7 @@ function revisionOf(object: KubernetesObject): PropagationRevision {
     createdAt: textAt(object, 'metadata', 'creationTimestamp') ?? '',
     digest: textAt(object, 'data', 'digest') ?? '',
     document: objectAt(object, 'data', 'spec'),
+    isTakenBack: isTakenBack(object),
     ...(requester === undefined ? {} : { requester }),
   };
 }

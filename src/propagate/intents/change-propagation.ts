@@ -13,6 +13,7 @@ import { parseSpec } from '../spec/parse-spec.ts';
 import { printSpec } from '../spec/print-spec.ts';
 import type { DeletionSpec } from '../spec.ts';
 import { noteOf } from './asked-propagation.ts';
+import { hasFailed } from './has-failed.ts';
 import { type HubPorts, requesterOf, timeOf } from './intent-ports.ts';
 import { refusal, saved } from './propagate-input.ts';
 import { viewOf } from './propagation-view.ts';
@@ -34,7 +35,10 @@ export function pause(ports: HubPorts, { context, name }: OnOne): Promise<Propag
   });
 }
 
-/** Ends a pause, or a breach begun before now; confirms the prune that is held, and no other; gives up what is pending in lost clusters. */
+/**
+ * Ends a pause, or a breach begun before now; has what failed tried at once; confirms the prune that is held, and no other; gives up what is pending in
+ * lost clusters.
+ */
 export function resume(ports: HubPorts, { context, name }: OnOne, { confirmPrune, abandon }: Resuming): Promise<PropagationOutcome> {
   return onOne(ports, { context, name }, async (before) => {
     const { metadata, status } = before;
@@ -42,9 +46,10 @@ export function resume(ports: HubPorts, { context, name }: OnOne, { confirmPrune
     if ('notes' in given) return refusal(given.notes);
     const isPaused = metadata.annotations[marks.paused] !== undefined || status.paused === true || status.phase === 'Paused';
     const isConfirmed = confirmPrune && status.prune !== undefined && metadata.annotations[marks.confirmPrune] !== status.prune.digest;
-    if (!isPaused && !isConfirmed && given.abandoned.length === 0) return unchanged(ports, before);
+    const isGoingOn = isPaused || hasFailed(before);
+    if (!isGoingOn && !isConfirmed && given.abandoned.length === 0) return unchanged(ports, before);
     const annotations = {
-      ...(isPaused ? { [marks.paused]: null, [marks.resumedAt]: timeOf(ports.clock) } : {}),
+      ...(isGoingOn ? { [marks.paused]: null, [marks.resumedAt]: timeOf(ports.clock) } : {}),
       ...(isConfirmed ? { [marks.confirmPrune]: status.prune?.digest ?? null } : {}),
       ...(given.abandoned.length > 0 ? { [marks.abandon]: printAbandoned([...abandonedOf(before), ...given.abandoned]) } : {}),
     };
@@ -81,13 +86,13 @@ function isPending({ hub }: HubPorts['stores'], { cluster, entries }: ClusterSha
   return isAway && entries.every((entry) => isOnItsWay(entry) || entry.state === 'Shared');
 }
 
-/** The spec of a revision as a new generation; by default of the newest that says something else. */
+/** The spec of a revision as a new generation; by default of the newest that says something else and was not gone back from itself. */
 export function rollback(ports: HubPorts, { context, name }: OnOne, revision: number | undefined): Promise<PropagationOutcome> {
   return onOne(ports, { context, name }, async (before) => {
     if (before.metadata.deletionTimestamp !== undefined) return refusal([noteOf({ path: 'name', message: 'is being deleted' })]);
     const kept = await ports.stores.revisions.list(before, context.signal);
     if ('fault' in kept) throw unavailable(kept.fault);
-    const target = kept.find((one) => (revision === undefined ? !saysSame(before, one) : one.revision === revision));
+    const target = kept.find((one) => (revision === undefined ? !one.isTakenBack && !saysSame(before, one) : one.revision === revision));
     if (target === undefined) return refusal([missing(kept, revision)]);
     if (saysSame(before, target)) return unchanged(ports, before);
     const spec = parseSpec(target.document);
@@ -110,7 +115,9 @@ function missing(kept: readonly PropagationRevision[], revision: number | undefi
   const numbers = kept.map((one) => one.revision).join(', ');
   const have = numbers === '' ? 'there is none yet' : `there are ${numbers}`;
   const wanted =
-    revision === undefined ? 'expected a revision that says something else' : `expected a revision that is kept, got ${revision}`;
+    revision === undefined
+      ? 'expected a revision that says something else and was not gone back from'
+      : `expected a revision that is kept, got ${revision}`;
   return noteOf({ path: 'revision', message: `${wanted}: ${have}` });
 }
 

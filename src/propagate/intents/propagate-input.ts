@@ -9,6 +9,7 @@ import { canonicalJson } from '../rendering/canonical.ts';
 import { printSpec } from '../spec/print-spec.ts';
 import type { PropagationSpec } from '../spec.ts';
 import { type Asked, noteOf, readInput } from './asked-propagation.ts';
+import { hasFailed } from './has-failed.ts';
 import { type HubPorts, requesterOf } from './intent-ports.ts';
 import { existingOf, requestOf } from './plan-input.ts';
 import { viewOf } from './propagation-view.ts';
@@ -83,14 +84,9 @@ function isUnchanged({ asked: { spec, labels }, digest }: Decision, before: Prop
   const { metadata, status } = before;
   if (sameSpec(before, spec) === undefined) return false;
   if (labels !== undefined && canonicalJson(labels) !== canonicalJson(metadata.labels)) return false;
-  if (isFailed(before)) return false;
+  if (hasFailed(before)) return false;
   const isDone = status.observedGeneration === metadata.generation && status.phase !== 'Held';
   return isDone || (metadata.annotations[marks.planDigest] ?? null) === digest;
-}
-
-/** What was asked for was refused, or taken back after a breach: who asks for it once more means it. */
-function isFailed({ metadata, status }: Propagation): boolean {
-  return status.observedGeneration === metadata.generation && status.phase === 'Failed';
 }
 
 /** The spec that stands there, if it says the same: all but who asked, and when. */
@@ -103,7 +99,7 @@ function sameSpec({ spec: before }: Propagation, spec: PropagationSpec): Propaga
 async function write(ports: HubPorts, { asked, digest, before }: Decision, signal: AbortSignal): Promise<Attempt> {
   const { place, labels, spec } = asked;
   // Who asks a second time for the same makes no generation; but where it failed, the new request is what begins it anew.
-  const same = before === undefined || isFailed(before) ? undefined : sameSpec(before, spec);
+  const same = before === undefined || hasFailed(before) ? undefined : sameSpec(before, spec);
   const annotations = { [marks.planDigest]: digest, [marks.rollback]: null };
   const change = { document: printSpec(same ?? spec), annotations, ...(labels === undefined ? {} : { labels }) };
   return await saved(ports, { place, before, change }, signal);

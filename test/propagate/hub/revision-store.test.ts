@@ -33,7 +33,7 @@ describe('revisions on the hub', () => {
     const kept = await world.pumped(revisions.list(web, never));
     if ('fault' in kept) throw new Error('expected revisions');
     expect(kept.map((one) => one.revision)).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3]);
-    expect(kept[0]).toEqual({ ...revision(12), createdAt: expect.stringMatching(/^2026-/) });
+    expect(kept[0]).toEqual({ ...revision(12), createdAt: expect.stringMatching(/^2026-/), isTakenBack: false });
     expect(await world.pumped(revisions.list(other, never))).toMatchObject([{ revision: 1, requester: 'alice' }]);
   });
 
@@ -43,6 +43,34 @@ describe('revisions on the hub', () => {
     await hub.world.pumped(hub.revisions.record(web, revision(1), never));
     expect(await hub.world.pumped(hub.revisions.record(web, revision(1), never))).toEqual({ result: 'written' });
     expect(held(hub.world)).toBe(1);
+  });
+
+  test('are known as gone back from, until they are recorded again or marked as standing; and the newest that stands is never dropped', async () => {
+    await using hub = await start();
+    const { world, revisions } = hub;
+    const web = await hub.make('web');
+    const record = (number: number) => world.pumped(revisions.record(web, revision(number), never));
+    const mark = (from: number, to: number, as: 'standing' | 'takenBack') => world.pumped(revisions.mark(web, { from, to, as }, never));
+    const told = async () => {
+      const kept = await world.pumped(revisions.list(web, never));
+      return 'fault' in kept ? [] : kept.map((one) => `${one.revision}${one.isTakenBack ? ' back' : ''}`);
+    };
+    for (const number of [1, 2, 3]) await record(number);
+    expect(await mark(2, 3, 'takenBack')).toEqual({ result: 'written' });
+    expect(await told()).toEqual(['3 back', '2 back', '1']);
+    await record(3);
+    await mark(2, 2, 'standing');
+    expect(await told()).toEqual(['3', '2', '1']);
+
+    await mark(2, 3, 'takenBack');
+    for (let number = 4; number <= 13; number++) {
+      await record(number);
+      await mark(number, number, 'takenBack');
+    }
+    await record(14);
+    expect(await told()).toEqual(['14', ...[13, 12, 11, 10, 9, 8, 7, 6, 5].map((number) => `${number} back`), '1']);
+    await record(15);
+    expect((await told()).at(-1)).toBe('6 back');
   });
 
   test('go with their Propagation', async () => {

@@ -3,7 +3,7 @@ import { clusterName } from '../../../src/core/names.ts';
 import { hubDefinitions } from '../../../src/propagate/hub/hub-definitions.ts';
 import { newShare } from '../../../src/propagate/hub/share-document.ts';
 import { createPropagations } from '../../../src/propagate/intents/create-propagations.ts';
-import { type ClusterLine, marks } from '../../../src/propagate/propagation.ts';
+import { type ClusterLine, marks, type PropagationStatus } from '../../../src/propagate/propagation.ts';
 import type { PropagationView } from '../../../src/propagate/propagations.ts';
 import { input, place, startPropagations } from './propagations-world.ts';
 
@@ -165,6 +165,33 @@ describe('what is there', () => {
     expect(generation).toBe(1);
   });
 
+  test.each<{ readonly status: PropagationStatus; readonly result: string }>([
+    { status: { observedGeneration: 1, phase: 'Failed' }, result: 'ACCEPTED' },
+    { status: { observedGeneration: 1, phase: 'RollingBack' }, result: 'ACCEPTED' },
+    { status: { observedGeneration: 1, phase: 'Degraded', clusters: [{ ...line('west'), phase: 'Denied' }] }, result: 'ACCEPTED' },
+    {
+      status: { observedGeneration: 1, phase: 'Rolling', clusters: [line('east'), { ...line('west'), phase: 'Failed' }] },
+      result: 'ACCEPTED',
+    },
+    { status: { observedGeneration: 1, phase: 'Degraded', clusters: [{ ...line('west'), phase: 'Unknown' }] }, result: 'UNCHANGED' },
+    { status: { observedGeneration: 1, phase: 'Settled', clusters: [line('west')] }, result: 'UNCHANGED' },
+    { status: { observedGeneration: 0, phase: 'Failed' }, result: 'UNCHANGED' },
+  ])(
+    'is tried again by going on, or by asking for the same, only where something failed: $status.phase, $result',
+    async ({ status, result }) => {
+      await using hub = await startPropagations();
+      const { propagations, context, world } = hub;
+      await hub.propagate(input());
+      await hub.setStatus(status);
+      expect((await world.pumped(propagations.resume(context, place, { confirmPrune: false, abandon: [] }))).result).toBe(result);
+      const { generation, annotations } = (await hub.stored()).metadata;
+      expect([generation, annotations[marks.resumedAt] !== undefined]).toEqual([1, result === 'ACCEPTED']);
+      await world.pass(1_000);
+      expect((await hub.propagate(input())).result).toBe(result);
+      expect((await hub.stored()).metadata.generation).toBe(result === 'ACCEPTED' ? 2 : 1);
+    },
+  );
+
   test('goes on after a breach, confirms the prune that is held, and gives up lost clusters of which all is to go', async () => {
     await using hub = await startPropagations();
     const { propagations, context, world } = hub;
@@ -221,6 +248,25 @@ describe('what is there', () => {
     expect((await world.pumped(propagations.revisions(context, place, 2))).map(({ revision }) => revision)).toEqual([3, 2]);
     await hub.propagate(input({}, { a: '9' }));
     expect((await hub.stored()).metadata.annotations).not.toHaveProperty([marks.rollback]);
+  });
+
+  test('is rolled back to none that was gone back from itself, but where that is named', async () => {
+    await using hub = await startPropagations();
+    const { propagations, context, world, stores } = hub;
+    const back = (revision?: number) => world.pumped(propagations.rollback(context, place, revision));
+    for (const revision of [1, 2, 3, 4]) {
+      await hub.propagate(input({}, { a: revision === 3 ? '1' : String(revision) }));
+      const now = await hub.stored();
+      const record = { revision, digest: `d${revision}`, document: now.document as never };
+      await world.pumped(stores.revisions.record(now, record, context.signal));
+    }
+    await world.pumped(stores.revisions.mark(await hub.stored(), { from: 2, to: 2, as: 'takenBack' }, context.signal));
+    expect((await back()).result).toBe('ACCEPTED');
+    expect((await hub.stored()).document).toMatchObject({ template: [{ json: { data: { a: '1' } } }] });
+    await world.pumped(stores.revisions.mark(await hub.stored(), { from: 4, to: 4, as: 'takenBack' }, context.signal));
+    expect(await back()).toMatchObject({ result: 'REFUSED', notes: [{ message: expect.stringContaining('was not gone back from') }] });
+    expect((await back(2)).result).toBe('ACCEPTED');
+    expect((await hub.stored()).document).toMatchObject({ template: [{ json: { data: { a: '2' } } }] });
   });
 
   test('is deleted, as said now if anything is said, and shown as going until it is gone', async () => {

@@ -1,0 +1,17 @@
+import { marks, type Propagation } from '../propagation.ts';
+import type { PropagationSpec } from '../spec.ts';
+import { breachedAtOf } from '../status/conditions.ts';
+
+/** When it was last resumed, in milliseconds of the epoch. */
+export function resumedAtMsOf({ metadata }: Propagation): number | undefined {
+  const ms = Date.parse(metadata.annotations[marks.resumedAt] ?? '');
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** True of a generation that was taken back after a breach and was resumed since, until its status says that it goes on: it begins anew everywhere. */
+export function isBegunAnew(propagation: Propagation, { rollout }: Pick<PropagationSpec, 'rollout'>): boolean {
+  const { metadata, status } = propagation;
+  const breachedAtMs = breachedAtOf(status.conditions, metadata.generation);
+  const resumedAtMs = resumedAtMsOf(propagation);
+  return rollout.onFailure === 'Rollback' && breachedAtMs !== undefined && resumedAtMs !== undefined && breachedAtMs <= resumedAtMs;
+}

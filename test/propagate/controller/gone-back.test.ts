@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import type { PropagationInput } from '../../../src/propagate/propagations.ts';
+import { type ControllerWorld, configMap, deployment, intent, startControllerWorld } from './controller-world.ts';
+
+const place = { namespace: 'default', name: 'web' };
+const unschedulable = {
+  set: { clusters: ['south'] },
+  objects: { kind: 'Deployment' },
+  jsonPatch: [{ op: 'add', path: '/spec/template/spec/nodeSelector', value: { none: 'such' } }],
+};
+
+/** Version 1 runs; any other comes to nothing in the south. */
+function version(number: number): PropagationInput {
+  return intent('web', [deployment('web', 1, `web:${number}.0`), configMap('settings', { a: String(number) })], {
+    overrides: number === 1 ? [] : [unschedulable],
+    rollout: { deadline: '20s', onFailure: 'ROLLBACK' },
+  });
+}
+
+const standing = (fleet: ControllerWorld) =>
+  ['north', 'south'].map((cluster) => {
+    const object = fleet.world.cluster(cluster).get('Deployment.apps', 'web', 'default');
+    return JSON.stringify(object).match(/"image":"([^"]+)"/)?.[1];
+  });
+
+async function revisions(fleet: ControllerWorld): Promise<readonly string[]> {
+  const propagation = await fleet.stored('web');
+  if (propagation === undefined) throw new Error('expected web');
+  const kept = await fleet.world.pumped(fleet.stores.revisions.list(propagation, fleet.context.signal));
+  return 'fault' in kept ? [] : kept.map(({ revision, isTakenBack }) => `${revision}${isTakenBack ? ' back' : ''}`);
+}
+
+test('a breach goes back to what stood, and not to what was taken back before; who goes on has it stand again', async () => {
+  await using fleet = await startControllerWorld({ north: [], south: [] }, { living: true });
+  fleet.startProcess();
+  await fleet.propagate(version(1));
+  await fleet.phase('web', 'Settled', 120_000);
+  for (const number of [2, 3]) {
+    await fleet.propagate(version(number));
+    await fleet.phase('web', 'Failed', 180_000);
+    expect(standing(fleet)).toEqual(['web:1.0', 'web:1.0']);
+  }
+  expect(await revisions(fleet)).toEqual(['3 back', '2 back', '1']);
+
+  await fleet.world.pumped(fleet.propagations.resume(fleet.context, place, { confirmPrune: false, abandon: [] }));
+  await fleet.world.until(() => standing(fleet)[0] === 'web:3.0', 30_000);
+  expect(await revisions(fleet)).toEqual(['3', '2 back', '1']);
+  await fleet.phase('web', 'Rolling');
+  await fleet.phase('web', 'Failed', 180_000);
+  expect(await revisions(fleet)).toEqual(['3 back', '2 back', '1']);
+  expect(standing(fleet)).toEqual(['web:1.0', 'web:1.0']);
+}, 120_000);
+
+test('what somebody went back from is not gone back to, and of each only the last that stood and says something else', async () => {
+  await using fleet = await startControllerWorld({ hub: [], south: [] });
+  fleet.startProcess();
+  const settled = async (a: string) => {
+    await fleet.propagate(intent('web', [configMap('web', { a })]));
+    await fleet.phase('web', 'Settled');
+  };
+  const back = async () => {
+    const { result } = await fleet.world.pumped(fleet.propagations.rollback(fleet.context, place, undefined));
+    await fleet.phase('web', 'Settled');
+    const data = fleet.world.cluster('south').get('ConfigMap', 'web', 'default')?.data as { readonly a: string };
+    return [result, data.a];
+  };
+  await settled('1');
+  await settled('2');
+  await settled('3');
+  expect(await back()).toEqual(['ACCEPTED', '2']);
+  expect(await revisions(fleet)).toEqual(['4', '3 back', '2', '1']);
+  // The one it went to is the content of the second; the third was left.
+  expect(await back()).toEqual(['ACCEPTED', '1']);
+  expect(await back()).toEqual(['REFUSED', '1']);
+  await settled('3');
+  expect(await back()).toEqual(['ACCEPTED', '1']);
+}, 60_000);
