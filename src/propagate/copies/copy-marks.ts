@@ -5,6 +5,7 @@ import type { InventoryEntry, TakenOver } from '../inventory.ts';
 import { marks, musterGroup } from '../propagation.ts';
 import type { Manifest } from '../spec.ts';
 import type { CopyOwner } from './copies.ts';
+import { ownedPaths } from './owned-fields.ts';
 
 /** What a copy says of itself: hints, no proof. */
 export interface CopyMarks {
@@ -102,6 +103,19 @@ export function takenOverOf(
   { metadata: { uid } }: KubernetesObject,
 ): TakenOver | undefined {
   return takenOver?.uid === uid ? takenOver : undefined;
+}
+
+/**
+ * True of what was somebody's before us and has nothing of ours any more: it was given back, and a crash came between that and the inventory, or others took
+ * our marks away. A mirror does not hold who owns a field: of its objects it says only what may be.
+ */
+export function isLetGo(
+  entry: Pick<InventoryEntry, 'takenOver'>,
+  object: KubernetesObject,
+  { owner }: Pick<MarksToWrite, 'owner'>,
+): boolean {
+  if (takenOverOf(entry, object) === undefined || marksOf(object).propagation === owner.uid) return false;
+  return ownedPaths(object).length === 0;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { InventoryEntry } from '../inventory.ts';
 import { liveHashOf } from '../planner/live-hash.ts';
-import { deletionOf, isAnnounced, isOfLater, marksOf, takenOverOf } from './copy-marks.ts';
+import { deletionOf, isAnnounced, isLetGo, isOfLater, marksOf, takenOverOf } from './copy-marks.ts';
 import { copyFault } from './copy-reason.ts';
 import { type Settled, settledSkipped, settledWith } from './copy-task.ts';
 import { type CopyAtHand, failedCopy, racedFault } from './copy-to-write.ts';
@@ -41,7 +41,9 @@ export function strangersEntry({ key, uid, intent, health, fault }: InventoryEnt
 /** The uid is the proof; until it was saved, the intent is, which was saved first and which only our own write carries. */
 function isOurs({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
   const { uid } = task.entry;
-  return (uid !== undefined && uid === object.metadata.uid) || isAnnounced(task.entry, object, work);
+  // What is theirs again is theirs, whatever a crash left in the inventory.
+  if (uid !== undefined && uid === object.metadata.uid) return !isLetGo(task.entry, object, work);
+  return isAnnounced(task.entry, object, work);
 }
 
 /** What was announced as shared, and written before a crash, is shared. */

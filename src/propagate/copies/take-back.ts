@@ -5,10 +5,9 @@ import type { ObjectAddress } from '../object-client.ts';
 import type { ObjectKey } from '../spec.ts';
 import type { GoingBack, OldValues } from './copies.ts';
 import type { DoorAnswer } from './copy-door.ts';
-import { deletionOf, isAnnounced, isOfLater, marksOf, takenOverOf, withMarks } from './copy-marks.ts';
+import { deletionOf, isAnnounced, isLetGo, isOfLater, marksOf, takenOverOf, withMarks } from './copy-marks.ts';
 import { type CopyScene, type Settled, settledGone, settledSkipped, settledWith } from './copy-task.ts';
 import { isRaced, racedFault } from './copy-to-write.ts';
-import { ownedPaths } from './owned-fields.ts';
 import { asDeleting, asPending } from './pending.ts';
 import { applyAsIs, orphanCopy, replaceWith, withdrawCopy } from './release-copy.ts';
 import { keptOf } from './taking.ts';
@@ -80,16 +79,10 @@ export async function takeSeen(copy: CopyToTake, object: KubernetesObject): Prom
   const { removal, entry, work } = copy;
   if (!isOurs(copy, object)) return settledGone(entry, 'Skipped', 'another object of that name stands there');
   if (isOfLater(object, work)) return settledSkipped(entry, { reason: 'Stale', message: 'a later generation wrote it' });
-  if (isLetGo(copy, object)) return settledGone(entry, 'Skipped', 'it is not ours any more');
+  if (isLetGo(entry, object, work)) return settledGone(entry, 'Skipped', 'it is not ours any more');
   if (removal.ifGeneration !== undefined && ![removal.ifGeneration, work.generation].includes(marksOf(object).generation ?? Number.NaN))
     return settledSkipped(entry, { message: 'it was changed since' });
   return deletionOf(object) === undefined ? await takeOurs(copy, object) : deleting(copy, object);
-}
-
-/** What was somebody's before us and has nothing of ours any more: a crash came between that and the inventory, or others took our marks away. */
-function isLetGo({ entry, work }: CopyToTake, object: KubernetesObject): boolean {
-  if (takenOverOf(entry, object) === undefined || marksOf(object).propagation === work.owner.uid) return false;
-  return ownedPaths(object).length === 0;
 }
 
 async function takeOurs(copy: CopyToTake, object: KubernetesObject): Promise<TakeStep> {

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import { own } from '../rendering/own.ts';
-import { isBehind, withMarks } from './copy-marks.ts';
+import { isBehind, isLetGo, withMarks } from './copy-marks.ts';
 import { copyFault } from './copy-reason.ts';
 import { newEntry, type Seen, type Settled, settledAs, settledAsIs } from './copy-task.ts';
 import { type CopyStep, type CopyToWrite, failedCopy, isRaced, racedFault, writtenEntry } from './copy-to-write.ts';
@@ -84,6 +84,8 @@ async function create(copy: CopyToWrite): Promise<CopyStep> {
 /** Something stands there. */
 async function meet(copy: CopyToWrite, object: KubernetesObject): Promise<CopyStep> {
   if (isToReturn(copy.task.entry, copy.work)) return await returnCopy(copy, object);
+  // By its mirror nobody owns anything of it.
+  if (object.metadata.managedFields === undefined && isLetGo(copy.task.entry, object, copy.work)) return { result: 'again' };
   const judged = judgeObject(copy, object);
   switch (judged.result) {
     case 'ours': {
@@ -101,19 +103,15 @@ async function meet(copy: CopyToWrite, object: KubernetesObject): Promise<CopySt
   }
 }
 
-/** Given back first; what it is then is looked at anew. The inventory forgets it before anything else is written to it. */
+/** Given back first; what it is then is looked at anew, as a stranger's: of that the inventory is told before anything else is written to it. */
 async function returnCopy(copy: CopyToWrite, object: KubernetesObject): Promise<CopyStep> {
-  const { task, work, ledger, signal, door } = copy;
+  const { task, work, ledger } = copy;
   const { entry, address } = task;
   const how = { type: 'giveBack', to: 0, old: [], ...work.goingBack } as const;
   const returned = await takeSeen({ ...copy, removal: { key: entry.key, how }, entry, address }, object);
   if (returned.result !== 'settled' || returned.entry !== undefined) return returned;
   ledger.put(entry.key, newEntry(entry.key));
-  const saved = await ledger.save(signal);
-  if (saved.result === 'failed') return failedCopy(copy, saved.fault);
-  if (saved.result === 'saved') return { result: 'again' };
-  door.stop();
-  return { result: 'stopped' };
+  return { result: 'again' };
 }
 
 /** What would be sent was sent, and stands there. Of what is only applied the inventory is believed; of drift the fields are looked at. */

@@ -227,6 +227,32 @@ for (const { title, available, start } of contractServers) {
       }
     });
 
+    test('what was given back is theirs, also where nobody could put that down and the spec was changed then', async () => {
+      let givenBack = 0;
+      for (let life = 1, writes = immortal; life <= writes; life += 1) {
+        using bench = await createCopyBench(server.endpoint);
+        const { namespace } = bench;
+        const ours = settings(namespace, 'theirs', { a: 'ours' });
+        await bench.others(settings(namespace, 'theirs', { a: 'old' }));
+        await applyCopies(bench.work({ conflict: 'Overwrite', generation: 2 }), await rendered(bench, [ours]), never);
+        const process = mortal(bench, life, []);
+        const back = { conflict: 'Abort', generation: 3, goingBack: { to: 1, old: bench.old }, ...process } as const;
+        await process.live(async () => applyCopies(bench.work(back), await rendered(bench, [ours]), never));
+        writes = process.writes() < life ? process.writes() : immortal;
+        const standing = essence(await bench.live(ours));
+        if (standing === 'gone' || standing.isOurs) continue;
+        givenBack += 1;
+        const edited = [settings(namespace, 'theirs', { a: 'edited' })];
+        for (const generation of [4, 5]) {
+          const { copies } = await applyCopies(bench.work({ generation }), await rendered(bench, edited), never);
+          expect(copies).toMatchObject([{ action: 'Failed', reason: 'Conflict' }]);
+        }
+        await pruneCopies(bench.work({ generation: 6 }), await rendered(bench, edited), never);
+        expect({ life, after: essence(await bench.live(ours)) }).toEqual({ life, after: standing });
+      }
+      expect(givenBack).toBeGreaterThanOrEqual(1);
+    });
+
     test.each([
       { conflict: 'Overwrite', expected: 'theirs Unchanged' },
       { conflict: 'Adopt', expected: 'theirs Configured' },
