@@ -4,15 +4,21 @@ import { keyOfKind } from '../../src/core/kinds.ts';
 import type { Row } from '../../src/load/reads.ts';
 import { jobPhases } from '../../src/model/columns/job-phase.ts';
 import type { ModelKind } from '../../src/model/model.ts';
+import { answeringRelations } from '../support/answering-relations.ts';
 import { graphOfMessages, kindOf, messageOf, named, nowMs, rowIn, viewOf } from '../support/graph-messages.ts';
+import { loadBaseline } from '../support/kubernetes-objects.ts';
 import { sampleOf } from '../support/model-samples.ts';
 
 const fault = { code: 'UNREACHABLE', cluster: named('north'), message: 'no answer', retry: 'LATER' } as const;
 const north = viewOf('north', { taints: [{ key: 'a', effect: 'NoSchedule' }], faults: [fault] });
-const graph = graphOfMessages({ reads: { servedKinds: () => [] }, logs: { readOfPod: () => new Promise(() => undefined) } });
+const graph = graphOfMessages({
+  reads: { servedKinds: () => [] },
+  logs: { readOfPod: () => new Promise(() => undefined) },
+  relations: answeringRelations(loadBaseline(), north, 'Pod'),
+});
 const { model, schema } = graph;
 
-/** Every field that needs no argument, this deep; the logs of Pods are the one that waits. */
+/** Every field that needs no argument, this deep, and what relations lead to one deep; the logs of Pods are the one that waits. */
 function everything(type: GraphQLOutputType, depth: number): string {
   const named = getNamedType(type);
   if (!isObjectType(named) && !isInterfaceType(named)) return '';
@@ -22,7 +28,8 @@ function everything(type: GraphQLOutputType, depth: number): string {
   const selected = fields.flatMap((field) => {
     const inner = getNamedType(field.type);
     if (!isObjectType(inner) && !isInterfaceType(inner)) return [field.name];
-    const below = depth > 0 ? everything(field.type, depth - 1) : '';
+    const deepest = field.extensions.personal === true ? 1 : depth;
+    const below = depth > 0 ? everything(field.type, Math.min(depth - 1, deepest)) : '';
     return below === '' ? [] : [`${field.name} ${below}`];
   });
   return selected.length === 0 ? '' : `{ __typename ${selected.join(' ')} }`;
