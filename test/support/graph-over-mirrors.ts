@@ -72,7 +72,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
   const streams = createStreams({ ...shared, settingsOf: (name) => member(name)?.settings }, new AbortController().signal);
   const relationsOf = createRelations(shared);
   const logs = createLogs({ mirrors, access, model: () => model, member, clock, log });
-  const schema = buildGraph(model);
+  const schema = schemaOf(model);
   const gateway = { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 };
   return {
     mirrors,
@@ -109,6 +109,15 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
       return { data, json, errors: result.errors, faults, at: (path) => valueAt(data, path.split('.')) };
     },
   };
+}
+
+const schemas = new WeakMap<Model, GraphQLSchema>();
+
+/** Of one model it is built once: it holds nothing else. */
+function schemaOf(model: Model): GraphQLSchema {
+  const schema = schemas.get(model) ?? buildGraph(model);
+  schemas.set(model, schema);
+  return schema;
 }
 
 function valueAt(value: unknown, [key, ...rest]: readonly string[]): unknown {
