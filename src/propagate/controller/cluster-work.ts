@@ -11,37 +11,41 @@ import type { RenderedObject } from '../plan.ts';
 import type { ClusterFacts } from '../status/facts.ts';
 import type { Needs } from './cluster-needs.ts';
 
-/** What is done in one cluster; the last outcome has the share as it stands then. */
+/** What is done in one cluster; the last outcome has the share as it stands then, and all that failed. */
 export type Act = (work: CopyWork, signal: AbortSignal) => Promise<readonly CopiesOutcome[]>;
 
 /** The objects of a piece of work, and the step that does it. */
 type Step = (work: CopyWork, signal: AbortSignal) => Promise<CopiesOutcome>;
 
 /**
- * Does what there is to do: what is wanted stands before anything that was wanted before goes; where it does not, nothing goes.
+ * Does what there is to do. What was taken away or changed comes back first: what is new may need it, as what a Namespace held needs that. Neither waits for
+ * the other to succeed; but where what is wanted does not stand, nothing that was wanted before goes.
  *
  * What stands in the cluster is taken from its mirror as of now, not from when it was planned.
  */
 export function actOn(needs: Needs, copies: ClusterFacts['copies']): Act {
   const fresh = freshIn(copies);
-  const steps: readonly (Step | undefined)[] = [
+  const bring: readonly (Step | undefined)[] = [
     stepOf(needs.finish, (work, signal) => keepFinished(work, needs, signal)),
     stepOf(needs.healed, (work, signal) => keepHealed(work, needs, signal)),
-    stepOf(needs.apply, (work, signal) => applyCopies(work, needs.apply.map(fresh), signal)),
     stepOf(needs.correct, (work, signal) => correctDrift(work, needs.correct.map(fresh), signal)),
+    stepOf(needs.apply, (work, signal) => applyCopies(work, needs.apply.map(fresh), signal)),
+  ];
+  const take: readonly (Step | undefined)[] = [
     stepOf(needs.announce, (work, signal) => keepAnnounced(work, needs, signal)),
     stepOf(needs.prune, (work, signal) => pruneCopies(work, needs.prune.map(fresh), signal)),
   ];
   return async (work, signal) => {
     const outcomes: CopiesOutcome[] = [];
-    for (const step of steps) {
+    for (const step of [...bring, ...take]) {
       if (step === undefined) continue;
+      if (take.includes(step) && outcomes.some(({ copies }) => copies.some(({ fault }) => fault !== undefined))) break;
       const { share } = outcomes.at(-1) ?? work;
       const outcome = await step({ ...work, share }, signal);
       outcomes.push(outcome);
-      if (outcome.result !== 'done' || outcome.copies.some(({ fault }) => fault !== undefined)) break;
+      if (outcome.result !== 'done') break;
     }
-    return outcomes;
+    return outcomes.slice(-1).map((last) => ({ ...last, copies: outcomes.flatMap(({ copies }) => copies) }));
   };
 }
 

@@ -2,8 +2,8 @@ import { marks, type Propagation, type SpecProblem } from '../propagation.ts';
 import type { PropagationSpec } from '../spec.ts';
 import { actOnPlan } from './act-on-plan.ts';
 import { cleanUp } from './clean-up.ts';
+import { newestNow, whenBehind } from './gone-back.ts';
 import { hubWait, type Wait } from './hub-wait.ts';
-import { newestOf } from './newest.ts';
 import { isDecided, planNow } from './plan-step.ts';
 import type { Pass, PassResult } from './ports.ts';
 import { loadShares } from './read-hub.ts';
@@ -20,12 +20,17 @@ import { readAgain } from './write-status.ts';
  * It may be interrupted anywhere, by a crash too: what the hub holds then is enough to go on from.
  */
 export async function reconcile(pass: Pass): Promise<PassResult> {
+  return whenBehind(pass.run, await reconcileNow(pass));
+}
+
+async function reconcileNow(pass: Pass): Promise<PassResult> {
   const { run, ports, term } = pass;
   const read = ports.stores.propagations.read(run.place);
   if (read.result === 'absent') return { result: 'gone' };
   // Who waits for the mirror is told when it is read.
   if (read.result === 'unread' || !term.isLeading()) return { result: 'passed' };
-  const propagation = newestOf(read.propagation, run.latest);
+  const propagation = await newestNow(pass, read.propagation);
+  if ('result' in propagation) return propagation;
   run.latest = propagation;
   const { metadata, spec } = propagation;
   const resumedAt = metadata.annotations[marks.resumedAt];

@@ -30,6 +30,8 @@ export interface Run {
   readonly clusters: Map<ClusterName, ClusterRun>;
   /** Aborted and replaced when what is being done is not wanted any more: nothing that was begun with it writes after that. */
   work: AbortController;
+  /** Monotonic: since when the mirror is seen to be older than `latest`. */
+  behindSinceMs: number | undefined;
   /** When somebody said that it is to go on, as last seen: an annotation. */
   resumedAt: string | undefined;
   /** Failures in a row of what the hub was asked. */
@@ -122,6 +124,7 @@ export function newRun(place: PropagationName): Run {
     begun: new Map(),
     clusters: new Map(),
     work: new AbortController(),
+    behindSinceMs: undefined,
     resumedAt: undefined,
     hubFailures: 0,
     refusals: 0,

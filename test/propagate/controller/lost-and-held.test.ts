@@ -103,6 +103,27 @@ test('D18: what is newer than the inventory of a restored hub is not pruned', as
   expect([copyIn(fleet, 'south', 'newer')?.data, copyIn(fleet, 'south', 'old')]).toEqual([{ a: '1' }, undefined]);
 }, 60_000);
 
+test('D18: who leads while the hub is restored goes by what it has now, though nothing is written', async () => {
+  await using fleet = await startControllerWorld({ hub: [], south: [] });
+  fleet.startProcess();
+  const input = (a: string) => intent('old', [configMap('old', { a })], { placement: { clusters: ['south'] } });
+  await fleet.propagate(input('1'));
+  await fleet.phase('old', 'Settled');
+  const hub = fleet.world.cluster('hub');
+  const yesterday = hub.backup();
+  await fleet.propagate(input('2'));
+  await fleet.phase('old', 'Settled');
+  await fleet.world.pass(30_000);
+  hub.restore(yesterday);
+  // The same generation once more, and it says something else: what was planned for the other one must not be done.
+  await fleet.world.pass(20_000);
+  await fleet.propagate(input('3'));
+  await fleet.world.pass(20_000);
+  expect(fleet.mirrored('old')?.metadata.generation).toBe(2);
+  expect(fleet.mirrored('old')?.status).toMatchObject({ observedGeneration: 2, phase: 'Settled' });
+  expect(copyIn(fleet, 'south', 'old')?.data).toEqual({ a: '3' });
+}, 60_000);
+
 test('D11: a prune of much is held until confirmed', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();

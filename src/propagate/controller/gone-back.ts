@@ -1,0 +1,43 @@
+import { compareVersions } from '../../store/versions.ts';
+import type { Propagation } from '../propagation.ts';
+import { hubWait } from './hub-wait.ts';
+import { newestOf } from './newest.ts';
+import type { Pass, PassResult } from './ports.ts';
+import { turnOver } from './run.ts';
+import { readAgain } from './write-status.ts';
+
+/** So long a mirror may be behind what was read or written here. */
+const mostBehindMs = 5_000;
+
+/**
+ * The newer of what the mirror holds and what is known here. Where the mirror is older for 5 s, the hub itself is asked: it may have been restored from a
+ * backup, and what was known is true no more. Then all of it is forgotten, nothing that was begun goes on, and it is looked at as the hub has it.
+ */
+export async function newestNow(
+  pass: Pass,
+  mirrored: Propagation,
+): Promise<Propagation | Extract<PassResult, { readonly result: 'passed' }>> {
+  const { run, ports, term } = pass;
+  const newest = newestOf(mirrored, run.latest);
+  const nowMs = ports.clock.monotonic();
+  run.behindSinceMs = newest === mirrored ? undefined : (run.behindSinceMs ?? nowMs);
+  if (run.behindSinceMs === undefined || nowMs < run.behindSinceMs + mostBehindMs) return newest;
+  run.behindSinceMs = undefined;
+  if (!(await readAgain(pass))) return { result: 'passed', ...hubWait(pass) };
+  if (term.signal.aborted || !isOlder(run.latest, newest)) return run.latest ?? { result: 'passed' };
+  ports.log.warn({ propagation: run.key }, 'the hub has an older state than it had: all is read anew');
+  turnOver(run);
+  return run.latest ?? { result: 'passed' };
+}
+
+/** When to look again by itself, so that a mirror which stays behind is noticed. */
+export function whenBehind({ behindSinceMs }: Pass['run'], passed: PassResult): PassResult {
+  if (behindSinceMs === undefined || passed.result === 'gone') return passed;
+  return { ...passed, againMs: Math.min(passed.againMs ?? mostBehindMs, mostBehindMs) };
+}
+
+function isOlder(live: Propagation | undefined, known: Propagation): boolean {
+  if (live === undefined) return false;
+  const order = compareVersions(live.metadata.version, known.metadata.version);
+  return live.metadata.uid === known.metadata.uid && order !== undefined && order < 0;
+}
