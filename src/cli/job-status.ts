@@ -77,14 +77,22 @@ export interface JobCells {
 
 /** The cells of a Job at that moment. The duration of one that failed ends when it did, which kubectl lets run on. */
 export function cellsOfJob(state: JobState, nowMs: number): JobCells {
-  const { phase, succeeded, parallelism, completions, startTime, job } = state;
-  const wanted = completions === null ? `1${(parallelism ?? 0) > 1 ? ` of ${parallelism}` : ''}` : String(completions);
+  const { phase, startTime, job } = state;
   return {
     status: wordOf(phase),
-    completions: `${succeeded}/${wanted}`,
+    completions: completionsText(state),
     duration: startTime === null ? '' : humanDuration((endMsOf(state) ?? nowMs) - Date.parse(startTime)),
     age: ageOf(job.metadata.creationTimestamp, nowMs),
   };
+}
+
+/** How many of the completions that are wanted there are: `2/5`; of a work queue `2/1 of 3`. */
+export function completionsText({
+  succeeded,
+  parallelism,
+  completions,
+}: Pick<JobState, 'succeeded' | 'parallelism' | 'completions'>): string {
+  return `${succeeded}/${completions ?? `1${(parallelism ?? 0) > 1 ? ` of ${parallelism}` : ''}`}`;
 }
 
 /** `FAILURE_TARGET` as kubectl writes it: `FailureTarget`. */

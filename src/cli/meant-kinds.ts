@@ -3,7 +3,23 @@ import type { Session } from './session.ts';
 /** A kind that was named, in one cluster that serves it. */
 export interface MeantKind {
   readonly cluster: { readonly name: string };
-  readonly kind: { readonly group: string; readonly kind: string; readonly namespaced: boolean };
+  readonly kind: NamedKind;
+}
+
+/** A kind, as the gateway tells it. */
+export interface NamedKind {
+  readonly group: string;
+  readonly kind: string;
+  readonly plural: string;
+  /** In the schema. */
+  readonly type: string;
+  readonly namespaced: boolean;
+  readonly source: string;
+}
+
+/** The name that means this kind and no other. */
+export function nameOfKind({ group, kind }: Pick<NamedKind, 'group' | 'kind'>): string {
+  return `${kind}.${group === '' ? 'core' : group}`;
 }
 
 /**
@@ -13,7 +29,7 @@ export interface MeantKind {
  */
 export async function meantKinds({ gateway, clusters }: Session, kinds: readonly string[]): Promise<readonly MeantKind[]> {
   const query = `query ($kinds: [String!]!, $clusters: [String!]) {
-    resources(kinds: $kinds, clusters: $clusters, first: 1, waitSeconds: 0) { sync { cluster { name } kind { group kind namespaced } } }
+    resources(kinds: $kinds, clusters: $clusters, first: 1, waitSeconds: 0) { sync { cluster { name } kind { group kind plural type namespaced source } } }
   }`;
   const { resources } = await gateway.query<{ readonly resources: { readonly sync: readonly MeantKind[] } }>(query, { kinds, clusters });
   return resources.sync;

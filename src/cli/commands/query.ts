@@ -1,7 +1,8 @@
 import { type Command as Commander, InvalidArgumentError } from 'commander';
-import { type Json, parseJsonExactly } from '../../core/json.ts';
+import type { Json } from '../../core/json.ts';
 import { exitCodes } from '../command-failure.ts';
 import { type GatewayFlags, type Run, withGatewayOptions } from '../gateway-options.ts';
+import { jsonOrText } from '../json-or-text.ts';
 import type { Session } from '../session.ts';
 import { textOfFile } from '../text-of-file.ts';
 
@@ -39,13 +40,5 @@ function variable(text: string, before: Variables = {}): Variables {
   const [, name, value = ''] = /^([_A-Za-z]\w*)=(.*)$/s.exec(text) ?? [];
   if (name === undefined) throw new InvalidArgumentError('Expected name=value.');
   // As an own key, whatever its name.
-  return Object.fromEntries([...Object.entries(before), [name, readValue(value)]]);
-}
-
-function readValue(text: string): Json {
-  try {
-    return parseJsonExactly(text);
-  } catch {
-    return text;
-  }
+  return Object.fromEntries([...Object.entries(before), [name, jsonOrText(value)]]);
 }

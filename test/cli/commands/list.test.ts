@@ -6,14 +6,24 @@ const pod = (name: string, labels: Readonly<Record<string, string>> = {}, namesp
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name, namespace, labels, creationTimestamp: '2025-12-31T23:00:00Z' },
-  spec: { containers: [] },
+  spec: { containers: [{ name: 'web', image: 'nginx:1' }] },
+  status: { phase: 'Pending' },
 });
+const running = {
+  ...pod('web', { app: 'web' }),
+  metadata: { ...pod('web', { app: 'web' }).metadata, creationTimestamp: '2025-12-31T22:50:00Z' },
+  status: { phase: 'Running', containerStatuses: [{ name: 'web', ready: true, restartCount: 0, state: { running: {} } }] },
+};
 const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'worker', creationTimestamp: '2025-12-01T00:00:00Z' } };
 const deployment = {
   apiVersion: 'apps/v1',
   kind: 'Deployment',
   metadata: { name: 'web', namespace: 'shop', annotations: { owner: 'me' } },
-  spec: { replicas: 2, selector: { matchLabels: { app: 'web' } }, template: { metadata: {}, spec: { containers: [] } } },
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: { app: 'web' } },
+    template: { metadata: {}, spec: { containers: [{ name: 'web', image: 'nginx:1' }] } },
+  },
 };
 const huge = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'huge', namespace: 'shop' }, data: { text: 'a: 1' } };
 
@@ -21,7 +31,7 @@ let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await startGateway({
     north: [pod('web', { app: 'web' }), pod('other', {}, 'default'), node, deployment, huge],
-    south: [pod('web', { app: 'web' }), deployment],
+    south: [running, deployment],
   });
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
@@ -33,10 +43,10 @@ test('lists objects of all clusters and namespaces, each with its cluster', asyn
   expect([code, err]).toEqual([0, '']);
   expect(out.replaceAll(/\d+m$/gm, '60m')).toBe(
     [
-      'CLUSTER   NAMESPACE   NAME    AGE\n',
-      'north     default     other   60m\n',
-      'north     shop        web     60m\n',
-      'south     shop        web     60m\n',
+      'CLUSTER   NAMESPACE   NAME    READY   STATUS    RESTARTS   AGE\n',
+      'north     default     other   0/1     Pending   0          60m\n',
+      'north     shop        web     0/1     Pending   0          60m\n',
+      'south     shop        web     1/1     Running   0          60m\n',
     ].join(''),
   );
 });
@@ -53,22 +63,59 @@ test.each([
   expect(out).toBe(lines.map((line) => `${line}\n`).join(''));
 });
 
-test('names objects of several kinds with their kind, one kind after the other, and leaves empty what has no namespace', async () => {
-  const { out } = await list('pods,deploy,Node', '--context', 'north');
-  const names = out.split('\n').map((line) => line.split(/ {3,}/).slice(0, 3).join('|').trimEnd());
-  expect(names).toEqual([
-    'CLUSTER|NAMESPACE|NAME',
-    'north|shop|deployment.apps/web',
-    'north|node/worker|31d',
-    'north|default|pod/other',
-    'north|shop|pod/web',
-    '',
-  ]);
+test('prints a table of each of several kinds, with names that say the kind, and leaves out what there is none of', async () => {
+  const { out } = await list('pods,deploy,jobs,Node', '--context', 'north');
+  expect(out.replaceAll(/(?:\d+m|\d+s)$/gm, '60m')).toBe(
+    [
+      'CLUSTER   NAMESPACE   NAME        READY   STATUS    RESTARTS   AGE\n',
+      'north     default     pod/other   0/1     Pending   0          60m\n',
+      'north     shop        pod/web     0/1     Pending   0          60m\n',
+      '\n',
+      'CLUSTER   NAMESPACE   NAME                  READY   UP-TO-DATE   AVAILABLE   AGE\n',
+      'north     shop        deployment.apps/web   0/2     0            0           60m\n',
+      '\n',
+      'CLUSTER   NAME          STATUS    ROLES    AGE   VERSION\n',
+      'north     node/worker   Unknown   <none>   31d\n',
+    ].join(''),
+  );
 });
 
-test('-o wide adds the API version and the uid', async () => {
+test('-o wide adds the wide columns of kubectl', async () => {
   const { out } = await list('deploy', '-o', 'wide', '--context', 'north');
-  expect(out).toMatch(/^CLUSTER {3}NAMESPACE {3}NAME {3}AGE +APIVERSION {3}UID\nnorth {5}shop {8}web {4}\S+ +apps\/v1 {6}[-\w]{36}\n$/);
+  expect(out.split('\n')[0]).toBe('CLUSTER   NAMESPACE   NAME   READY   UP-TO-DATE   AVAILABLE   AGE   CONTAINERS   IMAGES    SELECTOR');
+  expect(out.split('\n')[1]).toMatch(/ web +nginx:1 +app=web$/);
+});
+
+test.each([
+  ['equal to a value', ['--where', 'metadata.name=web'], ['north/shop/pod/web', 'south/shop/pod/web']],
+  ['and to another', ['--where', 'metadata.name=web', '--where', 'cluster.name!=north'], ['south/shop/pod/web']],
+  ['in a computed state', ['--where', 'phase^=Run'], ['south/shop/pod/web']],
+  ['with a label', ['--where', 'metadata.labels["app"]'], ['north/shop/pod/web', 'south/shop/pod/web']],
+  ['without one', ['--where', '!metadata.labels.app'], ['north/default/pod/other']],
+  ['as JSON says', ['--where', '{"path": "metadata.name", "in": ["other", "third"]}'], ['north/default/pod/other']],
+])('lists what is %s', async (_, args, lines) => {
+  const { out } = await list('po', '-o', 'name', ...args);
+  expect(out.trimEnd().split('\n')).toEqual(lines);
+});
+
+test.each(['.status.phase', '{.status.phase}', 'phase'])('sorts by %s', async (path) => {
+  const names = (out: string) =>
+    out
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(/ +/)[4]);
+  const { out } = await list('po', '--sort-by', path);
+  expect(names(out)).toEqual(['Pending', 'Pending', 'Running']);
+  expect((await list('po', '--sort-by', '.metadata.creationTimestamp', '-o', 'name')).out).toBe(
+    ['south/shop/pod/web', 'north/default/pod/other', 'north/shop/pod/web', ''].join('\n'),
+  );
+});
+
+test('colors what a terminal shows, and nothing else', async () => {
+  const { out } = await runCli(gateway, ['list', 'pods', '--context', 'south'], { hasColor: true });
+  expect(out).toContain('\x1b[1mCLUSTER\x1b[0m');
+  expect(out).toContain('\x1b[32mRunning\x1b[0m');
 });
 
 test('-o json is a List as kubectl prints it, of whole objects that say their cluster', async () => {

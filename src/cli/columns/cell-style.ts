@@ -1,0 +1,36 @@
+import type { Paint } from '../paint.ts';
+import type { Style } from '../table.ts';
+
+const [bold, red, green, yellow] = [1, 31, 32, 33];
+
+const good = /^(?:Running|Ready|Active|Bound|Available|Complete|Completed|Succeeded|Synced|True)$/;
+const bad = /Error|BackOff|Failed|Failure|Invalid|Killed|Evicted|Lost|NotReady|Unknown|Deadline|ExitCode|Signal|^False$/;
+
+/** Colors of a table of objects: the header stands out, and what a state says can be seen. */
+export function stylesOf(header: readonly string[], rows: readonly (readonly string[])[], paint: Paint): Style {
+  return (text, { row, column }) => {
+    if (row === -1) return paint(bold, text);
+    const color = colorOf(header[column] ?? '', rows[row]?.[column] ?? '');
+    return color === undefined ? text : paint(color, text);
+  };
+}
+
+/** Red for what has gone wrong, green for what is as it ought to be, yellow for what is on its way or lacks something. */
+function colorOf(header: string, cell: string): number | undefined {
+  switch (header) {
+    case 'STATUS':
+      return bad.test(cell) ? red : good.test(cell) ? green : yellow;
+    case 'READY':
+      return isShort(cell) ? yellow : undefined;
+    case 'TYPE':
+      return cell === 'Warning' ? yellow : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** `1/2`: fewer than there are to be. */
+function isShort(cell: string): boolean {
+  const [, some = '', all = ''] = /^(\d+)\/(\d+)$/.exec(cell) ?? [];
+  return Number(some) < Number(all);
+}

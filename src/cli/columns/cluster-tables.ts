@@ -1,0 +1,90 @@
+import {
+  ageColumn,
+  countText,
+  type KindTable,
+  type ListedItem,
+  type Maybe,
+  nameColumn,
+  orNone,
+  type PrintedColumn,
+} from './printed-column.ts';
+
+interface Node extends ListedItem {
+  readonly metadata: ListedItem['metadata'] & { readonly labels?: Maybe<Readonly<Record<string, string>>> };
+  readonly spec?: Maybe<{ readonly unschedulable?: Maybe<boolean> }>;
+  readonly status?: Maybe<{
+    readonly conditions?: Maybe<readonly { readonly type?: Maybe<string>; readonly status?: Maybe<string> }[]>;
+    readonly addresses?: Maybe<readonly { readonly type?: Maybe<string>; readonly address?: Maybe<string> }[]>;
+    readonly nodeInfo?: Maybe<Readonly<Record<string, Maybe<string>>>>;
+  }>;
+}
+
+interface Namespace extends ListedItem {
+  readonly status?: Maybe<{ readonly phase?: Maybe<string> }>;
+}
+
+interface ConfigMap extends ListedItem {
+  readonly dataCount: number;
+}
+
+const rolePrefix = 'node-role.kubernetes.io/';
+
+const nodeColumns: readonly PrintedColumn<Node>[] = [
+  nameColumn,
+  { header: 'STATUS', fields: 'spec { unschedulable } status { conditions { type status } }', cell: nodeStatus },
+  { header: 'ROLES', fields: 'metadata { labels }', cell: ({ metadata }) => orNone(rolesOf(metadata.labels ?? {}).join(',')) },
+  ageColumn,
+  nodeInfoColumn('VERSION', 'kubeletVersion', ''),
+  addressColumn('INTERNAL-IP', 'InternalIP'),
+  addressColumn('EXTERNAL-IP', 'ExternalIP'),
+  { ...nodeInfoColumn('OS-IMAGE', 'osImage', '<unknown>'), isWide: true },
+  { ...nodeInfoColumn('KERNEL-VERSION', 'kernelVersion', '<unknown>'), isWide: true },
+  { ...nodeInfoColumn('CONTAINER-RUNTIME', 'containerRuntimeVersion', '<unknown>'), isWide: true },
+];
+
+const namespaceColumns: readonly PrintedColumn<Namespace>[] = [
+  nameColumn,
+  { header: 'STATUS', fields: 'status { phase }', cell: ({ status }) => status?.phase ?? '' },
+  ageColumn,
+];
+
+const configMapColumns: readonly PrintedColumn<ConfigMap>[] = [
+  nameColumn,
+  { header: 'DATA', fields: 'dataCount', cell: ({ dataCount }) => countText(dataCount) },
+  ageColumn,
+];
+
+/** Nodes, Namespaces and ConfigMaps. */
+export const clusterTables: readonly KindTable[] = [
+  { group: '', kind: 'Node', columns: nodeColumns },
+  { group: '', kind: 'Namespace', columns: namespaceColumns },
+  { group: '', kind: 'ConfigMap', columns: configMapColumns },
+];
+
+function nodeStatus({ spec, status }: Node): string {
+  // Of several of the same type the last is what kubectl shows.
+  const ready = (status?.conditions ?? []).findLast(({ type }) => type === 'Ready');
+  const word = ready === undefined ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady';
+  return spec?.unschedulable === true ? `${word},SchedulingDisabled` : word;
+}
+
+function rolesOf(labels: Readonly<Record<string, string>>): readonly string[] {
+  const roles = Object.entries(labels).map(([key, value]) => {
+    if (key.startsWith(rolePrefix)) return key.slice(rolePrefix.length);
+    return key === 'kubernetes.io/role' ? value : '';
+  });
+  return [...new Set(roles.filter((role) => role !== ''))].toSorted();
+}
+
+function nodeInfoColumn(header: string, field: string, absent: string): PrintedColumn<Node> {
+  return { header, fields: `status { nodeInfo { ${field} } }`, cell: ({ status }) => status?.nodeInfo?.[field] || absent };
+}
+
+function addressColumn(header: string, type: string): PrintedColumn<Node> {
+  return {
+    header,
+    isWide: true,
+    fields: 'status { addresses { type address } }',
+    cell: ({ status }) => (status?.addresses ?? []).find((address) => address.type === type)?.address ?? '<none>',
+  };
+}

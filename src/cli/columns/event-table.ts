@@ -1,0 +1,87 @@
+import { ageOf } from '../human-duration.ts';
+import { countText, type KindTable, type ListedItem, type Maybe, nameColumn, type PrintedColumn } from './printed-column.ts';
+
+interface Event extends ListedItem {
+  readonly type?: Maybe<string>;
+  readonly reason?: Maybe<string>;
+  readonly message?: Maybe<string>;
+  readonly count?: Maybe<number>;
+  readonly firstTimestamp?: Maybe<string>;
+  readonly lastTimestamp?: Maybe<string>;
+  readonly eventTime?: Maybe<string>;
+  readonly series?: Maybe<{ readonly count?: Maybe<number>; readonly lastObservedTime?: Maybe<string> }>;
+  readonly involvedObject?: Maybe<{ readonly kind?: Maybe<string>; readonly name?: Maybe<string>; readonly fieldPath?: Maybe<string> }>;
+  readonly source?: Maybe<{ readonly component?: Maybe<string>; readonly host?: Maybe<string> }>;
+  readonly reportingComponent?: Maybe<string>;
+  readonly reportingInstance?: Maybe<string>;
+}
+
+const lastSeenColumn: PrintedColumn<Event> = {
+  header: 'LAST SEEN',
+  fields: 'firstTimestamp lastTimestamp eventTime series { lastObservedTime }',
+  cell: (event, { nowMs }) => ageOf(event.series ? event.series.lastObservedTime : (event.lastTimestamp ?? firstSeenOf(event)), nowMs),
+};
+
+const typeColumn: PrintedColumn<Event> = { header: 'TYPE', fields: 'type', cell: ({ type }) => type ?? '' };
+
+const reasonColumn: PrintedColumn<Event> = { header: 'REASON', fields: 'reason', cell: ({ reason }) => reason ?? '' };
+
+const messageColumn: PrintedColumn<Event> = {
+  header: 'MESSAGE',
+  fields: 'message',
+  cell: ({ message }) => (message ?? '').trim(),
+};
+
+const columns: readonly PrintedColumn<Event>[] = [
+  lastSeenColumn,
+  typeColumn,
+  reasonColumn,
+  { header: 'OBJECT', fields: 'involvedObject { kind name }', cell: objectText },
+  {
+    header: 'SUBOBJECT',
+    isWide: true,
+    fields: 'involvedObject { fieldPath }',
+    cell: ({ involvedObject }) => involvedObject?.fieldPath ?? '',
+  },
+  {
+    header: 'SOURCE',
+    isWide: true,
+    fields: 'source { component host } reportingComponent reportingInstance',
+    cell: sourceText,
+  },
+  messageColumn,
+  {
+    header: 'FIRST SEEN',
+    isWide: true,
+    fields: 'firstTimestamp eventTime',
+    cell: (event, { nowMs }) => ageOf(firstSeenOf(event), nowMs),
+  },
+  {
+    header: 'COUNT',
+    isWide: true,
+    fields: 'count series { count }',
+    cell: ({ count, series }) => countText(series ? series.count : count || 1),
+  },
+  { ...nameColumn, isWide: true },
+];
+
+/** Events. They have no NAME unless it is wide. */
+export const eventTable: KindTable = { group: '', kind: 'Event', columns };
+
+/** What the events of one object are shown by. */
+export const eventColumnsOfObject: readonly PrintedColumn<Event>[] = [lastSeenColumn, typeColumn, reasonColumn, messageColumn];
+
+function firstSeenOf({ firstTimestamp, eventTime }: Event): Maybe<string> {
+  return firstTimestamp ?? eventTime;
+}
+
+function objectText({ involvedObject }: Event): string {
+  const kind = (involvedObject?.kind ?? '').toLowerCase();
+  return involvedObject?.name ? `${kind}/${involvedObject.name}` : kind;
+}
+
+function sourceText({ source, reportingComponent, reportingInstance }: Event): string {
+  const component = source?.component || reportingComponent || '';
+  const instance = source?.host || reportingInstance || '';
+  return instance === '' ? component : `${component}, ${instance}`;
+}

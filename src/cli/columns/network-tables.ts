@@ -1,0 +1,119 @@
+import { labelsText } from './label-texts.ts';
+import { ageColumn, type KindTable, type ListedItem, type Maybe, nameColumn, orNone, type PrintedColumn } from './printed-column.ts';
+
+interface Balanced extends ListedItem {
+  readonly status?: Maybe<{
+    readonly loadBalancer?: Maybe<{
+      readonly ingress?: Maybe<readonly { readonly ip?: Maybe<string>; readonly hostname?: Maybe<string> }[]>;
+    }>;
+  }>;
+}
+
+interface Service extends Balanced {
+  readonly spec?: Maybe<{
+    readonly type?: Maybe<string>;
+    readonly clusterIP?: Maybe<string>;
+    readonly clusterIPs?: Maybe<readonly string[]>;
+    readonly externalIPs?: Maybe<readonly string[]>;
+    readonly externalName?: Maybe<string>;
+    readonly serviceSelector?: Maybe<Readonly<Record<string, string>>>;
+    readonly servicePorts?: Maybe<readonly ServicePort[]>;
+  }>;
+}
+
+interface ServicePort {
+  readonly port?: Maybe<number>;
+  readonly nodePort?: Maybe<number>;
+  readonly protocol?: Maybe<string>;
+}
+
+interface Ingress extends Balanced {
+  readonly spec?: Maybe<{
+    readonly ingressClassName?: Maybe<string>;
+    readonly rules?: Maybe<readonly { readonly host?: Maybe<string> }[]>;
+    readonly tls?: Maybe<readonly unknown[]>;
+  }>;
+}
+
+const balancerFields = 'status { loadBalancer { ingress { ip hostname } } }';
+
+/** So many hosts of an Ingress are shown. */
+const maxHosts = 3;
+
+const serviceColumns: readonly PrintedColumn<Service>[] = [
+  nameColumn,
+  { header: 'TYPE', fields: 'spec { type }', cell: ({ spec }) => spec?.type ?? '' },
+  {
+    header: 'CLUSTER-IP',
+    fields: 'spec { clusterIP clusterIPs }',
+    cell: ({ spec }) => orNone(spec?.clusterIPs?.[0] ?? spec?.clusterIP),
+  },
+  {
+    header: 'EXTERNAL-IP',
+    fields: `spec { type externalIPs externalName } ${balancerFields}`,
+    cell: externalText,
+  },
+  {
+    header: 'PORT(S)',
+    fields: 'spec { servicePorts: ports { port nodePort protocol } }',
+    cell: ({ spec }) => orNone((spec?.servicePorts ?? []).map(portText).join(',')),
+  },
+  ageColumn,
+  {
+    header: 'SELECTOR',
+    isWide: true,
+    fields: 'spec { serviceSelector: selector }',
+    cell: ({ spec }) => orNone(labelsText(spec?.serviceSelector)),
+  },
+];
+
+const ingressColumns: readonly PrintedColumn<Ingress>[] = [
+  nameColumn,
+  { header: 'CLASS', fields: 'spec { ingressClassName }', cell: ({ spec }) => spec?.ingressClassName ?? '<none>' },
+  { header: 'HOSTS', fields: 'spec { rules { host } }', cell: ({ spec }) => hostsText((spec?.rules ?? []).map(({ host }) => host ?? '')) },
+  { header: 'ADDRESS', fields: balancerFields, cell: addressText },
+  { header: 'PORTS', fields: 'spec { tls { secretName } }', cell: ({ spec }) => ((spec?.tls ?? []).length > 0 ? '80, 443' : '80') },
+  ageColumn,
+];
+
+/** Services and Ingresses. */
+export const networkTables: readonly KindTable[] = [
+  { group: '', kind: 'Service', columns: serviceColumns },
+  { group: 'networking.k8s.io', kind: 'Ingress', columns: ingressColumns },
+];
+
+function externalText(service: Service): string {
+  const { type, externalIPs, externalName } = service.spec ?? {};
+  const own = externalIPs ?? [];
+  switch (type) {
+    case 'ClusterIP':
+    case 'NodePort':
+      return orNone(own.join(','));
+    case 'LoadBalancer': {
+      const all = [addressText(service), ...own].filter((address) => address !== '').join(',');
+      return all === '' ? '<pending>' : all;
+    }
+    case 'ExternalName':
+      return externalName ?? '';
+    default:
+      return '<unknown>';
+  }
+}
+
+/** Where the load balancer answers, each once, by name. */
+function addressText({ status }: Balanced): string {
+  const all = (status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip || hostname || '');
+  return [...new Set(all.filter((address) => address !== ''))].toSorted().join(',');
+}
+
+function portText({ port, nodePort, protocol }: ServicePort): string {
+  return `${port ?? 0}${nodePort ? `:${nodePort}` : ''}/${protocol ?? ''}`;
+}
+
+/** The first hosts, and how many more rules there are; a rule without a host is for all, and is not named beside others. */
+function hostsText(hosts: readonly string[]): string {
+  const shown = hosts.flatMap((host, at) => (host === '' ? [] : [{ host, at }])).slice(0, maxHosts);
+  if (shown.length === 0) return '*';
+  const isCut = shown.length === maxHosts && (shown.at(-1)?.at ?? 0) < hosts.length - 1;
+  return `${shown.map(({ host }) => host).join(',')}${isCut ? ` + ${hosts.length - maxHosts} more...` : ''}`;
+}

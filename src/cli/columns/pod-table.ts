@@ -1,0 +1,60 @@
+import { ageOf } from '../human-duration.ts';
+import { ageColumn, type KindTable, type ListedItem, type Maybe, nameColumn, orNone, type PrintedColumn } from './printed-column.ts';
+
+interface Pod extends ListedItem {
+  readonly podPhase: string;
+  readonly podReady: string;
+  readonly restarts: number;
+  readonly lastRestart?: Maybe<string>;
+  readonly spec?: Maybe<{
+    readonly nodeName?: Maybe<string>;
+    readonly readinessGates?: Maybe<readonly { readonly conditionType?: Maybe<string> }[]>;
+  }>;
+  readonly status?: Maybe<{
+    readonly podIP?: Maybe<string>;
+    readonly podIPs?: Maybe<readonly { readonly ip?: Maybe<string> }[]>;
+    readonly nominatedNodeName?: Maybe<string>;
+    readonly conditions?: Maybe<readonly { readonly type?: Maybe<string>; readonly status?: Maybe<string> }[]>;
+  }>;
+}
+
+const columns: readonly PrintedColumn<Pod>[] = [
+  nameColumn,
+  { header: 'READY', fields: 'podReady: ready', cell: ({ podReady }) => podReady },
+  { header: 'STATUS', fields: 'podPhase: phase', cell: ({ podPhase }) => podPhase },
+  {
+    header: 'RESTARTS',
+    fields: 'restarts lastRestart',
+    cell: ({ restarts, lastRestart }, { nowMs }) =>
+      restarts === 0 || !lastRestart ? String(restarts) : `${restarts} (${ageOf(lastRestart, nowMs)} ago)`,
+  },
+  ageColumn,
+  {
+    header: 'IP',
+    isWide: true,
+    fields: 'status { podIP podIPs { ip } }',
+    cell: ({ status }) => orNone(status?.podIPs?.[0]?.ip ?? status?.podIP),
+  },
+  { header: 'NODE', isWide: true, fields: 'spec { nodeName }', cell: ({ spec }) => orNone(spec?.nodeName) },
+  {
+    header: 'NOMINATED NODE',
+    isWide: true,
+    fields: 'status { nominatedNodeName }',
+    cell: ({ status }) => orNone(status?.nominatedNodeName),
+  },
+  {
+    header: 'READINESS GATES',
+    isWide: true,
+    fields: 'spec { readinessGates { conditionType } } status { conditions { type status } }',
+    cell: gatesText,
+  },
+];
+
+/** Pods. */
+export const podTable: KindTable = { group: '', kind: 'Pod', columns };
+
+function gatesText({ spec, status }: Pod): string {
+  const gates = spec?.readinessGates ?? [];
+  const isTrue = (gate: Maybe<string>) => status?.conditions?.find(({ type }) => type === gate)?.status === 'True';
+  return gates.length === 0 ? '<none>' : `${gates.filter(({ conditionType }) => isTrue(conditionType)).length}/${gates.length}`;
+}

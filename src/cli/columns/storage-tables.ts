@@ -1,0 +1,121 @@
+import { ageColumn, type KindTable, type ListedItem, type Maybe, nameColumn, type PrintedColumn } from './printed-column.ts';
+
+interface Storage extends ListedItem {
+  readonly metadata: ListedItem['metadata'] & { readonly deletionTimestamp?: Maybe<string>; readonly storageClass?: Maybe<string> };
+  readonly spec?: Maybe<{
+    readonly accessModes?: Maybe<readonly string[]>;
+    readonly volumeCapacity?: Maybe<Capacity>;
+    readonly storageClassName?: Maybe<string>;
+    readonly volumeAttributesClassName?: Maybe<string>;
+    readonly volumeMode?: Maybe<string>;
+    readonly volumeName?: Maybe<string>;
+    readonly persistentVolumeReclaimPolicy?: Maybe<string>;
+    readonly claimRef?: Maybe<{ readonly namespace?: Maybe<string>; readonly name?: Maybe<string> }>;
+  }>;
+  readonly status?: Maybe<{
+    readonly phase?: Maybe<string>;
+    readonly reason?: Maybe<string>;
+    readonly accessModes?: Maybe<readonly string[]>;
+    readonly capacity?: Maybe<Capacity>;
+  }>;
+}
+
+interface Capacity {
+  readonly storage?: Maybe<string>;
+}
+
+const statusColumn: PrintedColumn<Storage> = {
+  header: 'STATUS',
+  fields: 'metadata { deletionTimestamp } status { phase }',
+  cell: ({ metadata, status }) => (metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? '')),
+};
+
+const classColumn: PrintedColumn<Storage> = {
+  header: 'STORAGECLASS',
+  fields: 'metadata { storageClass: annotation(key: "volume.beta.kubernetes.io/storage-class") } spec { storageClassName }',
+  cell: ({ metadata, spec }) => metadata.storageClass ?? spec?.storageClassName ?? '',
+};
+
+const attributesColumn: PrintedColumn<Storage> = {
+  header: 'VOLUMEATTRIBUTESCLASS',
+  fields: 'spec { volumeAttributesClassName }',
+  cell: ({ spec }) => spec?.volumeAttributesClassName ?? '<unset>',
+};
+
+const modeColumn: PrintedColumn<Storage> = {
+  header: 'VOLUMEMODE',
+  isWide: true,
+  fields: 'spec { volumeMode }',
+  cell: ({ spec }) => spec?.volumeMode ?? '<unset>',
+};
+
+const claimColumns: readonly PrintedColumn<Storage>[] = [
+  nameColumn,
+  statusColumn,
+  { header: 'VOLUME', fields: 'spec { volumeName }', cell: ({ spec }) => spec?.volumeName ?? '' },
+  {
+    header: 'CAPACITY',
+    fields: 'spec { volumeName } status { capacity { storage: get(name: "storage") } }',
+    cell: ({ spec, status }) => (spec?.volumeName ? capacityText(status?.capacity) : ''),
+  },
+  {
+    header: 'ACCESS MODES',
+    fields: 'spec { volumeName } status { accessModes }',
+    cell: ({ spec, status }) => (spec?.volumeName ? modesText(status?.accessModes) : ''),
+  },
+  classColumn,
+  attributesColumn,
+  ageColumn,
+  modeColumn,
+];
+
+const volumeColumns: readonly PrintedColumn<Storage>[] = [
+  nameColumn,
+  {
+    header: 'CAPACITY',
+    fields: 'spec { volumeCapacity: capacity { storage: get(name: "storage") } }',
+    cell: ({ spec }) => capacityText(spec?.volumeCapacity),
+  },
+  { header: 'ACCESS MODES', fields: 'spec { accessModes }', cell: ({ spec }) => modesText(spec?.accessModes) },
+  {
+    header: 'RECLAIM POLICY',
+    fields: 'spec { persistentVolumeReclaimPolicy }',
+    cell: ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? '',
+  },
+  statusColumn,
+  {
+    header: 'CLAIM',
+    fields: 'spec { claimRef { namespace name } }',
+    cell: ({ spec }) => (spec?.claimRef ? `${spec.claimRef.namespace ?? ''}/${spec.claimRef.name ?? ''}` : ''),
+  },
+  classColumn,
+  attributesColumn,
+  { header: 'REASON', fields: 'status { reason }', cell: ({ status }) => status?.reason ?? '' },
+  ageColumn,
+  modeColumn,
+];
+
+/** PersistentVolumeClaims and PersistentVolumes. */
+export const storageTables: readonly KindTable[] = [
+  { group: '', kind: 'PersistentVolumeClaim', columns: claimColumns },
+  { group: '', kind: 'PersistentVolume', columns: volumeColumns },
+];
+
+const shortModes: readonly (readonly [mode: string, short: string])[] = [
+  ['ReadWriteOnce', 'RWO'],
+  ['ReadOnlyMany', 'ROX'],
+  ['ReadWriteMany', 'RWX'],
+  ['ReadWriteOncePod', 'RWOP'],
+];
+
+function modesText(modes: Maybe<readonly string[]>): string {
+  return shortModes
+    .filter(([mode]) => modes?.includes(mode) === true)
+    .map(([, short]) => short)
+    .join(',');
+}
+
+/** The API server writes quantities in their canonical form; what is not there is nothing. */
+function capacityText(capacity: Maybe<Capacity>): string {
+  return capacity?.storage ?? '0';
+}

@@ -1,0 +1,97 @@
+import type { JsonObject } from '../core/json.ts';
+import type { FaultReport } from './cluster-faults.ts';
+import { listedPages, type Selected } from './listed-pages.ts';
+import { fullName, type NamedObject } from './object-names.ts';
+import type { Session } from './session.ts';
+import { printable } from './table.ts';
+
+/** Formats for programs. */
+export type ListFormat = 'json' | 'yaml' | 'name';
+
+export interface ListedDocuments {
+  readonly kinds: readonly string[];
+  readonly selected: Selected;
+  readonly report: FaultReport;
+  readonly output: ListFormat;
+}
+
+interface ListedObject extends NamedObject {
+  readonly cluster: { readonly name: string };
+  readonly object?: JsonObject;
+  readonly yaml?: string;
+}
+
+/**
+ * Prints objects of some kinds page by page as they come, so that any number of them takes little memory; those of several kinds one kind after the
+ * other, as kubectl does, unless they are sorted otherwise.
+ *
+ * @throws {CommandFailure} if no cluster serves any of the kinds.
+ */
+export async function listDocuments(session: Session, { kinds, selected, report, output }: ListedDocuments): Promise<void> {
+  const orderBy = selected.orderBy ?? (kinds.length > 1 ? [{ path: 'kind' }] : null);
+  const fields = `apiVersion kind cluster { name } metadata { name namespace } ${output === 'name' ? '' : output === 'json' ? 'object' : 'yaml'}`;
+  const sink = sinkFor(output, (text) => session.terminal.out(text));
+  for await (const items of listedPages<ListedObject>(session, { kinds, selected: { ...selected, orderBy }, fields, report })) {
+    await sink.take(items);
+  }
+  await sink.end();
+}
+
+/** Takes objects page by page. */
+interface Sink {
+  take(items: readonly ListedObject[]): Promise<void>;
+  end(): Promise<void>;
+}
+
+type Write = (text: string) => Promise<void>;
+
+function sinkFor(output: ListFormat, write: Write): Sink {
+  switch (output) {
+    case 'json':
+      return jsonSink(write);
+    case 'yaml':
+      return yamlSink(write);
+    case 'name':
+      return {
+        take: (items) => write(items.map((item) => `${fullName(item.cluster.name, item)}\n`).join('')),
+        end: async () => undefined,
+      };
+    default:
+      throw output satisfies never;
+  }
+}
+
+/** A List, object by object, each with its cluster as an annotation: so it is still what kubectl reads. */
+function jsonSink(write: Write): Sink {
+  let isFirst = true;
+  return {
+    take: async (items) => {
+      for (const { object = {}, cluster } of items) {
+        const text = JSON.stringify(withCluster(object, cluster.name), null, 4).replaceAll('\n', '\n        ');
+        await write(`${isFirst ? '{\n    "apiVersion": "v1",\n    "items": [\n' : ',\n'}        ${text}`);
+        isFirst = false;
+      }
+    },
+    end: () =>
+      write(`${isFirst ? '{\n    "apiVersion": "v1",\n    "items": [],\n' : '\n    ],\n'}    "kind": "List",\n    "metadata": {}\n}\n`),
+  };
+}
+
+function withCluster(object: JsonObject, cluster: string): JsonObject {
+  const metadata = (object.metadata ?? {}) as JsonObject;
+  const annotations = (metadata.annotations ?? {}) as JsonObject;
+  return { ...object, metadata: { ...metadata, annotations: { ...annotations, 'muster.dev/cluster': cluster } } };
+}
+
+function yamlSink(write: Write): Sink {
+  let isFirst = true;
+  return {
+    take: async (items) => {
+      for (const { yaml = '', cluster } of items) {
+        await write(`${isFirst ? '' : '---\n'}# cluster: ${printable(cluster.name)}\n${yaml}`);
+        isFirst = false;
+      }
+    },
+    end: async () => undefined,
+  };
+}

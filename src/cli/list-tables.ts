@@ -1,0 +1,102 @@
+import type { FaultReport } from './cluster-faults.ts';
+import { stylesOf } from './columns/cell-style.ts';
+import { customColumns } from './columns/custom-columns.ts';
+import { columnsOfKind } from './columns/kind-tables.ts';
+import { itemFields, type ListedItem, type PrintedColumn } from './columns/printed-column.ts';
+import { CommandFailure, exitCodes } from './command-failure.ts';
+import { listedPages, type Selected } from './listed-pages.ts';
+import { meantKinds, type NamedKind, nameOfKind } from './meant-kinds.ts';
+import { type Paint, paintFor } from './paint.ts';
+import type { Session } from './session.ts';
+import { createColumns } from './table.ts';
+
+export interface ListedTables {
+  readonly kinds: readonly string[];
+  readonly selected: Selected;
+  readonly report: FaultReport;
+  readonly isWide: boolean;
+}
+
+/**
+ * Prints a table of each kind, in the order in which they were named, with an empty line between two; nothing for a kind of which there is no object.
+ * On standard error it says if there is nothing at all.
+ *
+ * @throws {CommandFailure} if no cluster serves any of the kinds.
+ */
+export async function listTables(session: Session, asked: ListedTables): Promise<void> {
+  const { terminal } = session;
+  const kinds = await kindsMeant(session, asked.kinds);
+  let isFirst = true;
+  for (const kind of kinds) {
+    const lines = await tableOf(session, kind, { ...asked, isMixed: kinds.length > 1 });
+    if (lines.length === 0) continue;
+    await terminal.out(`${isFirst ? '' : '\n'}${lines.map((line) => `${line}\n`).join('')}`);
+    isFirst = false;
+  }
+  if (isFirst) terminal.err('No resources found\n');
+}
+
+/** The kinds of these names, each once. */
+export async function kindsMeant(session: Session, names: readonly string[]): Promise<readonly NamedKind[]> {
+  const meant = await Promise.all(names.map((name) => meantKinds(session, [name])));
+  const kinds = new Map(meant.flat().map(({ kind }) => [nameOfKind(kind), kind]));
+  if (kinds.size === 0) throw new CommandFailure(exitCodes.failed, `no cluster serves ${names.join(',')}`);
+  return [...kinds.values()];
+}
+
+/** The columns of a kind as kubectl prints it, without cluster and namespace; the wide ones where they are asked for. */
+export async function columnsToPrint(
+  session: Session,
+  kind: NamedKind,
+  { isWide }: { readonly isWide: boolean },
+): Promise<readonly PrintedColumn[]> {
+  const columns = kind.source === 'CUSTOM' ? await customColumns(session, kind) : columnsOfKind(kind);
+  return columns.filter((column) => isWide || column.isWide !== true);
+}
+
+/** What to select for these columns, in an object of any kind. */
+export function fieldsFor({ type }: NamedKind, columns: readonly PrintedColumn[]): string {
+  const fields = [...new Set(columns.map((column) => column.fields))].filter((text) => text !== '');
+  return `${itemFields}${fields.length === 0 ? '' : ` ... on ${type} { ${fields.join(' ')} }`}`;
+}
+
+/** How wide a column is, is known at the end: so all rows are held, as text. */
+async function tableOf(
+  session: Session,
+  kind: NamedKind,
+  { selected, report, isWide, isMixed }: ListedTables & { readonly isMixed: boolean },
+): Promise<readonly string[]> {
+  const columns = [...placeColumns(kind), ...(await columnsToPrint(session, kind, { isWide }))];
+  const at = { nowMs: session.clock.now(), isMixed };
+  const rows: (readonly (string | undefined)[])[] = [];
+  const asked = { kinds: [nameOfKind(kind)], selected, fields: fieldsFor(kind, columns), report };
+  for await (const items of listedPages<ListedItem>(session, asked)) {
+    rows.push(...items.map((item) => columns.map((column) => column.cell(item, at))));
+  }
+  return linesOf(columns, rows, paintFor(session.terminal));
+}
+
+/** The lines of a table, without columns that none of its objects has. */
+export function linesOf(
+  columns: readonly PrintedColumn[],
+  rows: readonly (readonly (string | undefined)[])[],
+  paint: Paint,
+): readonly string[] {
+  const shown = columns.map((_, at) => rows.some((row) => row[at] !== undefined));
+  const header = columns.map((column) => column.header).filter((_, at) => shown[at]);
+  const cells = rows.map((row) => row.filter((_, at) => shown[at]).map((cell = '') => firstLine(cell)));
+  return createColumns(header).lines(cells, stylesOf(header, cells, paint));
+}
+
+/** Where an object is. */
+export function placeColumns({ namespaced }: Pick<NamedKind, 'namespaced'>): readonly PrintedColumn[] {
+  const cluster: PrintedColumn = { header: 'CLUSTER', fields: '', cell: (item) => item.cluster.name };
+  const namespace: PrintedColumn = { header: 'NAMESPACE', fields: '', cell: ({ metadata }) => metadata.namespace ?? '' };
+  return namespaced ? [cluster, namespace] : [cluster];
+}
+
+/** As kubectl cuts a cell of several lines. */
+function firstLine(text: string): string {
+  const end = text.search(/[\f\n\r]/);
+  return end === -1 ? text : `${text.slice(0, end)}...`;
+}

@@ -1,0 +1,81 @@
+import { InvalidArgumentError } from 'commander';
+import type { JsonObject } from '../core/json.ts';
+import { jsonOrText } from './json-or-text.ts';
+
+/** What `--where` and `--sort-by` take, for the help of commands. */
+export const whereHelp = `
+--where takes conditions such as
+  spec.replicas>3     also = != >= < <=; the value is read as JSON if it is some, else as text
+  metadata.name~web   has it in it; ^= begins with it
+  spec.nodeName       is there; !spec.nodeName is not
+or the JSON of the input type Where of the schema. PATH goes through the fields of the schema, computed ones too (phase,
+restarts), cluster.region, metadata.labels["a.b/c"]; through a list it matches if any element does. --sort-by PATH sorts as
+kubectl does, the smallest first; it takes kubectl's spelling too: {.metadata.name}`;
+
+/** Each sign with the member of `Where` that it stands for; what begins like another comes before it. */
+const signs: readonly (readonly [sign: string, member: string])[] = [
+  ['!=', 'ne'],
+  ['>=', 'gte'],
+  ['<=', 'lte'],
+  ['^=', 'startsWith'],
+  ['==', 'eq'],
+  ['=', 'eq'],
+  ['>', 'gt'],
+  ['<', 'lt'],
+  ['~', 'contains'],
+];
+
+// A path ends where a sign begins, but for what stands in brackets and quotes.
+const condition = /^(!?)((?:[^[\]=!<>~^"']|\["(?:[^"\\]|\\.)*"\]|\['[^']*'\]|\[\*\])+)(.*)$/s;
+
+/**
+ * A condition of the command line, as the input `Where`: `spec.replicas>3`, or JSON of that type.
+ *
+ * @throws {InvalidArgumentError} if it is neither.
+ */
+export function parseWhere(text: string): JsonObject {
+  if (/^\s*\{(?!\.)/.test(text)) return jsonWhere(text);
+  const [, not, path, rest = ''] = condition.exec(text.trim()) ?? [];
+  if (path === undefined) throw expected(text);
+  const place = { path: pathOf(path) };
+  if (rest === '') return { ...place, exists: not === '' };
+  const [sign, member] = signs.find(([one]) => rest.startsWith(one)) ?? [];
+  if (sign === undefined || member === undefined || not !== '') throw expected(text);
+  const value = jsonOrText(rest.slice(sign.length).trim());
+  if (value === null) throw new InvalidArgumentError(`Expected ${place.path} or !${place.path}, for there is no null to compare with.`);
+  const isText = member === 'contains' || member === 'startsWith';
+  return { ...place, [member]: isText && typeof value !== 'string' ? rest.slice(sign.length).trim() : value };
+}
+
+/** All of these must hold; null for none. */
+export function allOf(conditions: readonly JsonObject[] = []): JsonObject | null {
+  const [first, ...others] = conditions;
+  return first === undefined ? null : others.length === 0 ? first : { and: conditions };
+}
+
+/**
+ * A path of the schema, of what kubectl takes as one as well: `{.metadata.labels.a\.b}` is `metadata.labels["a.b"]`, and `[*]` any element, as it is
+ * without.
+ */
+export function pathOf(text: string): string {
+  const bare = text
+    .trim()
+    .replace(/^\{(.*)\}$/s, '$1')
+    .trim()
+    .replace(/^\./, '')
+    .replaceAll('[*]', '');
+  return bare.replaceAll(
+    /(^|\.)((?:[^.[\]\\]|\\.)*\\\.(?:[^.[\]\\]|\\.)*)/g,
+    (_, _dot, segment) => `["${segment.replaceAll(/\\(.)/g, '$1')}"]`,
+  );
+}
+
+function jsonWhere(text: string): JsonObject {
+  const value = jsonOrText(text.trim());
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
+  throw new InvalidArgumentError('Expected JSON of the input type Where, such as {"path": "spec.replicas", "gt": 3}.');
+}
+
+function expected(text: string): InvalidArgumentError {
+  return new InvalidArgumentError(`Expected a condition such as spec.replicas>3, got ${JSON.stringify(text.slice(0, 80))}.`);
+}

@@ -1,0 +1,89 @@
+import type { JsonObject } from '../../../src/core/json.ts';
+
+const column = (name: string, type: string, jsonPath: string, more: JsonObject = {}) => ({ name, type, jsonPath, ...more });
+
+/** The definition of Gadgets, with a column for each way to say what it shows. */
+export const customDefinition: JsonObject = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'gadgets.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'gadgets', singular: 'gadget', kind: 'Gadget' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+        additionalPrinterColumns: [
+          column('Ready', 'string', '.status.conditions[?(@.type=="Ready")].status'),
+          column('Absent', 'string', ".status.conditions[?(@.type=='Nothing')].status"),
+          column('More', 'string', '.spec.items[?(@.amount>1)].name'),
+          column('Truth', 'string', '.spec.items[?(@.flag==true)].name'),
+          column('Has', 'string', '.spec.items[?(@.flag)].name'),
+          column('Any', 'string', '.spec.items[*].name'),
+          column('First', 'string', '.spec.items[0].name'),
+          column('Last', 'string', '.spec.items[-1].name'),
+          column('Slice', 'string', '.spec.items[1:].name'),
+          column('Union', 'string', '.spec.items[2,0].name'),
+          column('Far', 'string', '.spec.items[9].name'),
+          column('Map', 'string', '.spec.map'),
+          column('Escaped', 'string', '.metadata.annotations.a\\.b/c'),
+          column('Quoted', 'string', ".metadata.annotations['a\\.b/c']"),
+          column('Int', 'integer', '.spec.int'),
+          column('Int of text', 'integer', '.spec.text'),
+          column('Int of number', 'integer', '.spec.number'),
+          column('Number', 'number', '.spec.number'),
+          column('Bool', 'boolean', '.spec.bool'),
+          column('Bool of text', 'boolean', '.spec.text'),
+          column('Text', 'string', '.spec.text'),
+          column('Text of int', 'string', '.spec.int'),
+          column('Text of bool', 'string', '.spec.bool'),
+          column('Date', 'date', '.spec.date'),
+          column('No date', 'date', '.spec.text'),
+          column('Nothing', 'string', '.spec.nothing'),
+          column('Lines', 'string', '.spec.lines'),
+          column('Extra', 'string', '.spec.text', { priority: 1 }),
+          column('Age', 'date', '.metadata.creationTimestamp'),
+        ],
+      },
+    ],
+  },
+};
+
+const gadget = (name: string, more: JsonObject, annotations: JsonObject = {}): JsonObject => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Gadget',
+  metadata: { name, annotations },
+  ...more,
+});
+
+/** Gadgets, with and without what their columns show. */
+export const customObjects: readonly JsonObject[] = [
+  gadget('bare', {}),
+  gadget('empty', { spec: { items: [], map: {}, number: -0.5, int: 123456789012, nothing: null } }),
+  gadget(
+    'full',
+    {
+      spec: {
+        items: [{ name: 'a', amount: 1 }, { name: 'b', amount: 2, flag: true }, { name: 'c' }],
+        map: { b: 1, a: ['x', { y: 'z' }] },
+        int: 7,
+        number: 1.5,
+        bool: false,
+        text: 'some text',
+        date: '2026-01-01T00:00:00Z',
+        lines: 'first\nsecond',
+      },
+      status: {
+        conditions: [
+          { type: 'Other', status: 'False' },
+          { type: 'Ready', status: 'True' },
+        ],
+      },
+    },
+    { 'a.b/c': 'annotated' },
+  ),
+];
