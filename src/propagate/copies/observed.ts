@@ -7,6 +7,7 @@ import { prune } from '../rendering/prune.ts';
 import { projectOnto, sentHashOf } from '../rendering/sent-fields.ts';
 import type { Manifest, ObjectKey } from '../spec.ts';
 import type { CopyWork, OldValues } from './copies.ts';
+import { withMarks } from './copy-marks.ts';
 import { othersIn } from './owned-fields.ts';
 
 /** What is needed to compare a copy with what was written. */
@@ -18,12 +19,16 @@ export function isHidden(key: ObjectKey, { sensitiveKinds }: Pick<Sight, 'sensit
   return keyOfKind(kind) === 'Secret' || sensitiveKinds.has(kind);
 }
 
-/** What `InventoryEntry.observedHash` is of this object: equal as long as nobody changed what we sent. */
+/** What `InventoryEntry.observedHash` is of this object: equal as long as nobody changed what we sent, our marks included. */
 export function observedHashOf({ key, desired }: Pick<RenderedObject, 'key' | 'desired'>, object: KubernetesObject, sight: Sight): string {
   // Its fields are not in any mirror; its version changes with them, and with whatever else.
   if (isHidden(key, sight)) return object.metadata.resourceVersion ?? '';
-  return sentHashOf(desired, object, sight.listRulesOf(kindOfKey(key)));
+  // Without our marks nobody can tell which write a mirror shows, so they are ours as any field is.
+  return sentHashOf(withMarks(desired, someMarks), object, sight.listRulesOf(kindOfKey(key)));
 }
+
+/** Which marks there are, but for the token of an intent, which only a first write is told by. What they say is not looked at. */
+const someMarks = { owner: { uid: '', namespace: '', name: '' }, generation: 0 };
 
 /** Of larger ones nothing is kept: a resource of the hub has 1.5 MiB. */
 const mostKept = 1024 * 1024;

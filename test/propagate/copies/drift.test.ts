@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { applyCopies } from '../../../src/propagate/copies/apply-copies.ts';
+import { marksOf } from '../../../src/propagate/copies/copy-marks.ts';
 import { correctDrift } from '../../../src/propagate/copies/correct-drift.ts';
 import { observedHashOf } from '../../../src/propagate/copies/observed.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
@@ -65,6 +66,24 @@ for (const { title, available, start } of contractServers) {
       await bench.others(theirs, { verb: 'merge' });
       expect(await isDrifted(bench)).toBe(false);
     });
+
+    test.each(['labels', 'annotations'] as const)(
+      'without our %s it has drifted: nobody could tell which write it shows',
+      async (field) => {
+        using bench = await createCopyBench(server.endpoint);
+        const manifest = workload(bench.namespace);
+        const marksNow = async () => marksOf((await bench.live(manifest)) ?? { metadata: { name: '' } });
+        await applyCopies(bench.work(), [await bench.rendered(manifest)], never);
+        const before = await marksNow();
+        const bare = { ...manifest, metadata: { ...manifest.metadata, [field]: null } } as unknown as Manifest;
+        await bench.others(bare, { verb: 'merge' });
+        expect(await marksNow()).not.toEqual(before);
+        expect(await isDrifted(bench)).toBe(true);
+        expect(await correct(bench)).toMatchObject({ action: 'Configured', state: 'Owned' });
+        expect(await marksNow()).toEqual(before);
+        expect(await isDrifted(bench)).toBe(false);
+      },
+    );
 
     test('a mirror that is behind costs a read, and no correction is counted', async () => {
       using bench = await createCopyBench(server.endpoint);

@@ -11,7 +11,8 @@ const modes: readonly ConflictMode[] = ['Abort', 'Adopt', 'Overwrite', 'CreateOn
 
 const manifest = configMap('settings');
 /** Of what was sent, and was then found to stand there with what the server added. */
-const answered = { ...standing(manifest, 'ours'), immutable: false };
+const carried = { ...manifest, metadata: { ...manifest.metadata, annotations: { [marks.intent]: 'token' } } };
+const answered = { ...standing(carried, 'ours'), immutable: false };
 const asSent: Partial<InventoryEntry> = {
   uid: 'ours',
   appliedHash: sha256Of(manifest),
@@ -69,7 +70,6 @@ const situations = [
 test.each(
   situations.flatMap(({ what, live, known, does }) => modes.map((conflict, index) => ({ what, live, known, conflict, does: does[index] }))),
 )('does $does with $conflict where there is $what', ({ live, known, conflict, does }) => {
-  const carried = { ...manifest, metadata: { ...manifest.metadata, annotations: { [marks.intent]: 'token' } } };
   const plan = planOf({
     template: [manifest],
     spec: { conflict },
