@@ -81,7 +81,7 @@ export async function changePropagations(
     named.push(one);
   }
   const accepted = named.filter(({ outcome }) => outcome.result === 'ACCEPTED' || outcome.result === 'UNCHANGED');
-  const followed = accepted.map((one) => followedOf(session, one, until === 'gone' ? 'gone' : 'settled'));
+  const followed = accepted.map((one) => followedOf(session, one, until === 'gone' || isGoing(one) ? 'gone' : 'settled'));
   const show = output === undefined && until !== 'accepted' ? showOf(session, followed) : noShow;
   const ends = until === 'accepted' ? [] : await watchPropagations(session, followed, show);
   if (output === 'json' || output === 'yaml') {
@@ -151,6 +151,11 @@ async function tellOutcome(session: Session, one: NamedOutcome, { output, word }
       terminal.err(`muster: ${printable(`${namespace}/${name}: ${wordOf(result).toLowerCase()}`)}, and nothing was written\n`);
   }
   new FaultReport(session).tell(outcome.faults);
+}
+
+/** It has been deleted, and only that can still come to an end. */
+function isGoing({ outcome: { propagation } }: NamedOutcome): boolean {
+  return propagation?.phase === 'DELETING';
 }
 
 function followedOf(

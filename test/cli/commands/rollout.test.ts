@@ -174,6 +174,19 @@ describe('delete', () => {
     expect(dataIn('south', 'kept')).toEqual({ mode: '0644' });
   });
 
+  test('that waits for a cluster is followed to its end by resume', async () => {
+    await propagate(settingsIntent('slow'));
+    const south = gateway.cluster('south');
+    const copy = south.get({ group: '', kind: 'ConfigMap' }, 'slow', 'default');
+    if (copy === undefined) throw new Error('expected a copy');
+    south.put({ ...copy, metadata: { ...copy.metadata, finalizers: ['example.com/wait'] } });
+    expect((await run(['delete', 'prop/slow'])).code).toBe(0);
+    const { ended, terminal } = startCli(gateway, ['rollout', 'resume', 'slow', '--wait']);
+    await gateway.until(() => terminal.written.includes('Deleting'));
+    south.remove({ group: '', kind: 'ConfigMap' }, 'slow', 'default');
+    expect([await ended(), terminal.told]).toEqual([0, 'default/slow: gone\n']);
+  });
+
   test('has no dry run of that', async () => {
     const { code, err } = await run(['delete', 'prop/once', '--dry-run']);
     expect([code, err]).toEqual([2, expect.stringContaining('expected no --dry-run with a Propagation')]);
