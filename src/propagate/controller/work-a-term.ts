@@ -5,7 +5,7 @@ import { hubKinds } from '../hub/hub.ts';
 import type { RejectionReason } from '../placement.ts';
 import { nodes } from '../planner/whereabouts.ts';
 import { createDriftWatch } from './drift.ts';
-import { createInterests, textOfInterest } from './interests.ts';
+import { createInterests, type Interests, textOfInterest } from './interests.ts';
 import { interestsOf } from './interests-of.ts';
 import type { Term } from './lease.ts';
 import { createMemberFacts } from './member-facts.ts';
@@ -29,6 +29,7 @@ interface Workshop {
   readonly queue: WorkQueue;
   /** Of each Propagation: the texts of what its template refers to. */
   readonly sources: Map<string, ReadonlySet<string>>;
+  readonly interests: Interests;
 }
 
 /**
@@ -41,7 +42,6 @@ export async function workATerm(ports: ControllerPorts, term: Term): Promise<voi
   const sources = new Map<string, ReadonlySet<string>>();
   const interests = createInterests(members.objects, term.signal);
   const drift = createDriftWatch(ports, members.objects);
-  const facts = createMemberFacts(members);
   const ended = new Set<() => void>();
 
   async function work(key: string): Promise<number | undefined> {
@@ -78,17 +78,21 @@ export async function workATerm(ports: ControllerPorts, term: Term): Promise<voi
     },
     term.signal,
   );
-  const shop: Workshop = { ports, term, runs, queue, sources };
+  const shop: Workshop = { ports, term, runs, queue, sources, interests };
+  listen(shop);
+  addAll(shop);
+  await abortOf(term.signal);
+  await queue.idle();
+  while ([...runs.values()].some(isBusy)) await endOfWork(ended);
+}
 
-  const onMoved = (cluster: ClusterName) => {
-    for (const key of interests.keysOf({ type: 'mirror', cluster, kind: nodes })) {
-      const run = runs.get(key);
-      if (run !== undefined) run.isPlanOld = true;
-      queue.add(key);
-    }
-  };
+/** What the mirrors and the fleet tell has those looked at whom it concerns. Ends with the term. */
+function listen(shop: Workshop): void {
+  const { ports, term, interests } = shop;
+  const { members } = ports.hub;
+  const facts = createMemberFacts(members);
+  const onMoved = (cluster: ClusterName) => heardOfNodes(shop, cluster);
   const nodeWatch = createNodeWatch({ members, clock: ports.clock, debounceMs, onMoved }, term.signal);
-
   members.objects.onChange((changes) => {
     for (const change of changes) {
       if (change.type !== 'cluster' && keyOfKind(change.kind) === keyOfKind(nodes)) nodeWatch.heard(change.cluster);
@@ -101,22 +105,24 @@ export async function workATerm(ports: ControllerPorts, term: Term): Promise<voi
         });
     }
   }, term.signal);
-  addAll(shop);
+}
 
-  await new Promise<void>((resolve) => {
-    if (term.signal.aborted) resolve();
-    else term.signal.addEventListener('abort', () => resolve(), { once: true });
+function abortOf(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
   });
-  await queue.idle();
-  while ([...runs.values()].some(isBusy)) {
-    await new Promise<void>((resolve) => {
-      const tell = () => {
-        ended.delete(tell);
-        resolve();
-      };
-      ended.add(tell);
-    });
-  }
+}
+
+/** Resolves when the next piece of work in some cluster has ended. */
+function endOfWork(ended: Set<() => void>): Promise<void> {
+  return new Promise((resolve) => {
+    const tell = () => {
+      ended.delete(tell);
+      resolve();
+    };
+    ended.add(tell);
+  });
 }
 
 /** Those that the mirror has; if it is unread it tells when it is read. */
@@ -139,6 +145,15 @@ function isOfPropagations(change: MemberChange, { hub }: ControllerPorts): boole
 function heardOfPropagations(shop: Workshop, change: MemberChange): void {
   if (change.type === 'object') addRun(shop, change.place);
   else addAll(shop);
+}
+
+/** The cluster runs elsewhere than it did, or it is known now where. */
+function heardOfNodes({ runs, queue, interests }: Workshop, cluster: ClusterName): void {
+  for (const key of interests.keysOf({ type: 'mirror', cluster, kind: nodes })) {
+    const run = runs.get(key);
+    if (run !== undefined) run.isPlanOld = true;
+    queue.add(key);
+  }
 }
 
 interface Heard {

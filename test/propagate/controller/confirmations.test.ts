@@ -64,7 +64,11 @@ test('a prune that was confirmed is that one: the next is held again, and confir
 
   await relabel(fleet, ['c2']);
   const again = await fleet.phase('web', 'Held');
-  await fleet.world.pass(20_000);
+  // Also by whoever plans it anew, with the old confirmation still standing there.
+  fleet.freeLease();
+  fleet.startProcess();
+  await fleet.world.pass(40_000);
+  expect(fleet.mirrored('web')?.metadata.annotations[marks.confirmPrune]).toBe(held.status.prune?.digest);
   expect(left(fleet, ...clusters)).toEqual([5, 5, 0, 0]);
   expect(again.status.prune?.digest).not.toBe(held.status.prune?.digest);
   await confirm(fleet, 'web');

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/core/json.ts';
+import type { KubernetesObject } from '../../../src/core/objects.ts';
+import { type ControllerWorld, configMap, deployment, intent, startControllerWorld } from './controller-world.ts';
+
+const object = (manifest: JsonObject) => manifest as unknown as KubernetesObject;
+const dataIn = (fleet: ControllerWorld, cluster: string, name: string) =>
+  fleet.world.cluster(cluster).get('ConfigMap', name, 'default')?.data;
+
+test('what a template depends on is followed, though nothing in the template changes; also what comes only later', async () => {
+  await using fleet = await startControllerWorld({ hub: [object(configMap('settings', { a: '1' }))], south: [] });
+  fleet.startProcess();
+  const { spec, ...web } = deployment('web', 0);
+  const { template } = spec as { readonly template: { readonly metadata: JsonObject; readonly spec: JsonObject } };
+  const volumes = ['settings', 'later'].map((name) => ({ name, configMap: { name } }));
+  const pods = { ...template, spec: { ...template.spec, volumes } };
+  const needy = { ...web, spec: { ...(spec as JsonObject), template: pods } };
+  await fleet.propagate(intent('web', [needy], { placement: { clusters: ['south'] }, dependencies: true }));
+  await fleet.world.until(() => JSON.stringify(dataIn(fleet, 'south', 'settings')) === '{"a":"1"}');
+  await fleet.world.pass(10_000);
+
+  const hub = fleet.world.cluster('hub');
+  hub.put(object(configMap('settings', { a: '2' })));
+  await fleet.world.until(() => JSON.stringify(dataIn(fleet, 'south', 'settings')) === '{"a":"2"}', 10_000);
+  hub.put(object(configMap('later', { b: '1' })));
+  await fleet.world.until(() => JSON.stringify(dataIn(fleet, 'south', 'later')) === '{"b":"1"}', 10_000);
+}, 60_000);
+
+test('a cluster is chosen once its Nodes say where it runs, and let go when they say another place; while nobody knows it stays', async () => {
+  const node = (name: string): KubernetesObject => ({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
+  await using fleet = await startControllerWorld({ hub: [node('zero')], south: [] }, { traits: { hub: { region: 'eu' } } });
+  fleet.startProcess();
+  const { world } = fleet;
+  const copy = () => dataIn(fleet, 'south', 'web') !== undefined;
+  const fields = [{ field: 'region', operator: 'IN', values: ['eu'] }];
+  await fleet.propagate(intent('web', [configMap('web', { a: '1' })], { placement: { clusters: ['hub', 'south'], fields } }));
+  await world.pass(20_000);
+  expect(copy()).toBe(false);
+  world.setTraits('south', { region: 'eu' });
+  world.cluster('south').put(node('one'));
+  await world.until(copy, 10_000);
+  await fleet.phase('web', 'Settled');
+
+  // All Nodes are being replaced: nobody can tell where they will be.
+  world.setTraits('south', {});
+  world.cluster('south').remove('Node', 'one');
+  await world.pass(60_000);
+  expect(copy()).toBe(true);
+  fleet.freeLease();
+  // Nor does who begins to lead meanwhile take anything away.
+  fleet.startProcess();
+  await world.pass(60_000);
+  expect(copy()).toBe(true);
+
+  world.setTraits('south', { region: 'us' });
+  world.cluster('south').put(node('one'));
+  await world.until(() => !copy(), 20_000);
+}, 60_000);
+
+test('a time to divide from zero that lies ahead is kept, and divided at once', async () => {
+  const gold = { labels: { tier: 'gold' } };
+  await using fleet = await startControllerWorld({ hub: [], south: [], east: [] }, { living: true, traits: { hub: gold } });
+  fleet.startProcess();
+  const { world } = fleet;
+  const count = (cluster: string) => {
+    const found = world.cluster(cluster).get('Deployment.apps', 'web', 'default')?.spec as { readonly replicas: number } | undefined;
+    return found?.replicas;
+  };
+  const counts = () => ['hub', 'south', 'east'].map(count);
+  const join = async (cluster: string) => {
+    world.leave(cluster);
+    world.setTraits(cluster, gold);
+    world.join(cluster);
+    await world.pass(15_000);
+  };
+  const rescheduleAt = new Date(world.clock.now() + 60_000).toISOString();
+  const replicas = { mode: 'DIVIDED', rescheduleAt };
+  await fleet.propagate(intent('web', [deployment('web', 6)], { placement: { selector: 'tier=gold' }, replicas }));
+  await fleet.phase('web', 'Settled');
+  const first = fleet.mirrored('web')?.status.scheduledAt;
+  await join('south');
+  expect(counts()).toEqual([6, undefined, undefined]);
+  expect(fleet.mirrored('web')?.status.scheduledAt).toBe(first);
+  await world.until(() => count('south') === 3, 60_000);
+  await world.pass(5_000);
+  const second = fleet.mirrored('web')?.status.scheduledAt ?? '';
+  expect(Date.parse(second)).toBeGreaterThanOrEqual(Date.parse(rescheduleAt));
+  await join('east');
+  await world.pass(60_000);
+  expect([count('east'), fleet.mirrored('web')?.status.scheduledAt]).toEqual([undefined, second]);
+}, 60_000);
