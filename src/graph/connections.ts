@@ -7,7 +7,7 @@ import type { EdgeView, GraphBuilder, ObjectRefOf, PageView } from './builder.ts
 export function addConnections(builder: GraphBuilder): ObjectRefOf<Listed> {
   const { types } = builder;
   types.connection.implement({
-    description: 'One page of a list over many clusters, and how complete it is.',
+    description: 'One page of a list over many clusters, and how complete it is. Sums, extremes and groups are of all its pages.',
     // Nobody asks for a connection without knowing of what: a field's type is always one of the object types.
     resolveType: () => 'ResourceConnection',
     fields: (t) => ({

@@ -1,5 +1,6 @@
 import { type GraphQLSchema, validateSchema } from 'graphql';
 import type { Model } from '../model/model.ts';
+import { addAggregates } from './aggregates.ts';
 import { createGraphBuilder } from './builder.ts';
 import { addChanges } from './changes.ts';
 import { addChanging } from './changing.ts';
@@ -36,6 +37,7 @@ export function buildGraph(model: Model): GraphQLSchema {
   addResource(builder);
   addQueryInputs(builder);
   addGenerated(builder);
+  addAggregates(builder);
   const connections = { any: addConnections(builder), ofKinds: addKindConnections(builder) };
   addRoot(builder, connections);
   addRelations(builder, connections);

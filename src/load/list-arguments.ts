@@ -61,7 +61,7 @@ export function checkArguments(args: ListArguments, asked: AskedKinds): CheckedA
     filter: canonicalFilter({ ...args, kinds: kinds.map(keyOfKind), selector }),
   };
   // Last, when what the paths may cost is known to be within bounds.
-  refuseValuesHeldBack(args, asked);
+  refuseValuesHeldBack([...pathsIn(args.where), ...(args.orderBy ?? []).map(({ path }) => path)], asked);
   return checked;
 }
 
@@ -93,12 +93,14 @@ const metadataRoots: ReadonlySet<string> = new Set(['metadata', 'cluster', 'kind
 /**
  * Of a sensitive kind only the metadata is held, so a filter on its values would find nothing and say nothing. Beside other kinds, a path that it
  * does not have is no question to it.
+ *
+ * @throws {MusterError} `BAD_INPUT`: the path, and the kind that does not give it.
  */
-function refuseValuesHeldBack({ where, orderBy }: ListArguments, { model, kinds, sensitive }: AskedKinds): void {
+export function refuseValuesHeldBack(paths: readonly string[], { model, kinds, sensitive }: AskedKinds): void {
   const guarded = kinds.filter((kind) => sensitive.has(kind));
   if (guarded.length === 0) return;
   const alone = guarded.length === kinds.length;
-  for (const path of new Set([...pathsIn(where), ...(orderBy ?? []).map((term) => term.path)])) {
+  for (const path of new Set(paths)) {
     if (metadataRoots.has(parsePath(path)?.[0] ?? '')) continue;
     const kind = alone ? guarded[0] : guarded.find((one) => !isMisfit(findPath(model, one, path)));
     if (kind === undefined) continue;

@@ -2,9 +2,11 @@ import type { Fault } from '../core/faults.ts';
 import { apiVersionOf, keyOfKind } from '../core/kinds.ts';
 import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import type { Model, ModelKind } from '../model/model.ts';
+import type { AskedOfKinds } from '../model/paths-of-kinds.ts';
 import { parsePosition, printPosition } from '../store/cursor.ts';
 import { type QuerySpec, runQuery } from '../store/query.ts';
 import type { QuerySource } from '../store/query-source.ts';
+import { createAggregates, noAggregates } from './aggregates.ts';
 import { type CheckedArguments, checkArguments } from './list-arguments.ts';
 import { type Ask, type HeldPart, type Part, type PartsOptions, withParts } from './parts.ts';
 import type { ListArguments, Listed, ReadContext, Row, SyncView } from './reads.ts';
@@ -35,13 +37,15 @@ export interface ListedKinds {
  * @throws {MusterError} `BAD_INPUT` if an argument cannot be served, before anything is waited for.
  */
 export async function readList(options: ListsOptions, context: ReadContext, { kinds, chosen, args }: ListedKinds): Promise<Listed> {
-  const checked = checkArguments(args, { model: options.model(), kinds, sensitive: options.sensitive });
+  const model = options.model();
+  const checked = checkArguments(args, { model, kinds, sensitive: options.sensitive });
   const scope: SealScope = { callerKey: context.caller.key, filter: checked.filter };
   const after = checked.after === undefined ? undefined : (parsePosition(options.seal.open(checked.after, scope)) ?? refuseCursor());
   const asks = asksOf(options, context, { kinds, chosen, checked });
   const { namespaces, selector, where, search, order, first } = checked;
   const spec = { namespaces, selector, where, search, order, first, after };
-  return withParts(options, { asks, waitMs: checked.waitMs, context }, (parts) => listedOf(options, parts, { spec, scope }));
+  const aggregated = args.aggregated === true ? { model, kinds } : undefined;
+  return withParts(options, { asks, waitMs: checked.waitMs, context }, (parts) => listedOf(options, parts, { spec, scope, aggregated }));
 }
 
 /** What is asked of parts, and what its cursors are good for. */
@@ -52,12 +56,15 @@ export interface AskedPage {
   readonly depth?: number;
   /** Parts that were read on the way, whose objects are none of the page's. */
   readonly via?: readonly Part[];
+  /** The kinds of its parts, for paths through them. Absent: nothing is computed from what matches. */
+  readonly aggregated?: AskedOfKinds | undefined;
 }
 
 /** One page of what these parts hold, as they are now. */
-export function listedOf({ seal, sensitive }: ListedOptions, parts: readonly Part[], { spec, scope, depth, via = [] }: AskedPage): Listed {
+export function listedOf({ seal, sensitive }: ListedOptions, parts: readonly Part[], asked: AskedPage): Listed {
+  const { spec, scope, depth, via = [], aggregated } = asked;
   const sources = parts.filter((part) => part.type === 'held').map(sourceOf);
-  const result = runQuery(sources, spec);
+  const result = runQuery(sources, { ...spec, keepMatches: aggregated !== undefined });
   const hits = new Map(result.hits.map((hit) => [rowOf(hit.source.part, hit.object, { sensitive, depth }), hit]));
   const sync = [...parts, ...via].flatMap((part) => (part.type === 'notServed' ? [] : [part.sync])).sort(byClusterAndKind);
   return {
@@ -71,6 +78,7 @@ export function listedOf({ seal, sensitive }: ListedOptions, parts: readonly Par
     }),
     sync,
     faults: faultsOf(sync),
+    ...(aggregated === undefined ? noAggregates : createAggregates({ ...aggregated, sensitive }, result.matches)),
   };
 }
 

@@ -1,13 +1,17 @@
 import type { Caller } from '../access/access.ts';
 import type { Fault } from '../core/faults.ts';
+import type { Json } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
+import type { Quantity } from '../core/quantities.ts';
 import type { Model, ModelKind } from '../model/model.ts';
+import type { GroupOrder } from '../store/aggregates/groups.ts';
 import type { OrderByInput } from '../store/order.ts';
 import type { WhereInput } from '../store/where.ts';
 import type { ClusterPhase, SyncState } from '../watch/mirrors.ts';
 
+export type { GroupOrder } from '../store/aggregates/groups.ts';
 export type { OrderByInput } from '../store/order.ts';
 export type { WhereInput } from '../store/where.ts';
 
@@ -54,10 +58,43 @@ export interface ListArguments {
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
   readonly waitSeconds?: number | null | undefined;
+  /** No argument, but what the answer is used for: only of one that holds on to all that matches may `Aggregates` be asked. */
+  readonly aggregated?: boolean | undefined;
 }
 
-/** One page over all clusters asked, and how complete and old each cluster's part of it is. All of one moment. */
-export interface Listed {
+/**
+ * What all objects of a set have in common: of each path the values in all of them, through lists each. What is absent or null is no value. None of
+ * them may be asked unless `aggregated` was said.
+ *
+ * All throw {MusterError} `BAD_INPUT` for a path that no kind asked has, or that leads to what cannot be computed with, and of a sensitive kind for
+ * any path but those of its metadata.
+ */
+export interface Aggregates {
+  /** Exact; undefined if there is no value. */
+  sum(path: string): Quantity | undefined;
+  /** As served; undefined if there is no value. In the order that `orderBy` has. */
+  min(path: string): Json | undefined;
+  max(path: string): Json | undefined;
+}
+
+/** The arguments of `groups`, as they come from GraphQL. */
+export interface GroupArguments {
+  readonly by: readonly string[];
+  readonly orderBy?: GroupOrder | null | undefined;
+  readonly first?: number | null | undefined;
+}
+
+/** The objects that have one value of each path in common. */
+export interface GroupView extends Aggregates {
+  /** As served; null for objects without a value. */
+  readonly keys: readonly Json[];
+  readonly count: number;
+}
+
+/** One page over all clusters asked, and how complete and old each cluster's part of it is. All of one moment, what is computed from all pages too. */
+export interface Listed extends Aggregates {
+  /** @throws {MusterError} as the others do, and `TOO_COSTLY` for more groups than can be held. */
+  groups(args: GroupArguments): readonly GroupView[];
   readonly items: readonly Row[];
   /** Of all permitted matching objects, whatever the page; a lower bound while `faults` is not empty. */
   readonly totalCount: number;

@@ -1,4 +1,5 @@
 import { keyOfKind } from '../../src/core/kinds.ts';
+import { noAggregates } from '../../src/load/aggregates.ts';
 import type { ClusterView, Listed, Row } from '../../src/load/reads.ts';
 import type { Relations } from '../../src/load/relations/relations.ts';
 import type { Model } from '../../src/model/model.ts';
@@ -16,7 +17,7 @@ export function answeringRelations(model: Model, cluster: ClusterView, anyKind: 
     many: (_from, { question: { kinds = [{ group: '', kind: anyKind }] } }): Listed => {
       const items = kinds.map((kind) => rowOf(keyOfKind(kind)));
       const page = { hasNextPage: false, hasPreviousPage: false, cursorOf: () => 'cursor' };
-      return { items, totalCount: items.length, ...page, sync: items.map(({ sync }) => sync), faults: [] };
+      return { items, totalCount: items.length, ...page, sync: items.map(({ sync }) => sync), faults: [], ...noAggregates };
     },
     [Symbol.dispose]: () => undefined,
   };

@@ -24,7 +24,7 @@ export async function resourceOf(
 /** The Jobs of the inventory: those of its uids, whatever labels others wear. The first 1,000 count. */
 export function jobsOf(
   { objects }: PropagationView,
-  { kind, first }: { readonly kind: ModelKind; readonly first: number },
+  { kind, ...page }: { readonly kind: ModelKind; readonly first: number; readonly aggregated: boolean },
   { reads, read }: GraphContext,
 ): Promise<Listed> {
   const jobs = objects.flatMap(({ entries, cluster }) =>
@@ -32,5 +32,5 @@ export function jobsOf(
   );
   const uids = jobs.map(({ uid }) => uid).filter((uid) => uid !== undefined);
   const clusters = [...new Set(jobs.map(({ cluster }) => cluster))].filter((name) => reads.cluster(read, name) !== undefined);
-  return reads.list(read, kind, { clusters, where: { path: 'metadata.uid', in: uids.slice(0, maxUids) }, first });
+  return reads.list(read, kind, { clusters, where: { path: 'metadata.uid', in: uids.slice(0, maxUids) }, ...page });
 }

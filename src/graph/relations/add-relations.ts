@@ -44,7 +44,7 @@ function addOwnership({ pothos, types, model }: GraphBuilder, { any, ofKinds }: 
         first: t.arg.int(firstOptions),
         after: t.arg.string(afterOptions),
       },
-      resolve: (row, { kinds, ...page }, context) =>
+      resolve: (row, { kinds, ...page }, context, info) =>
         followMany(
           row,
           {
@@ -54,7 +54,7 @@ function addOwnership({ pothos, types, model }: GraphBuilder, { any, ofKinds }: 
             ),
             page,
           },
-          { model, context },
+          { model, context, info },
         ),
     }),
   }));
@@ -67,7 +67,7 @@ function addOwnership({ pothos, types, model }: GraphBuilder, { any, ofKinds }: 
       description: 'What was reported about it, the newest first.',
       ...personal,
       args: { first: t.arg.int(firstOptions), after: t.arg.string(afterOptions) },
-      resolve: (row, page, context) => followMany(row, { question: eventsAbout(row), page }, { model, context }),
+      resolve: (row, page, context, info) => followMany(row, { question: eventsAbout(row), page }, { model, context, info }),
     }),
   );
 }
@@ -135,7 +135,7 @@ function addPodOwner({ pothos, types, model }: GraphBuilder, { ofKinds }: Connec
       description: 'Its Pods: those that it controls, a Deployment through its ReplicaSets, and that its selector selects.',
       ...personal,
       args: { first: t.arg.int(firstOptions), after: t.arg.string(afterOptions) },
-      resolve: (row, page, context) => followMany(row, { question: podsOfWorkload(row), page }, { model, context }),
+      resolve: (row, page, context, info) => followMany(row, { question: podsOfWorkload(row), page }, { model, context, info }),
     }),
   );
 }
@@ -169,7 +169,7 @@ function addToMany(
       description,
       ...personal,
       args: { first: t.arg.int(firstOptions), after: t.arg.string(afterOptions) },
-      resolve: (row: Row, page, context) => followMany(row, { question: question(row), page }, { model, context }),
+      resolve: (row: Row, page, context, info) => followMany(row, { question: question(row), page }, { model, context, info }),
     }),
   );
 }

@@ -3,6 +3,7 @@ import { afterwards, type NowOrLater } from '../../core/now-or-later.ts';
 import type { Listed, Row } from '../../load/reads.ts';
 import type { Question, RelatedPage, Target } from '../../load/relations/relations.ts';
 import type { Model } from '../../model/model.ts';
+import { asksForAggregates } from '../aggregates.ts';
 import type { GraphContext } from '../context.ts';
 import { foundRow } from '../found-row.ts';
 
@@ -25,8 +26,8 @@ export function followOne(row: Row, target: Target | undefined, { model, context
 /** The objects that have to do with the row. */
 export function followMany(
   row: Row,
-  asked: { readonly question: Question; readonly page: RelatedPage },
-  { model, context }: Pick<Following, 'model' | 'context'>,
+  { question, page }: { readonly question: Question; readonly page: RelatedPage },
+  { model, context, info }: Following,
 ): NowOrLater<Listed> {
-  return context.relations.many(row, { model, ...asked });
+  return context.relations.many(row, { model, question, page: { ...page, aggregated: asksForAggregates(info) } });
 }

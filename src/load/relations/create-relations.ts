@@ -96,7 +96,7 @@ function many(reading: Reading, from: Row, { model, question, page, depth }: Ask
       return listedOf(
         options,
         parts.filter((part) => isTold(part, question)),
-        { spec, scope, depth, via },
+        { spec, scope, depth, via, aggregated: page.aggregated === true ? { model, kinds } : undefined },
       );
     }),
   );

@@ -43,6 +43,8 @@ export interface RelatedPage {
   /** Absent or null: 20. */
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
+  /** As in `ListArguments`. */
+  readonly aggregated?: boolean | undefined;
 }
 
 /** Most relations inside each other. */

@@ -1,0 +1,122 @@
+import { type FieldNode, type GraphQLResolveInfo, Kind, type SelectionSetNode } from 'graphql';
+import { numberOfQuantity, printQuantity, type Quantity } from '../core/quantities.ts';
+import type { Aggregates, GroupView } from '../load/reads.ts';
+import { charged } from './budget.ts';
+import type { GraphBuilder } from './builder.ts';
+import { described } from './faults.ts';
+
+/** Adds `Sum`, `Group` and `GroupOrder`, and to `Connection` what is computed from all that matches. */
+export function addAggregates(builder: GraphBuilder): void {
+  const { pothos, types } = builder;
+  const order = pothos.enumType('GroupOrder', { description: 'Which groups come first.', values: groupOrders });
+  const computed = computedFrom(builder);
+  const group = pothos.objectRef<GroupView>('Group').implement({
+    description: 'Objects that have the same values.',
+    fields: (t) => ({
+      keys: t.field({
+        type: t.listRef('JSON', { nullable: true }),
+        nullable: false,
+        description: 'The values, one for each path, as served. Null for what is missing.',
+        resolve: ({ keys }) => keys,
+      }),
+      count: t.exposeInt('count', { nullable: false, description: 'How many objects there are.' }),
+      sum: t.field(computed.sum),
+      min: t.field(computed.min),
+      max: t.field(computed.max),
+    }),
+  });
+  pothos.interfaceFields(types.connection, (t) => ({
+    sum: t.field(computed.sum),
+    min: t.field(computed.min),
+    max: t.field(computed.max),
+    groups: t.field({
+      type: [group],
+      nullable: false,
+      description:
+        'The objects of all pages by their values at these paths. One with several values, through a list, counts in the group of each.',
+      args: {
+        by: t.arg.stringList({ required: true, description: 'One to four paths, such as `cluster.region` or `spec.containers.image`.' }),
+        orderBy: t.arg({ type: order, defaultValue: 'COUNT_DESC', description: 'Which groups come first.' }),
+        first: t.arg.int({ defaultValue: 100, description: 'Most groups: 1 to 500.' }),
+      },
+      resolve: (listed, args, context) => charged(listed.groups(args), context),
+    }),
+  }));
+}
+
+const groupOrders = described(['COUNT_DESC', 'KEY_ASC'], {
+  COUNT_DESC: 'The largest first; of those as large, the smallest keys.',
+  KEY_ASC: 'The smallest keys first, what is missing last.',
+});
+
+/** The same of all that matches and of each group. */
+function computedFrom({ pothos }: GraphBuilder) {
+  const sum = pothos.objectRef<Quantity>('Sum').implement({
+    description: 'What numbers or amounts add up to.',
+    fields: (t) => ({
+      text: t.field({
+        type: 'Quantity',
+        nullable: false,
+        description: 'To the last digit, such as `1250m` or `1088Mi`.',
+        resolve: printQuantity,
+      }),
+      value: t.float({ nullable: false, description: 'The nearest number.', resolve: numberOfQuantity }),
+    }),
+  });
+  const args = pothos.args((arg) => ({
+    path: arg.string({ required: true, description: 'Such as `spec.replicas` or `status.capacity.cpu`.' }),
+  }));
+  return {
+    sum: {
+      type: sum,
+      description: 'What the numbers or amounts at a path add up to, exactly. Null if there are none.',
+      args,
+      resolve: (of: Aggregates, { path }: { readonly path: string }) => of.sum(path),
+    },
+    min: {
+      type: 'JSON',
+      description: 'The smallest value at a path, as served. Null if there is none.',
+      args,
+      resolve: (of: Aggregates, { path }: { readonly path: string }) => of.min(path) ?? undefined,
+    },
+    max: {
+      type: 'JSON',
+      description: 'The largest value at a path, as served. Null if there is none.',
+      args,
+      resolve: (of: Aggregates, { path }: { readonly path: string }) => of.max(path) ?? undefined,
+    },
+  } as const;
+}
+
+const aggregates: ReadonlySet<string> = new Set(['sum', 'min', 'max', 'groups'] satisfies readonly (keyof Aggregates | 'groups')[]);
+
+/** By field: of what it stands for, nodes of a document say the same each time they are asked. */
+const known = new WeakMap<FieldNode, boolean>();
+
+/** True if the connection that this field gives may be asked for sums, extremes or groups. Whether `@skip` leaves them out is not asked. */
+export function asksForAggregates({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>): boolean {
+  return fieldNodes.some((node) => {
+    const asks = known.get(node) ?? (node.selectionSet !== undefined && selects(node.selectionSet, { ...fragments }));
+    known.set(node, asks);
+    return asks;
+  });
+}
+
+/** @param unseen Fragments not looked at yet: each is once, however often it is spread. */
+function selects({ selections }: SelectionSetNode, unseen: Record<string, GraphQLResolveInfo['fragments'][string]>): boolean {
+  return selections.some((node) => {
+    switch (node.kind) {
+      case Kind.FIELD:
+        return aggregates.has(node.name.value);
+      case Kind.INLINE_FRAGMENT:
+        return selects(node.selectionSet, unseen);
+      case Kind.FRAGMENT_SPREAD: {
+        const { [node.name.value]: fragment } = unseen;
+        delete unseen[node.name.value];
+        return fragment !== undefined && selects(fragment.selectionSet, unseen);
+      }
+      default:
+        return node satisfies never;
+    }
+  });
+}
