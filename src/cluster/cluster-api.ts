@@ -59,6 +59,8 @@ export interface LiveRequest {
   /** Of the body; `application/json` by default. */
   readonly contentType?: string;
   readonly accept?: string;
+  /** The media types of a success; absent: the first of `accept`. */
+  readonly expected?: readonly string[];
   readonly ifNoneMatch?: string;
   /**
    * For whom: sent as `Impersonate-*`, whole. Absent: as the endpoint's own identity. `FORBIDDEN` without a request for members of `system:masters`,

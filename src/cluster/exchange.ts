@@ -23,8 +23,8 @@ export interface Asked {
   /** Encoded, with the query. */
   readonly path: string;
   readonly accept: string;
-  /** The media type of a success; absent: the first of `accept`. */
-  readonly expected?: string;
+  /** The media types of a success; absent: the first of `accept`. */
+  readonly expected?: readonly string[];
   readonly lane: Lane;
   /** Whether gzip may be asked for: servers pack lists and single answers, never watches. */
   readonly packable: boolean;
@@ -161,14 +161,14 @@ async function breakageIn(
   return breakageOfAnswer({ httpStatus: status, body, retryAfter: response.header('retry-after') }, clock);
 }
 
-function breakageOfType(response: WireResponse, { accept, expected = mediaTypeOf(accept) }: Asked): Breakage | undefined {
+function breakageOfType(response: WireResponse, { accept, expected = [mediaTypeOf(accept)] }: Asked): Breakage | undefined {
   const encoding = response.header('content-encoding')?.toLowerCase() ?? 'identity';
   if (encoding !== 'gzip' && encoding !== 'identity') return breakage('MALFORMED', 'expected gzip or no content encoding, got another');
   const type = mediaTypeOf(response.header('content-type') ?? '');
-  if (type === expected || response.status === 204) return undefined;
+  if (expected.includes(type) || response.status === 204) return undefined;
   // Of what a stranger sent only a media type's own characters are shown.
   const shown = /^[a-z]+\/[a-z0-9.+-]{1,60}$/.test(type) ? type : 'something else';
-  return breakage('MALFORMED', `expected ${expected}, got ${shown}`);
+  return breakage('MALFORMED', `expected ${expected.join(' or ')}, got ${shown}`);
 }
 
 function mediaTypeOf(header: string): string {

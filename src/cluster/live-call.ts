@@ -19,7 +19,7 @@ export async function liveCall(exchange: Exchange, request: LiveRequest, signal:
   if (path === undefined) {
     return { type: 'failed', fault: exchange.fault(breakage('INVALID', 'expected names that can stand in a path', 'NEVER'), undefined) };
   }
-  const { method, query = {}, body, contentType, accept = 'application/json', ifNoneMatch, as } = request;
+  const { method, query = {}, body, contentType, accept = 'application/json', expected, ifNoneMatch, as } = request;
   const bytes = body === undefined ? undefined : bytesOfJson(body);
   if (bytes !== undefined && bytes.length > maxRequestBytes) {
     const message = `expected at most ${maxRequestBytes / 1024 / 1024} MiB, got ${bytes.length} bytes`;
@@ -35,6 +35,7 @@ export async function liveCall(exchange: Exchange, request: LiveRequest, signal:
       packable: true,
       ...(bytes === undefined ? {} : { body: bytes }),
       ...(contentType === undefined ? {} : { contentType }),
+      ...(expected === undefined ? {} : { expected }),
       ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }),
       ...(as === undefined ? {} : { as }),
     },

@@ -24,7 +24,7 @@ export async function* logStream(exchange: Exchange, request: LogRequest, signal
     path: path + logQuery(request),
     // A refusal is a Status in JSON, a success is text: to a client that wants text alone the server answers 406.
     accept: 'application/json, */*',
-    expected: 'text/plain',
+    expected: ['text/plain'],
     lane: request.follow ? 'follow' : 'request',
     packable: false,
     kind,

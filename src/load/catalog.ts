@@ -5,15 +5,15 @@ import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { convertDefinition } from '../model/convert-definition.ts';
-import { type CreatedModel, createModel } from '../model/create-model.ts';
 import type { Model } from '../model/model.ts';
 import { dayOf, type LockedKind } from '../model/schema-lock.ts';
 import type { KindSchema } from '../model/shapes.ts';
 import type { ClusterState, Mirrors } from '../watch/mirrors.ts';
 import { debounce } from './debounce.ts';
-import { definitionKind, followDefinitions } from './definitions.ts';
+import { type ClusterDefinitions, definitionKind, followDefinitions } from './definitions.ts';
 import { createGroupFilter, type GroupRules } from './group-filter.ts';
-import { createGrownKinds } from './grown-kinds.ts';
+import { createGrownModel } from './grown-model.ts';
+import { createKindDescriptions } from './kind-descriptions.ts';
 import { createKindService, type KindService } from './kind-service.ts';
 import { noSchemaLock, type SchemaLockFile } from './schema-lock-file.ts';
 import { createUnknownKinds, type FetchDocument } from './unknown-kinds.ts';
@@ -25,7 +25,10 @@ export interface Catalog {
   problem(): string | undefined;
   /** Calls back with each new model until the signal aborts. */
   onModel(callback: (model: Model) => void, signal: AbortSignal): void;
-  /** Takes in at once what is known now, without waiting for quiet: so that who is told "ready" finds the kinds that are there. */
+  /**
+   * Takes in at once what is known now, without waiting for quiet: so that who is told "ready" finds the kinds that are there. Some seconds later
+   * the newest cluster is asked, for the first time, what the built-in kinds mean.
+   */
   settle(): void;
 }
 
@@ -35,7 +38,7 @@ export interface CatalogOptions {
   readonly baseline: Model;
   /** Which groups' kinds belong into the model beside the built-in ones; all by default. */
   readonly groups?: GroupRules;
-  /** Asks a cluster for the OpenAPI document of kinds that neither the baseline nor a CustomResourceDefinition knows. */
+  /** Asks a cluster for the OpenAPI documents of kinds that neither the baseline nor a CustomResourceDefinition knows, and of what describes the rest. */
   readonly fetchDocument: FetchDocument;
   /** What earlier runs knew, and where to leave what this one knows. Absent: nothing is remembered. */
   readonly lock?: SchemaLockFile;
@@ -59,70 +62,62 @@ export function createCatalog(options: CatalogOptions, signal: AbortSignal): Cat
   const builtIn = new Set([...baseline.kinds.values()].map(({ group }) => group));
   const isAllowed = createGroupFilter(groups);
   const belongs = (group: string) => builtIn.has(group) || isAllowed(group);
-  const grown = createGrownKinds();
   const earlier = [...lock.earlier.kinds.values()].filter(({ schema }) => !baseline.kinds.has(keyOfKind(schema)) && belongs(schema.group));
-  for (const { schema } of earlier) grown.add(schema);
+  const grown = createGrownModel({ baseline, earlier: earlier.map(({ schema }) => schema), prefixes: lock.earlier.prefixes, log });
+  const service = createKindService(new Map(earlier.map(({ schema, servedOn }) => [keyOfKind(schema), servedOn])), clock);
   const readers = new Set<(model: Model) => void>();
   const converted = createConversions();
-  const service = createKindService(new Map(earlier.map(({ schema, servedOn }) => [keyOfKind(schema), servedOn])), clock);
-  let created: CreatedModel = { model: baseline, prefixes: lock.earlier.prefixes, problems: [] };
-  let problem: string | undefined;
-  let unserved: ReadonlySet<string> = new Set();
+  let broken: ReadonlyMap<string, string> = new Map();
 
-  if (earlier.length > 0) adopt(new Map(), new Set());
-  const remember = lock.keep(() => ({ kinds: lockedKinds(grown.all(), service, clock), prefixes: created.prefixes }));
+  const remember = lock.keep(() => ({ kinds: lockedKinds(grown.schemas(), service, clock), prefixes: grown.current().prefixes }));
   const changed = debounce({ clock, quietMs, atMostMs, run: rebuild }, signal);
   const definitions = followDefinitions(mirrors, changed, signal);
+  const descriptions = createKindDescriptions({ ...options, onDescribed: describe }, signal);
   const unknown = createUnknownKinds({ ...options, onFound: changed }, signal);
   onServedChange(mirrors, changed, signal);
 
   function rebuild(): void {
     const clusters = definitions.now();
-    const { schemas, broken } = converted.of(clusters.flatMap(({ objects }) => [...objects]).filter((one) => belongs(groupOf(one))));
-    const before = grown.snapshot();
-    const fresh = [...schemas, ...unknown.found()].filter(({ group }) => !broken.has(group));
-    const grew = fresh.map((schema) => grown.add(schema)).some(Boolean);
-    const nowUnserved = service.unserved(mirrors.clusters(), schemas);
-    if (grew || !equalSets(nowUnserved, unserved)) adopt(before, nowUnserved);
+    const defined = converted.of(clusters.flatMap(({ objects }) => [...objects]).filter((one) => belongs(groupOf(one))));
+    broken = defined.broken;
+    const fresh = [...defined.schemas, ...unknown.found()].filter(({ group }) => !broken.has(group));
+    if (grown.take(fresh, service.unserved(mirrors.clusters(), defined.schemas))) tell();
     remember();
-    problem = [...[...broken.values()], ...created.problems.map(({ message }) => message)].sort().join('; ') || undefined;
     const leftOut = mirrors.clusters().flatMap(({ resources = [] }) => resources.filter(({ group }) => !belongs(group)));
-    const known = new Set([...baseline.kinds.keys(), ...[...schemas, ...leftOut].map(keyOfKind)]);
-    // Before the definitions of a cluster are known, its custom kinds would look like unknown ones.
-    const unsettled = new Set(clusters.filter(({ settled }) => !settled).map(({ cluster }) => cluster));
-    const missing = ({ name }: ClusterState) =>
-      mirrors.served(name, definitionKind) !== undefined && !clusters.some(({ cluster }) => cluster === name);
-    unknown.look(
-      mirrors.clusters().filter((state) => !unsettled.has(state.name) && !missing(state)),
-      known,
-    );
+    const known = new Set([...baseline.kinds.keys(), ...[...defined.schemas, ...leftOut].map(keyOfKind)]);
+    unknown.look(whoseDefinitionsAreKnown(mirrors, clusters), known);
   }
 
-  function adopt(before: ReadonlyMap<string, KindSchema>, nowUnserved: ReadonlySet<string>): void {
-    const conflicts = conflictsOf(created.model);
-    const sources = { baseline, prefixes: created.prefixes, unserved: nowUnserved };
-    let next = createModel({ ...sources, custom: grown.all() });
-    if (next.problems.length > 0) {
-      for (const { group } of next.problems) grown.restore(group, before);
-      next = { ...createModel({ ...sources, custom: grown.all() }), problems: next.problems };
-    }
-    created = next;
-    unserved = nowUnserved;
-    for (const [key, paths] of conflictsOf(next.model)) {
-      if (conflicts.get(key) !== paths) log.warn({ kind: key, paths }, 'clusters define a kind differently: these paths become JSON');
-    }
-    for (const reader of readers) reader(next.model);
+  function describe(): void {
+    grown.describe(descriptions.now());
+    tell();
+  }
+
+  function tell(): void {
+    for (const reader of readers) reader(grown.current().model);
   }
 
   return {
-    model: () => created.model,
-    problem: () => [problem, lock.problem()].filter((text) => text !== undefined).join('; ') || undefined,
-    settle: rebuild,
+    model: () => grown.current().model,
+    problem() {
+      const groups = [...broken.values(), ...grown.current().problems.map(({ message }) => message)].sort();
+      return [...groups, lock.problem()].filter((text) => text !== undefined).join('; ') || undefined;
+    },
+    settle() {
+      rebuild();
+      descriptions.begin();
+    },
     onModel(callback, until) {
       readers.add(callback);
       until.addEventListener('abort', () => readers.delete(callback), { once: true });
     },
   };
+}
+
+/** Before the definitions of a cluster are known, its custom kinds would look like unknown ones. */
+function whoseDefinitionsAreKnown(mirrors: Mirrors, definitions: readonly ClusterDefinitions[]): readonly ClusterState[] {
+  const settled = new Map(definitions.map(({ cluster, settled }) => [cluster, settled]));
+  return mirrors.clusters().filter(({ name }) => settled.get(name) ?? mirrors.served(name, definitionKind) === undefined);
 }
 
 /** Calls back when some cluster's served kinds are other ones than before. */
@@ -188,12 +183,4 @@ function lockedKinds(schemas: readonly KindSchema[], service: KindService, clock
       return [key, { schema, servedOn: service.servedOn(key) ?? dayOf(clock.now()) }];
     }),
   );
-}
-
-function conflictsOf({ kinds }: Model): ReadonlyMap<string, string> {
-  return new Map([...kinds].filter(([, { conflicts }]) => conflicts.length > 0).map(([key, { conflicts }]) => [key, conflicts.join(', ')]));
-}
-
-function equalSets(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return a.size === b.size && a.isSubsetOf(b);
 }

@@ -8,7 +8,7 @@ import type { KindSchema } from '../model/shapes.ts';
 import type { ClusterState } from '../watch/mirrors.ts';
 
 /**
- * What `/openapi/v3/<path>` of a cluster says: `path` is `api/v1` or `apis/<group>/<version>`. Undefined if the cluster does not say it now;
+ * What `/openapi/v3/<path>` of a cluster says: `path` is `api/v1` or `apis/<group>/<version>`; empty, it is the list of these. Undefined if the cluster does not say it now;
  * never rejects but for a bug.
  */
 export type FetchDocument = (cluster: ClusterName, path: readonly string[], signal: AbortSignal) => Promise<Json | undefined>;
@@ -80,6 +80,11 @@ export function createUnknownKinds({ fetchDocument, log, onFound }: UnknownKinds
   };
 }
 
+/** Where the document of a group version stands: `v1` → `api/v1`, `apps/v1` → `apis/apps/v1`. */
+export function pathOfGroupVersion(apiVersion: string): readonly string[] {
+  return apiVersion.includes('/') ? ['apis', ...apiVersion.split('/')] : ['api', apiVersion];
+}
+
 function keyOf({ cluster, path, resources }: Question): string {
   return JSON.stringify([cluster, path, resources.map(keyOfKind)]);
 }
@@ -92,6 +97,6 @@ function questionsAbout(cluster: ClusterName, resources: readonly ServedResource
   return [...Map.groupBy(unknown, apiVersionOf)].map(([apiVersion, of]) => ({
     cluster,
     resources: of,
-    path: apiVersion.includes('/') ? ['apis', ...apiVersion.split('/')] : ['api', apiVersion],
+    path: pathOfGroupVersion(apiVersion),
   }));
 }

@@ -2,7 +2,7 @@ import { invariant, MusterError } from '../core/errors.ts';
 import { isJsonObject, type JsonObject } from '../core/json.ts';
 import { keyOfKind, type ServedResource } from '../core/kinds.ts';
 import { embeddedObjectMeta } from './hand-written-types.ts';
-import { builtInTypeName, rootFieldNames } from './kind-names.ts';
+import { builtInTypeName, embeddedTypeName, isKindDefinition, rootFieldNames } from './kind-names.ts';
 import type { Model, ModelKind, ModelType, TypeReference } from './model.ts';
 import { modelFields } from './model-fields.ts';
 import { type Dialect, fieldsOf, shapeOf } from './openapi-shapes.ts';
@@ -102,13 +102,12 @@ class Converter {
     },
   };
 
-  /** The type of a kind has a cluster and an id; where another kind holds such an object, it has neither. */
   #typeOf(definition: string, schema: JsonObject): string {
-    const isKind = Array.isArray(schema['x-kubernetes-group-version-kind']);
+    const isKind = isKindDefinition(schema);
     const key = isKind ? `embedded ${definition}` : definition;
     const known = this.#names.get(key);
     if (known !== undefined) return known;
-    const name = this.#claim(key, isKind ? `Embedded${builtInTypeName(definition)}` : builtInTypeName(definition));
+    const name = this.#claim(key, isKind ? embeddedTypeName(definition) : builtInTypeName(definition));
     this.#queue.push({ definition, name });
     return name;
   }

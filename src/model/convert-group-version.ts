@@ -83,14 +83,20 @@ function dialectOf(definitions: JsonObject): Dialect {
   return dialect;
 }
 
-function definitionsIn(document: Json): JsonObject {
+/**
+ * The schemas of a document, by their names.
+ *
+ * @throws {MusterError} `BAD_INPUT` if it has none.
+ */
+export function definitionsIn(document: Json): JsonObject {
   const components = isJsonObject(document) ? document.components : undefined;
   const schemas = isJsonObject(components) ? components.schemas : undefined;
   if (isJsonObject(schemas)) return schemas;
   throw new MusterError('BAD_INPUT', 'expected an object at components.schemas');
 }
 
-function definitionOf({ group, version, kind }: ServedResource, definitions: JsonObject): JsonObject | undefined {
+/** The schema of a kind at its version. */
+export function definitionOf({ group, version, kind }: ServedResource, definitions: JsonObject): JsonObject | undefined {
   return Object.values(definitions)
     .filter((schema) => schema !== undefined && isJsonObject(schema))
     .find((schema) => {

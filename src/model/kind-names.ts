@@ -1,3 +1,4 @@
+import type { JsonObject } from '../core/json.ts';
 import { capitalised, legalName, legalPart, uncapitalised } from './graphql-names.ts';
 
 /** Short names of definitions that occur twice, or that the schema uses for something else, and what they are called instead. */
@@ -15,6 +16,16 @@ const renamedDefinitions: ReadonlyMap<string, string> = new Map([
 /** The name of the type of a built-in definition: its last segment, but for the few that collide. Independent of the release and its siblings. */
 export function builtInTypeName(definition: string): string {
   return renamedDefinitions.get(definition) ?? legalName(definition.slice(definition.lastIndexOf('.') + 1));
+}
+
+/** The type of an object that another kind holds: that of the kind itself has a cluster and an id, which such an object has not. */
+export function embeddedTypeName(definition: string): string {
+  return `Embedded${builtInTypeName(definition)}`;
+}
+
+/** True for the definition of a kind, and not of a part of one. */
+export function isKindDefinition(schema: JsonObject): boolean {
+  return Array.isArray(schema['x-kubernetes-group-version-kind']);
 }
 
 /** `cert-manager.io` → `CertManager`, `cluster.x-k8s.io` → `ClusterX`, `metrics.k8s.io` → `Metrics`, `apps` → `Apps`, `''` → `Core`. */

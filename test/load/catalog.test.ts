@@ -335,6 +335,30 @@ describe('with what earlier runs knew', () => {
   });
 });
 
+test('seconds after it was ready, built-in kinds have the words of a cluster, and custom kinds stay as they are', async () => {
+  const index = { paths: { 'api/v1': { serverRelativeURL: '/openapi/v3/api/v1?hash=1' } } };
+  const gvk = [{ group: '', version: 'v1', kind: 'Pod' }];
+  const pod = {
+    description: 'What runs. And more.',
+    properties: { spec: { description: 'What is wanted.' } },
+    'x-kubernetes-group-version-kind': gvk,
+  };
+  const { clock, catalog, models, joined } = start({
+    '': JSON.stringify(index),
+    'api/v1': JSON.stringify({ components: { schemas: { 'io.k8s.api.core.v1.Pod': pod } } }),
+  });
+  joined('north', definition('example.com', 'Widget', { size: integer }));
+  await clock.advance(60_000);
+  const before = models.length;
+  expect(catalog.model().types.get('Pod')?.description).toBeUndefined();
+  catalog.settle();
+  await clock.advance(3_000);
+  expect(models).toHaveLength(before + 1);
+  const type = catalog.model().types.get('Pod');
+  expect([type?.description, type?.fields.find(({ key }) => key === 'spec')?.description]).toEqual(['What runs.', 'What is wanted.']);
+  expect(fieldsOf(catalog, 'ExampleWidgetSpec')).toEqual(['size: Int64']);
+});
+
 test('ends with its signal: no lease, no timer, no further model', async () => {
   const { clock, controller, joined, models } = start();
   const north = joined('north', definition('example.com', 'Widget', { size: integer }));
