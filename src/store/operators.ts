@@ -19,6 +19,8 @@ export interface OperandPlace {
   readonly path: string;
   readonly operator: Comparison;
   readonly type: ValueType;
+  /** Set if there are no other values than these. */
+  readonly among?: readonly string[];
 }
 
 /**
@@ -156,7 +158,10 @@ const expected: Readonly<Record<ValueType, string>> = {
   JSON: 'a value, at most 64 deep',
 };
 
-function checkOperand({ path, operator, type }: OperandPlace, operand: Json): void {
+function checkOperand({ path, operator, type, among }: OperandPlace, operand: Json): void {
+  if (among !== undefined && equality.includes(operator) && !among.includes(String(operand))) {
+    throw refuse(`expected one of ${among.join(', ')} for ${operator} on ${path}, got ${show(operand)}`);
+  }
   if (!fits(operand, type)) throw refuse(`expected ${expected[type]} for ${operator} on ${path}, which is a ${type}, got ${show(operand)}`);
   // JSON.parse has rounded it already, so it may be another number than the one that was meant.
   if (

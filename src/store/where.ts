@@ -171,9 +171,11 @@ function createOperations(): Operations {
     const operand = where[operator];
     if (operand === undefined || operand === null) return undefined;
     const type = valueTypeOf(path, operator);
+    const among = valuesOf(path);
     const ofLevel = known.get(where) ?? new Map<string, Operation | MusterError>();
-    const key = `${operator} ${type}`;
-    const operation = ofLevel.get(key) ?? attempt(() => compileComparison({ path: path.text, operator, type }, operand));
+    const key = [operator, type, ...(among ?? [])].join(' ');
+    const place = { path: path.text, operator, type, ...(among === undefined ? {} : { among }) };
+    const operation = ofLevel.get(key) ?? attempt(() => compileComparison(place, operand));
     known.set(where, ofLevel.set(key, operation));
     if (operation instanceof MusterError) throw operation;
     return operation;
@@ -194,6 +196,12 @@ function valueTypeOf({ type, text }: ModelPath, operator: string): ValueType {
   throw refuse(
     `expected a field of ${text} to compare, which is a ${printTypeReference(type)}: it takes exists alone, or some if it is a list; got ${operator}`,
   );
+}
+
+/** The only values that may stand there; undefined if any may. */
+function valuesOf(path: ModelPath): readonly string[] | undefined {
+  if (path.from !== 'column' || path.steps.length > 0 || path.column.enumeration === undefined) return undefined;
+  return Object.keys(path.column.enumeration.values);
 }
 
 function existenceOf({ exists }: WhereInput, path: ModelPath): readonly Test[] {

@@ -8,7 +8,7 @@ import type { TypeReference } from '../model.ts';
 import { lastSeenOf } from './event-time.ts';
 import { jobPhaseMeanings, phaseOfJob } from './job-phase.ts';
 import { podRequestsOf } from './pod-requests.ts';
-import { podStatusOf } from './pod-status.ts';
+import { lastRestartOfPod, phaseOfPod, readyOfPod, restartsOfPod } from './pod-status.ts';
 import { workloadRolloutOf } from './rollout.ts';
 
 /**
@@ -52,28 +52,28 @@ const podColumns: readonly Column[] = [
     type: { scalar: 'String' },
     nullable: false,
     description: 'What it is in, as kubectl prints it under STATUS, such as `Running`, `Init:0/2` or `CrashLoopBackOff`.',
-    get: (pod) => podStatusOf(pod).phase,
+    get: phaseOfPod,
   },
   {
     name: 'ready',
     type: { scalar: 'String' },
     nullable: false,
     description: 'How many containers are ready, of how many, such as `1/2`.',
-    get: (pod) => podStatusOf(pod).ready,
+    get: readyOfPod,
   },
   {
     name: 'restarts',
     type: { scalar: 'Int' },
     nullable: false,
     description: 'How often its containers were started again, as kubectl counts.',
-    get: (pod) => podStatusOf(pod).restarts,
+    get: restartsOfPod,
   },
   {
     name: 'lastRestart',
     type: { scalar: 'DateTime' },
     nullable: true,
     description: 'When the last of them was.',
-    get: (pod) => podStatusOf(pod).lastRestart,
+    get: lastRestartOfPod,
   },
   {
     name: 'requests',

@@ -1,7 +1,7 @@
-import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../../core/json.ts';
-import { listAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
+import { isRawNumber, type Json, type JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { compareQuantities, parseQuantity, printQuantity, sumQuantities } from '../../core/quantities.ts';
+import { compareQuantities, parseQuantity, printQuantity, type Quantity, sumQuantities } from '../../core/quantities.ts';
+import { listOf, objectOf } from './lenient.ts';
 
 /**
  * What a Pod asks of its node, by the name of the resource, as the scheduler counts it and `kubectl describe node` prints it for each Pod: the sum
@@ -12,48 +12,40 @@ import { compareQuantities, parseQuantity, printQuantity, sumQuantities } from '
  */
 export function podRequestsOf(pod: KubernetesObject): JsonObject {
   const total: Amounts = new Map();
-  const status = objectAt(pod, 'status');
-  const given: Given = { byName: containersGiven(status), isInfeasible: isInfeasible(status) };
-  for (const container of listAt(pod, 'spec', 'containers')) addAll(total, effectiveOf(container, given));
-  addInitContainers(total, listAt(pod, 'spec', 'initContainers'), given);
-  for (const [name, amount] of requestsOf(pod.spec)) if (isOfPod(name)) total.set(name, amount);
-  addAll(total, amountsIn(objectAt(pod, 'spec', 'overhead')));
+  const spec = objectOf(pod.spec);
+  const status = objectOf(pod.status);
+  const ofContainers = { statuses: listOf(status.containerStatuses), pod: status };
+  for (const container of listOf(spec.containers)) addAll(total, effectiveOf(container, ofContainers));
+  addInitContainers(total, listOf(spec.initContainers), { statuses: listOf(status.initContainerStatuses), pod: status });
+  if (spec.resources !== undefined) {
+    for (const [name, amount] of amountsIn(requestsOf(spec))) if (isOfPod(name)) total.set(name, amount);
+  }
+  if (spec.overhead !== undefined) addAll(total, amountsIn(objectOf(spec.overhead)));
   return Object.fromEntries(total);
 }
 
 /** By the name of the resource. */
 type Amounts = Map<string, string>;
 
-/** What the kubelet says that containers have. */
-interface Given {
-  /** Statuses, by the name of the container. */
-  readonly byName: ReadonlyMap<string, Json>;
-  /** True if the node can never give what the spec asks for. */
-  readonly isInfeasible: boolean;
-}
-
-function containersGiven(status: JsonObject): ReadonlyMap<string, Json> {
-  const statuses = [...listAt(status, 'containerStatuses'), ...listAt(status, 'initContainerStatuses')];
-  return new Map(statuses.filter((one) => isJsonObject(valueAt(one, 'resources'))).map((one) => [textAt(one, 'name') ?? '', one]));
-}
-
-function isInfeasible(status: JsonObject): boolean {
-  const pending = listAt(status, 'conditions').find((condition) => textAt(condition, 'type') === 'PodResizePending');
-  return textAt(pending, 'reason') === 'Infeasible';
+/** What the kubelet says of containers, and of their Pod. */
+interface Told {
+  readonly statuses: readonly Json[];
+  readonly pod: JsonObject;
 }
 
 /** They run one after the other, each beside the sidecars that were started before it. */
-function addInitContainers(total: Amounts, initContainers: readonly Json[], given: Given): void {
+function addInitContainers(total: Amounts, initContainers: readonly Json[], told: Told): void {
+  if (initContainers.length === 0) return;
   const sidecars: Amounts = new Map();
   const least: Amounts = new Map();
   for (const container of initContainers) {
-    if (textAt(container, 'restartPolicy') === 'Always') {
-      const requests = effectiveOf(container, given);
+    if (objectOf(container).restartPolicy === 'Always') {
+      const requests = effectiveOf(container, told);
       addAll(total, requests);
       addAll(sidecars, requests);
       raiseAll(least, sidecars);
     } else {
-      const requests = requestsOf(container);
+      const requests = amountsIn(requestsOf(container));
       addAll(requests, sidecars);
       raiseAll(least, requests);
     }
@@ -61,14 +53,27 @@ function addInitContainers(total: Amounts, initContainers: readonly Json[], give
   raiseAll(total, least);
 }
 
-function effectiveOf(container: Json, { byName, isInfeasible }: Given): Amounts {
-  const requests = requestsOf(container);
-  const status = byName.get(textAt(container, 'name') ?? '');
-  if (status === undefined) return requests;
-  const effective = isInfeasible ? new Map() : requests;
-  raiseAll(effective, requestsOf(status));
-  raiseAll(effective, amountsIn(objectAt(status, 'allocatedResources')));
+function effectiveOf(container: Json, { statuses, pod }: Told): Amounts {
+  const wanted = requestsOf(container);
+  const { name } = objectOf(container);
+  const status = objectOf(statuses.find((one) => objectOf(one).name === name));
+  if (typeof status.resources !== 'object' || status.resources === null) return amountsIn(wanted);
+  const given = [requestsOf(status), objectOf(status.allocatedResources)];
+  // As nearly always: it has what it asks for.
+  if (given.every((list) => isSame(wanted, list))) return amountsIn(wanted);
+  const effective: Amounts = isInfeasible(pod) ? new Map() : amountsIn(wanted);
+  for (const list of given) raiseAll(effective, amountsIn(list));
   return effective;
+}
+
+function isSame(a: JsonObject, b: JsonObject): boolean {
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
+}
+
+function isInfeasible({ conditions }: JsonObject): boolean {
+  const pending = listOf(conditions).find((condition) => objectOf(condition).type === 'PodResizePending');
+  return objectOf(pending).reason === 'Infeasible';
 }
 
 /** The resources that a Pod may ask for as a whole: of others what it says there does not count. */
@@ -77,42 +82,55 @@ function isOfPod(name: string): boolean {
 }
 
 /** Of a container, its status, or the spec of a Pod. */
-function requestsOf(holder: Json | undefined): Amounts {
-  return amountsIn(objectAt(holder, 'resources', 'requests'));
+function requestsOf(holder: Json): JsonObject {
+  return objectOf(objectOf(objectOf(holder).resources).requests);
 }
 
 function amountsIn(list: JsonObject): Amounts {
   const amounts: Amounts = new Map();
-  for (const [name, value] of Object.entries(list)) {
+  for (const name of Object.keys(list)) {
+    const value = list[name];
     const text = typeof value === 'number' ? String(value) : isRawNumber(value) ? value.rawJSON : value;
-    if (typeof text === 'string' && parseQuantity(text) !== undefined) amounts.set(name, text);
+    if (typeof text === 'string' && quantityOf(text) !== undefined) amounts.set(name, text);
   }
   return amounts;
 }
 
 function addAll(total: Amounts, more: Amounts): void {
   for (const [name, amount] of more) {
-    const known = total.get(name);
-    total.set(name, known === undefined ? amount : sumOf(known, amount));
+    const before = total.get(name);
+    total.set(name, before === undefined ? amount : sumOf(before, amount));
   }
 }
 
 function raiseAll(total: Amounts, least: Amounts): void {
   for (const [name, amount] of least) {
-    const known = total.get(name);
-    if (known === undefined || (known !== amount && isLess(known, amount))) total.set(name, amount);
+    const before = total.get(name);
+    if (before === undefined || (before !== amount && isLess(before, amount))) total.set(name, amount);
   }
 }
 
 /** In the format of the first, unless that is zero: as apimachinery's `Quantity.Add` has it. */
 function sumOf(a: string, b: string): string {
-  const [x, y] = [parseQuantity(a), parseQuantity(b)];
+  const [x, y] = [quantityOf(a), quantityOf(b)];
   if (x === undefined || y === undefined) return a;
   const sum = sumQuantities([x, y].map((quantity) => ({ quantity, times: 1 })));
   return sum === undefined ? a : printQuantity({ ...sum, format: x.mantissa === 0n ? y.format : x.format });
 }
 
 function isLess(a: string, b: string): boolean {
-  const [x, y] = [parseQuantity(a), parseQuantity(b)];
+  const [x, y] = [quantityOf(a), quantityOf(b)];
   return x !== undefined && y !== undefined && compareQuantities(x, y) < 0;
+}
+
+/** A fleet asks for the same few amounts over and over, and reading one takes longer than all the rest. Emptied when it is full. */
+const known = new Map<string, Quantity | undefined>();
+const maxKnown = 4_096;
+
+function quantityOf(text: string): Quantity | undefined {
+  if (known.has(text)) return known.get(text);
+  if (known.size >= maxKnown) known.clear();
+  const quantity = parseQuantity(text);
+  if (text.length <= 64) known.set(text, quantity);
+  return quantity;
 }

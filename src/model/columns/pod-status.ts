@@ -1,182 +1,178 @@
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import { listAt, objectAt, textAt } from '../../core/json-at.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { later } from './later.ts';
+import { listOf, objectOf, textOf } from './lenient.ts';
 
-/** What `kubectl get pods` prints of a Pod. */
-export interface PodStatus {
-  /** STATUS: `Running`, `Init:0/2`, `CrashLoopBackOff`, `Completed`, `Terminating`, … Any text a kubelet gives as a reason, so no closed set. */
-  readonly phase: string;
-  /** READY: containers that are ready, of all that are meant to go on running: `1/2`. Sidecars count. */
-  readonly ready: string;
-  /** RESTARTS without when the last was. While the Pod is initializing those of its init containers, then those of the others and of sidecars. */
-  readonly restarts: number;
-  /** When the last of them was: when a container of those that are counted ended before it was started again, as served. Undefined if none says so. */
-  readonly lastRestart: string | undefined;
-}
+// What `kubectl get pods` says of a Pod: `printPod` of kubernetes/pkg/printers/internalversion/printers.go (1.36). Nothing here throws: what has
+// another type than Kubernetes gives it reads as absent. It runs once for each Pod and condition of a filter, so it makes as little as it can.
 
 /**
- * What `kubectl get pods` says of a Pod: `printPod` of kubernetes/pkg/printers/internalversion/printers.go (1.36). Never throws: what has another
- * type than Kubernetes gives it reads as absent. A Pod without any phase is `Unknown`.
+ * STATUS: `Running`, `Init:0/2`, `CrashLoopBackOff`, `Completed`, `Terminating`, … Any text that a kubelet gives as a reason, so no closed set. Of a
+ * Pod without any phase `Unknown`.
  */
-export function podStatusOf(pod: KubernetesObject): PodStatus {
-  const status = objectAt(pod, 'status');
-  const initContainers = listAt(pod, 'spec', 'initContainers');
-  const sidecars = new Set(initContainers.filter(isSidecar).map((container) => textAt(container, 'name') ?? ''));
-  const init = readInitContainers(listAt(status, 'initContainerStatuses'), { sidecars, total: initContainers.length });
-  const running =
-    init.reason === undefined || holds(status, 'Initialized') ? readContainers(listAt(status, 'containerStatuses'), init.ready) : undefined;
-  const total = listAt(pod, 'spec', 'containers').length + initContainers.filter(isSidecar).length;
-  const reason = running?.reason ?? init.reason ?? reasonOfStatus(status);
-  return {
-    phase: phaseOf(pod, reason === 'Completed' && running !== undefined ? reasonOfCompleted(status, running) : reason),
-    ready: `${(running ?? init).ready}/${total}`,
-    restarts: asInt32(running === undefined ? init.restarts : init.sidecarRestarts + running.restarts),
-    lastRestart: running === undefined ? init.lastRestart : later(init.lastSidecarRestart, running.lastRestart),
-  };
+export function phaseOfPod(pod: KubernetesObject): string {
+  const { phase, reason } = objectOf(pod.status);
+  if (typeof pod.metadata.deletionTimestamp !== 'string') return reasonOf(pod);
+  if (reason === 'NodeLost') return 'Unknown';
+  return phase === 'Succeeded' || phase === 'Failed' ? reasonOf(pod) : 'Terminating';
 }
 
+/** READY: containers that are ready, of all that are meant to go on running: `1/2`. Sidecars count. */
+export function readyOfPod(pod: KubernetesObject): string {
+  const init = readInit(pod);
+  const spec = objectOf(pod.spec);
+  let ready = init.ready;
+  if (isPast(init, pod)) for (const status of containerStatusesOf(pod)) if (isUp(status)) ready += 1;
+  let total = listOf(spec.containers).length;
+  for (const container of listOf(spec.initContainers)) if (isSidecar(container)) total += 1;
+  return `${ready}/${total}`;
+}
+
+/** RESTARTS without when the last was. While the Pod is initializing those of its init containers, then those of the others and of sidecars. */
+export function restartsOfPod(pod: KubernetesObject): number {
+  let restarts = 0;
+  for (const status of countedIn(pod)) restarts += integerOf(objectOf(status).restartCount);
+  return Math.min(Math.max(restarts, -(2 ** 31)), 2 ** 31 - 1);
+}
+
+/** When the last of these restarts was: when a container that counts ended before it was started again, as served. Undefined if none says so. */
+export function lastRestartOfPod(pod: KubernetesObject): string | undefined {
+  let last: string | undefined;
+  for (const status of countedIn(pod)) last = later(last, textOf(objectOf(objectOf(objectOf(status).lastState).terminated).finishedAt));
+  return last;
+}
+
+/** How far the init containers are. */
 interface InitProgress {
+  /** Sidecars that are ready. */
   readonly ready: number;
-  readonly restarts: number;
-  readonly sidecarRestarts: number;
-  readonly lastRestart: string | undefined;
-  readonly lastSidecarRestart: string | undefined;
-  /** Why the Pod is not initialized yet; undefined if nothing is left to wait for. */
-  readonly reason: string | undefined;
+  /** Which of their statuses the Pod waits for, and why; undefined if for none. */
+  readonly waiting: { readonly at: number; readonly reason: string } | undefined;
 }
 
-interface InitContainers {
-  /** Names of those that go on running. */
-  readonly sidecars: ReadonlySet<string>;
-  readonly total: number;
-}
+const withoutInit: InitProgress = { ready: 0, waiting: undefined };
 
 /** They run one after the other: the first that is not through says why the Pod waits, and those behind it have not begun. */
-function readInitContainers(statuses: readonly Json[], { sidecars, total }: InitContainers): InitProgress {
-  let [ready, restarts, sidecarRestarts] = [0, 0, 0];
-  let lastRestart: string | undefined;
-  let lastSidecarRestart: string | undefined;
-  for (const [index, status] of statuses.entries()) {
-    const sidecar = sidecars.has(textAt(status, 'name') ?? '');
-    const count = countAt(status, 'restartCount');
-    restarts += count;
-    lastRestart = later(lastRestart, lastEndOf(status));
-    if (sidecar) {
-      sidecarRestarts += count;
-      lastSidecarRestart = later(lastSidecarRestart, lastEndOf(status));
+function readInit(pod: KubernetesObject): InitProgress {
+  const statuses = initStatusesOf(pod);
+  if (statuses.length === 0) return withoutInit;
+  const containers = listOf(objectOf(pod.spec).initContainers);
+  let ready = 0;
+  let at = 0;
+  for (const one of statuses) {
+    const status = objectOf(one);
+    const { terminated } = objectOf(status.state);
+    const isThrough = isThere(terminated) && integerOf(terminated.exitCode) === 0;
+    if (!isThrough && status.started === true && isOfSidecar(one, containers)) {
+      if (status.ready === true) ready += 1;
+    } else if (!isThrough) {
+      return { ready, waiting: { at, reason: `Init:${causeOf(status) ?? `${at}/${containers.length}`}` } };
     }
-    const { terminated, waiting } = stateOf(status);
-    if (terminated !== undefined && countAt(terminated, 'exitCode') === 0) continue;
-    if (sidecar && isTrue(status, 'started')) {
-      if (isTrue(status, 'ready')) ready += 1;
-      continue;
-    }
-    const waitingFor = textAt(waiting, 'reason') ?? '';
-    const isCause = waitingFor !== '' && waitingFor !== 'PodInitializing';
-    const cause = terminated !== undefined ? reasonOfEnd(terminated) : isCause ? waitingFor : `${index}/${total}`;
-    return { ready, restarts, sidecarRestarts, lastRestart, lastSidecarRestart, reason: `Init:${cause}` };
+    at += 1;
   }
-  return { ready, restarts, sidecarRestarts, lastRestart, lastSidecarRestart, reason: undefined };
+  return { ready, waiting: undefined };
 }
 
-interface ContainersProgress {
-  readonly ready: number;
-  readonly restarts: number;
-  readonly lastRestart: string | undefined;
-  /** Of the first container that gives one. */
-  readonly reason: string | undefined;
-  /** Of the first that ended badly. */
-  readonly failure: string | undefined;
-  readonly hasRunning: boolean;
+function causeOf(status: JsonObject): string | undefined {
+  const { terminated, waiting } = objectOf(status.state);
+  if (isThere(terminated)) return reasonOfEnd(terminated);
+  const reason = textOf(objectOf(waiting).reason);
+  return reason === '' || reason === 'PodInitializing' ? undefined : reason;
 }
 
-function readContainers(statuses: readonly Json[], readyBefore: number): ContainersProgress {
-  let [ready, restarts, hasRunning] = [readyBefore, 0, false];
-  let reason: string | undefined;
-  let failure: string | undefined;
-  let lastRestart: string | undefined;
-  for (const status of statuses) {
-    restarts += countAt(status, 'restartCount');
-    lastRestart = later(lastRestart, lastEndOf(status));
-    const { waiting, terminated, running } = stateOf(status);
-    const waitingFor = textAt(waiting, 'reason') ?? '';
+/** True if its other containers are looked at. A Pod that was initialized once may initialize again, after its node has. */
+function isPast({ waiting }: InitProgress, pod: KubernetesObject): boolean {
+  return waiting === undefined || holds(pod, 'Initialized');
+}
+
+/** The statuses whose restarts count. */
+function countedIn(pod: KubernetesObject): readonly Json[] {
+  const init = readInit(pod);
+  const statuses = containerStatusesOf(pod);
+  const ofInit = initStatusesOf(pod);
+  if (ofInit.length === 0) return statuses;
+  const begun = init.waiting === undefined ? ofInit : ofInit.slice(0, init.waiting.at + 1);
+  if (!isPast(init, pod)) return begun;
+  const containers = listOf(objectOf(pod.spec).initContainers);
+  return [...begun.filter((status) => isOfSidecar(status, containers)), ...statuses];
+}
+
+function reasonOf(pod: KubernetesObject): string {
+  const init = readInit(pod);
+  const before = init.waiting?.reason ?? reasonOfStatus(pod);
+  if (!isPast(init, pod)) return before;
+  let [reason, failure, hasRunning]: readonly [string | undefined, string | undefined, boolean] = [undefined, undefined, false];
+  for (const status of containerStatusesOf(pod)) {
+    const { waiting, terminated } = objectOf(objectOf(status).state);
+    const waitingFor = textOf(objectOf(waiting).reason) ?? '';
     if (waitingFor !== '') {
       reason ??= waitingFor;
-    } else if (terminated !== undefined) {
+    } else if (isThere(terminated)) {
       const end = reasonOfEnd(terminated);
       reason ??= end;
-      if (countAt(terminated, 'exitCode') !== 0) failure ??= end;
-    } else if (running !== undefined && isTrue(status, 'ready')) {
-      hasRunning = true;
-      ready += 1;
+      if (integerOf(terminated.exitCode) !== 0) failure ??= end;
+    } else {
+      hasRunning ||= isUp(status);
     }
   }
-  return { ready, restarts, lastRestart, reason, failure, hasRunning };
+  reason ??= before;
+  if (reason !== 'Completed') return reason;
+  // That its first container did its work says little of a Pod of which another one failed, or goes on.
+  if (hasRunning && holds(pod, 'Ready')) return 'Running';
+  return failure ?? (hasRunning ? 'NotReady' : reason);
 }
 
-/** That its first container did its work says little of a Pod of which another one failed, or goes on. */
-function reasonOfCompleted(status: JsonObject, { hasRunning, failure }: ContainersProgress): string {
-  if (hasRunning && holds(status, 'Ready')) return 'Running';
-  return failure ?? (hasRunning ? 'NotReady' : 'Completed');
+function reasonOfStatus(pod: KubernetesObject): string {
+  const { conditions, reason, phase } = objectOf(pod.status);
+  for (const condition of listOf(conditions)) {
+    const { type, reason: cause } = objectOf(condition);
+    if (cause === 'SchedulingGated' && type === 'PodScheduled') return cause;
+  }
+  return textOf(reason) || textOf(phase) || 'Unknown';
 }
 
-function reasonOfStatus(status: JsonObject): string {
-  const gated = listAt(status, 'conditions').some(
-    (condition) => textAt(condition, 'type') === 'PodScheduled' && textAt(condition, 'reason') === 'SchedulingGated',
-  );
-  return gated ? 'SchedulingGated' : textAt(status, 'reason') || textAt(status, 'phase') || 'Unknown';
+function reasonOfEnd({ reason, signal, exitCode }: JsonObject): string {
+  const number = integerOf(signal);
+  return textOf(reason) || (number === 0 ? `ExitCode:${integerOf(exitCode)}` : `Signal:${number}`);
 }
 
-function phaseOf(pod: KubernetesObject, reason: string): string {
-  if (typeof pod.metadata.deletionTimestamp !== 'string') return reason;
-  if (textAt(pod, 'status', 'reason') === 'NodeLost') return 'Unknown';
-  return ['Succeeded', 'Failed'].includes(textAt(pod, 'status', 'phase') ?? '') ? reason : 'Terminating';
-}
-
-function reasonOfEnd(terminated: JsonObject): string {
-  const signal = countAt(terminated, 'signal');
-  return textAt(terminated, 'reason') || (signal === 0 ? `ExitCode:${countAt(terminated, 'exitCode')}` : `Signal:${signal}`);
-}
-
-function lastEndOf(status: Json): string | undefined {
-  return textAt(status, 'lastState', 'terminated', 'finishedAt');
-}
-
-interface ContainerState {
-  readonly waiting: JsonObject | undefined;
-  readonly running: JsonObject | undefined;
-  readonly terminated: JsonObject | undefined;
-}
-
-function stateOf(status: Json): ContainerState {
-  const { waiting, running, terminated } = objectAt(status, 'state');
-  return { waiting: objectOf(waiting), running: objectOf(running), terminated: objectOf(terminated) };
-}
-
-function objectOf(value: Json | undefined): JsonObject | undefined {
-  return isJsonObject(value) ? value : undefined;
-}
-
-function isSidecar(container: Json): boolean {
-  return textAt(container, 'restartPolicy') === 'Always';
+/** Ready and running, and neither waiting for a reason nor ended. */
+function isUp(one: Json): boolean {
+  const status = objectOf(one);
+  const { running, waiting, terminated } = objectOf(status.state);
+  return status.ready === true && isThere(running) && !isThere(terminated) && !textOf(objectOf(waiting).reason);
 }
 
 /** As Kubernetes asks: of several conditions of a type the first. */
-function holds(status: JsonObject, type: string): boolean {
-  const found = listAt(status, 'conditions').find((condition) => textAt(condition, 'type') === type);
-  return textAt(found, 'status') === 'True';
+function holds(pod: KubernetesObject, type: string): boolean {
+  for (const one of listOf(objectOf(pod.status).conditions)) {
+    const condition = objectOf(one);
+    if (condition.type === type) return condition.status === 'True';
+  }
+  return false;
 }
 
-function isTrue(value: Json, key: string): boolean {
-  return isJsonObject(value) && value[key] === true;
+function initStatusesOf({ status }: KubernetesObject): readonly Json[] {
+  return listOf(objectOf(status).initContainerStatuses);
 }
 
-function countAt(value: Json, key: string): number {
-  const found = isJsonObject(value) ? value[key] : undefined;
-  return typeof found === 'number' && Number.isInteger(found) ? found : 0;
+function containerStatusesOf({ status }: KubernetesObject): readonly Json[] {
+  return listOf(objectOf(status).containerStatuses);
 }
 
-function asInt32(count: number): number {
-  return Math.min(Math.max(count, -(2 ** 31)), 2 ** 31 - 1);
+function isOfSidecar(status: Json, initContainers: readonly Json[]): boolean {
+  const { name } = objectOf(status);
+  return initContainers.some((container) => objectOf(container).name === name && isSidecar(container));
+}
+
+function isSidecar(container: Json): boolean {
+  return objectOf(container).restartPolicy === 'Always';
+}
+
+function isThere(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function integerOf(value: Json | undefined): number {
+  return typeof value === 'number' && Number.isInteger(value) ? value : 0;
 }

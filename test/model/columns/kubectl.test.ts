@@ -9,7 +9,7 @@ import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { columnsOf } from '../../../src/model/columns/columns.ts';
 import { phaseOfJob } from '../../../src/model/columns/job-phase.ts';
 import { podRequestsOf } from '../../../src/model/columns/pod-requests.ts';
-import { podStatusOf } from '../../../src/model/columns/pod-status.ts';
+import { phaseOfPod, readyOfPod, restartsOfPod } from '../../../src/model/columns/pod-status.ts';
 import { workloadRolloutOf } from '../../../src/model/columns/rollout.ts';
 import { createRawClient, type RawClient } from '../../support/raw-client.ts';
 import { type RealCluster, realPrograms, realServerTitle, startRealCluster } from '../../support/real-cluster.ts';
@@ -121,12 +121,7 @@ describe.skipIf(kubectl === undefined || !existsSync(kubectl))(`kubectl, asking 
   }
 
   function podsByColumns(pods: readonly KubernetesObject[]): ReadonlyMap<string, readonly [string, string, number]> {
-    return new Map(
-      pods.map((pod) => {
-        const { phase, ready, restarts } = podStatusOf(pod);
-        return [pod.metadata.name, [phase, ready, restarts]];
-      }),
-    );
+    return new Map(pods.map((pod) => [pod.metadata.name, [phaseOfPod(pod), readyOfPod(pod), restartsOfPod(pod)]]));
   }
 
   test('of Pods in every state', async () => {
