@@ -1,3 +1,4 @@
+import type { Answer } from './gateway-client.ts';
 import type { Session } from './session.ts';
 import { printable } from './table.ts';
 
@@ -13,6 +14,22 @@ export interface ClusterFault {
 
 /** The selection of a `ClusterFault`. */
 export const faultFields = 'code message cluster { name } kind { plural } status { message }';
+
+/** The faults behind the nulls of an answer, which stand beside its data. */
+export function faultsBeside({ extensions }: Answer): readonly ClusterFault[] {
+  const faults = (extensions?.faults ?? []) as readonly {
+    readonly code: string;
+    readonly message: string;
+    readonly cluster: string;
+    readonly kind: string | null;
+  }[];
+  return faults.map(({ code, message, cluster, kind }) => ({
+    code,
+    message,
+    cluster: { name: cluster },
+    kind: kind === null ? null : { plural: kind },
+  }));
+}
 
 /** True of a cluster, not of what was asked of it. */
 const harmless = new Set(['INSECURE', 'DUPLICATE']);

@@ -37,10 +37,14 @@ export interface SelectionFlags {
 
 /** Adds `-n`, `-A` and `-l`. */
 export function withSelection(command: Commander): Commander {
+  return withNamespaces(command).option('-l, --selector <labels>', 'only what has such labels, such as app=web,tier!=back');
+}
+
+/** Adds `-n` and `-A`, for commands that look everywhere unless they are told where. */
+export function withNamespaces(command: Commander): Commander {
   return command
     .option('-n, --namespace <name>', 'only this namespace; may be repeated (default: all)', collected)
-    .addOption(new Option('-A, --all-namespaces', 'all namespaces, as without -n').conflicts('namespace'))
-    .option('-l, --selector <labels>', 'only what has such labels, such as app=web,tier!=back');
+    .addOption(new Option('-A, --all-namespaces', 'all namespaces, as without -n').conflicts('namespace'));
 }
 
 /** The variables of these flags. */

@@ -8,6 +8,7 @@ import { commandFirst } from './command-first.ts';
 import { addApply } from './commands/apply.ts';
 import { addClusters } from './commands/clusters.ts';
 import { addDelete } from './commands/delete.ts';
+import { addDescribe } from './commands/describe.ts';
 import { addList } from './commands/list.ts';
 import { addLogs } from './commands/logs.ts';
 import { addPlan } from './commands/plan.ts';
@@ -16,7 +17,9 @@ import { addQuery } from './commands/query.ts';
 import { addRestart } from './commands/restart.ts';
 import { addRollout } from './commands/rollout.ts';
 import { addScale } from './commands/scale.ts';
+import { addSchema } from './commands/schema.ts';
 import { addServe } from './commands/serve.ts';
+import { addTree } from './commands/tree.ts';
 import { addWatch } from './commands/watch.ts';
 import { createGatewayClient, type GatewayAddress } from './gateway-client.ts';
 import type { GatewayFlags } from './gateway-options.ts';
@@ -42,6 +45,8 @@ export interface ProgramOptions {
   readonly version: string;
   /** `muster serve`: resolves to the exit code. */
   readonly serve: (flags: Flags) => Promise<number>;
+  /** `muster schema`: the schema as text. Absent: there is no such command. */
+  readonly schema?: (flags: Flags) => Promise<string>;
   /** Starts a gateway inside the process. Resolves when it is worth asking. */
   readonly start: (options: OwnGatewayOptions) => Promise<OwnGateway>;
   /** Opens subscriptions at a gateway; over WebSocket if absent. */
@@ -76,6 +81,8 @@ export async function runProgram(args: readonly string[], options: ProgramOption
   const serving = addServe(program, async (flags) => {
     exitCode = await serve(flags);
   });
+  const { schema } = options;
+  if (schema !== undefined) addSchema(program, async (flags) => void terminal.out(await schema(flags)));
   const run = async (flags: GatewayFlags, command: Command) => {
     exitCode = await runCommand(command, flags, options);
   };
@@ -87,13 +94,13 @@ export async function runProgram(args: readonly string[], options: ProgramOption
     await program.parseAsync([...commandFirst(args, program)], { from: 'user' });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommandFailure) return tell(error, terminal);
+    if (error instanceof CommandFailure || error instanceof MusterError) return tell(error, terminal);
     if (!(error instanceof CommanderError)) throw error;
     return error.exitCode === 0 ? exitCodes.good : exitCodes.refused;
   }
 }
 
-const readers = [addClusters, addList, addWatch, addLogs, addQuery];
+const readers = [addClusters, addList, addDescribe, addTree, addWatch, addLogs, addQuery];
 const writers = [addPlan, addPropagate, addRollout, addApply, addDelete, addScale, addRestart];
 
 /** Runs one command against its gateway. Its end, and that of a gateway of its own, leave the terminal as it was. */

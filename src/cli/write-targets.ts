@@ -4,6 +4,7 @@ import type { SourceFlags } from './gateway-options.ts';
 import { meantKinds } from './meant-kinds.ts';
 import { readManifests } from './read-sources.ts';
 import type { Session } from './session.ts';
+import { type NamedByKind, objectsOfWords } from './words-of-objects.ts';
 
 /** `Target` of the graph: an object in one cluster. */
 export type WriteTarget =
@@ -37,7 +38,7 @@ export interface MeantObjects {
  */
 export async function meantObjects(session: Session, words: readonly string[], flags: SourceFlags): Promise<MeantObjects> {
   if (words.length > 0 && flags.filename !== undefined) throw new CommandFailure(exitCodes.refused, 'expected names or -f, got both');
-  if (flags.filename === undefined) return namedObjects(session, objectsOf(words), flags.namespace ?? 'default');
+  if (flags.filename === undefined) return namedObjects(session, objectsOfWords(words, wanted), flags.namespace ?? 'default');
   const manifests = await readManifests(session, flags);
   const clusters = await clustersOf(session);
   const own = manifests.filter(isPropagation);
@@ -49,6 +50,9 @@ export async function meantObjects(session: Session, words: readonly string[], f
   return { targets, propagations: own.map(({ metadata: { namespace = 'default', name } }) => ({ namespace, name })) };
 }
 
+/** What is said to who names nothing. */
+const wanted = { words: 'KIND NAME, KIND/NAME or -f', why: 'nothing is changed by its kind alone' };
+
 /** The clusters that are meant: those that were named, else every one. */
 export async function clustersOf({ gateway, clusters }: Session): Promise<readonly string[]> {
   if (clusters !== null) return clusters;
@@ -59,12 +63,6 @@ export async function clustersOf({ gateway, clusters }: Session): Promise<readon
 /** True for an intent of ours, in whatever version. */
 export function isPropagation({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): boolean {
   return kind === 'Propagation' && apiVersion.startsWith('muster.dev/');
-}
-
-interface NamedByKind {
-  /** As it was written. */
-  readonly kind: string;
-  readonly name: string;
 }
 
 async function namedObjects(session: Session, objects: readonly NamedByKind[], namespace: string): Promise<MeantObjects> {
@@ -87,20 +85,4 @@ async function kindOf(session: Session, word: string) {
   const [meant] = await meantKinds(session, [word]);
   if (meant === undefined) throw new CommandFailure(exitCodes.failed, `no cluster serves ${word}`);
   return meant.kind;
-}
-
-/** As kubectl takes them: a kind and names, or any number of KIND/NAME. */
-function objectsOf(words: readonly string[]): readonly NamedByKind[] {
-  const [first, ...names] = words;
-  if (first === undefined) throw new CommandFailure(exitCodes.refused, 'expected KIND NAME, KIND/NAME or -f');
-  if (words.some((word) => word.includes('/'))) return words.map(slashed);
-  if (first.includes(',')) throw new CommandFailure(exitCodes.refused, `expected one kind, got ${first}: several go as KIND/NAME`);
-  if (names.length === 0) throw new CommandFailure(exitCodes.refused, `expected names of ${first}: nothing is changed by its kind alone`);
-  return names.map((name) => ({ kind: first, name }));
-}
-
-function slashed(word: string): NamedByKind {
-  const [kind = '', name = '', ...rest] = word.split('/');
-  if (kind === '' || name === '' || rest.length > 0) throw new CommandFailure(exitCodes.refused, `expected KIND/NAME, got ${word}`);
-  return { kind, name };
 }

@@ -156,14 +156,21 @@ function inJobTemplate({ fields, cell, ...column }: PrintedColumn<Workload>): Pr
   };
 }
 
-/** READY: `2/3`. */
-function readyOfReplicas(): PrintedColumn<Workload> {
+/** READY of what keeps replicas: `2/3`. */
+export function readyOfReplicas(): PrintedColumn<Workload> {
   return {
     header: 'READY',
     fields: 'spec { replicas } status { readyReplicas }',
     cell: ({ spec, status }) => `${countText(status?.readyReplicas)}/${countText(spec?.replicas)}`,
   };
 }
+
+/** READY of a DaemonSet, like that of the others: its own table counts in columns apart. */
+export const readyOfDaemons: PrintedColumn<Workload> = {
+  header: 'READY',
+  fields: 'status { numberReady desiredNumberScheduled }',
+  cell: ({ status }) => `${countText(status?.numberReady)}/${countText(status?.desiredNumberScheduled)}`,
+};
 
 function statusCount(header: string, field: string): PrintedColumn<Workload> {
   return { header, fields: `status { ${field} }`, cell: ({ status }) => countText(status?.[field]) };
