@@ -98,6 +98,22 @@ describe('a path', () => {
     expect(resolvePath(model, kindOf('Pod'), 'cluster.zones')).toMatchObject({ many: true, type: { scalar: 'String' } });
   });
 
+  test.each([
+    ['Pod', 'phase', 'phase', '', 'String'],
+    ['Pod', 'restarts', 'restarts', '', 'Int'],
+    ['Pod', 'requests', 'requests', '', 'ResourceList'],
+    ['Pod', 'requests.ephemeralStorage', 'requests', 'ephemeral-storage', 'Quantity'],
+    ['Pod', 'requests["nvidia.com/gpu"]', 'requests', 'nvidia.com/gpu', 'Quantity'],
+    ['Node', 'ready', 'ready', '', 'Boolean'],
+    ['Deployment.apps', 'rollout.done', 'rollout', 'done', 'Boolean'],
+    ['Event', 'lastSeen', 'lastSeen', '', 'DateTime'],
+  ])('of %s may begin with a column: %s', (kind, text, column, steps, type) => {
+    const path = resolvePath(model, kindOf(kind), text);
+    expect(path).toMatchObject({ text, from: 'column', column: { name: column }, many: false });
+    expect(path.steps.map(({ key }) => key).join(' ')).toBe(steps);
+    expect(printTypeReference(path.type)).toBe(type);
+  });
+
   test('may ask how the object was read', () => {
     expect(resolvePath(model, kindOf('Pod'), 'apiVersion')).toEqual({
       text: 'apiVersion',
@@ -128,6 +144,10 @@ describe('what is no path of a kind is told with what was meant', () => {
     ['Deployment.apps', 'spec.replcas', 'no field spec.replcas in Deployment; did you mean spec.replicas?'],
     ['Pod', 'metdata.name', 'no field metdata in Pod; did you mean metadata?'],
     ['Pod', 'name', 'no field name in Pod; did you mean metadata.name?'],
+    ['Pod', 'restrats', 'no field restrats in Pod; did you mean restarts?'],
+    ['StatefulSet.apps', 'rollout.don', 'no field rollout.don in StatefulSet; did you mean rollout.done?'],
+    ['Pod', 'phase.x', 'no field phase.x in Pod: phase has the type String, which has no fields'],
+    ['Widget.example.com', 'restarts', 'no field restarts in Widget'],
     ['Deployment.apps', 'replicas', 'no field replicas in Deployment; did you mean spec.replicas?'],
     ['Pod', 'spec.containers.immage', 'no field spec.containers.immage in Pod; did you mean spec.containers.image?'],
     ['Pod', 'spec.zzzzzzzz', 'no field spec.zzzzzzzz in Pod'],
