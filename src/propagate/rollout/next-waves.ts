@@ -36,7 +36,7 @@ export interface WavesDecision {
   readonly soaking: readonly ClusterName[];
   /** Past their deadline, those that were so before too. */
   readonly timedOut: readonly ClusterName[];
-  /** Index of the wave that is being done; of the last one once all are. */
+  /** Index of the wave that is being done; of the last one once all are. Where a breach has stopped it: of the last one begun. */
   readonly wave: number;
   /** Waves, with that of late joiners if there are any. */
   readonly waves: number;
@@ -80,7 +80,8 @@ export function nextWaves(request: WavesRequest): WavesDecision {
   const breach = breachOf(all, request);
   const namesOf = (...states: readonly Place['state'][]) => sorted(all.filter(({ state }) => states.includes(state)));
   const isHealing = breach === undefined && request.breachedAtMs !== undefined && !isForgiven(request.breachedAtMs, request);
-  const mayStart = (breach === undefined && !isHealing) || request.rollout.onFailure === 'Continue';
+  const isStopped = breach !== undefined && request.rollout.onFailure !== 'Continue';
+  const mayStart = !isStopped && (!isHealing || request.rollout.onFailure === 'Continue');
   const nextCheckAtMs = nearestAfter(
     request.nowMs,
     all.flatMap(({ recheckMs, recoversMs }) => [recheckMs, ...(breach === undefined || recoversMs === never ? [] : [recoversMs])]),
@@ -90,7 +91,7 @@ export function nextWaves(request: WavesRequest): WavesDecision {
     running: namesOf('running'),
     soaking: namesOf('soaking'),
     timedOut: namesOf('timedOut'),
-    wave: current >= 0 ? current : Math.max(0, waves.length - 1),
+    wave: Math.max(0, isStopped ? lastBegun(waves) : current >= 0 ? current : waves.length - 1),
     waves: waves.length,
     clusters: all.length,
     done: namesOf('done').length,
@@ -99,6 +100,10 @@ export function nextWaves(request: WavesRequest): WavesDecision {
     ...(breach === undefined ? {} : { breach }),
     ...(nextCheckAtMs === undefined ? {} : { nextCheckAtMs }),
   };
+}
+
+function lastBegun(waves: readonly (readonly Place[])[]): number {
+  return waves.findLastIndex((places) => places.some(({ state }) => state !== 'waiting' && state !== 'skipped'));
 }
 
 /** The wave of late joiners is there only if there are any. */

@@ -99,10 +99,16 @@ function progressingOf({ waves, rollback }: PropagationFacts, phase: Propagation
   const type = 'Progressing';
   const breach = waves?.breach;
   if (breach !== undefined && (breach.action !== 'Continue' || rollback !== undefined)) {
-    return { type, status: 'False', reason: reasonOfBreach, message: `${waves?.failed ?? 0} clusters failed`, sinceMs: breach.sinceMs };
+    return { type, status: 'False', reason: reasonOfBreach, message: messageOfBreach(waves?.failed ?? 0), sinceMs: breach.sinceMs };
   }
   const isProgressing = phase === 'Planning' || phase === 'Rolling' || phase === 'RollingBack' || phase === 'Deleting';
   return { type, status: isProgressing ? 'True' : 'False', reason: phase, message: '' };
+}
+
+function messageOfBreach(failed: number): string {
+  // What failed has to be well for a while before it goes on.
+  if (failed === 0) return 'what failed is well again, but not for long enough yet';
+  return failed === 1 ? '1 cluster failed' : `${failed} clusters failed`;
 }
 
 function freshOf(lines: readonly ClusterLine[]): Judgement {

@@ -179,6 +179,15 @@ describe('the conditions', () => {
     expect(conditionIn(after, 'Healthy')?.lastTransitionTime).toBe(ago(-1));
   });
 
+  test.each([
+    [0, 'what failed is well again, but not for long enough yet'],
+    [1, '1 cluster failed'],
+    [2, '2 clusters failed'],
+  ])('a breach with %i failed says so', (failed, message) => {
+    const { conditions } = summarize(propagationOf([settled, waiting], { waves: { ...waves, failed, breach } }));
+    expect(conditions?.find(({ type }) => type === 'Progressing')).toMatchObject({ reason: 'Breach', message });
+  });
+
   test('a breach is remembered for its generation alone', () => {
     const { conditions, paused, progress } = summarize(propagationOf([settled, waiting], { waves: { ...waves, failed: 1, breach } }));
     expect([breachedAtOf(conditions, 3), breachedAtOf(conditions, 4)]).toEqual([breach.sinceMs, undefined]);
