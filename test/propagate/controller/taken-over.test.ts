@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../src/core/json.ts';
 import { listAt, textAt } from '../../../src/core/json-at.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { marks } from '../../../src/propagate/propagation.ts';
+import { printSpec } from '../../../src/propagate/spec/print-spec.ts';
 import { type ControllerWorld, configMap, deployment, intent, startControllerWorld } from './controller-world.ts';
 
 const bare = { hub: [], south: [] };
@@ -172,6 +173,37 @@ test('what was taken by force is its owner’s again after a rollback, and no de
   await world.pumped(fleet.propagations.delete(fleet.context, place('shop'), undefined));
   await fleet.gone('shop');
   expect(uid()).toBe(before);
+}, 60_000);
+
+test('who edits the spec after a rollback goes back no more: what was taken by force since stays taken', async () => {
+  await using fleet = await startControllerWorld({ hub: [], south: [] });
+  const { world } = fleet;
+  const south = world.cluster('south');
+  fleet.startProcess();
+  south.put(configMap('shop-web', { a: 'old' }) as KubernetesObject);
+  const standing = () => {
+    const object = south.get('ConfigMap', 'shop-web', 'default');
+    return [object?.data, object?.metadata.labels?.[marks.propagation] !== undefined];
+  };
+  const wanted = (value: string) => intent('shop', [configMap('shop-web', { a: value })], { placement: { clusters: ['south'] } });
+  await fleet.propagate({ ...wanted('ours'), conflict: 'ABORT' });
+  await world.until(() => fleet.mirrored('shop')?.status.clusters?.[0]?.reason === 'Conflict');
+  await fleet.propagate({ ...wanted('ours'), conflict: 'OVERWRITE' });
+  await fleet.phase('shop', 'Settled');
+  await world.pumped(fleet.propagations.rollback(fleet.context, place('shop'), 1));
+  await world.until(() => fleet.mirrored('shop')?.status.clusters?.[0]?.reason === 'Conflict');
+  expect(standing()).toEqual([{ a: 'old' }, false]);
+  // As `kubectl edit` does: the mark of the rollback stays.
+  for (const [conflict, value] of [['Overwrite', 'again'] as const, ['Abort', 'kept'] as const]) {
+    const before = await fleet.stored('shop');
+    if (before === undefined || 'problems' in before.spec) throw new Error('expected shop');
+    const template = [{ json: configMap('shop-web', { a: value }) }];
+    const document = { ...printSpec({ ...before.spec, conflict, template: [] }), template };
+    await world.pumped(fleet.stores.propagations.update(before, { document }, fleet.context.signal));
+    await fleet.phase('shop', 'Settled');
+    expect(standing()).toEqual([{ a: value }, true]);
+  }
+  expect((await fleet.stored('shop'))?.metadata.annotations[marks.rollback]).toBe('1');
 }, 60_000);
 
 test('a dependency that is gone at its source stays where it is needed', async () => {
