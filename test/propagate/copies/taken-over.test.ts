@@ -253,6 +253,20 @@ for (const { title, available, start } of contractServers) {
       expect(givenBack).toBeGreaterThanOrEqual(1);
     });
 
+    test('what was taken and lost our marks is ours all the same, though no mirror says who owns its fields', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const ours = (value: string) => settings(bench.namespace, 'theirs', { a: value });
+      await bench.others(settings(bench.namespace, 'theirs', { a: 'old' }));
+      await applyCopies(bench.work({ conflict: 'Overwrite', generation: 2 }), await rendered(bench, [ours('ours')]), never);
+      const bare = { ...ours('ours'), metadata: { ...ours('ours').metadata, labels: null, annotations: null } } as unknown as Manifest;
+      await bench.others(bare, { verb: 'merge' });
+      expect(brief(await applyCopies(bench.work({ generation: 3 }), await rendered(bench, [ours('edited')]), never))).toEqual([
+        'theirs Configured',
+      ]);
+      const live = await bench.live(ours(''));
+      expect([live?.data, live?.metadata.labels]).toEqual([{ a: 'edited' }, { [marks.propagation]: expect.any(String) }]);
+    });
+
     test.each([
       { conflict: 'Overwrite', expected: 'theirs Unchanged' },
       { conflict: 'Adopt', expected: 'theirs Configured' },
