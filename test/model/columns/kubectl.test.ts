@@ -9,7 +9,7 @@ import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { columnsOf } from '../../../src/model/columns/columns.ts';
 import { phaseOfJob } from '../../../src/model/columns/job-phase.ts';
 import { podRequestsOf } from '../../../src/model/columns/pod-requests.ts';
-import { phaseOfPod, readyOfPod, restartsOfPod } from '../../../src/model/columns/pod-status.ts';
+import { lastRestartOfPod, phaseOfPod, readyOfPod, restartsOfPod } from '../../../src/model/columns/pod-status.ts';
 import { workloadRolloutOf } from '../../../src/model/columns/rollout.ts';
 import { createRawClient, type RawClient } from '../../support/raw-client.ts';
 import { type RealCluster, realPrograms, realServerTitle, startRealCluster } from '../../support/real-cluster.ts';
@@ -22,6 +22,8 @@ import { randomPods } from './random-pods.ts';
 
 const time = '2026-01-01T00:00:00Z';
 const holds = (type: string) => ({ type, status: 'True', reason: 'Test', lastTransitionTime: time });
+
+type PrintedPod = readonly [phase: string, ready: string, restarts: number, saysWhen: boolean];
 
 /** Jobs, and what kubectl prints under STATUS. */
 const jobStates: readonly {
@@ -113,22 +115,32 @@ describe.skipIf(kubectl === undefined || !existsSync(kubectl))(`kubectl, asking 
     }
   }
 
-  async function podsAsPrinted(inNamespace: string): Promise<ReadonlyMap<string, readonly [string, string, number]>> {
+  /** STATUS, READY and RESTARTS, and whether kubectl says how long ago the last of these was. */
+  async function podsAsPrinted(inNamespace: string): Promise<ReadonlyMap<string, PrintedPod>> {
     const printed = await table('pods', '-n', inNamespace);
-    return new Map(
-      [...printed].map(([name, [ready = '', phase = '', restarts = '']]) => [name, [phase, ready, Number.parseInt(restarts, 10)]]),
-    );
+    const rowOf = ([ready = '', phase = '', restarts = '']: readonly string[]): PrintedPod => [
+      phase,
+      ready,
+      Number.parseInt(restarts, 10),
+      restarts.endsWith(' ago)'),
+    ];
+    return new Map([...printed].map(([name, cells]) => [name, rowOf(cells)]));
   }
 
-  function podsByColumns(pods: readonly KubernetesObject[]): ReadonlyMap<string, readonly [string, string, number]> {
-    return new Map(pods.map((pod) => [pod.metadata.name, [phaseOfPod(pod), readyOfPod(pod), restartsOfPod(pod)]]));
+  function podsByColumns(pods: readonly KubernetesObject[]): ReadonlyMap<string, PrintedPod> {
+    const rowOf = (pod: KubernetesObject): PrintedPod => {
+      const restarts = restartsOfPod(pod);
+      return [phaseOfPod(pod), readyOfPod(pod), restarts, restarts !== 0 && lastRestartOfPod(pod) !== undefined];
+    };
+    return new Map(pods.map((pod) => [pod.metadata.name, rowOf(pod)]));
   }
 
   test('of Pods in every state', async () => {
     const place = await namespace('states');
     await putPods(podStates, place);
     const printed = await podsAsPrinted(place);
-    expect(Object.fromEntries(printed)).toEqual(Object.fromEntries(podStates.map(({ name, prints }) => [name, prints])));
+    const withoutAgo = [...printed].map(([name, [phase, ready, restarts]]) => [name, [phase, ready, restarts]] as const);
+    expect(Object.fromEntries(withoutAgo)).toEqual(Object.fromEntries(podStates.map(({ name, prints }) => [name, prints])));
     expect(podsByColumns(await objectsAt(`/api/v1/namespaces/${place}/pods`))).toEqual(printed);
   }, 60_000);
 

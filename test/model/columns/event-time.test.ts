@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../../src/core/json.ts';
+import { lastSeenOf } from '../../../src/model/columns/event-time.ts';
+import { later } from '../../../src/model/columns/later.ts';
+
+const event = (times: JsonObject, creationTimestamp?: Json) => ({
+  metadata: { name: 'e', ...(creationTimestamp === undefined ? {} : { creationTimestamp }) },
+  ...times,
+});
+
+test.each([
+  [
+    'one that goes on',
+    event({ series: { lastObservedTime: '2026-01-01T03:00:00.5Z' }, lastTimestamp: '2026-01-01T02:00:00Z' }),
+    '2026-01-01T03:00:00.5Z',
+  ],
+  ['one of the old API', event({ firstTimestamp: '2026-01-01T01:00:00Z', lastTimestamp: '2026-01-01T02:00:00Z' }), '2026-01-01T02:00:00Z'],
+  [
+    'one of the new API',
+    event({ eventTime: '2026-01-01T02:00:00.000001Z', lastTimestamp: null, series: null }),
+    '2026-01-01T02:00:00.000001Z',
+  ],
+  [
+    'by microseconds',
+    event({ eventTime: '2026-01-01T02:00:00.000002Z', lastTimestamp: '2026-01-01T02:00:00Z' }),
+    '2026-01-01T02:00:00.000002Z',
+  ],
+  ['whatever the zone', event({ eventTime: '2026-01-01T03:00:00+02:00', lastTimestamp: '2026-01-01T02:00:00Z' }), '2026-01-01T02:00:00Z'],
+  ['one without times of its own', event({}, '2026-01-01T00:00:00Z'), '2026-01-01T00:00:00Z'],
+  [
+    'one with times that are none',
+    event({ lastTimestamp: 'today', eventTime: 7, series: [] }, '2026-01-01T00:00:00Z'),
+    '2026-01-01T00:00:00Z',
+  ],
+  ['one without any', event({ lastTimestamp: 'today' }), undefined],
+])('the latest of its times: %s', (_, object, seen) => {
+  expect(lastSeenOf(object)).toBe(seen);
+});
+
+test('of two times that are equal the first is kept, as it was written', () => {
+  expect(later('2026-01-01T00:00:00Z', '2026-01-01T01:00:00+01:00')).toBe('2026-01-01T00:00:00Z');
+  expect(later(undefined, 'never')).toBeUndefined();
+  expect(later('never', undefined)).toBeUndefined();
+});
