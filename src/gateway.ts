@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { createLocalAccess } from './access/local-access.ts';
 import type { StartProgress } from './cli/start-view.ts';
 import { connectCluster } from './cluster/kube-api.ts';
@@ -22,13 +20,13 @@ import { UpstreamCounts } from './fleet/upstream-counts.ts';
 import { createBudget } from './graph/budget.ts';
 import type { GatewayView, GraphContext } from './graph/context.ts';
 import type { LiveSchema } from './graph/live-schema.ts';
+import { readBaseline } from './load/baseline.ts';
 import { type Catalog, createCatalog } from './load/catalog.ts';
 import { createDocumentFetcher } from './load/fetch-document.ts';
 import { createQueueBudget } from './load/queue-budget.ts';
 import type { ReadContext } from './load/reads.ts';
 import type { Relations } from './load/relations/relations.ts';
-import { openSchemaLock } from './load/schema-lock-file.ts';
-import { parseModel } from './model/model-document.ts';
+import { defaultSchemaLock, openSchemaLock } from './load/schema-lock-file.ts';
 import type { ServedSchema } from './serve/engine.ts';
 import type { Health } from './serve/health.ts';
 import type { ClusterGauges } from './serve/metrics.ts';
@@ -212,7 +210,7 @@ async function openSource({ config, clock, log }: Pick<GatewayOptions, 'config' 
 
 /** What the embedded fleet serves is the same each time: it is not remembered unless somebody wants to see how. */
 function lockFileOf({ schemaLock, stateDirectory }: Config, demo: boolean): string | undefined {
-  return schemaLock ?? (demo ? undefined : path.join(stateDirectory, 'schema.json'));
+  return schemaLock ?? (demo ? undefined : defaultSchemaLock(stateDirectory));
 }
 
 /** What the config file says of clusters: first as it was read with all the rest, later as it is then. */
@@ -254,7 +252,7 @@ function demoCandidate({
 
 /** What takes a while to read and import, just as connecting does: so it is done while the first sockets open. */
 async function prepare() {
-  const baseline = readFile(new URL('../schema/kubernetes.json', import.meta.url), 'utf8').then((text) => parseModel(JSON.parse(text)));
+  const baseline = readBaseline();
   const [{ createReads }, { createRelations }, { createStreams }, { createLogs }, { createLiveSchema }, { serve }, examples] =
     await Promise.all([
       import('./load/create-reads.ts'),

@@ -48,6 +48,7 @@ stderr.on('error', () => undefined);
 const exitCode = await runProgram(process.argv.slice(2), {
   version: gatewayVersion,
   serve,
+  schema: schemaText,
   start: startOwn,
   reader: {
     manifests: async (text) => (await import('./propagate/rendering/read-manifests.ts')).readManifestText(text, { lists: 'opened' }),
@@ -75,6 +76,16 @@ async function serve(flags: Flags): Promise<number> {
     stderr.write(`muster: ${error.message}\n`);
     return exitCodes.refused;
   }
+}
+
+async function schemaText(flags: Flags): Promise<string> {
+  const { schemaLock, stateDirectory, kinds: groups } = await loadConfig({ flags, environment: process.env, directory: process.cwd() });
+  const [{ offlineSchema }, { defaultSchemaLock }] = await Promise.all([
+    import('./graph/offline-schema.ts'),
+    import('./load/schema-lock-file.ts'),
+  ]);
+  const log = createLog({ level: 'warn', write: terminal.err, isTerminal: terminal.isWatched });
+  return offlineSchema({ file: schemaLock ?? defaultSchemaLock(stateDirectory), groups, clock: systemClock, log });
 }
 
 async function runGateway(flags: Flags): Promise<void> {

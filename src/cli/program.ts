@@ -81,12 +81,12 @@ export async function runProgram(args: readonly string[], options: ProgramOption
   const serving = addServe(program, async (flags) => {
     exitCode = await serve(flags);
   });
-  const { schema } = options;
-  if (schema !== undefined) addSchema(program, async (flags) => void terminal.out(await schema(flags)));
   const run = async (flags: GatewayFlags, command: Command) => {
     exitCode = await runCommand(command, flags, options);
   };
   for (const add of [...readers, ...writers]) add(program, run);
+  const { schema } = options;
+  if (schema !== undefined) addSchema(program, async (flags) => void terminal.out(await schema(flags)));
   // Who names no command serves: so these flags are the program's as well.
   const ownOptions = (of: Commander) => new Help().visibleOptions(of);
   program.configureHelp({ visibleOptions: (of) => (of === program ? [...serving.options, ...ownOptions(of)] : ownOptions(of)) });

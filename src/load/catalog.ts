@@ -11,7 +11,7 @@ import type { KindSchema } from '../model/shapes.ts';
 import type { ClusterState, Mirrors } from '../watch/mirrors.ts';
 import { debounce } from './debounce.ts';
 import { type ClusterDefinitions, definitionKind, followDefinitions } from './definitions.ts';
-import { createGroupFilter, type GroupRules } from './group-filter.ts';
+import { createBelonging, type GroupRules, rememberedKinds } from './group-filter.ts';
 import { createGrownModel } from './grown-model.ts';
 import { createKindDescriptions } from './kind-descriptions.ts';
 import { createKindService, type KindService } from './kind-service.ts';
@@ -59,10 +59,8 @@ const atMostMs = 1_000;
  */
 export function createCatalog(options: CatalogOptions, signal: AbortSignal): Catalog {
   const { mirrors, baseline, clock, log, groups = {}, lock = noSchemaLock } = options;
-  const builtIn = new Set([...baseline.kinds.values()].map(({ group }) => group));
-  const isAllowed = createGroupFilter(groups);
-  const belongs = (group: string) => builtIn.has(group) || isAllowed(group);
-  const earlier = [...lock.earlier.kinds.values()].filter(({ schema }) => !baseline.kinds.has(keyOfKind(schema)) && belongs(schema.group));
+  const belongs = createBelonging(baseline, groups);
+  const earlier = rememberedKinds(lock.earlier, baseline, belongs);
   const grown = createGrownModel({ baseline, earlier: earlier.map(({ schema }) => schema), prefixes: lock.earlier.prefixes, log });
   const service = createKindService(new Map(earlier.map(({ schema, servedOn }) => [keyOfKind(schema), servedOn])), clock);
   const readers = new Set<(model: Model) => void>();

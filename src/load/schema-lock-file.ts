@@ -81,6 +81,25 @@ export async function openSchemaLock({ file, clock, log }: SchemaLockFileOptions
   };
 }
 
+/**
+ * What a lock file holds now, without what is forgotten: nothing, if it does not exist. The file is left as it is.
+ *
+ * @throws {MusterError} `BAD_INPUT` if it cannot be read, or is no lock.
+ */
+export async function readSchemaLock(file: string, nowMs: number): Promise<SchemaLock> {
+  try {
+    const text = await textOf(file);
+    return text === undefined ? emptySchemaLock : withoutForgotten(parseSchemaLock(parsed(text)), nowMs);
+  } catch (error) {
+    throw new MusterError('BAD_INPUT', `the schema lock file ${file} cannot be read: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** Where custom kinds are remembered if nobody says otherwise. */
+export function defaultSchemaLock(stateDirectory: string): string {
+  return path.join(stateDirectory, 'schema.json');
+}
+
 /** Remembers nothing. */
 export const noSchemaLock: SchemaLockFile = {
   earlier: emptySchemaLock,

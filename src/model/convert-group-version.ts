@@ -60,25 +60,31 @@ function convertKind(resource: ServedResource, definitions: JsonObject, source: 
 /** Reads references in place, each once; the shapes share what they have in common. */
 function dialectOf(definitions: JsonObject): Dialect {
   const known = new Map<string, Shape | 'reading'>();
+  const sizes = new Map<string, number>();
   let fields = 0;
+  const count = (more: number) => {
+    fields += more;
+    if (fields > maxFields) throw new MusterError('BAD_INPUT', `expected at most ${maxFields} fields, got more`);
+  };
   const dialect: Dialect = {
     integers: 'byFormat',
     describe: true,
     refer: (name, depth) => {
       const shape = writtenShapeOf(name) ?? known.get(name);
       if (shape === 'reading') return json;
+      // What it shares is held once, but written and joined as often as it stands there: few definitions can make any number of fields.
+      count(sizes.get(name) ?? 0);
       if (shape !== undefined) return shape;
+      const before = fields;
       const schema = Object.hasOwn(definitions, name) ? definitions[name] : undefined;
       if (schema === undefined) throw new MusterError('BAD_INPUT', `expected a schema ${name}, got none`);
       known.set(name, 'reading');
       const read = shapeOf(schema, dialect, depth + 1);
       known.set(name, read);
+      sizes.set(name, fields - before);
       return read;
     },
-    count: () => {
-      fields++;
-      if (fields > maxFields) throw new MusterError('BAD_INPUT', `expected at most ${maxFields} fields, got more`);
-    },
+    count: () => count(1),
   };
   return dialect;
 }

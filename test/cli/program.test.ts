@@ -17,6 +17,10 @@ async function run(...args: string[]) {
       seen.flags = { ...flags };
       return 7;
     },
+    schema: async ({ schemaLock }) => {
+      if (schemaLock === 'broken') throw new MusterError('BAD_INPUT', 'it is no lock');
+      return `# of ${schemaLock}\n`;
+    },
     start: async () => expect.unreachable('serving starts no gateway of a command'),
     reader: manifestReader,
     terminal,
@@ -35,7 +39,7 @@ test('serves when no command is named, and gives back its exit code', async () =
 
 test('reads every flag, those that repeat in their order', async () => {
   const args =
-    '--kubeconfig k --context a --context b --demo --host ::1 --port 0 --allow-origin https://a --allow-origin https://b --token-file t --log-level debug --config c';
+    '--kubeconfig k --context a --context b --demo --host ::1 --port 0 --allow-origin https://a --allow-origin https://b --token-file t --schema-lock s --log-level debug --config c';
   const flags = {
     kubeconfig: 'k',
     context: ['a', 'b'],
@@ -44,11 +48,18 @@ test('reads every flag, those that repeat in their order', async () => {
     port: '0',
     allowOrigin: ['https://a', 'https://b'],
     tokenFile: 't',
+    schemaLock: 's',
     logLevel: 'debug',
     config: 'c',
   };
   expect((await run(...args.split(' '))).flags).toEqual(flags);
   expect((await run('serve', ...args.split(' '))).flags).toEqual(flags);
+});
+
+test('prints the schema without a gateway', async () => {
+  expect(await run('schema', '--schema-lock', 'here')).toEqual({ code: 0, out: '# of here\n', err: '' });
+  expect(await run('schema', '--schema-lock', 'broken')).toEqual({ code: 2, out: '', err: 'muster: it is no lock\n' });
+  expect(await run('schema', 'more')).toMatchObject({ code: 2, out: '' });
 });
 
 test.each([
@@ -61,7 +72,7 @@ test.each([
   ],
   ['what serving takes not', ['serve', 'list'], /^muster: too many arguments for 'serve'.*\n$/],
   ['a flag without its value', ['--port'], "muster: option '--port <number>' argument missing\n"],
-  ['a flag of a later release', ['--schema-lock', 'north'], /^muster: unknown option '--schema-lock'.*\n$/],
+  ['a flag of a later release', ['--federation', 'north'], /^muster: unknown option '--federation'.*\n$/],
 ])('refuses %s with one line and exit code 2', async (_, args, message) => {
   const { code, err, out, flags } = await run(...args);
   expect([code, out, flags]).toEqual([2, '', undefined]);

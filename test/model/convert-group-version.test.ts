@@ -132,3 +132,15 @@ test.each<[string, Json, string]>([
 ])('a document that cannot be read says of which API: %s', (_, document, message) => {
   expect(() => convertGroupVersion({ document, resources: [podMetrics], source: 'AGGREGATED' })).toThrow(message);
 });
+
+test('definitions that hold each other twice, 40 deep, are refused for what they would be if written out', () => {
+  const doubling = Object.fromEntries(
+    Array.from({ length: 40 }, (_, n) => [
+      `D${n}`,
+      { type: 'object', properties: { a: reference(`D${n + 1}`), b: reference(`D${n + 1}`) } },
+    ]),
+  );
+  const root = { ...doubling.D0, 'x-kubernetes-group-version-kind': [{ group: 'metrics.k8s.io', version: 'v1beta1', kind: 'PodMetrics' }] };
+  const document = { components: { schemas: { ...doubling, D0: root, D40: { type: 'object', properties: { x: { type: 'string' } } } } } };
+  expect(() => convertGroupVersion({ document, resources: [podMetrics], source: 'AGGREGATED' })).toThrow('expected at most 60000 fields');
+});

@@ -1,0 +1,25 @@
+import { lexicographicSortSchema, printSchema } from 'graphql';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { GroupRules } from '../load/group-filter.ts';
+import { offlineModel } from '../load/offline-model.ts';
+import { readSchemaLock } from '../load/schema-lock-file.ts';
+import { buildGraph } from './graph.ts';
+
+export interface OfflineSchemaOptions {
+  /** The lock file. One that does not exist is empty. */
+  readonly file: string;
+  readonly groups: GroupRules;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Log;
+}
+
+/**
+ * The schema as text, in order of names, without a cluster: `schema/muster.graphql` with the custom kinds that the lock file remembers.
+ *
+ * @throws {MusterError} `BAD_INPUT` if there is a file that cannot be read or is no lock.
+ */
+export async function offlineSchema({ file, groups, clock, log }: OfflineSchemaOptions): Promise<string> {
+  const lock = await readSchemaLock(file, clock.now());
+  return `${printSchema(lexicographicSortSchema(buildGraph(await offlineModel({ lock, groups, log }))))}\n`;
+}
