@@ -148,7 +148,7 @@ function addMutations({ pothos }: GraphBuilder, { inputs }: RootTypes, outcome: 
     resumePropagation: t.field({
       type: outcome,
       nullable: false,
-      description: 'Goes on after a pause or too many failures.',
+      description: 'Goes on after a pause or too many failures; tries again what failed.',
       args: {
         ...nameArguments(t.arg),
         confirmPrune: t.arg.boolean({ defaultValue: false, description: 'True: the deletions that are held now may be done.' }),
@@ -161,7 +161,10 @@ function addMutations({ pothos }: GraphBuilder, { inputs }: RootTypes, outcome: 
       type: outcome,
       nullable: false,
       description: 'Records an earlier revision anew. It is compensation, not a transaction: what has moved since is left, and said.',
-      args: { ...nameArguments(t.arg), revision: t.arg.int({ description: 'Which. Absent: the one before.' }) },
+      args: {
+        ...nameArguments(t.arg),
+        revision: t.arg.int({ description: 'Which. Absent: the last that differs and was not gone back from.' }),
+      },
       resolve: (_root, { revision, ...name }, { propagations, read }) => propagations.rollback(read, name, revision ?? undefined),
     }),
     deletePropagation: t.field({

@@ -18,7 +18,7 @@ import { foreignObjectPromises } from './foreign-objects-cases.ts';
  * | D10 | foreign-objects-cases, nothing-pruned-by-mistake | test/propagate/copies/prune (the race itself, real servers too) |
  * | D11, D12, D18 | nothing-pruned-by-mistake | test/propagate/controller/lost-and-held |
  * | D14 | mid-flight | test/propagate/controller/lost-and-held |
- * | D16, D17, A6 to A13 | refused-before-any-cluster | test/propagate/rendering, test/propagate/spec |
+ * | D16, D17, A6 to A13 | refused-before-any-cluster, rights (D17, real servers too) | test/propagate/rendering, test/propagate/spec |
  */
 for (const kind of fleetKinds) {
   describe.skipIf(!kind.available)(kind.title, () => {

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../../src/core/json.ts';
+import { liveHeapBytes } from '../support/heap.ts';
+import { type Listed, startGateway } from '../support/start-gateway.ts';
+import { pod } from '../support/workloads.ts';
+
+// A12: a list as large as a server gives it is served, and costs its objects and no more.
+
+const count = 100_000;
+const template: JsonObject = { metadata: { name: 'many' }, data: { a: '1' } };
+
+const liveBytes = () => liveHeapBytes() + process.memoryUsage().arrayBuffers;
+
+test.each([
+  // A list from the watch cache heeds no limit: all of it comes in one page.
+  { version: '1.29.0', comes: 'in one page', requests: [{ limit: '500', resourceVersion: '0' }, { watch: '1' }] },
+  { version: '1.36.0', comes: 'as a stream', requests: [{ watch: '1', sendInitialEvents: 'true' }] },
+])(
+  '100,000 objects that come $comes are all there, and weigh less than 1 KiB each',
+  async ({ version, requests }) => {
+    await using gateway = await startGateway({ north: [pod('web')] }, { clusters: { north: { version } } });
+    await gateway.query('{ pods { totalCount } }');
+    const north = gateway.cluster('north');
+    north.fill('ConfigMap', count, template);
+    const before = liveBytes();
+    const ask = () => gateway.query<{ configMaps: Listed }>('{ configMaps(waitSeconds: 0) { totalCount } }');
+    expect((await ask()).configMaps.totalCount).toBe(0);
+    // Who asks for something else meanwhile is answered.
+    expect(await gateway.query('{ pods(waitSeconds: 0) { totalCount faults { code } } }')).toEqual({ pods: { totalCount: 1, faults: [] } });
+    await gateway.until(async () => (await ask()).configMaps.totalCount === count);
+    expect((liveBytes() - before) / count).toBeLessThan(1_024);
+    const { configMaps } = await gateway.query<{ configMaps: Listed }>(
+      '{ configMaps(first: 2, waitSeconds: 0) { totalCount items { metadata { name } } faults { code } } }',
+    );
+    expect([configMaps.totalCount, configMaps.items.length, configMaps.faults]).toEqual([count, 2, []]);
+    const asked = north.requests.filter(({ path }) => path === '/api/v1/configmaps').map(({ query }) => query);
+    expect(asked).toMatchObject(requests);
+    expect(asked.length).toBe(requests.length);
+  },
+  120_000,
+);
