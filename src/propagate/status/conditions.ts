@@ -14,6 +14,7 @@ type Judgement = Pick<StatusCondition, 'type' | 'status' | 'reason' | 'message'>
 
 const shownNames = 10;
 const reasonOfBreach = 'Breach';
+const unplanned = 'Unplanned';
 
 /**
  * The conditions of a Propagation, in a fixed order; `Complete` only where a completion is asked for. Times move with the status alone, so that one that
@@ -24,7 +25,7 @@ export function conditionsOf({ facts, phase, lines, completion }: ConditionFacts
     acceptedOf(facts),
     plannedOf(facts),
     appliedOf(facts, lines),
-    healthyOf(lines),
+    healthyOf(facts, lines),
     completion === undefined ? undefined : completeOf(completion, lines),
     progressingOf(facts, phase),
     freshOf(lines),
@@ -64,12 +65,19 @@ function plannedOf({ refused, held, plan }: PropagationFacts): Judgement {
   return { type, status: 'True', reason: 'Planned', message: '' };
 }
 
-function appliedOf({ generation, unreadable = [] }: PropagationFacts, lines: readonly ClusterLine[]): Judgement {
+/** There is no plan and was none before: nothing is as it is wanted, though nothing is amiss. */
+function isUntold({ plan }: PropagationFacts, lines: readonly ClusterLine[]): boolean {
+  return plan === undefined && lines.length === 0;
+}
+
+function appliedOf(facts: PropagationFacts, lines: readonly ClusterLine[]): Judgement {
+  const { generation, unreadable = [] } = facts;
   const type = 'Applied';
   if (unreadable.length > 0) {
     const message = `expected ClusterShares of this Propagation, with its label, that can be read; mend or delete ${shownOf(unreadable)}`;
     return { type, status: 'False', reason: 'InventoryUnreadable', message };
   }
+  if (isUntold(facts, lines)) return { type, status: 'Unknown', reason: unplanned, message: '' };
   const planned = lines.filter(({ wave }) => wave !== undefined);
   const failing = planned.filter(({ phase, fault }) => phase === 'Denied' || fault !== undefined);
   if (failing.length > 0) return { type, status: 'False', reason: 'Failed', message: namesOf(failing) };
@@ -78,8 +86,9 @@ function appliedOf({ generation, unreadable = [] }: PropagationFacts, lines: rea
   return { type, status: 'True', reason: 'Applied', message: '' };
 }
 
-function healthyOf(lines: readonly ClusterLine[]): Judgement {
+function healthyOf(facts: PropagationFacts, lines: readonly ClusterLine[]): Judgement {
   const type = 'Healthy';
+  if (isUntold(facts, lines)) return { type, status: 'Unknown', reason: unplanned, message: '' };
   const unhealthy = lines.filter(({ health }) => health === 'Unhealthy');
   if (unhealthy.length > 0) return { type, status: 'False', reason: 'Unhealthy', message: namesOf(unhealthy) };
   const unknown = lines.filter(({ health }) => health === 'Unknown');

@@ -137,6 +137,8 @@ describe('the conditions', () => {
       'False',
       '3 replicas have no place',
     ],
+    ['never planned, and so not applied', { ...unplanned, clusters: [], previous: {} }, 'Applied', 'Unknown', ''],
+    ['never planned, and so not healthy', { ...unplanned, clusters: [], previous: {} }, 'Healthy', 'Unknown', ''],
     ['applied', propagationOf([settled]), 'Applied', 'True', ''],
     ['not applied everywhere', propagationOf([settled, waiting]), 'Applied', 'False', 'south'],
     ['denied', propagationOf([settled, denied]), 'Applied', 'False', 'south'],
