@@ -121,8 +121,11 @@ const causes = new Set(['Accepted', 'Planned', 'Applied', 'Healthy', 'Progressin
 function hintsOf(phase: string, { namespace, name, conditions }: PropagationState): readonly string[] {
   const verb = (words: string) => `muster rollout ${words}`;
   const target = `${name} -n ${namespace}`;
-  if (phase === 'PAUSED') return [`go on with: ${verb(`resume ${target}`)}; or take it back with: ${verb(`rollback ${target}`)}`];
-  const isPrune = conditions.some(({ type, reason }) => type === 'Planned' && reason === 'PruneHeld');
-  if (phase === 'HELD' && isPrune) return [`confirm what would be deleted with: ${verb(`resume ${target} --confirm-prune`)}`];
+  const isFor = (wanted: string, why: string) => conditions.some(({ type, reason }) => type === wanted && reason === why);
+  const goOn = `go on with: ${verb(`resume ${target}`)}`;
+  // What somebody paused stays so, whatever it is taken back to.
+  if (phase === 'PAUSED') return [isFor('Progressing', 'Breach') ? `${goOn}; or take it back with: ${verb(`rollback ${target}`)}` : goOn];
+  if (phase === 'HELD' && isFor('Planned', 'PruneHeld'))
+    return [`confirm what would be deleted with: ${verb(`resume ${target} --confirm-prune`)}`];
   return [];
 }

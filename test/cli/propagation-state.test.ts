@@ -80,7 +80,11 @@ describe('what is in the way', () => {
   });
 
   test('a pause says how it goes on', () => {
-    expect(obstaclesOf(propagationState({ phase: 'PAUSED' }))).toEqual([
+    expect(obstaclesOf(propagationState({ phase: 'PAUSED' }))).toEqual(['go on with: muster rollout resume web -n shop']);
+    expect(
+      obstaclesOf(propagationState({ phase: 'PAUSED', conditions: [condition('Progressing', 'False', 'Breach', '1 failed')] })),
+    ).toEqual([
+      'Progressing: Breach 1 failed',
       'go on with: muster rollout resume web -n shop; or take it back with: muster rollout rollback web -n shop',
     ]);
   });

@@ -70,7 +70,7 @@ test('what is paused begins nothing; without a gateway that runs resume stays un
   const waited = await run(['rollout', 'status', 'held']);
   expect([waited.code, waited.err]).toEqual([
     1,
-    expect.stringMatching(/^default\/held: Paused, .*\n {2}go on with: muster rollout resume held -n default; /),
+    expect.stringMatching(/^default\/held: Paused, .*\n {2}go on with: muster rollout resume held -n default\n$/),
   ]);
   expect(dataIn('south', 'held')).toEqual({ mode: '0644' });
   const resumed = await run(['rollout', 'resume', 'held'], '', own);
