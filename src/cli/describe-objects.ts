@@ -98,7 +98,7 @@ function textOf({ columns, item, related }: Described, { nowMs, paint }: Look): 
     ...linesOf(columns, [row], paint),
     ...rollout,
     '',
-    ...section(title('Related:'), relatedLines(related, nowMs)),
+    ...section(title('Related:'), relatedLines(item, related, nowMs)),
     '',
     ...section(title('Object:'), yaml),
     '',
@@ -120,15 +120,20 @@ function visible(line: string): string {
     .join('');
 }
 
-function relatedLines(related: readonly Related[], nowMs: number): readonly string[] {
+/** With their namespaces where those are not that of the object. */
+function relatedLines(item: ListedItem, related: readonly Related[], nowMs: number): readonly string[] {
+  const isElsewhere = related.some(({ items }) =>
+    items.some(({ metadata }) => metadata.namespace && metadata.namespace !== item.metadata.namespace),
+  );
+  const placed = (namespace: string) => (isElsewhere ? [namespace] : []);
   const rows = related.flatMap(({ relation, items, more }) => [
-    ...items.map((item) => {
-      const { ready, status, age } = summaryOf(item, { nowMs, isMixed: true });
-      return [relation, kindAndName(item), ready, status, age];
+    ...items.map((other) => {
+      const { ready, status, age } = summaryOf(other, { nowMs, isMixed: true });
+      return [relation, ...placed(other.metadata.namespace ?? ''), kindAndName(other), ready, status, age];
     }),
-    ...(more > 0 ? [[relation, `… and ${more} more`]] : []),
+    ...(more > 0 ? [[relation, ...placed(''), `… and ${more} more`]] : []),
   ]);
-  return createColumns(['RELATION', 'NAME', 'READY', 'STATUS', 'AGE']).lines(rows);
+  return createColumns(['RELATION', ...placed('NAMESPACE'), 'NAME', 'READY', 'STATUS', 'AGE']).lines(rows);
 }
 
 /** The newest events, the last at the end, as kubectl describes them. */

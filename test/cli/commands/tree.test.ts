@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runCli } from '../../support/run-cli.ts';
+import { startGateway, type TestGateway } from '../../support/start-gateway.ts';
+
+interface Made {
+  readonly name: string;
+  readonly owners?: readonly (readonly [name: string, isController?: boolean])[];
+  readonly kind?: string;
+  readonly namespace?: string;
+}
+
+/** A ConfigMap, unless it is to be something else: anything may own anything. Its uid is its name. */
+const made = ({ name, owners = [], kind = 'ConfigMap', namespace = 'shop' }: Made) => ({
+  apiVersion: kind === 'ReplicaSet' || kind === 'Deployment' ? 'apps/v1' : 'v1',
+  kind,
+  metadata: {
+    name,
+    namespace,
+    uid: `u-${name}`,
+    creationTimestamp: '2025-12-31T23:00:00Z',
+    ownerReferences: owners.map(([owner, isController = false]) => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      name: owner,
+      uid: `u-${owner}`,
+      controller: isController,
+    })),
+  },
+});
+const owned = (apiVersion: string, kind: string, name: string) => [{ apiVersion, kind, name, uid: `u-${name}`, controller: true }];
+const workload = (kind: string, name: string, ownerReferences: ReturnType<typeof owned> = []) => {
+  const object = made({ name, kind });
+  const spec = { replicas: 2, selector: { matchLabels: { app: 'web' } }, template: { metadata: {}, spec: { containers: [] } } };
+  return { ...object, metadata: { ...object.metadata, ownerReferences }, spec, status: { replicas: 2, readyReplicas: 1 } };
+};
+const pod = (name: string) => {
+  const object = made({ name, kind: 'Pod' });
+  const containerStatuses = [{ name: 'web', ready: true, restartCount: 0, state: { running: {} } }];
+  return {
+    ...object,
+    metadata: { ...object.metadata, ownerReferences: owned('apps/v1', 'ReplicaSet', 'web-1') },
+    spec: { containers: [{ name: 'web', image: 'nginx:1' }] },
+    status: { phase: 'Running', containerStatuses },
+  };
+};
+
+const links = 1_000;
+const chain = Array.from({ length: links }, (_, at) => made({ name: `link-${at}`, owners: at === 0 ? [] : [[`link-${at - 1}`]] }));
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({
+    north: [
+      workload('Deployment', 'web'),
+      workload('ReplicaSet', 'web-1', owned('apps/v1', 'Deployment', 'web')),
+      pod('web-1-b'),
+      pod('web-1-a'),
+      made({ name: 'round', owners: [['about']] }),
+      made({ name: 'about', owners: [['round']] }),
+      made({ name: 'below', owners: [['about']] }),
+      made({ name: 'itself', owners: [['itself']] }),
+      made({ name: 'orphan', owners: [['nobody']] }),
+      made({ name: 'left' }),
+      made({ name: 'right' }),
+      made({ name: 'shared', owners: [['left'], ['right', true]] }),
+      made({ name: 'elsewhere', owners: [['left']], namespace: 'other' }),
+    ],
+    south: [workload('Deployment', 'web'), ...chain],
+  });
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+const tree = (...args: string[]) => runCli(gateway, ['tree', ...args]);
+/** Cluster and drawn name of each line. */
+const shown = async (...args: string[]) => {
+  const [header = '', ...lines] = (await tree(...args)).out.trimEnd().split('\n');
+  const [start, end] = [header.indexOf('NAME '), header.indexOf('READY')];
+  return lines.map((line) => `${line.split(' ')[0]} ${line.slice(start, end).trimEnd()}`);
+};
+
+test('shows what is owned below its owner, in each cluster, with how it is', async () => {
+  const { code, out, err } = await tree('deploy', 'web', '-n', 'shop');
+  expect([code, err]).toEqual([0, '']);
+  expect(out.replaceAll(/\d+m$/gm, '60m')).toBe(
+    [
+      'CLUSTER   NAMESPACE   NAME                      READY   STATUS    AGE\n',
+      'north     shop        deployment.apps/web       1/2               60m\n',
+      'north     shop        └─replicaset.apps/web-1   1/2               60m\n',
+      'north     shop          ├─pod/web-1-a           1/1     Running   60m\n',
+      'north     shop          └─pod/web-1-b           1/1     Running   60m\n',
+      'south     shop        deployment.apps/web       1/2               60m\n',
+    ].join(''),
+  );
+});
+
+test('and below its owners, up to the outermost', async () => {
+  expect(await shown('pod/web-1-a')).toEqual(['north deployment.apps/web', 'north └─replicaset.apps/web-1', 'north   └─pod/web-1-a']);
+});
+
+test('an owner that is not there is named', async () => {
+  expect(await shown('cm/orphan')).toEqual(['north configmap/nobody (not found)', 'north └─configmap/orphan']);
+});
+
+test.each([
+  [
+    'of two',
+    'round',
+    [
+      'north configmap/round',
+      'north └─configmap/about',
+      'north   ├─configmap/below',
+      'north   └─configmap/round (again: owners in a circle)',
+    ],
+  ],
+  ['of itself', 'itself', ['north configmap/itself', 'north └─configmap/itself (again: owners in a circle)']],
+])('owners in a circle %s end where it closes', async (_, name, lines) => {
+  expect(await shown(`cm/${name}`)).toEqual(lines);
+});
+
+test('what is below a circle shows its owners, each once', async () => {
+  expect(await shown('cm/below')).toEqual(['north configmap/round', 'north └─configmap/about', 'north   └─configmap/below']);
+});
+
+test('what several own is shown once, below its controller, and nobody owns into another namespace', async () => {
+  expect(await shown('cm', 'left', 'right')).toEqual(['north configmap/left', 'north configmap/right', 'north └─configmap/shared']);
+});
+
+test('a chain of a thousand comes to an end, however far down and up', async () => {
+  const lines = await shown(`cm/link-${links - 50}`);
+  expect(lines).toHaveLength(links);
+  expect(lines[0]).toBe('south configmap/link-0');
+  expect(lines.at(-1)).toBe(`south ${' '.repeat(2 * (links - 2))}└─configmap/link-${links - 1}`);
+}, 60_000);
+
+test('-o json has what is owned within what owns it', async () => {
+  const { out } = await tree('rs/web-1', '-o', 'json');
+  const deployment = JSON.parse(out);
+  expect(deployment).toMatchObject({ cluster: 'north', kind: 'Deployment', name: 'web', ready: '1/2' });
+  expect(deployment.owned[0].owned.map((one: { name: string; status: string }) => [one.name, one.status])).toEqual([
+    ['web-1-a', 'Running'],
+    ['web-1-b', 'Running'],
+  ]);
+});
+
+test('a name that is in no cluster is told, with exit code 1', async () => {
+  expect(await tree('deploy/none')).toEqual({ code: 1, out: '', err: 'muster: deploy none is in no cluster\n' });
+});
