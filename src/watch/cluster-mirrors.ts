@@ -367,7 +367,7 @@ export class ClusterMirrors {
 
   #health(): Health {
     const { faults, breaker, answeredMs } = this.#server;
-    const warm = warmKinds.flatMap((kind) => this.#entries.get(keyOfKind(kind))?.mirror.sync().fault ?? []);
+    const warm = warmKinds.flatMap((kind) => this.#entries.get(keyOfKind(kind))?.mirror.fault ?? []);
     return healthOf({
       answered: answeredMs !== undefined,
       breaker: breaker.fault,

@@ -40,6 +40,8 @@ export interface Mirror extends MirrorReader {
   readonly staged: number;
   /** The last sign of life of a stream of it, in monotonic milliseconds. */
   readonly heardMs: number | undefined;
+  /** `fault` of `sync()`, without the rest of it. */
+  readonly fault: Fault | undefined;
   /** Up to where each scope of it is true. */
   readonly versions: readonly ResourceVersion[];
   /** See `Scopes.want`. */
@@ -96,6 +98,10 @@ class RunningMirror implements Mirror {
 
   get heardMs(): number | undefined {
     return this.#scopes?.heardMs;
+  }
+
+  get fault(): Fault | undefined {
+    return this.#judge().fault;
   }
 
   get versions(): readonly ResourceVersion[] {

@@ -91,6 +91,7 @@ function mirrorOf(bytes: () => number, clock: Clock): Mirror {
     store: sized,
     staged: 0,
     heardMs: undefined,
+    fault: undefined,
     versions: [],
     sync: () => ({ phase: 'SYNCED' }),
     faults: () => [],
