@@ -1,23 +1,10 @@
-import type { Fault } from '../core/faults.ts';
-import { apiVersionOf, keyOfKind } from '../core/kinds.ts';
-import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import type { Model, ModelKind } from '../model/model.ts';
-import type { AskedOfKinds } from '../model/paths-of-kinds.ts';
-import { parsePosition, printPosition } from '../store/cursor.ts';
-import { type QuerySpec, runQuery } from '../store/query.ts';
-import type { QuerySource } from '../store/query-source.ts';
-import { createAggregates, noAggregates } from './aggregates.ts';
+import { parsePosition } from '../store/cursor.ts';
 import { type CheckedArguments, checkArguments } from './list-arguments.ts';
-import { type Ask, type HeldPart, type Part, type PartsOptions, withParts } from './parts.ts';
-import type { ListArguments, Listed, ReadContext, Row, SyncView } from './reads.ts';
-import { rowOf } from './rows.ts';
-import { foreignCursor, type Seal, type SealScope } from './seal.ts';
-
-/** What a page is made with, wherever its parts come from. */
-export interface ListedOptions {
-  readonly seal: Seal;
-  readonly sensitive: SensitiveKinds;
-}
+import { type ListedOptions, listedOf } from './listed.ts';
+import { type Ask, type PartsOptions, withParts } from './parts.ts';
+import type { ListArguments, Listed, ReadContext } from './reads.ts';
+import { foreignCursor, type SealScope } from './seal.ts';
 
 export interface ListsOptions extends PartsOptions, ListedOptions {
   readonly model: () => Model;
@@ -48,55 +35,6 @@ export async function readList(options: ListsOptions, context: ReadContext, { ki
   return withParts(options, { asks, waitMs: checked.waitMs, context }, (parts) => listedOf(options, parts, { spec, scope, aggregated }));
 }
 
-/** What is asked of parts, and what its cursors are good for. */
-export interface AskedPage {
-  readonly spec: QuerySpec;
-  readonly scope: SealScope;
-  /** Of its rows: how many relations lead to them. */
-  readonly depth?: number;
-  /** Parts that were read on the way, whose objects are none of the page's. */
-  readonly via?: readonly Part[];
-  /** The kinds of its parts, for paths through them. Absent: nothing is computed from what matches. */
-  readonly aggregated?: AskedOfKinds | undefined;
-}
-
-/** One page of what these parts hold, as they are now. */
-export function listedOf({ seal, sensitive }: ListedOptions, parts: readonly Part[], asked: AskedPage): Listed {
-  const { spec, scope, depth, via = [], aggregated } = asked;
-  const sources = parts.filter((part) => part.type === 'held').map(sourceOf);
-  const result = runQuery(sources, { ...spec, keepMatches: aggregated !== undefined });
-  const hits = new Map(result.hits.map((hit) => [rowOf(hit.source.part, hit.object, { sensitive, depth }), hit]));
-  const sync = [...parts, ...via].flatMap((part) => (part.type === 'notServed' ? [] : [part.sync])).sort(byClusterAndKind);
-  return {
-    items: [...hits.keys()],
-    totalCount: result.totalCount,
-    hasNextPage: result.hasNextPage,
-    hasPreviousPage: result.hasPreviousPage,
-    cursorOf: sealedOnce((row) => {
-      const hit = hits.get(row);
-      return hit === undefined ? refuseCursor() : seal.close(printPosition(result.positionOf(hit)), scope);
-    }),
-    sync,
-    faults: faultsOf(sync),
-    ...(aggregated === undefined ? noAggregates : createAggregates({ ...aggregated, sensitive }, result.matches)),
-  };
-}
-
-/** A seal gives another text at each call, and clients take the cursor of the last edge and `endCursor` for one. */
-function sealedOnce(seal: (row: Row) => string): Listed['cursorOf'] {
-  const cursors = new Map<Row, string>();
-  return (row) => {
-    const cursor = cursors.get(row) ?? seal(row);
-    cursors.set(row, cursor);
-    return cursor;
-  };
-}
-
-/** A part that is held, as a query reads it. */
-interface PartSource extends QuerySource {
-  readonly part: HeldPart;
-}
-
 function asksOf(
   { views }: ListsOptions,
   { caller }: ReadContext,
@@ -108,25 +46,6 @@ function asksOf(
   return asked.flatMap((cluster) => kinds.map((kind) => ({ cluster, kind, verb: 'list', named, namespaces }) as const));
 }
 
-/** What a query reads of it. */
-export function sourceOf(part: HeldPart): PartSource {
-  const { ask, mirror, sight } = part;
-  return { part, cluster: ask.cluster, kind: ask.kind, apiVersion: apiVersionOf(mirror.resource), store: mirror.store, sight };
-}
-
 function refuseCursor(): never {
   throw foreignCursor();
-}
-
-function byClusterAndKind(a: SyncView, b: SyncView): number {
-  return compareText(a.cluster.name, b.cluster.name) || compareText(keyOfKind(a.kind), keyOfKind(b.kind));
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
-}
-
-/** Each once, also where one fault of a cluster stands for several of its kinds. */
-function faultsOf(sync: readonly SyncView[]): readonly Fault[] {
-  return [...new Set(sync.flatMap(({ fault }) => (fault === undefined ? [] : [fault])))];
 }

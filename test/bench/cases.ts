@@ -5,6 +5,7 @@ import { helloCase, listToBytesCase } from './cases/front-case.ts';
 import { mirrorCase } from './cases/mirror-case.ts';
 import { intentsAtRestCase, planCase, propagateCases, realPropagateCase } from './cases/propagate-case.ts';
 import { realCase } from './cases/real-case.ts';
+import { relationsCase } from './cases/relations-case.ts';
 import { relistCase } from './cases/relist-case.ts';
 import { restCase } from './cases/rest-case.ts';
 import { firstStateCase, idleCase, latencyCase, realLatencyCase, stalledCase } from './cases/streams-case.ts';
@@ -21,6 +22,7 @@ export const cases: readonly BenchCase[] = [
   firstAnswerCase,
   helloCase,
   listToBytesCase,
+  relationsCase,
   ...fanOutCases,
   idleCase,
   stalledCase,

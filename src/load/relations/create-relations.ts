@@ -1,6 +1,7 @@
 import { MusterError } from '../../core/errors.ts';
 import type { Fault } from '../../core/faults.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
+import type { ClusterName } from '../../core/names.ts';
 import { afterwards, allOf, type NowOrLater } from '../../core/now-or-later.ts';
 import { idOfObject } from '../../core/object-ids.ts';
 import { createSensitiveKinds } from '../../core/sensitive-kinds.ts';
@@ -8,11 +9,12 @@ import type { Model, ModelKind } from '../../model/model.ts';
 import { parsePosition } from '../../store/cursor.ts';
 import { type Related, selectAll } from '../../store/matching.ts';
 import type { QuerySpec } from '../../store/query.ts';
+import type { ClusterState } from '../../watch/mirrors.ts';
 import { checkFirst } from '../list-arguments.ts';
-import { type ListedOptions, listedOf, sourceOf } from '../lists.ts';
+import { type ListedOptions, listedOf, sourceOf } from '../listed.ts';
 import type { OnePartOptions, Part } from '../parts.ts';
 import type { Found, Listed, ReadContext, Row } from '../reads.ts';
-import { createSeal, foreignCursor, type SealScope } from '../seal.ts';
+import { createSeal, foreignCursor, type ListScope } from '../seal.ts';
 import { foundIn } from '../singles.ts';
 import { RelatedParts } from './related-parts.ts';
 import { maxRelationDepth, type Question, type RelatedPage, type Relations, type Target } from './relations.ts';
@@ -29,7 +31,7 @@ export function createRelations({ sealKey, sensitiveKinds, ...parts }: Relations
   const options = { ...parts, seal: createSeal(sealKey), sensitive: createSensitiveKinds(sensitiveKinds) };
   return (context) => {
     const asked = new RelatedParts(parts, context);
-    const reading = { options, context, parts: asked };
+    const reading = { options, context, parts: asked, kinds: new Map() };
     return {
       one: (from, { model, target }) => one(reading, from, { model, target, depth: nextDepth(from) }),
       many: (from, { model, question, page }) => many(reading, from, { model, question, page, depth: nextDepth(from) }),
@@ -42,6 +44,8 @@ interface Reading {
   readonly options: OnePartOptions & ListedOptions;
   readonly context: ReadContext;
   readonly parts: RelatedParts;
+  /** Those of the model, by what names them: the kinds of a question, or the cluster whose kinds they are. */
+  readonly kinds: Map<readonly GroupKind[] | ClusterName, readonly ModelKind[]>;
 }
 
 interface AskedTarget {
@@ -83,7 +87,7 @@ const nothing: Found = { faults: [] };
 function many(reading: Reading, from: Row, { model, question, page, depth }: AskedQuestion): NowOrLater<Listed> {
   const { context, options } = reading;
   const first = checkFirst(page.first, defaultFirst);
-  const scope = scopeOf(context, from, question);
+  const scope = new RelationScope(context, from, question);
   const after = page.after == null ? undefined : (parsePosition(options.seal.open(page.after, scope)) ?? refuseCursor());
   const { verb, namespace, order } = question;
   const kinds = kindsOf(reading, from, { model, question });
@@ -107,9 +111,19 @@ interface Asked {
   readonly question: Question;
 }
 
-function kindsOf({ options }: Reading, { cluster }: Row, { model, question: { kinds } }: Asked): readonly ModelKind[] {
-  const asked = kinds ?? options.mirrors.cluster(cluster.name)?.resources?.filter(({ verbs }) => verbs.includes('list')) ?? [];
-  return [...new Set(asked.map((kind) => model.kinds.get(keyOfKind(kind))))].filter((kind) => kind !== undefined);
+function kindsOf({ options, kinds: known }: Reading, { cluster }: Row, { model, question: { kinds } }: Asked): readonly ModelKind[] {
+  const key = kinds ?? cluster.name;
+  const found = known.get(key) ?? inModel(model, kinds ?? listedIn(options.mirrors.cluster(cluster.name)));
+  known.set(key, found);
+  return found;
+}
+
+function listedIn(cluster: ClusterState | undefined): readonly GroupKind[] {
+  return cluster?.resources?.filter(({ verbs }) => verbs.includes('list')) ?? [];
+}
+
+function inModel({ kinds: known }: Model, kinds: readonly GroupKind[]): readonly ModelKind[] {
+  return [...new Set(kinds.map((kind) => known.get(keyOfKind(kind))))].filter((kind) => kind !== undefined);
 }
 
 interface KnownRelated {
@@ -136,15 +150,24 @@ function isTold(part: Part, { kinds }: Question): boolean {
 }
 
 /** Whose text is made when a cursor is: most pages are not gone on from. */
-function scopeOf({ caller }: ReadContext, { cluster, kind, object: { metadata } }: Row, { name, kinds }: Question): SealScope {
-  return {
-    callerKey: caller.key,
-    get filter() {
-      const { namespace = '', name: of } = metadata;
-      const id = idOfObject({ cluster: cluster.name, group: kind.group, kind: kind.kind, namespace, name: of });
-      return JSON.stringify(['relation', name, id, kinds === undefined ? null : [...new Set(kinds.map(keyOfKind))].sort()]);
-    },
-  };
+class RelationScope implements ListScope {
+  readonly callerKey: string;
+  readonly #from: Row;
+  readonly #question: Question;
+
+  constructor({ caller }: ReadContext, from: Row, question: Question) {
+    this.callerKey = caller.key;
+    this.#from = from;
+    this.#question = question;
+  }
+
+  get filter(): string {
+    const { cluster, kind, object } = this.#from;
+    const { namespace = '', name } = object.metadata;
+    const id = idOfObject({ cluster: cluster.name, group: kind.group, kind: kind.kind, namespace, name });
+    const { kinds } = this.#question;
+    return JSON.stringify(['relation', this.#question.name, id, kinds === undefined ? null : [...new Set(kinds.map(keyOfKind))].sort()]);
+  }
 }
 
 function unknownFault({ name }: Row['cluster'], { group, kind }: GroupKind): Fault {

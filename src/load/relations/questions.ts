@@ -14,9 +14,13 @@ import type { Row } from '../reads.ts';
 import { labelSelectorOf } from './label-selectors.ts';
 import type { Question } from './relations.ts';
 
-const podKind: GroupKind = { group: '', kind: 'Pod' };
-const serviceKind: GroupKind = { group: '', kind: 'Service' };
-const sliceKind: GroupKind = { group: 'discovery.k8s.io', kind: 'EndpointSlice' };
+// One list each, whoever asks: by it the kinds of the model are found once.
+const podKinds: readonly GroupKind[] = [{ group: '', kind: 'Pod' }];
+const serviceKinds: readonly GroupKind[] = [{ group: '', kind: 'Service' }];
+const configMapKinds: readonly GroupKind[] = [{ group: '', kind: 'ConfigMap' }];
+const claimKinds: readonly GroupKind[] = [{ group: '', kind: 'PersistentVolumeClaim' }];
+const eventKinds: readonly GroupKind[] = [{ group: '', kind: 'Event' }];
+const sliceKinds: readonly GroupKind[] = [{ group: 'discovery.k8s.io', kind: 'EndpointSlice' }];
 const replicaSetKind: GroupKind = { group: 'apps', kind: 'ReplicaSet' };
 
 /** What names the object as an owner, of these kinds or of all. */
@@ -35,7 +39,7 @@ export function eventsAbout({ kind, object: { metadata } }: Row): Question {
     return said !== undefined && uids.includes(said) && textAt(event, 'involvedObject', 'kind') === kind.kind;
   };
   const related: Related = { hints: [{ by: 'mention', mention: involvedName, values: [name] }], has: about };
-  return { name: 'events', verb: 'list', kinds: [{ group: '', kind: 'Event' }], namespace, order: newestFirst, related };
+  return { name: 'events', verb: 'list', kinds: eventKinds, namespace, order: newestFirst, related };
 }
 
 const involvedName: Mention = { name: 'involved', of: (event) => textsOf([textAt(event, 'involvedObject', 'name')]) };
@@ -49,7 +53,7 @@ const newestFirst: Order = {
 export function podsOfWorkload({ kind, object }: Row): Question {
   const { uid, namespace } = object.metadata;
   const selector = isJsonObject(object.spec) ? object.spec.selector : undefined;
-  const question = { name: 'pods', verb: 'list', kinds: [podKind], namespace } as const;
+  const question = { name: 'pods', verb: 'list', kinds: podKinds, namespace } as const;
   if (uid === undefined) return { ...question, related: noneRelated };
   if (kind.kind !== 'Deployment') return { ...question, related: relatedByController([uid], selector) };
   const between = relatedByController([uid], undefined);
@@ -65,17 +69,19 @@ export function podsOfWorkload({ kind, object }: Row): Question {
 export function podsOfNode({ object: { metadata } }: Row): Question {
   const { name } = metadata;
   const related: Related = { hints: [{ by: 'node', name }], has: (pod) => textAt(pod, 'spec', 'nodeName') === name };
-  return { name: 'pods', verb: 'list', kinds: [podKind], related };
+  return { name: 'pods', verb: 'list', kinds: podKinds, related };
 }
 
 /** The Services whose selector selects a Pod. */
 export function servicesOfPod({ object }: Row): Question {
-  const values = Object.entries(labelsOf(object) ?? {}).map(([key, value]) => pairOf(key, value));
+  const labels = labelsOf(object);
+  const values: string[] = [];
+  for (const key in labels) values.push(pairOf(key, labels[key]));
   const related: Related = {
     hints: [{ by: 'mention', mention: selectedPair, values }],
     has: (service) => selects(selectorOfService(service), object),
   };
-  return { name: 'services', verb: 'list', kinds: [serviceKind], namespace: object.metadata.namespace, related };
+  return { name: 'services', verb: 'list', kinds: serviceKinds, namespace: object.metadata.namespace, related };
 }
 
 /** One of the pairs that a Service selects by: whatever it selects has that too. */
@@ -92,7 +98,7 @@ export function podsOfService({ object }: Row): Question {
   const selector = selectorOfService(object);
   const hints: readonly Hint[] = pairsOf(selector).map(([key, value]) => ({ by: 'label', key, values: [value] }));
   const related: Related = selector === undefined ? noneRelated : { hints, has: (pod) => selects(selector, pod) };
-  return { name: 'pods', verb: 'list', kinds: [podKind], namespace: object.metadata.namespace, related };
+  return { name: 'pods', verb: 'list', kinds: podKinds, namespace: object.metadata.namespace, related };
 }
 
 const serviceNameLabel = 'kubernetes.io/service-name';
@@ -104,7 +110,7 @@ export function slicesOfService({ object: { metadata } }: Row): Question {
     hints: [{ by: 'label', key: serviceNameLabel, values: [name] }],
     has: (slice) => labelsOf(slice)?.[serviceNameLabel] === name,
   };
-  return { name: 'endpointSlices', verb: 'list', kinds: [sliceKind], namespace, related };
+  return { name: 'endpointSlices', verb: 'list', kinds: sliceKinds, namespace, related };
 }
 
 /** The ConfigMaps that a Pod reads: as volumes, as parts of volumes, and as variables. */
@@ -119,12 +125,12 @@ export function configMapsOfPod({ object }: Row): Question {
       ...listAt(container, 'env').map((variable) => textAt(variable, 'valueFrom', 'configMapKeyRef', 'name')),
     ]),
   ];
-  return namedBy(object, { name: 'configMaps', kind: { group: '', kind: 'ConfigMap' }, names });
+  return namedBy(object, { name: 'configMaps', kinds: configMapKinds, names });
 }
 
 /** The claims that a Pod mounts. */
 export function claimsOfPod({ object }: Row): Question {
-  return namedBy(object, { name: 'claims', kind: { group: '', kind: 'PersistentVolumeClaim' }, names: claimNamesOf(object) });
+  return namedBy(object, { name: 'claims', kinds: claimKinds, names: claimNamesOf(object) });
 }
 
 /** The Pods that mount a claim. */
@@ -134,7 +140,7 @@ export function podsOfClaim({ object: { metadata } }: Row): Question {
     hints: [{ by: 'mention', mention: mountedClaims, values: [name] }],
     has: (pod) => claimNamesOf(pod).includes(name),
   };
-  return { name: 'pods', verb: 'list', kinds: [podKind], namespace, related };
+  return { name: 'pods', verb: 'list', kinds: podKinds, namespace, related };
 }
 
 const mountedClaims: Mention = { name: 'claims', of: (pod) => textsOf(claimNamesOf(pod)) };
@@ -147,19 +153,19 @@ export function servicesOfIngress({ object }: Row): Question {
       listAt(rule, 'http', 'paths').map((path) => textAt(path, 'backend', 'service', 'name')),
     ),
   ];
-  return namedBy(object, { name: 'services', kind: serviceKind, names: backends });
+  return namedBy(object, { name: 'services', kinds: serviceKinds, names: backends });
 }
 
 interface Named {
   readonly name: string;
-  readonly kind: GroupKind;
+  readonly kinds: readonly GroupKind[];
   readonly names: readonly (string | undefined)[];
 }
 
-function namedBy({ metadata }: KubernetesObject, { name, kind, names }: Named): Question {
+function namedBy({ metadata }: KubernetesObject, { name, kinds, names }: Named): Question {
   const values = new Set(textsOf(names));
   const related: Related = { hints: [{ by: 'name', values: [...values] }], has: (object) => values.has(object.metadata.name) };
-  return { name, verb: 'get', kinds: [kind], namespace: metadata.namespace, related };
+  return { name, verb: 'get', kinds, namespace: metadata.namespace, related };
 }
 
 const noneRelated: Related = { hints: [{ by: 'name', values: [] }], has: () => false };
@@ -199,7 +205,7 @@ function pairsOf(selector: JsonObject = {}): readonly (readonly [string, string]
   return Object.entries(selector).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
 }
 
-function pairOf(key: string, value: string): string {
+function pairOf(key: string, value: string | undefined): string {
   return `${key}=${value}`;
 }
 

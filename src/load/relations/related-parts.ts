@@ -1,3 +1,4 @@
+import type { ClusterName } from '../../core/names.ts';
 import { afterwards, type NowOrLater } from '../../core/now-or-later.ts';
 import type { ModelKind } from '../../model/model.ts';
 import { type Ask, holdPart, type OnePartOptions, type Part } from '../parts.ts';
@@ -12,7 +13,7 @@ export class RelatedParts implements Disposable {
   readonly #options: OnePartOptions;
   readonly #context: ReadContext;
   readonly #leases = new DisposableStack();
-  readonly #parts = new Map<string, NowOrLater<Part>>();
+  readonly #parts = new Map<Ask['verb'], Map<ModelKind, Map<ClusterName, Map<string, NowOrLater<Part>>>>>();
   /** By `Clock.monotonic`. Absent: nothing has been waited for yet. */
   #waitsUntilMs: number | undefined;
 
@@ -22,20 +23,26 @@ export class RelatedParts implements Disposable {
   }
 
   /** One kind of one cluster; of a namespace alone where one is named. */
-  part({ cluster, kind, verb, namespace, named }: AskedRelated): NowOrLater<Part> {
-    const key = `${verb} ${kind.type} ${cluster.name} ${namespace ?? ''}`;
-    const known = this.#parts.get(key);
+  part(asked: AskedRelated): NowOrLater<Part> {
+    const places = this.#placesOf(asked);
+    const place = asked.namespace ?? '';
+    const known = places.get(place);
     if (known !== undefined) return known;
+    const { cluster, kind, verb, namespace, named } = asked;
     const ask: Ask = { cluster, kind, verb, named, namespaces: namespace === undefined ? undefined : [namespace] };
-    const part = afterwards(
-      holdPart(this.#options, { ask, waitMs: this.#nextWaitMs(), context: this.#context, leases: this.#leases }),
-      (now) => {
-        this.#parts.set(key, now);
-        return now;
-      },
-    );
-    if (part instanceof Promise) this.#parts.set(key, part);
+    const held = holdPart(this.#options, { ask, waitMs: this.#nextWaitMs(), context: this.#context, leases: this.#leases });
+    const part = afterwards(held, (now) => {
+      places.set(place, now);
+      return now;
+    });
+    if (part instanceof Promise) places.set(place, part);
     return part;
+  }
+
+  /** By namespace. Asked for each relation of each object: so it goes from map to map, without making keys. */
+  #placesOf({ cluster, kind, verb }: AskedRelated): Map<string, NowOrLater<Part>> {
+    const ofVerb = memberOf(this.#parts, verb);
+    return memberOf(memberOf(ofVerb, kind), cluster.name);
   }
 
   [Symbol.dispose](): void {
@@ -53,4 +60,12 @@ export class RelatedParts implements Disposable {
 export interface AskedRelated extends Pick<Ask, 'cluster' | 'verb' | 'named'> {
   readonly kind: ModelKind;
   readonly namespace: string | undefined;
+}
+
+function memberOf<Key, Inner, Value>(map: Map<Key, Map<Inner, Value>>, key: Key): Map<Inner, Value> {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = new Map<Inner, Value>();
+  map.set(key, made);
+  return made;
 }

@@ -1,0 +1,33 @@
+import type { BenchCase, Figures } from '../bench-case.ts';
+import { runProgram, startServer } from '../run-program.ts';
+
+type All = Readonly<Record<string, Figures>>;
+
+const plain = (all: All) => all.ours?.plainMs ?? Number.NaN;
+const row = (name: string, figure: string, atMost: number) => ({
+  name: `500 pods with ${name}`,
+  unit: 'CPU ms',
+  against: 'the same list without',
+  ours: (all: All) => all.ours?.[figure] ?? Number.NaN,
+  floor: plain,
+  target: { atMost },
+});
+
+/** What pods lead to, over mirrors that run, from one of 10,000 pods to bytes. */
+export const relationsCase: BenchCase = {
+  name: 'relations',
+  samples: 3,
+  prepare: async ({ signal }) => {
+    const server = await startServer('related-fleet.ts', ['10000'], { signal });
+    return {
+      programs: { ours: () => runProgram('relations.ts', [server.address.kubeconfig ?? ''], { signal }) },
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    };
+  },
+  rows: [
+    row('node, owner of owner, services', 'allMs', 3),
+    row('node', 'nodeMs', 2),
+    row('owner of owner', 'ownersMs', 2),
+    row('services', 'servicesMs', 2),
+  ],
+};
