@@ -89,3 +89,22 @@ test('a time to divide from zero that lies ahead is kept, and divided at once', 
   await world.pass(60_000);
   expect([count('east'), fleet.mirrored('web')?.status.scheduledAt]).toEqual([undefined, second]);
 }, 60_000);
+
+test('what is still wanted in a cluster that left is not given up: it stands there, unpruned, when the cluster is back', async () => {
+  await using fleet = await startControllerWorld({ hub: [], east: [] });
+  fleet.startProcess();
+  const { world } = fleet;
+  await fleet.propagate(intent('web', [configMap('web', { a: '1' })], { placement: { clusters: ['hub', 'east'] } }));
+  await fleet.phase('web', 'Settled');
+  const { uid } = world.cluster('east').get('ConfigMap', 'web', 'default')?.metadata ?? {};
+  world.leave('east');
+  await world.pass(30_000);
+  const shares = JSON.stringify(world.cluster('hub').objects('ClusterShare.muster.dev'));
+  expect([shares.includes('PendingDeletion'), shares.includes(String(uid))]).toEqual([false, true]);
+  fleet.freeLease();
+  fleet.startProcess();
+  await world.pass(30_000);
+  world.join('east');
+  await fleet.phase('web', 'Settled', 120_000);
+  expect(world.cluster('east').get('ConfigMap', 'web', 'default')?.metadata.uid).toBe(uid);
+}, 60_000);
