@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { columnsOfDefinitions, type DefinedColumn, type Definition } from '../../../src/cli/columns/custom-columns.ts';
+import type { ListedItem } from '../../../src/cli/columns/printed-column.ts';
+
+const nowMs = Date.parse('2026-01-01T01:00:00Z');
+const age = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
+const size = { name: 'Size', type: 'integer', jsonPath: '.spec.size' };
+const phase = { name: 'Phase', type: 'string', jsonPath: '.status.phase', priority: 1 };
+
+const definition = (cluster: string, versions: Readonly<Record<string, readonly DefinedColumn[] | null>>): Definition => ({
+  cluster: { name: cluster },
+  spec: { versions: Object.entries(versions).map(([name, additionalPrinterColumns]) => ({ name, additionalPrinterColumns })) },
+});
+const widget = (cluster: string, version = 'v1') => {
+  const metadata = { name: 'one', namespace: 'shop', creationTimestamp: '2026-01-01T00:00:00Z' };
+  return {
+    apiVersion: `example.com/${version}`,
+    kind: 'Widget',
+    cluster: { name: cluster },
+    metadata,
+    object: { metadata, spec: { size: 3 }, status: { phase: 'Up' } },
+  };
+};
+const headers = (...definitions: readonly Definition[]) =>
+  columnsOfDefinitions(definitions).map(
+    ({ header, isWide, fields }) => `${header}${isWide === true ? ' wide' : ''}${fields === '' ? '' : ` of ${fields}`}`,
+  );
+const cells = (item: ListedItem, ...definitions: readonly Definition[]) =>
+  columnsOfDefinitions(definitions).map((column) => column.cell(item, { nowMs, isMixed: false }));
+
+test('the columns of a definition stand behind NAME, as it has them', () => {
+  expect(headers(definition('north', { v1: [size, phase, age] }))).toEqual(['NAME', 'SIZE of object', 'PHASE wide of object', 'AGE']);
+  expect(cells(widget('north'), definition('north', { v1: [size, phase, age] }))).toEqual(['one', '3', 'Up', '60m']);
+});
+
+test.each<[which: string, definitions: readonly Definition[]]>([
+  ['no definition', []],
+  ['no columns', [definition('north', { v1: [] })]],
+  ['nothing said of columns', [definition('north', { v1: null })]],
+])('of %s there are NAME and AGE, for which no whole object is asked', (_, definitions) => {
+  expect(headers(...definitions)).toEqual(['NAME', 'AGE']);
+  expect(cells(widget('north'), ...definitions)).toEqual(['one', '60m']);
+});
+
+test('clusters that differ show each what their own definition says, and nothing in the columns of others', () => {
+  const both = [
+    definition('north', { v1: [size] }),
+    definition('south', {
+      v1: [
+        { ...phase, priority: 0 },
+        { ...size, jsonPath: '.status.phase', type: 'string' },
+      ],
+    }),
+  ];
+  expect(headers(...both)).toEqual(['NAME', 'SIZE of object', 'PHASE of object']);
+  expect(cells(widget('north'), ...both)).toEqual(['one', '3', undefined]);
+  expect(cells(widget('south'), ...both)).toEqual(['one', 'Up', 'Up']);
+});
+
+test('the version that an object was read in decides', () => {
+  const versions = definition('north', { v1: [size], v2: [age] });
+  expect(cells(widget('north', 'v1'), versions)).toEqual(['one', '3', undefined]);
+  expect(cells(widget('north', 'v2'), versions)).toEqual(['one', undefined, '60m']);
+});
+
+test('a cluster whose definition may not be read shows ages all the same', () => {
+  expect(cells(widget('south'), definition('north', { v1: [size, age] }))).toEqual(['one', undefined, '60m']);
+});
+
+test('a column is wide if all say so', () => {
+  expect(headers(definition('north', { v1: [phase] }), definition('south', { v1: [{ ...phase, priority: 0 }] }))).toEqual([
+    'NAME',
+    'PHASE of object',
+  ]);
+});
+
+test('a path that is not understood shows nothing', () => {
+  expect(cells(widget('north'), definition('north', { v1: [{ ...size, jsonPath: '..size' }] }))).toEqual(['one', '']);
+});
