@@ -105,7 +105,8 @@ class ListedPage implements Listed {
   get #aggregated(): PageAggregates {
     const { options, asked, result } = this.#made;
     const { aggregated } = asked;
-    this.#aggregates ??= aggregated === undefined ? noAggregates : createAggregates({ ...aggregated, ...options }, result.matches);
+    this.#aggregates ??=
+      aggregated === undefined ? noAggregates : createAggregates({ ...aggregated, sensitive: options.sensitive }, result.matches);
     return this.#aggregates;
   }
 
