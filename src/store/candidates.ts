@@ -31,7 +31,7 @@ export function candidatesIn(
 }
 
 /** Where looking at each costs less than an index of them. */
-const fewObjects = 64;
+export const fewObjects = 64;
 /** An index for each of many requirements costs more than what they leave out. */
 const maxLookups = 3;
 

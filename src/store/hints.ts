@@ -24,6 +24,21 @@ export function hintsOfSelector({ requirements }: LabelSelector): readonly Hint[
   );
 }
 
+/** What finds all that passes and nothing else: of a filter that is one comparison by `eq`, if there is an index for it. */
+export function exactHintIn(where: WhereInput, find: Find): IndexLookup | undefined {
+  const said = Object.entries(where).filter(([, value]) => value !== null && value !== undefined);
+  if (said.length !== 2 || where.path == null || where.eq == null) return undefined;
+  const [hint] = hintOf(where, find);
+  return hint === undefined || hint.by === 'name' || hint.by === 'namespace' ? undefined : hint;
+}
+
+/** As `exactHintIn`, of a selector that asks for one value of one label. */
+export function exactHintOfSelector({ requirements }: LabelSelector): IndexLookup | undefined {
+  const [requirement, ...others] = requirements;
+  if (requirement?.operator !== 'in' || others.length > 0 || requirement.values.size !== 1) return undefined;
+  return { by: 'label', key: requirement.key, values: [...requirement.values] };
+}
+
 function hintOf(where: WhereInput, find: Find): readonly Hint[] {
   const values = textsOf(where.eq == null ? where.in : [where.eq]);
   if (where.path == null || values === undefined || values.length === 0) return [];

@@ -9,6 +9,8 @@ export interface Indexes {
   /** Estimated bytes held. */
   readonly bytes: number;
   find(lookup: IndexLookup): readonly KubernetesObject[];
+  /** The same by namespace and name; undefined where sorting them anew after each change would cost too much. */
+  findInOrder(lookup: IndexLookup): readonly KubernetesObject[] | undefined;
   add(held: Held): void;
   /** After `held.object` has taken the place of `before`. */
   replace(held: Held, before: KubernetesObject): void;
@@ -20,6 +22,8 @@ interface Index {
   /** What the object is found by: none, one, or several values. */
   readonly valuesOf: (object: KubernetesObject) => readonly string[];
   readonly buckets: Map<string, Set<Held>>;
+  /** Of buckets that were asked for in order and have not changed since. */
+  readonly sorted: Map<string, readonly KubernetesObject[]>;
   usedAtMs: number;
 }
 
@@ -28,6 +32,8 @@ const sweepMs = 60_000;
 /** A client can ask for any label: the one asked for longest ago goes. */
 const maxIndexes = 32;
 const bytesPerEntry = 48;
+/** A page of more objects than this is looked for among all of them. */
+const maxSorted = 2_000;
 
 /** Indexes over what `all` gives when one of them is made. */
 export function createIndexes(all: () => Iterable<Held>, clock: Clock): Indexes {
@@ -52,6 +58,7 @@ export function createIndexes(all: () => Iterable<Held>, clock: Clock): Indexes 
       const bucket = index.buckets.get(value);
       if (bucket === undefined) index.buckets.set(value, new Set([held]));
       else bucket.add(held);
+      index.sorted.delete(value);
       entries += 1;
     }
   };
@@ -60,6 +67,7 @@ export function createIndexes(all: () => Iterable<Held>, clock: Clock): Indexes 
     for (const value of new Set(index.valuesOf(object))) {
       const bucket = index.buckets.get(value);
       if (bucket?.delete(held)) entries -= 1;
+      index.sorted.delete(value);
       if (bucket?.size === 0) index.buckets.delete(value);
     }
   };
@@ -67,7 +75,7 @@ export function createIndexes(all: () => Iterable<Held>, clock: Clock): Indexes 
   const indexFor = (lookup: IndexLookup): Index => {
     const name = nameOf(lookup);
     const existing = indexes.get(name);
-    const index: Index = existing ?? { valuesOf: valuesFor(lookup), buckets: new Map(), usedAtMs: 0 };
+    const index: Index = existing ?? { valuesOf: valuesFor(lookup), buckets: new Map(), sorted: new Map(), usedAtMs: 0 };
     index.usedAtMs = clock.monotonic();
     // A Map keeps the order of insertion: so the first is the one used longest ago.
     indexes.delete(name);
@@ -85,11 +93,27 @@ export function createIndexes(all: () => Iterable<Held>, clock: Clock): Indexes 
     find(lookup) {
       sweep();
       const { buckets } = indexFor(lookup);
-      const [value, ...others] = soughtBy(lookup);
-      if (value === undefined) return [];
-      let found: Iterable<Held> = buckets.get(value) ?? [];
-      if (others.length > 0) found = new Set([value, ...others].flatMap((one) => [...(buckets.get(one) ?? [])]));
+      let found: Set<Held> | undefined;
+      for (const value of soughtBy(lookup)) {
+        const bucket = buckets.get(value);
+        if (bucket === undefined) continue;
+        found = found === undefined ? bucket : found.union(bucket);
+      }
+      if (found === undefined) return none;
       return Array.from(found, ({ object }) => object);
+    },
+    findInOrder(lookup) {
+      sweep();
+      const { buckets, sorted } = indexFor(lookup);
+      const [value, ...others] = new Set(soughtBy(lookup));
+      if (value === undefined || others.length > 0) return undefined;
+      const bucket = buckets.get(value);
+      if (bucket === undefined) return none;
+      const known = sorted.get(value);
+      if (known !== undefined || bucket.size > maxSorted) return known;
+      const made = Array.from(bucket, ({ object }) => object).sort(byPlace);
+      sorted.set(value, made);
+      return made;
     },
     add(held) {
       sweep();
@@ -98,7 +122,11 @@ export function createIndexes(all: () => Iterable<Held>, clock: Clock): Indexes 
     replace(held, before) {
       sweep();
       for (const index of indexes.values()) {
-        if (sameValues(index.valuesOf(before), index.valuesOf(held.object))) continue;
+        const values = index.valuesOf(before);
+        if (sameValues(values, index.valuesOf(held.object))) {
+          for (const value of values) index.sorted.delete(value);
+          continue;
+        }
         take(index, held, before);
         insert(index, held);
       }
@@ -111,6 +139,12 @@ export function createIndexes(all: () => Iterable<Held>, clock: Clock): Indexes 
       entries = 0;
     },
   };
+}
+
+function byPlace({ metadata: a }: KubernetesObject, { metadata: b }: KubernetesObject): number {
+  const [here, there] = [a.namespace ?? '', b.namespace ?? ''];
+  if (here !== there) return here < there ? -1 : 1;
+  return a.name < b.name ? -1 : Number(a.name > b.name);
 }
 
 /** The uid of the owner that controls the object. */
@@ -158,7 +192,7 @@ function valuesFor(lookup: IndexLookup): Index['valuesOf'] {
   }
 }
 
-const none: readonly string[] = [];
+const none: readonly never[] = [];
 
 function textsOf(value: unknown): readonly string[] {
   return typeof value === 'string' ? [value] : none;

@@ -1,7 +1,8 @@
 import type { KubernetesObject } from '../core/objects.ts';
 import { type LabelSelector, matchesSelector } from '../core/selectors.ts';
 import { candidatesIn, namespacesInSight } from './candidates.ts';
-import { type Hint, hintsOfSelector } from './hints.ts';
+import { exactHintOfSelector, type Hint, hintsOfSelector } from './hints.ts';
+import type { IndexLookup } from './mirror-store.ts';
 import type { QuerySource } from './query-source.ts';
 import type { Where } from './where.ts';
 
@@ -48,6 +49,14 @@ export function selectAll(source: QuerySource, conditions: Conditions): readonly
 /** What every object that meets the conditions has, so that indexes may find it. */
 export function hintsOf({ kind }: QuerySource, { where, selector, related }: ObjectConditions): readonly Hint[] {
   return [...(related?.hints ?? []), ...(where?.hintsFor(kind) ?? []), ...(selector === undefined ? [] : hintsOfSelector(selector))];
+}
+
+/** What an index finds that meets the conditions, and nothing that does not, if there is such a thing. */
+export function exactHintOf({ kind }: QuerySource, { where, selector, search = '', related }: ObjectConditions): IndexLookup | undefined {
+  const requirements = selector?.requirements.length ?? 0;
+  if (search !== '' || related !== undefined) return undefined;
+  if (where === undefined) return selector === undefined ? undefined : exactHintOfSelector(selector);
+  return requirements > 0 ? undefined : where.exactHintFor(kind);
 }
 
 /** True for the objects of the source that meet the conditions, wherever they lie. */

@@ -65,6 +65,11 @@ export interface StoreReader {
    * A superset is never returned; `undefined` says that there is no such index, so ask `objects()`.
    */
   indexed(index: IndexLookup): readonly KubernetesObject[] | undefined;
+  /**
+   * The same by namespace and name, in order of code units; kept until one of them changes. `undefined` too where that costs too much: of several
+   * values, and of more than 2,000 objects.
+   */
+  indexedInOrder(index: IndexLookup): readonly KubernetesObject[] | undefined;
   /** Joins the change feed: see `change-feed.ts`. Snapshot and position are taken in one turn. */
   follow(reader: FeedReader, signal: AbortSignal): Following;
   /** Joins the change feed without a snapshot, at no cost that grows with what is held. @returns `Following.pull`. */

@@ -2,11 +2,11 @@ import { invariant, MusterError } from '../core/errors.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { LabelSelector } from '../core/selectors.ts';
-import { candidatesIn, namespacesInSight } from './candidates.ts';
+import { candidatesIn, fewObjects, namespacesInSight } from './candidates.ts';
 import type { Position } from './cursor.ts';
-import { hintsOf, predicateOf, type Related } from './matching.ts';
+import { exactHintOf, hintsOf, predicateOf, type Related } from './matching.ts';
 import { defaultOrder, type Order } from './order.ts';
-import { countViews, type View, walkInOrder } from './ordered-walk.ts';
+import { countViews, type View, walkInOrder, walkSorted } from './ordered-walk.ts';
 import type { QuerySource } from './query-source.ts';
 import { comparePositions, createLeaders } from './ranking.ts';
 import type { Where } from './where.ts';
@@ -59,8 +59,8 @@ export interface QueryResult<S extends QuerySource = QuerySource> {
 /**
  * Asks many mirrors, clusters times kinds, one question, in one synchronous turn.
  *
- * Filters and sorts before it cuts the page, in one total order over all sources. Without a filter, in the default order, a page costs what is on
- * it, however much is held; else each candidate is looked at once, which indexes of labels, names, owners and nodes make few.
+ * Filters and sorts before it cuts the page, in one total order over all sources. In the default order, without a filter or with one that an index
+ * answers, a page costs what is on it, however much is held; else each candidate is looked at once, which indexes of labels, names, owners and nodes make few.
  *
  * @throws {MusterError} `BAD_INPUT` if `after` is of another order.
  */
@@ -72,15 +72,44 @@ export function runQuery<S extends QuerySource>(sources: readonly S[], spec: Que
   }
   const views = sources.map((source) => ({ source, namespaces: namespacesInSight(namespaces, source.sight) }));
   const filtered = (selector?.requirements.length ?? 0) > 0 || where !== undefined || search !== '' || related !== undefined;
-  return filtered || order.descending.length > 0 ? scan(views, { ...spec, order, search }) : walk(views, spec);
+  const isDefault = order.descending.length === 0;
+  const sorted = isDefault ? (filtered ? sortedIn(views, spec) : everythingIn(views)) : undefined;
+  return sorted === undefined ? scan(views, { ...spec, order, search }) : walk(sorted, spec);
 }
 
-/** A page of everything in the default order. */
-function walk<S extends QuerySource>(views: readonly View<S>[], { first, after, keepMatches = false }: QuerySpec): QueryResult<S> {
-  const totalCount = countViews(views);
+/** All that matches, by namespace, name, cluster and kind, at the price of what is taken from it. */
+interface InOrder<S extends QuerySource> {
+  readonly totalCount: number;
+  from(after: Position | undefined): IteratorObject<Hit<S>>;
+  matches(): readonly Matches<S>[];
+}
+
+function everythingIn<S extends QuerySource>(views: readonly View<S>[]): InOrder<S> {
+  return {
+    totalCount: countViews(views),
+    from: (after) => walkInOrder(views, after),
+    matches: () => views.map(({ source, namespaces }) => ({ source, objects: [...candidatesIn(source.store, namespaces, [])] })),
+  };
+}
+
+/** Undefined unless indexes know it all, in order: a few objects have none, and what is in sight by namespaces is looked at. */
+function sortedIn<S extends QuerySource>(views: readonly View<S>[], spec: QuerySpec): InOrder<S> | undefined {
+  const lists: Matches<S>[] = [];
+  for (const { source, namespaces } of views) {
+    const hint = namespaces === undefined ? exactHintOf(source, spec) : undefined;
+    const objects = hint === undefined || source.store.size < fewObjects ? undefined : source.store.indexedInOrder(hint);
+    if (objects === undefined) return undefined;
+    lists.push({ source, objects });
+  }
+  const totalCount = lists.reduce((sum, { objects }) => sum + objects.length, 0);
+  return { totalCount, from: (after) => walkSorted(lists, after), matches: () => lists };
+}
+
+/** A page in the default order. */
+function walk<S extends QuerySource>(inOrder: InOrder<S>, { first, after, keepMatches = false }: QuerySpec): QueryResult<S> {
   const hits: Hit<S>[] = [];
   let hasNextPage = false;
-  for (const hit of walkInOrder(views, after)) {
+  for (const hit of inOrder.from(after)) {
     if (hits.length === first) {
       hasNextPage = true;
       break;
@@ -88,14 +117,10 @@ function walk<S extends QuerySource>(views: readonly View<S>[], { first, after, 
     hits.push(hit);
   }
   const positionOf = (hit: Hit<S>) => placeOf(hit);
-  const [firstOfAll] = after === undefined ? [] : walkInOrder(views, undefined).take(1);
+  const [firstOfAll] = after === undefined ? [] : inOrder.from(undefined).take(1);
   const hasPreviousPage = after !== undefined && firstOfAll !== undefined && comparePositions([], placeOf(firstOfAll), after) <= 0;
-  const matches = keepMatches ? views.map(everythingIn) : [];
-  return { hits, totalCount, hasNextPage, hasPreviousPage, matches, positionOf };
-}
-
-function everythingIn<S extends QuerySource>({ source, namespaces }: View<S>): Matches<S> {
-  return { source, objects: [...candidatesIn(source.store, namespaces, [])] };
+  const { totalCount } = inOrder;
+  return { hits, totalCount, hasNextPage, hasPreviousPage, matches: keepMatches ? inOrder.matches() : [], positionOf };
 }
 
 interface Scan extends QuerySpec {

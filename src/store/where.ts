@@ -6,7 +6,8 @@ import type { KubernetesObject } from '../core/objects.ts';
 import type { Model, ModelKind, TypeReference } from '../model/model.ts';
 import { findPathFrom, isMisfit, type ModelPath, type PathMisfit, printTypeReference } from '../model/paths.ts';
 import { createPathFinder, noKindHasPath } from '../model/paths-of-kinds.ts';
-import { type Hint, hintsIn } from './hints.ts';
+import { exactHintIn, type Hint, hintsIn } from './hints.ts';
+import type { IndexLookup } from './mirror-store.ts';
 import { type Comparison, comparisons, compileComparison, type Operation } from './operators.ts';
 import { createMeaning } from './path-meaning.ts';
 import { type Place, someElement, someValue, surroundingsOf } from './path-values.ts';
@@ -43,6 +44,8 @@ export interface Where {
   predicateFor(source: QuerySource): (object: KubernetesObject) => boolean;
   /** What every object asked for has, so that indexes may find it. Never more than the predicate says. */
   hintsFor(kind: ModelKind): readonly Hint[];
+  /** What an index finds that is all of them and nothing else, if there is such a thing. */
+  exactHintFor(kind: ModelKind): IndexLookup | undefined;
   /** Equal as long as the filter finds the same among the same objects of the kind in this cluster: see `createMeaning`. */
   meaningFor(source: Pick<QuerySource, 'kind' | 'cluster'>): string;
 }
@@ -77,7 +80,15 @@ export function compileWhere(model: Model, kinds: readonly ModelKind[], where: W
           misfits.set(level, known.has(kind) ? known : known.set(kind, misfit));
         },
       };
-      return [keyOfKind(kind), { test: compileLevel(where, scope), hints: hintsIn(where, find), meaning: createMeaning(found) }];
+      return [
+        keyOfKind(kind),
+        {
+          test: compileLevel(where, scope),
+          hints: hintsIn(where, find),
+          exactHint: exactHintIn(where, find),
+          meaning: createMeaning(found),
+        },
+      ];
     }),
   );
   for (const [level, ofKinds] of misfits) if (ofKinds.size === kinds.length) throw errorOf(level, ofKinds);
@@ -88,6 +99,7 @@ export function compileWhere(model: Model, kinds: readonly ModelKind[], where: W
       return (object) => test?.({ here: object, around }) === true;
     },
     hintsFor: (kind) => compiled.get(keyOfKind(kind))?.hints ?? [],
+    exactHintFor: (kind) => compiled.get(keyOfKind(kind))?.exactHint,
     meaningFor: ({ kind, cluster }) => compiled.get(keyOfKind(kind))?.meaning(cluster) ?? '',
   };
 }
