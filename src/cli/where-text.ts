@@ -4,13 +4,16 @@ import { jsonOrText } from './json-or-text.ts';
 
 /** What `--where` and `--sort-by` take, for the help of commands. */
 export const whereHelp = `
---where takes conditions such as
-  spec.replicas>3     also = != >= < <=; the value is read as JSON if it is some, else as text
+--where takes conditions; the value is read as JSON if it is some, else as text:
+  spec.replicas>3     is more; also = != >= < <=
   metadata.name~web   has it in it; ^= begins with it
   spec.nodeName       is there; !spec.nodeName is not
-or the JSON of the input type Where of the schema. PATH goes through the fields of the schema, computed ones too (phase,
-restarts), cluster.region, metadata.labels["a.b/c"]; through a list it matches if any element does. --sort-by PATH sorts as
-kubectl does, the smallest first; it takes kubectl's spelling too: {.metadata.name}`;
+or the JSON of the input type Where of the schema. A path goes through the
+fields of the schema, also computed ones (phase, restarts, requests.cpu) and
+cluster.region; metadata.labels["a.b/c"]; through a list any element will do.
+
+--sort-by sorts as kubectl does, the smallest first. It takes kubectl's spelling
+of a path as well: {.metadata.name}.`;
 
 /** Each sign with the member of `Where` that it stands for; what begins like another comes before it. */
 const signs: readonly (readonly [sign: string, member: string])[] = [

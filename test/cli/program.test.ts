@@ -206,7 +206,22 @@ describe('a command that asks a gateway', () => {
     expect(err).toMatch(line);
   });
 
-  const commands = ['clusters', 'list', 'watch', 'logs', 'query', 'plan', 'propagate', 'rollout', 'apply', 'delete', 'scale', 'restart'];
+  const commands = [
+    'clusters',
+    'list',
+    'describe',
+    'tree',
+    'watch',
+    'logs',
+    'query',
+    'plan',
+    'propagate',
+    'rollout',
+    'apply',
+    'delete',
+    'scale',
+    'restart',
+  ];
 
   test.each(commands)('%s --help tells how a gateway is found', async (command) => {
     const { code, out } = await runWith([command, '--help']);

@@ -29,7 +29,7 @@ is shown of it is what kubectl shows; of custom resources what their definition
 in each cluster says. Several kinds are a table each.
 ${whereHelp}
 
-  -o wide  adds kubectl's wide columns
+  -o wide  adds the columns that kubectl adds
   -o json  a List, as kubectl prints it; each object says its cluster in the
            annotation muster.dev/cluster:
              jq -r '.items[].metadata | .annotations["muster.dev/cluster"]'
