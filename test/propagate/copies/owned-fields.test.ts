@@ -114,3 +114,54 @@ test('letting go keeps the entries of others, and resets where there are none', 
   expect(withoutOurs(objectWith(theirs, entry('muster', 'Apply', a), entry('muster', 'Update', a), scaled))).toEqual([theirs, scaled]);
   expect(withoutOurs(objectWith(entry('muster', 'Apply', a)))).toEqual([{}]);
 });
+
+const item = (fields: JsonObject): JsonObject => ({ 'f:spec': { 'f:containers': { 'k:{"name":"web"}': fields } } });
+const image = item({ 'f:image': {} });
+const finalizer: JsonObject = { 'f:metadata': { 'f:finalizers': { 'v:"example.com/x"': {} } } };
+
+test.each<
+  readonly [string, { readonly now: readonly JsonObject[]; readonly before: readonly JsonObject[]; readonly after: readonly JsonObject[] }]
+>([
+  [
+    'what we took is theirs again',
+    { now: [entry('muster', 'Apply', a)], before: [entry('helm', 'Update', a)], after: [entry('helm', 'Update', a)] },
+  ],
+  [
+    'beside what stayed theirs',
+    {
+      now: [entry('helm', 'Update', { 'f:data': { 'f:z': {} } }), entry('muster', 'Apply', a)],
+      before: [entry('helm', 'Update', { 'f:data': { 'f:z': {}, 'f:a': {} } })],
+      after: [entry('helm', 'Update', { 'f:data': { 'f:z': {}, 'f:a': {} } })],
+    },
+  ],
+  [
+    'in an entry of its own where it was of another version of the kind',
+    {
+      now: [entry('helm', 'Update', b), entry('muster', 'Apply', a)],
+      before: [entry('helm', 'Update', a, { apiVersion: 'v1beta1' })],
+      after: [entry('helm', 'Update', b), entry('helm', 'Update', a, { apiVersion: 'v1beta1' })],
+    },
+  ],
+  [
+    'what we never had is not given',
+    { now: [entry('muster', 'Apply', a)], before: [entry('helm', 'Update', { 'f:data': { 'f:y': {} } })], after: [{}] },
+  ],
+  [
+    'of an item of a list the fields that we took, and not those that others took since',
+    {
+      now: [entry('argocd', 'Apply', item({ 'f:args': {} })), entry('muster', 'Apply', image)],
+      before: [entry('helm', 'Update', item({ '.': {}, 'f:name': {}, 'f:image': {}, 'f:args': {} }))],
+      after: [entry('argocd', 'Apply', item({ 'f:args': {} })), entry('helm', 'Update', image)],
+    },
+  ],
+  [
+    'an element of a set by its value',
+    {
+      now: [entry('muster', 'Update', finalizer)],
+      before: [entry('helm', 'Apply', finalizer)],
+      after: [entry('helm', 'Apply', finalizer)],
+    },
+  ],
+])('given back, %s', (_title, { now, before, after }) => {
+  expect(withoutOurs(objectWith(...now), before)).toEqual(after);
+});

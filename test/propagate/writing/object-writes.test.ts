@@ -176,6 +176,7 @@ describe('a Secret', () => {
         type: ['PatchType!', 'MERGE'],
         patch: ['JSON!', { data: { more: '!canary-five!' } }],
       }),
+      await onTargets('delete', [refOf('guarded', 'Secret', { uid: '11111111-2222-3333-4444-555555555555' })]),
       await onTargets('delete', [refOf('guarded', 'Secret')], { dryRun: ['Boolean', true] }),
       await onTargets('delete', [refOf('guarded', 'Secret')]),
     ];
@@ -188,6 +189,7 @@ describe('a Secret', () => {
       'FAILED',
       'FAILED',
       'FAILED',
+      'FAILED',
       'DELETED',
       'DELETED',
     ]);
@@ -196,6 +198,7 @@ describe('a Secret', () => {
       message: expect.stringContaining('illegal base64'),
       status: null,
     });
+    expect(outcomes[8]?.results[0]?.fault).toMatchObject({ code: 'CONFLICT', status: null });
     // That something changes, and which key, is told.
     expect(outcomes[2]?.results[0]?.diff).toContain('token');
     const told = JSON.stringify([outcomes, fleet.logged()]);
