@@ -27,6 +27,10 @@ test.each([
     'subscription { pods { added { ...P } modified { ...P } } } fragment P on Pod { id metadata { name } }',
     false,
   ],
+  ['what an object belongs to', 'subscription { pods { added { owner { id } } } }', true],
+  ['a relation of a kind', 'subscription { pods { added { services { totalCount } } } }', true],
+  ['a reference that is followed', 'subscription { events { added { involvedObject { name resource { id } } } } }', true],
+  ['a reference', 'subscription { events { added { involvedObject { name uid } metadata { ownerReferences { name } } } } }', false],
   ['followed logs', 'subscription { podLogs { lines { text } } }', true],
   ['a query, whatever it asks', '{ gateway { version } }', true],
 ] as const)('%s: %s', (_what, query, verdict) => {

@@ -29,5 +29,9 @@ export function followMany(
   { question, page }: { readonly question: Question; readonly page: RelatedPage },
   { model, context, info }: Following,
 ): NowOrLater<Listed> {
-  return context.relations.many(row, { model, question, page: { ...page, aggregated: asksForAggregates(info) } });
+  return context.relations.many(row, {
+    model,
+    question,
+    page: { first: page.first, after: page.after, aggregated: asksForAggregates(info) },
+  });
 }
