@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { objectNamed } from '../../support/kubernetes-objects.ts';
 import { controlledBy, type Inventory, inShop, relatedWorld } from '../../support/related-world.ts';
 
@@ -91,8 +91,24 @@ const inventory: Inventory = {
   'Job.batch': [inShop('one', {}, { spec: { selector: { matchLabels: { job: 'one' } } } })],
 };
 
+/** So many that indexes are used: nothing leads to them. */
+const crowded: Inventory = Object.fromEntries(
+  Object.entries(inventory).map(([key, objects]) => [
+    key,
+    [
+      ...objects,
+      ...Array.from({ length: 100 }, (_, index) =>
+        objectNamed(`z-${index}`, { namespace: 'crowd', labels: { app: `z-${index}` } }, { spec: {} }),
+      ),
+    ],
+  ]),
+);
+
 // What stands in the other cluster has the same names and uids: no relation leads there.
-const world = relatedWorld({ north: inventory, south: inventory });
+const worlds = {
+  small: relatedWorld({ north: inventory, south: inventory }),
+  crowded: relatedWorld({ north: crowded, south: crowded }),
+};
 
 interface Relation {
   readonly of: string;
@@ -135,62 +151,70 @@ const toMany: readonly Relation[] = [
 const single = (of: string, name: string, selection: string) =>
   `{ found: ${of}(cluster: "north", namespace: "shop", name: "${name}") { ${selection} } }`;
 
-test.each(toOne)('$field of the $of $name leads to $leadsTo', async ({ of, name, field, leadsTo }) => {
-  const answer = await world.ask(single(of, name, `${field} { cluster { name } metadata { name } }`));
-  expect(answer.errors).toBeUndefined();
-  expect(answer.at(`found.${field}`)).toEqual(leadsTo === null ? null : { cluster: { name: 'north' }, metadata: { name: leadsTo } });
-  expect(answer.faults).toEqual([]);
-});
+describe.each(['small', 'crowded'] as const)('in a %s cluster', (size) => {
+  const world = worlds[size];
 
-test.each(toMany)('$field of the $of $name leads to $leadsTo', async ({ of, name, field, leadsTo }) => {
-  const answer = await world.ask(single(of, name, `${field} { totalCount items { cluster { name } metadata { name } } faults { code } }`));
-  expect(answer.errors).toBeUndefined();
-  const items = (leadsTo as readonly string[]).map((one) => ({ cluster: { name: 'north' }, metadata: { name: one } }));
-  expect(answer.at(`found.${field}`)).toEqual({ totalCount: items.length, items, faults: [] });
-});
+  test.each(toOne)('$field of the $of $name leads to $leadsTo', async ({ of, name, field, leadsTo }) => {
+    const answer = await world.ask(single(of, name, `${field} { cluster { name } metadata { name } }`));
+    expect(answer.errors).toBeUndefined();
+    expect(answer.at(`found.${field}`)).toEqual(leadsTo === null ? null : { cluster: { name: 'north' }, metadata: { name: leadsTo } });
+    expect(answer.faults).toEqual([]);
+  });
 
-test('the Pods of a Node are of all namespaces', async () => {
-  const answer = await world.ask('{ nodes(clusters: "north") { items { metadata { name } pods { items { metadata { name } } } } } }');
-  expect(answer.at('nodes.items.pods.items.metadata.name')).toEqual([['far-1', 'web-1'], ['web-2']]);
-});
+  test.each(toMany)('$field of the $of $name leads to $leadsTo', async ({ of, name, field, leadsTo }) => {
+    const answer = await world.ask(
+      single(of, name, `${field} { totalCount items { cluster { name } metadata { name } } faults { code } }`),
+    );
+    expect(answer.errors).toBeUndefined();
+    const items = (leadsTo as readonly string[]).map((one) => ({ cluster: { name: 'north' }, metadata: { name: one } }));
+    expect(answer.at(`found.${field}`)).toEqual({ totalCount: items.length, items, faults: [] });
+  });
 
-test('what keeps Pods may be asked without saying what it is', async () => {
-  const workloads = '["deploy", "rs", "sts", "ds", "job"]';
-  const answer = await world.ask(
-    `{ resources(kinds: ${workloads}, clusters: "north") { items { kind metadata { name } ... on PodOwner { pods { totalCount } rollout { done } } } } }`,
-  );
-  expect(answer.errors).toBeUndefined();
-  const counts = (answer.at('resources.items') as { kind: string; metadata: { name: string }; pods: { totalCount: number } }[]).map(
-    ({ kind, metadata, pods }) => `${kind} ${metadata.name} ${pods.totalCount}`,
-  );
-  expect(counts.toSorted()).toEqual([
-    'DaemonSet agents 1',
-    'Deployment other 1',
-    'Deployment web 1',
-    'Job one 1',
-    'ReplicaSet other-a 1',
-    'ReplicaSet web-a 1',
-    'ReplicaSet web-b 0',
-    'StatefulSet web 1',
-  ]);
-});
+  test('the Pods of a Node are of all namespaces', async () => {
+    const answer = await world.ask(
+      '{ nodes(clusters: "north", first: 2) { items { metadata { name } pods { items { metadata { name } } } } } }',
+    );
+    expect(answer.at('nodes.items.pods.items.metadata.name')).toEqual([['far-1', 'web-1'], ['web-2']]);
+  });
 
-test('references deep inside an object are followed from it', async () => {
-  const slices = await world.ask(
-    '{ endpointSlices(clusters: "north", labels: "kubernetes.io/service-name=web") { items { endpoints { addresses target { kind metadata { name } } targetRef { name resource { cluster { name } } } } } } }',
-  );
-  expect(slices.errors).toBeUndefined();
-  expect(slices.at('endpointSlices.items.endpoints')).toEqual([
-    [
-      {
-        addresses: ['10.0.0.1'],
-        target: { kind: 'Pod', metadata: { name: 'web-1' } },
-        targetRef: { name: 'web-1', resource: { cluster: { name: 'north' } } },
-      },
-    ],
-  ]);
-  const volume = await world.ask(
-    '{ persistentVolume(cluster: "south", name: "disk") { spec { claimRef { name resource { metadata { uid } cluster { name } } } } } }',
-  );
-  expect(volume.at('persistentVolume.spec.claimRef.resource')).toEqual({ metadata: { uid: 'uid-data' }, cluster: { name: 'south' } });
+  test('what keeps Pods may be asked without saying what it is', async () => {
+    const workloads = '["deploy", "rs", "sts", "ds", "job"]';
+    const answer = await world.ask(
+      `{ resources(kinds: ${workloads}, clusters: "north", namespaces: "shop") { items { kind metadata { name } ... on PodOwner { pods { totalCount } rollout { done } } } } }`,
+    );
+    expect(answer.errors).toBeUndefined();
+    const counts = (answer.at('resources.items') as { kind: string; metadata: { name: string }; pods: { totalCount: number } }[]).map(
+      ({ kind, metadata, pods }) => `${kind} ${metadata.name} ${pods.totalCount}`,
+    );
+    expect(counts.toSorted()).toEqual([
+      'DaemonSet agents 1',
+      'Deployment other 1',
+      'Deployment web 1',
+      'Job one 1',
+      'ReplicaSet other-a 1',
+      'ReplicaSet web-a 1',
+      'ReplicaSet web-b 0',
+      'StatefulSet web 1',
+    ]);
+  });
+
+  test('references deep inside an object are followed from it', async () => {
+    const slices = await world.ask(
+      '{ endpointSlices(clusters: "north", labels: "kubernetes.io/service-name=web") { items { endpoints { addresses target { kind metadata { name } } targetRef { name resource { cluster { name } } } } } } }',
+    );
+    expect(slices.errors).toBeUndefined();
+    expect(slices.at('endpointSlices.items.endpoints')).toEqual([
+      [
+        {
+          addresses: ['10.0.0.1'],
+          target: { kind: 'Pod', metadata: { name: 'web-1' } },
+          targetRef: { name: 'web-1', resource: { cluster: { name: 'north' } } },
+        },
+      ],
+    ]);
+    const volume = await world.ask(
+      '{ persistentVolume(cluster: "south", name: "disk") { spec { claimRef { name resource { metadata { uid } cluster { name } } } } } }',
+    );
+    expect(volume.at('persistentVolume.spec.claimRef.resource')).toEqual({ metadata: { uid: 'uid-data' }, cluster: { name: 'south' } });
+  });
 });
