@@ -16,7 +16,7 @@ export function addRollouts({ pothos, types }: GraphBuilder): ObjectRefOf<Rollou
       message: t.exposeString('message', { nullable: false, description: 'What is missing, or what stopped it: in the words of kubectl.' }),
     }),
   });
-  pothos.interfaceField(types.podOwner, rolloutType.name.toLowerCase(), (t) =>
+  pothos.interfaceField(types.podOwner, 'rollout', (t) =>
     t.field({ type: rollout, description: 'How far its rollout is; null where kubectl knows none.', resolve: () => null }),
   );
   return rollout;

@@ -115,6 +115,17 @@ test('kinds that call different things alike are asked together, each by its own
   expect(at('resources.items.metadata.name')).toEqual(['done', 'sum']);
 });
 
+test('what one kind cannot be is asked of the others', async () => {
+  const graph = pods();
+  for (const kinds of ['["Job", "Pod"]', '["Pod", "Job"]']) {
+    const { at, errors } = await graph.ask(
+      `{ resources(kinds: ${kinds}, where: { path: "phase", eq: "Running" }) { items { metadata { name } } } }`,
+    );
+    expect(errors).toBeUndefined();
+    expect(at('resources.items.metadata.name')).toEqual(['a', 'c']);
+  }
+});
+
 const complete = { status: { conditions: [{ type: 'Complete', status: 'True' }] } };
 
 test('a rollout is told in the words of kubectl, of those that kubectl knows', async () => {

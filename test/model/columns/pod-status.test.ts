@@ -29,3 +29,13 @@ describe('the last restart is one of those that count', () => {
     expect(lastOf({ phase: 'Running', initContainerStatuses, containerStatuses })).toBe(last);
   });
 });
+
+test.each([
+  ['a container that runs and waits is not ready', { state: { running: {}, waiting: { reason: 'Odd' } }, ready: true }, '0/1', 0],
+  ['parts of a restart are none', { state: { running: {} }, ready: true, restartCount: 1.5 }, '1/1', 0],
+  ['more restarts than an Int holds', { state: { running: {} }, ready: 'yes', restartCount: 2 ** 40 }, '0/1', 2 ** 31 - 1],
+  ['fewer restarts than none', { state: { running: {} }, ready: true, restartCount: -(2 ** 40) }, '1/1', -(2 ** 31)],
+])('what no kubelet says: %s', (_, status, ready, restarts) => {
+  const pod = podIn({ name: 'odd', status: { containerStatuses: [{ name: 'web', ...status }] }, prints: ['', '', 0] });
+  expect([readyOfPod(pod), restartsOfPod(pod)]).toEqual([ready, restarts]);
+});
