@@ -2,6 +2,7 @@ import type { BenchCase } from './bench-case.ts';
 import { fanOutCases } from './cases/fan-out-case.ts';
 import { firstAnswerCase } from './cases/first-answer-case.ts';
 import { helloCase, listToBytesCase } from './cases/front-case.ts';
+import { groupsCase, indexCase } from './cases/index-case.ts';
 import { mirrorCase } from './cases/mirror-case.ts';
 import { intentsAtRestCase, planCase, propagateCases, realPropagateCase } from './cases/propagate-case.ts';
 import { realCase } from './cases/real-case.ts';
@@ -20,6 +21,8 @@ export const cases: readonly BenchCase[] = [
   relistCase,
   watchesCase,
   firstAnswerCase,
+  indexCase,
+  groupsCase,
   helloCase,
   listToBytesCase,
   relationsCase,
