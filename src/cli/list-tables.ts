@@ -21,19 +21,18 @@ export interface ListedTables {
  * Prints a table of each kind, in the order in which they were named, with an empty line between two; nothing for a kind of which there is no object.
  * On standard error it says if there is nothing at all.
  *
- * @throws {CommandFailure} if no cluster serves any of the kinds.
+ * @throws {CommandFailure} if no cluster serves any of the kinds, or one cannot be asked so: then nothing is printed.
  */
 export async function listTables(session: Session, asked: ListedTables): Promise<void> {
   const { terminal } = session;
   const kinds = await kindsMeant(session, asked.kinds);
-  let isFirst = true;
+  const tables: string[] = [];
   for (const kind of kinds) {
     const lines = await tableOf(session, kind, { ...asked, isMixed: kinds.length > 1 });
-    if (lines.length === 0) continue;
-    await terminal.out(`${isFirst ? '' : '\n'}${lines.map((line) => `${line}\n`).join('')}`);
-    isFirst = false;
+    if (lines.length > 0) tables.push(lines.map((line) => `${line}\n`).join(''));
   }
-  if (isFirst) terminal.err('No resources found\n');
+  if (tables.length === 0) terminal.err('No resources found\n');
+  else await terminal.out(tables.join('\n'));
 }
 
 /** The kinds of these names, each once. */

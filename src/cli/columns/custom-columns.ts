@@ -107,7 +107,7 @@ function textOf(type: string, value: Json, nowMs: number): string {
     case 'integer':
       return isRawNumber(value) ? value.rawJSON : typeof value === 'number' ? String(Math.trunc(value)) : '';
     case 'number':
-      return isRawNumber(value) ? value.rawJSON : typeof value === 'number' ? String(value) : '';
+      return isRawNumber(value) ? value.rawJSON : typeof value === 'number' ? numberText(value) : '';
     case 'boolean':
       return typeof value === 'boolean' ? String(value) : '';
     case 'date':
@@ -115,8 +115,14 @@ function textOf(type: string, value: Json, nowMs: number): string {
     default:
       if (value === null) return '<no value>';
       if (Array.isArray(value) || isJsonObject(value)) return JSON.stringify(value);
-      return isRawNumber(value) ? value.rawJSON : String(value);
+      return isRawNumber(value) ? value.rawJSON : typeof value === 'number' ? numberText(value) : String(value);
   }
+}
+
+/** As the API server, which is written in Go, prints one: `1e-05`. */
+function numberText(value: number): string {
+  const text = value !== 0 && Math.abs(value) < 1e-4 ? value.toExponential() : String(value);
+  return text.replace(/e([+-])(\d)$/, (_, sign: string, digit: string) => `e${sign}0${digit}`);
 }
 
 /** Unlike an AGE, what is no time is said to be none. */

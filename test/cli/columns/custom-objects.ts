@@ -36,6 +36,7 @@ export const customDefinition: JsonObject = {
           column('Int of text', 'integer', '.spec.text'),
           column('Int of number', 'integer', '.spec.number'),
           column('Number', 'number', '.spec.number'),
+          column('Text of number', 'string', '.spec.number'),
           column('Bool', 'boolean', '.spec.bool'),
           column('Bool of text', 'boolean', '.spec.text'),
           column('Text', 'string', '.spec.text'),
@@ -63,6 +64,7 @@ const gadget = (name: string, more: JsonObject, annotations: JsonObject = {}): J
 /** Gadgets, with and without what their columns show. */
 export const customObjects: readonly JsonObject[] = [
   gadget('bare', {}),
+  gadget('small', { spec: { number: 0.0000125, int: 1 } }),
   gadget('empty', { spec: { items: [], map: {}, number: -0.5, int: 123456789012, nothing: null } }),
   gadget(
     'full',

@@ -112,6 +112,14 @@ test.each(['.status.phase', '{.status.phase}', 'phase'])('sorts by %s', async (p
   );
 });
 
+test('of several kinds that cannot all be asked so, nothing is printed', async () => {
+  expect(await list('pods,Node', '--where', 'phase=Running')).toEqual({
+    code: 2,
+    out: '',
+    err: expect.stringMatching(/^muster: no field phase in Node/),
+  });
+});
+
 test('colors what a terminal shows, and nothing else', async () => {
   const { out } = await runCli(gateway, ['list', 'pods', '--context', 'south'], { hasColor: true });
   expect(out).toContain('\x1b[1mCLUSTER\x1b[0m');
