@@ -48,7 +48,7 @@ export function addRollout(program: Commander, run: Run): void {
     .argument('<name>', 'of the Propagation')
     .addOption(new Option('-w, --watch <when>', 'status: until no copy waits').choices(['true', 'false']).default('true'))
     .option('--wait', 'resume, rollback: stay until no copy waits any more')
-    .option('--revision <number>', 'rollback: which (default: the one before)', wholeNumber(1, 999_999_999))
+    .option('--revision <number>', 'rollback: which (default: the last that stood)', wholeNumber(1, 999_999_999))
     .option('--confirm-prune', 'resume: what is held back may be deleted')
     .option('--abandon <cluster>', 'resume: give up its copies, which stay for ever; may be repeated', collected)
     .addOption(new Option('-o, --output <format>', 'how it is printed').choices([...documentFormats, 'name']))
