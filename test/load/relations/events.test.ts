@@ -62,3 +62,25 @@ test('their pages follow one another', async () => {
   }
   expect(reasons).toEqual(['series', 'exact', 'last', 'created']);
 });
+
+test('what an event is about is found by its uid, a Node by its name too', async () => {
+  const answer = await world.ask('{ events { items { reason involvedObject { resource { kind metadata { uid } } } } } }');
+  expect(answer.errors).toBeUndefined();
+  const items = answer.at('events.items') as {
+    reason: string;
+    involvedObject: { resource: { kind: string; metadata: { uid: string } } | null };
+  }[];
+  const found = Object.fromEntries(
+    items.map(({ reason, involvedObject: { resource } }) => [reason, resource && `${resource.kind} ${resource.metadata.uid}`]),
+  );
+  expect(found).toMatchObject({
+    created: 'Pod uid-web',
+    before: null,
+    nobody: 'Pod uid-web',
+    'by-kubelet': 'Node uid-n1',
+    'by-controller': 'Node uid-n1',
+    'like-kubelet': null,
+  });
+  // The cluster serves no Services: that is told, once for the null that it stands for.
+  expect(answer.faults.map(({ fault: { code, kind } }) => [code, kind?.kind])).toEqual([['NOT_SERVED', 'Service']]);
+});

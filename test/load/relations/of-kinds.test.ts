@@ -41,6 +41,8 @@ const inventory: Inventory = {
     inShop('web-4', { labels: web, ...controlledBy('ReplicaSet', 'other-a') }, { spec: {} }),
     // Owned by the set, and not selected by it.
     inShop('web-5', { labels: { app: 'api' }, ...controlledBy('ReplicaSet', 'web-a') }, { spec: {} }),
+    // Controlled by a set that the Deployment owns, but does not control.
+    inShop('web-6', { labels: web, ...controlledBy('ReplicaSet', 'web-c') }, { spec: {} }),
     inShop('far-1', { namespace: 'far', labels: web, ...controlledBy('ReplicaSet', 'web-a') }, { spec: { nodeName: 'n1' } }),
     inShop('job-1', { labels: { job: 'one' }, ...controlledBy('Job', 'one', { apiVersion: 'batch/v1' }) }, { spec: {} }),
     inShop('set-1', { labels: web, ...controlledBy('DaemonSet', 'agents') }, { spec: {} }),
@@ -84,6 +86,11 @@ const inventory: Inventory = {
   'ReplicaSet.apps': [
     inShop('web-a', controlledBy('Deployment', 'web', { uid: 'uid-deployment' }), { spec: { selector } }),
     inShop('web-b', controlledBy('Deployment', 'web', { uid: 'uid-deployment' }), { spec: { selector } }),
+    inShop(
+      'web-c',
+      { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'uid-deployment' }] },
+      { spec: { selector } },
+    ),
     inShop('other-a', controlledBy('Deployment', 'other'), { spec: { selector } }),
   ],
   'StatefulSet.apps': [inShop('web', { uid: 'uid-web' }, { spec: { selector } })],
@@ -131,7 +138,7 @@ const toMany: readonly Relation[] = [
   { of: 'pod', name: 'job-1', field: 'services', leadsTo: [] },
   { of: 'pod', name: 'web-1', field: 'configMaps', leadsTo: ['files', 'keys', 'parts', 'settings'] },
   { of: 'pod', name: 'web-1', field: 'claims', leadsTo: ['data', 'web-1-scratch'] },
-  { of: 'service', name: 'web', field: 'pods', leadsTo: ['set-1', 'web-1', 'web-2', 'web-3', 'web-4'] },
+  { of: 'service', name: 'web', field: 'pods', leadsTo: ['set-1', 'web-1', 'web-2', 'web-3', 'web-4', 'web-6'] },
   { of: 'service', name: 'bare', field: 'pods', leadsTo: [] },
   { of: 'service', name: 'outside', field: 'pods', leadsTo: [] },
   { of: 'service', name: 'web', field: 'endpointSlices', leadsTo: ['web-x'] },
@@ -194,6 +201,7 @@ describe.each(['small', 'crowded'] as const)('in a %s cluster', (size) => {
       'ReplicaSet other-a 1',
       'ReplicaSet web-a 1',
       'ReplicaSet web-b 0',
+      'ReplicaSet web-c 1',
       'StatefulSet web 1',
     ]);
   });

@@ -24,6 +24,7 @@ const cases: readonly Case[] = [
   { case: 'one of another version of the group', pod: ownedPod({ apiVersion: 'apps/v1beta1' }), owner: 'uid-set' },
   { case: 'one of another group', pod: ownedPod({ apiVersion: 'v1' }), owner: null },
   { case: 'one of another namespace', pod: ownedPod({ name: 'far', uid: 'uid-far' }), owner: null },
+  { case: 'one that is said to be in another namespace', pod: ownedPod({ name: 'far', uid: 'uid-far', namespace: 'far' }), owner: null },
   { case: 'one that lives in no namespace', pod: ownedPod({ apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'uid-n1' }), owner: 'uid-n1' },
   { case: 'one without a name', pod: ownedPod({ name: '' }), owner: null },
   { case: 'itself', pod: ownedPod({ apiVersion: 'v1', kind: 'Pod', name: 'web', uid: 'uid-web' }), owner: 'uid-web' },

@@ -174,12 +174,19 @@ test('a connection is gone on from, by cursors that are good for it alone', asyn
   for (const other of ['replicaSets', 'services', 'nodes']) {
     expect((await page(other, `(first: 3${after})`)).errors?.[0]?.originalError).toMatchObject({ code: 'BAD_INPUT' });
   }
+  const owned = await world.ask(`{ deployments { items { owned(kinds: "po", first: 3${after}) { totalCount } } } }`);
+  expect(owned.errors?.[0]?.originalError).toMatchObject({ code: 'BAD_INPUT' });
   for (const first of [0, 501]) expect((await page('nodes', `(first: ${first})`)).errors?.[0]?.message).toContain('first from 1 to 500');
 });
 
-test('what relations hand out counts', async () => {
+test('what relations hand out counts, in lists and one by one', async () => {
   const pods = Array.from({ length: 200 }, (_, index) => pod(`web-${index}`));
   const world = relatedWorld({ north: { ...inventory, Pod: pods } });
-  const answer = await world.ask('{ pods(first: 200) { items { owner { ... on PodOwner { pods(first: 200) { items { kind } } } } } } }');
-  expect(answer.errors?.[0]?.originalError).toMatchObject({ code: 'TOO_COSTLY' });
+  const lists = await world.ask('{ pods(first: 200) { items { owner { ... on PodOwner { pods(first: 200) { items { kind } } } } } } }');
+  expect(lists.errors?.[0]?.originalError).toMatchObject({ code: 'TOO_COSTLY' });
+  const owners = (count: number) => Array.from({ length: count }, (_, index) => `o${index}: owner { kind }`).join(' ');
+  expect((await world.ask(`{ pods(first: 200) { items { ${owners(49)} } } }`)).errors).toBeUndefined();
+  expect((await world.ask(`{ pods(first: 200) { items { ${owners(50)} } } }`)).errors?.[0]?.originalError).toMatchObject({
+    code: 'TOO_COSTLY',
+  });
 });
