@@ -138,13 +138,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     caller: localCaller,
     health,
     observed: { clusters: () => gaugesOf(mirrors, clock), upstream: () => counts.all(), anomalies: () => anomalies.all() },
-    examples: examples.exampleQueries,
+    examples: examples.all,
     clock,
     log,
   });
   stack.use(serving);
   models.onModel(() => serving.schemaSwapped(), ending.signal);
-  const queries = examples.demoQueries.map(({ query }) => query);
+  const queries = examples.pasted.map(({ query }) => query);
   return gatewayOf({ options, mirrors, health, serving, demo, queries, rest: stack.move() });
 }
 
@@ -261,7 +261,7 @@ async function prepare() {
       import('./load/logs/create-logs.ts'),
       import('./graph/live-schema.ts'),
       import('./serve/serve.ts'),
-      import('./serve/examples.ts'),
+      import('./serve/examples.ts').then(({ readExamples }) => readExamples()),
     ]);
   return { baseline: await baseline, createReads, createRelations, createStreams, createLogs, createLiveSchema, serve, examples };
 }

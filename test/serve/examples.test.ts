@@ -1,22 +1,57 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { parse, validate } from 'graphql';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { refusalOfCost } from '../../src/graph/cost.ts';
 import { buildGraph } from '../../src/graph/graph.ts';
 import { limitRules } from '../../src/graph/limits.ts';
-import { parseModel } from '../../src/model/model-document.ts';
-import { demoQueries, exampleQueries } from '../../src/serve/examples.ts';
+import { readExamples } from '../../src/serve/examples.ts';
+import { loadBaseline } from '../support/kubernetes-objects.ts';
 
-test.each(exampleQueries)('the example "$title" is valid, within the bounds, and says what it shows', async ({ query, variables }) => {
-  const baseline = await readFile(new URL('../../schema/kubernetes.json', import.meta.url), 'utf8');
-  const schema = buildGraph(parseModel(JSON.parse(baseline)));
+const schema = buildGraph(loadBaseline());
+const examples = await readExamples();
+const folder = new URL('../../schema/examples/', import.meta.url);
+
+describe.each(examples.all.map((example) => [example.title, example] as const))('the example "%s"', (title, { query, variables }) => {
   const document = parse(query);
-  expect(validate(schema, document)).toEqual([]);
-  expect(validate(schema, document, limitRules)).toEqual([]);
-  expect(query).toMatch(/^# \w/);
-  expect(variables === undefined || typeof JSON.parse(variables) === 'object').toBe(true);
+  const [operation] = document.definitions;
+
+  test('is one valid operation with a name, within the bounds', () => {
+    expect(validate(schema, document)).toEqual([]);
+    expect(validate(schema, document, limitRules)).toEqual([]);
+    if (operation?.kind !== 'OperationDefinition') throw new Error('expected an operation');
+    expect(operation.name?.value).toMatch(/^[A-Z]/);
+    expect(document.definitions).toHaveLength(1);
+    const values = variables === undefined ? undefined : JSON.parse(variables);
+    expect(refusalOfCost({ schema, document, operation, variables: values })).toBeUndefined();
+  });
+
+  test('says what it answers, and can be run as it stands', () => {
+    expect(title).toMatch(/^[A-Z].{10,}/);
+    if (operation?.kind !== 'OperationDefinition') throw new Error('expected an operation');
+    const needed = (operation.variableDefinitions ?? []).filter(
+      ({ type, defaultValue }) => type.kind === 'NonNullType' && defaultValue === undefined,
+    );
+    expect(needed.map(({ variable }) => variable.name.value).filter((name) => !(variables ?? '').includes(`"${name}"`))).toEqual([]);
+  });
+});
+
+test('every file is one of them, each under a title and a name of its own', async () => {
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.graphql'));
+  expect(files.length).toBeGreaterThanOrEqual(15);
+  expect(examples.all).toHaveLength(files.length);
+  const texts = await Promise.all(files.map((name) => readFile(new URL(name, folder), 'utf8')));
+  expect(new Set(examples.all.map(({ query }) => query))).toEqual(new Set(texts));
+  expect(new Set(examples.all.map(({ title }) => title)).size).toBe(files.length);
+  expect(new Set(texts.map((text) => /^(?:query|mutation|subscription) (\w+)/m.exec(text)?.[1])).size).toBe(files.length);
 });
 
 test('three of them are worth pasting', () => {
-  expect(demoQueries).toHaveLength(3);
-  for (const query of demoQueries) expect(exampleQueries).toContain(query);
+  expect(examples.pasted).toHaveLength(3);
+  for (const query of examples.pasted) expect(examples.all).toContain(query);
+});
+
+test('the README names each of them', async () => {
+  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+  const named = [...readme.matchAll(/\(schema\/examples\/([\w-]+\.graphql)\)/g)].map(([, name]) => name);
+  expect(named.toSorted()).toEqual((await readdir(folder)).filter((name) => name.endsWith('.graphql')).toSorted());
 });

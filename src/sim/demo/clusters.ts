@@ -88,7 +88,16 @@ function staging(nowMs: number): DemoCluster {
 const brokenImage = { image: 'checkout:8.2.0-rc1', outcome: 'no-image' } as const;
 
 const shop: readonly Program[] = [
-  { name: 'storefront', namespace: 'shop', image: 'storefront:12.4.1', team: 'web', replicas: 4, ageDays: 310, port: 8080 },
+  {
+    name: 'storefront',
+    namespace: 'shop',
+    image: 'storefront:12.4.1',
+    team: 'web',
+    replicas: 4,
+    ageDays: 310,
+    port: 8080,
+    configMap: 'storefront-config',
+  },
   { name: 'catalog', namespace: 'shop', image: 'catalog:6.0.12', team: 'catalog', replicas: 3, ageDays: 300, port: 8080, memory: '512Mi' },
   { name: 'cart', namespace: 'shop', image: 'cart:3.9.0', team: 'checkout', replicas: 3, ageDays: 290, port: 8080 },
   { name: 'checkout', namespace: 'shop', image: 'checkout:8.1.4', team: 'checkout', replicas: 3, ageDays: 288, port: 8080 },
@@ -147,6 +156,7 @@ function system(nowMs: number): KubernetesObject[] {
       namespace: 'monitoring',
       image: 'quay.io/prometheus/prometheus:v3.7.3',
       port: 9090,
+      disk: '50Gi',
     }),
   ];
 }

@@ -19,6 +19,10 @@ export interface Program {
   readonly outcome?: 'crash' | 'no-image' | 'failed' | 'forever';
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeSelector?: Readonly<Record<string, string>>;
+  /** The config map that is its environment. */
+  readonly configMap?: string;
+  /** Size of the disk that its one pod has, such as `50Gi`: a claim and a volume are made for it. */
+  readonly disk?: string;
   /** Of Jobs that belong together, over all clusters: the label `batch` of them and their Pods. */
   readonly batch?: string;
 }
@@ -51,12 +55,13 @@ export class Workloads {
     return [{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: this.#metadata(program), spec }, ...this.#service(program)];
   }
 
-  /** A StatefulSet, and its Service without an address. */
+  /** A StatefulSet, its Service without an address, and its disk. */
   statefulSet(program: Program): KubernetesObject[] {
     const { replicas = 1, name } = program;
     const spec = { replicas, serviceName: name, ...podsOf(program), updateStrategy: { type: 'RollingUpdate' } };
     const headless = { clusterIP: 'None', clusterIPs: ['None'] };
-    return [{ apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: this.#metadata(program), spec }, ...this.#service(program, headless)];
+    const set = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: this.#metadata(program), spec };
+    return [set, ...this.#service(program, headless), ...this.#disk(program)];
   }
 
   daemonSet(program: Program): KubernetesObject {
@@ -90,12 +95,45 @@ export class Workloads {
     };
   }
 
+  #disk(program: Program): KubernetesObject[] {
+    const { disk, name, namespace } = program;
+    if (disk === undefined) return [];
+    const common = { accessModes: ['ReadWriteOnce'], storageClassName: 'gp3', volumeMode: 'Filesystem' };
+    const { labels = {}, creationTimestamp = '' } = this.#metadata(program);
+    const [claim, volume] = [claimOf(program), `pvc-${name}`];
+    return [
+      {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: { name: claim, namespace, labels, creationTimestamp },
+        spec: { ...common, resources: { requests: { storage: disk } }, volumeName: volume },
+        status: { phase: 'Bound', accessModes: common.accessModes, capacity: { storage: disk } },
+      },
+      {
+        apiVersion: 'v1',
+        kind: 'PersistentVolume',
+        metadata: { name: volume, labels, creationTimestamp },
+        spec: {
+          ...common,
+          capacity: { storage: disk },
+          claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name: claim },
+          persistentVolumeReclaimPolicy: 'Delete',
+        },
+        status: { phase: 'Bound' },
+      },
+    ];
+  }
+
   #service(program: Program, extra: JsonObject = {}): KubernetesObject[] {
     const { port } = program;
     if (port === undefined) return [];
     const spec = { selector: { app: program.name }, ports: [{ name: 'http', port, targetPort: port, protocol: 'TCP' }], ...extra };
     return [{ apiVersion: 'v1', kind: 'Service', metadata: this.#metadata(program), spec }];
   }
+}
+
+function claimOf({ name }: Program): string {
+  return `${name}-data`;
 }
 
 function podsOf(program: Program): JsonObject {
@@ -114,21 +152,24 @@ function jobSpecOf(program: Program, options: JobOptions): JsonObject {
 }
 
 function templateOf(program: Program, restartPolicy = 'Always'): JsonObject {
-  const { name, team, image, cpu = '250m', memory = '256Mi', port, outcome, env = {}, nodeSelector } = program;
+  const { name, team, image, cpu = '250m', memory = '256Mi', port, outcome, env = {}, nodeSelector, configMap, disk } = program;
   const version = image.split(':')[1] ?? 'latest';
   const container: JsonObject = {
     name,
     image: image.includes('/') ? image : `${registry}/${image}`,
     ...(port === undefined ? {} : { ports: [{ name: 'http', containerPort: port, protocol: 'TCP' }] }),
     env: Object.entries({ LOG_LEVEL: 'info', ...env }).map(([key, value]) => ({ name: key, value })),
+    ...(configMap === undefined ? {} : { envFrom: [{ configMapRef: { name: configMap } }] }),
+    ...(disk === undefined ? {} : { volumeMounts: [{ name: 'data', mountPath: '/data' }] }),
     resources: { requests: { cpu, memory }, limits: { memory: doubled(memory) } },
   };
+  const volumes = disk === undefined ? {} : { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: claimOf(program) } }] };
   return {
     metadata: {
       labels: { app: name, 'app.kubernetes.io/version': version, team, ...batchOf(program) },
       annotations: { 'prometheus.io/scrape': 'true', ...(outcome === undefined ? {} : { 'sim/outcome': outcome }) },
     },
-    spec: { containers: [container], restartPolicy, ...(nodeSelector === undefined ? {} : { nodeSelector }) },
+    spec: { containers: [container], restartPolicy, ...volumes, ...(nodeSelector === undefined ? {} : { nodeSelector }) },
   };
 }
 
