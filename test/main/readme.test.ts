@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { deployment, manifestFile, settings } from '../support/intent-files.ts';
 import { type RunningProcess, runMuster } from '../support/run-process.ts';
 
 // Whoever tries what the README shows does so on the embedded fleet: there it finds something.
@@ -11,6 +12,10 @@ const readme = readFileSync(path.join(import.meta.dirname, '../../README.md'), '
 const documents = [...readme.matchAll(/^```graphql\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
 const commands = [...readme.matchAll(/^ {4}muster (.+?)(?: {2,}#.*)?$/gm)].map(([, text = '']) => text);
 
+const greeter = path.join(import.meta.dirname, '../../deploy/examples/greeter.yaml');
+/** What documents with variables ask about. */
+const variables = { input: { namespace: 'default', name: 'greeting', template: [{ json: settings('greeting') }], placement: {} } };
+
 let folder: string;
 let gateway: RunningProcess;
 let url: string;
@@ -18,8 +23,24 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'muster-readme-'));
   const images = 'query ($labels: String) { pods(labels: $labels) { items { spec { containers { image } } } } }';
   await writeFile(path.join(folder, 'images.graphql'), images);
+  await cp(greeter, path.join(folder, 'greeter.yaml'));
+  await mkdir(path.join(folder, 'app'));
+  await writeFile(path.join(folder, 'app/settings.yaml'), manifestFile(settings('settings')));
+  const web = { ...deployment('web', 1), metadata: { name: 'web', namespace: 'shop' } };
+  const intent = { template: [{ json: web }], placement: {}, replicas: { mode: 'Duplicated' } };
+  await writeFile(
+    path.join(folder, 'intent.yaml'),
+    manifestFile({ apiVersion: 'muster.dev/v1alpha1', kind: 'Propagation', metadata: web.metadata, spec: intent }),
+  );
+  const container = { name: 'web', image: 'registry.example.com/web:1.0' };
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web-0', namespace: 'default' }, spec: { containers: [container] } };
+  await writeFile(path.join(folder, 'pod.yaml'), manifestFile(pod));
   gateway = runMuster(['--demo', '--port', '0', '--log-level', 'error'], { HOME: folder, XDG_STATE_HOME: folder });
   url = (await gateway.says(/^ready (http\S+)$/m))[1] ?? '';
+  for (const command of ['apply -f pod.yaml', 'propagate -f greeter.yaml', 'propagate -f intent.yaml']) {
+    await using muster = runMuster(argumentsOf(command), { HOME: folder, MUSTER_GATEWAY: url });
+    if ((await muster.ended) !== 0) throw new Error(muster.err());
+  }
 });
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
@@ -27,7 +48,7 @@ afterAll(async () => {
 });
 
 test('the README shows documents and commands', () => {
-  expect([documents.length, commands.length]).toEqual([4, 6]);
+  expect([documents.length, commands.length]).toEqual([9, 15]);
 });
 
 describe('every document finds something', () => {
@@ -37,7 +58,7 @@ describe('every document finds something', () => {
       const response = await fetch(url, {
         method: 'POST',
         headers: { 'content-type': 'application/json', accept: isStream ? 'text/event-stream' : 'application/json' },
-        body: JSON.stringify({ query }),
+        body: JSON.stringify({ query, ...(query.includes('$input') ? { variables } : {}) }),
       });
       const text = isStream ? await untilFound(response) : await response.text();
       expect(text).not.toContain('"errors"');
@@ -48,18 +69,37 @@ describe('every document finds something', () => {
   });
 });
 
+/** What is not a row, a line or an image of each of two clusters. */
+const told = new Map<string, RegExp>([
+  ['apply -f app/ --context eu-prod --dry-run', /created \(eu-prod\) \(server dry run\)/],
+  ["list pods --where 'restarts>5' --sort-by lastRestart", /us-prod .*CrashLoopBackOff/],
+  ['watch jobs -l batch=nightly --until all', /invoice-run/],
+]);
+
 describe('every command does', () => {
   test.each(commands.map((command) => [command]))('muster %s', async (command) => {
-    const args = command.split(' ').map((word) => (word.endsWith('.graphql') ? path.join(folder, word) : word));
+    const digest = command.includes('--digest D') ? await digestOf('intent.yaml') : 'D';
+    const args = argumentsOf(command).map((word) => (word === 'D' ? digest : word));
     await using muster = runMuster([...args, '--gateway', url], { HOME: folder });
-    // Of each of two clusters a row, a line of a log or an image.
-    await muster.says(/(?:eu-prod|cart:)[\s\S]*(?:us-prod|cart:)/);
+    await muster.says(told.get(command) ?? /(?:eu-prod|cart:)[\s\S]*(?:us-prod|cart:)/);
     expect(muster.err()).not.toMatch(/^muster:/m);
   });
 });
 
-/** An object of an answer: its name, or a line of its log. */
-const found = /"(?:availableReplicas|phase|text)":/;
+/** As a shell reads it; files are those of the folder. */
+function argumentsOf(command: string): readonly string[] {
+  return (command.match(/'[^']*'|\S+/g) ?? []).map((word) =>
+    /\.(?:graphql|yaml)$|^app\/$/.test(word) ? path.join(folder, word) : word.replaceAll("'", ''),
+  );
+}
+
+async function digestOf(file: string): Promise<string> {
+  await using muster = runMuster(argumentsOf(`plan -f ${file}`), { HOME: folder, MUSTER_GATEWAY: url });
+  return (await muster.says(/^digest: (\w+)$/m))[1] ?? '';
+}
+
+/** Something of an object of an answer, or a line of its log. */
+const found = /"(?:availableReplicas|replicas|phase|text|action)":/;
 
 async function untilFound({ body }: Response): Promise<string> {
   let text = '';
