@@ -27,7 +27,7 @@ export interface AskedObjects {
   /** Most at once, if each is large: 1 to 500, 500 if absent. */
   readonly pageSize?: number;
   /** Is told what clusters could not do, after the last page. */
-  readonly report: FaultReport;
+  readonly report: Pick<FaultReport, 'tell'>;
 }
 
 /** Most that the gateway gives at once. */

@@ -132,8 +132,26 @@ async function* ownedBy(session: Session, owners: readonly GrowingNode[], report
   if (uid === undefined) return;
   // What is equal to one value an index finds.
   const where = { path: 'metadata.ownerReferences.uid', ...(others.length === 0 ? { eq: uid } : { in: uids }) };
-  const asked = { kinds: null, selected: { ...everything, where }, fields: '...Line', fragments: treeFragments, report };
+  const asked = {
+    kinds: null,
+    selected: { ...everything, where },
+    fields: '...Line',
+    fragments: treeFragments,
+    report: ofClusters(report),
+  };
   for await (const items of listedPages<TreeItem>(session, asked)) yield* items;
+}
+
+/** Every kind is asked for, and none was named: what a cluster cannot do is told once, and not which kinds it has not. */
+function ofClusters(report: FaultReport): Pick<FaultReport, 'tell'> {
+  return {
+    tell: (faults) =>
+      report.tell(
+        faults
+          .filter(({ code }) => code !== 'NOT_SERVED')
+          .map(({ code, message, cluster, status }) => ({ code, message, cluster, status: status ?? null })),
+      ),
+  };
 }
 
 /** Puts an object below its controller, else another of these owners. Gives it if it was not known yet, and so may own more. */

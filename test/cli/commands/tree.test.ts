@@ -145,3 +145,16 @@ test('-o json has what is owned within what owns it', async () => {
 test('a name that is in no cluster is told, with exit code 1', async () => {
   expect(await tree('deploy/none')).toEqual({ code: 1, out: '', err: 'muster: deploy none is in no cluster\n' });
 });
+
+test('what a cluster cannot do is told once, whatever number of kinds that is true of', async () => {
+  await using half = await startGateway({ north: [workload('Deployment', 'web')], south: [workload('Deployment', 'web')] });
+  await half.query('{ resources { totalCount } }');
+  half.cluster('south').disconnect();
+  await half.until(async () => (await half.query<{ pods: { faults: unknown[] } }>('{ pods { faults { code } } }')).pods.faults.length > 0);
+  const { code, out, err } = await runCli(half, ['tree', 'deploy/web']);
+  expect([code, out.trimEnd().split('\n').length]).toEqual([0, 3]);
+  expect(err.trimEnd().split('\n').length).toBeLessThanOrEqual(3);
+  expect(err).toMatch(/^warning: south: .*UNREACHABLE/);
+  expect((await runCli(half, ['tree', 'deploy/web', '--context', 'south'])).code).toBe(1);
+  expect((await runCli(half, ['tree', 'deploy/web', '--context', 'north'])).code).toBe(0);
+});
