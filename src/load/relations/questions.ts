@@ -74,14 +74,21 @@ export function podsOfNode({ object: { metadata } }: Row): Question {
 
 /** The Services whose selector selects a Pod. */
 export function servicesOfPod({ object }: Row): Question {
-  const labels = labelsOf(object);
-  const values: string[] = [];
-  for (const key in labels) values.push(pairOf(key, labels[key]));
+  const values = pairsOfLabels(labelsOf(object));
   const related: Related = {
     hints: [{ by: 'mention', mention: selectedPair, values }],
     has: (service) => selects(selectorOfService(service), object),
   };
   return { name: 'services', verb: 'list', kinds: serviceKinds, namespace: object.metadata.namespace, related };
+}
+
+const pairsByLabels = new WeakMap<object, readonly string[]>();
+
+/** Kept with the labels, which mirrored siblings share: made anew for each Pod, they would cost more than all the rest. */
+function pairsOfLabels(labels: Readonly<Record<string, string>> = {}): readonly string[] {
+  const pairs = pairsByLabels.get(labels) ?? Object.entries(labels).map(([key, value]) => pairOf(key, value));
+  pairsByLabels.set(labels, pairs);
+  return pairs;
 }
 
 /** One of the pairs that a Service selects by: whatever it selects has that too. */
@@ -205,7 +212,7 @@ function pairsOf(selector: JsonObject = {}): readonly (readonly [string, string]
   return Object.entries(selector).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
 }
 
-function pairOf(key: string, value: string | undefined): string {
+function pairOf(key: string, value: string): string {
   return `${key}=${value}`;
 }
 

@@ -12,11 +12,20 @@ export function ownerReferenceOf({ metadata: { ownerReferences } }: KubernetesOb
 }
 
 /** What an OwnerReference names: in the namespace of the object it belongs to, or in none; that uid and no other. */
-export function targetOfOwner(reference: Json | undefined, { metadata }: KubernetesObject): Target | undefined {
+export function targetOfOwner(reference: Json | undefined, { metadata: { namespace } }: KubernetesObject): Target | undefined {
+  if (!isJsonObject(reference)) return undefined;
+  const known = owners.get(reference);
+  if (known !== undefined && known.namespace === namespace) return known;
   const uid = textAt(reference, 'uid');
-  const target = targetOfReference(reference, metadata.namespace);
-  return target === undefined || uid === undefined ? undefined : { ...target, namespace: metadata.namespace, uid };
+  const target = targetOfReference(reference, namespace);
+  if (target === undefined || uid === undefined) return undefined;
+  const owner = { ...target, namespace, uid };
+  owners.set(reference, owner);
+  return owner;
 }
+
+/** Kept with the references, which mirrored siblings share. */
+const owners = new WeakMap<object, Target>();
 
 /**
  * What an ObjectReference names. Without a namespace it means that of the object it stands in, without a uid whoever has the name. Undefined if it says
