@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Log } from '../../src/core/log.ts';
 import { createLiveSchema, type ModelSource } from '../../src/graph/live-schema.ts';
 import type { Model, ModelKind, ModelType } from '../../src/model/model.ts';
+import { resourceFieldNames } from '../../src/model/reserved-names.ts';
 import { loadBaseline } from '../support/kubernetes-objects.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';
 
@@ -43,8 +44,11 @@ function start(first: Model) {
   return { live, logged, clock, change: (model: Model) => change(model), fail: (text: string) => (problem = text) };
 }
 
+/** Besides those of every object. */
 const fieldsOf = (live: ReturnType<typeof start>['live'], type: string) =>
-  Object.keys((live.current().schema.getType(type) as { getFields?: () => object } | undefined)?.getFields?.() ?? {}).slice(8);
+  Object.keys((live.current().schema.getType(type) as { getFields?: () => object } | undefined)?.getFields?.() ?? {}).filter(
+    (name) => !resourceFieldNames.has(name),
+  );
 
 test('swaps the schema as a whole, with its text, hash and time; who has the old one keeps it', async () => {
   const { live, clock, change, logged } = start(baseline);

@@ -116,13 +116,15 @@ test('versions stand in the order of Kubernetes', () => {
 });
 
 test.each<[unknown, string | undefined]>([
-  ['One. Two.', 'One.'],
+  ['One is. Two are.', 'One is.'],
   ['As of v1.2 the name, e.g. Foo, counts. Not so before.', 'As of v1.2 the name, e.g. Foo, counts.'],
   ['On two\nlines. Then more', 'On two lines.'],
   ['A paragraph\n\nand another', 'A paragraph'],
   ['no end', 'no end'],
   ['Is it? Yes.', 'Is it?'],
   ['   ', undefined],
+  ['Required. The effect of the taint. It is one of three.', 'Required. The effect of the taint.'],
+  ['Required.', 'Required.'],
   [3, undefined],
 ])('the first sentence of %j is %j', (text, sentence) => {
   expect(firstSentence(text)).toBe(sentence);
