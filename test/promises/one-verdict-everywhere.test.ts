@@ -71,6 +71,12 @@ const queries: readonly Case[] = [
     query: `mutation { ${Array.from({ length: 6 }, (_, n) => `r${n}: restart(clusters: ["north"], kind: "Deployment", namespace: "a", name: "b") { result }`).join(' ')} }`,
     code: 'TOO_COSTLY',
   },
+  {
+    rule: 'pages inside pages',
+    query: 'query ($n: Int) { pods(first: 500) { items { services(first: 500) { items { pods(first: $n) { totalCount } } } } } }',
+    variables: { n: 4 },
+    code: 'TOO_COSTLY',
+  },
   { rule: 'directives', query: `{ gateway { ${'version @include(if: true) '.repeat(51)} } }`, code: 'TOO_COSTLY' },
   {
     rule: 'a bomb of fragments',
