@@ -3,6 +3,7 @@ import { fanOutCases } from './cases/fan-out-case.ts';
 import { firstAnswerCase } from './cases/first-answer-case.ts';
 import { helloCase, listToBytesCase } from './cases/front-case.ts';
 import { groupsCase, indexCase } from './cases/index-case.ts';
+import { kubectlCase } from './cases/kubectl-case.ts';
 import { mirrorCase } from './cases/mirror-case.ts';
 import { intentsAtRestCase, planCase, propagateCases, realPropagateCase } from './cases/propagate-case.ts';
 import { realCase } from './cases/real-case.ts';
@@ -36,6 +37,7 @@ export const cases: readonly BenchCase[] = [
   ...propagateCases,
   intentsAtRestCase,
   realCase,
+  kubectlCase,
   realLatencyCase,
   ...(fleet === undefined ? [] : [realPropagateCase(fleet)]),
 ];
