@@ -61,6 +61,10 @@ const limitKeys = {
   bodyBytes: optional(integer({ min: 1024, max: 64 << 20 }), `Bytes of a request's body; ${defaultLimits.bodyBytes} by default.`),
   requestsInFlight: optional(integer({ min: 1, max: 100_000 }), `Operations in flight; ${defaultLimits.requestsInFlight} by default.`),
   querySeconds: optional(integer({ min: 1, max: 600 }), `Seconds until a query is aborted; ${defaultLimits.querySeconds} by default.`),
+  mutationSeconds: optional(
+    integer({ min: 1, max: 600 }),
+    `Seconds until a mutation is aborted; what it has written stays; ${defaultLimits.mutationSeconds} by default.`,
+  ),
   streams: optional(integer({ min: 1, max: 100_000 }), `Subscriptions read at a time; ${defaultLimits.streams} by default.`),
 };
 

@@ -12,6 +12,8 @@ export interface Limits {
   readonly requestsInFlight: number;
   /** Seconds after which a query is aborted. */
   readonly querySeconds: number;
+  /** Seconds after which a mutation is aborted: what it has written by then stays. */
+  readonly mutationSeconds: number;
   /** Subscriptions that are read at a time, over all transports; one more is told `OVERLOADED`. */
   readonly streams: number;
 }
@@ -21,6 +23,7 @@ export const defaultLimits: Limits = {
   bodyBytes: 4 << 20,
   requestsInFlight: 400,
   querySeconds: 30,
+  mutationSeconds: 60,
   streams: 5_000,
 };
 

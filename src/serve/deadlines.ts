@@ -28,6 +28,11 @@ export class Deadlines {
     this.#life = signal;
   }
 
+  /** How long that is. */
+  get seconds(): number {
+    return this.#limitMs / 1_000;
+  }
+
   /** Calls back once when the time has passed, unless it was ended before, or the signal of all has aborted. */
   start(onPassed: () => void): Deadline {
     let passed = false;

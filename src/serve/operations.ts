@@ -1,4 +1,4 @@
-import type { FormattedExecutionResult, OperationTypeNode } from 'graphql';
+import { type FormattedExecutionResult, OperationTypeNode } from 'graphql';
 import type { Caller } from '../access/access.ts';
 import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
@@ -25,9 +25,9 @@ export interface OperationsOptions {
   readonly engine: Engine;
   /** What the resolvers get. */
   readonly contextOf: (scope: OperationScope) => object;
-  readonly querySeconds: number;
-  /** Of `querySeconds`. */
+  /** Of everything but mutations. */
   readonly deadlines: Deadlines;
+  readonly mutationDeadlines: Deadlines;
   readonly clock: Clock;
   readonly log: Log;
   /** Told of every operation that ended with an answer. */
@@ -104,8 +104,9 @@ export class Operations {
   }
 
   async #execute(ready: ReadyExecution, { caller, life }: Asking, report: FaultReport): Promise<Outcome> {
-    const { contextOf, deadlines, querySeconds } = this.#options;
-    const deadline = deadlines.start(() => life.abort(new MusterError('TOO_COSTLY', `expected to answer within ${querySeconds} s`)));
+    const { contextOf } = this.#options;
+    const deadlines = this.#deadlinesOf(ready);
+    const deadline = deadlines.start(() => life.abort(new MusterError('TOO_COSTLY', `expected to answer within ${deadlines.seconds} s`)));
     using held = new DisposableStack();
     try {
       const { signal } = life;
@@ -117,6 +118,11 @@ export class Operations {
     } finally {
       deadline.end();
     }
+  }
+
+  #deadlinesOf({ operation }: ReadyExecution): Deadlines {
+    const { deadlines, mutationDeadlines } = this.#options;
+    return operation.operation === OperationTypeNode.MUTATION ? mutationDeadlines : deadlines;
   }
 
   #masking({ requestId }: Asking): MaskOptions {

@@ -139,10 +139,9 @@ interface Running {
 
 /** What runs operations, whatever their transport. */
 function runningOf({ config, clock, log, served, contextOf }: ServeOptions, { ending, metrics }: Parts): Running {
-  const { querySeconds, streams } = config.limits;
+  const { querySeconds, mutationSeconds, streams } = config.limits;
   const common = {
     contextOf,
-    querySeconds,
     deadlines: new Deadlines({ clock, limitMs: querySeconds * 1000 }, ending),
     clock,
     log,
@@ -155,7 +154,8 @@ function runningOf({ config, clock, log, served, contextOf }: ServeOptions, { en
   const subscriptions = new Subscriptions({ ...common, served, maxStreams: streams, onClosed });
   metrics.gaugeStreams((transport) => subscriptions.count(transport));
   const engine = createEngine({ served, maxTokens: documentLimits.tokens, limitRules });
-  const operations = new Operations({ ...common, engine });
+  const mutationDeadlines = new Deadlines({ clock, limitMs: mutationSeconds * 1000 }, ending);
+  const operations = new Operations({ ...common, mutationDeadlines, engine });
   return { operations, introspections: new Introspections(operations), subscriptions };
 }
 

@@ -13,7 +13,7 @@ import type { OperationRequest } from './request-body.ts';
 import { Stream, type StreamEnd } from './stream.ts';
 import { cursorVariableOf, type StreamAsked, StreamGroups } from './stream-groups.ts';
 
-export interface SubscriptionsOptions extends Omit<OperationsOptions, 'engine'> {
+export interface SubscriptionsOptions extends Omit<OperationsOptions, 'engine' | 'mutationDeadlines'> {
   readonly served: () => ServedSchema;
   /** In the process, over all transports. */
   readonly maxStreams: number;
@@ -113,7 +113,7 @@ export class Subscriptions {
    * @throws The reason of the asking's life, if that is no MusterError and was aborted before the stream began.
    */
   async open(asked: StreamAsked, outlet: Outlet): Promise<OpenStream | Answer> {
-    const { contextOf, clock, deadlines, querySeconds } = this.#options;
+    const { contextOf, clock, deadlines } = this.#options;
     const { ready, asking } = asked;
     const { caller, life } = asking;
     const { signal } = life;
@@ -122,7 +122,7 @@ export class Subscriptions {
     const refusal = this.#refusalOf(asked);
     if (refusal !== undefined) return this.#answer(asked, [refusal], startedMs);
     this.#openings.add(life);
-    const deadline = deadlines.start(() => life.abort(new MusterError('TOO_COSTLY', `expected to begin within ${querySeconds} s`)));
+    const deadline = deadlines.start(() => life.abort(new MusterError('TOO_COSTLY', `expected to begin within ${deadlines.seconds} s`)));
     using held = new DisposableStack();
     try {
       await this.#gate.pass();

@@ -42,6 +42,7 @@ test('has a default for everything', async () => {
     bodyBytes: 4_194_304,
     requestsInFlight: 400,
     querySeconds: 30,
+    mutationSeconds: 60,
     streams: 5_000,
   });
   expect(config.kubeconfig).toBeUndefined();

@@ -139,7 +139,7 @@ test('who is too slow is told so once it reads again, and who never does is cut'
 });
 
 test('one stream more than may be is told to come again, and there is room when one has left', async () => {
-  const limits = { bodyBytes: 4 << 20, requestsInFlight: 400, querySeconds: 30, streams: 2 };
+  const limits = { bodyBytes: 4 << 20, requestsInFlight: 400, querySeconds: 30, mutationSeconds: 60, streams: 2 };
   await using edge = await startFed({ config: { limits } });
   const [first, second] = await Promise.all([edge.events(plain), edge.events(plain)]);
   using refused = await edge.events(plain);
@@ -159,7 +159,7 @@ test('one stream more than may be is told to come again, and there is room when 
 });
 
 test('streams do not take the places of operations in flight', async () => {
-  const limits = { bodyBytes: 4 << 20, requestsInFlight: 1, querySeconds: 30, streams: 10 };
+  const limits = { bodyBytes: 4 << 20, requestsInFlight: 1, querySeconds: 30, mutationSeconds: 60, streams: 10 };
   await using edge = await startFed({ config: { limits } });
   const clients = [];
   for (let count = 0; count < 3; count++) clients.push(await edge.events(plain));
@@ -168,7 +168,7 @@ test('streams do not take the places of operations in flight', async () => {
 });
 
 test('a crowd that comes at once is let in one after the other, and nobody is sent away', async () => {
-  const limits = { bodyBytes: 4 << 20, requestsInFlight: 20, querySeconds: 30, streams: 1_000 };
+  const limits = { bodyBytes: 4 << 20, requestsInFlight: 20, querySeconds: 30, mutationSeconds: 60, streams: 1_000 };
   await using edge = await startFed({ clock: systemClock, config: { limits } });
   const clients = await Promise.all(Array.from({ length: 300 }, () => edge.events(plain)));
   expect(new Set(clients.map(({ status }) => status))).toEqual(new Set([200]));

@@ -12,10 +12,11 @@ function schemaThat(resolve: (scope: OperationScope) => unknown): GraphQLSchema 
   const slow = { type: GraphQLString, resolve: (_: unknown, __: unknown, scope: OperationScope) => resolve(scope) };
   return new GraphQLSchema({
     query: new GraphQLObjectType({ name: 'Query', fields: { slow, hello: { type: GraphQLString, resolve: () => 'world' } } }),
+    mutation: new GraphQLObjectType({ name: 'Mutation', fields: { slow } }),
   });
 }
 
-const limits = { bodyBytes: 4 << 20, requestsInFlight: 2, querySeconds: 30, streams: 5_000 };
+const limits = { bodyBytes: 4 << 20, requestsInFlight: 2, querySeconds: 30, mutationSeconds: 60, streams: 5_000 };
 const slowBody = '{"query":"{ slow }"}';
 
 /** Fields that wait until the test lets them go on. */
@@ -79,16 +80,19 @@ test('faults behind nulls stand in extensions, once per code, cluster and kind',
   });
 });
 
-test('an operation that takes too long is aborted, and told so', async () => {
+test.each([
+  { operation: 'a query', document: '{ slow }', seconds: 30 },
+  { operation: 'a mutation', document: 'mutation { slow }', seconds: 60 },
+])('$operation that takes too long is aborted, and told so', async ({ document, seconds }) => {
   const clock = createManualClock();
   const { schema, waiting } = waitingSchema();
   await using edge = await startServing({ schema: () => schema, clock, config: { limits } });
-  const answer = edge.ask('{ slow }');
+  const answer = edge.ask(document);
   await vi.waitUntil(() => waiting.length === 1);
-  await clock.advance(29_999);
+  await clock.advance(seconds * 1_000 - 1);
   expect(waiting[0]?.scope.signal.aborted).toBe(false);
   await clock.advance(1);
-  expect((await answer).errors).toMatchObject([{ message: 'expected to answer within 30 s', extensions: { code: 'TOO_COSTLY' } }]);
+  expect((await answer).errors).toMatchObject([{ message: `expected to answer within ${seconds} s`, extensions: { code: 'TOO_COSTLY' } }]);
   expect(waiting[0]?.scope.signal.aborted).toBe(true);
 });
 

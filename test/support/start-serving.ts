@@ -9,6 +9,7 @@ const limits = {
   bodyBytes: 4 << 20,
   requestsInFlight: 400,
   querySeconds: 30,
+  mutationSeconds: 60,
   streams: 5_000,
 };
 

@@ -44,8 +44,8 @@ export async function startWebSockets(
   const schema = schemaOf(tickers, waiting);
   const common: Omit<OperationsOptions, 'engine'> = {
     contextOf: (scope) => scope,
-    querySeconds: 30,
     deadlines: new Deadlines({ clock, limitMs: 30_000 }, life.signal),
+    mutationDeadlines: new Deadlines({ clock, limitMs: 60_000 }, life.signal),
     clock,
     log,
     onAnswered: () => undefined,

@@ -78,7 +78,6 @@ export function createStreamHarness({ maxStreams = 100, log = silentLog }: { rea
   const subscriptions = new Subscriptions({
     contextOf: (scope) => scope,
     served: () => served,
-    querySeconds: 30,
     deadlines: new Deadlines({ clock, limitMs: 30_000 }, new AbortController().signal),
     maxStreams,
     clock,
