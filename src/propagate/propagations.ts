@@ -11,10 +11,15 @@ export interface WriteContext {
   readonly signal: AbortSignal;
 }
 
-/** One Propagation as it is shown: its status never says more than the mirrors know, a generation not yet planned is `Planning`. */
+/**
+ * One Propagation as it is shown: its status never says more than the mirrors know, a generation not yet planned is `Planning`, and a pause or resumption holds
+ * from when it was asked for.
+ */
 export interface PropagationView {
   readonly propagation: Propagation;
   readonly phase: PropagationPhase;
+  /** Nothing new begins until it is resumed. */
+  readonly isPaused: boolean;
   /** Of the shares; by name of cluster. */
   readonly objects: readonly ClusterObjects[];
   readonly faults: readonly Fault[];

@@ -161,7 +161,7 @@ test('every field of a plan is told', async () => {
 
 test('what has no status yet says so without a null where there may be none', async () => {
   const { propagation } = sampleView();
-  const bare = { propagation: { ...propagation, status: {} }, phase: 'Planning', objects: [], faults: [] } as const;
+  const bare = { propagation: { ...propagation, status: {} }, phase: 'Planning', isPaused: false, objects: [], faults: [] } as const;
   const graph = graphOf({ get: async () => bare, revisions: async () => [], inputOf: () => ({}) });
   const { at: find, errors } = await graph.ask(`{ propagation(namespace: "shop", name: "web") ${everythingOf('Propagation')} }`);
   expect(errors).toBeUndefined();

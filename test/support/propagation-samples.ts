@@ -70,6 +70,7 @@ export function sampleView(more: Partial<Propagation['status']> = {}): Propagati
   return {
     propagation,
     phase: propagation.status.phase ?? 'Planning',
+    isPaused: propagation.status.paused ?? false,
     objects: [
       {
         cluster: 'north',

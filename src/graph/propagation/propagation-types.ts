@@ -139,7 +139,7 @@ function decisionFields(
     paused: t.boolean({
       nullable: false,
       description: 'Nothing new begins until it is resumed.',
-      resolve: ({ propagation: { status } }) => status.paused ?? false,
+      resolve: ({ isPaused }) => isPaused,
     }),
     progress: t.field({
       type: progress,

@@ -1,4 +1,5 @@
 import type { Propagation } from '../propagation.ts';
+import { isBegunAnew } from '../rollout/resumption.ts';
 import { wantedHashOf } from '../rollout/wanted-hash.ts';
 import type { ClusterFacts } from '../status/facts.ts';
 import { summarize } from '../status/summarize.ts';
@@ -13,7 +14,6 @@ import { nextLookMs } from './next-look.ts';
 import { documentOf, isDecided } from './plan-step.ts';
 import type { Pass, PassResult } from './ports.ts';
 import { openPrune } from './prune-to-confirm.ts';
-import { isBegunAnew } from './resumption.ts';
 import { rollBack } from './roll-back.ts';
 import { decideRollout, type RolloutDecision } from './rollout-step.ts';
 import { type CurrentPlan, clusterRunOf } from './run.ts';

@@ -8,13 +8,13 @@ import { kindOfKey, placeOfKey, textOfKey } from '../object-key.ts';
 import type { RenderedCluster, RenderedObject } from '../plan.ts';
 import { isRemoval } from '../planner/held-prune.ts';
 import type { ClusterLine, CopyReason, Propagation } from '../propagation.ts';
+import { isBegunAnew } from '../rollout/resumption.ts';
 import { wantedHashOf } from '../rollout/wanted-hash.ts';
 import type { ObjectKey, PropagationSpec } from '../spec.ts';
 import { isKept } from '../status/copy-state.ts';
 import type { ClusterFacts } from '../status/facts.ts';
 import { isAtRest, type Needs, needsOf, noNeeds } from './cluster-needs.ts';
 import type { DriftWatch } from './drift.ts';
-import { isBegunAnew } from './resumption.ts';
 import type { ClusterRun, CurrentPlan, Run } from './run.ts';
 
 /** One cluster as a pass looks at it: what is wanted there, what is known of it, and what there is to do. */

@@ -2,6 +2,7 @@ import type { ClusterName } from '../../core/names.ts';
 import { restoreCopies } from '../copies/restore-copies.ts';
 import type { RevisionRange } from '../hub/revision-store.ts';
 import { isRemoval } from '../planner/held-prune.ts';
+import { isBegunAnew } from '../rollout/resumption.ts';
 import { parseSpec } from '../spec/parse-spec.ts';
 import type { ClusterFacts } from '../status/facts.ts';
 import { beginJob } from './cluster-job.ts';
@@ -9,7 +10,6 @@ import type { ClusterView } from './cluster-view.ts';
 import { hubWait, type Wait } from './hub-wait.ts';
 import type { Look, PlannedPropagation } from './look.ts';
 import type { Pass } from './ports.ts';
-import { isBegunAnew } from './resumption.ts';
 import { clusterRunOf, type Restoring } from './run.ts';
 
 /**

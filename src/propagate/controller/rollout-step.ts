@@ -1,6 +1,7 @@
 import type { ClusterName } from '../../core/names.ts';
 import { marks, type Propagation } from '../propagation.ts';
 import { nextWaves, type WavesDecision } from '../rollout/next-waves.ts';
+import { resumedAtMsOf } from '../rollout/resumption.ts';
 import { type CountMove, type Surge, surge } from '../rollout/surge.ts';
 import { waveLinesOf } from '../rollout/wave-lines.ts';
 import type { PropagationSpec } from '../spec.ts';
@@ -9,7 +10,6 @@ import { completionIn } from '../status/completion.ts';
 import { breachedAtOf } from '../status/conditions.ts';
 import { isKept } from '../status/copy-state.ts';
 import type { ClusterView } from './cluster-view.ts';
-import { resumedAtMsOf } from './resumption.ts';
 import type { CurrentPlan } from './run.ts';
 import { workloadReplicasOf } from './workload-replicas.ts';
 

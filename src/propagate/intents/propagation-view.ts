@@ -2,8 +2,10 @@ import type { Fault } from '../../core/faults.ts';
 import type { HubStores } from '../hub/hub-stores.ts';
 import type { ClusterShare, InventoryEntry } from '../inventory.ts';
 import { kindOfKey, placeOfKey } from '../object-key.ts';
-import type { ClusterLine, ClusterObjects, Propagation, PropagationPhase } from '../propagation.ts';
+import { type ClusterLine, type ClusterObjects, marks, type Propagation, type PropagationPhase } from '../propagation.ts';
 import type { PropagationView } from '../propagations.ts';
+import { resumedAtMsOf } from '../rollout/resumption.ts';
+import { breachedAtOf } from '../status/conditions.ts';
 import { healthOfCopy } from '../status/copy-state.ts';
 
 /** The Propagation as it is shown, with what the mirrors know of its shares and copies, as of when that is first asked for; `faults` are of the hub. */
@@ -12,6 +14,7 @@ export function viewOf(stores: HubStores, propagation: Propagation, faults: read
   return {
     propagation,
     phase: phaseOf(propagation),
+    isPaused: isPaused(propagation),
     // Of 500 clusters with 200 copies each, only for who wants them.
     get objects() {
       objects ??= objectsOf(stores, propagation);
@@ -43,8 +46,24 @@ function withHealth(entry: InventoryEntry, { hub, share, line }: EntryOf): Inven
   return { ...entry, health: healthOfCopy({ entry, mirrored }) };
 }
 
-/** Its status may be of an older generation, which says nothing of this one. */
-export function phaseOf({ metadata, status }: Propagation): PropagationPhase {
+/** Its status may be of an older generation, which says nothing of this one, or from before somebody paused it or went on. */
+export function phaseOf(propagation: Propagation): PropagationPhase {
+  const { metadata, status } = propagation;
   if (metadata.deletionTimestamp !== undefined) return 'Deleting';
-  return status.phase === undefined || (status.observedGeneration ?? 0) < metadata.generation ? 'Planning' : status.phase;
+  if (status.phase === undefined || (status.observedGeneration ?? 0) < metadata.generation) return 'Planning';
+  const isAsked = isPaused(propagation);
+  if (isAsked && pausable.includes(status.phase)) return 'Paused';
+  return !isAsked && status.phase === 'Paused' ? 'Rolling' : status.phase;
+}
+
+/** What a pause comes before; all else is said though it is paused. */
+const pausable: readonly PropagationPhase[] = ['Rolling', 'Degraded', 'Settled'];
+
+/** Somebody paused it, or it is in a breach that nobody has gone on from. */
+function isPaused(propagation: Propagation): boolean {
+  const { metadata, status } = propagation;
+  if (metadata.annotations[marks.paused] !== undefined) return true;
+  if (status.paused !== true) return false;
+  const breachedAtMs = breachedAtOf(status.conditions, metadata.generation);
+  return breachedAtMs !== undefined && breachedAtMs > (resumedAtMsOf(propagation) ?? Number.NEGATIVE_INFINITY);
 }

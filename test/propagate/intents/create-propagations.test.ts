@@ -3,7 +3,7 @@ import { clusterName } from '../../../src/core/names.ts';
 import { hubDefinitions } from '../../../src/propagate/hub/hub-definitions.ts';
 import { newShare } from '../../../src/propagate/hub/share-document.ts';
 import { createPropagations } from '../../../src/propagate/intents/create-propagations.ts';
-import { type ClusterLine, marks, type PropagationStatus } from '../../../src/propagate/propagation.ts';
+import { type ClusterLine, marks, type PropagationPhase, type PropagationStatus } from '../../../src/propagate/propagation.ts';
 import type { PropagationView } from '../../../src/propagate/propagations.ts';
 import { input, place, startPropagations } from './propagations-world.ts';
 
@@ -163,6 +163,52 @@ describe('what is there', () => {
     expect(annotations).not.toHaveProperty([marks.paused]);
     expect(annotations[marks.resumedAt]).toMatch(/^2026-/);
     expect(generation).toBe(1);
+  });
+
+  test.each<readonly [PropagationPhase, PropagationPhase]>([
+    ['Rolling', 'Paused'],
+    ['Degraded', 'Paused'],
+    ['Settled', 'Paused'],
+    ['Held', 'Held'],
+    ['Failed', 'Failed'],
+  ])('says that it is paused, and that it goes on, before its status does: %s is %s', async (phase, paused) => {
+    await using hub = await startPropagations();
+    const { propagations, context, world } = hub;
+    await hub.propagate(input());
+    await hub.setStatus({ observedGeneration: 1, phase, paused: false });
+    const stopped = await world.pumped(propagations.pause(context, place));
+    expect(stopped).toMatchObject({ result: 'ACCEPTED', propagation: { isPaused: true, phase: paused } });
+    expect((await propagations.list(context, { phases: [paused] })).totalCount).toBe(1);
+
+    await hub.setStatus({ observedGeneration: 1, phase: paused, paused: true });
+    const gone = await world.pumped(propagations.resume(context, place, { confirmPrune: false, abandon: [] }));
+    expect(gone).toMatchObject({ result: 'ACCEPTED', propagation: { isPaused: false, phase: paused === 'Paused' ? 'Rolling' : phase } });
+  });
+
+  test('stays paused by a breach until somebody goes on, and by a later one', async () => {
+    await using hub = await startPropagations();
+    const { propagations, context, world } = hub;
+    const breached = (lastTransitionTime: string): PropagationStatus => {
+      const condition = {
+        type: 'Progressing',
+        status: 'False',
+        reason: 'Breach',
+        message: '1 cluster failed',
+        lastTransitionTime,
+      } as const;
+      return { observedGeneration: 1, phase: 'Paused', paused: true, conditions: [{ ...condition, observedGeneration: 1 }] };
+    };
+    const seen = async () => {
+      const view = await world.pumped(propagations.get(context, place));
+      return [view?.isPaused, view?.phase];
+    };
+    await hub.propagate(input());
+    await hub.setStatus(breached('2026-01-01T00:00:00Z'));
+    expect(await seen()).toEqual([true, 'Paused']);
+    await world.pumped(propagations.resume(context, place, { confirmPrune: false, abandon: [] }));
+    expect(await seen()).toEqual([false, 'Rolling']);
+    await hub.setStatus(breached('2027-01-01T00:00:00Z'));
+    expect(await seen()).toEqual([true, 'Paused']);
   });
 
   test.each<{ readonly status: PropagationStatus; readonly result: string }>([
