@@ -6,7 +6,7 @@ import type { ObjectAnswer, ObjectClient } from '../../src/propagate/object-clie
 
 const cluster = clusterName('hub');
 
-/** What happens to one call: `slow` is written at once and answered after 6 s; `lost` is written, but the answer never comes. */
+/** What happens to one call: `slow` is written at once and answered after 4 s; `lost` is written, but the answer never comes. */
 export type CallFate = 'answered' | 'refused' | 'slow' | 'hangs' | 'lost';
 
 /** One Lease on one server whose row of other writes never moves, and clients of it whose calls can be made to fail. */
@@ -36,7 +36,7 @@ export function createLeaseServer(clock: Clock): LeaseServer {
       const fated = isFirst ? fate() : 'hangs';
       if (fated === 'refused') return failed('SERVER_ERROR', '503');
       const answer = fated === 'hangs' ? undefined : act();
-      if (fated === 'slow') await clock.sleep(6_000, signal);
+      if (fated === 'slow') await clock.sleep(4_000, signal);
       if ((fated === 'answered' || fated === 'slow') && answer !== undefined) return answer;
       // As every call of an ObjectClient, it ends by itself after 10 s.
       await clock.sleep(10_000, signal);

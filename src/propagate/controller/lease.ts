@@ -3,13 +3,17 @@ import type { JsonObject } from '../../core/json.ts';
 import type { Log } from '../../core/log.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { ObjectAddress, ObjectAnswer, ObjectClient } from '../object-client.ts';
+import { type Ending, endOf } from './ending.ts';
 import { claimedSpec, holderOf, leaseKind, releasedSpec, textOfRecord } from './lease-record.ts';
+import { timelyClient } from './timely-client.ts';
 
 /** Who finds a Lease unchanged for so long may take it. */
 const leaseMs = 15_000;
 /** Who has not renewed it for so long leads no more: 5 s before anybody else may. */
 const deadlineMs = 10_000;
 const retryMs = 2_000;
+/** As client-go's: when a call is given up, there is time for another before the term is over. */
+const callMs = deadlineMs / 2;
 /** A renewal that waited behind what its term is about to write would end that term. */
 const terms = { run: 'real', isFirst: true } as const;
 
@@ -36,7 +40,7 @@ export interface LeaseOptions {
  * Leads whenever the Lease can be had, until the signal aborts: by client-go's algorithm (tools/leaderelection), 15 s, 10 s and 2 s.
  *
  * Times written by others are never compared with ours: a Lease is free once it stood unchanged for 15 s *as seen from here*. A term ends 10 s after
- * the sending of the last renewal that succeeded, or with the signal; then `work` is waited for, and only then a Lease that is still ours is given
+ * the sending of the last renewal that succeeded, or with the signal; a call without an answer is given up after 5 s, and the next one sent; then `work` is waited for, and only then a Lease that is still ours is given
  * back, or asked for again. `work` ends soon after its signal aborts, and does not throw.
  */
 export async function lead(options: LeaseOptions, work: (term: Term) => Promise<void>, signal: AbortSignal): Promise<void> {
@@ -75,20 +79,6 @@ async function expiring(lease: Lease, clock: Clock, over: Ending): Promise<void>
   over.abort();
 }
 
-interface Ending extends Disposable {
-  readonly signal: AbortSignal;
-  abort(): void;
-}
-
-/** A controller that ends with the signal at the latest, and leaves no listener on it. */
-function endOf(signal: AbortSignal): Ending {
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort, { once: true });
-  return { signal: controller.signal, abort, [Symbol.dispose]: () => signal.removeEventListener('abort', abort) };
-}
-
 interface Lease {
   /** Takes it if it is free, renews it if it is ours. True if it is ours now. Nothing is thrown. */
   claim(signal: AbortSignal): Promise<boolean>;
@@ -99,7 +89,8 @@ interface Lease {
   release(): Promise<void>;
 }
 
-function createLease({ client, namespace, name, identity, clock, log }: LeaseOptions): Lease {
+function createLease({ client: patient, namespace, name, identity, clock, log }: LeaseOptions): Lease {
+  const client = timelyClient(patient, { clock, callMs });
   const address: ObjectAddress = { resource: leaseKind, namespace, name };
   /** As last seen, and when that was: by our clock. */
   let seen: { readonly object: KubernetesObject; readonly record: string; readonly atMs: number } | undefined;
