@@ -8,7 +8,9 @@ import {
   type GraphQLField,
   type GraphQLSchema,
   getNamedType,
+  getNullableType,
   isCompositeType,
+  isListType,
   Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
@@ -31,8 +33,9 @@ export interface EstimatedOperation {
 }
 
 /**
- * How many objects an operation may come to: of each field that takes `first` that many, times as many for a list inside a list. Clusters do not
- * multiply, as `first` is a total over all of them. Variables count by their values; what is left out by a directive counts as well.
+ * How many objects an operation may come to: of each field that takes `first` that many, times as many for a list inside a list. What stands in a
+ * connection beside its objects, such as groups, is there once. Clusters do not multiply, as `first` is a total over all of them. Variables count by
+ * their values; what is left out by a directive counts as well.
  *
  * The time is bounded by the length of the document, also where fragments multiply. An operation that is below the bound whatever its variables
  * is looked at once.
@@ -61,15 +64,23 @@ type Estimate = (variables: JsonObject) => number;
 // Documents are kept parsed over many requests; the schema decides what takes `first`.
 const estimates = new WeakMap<GraphQLSchema, WeakMap<OperationDefinitionNode, Estimate>>();
 
-/** What a selection set holds: lists, and the fragments that are spread there, each of which is worked out once. */
+/** What a selection set holds: lists, and the fragments that are spread there, each of which is worked out once and counts where it stands. */
 interface Selected {
   readonly lists: readonly CountedList[];
+  /** What is selected of each object of the connection that the selection set is of. */
+  readonly ofEach: readonly Selected[];
   readonly fragments: readonly Selected[];
 }
 
 interface CountedList {
   readonly first: First;
   readonly inside: Selected;
+}
+
+/** Objects in a selection set: `once`, and `each` for each object of its connection. */
+interface Sum {
+  readonly once: number;
+  readonly each: number;
 }
 
 interface First {
@@ -82,9 +93,9 @@ function prepareEstimate(schema: GraphQLSchema, document: DocumentNode, operatio
   const root = schema.getRootType(operation.operation);
   if (root == null) return () => 0;
   const selected = selectionReader(schema, fragmentsOf(document), operation)(operation.selectionSet, root);
-  const most = sumOf(selected, ({ value, variable }) => (variable === undefined ? value : maxFirst));
+  const most = countIn(selected, ({ value, variable }) => (variable === undefined ? value : maxFirst));
   if (most <= maxEstimate) return () => most;
-  return (variables) => sumOf(selected, (first) => countOf(first, variables));
+  return (variables) => countIn(selected, (first) => countOf(first, variables));
 }
 
 function selectionReader(
@@ -109,12 +120,18 @@ function selectionReader(
     const field = schema.getField(parent, node.name.value);
     const type = field && getNamedType(field.type);
     const inside = node.selectionSet !== undefined && isCompositeType(type) ? readSelections(node.selectionSet, type) : nothing;
+    if (isOfEach(node, parent)) return { ...nothing, ofEach: [inside] };
     const first = field && firstOf(node, field, defaults);
-    return first === undefined ? inside : { lists: [{ first, inside }], fragments: [] };
+    if (first === undefined) return inside;
+    const isList = isListType(getNullableType(field?.type));
+    return { ...nothing, lists: [{ first, inside: isList ? { ...nothing, ofEach: [inside] } : inside }] };
   }
 
   function readSelections({ selections }: SelectionSetNode, parent: GraphQLCompositeType): Selected {
     const lists: CountedList[] = [];
+    const ofEach: Selected[] = [];
+    const below: Selected[] = [];
+    // In one place it is one, however often it is spread; in each field it is another.
     const spread = new Set<Selected>();
     for (const node of selections) {
       if (node.kind === Kind.FRAGMENT_SPREAD) {
@@ -124,9 +141,11 @@ function selectionReader(
       const inner =
         node.kind === Kind.FIELD ? readField(node, parent) : readInline(node.selectionSet, node.typeCondition?.name.value, parent);
       lists.push(...inner.lists);
-      for (const fragment of inner.fragments) spread.add(fragment);
+      ofEach.push(...inner.ofEach);
+      if (node.kind === Kind.FIELD) below.push(...inner.fragments);
+      else for (const fragment of inner.fragments) spread.add(fragment);
     }
-    return { lists, fragments: [...spread] };
+    return { lists, ofEach, fragments: [...below, ...spread] };
   }
 
   function readInline(selections: SelectionSetNode, condition: string | undefined, parent: GraphQLCompositeType): Selected {
@@ -137,19 +156,36 @@ function selectionReader(
   return readSelections;
 }
 
-const nothing: Selected = { lists: [], fragments: [] };
+const nothing: Selected = { lists: [], ofEach: [], fragments: [] };
+
+/** By the convention of names that connections have. */
+function isOfEach({ name }: FieldNode, parent: GraphQLCompositeType): boolean {
+  return (name.value === 'items' || name.value === 'edges') && parent.name.endsWith('Connection');
+}
 
 /** Each fragment is summed up once, however often it is spread. */
-function sumOf(selected: Selected, firstOf: (first: First) => number): number {
-  const known = new Map<Selected, number>();
-  const sum = ({ lists, fragments }: Selected): number =>
-    lists.reduce((total, { first, inside }) => total + firstOf(first) * (1 + sum(inside)), 0) +
-    fragments.reduce((total, fragment) => {
-      const found = known.get(fragment) ?? sum(fragment);
-      known.set(fragment, found);
-      return total + found;
-    }, 0);
-  return sum(selected);
+function countIn(selected: Selected, firstOf: (first: First) => number): number {
+  const known = new Map<Selected, Sum>();
+  const sumOf = ({ lists, ofEach, fragments }: Selected): Sum => {
+    let once = lists.reduce((total, { first, inside }) => total + countList(firstOf(first), sumOf(inside)), 0);
+    let each = ofEach.reduce((total, inside) => total + totalOf(sumOf(inside)), 0);
+    for (const fragment of fragments) {
+      const sum = known.get(fragment) ?? sumOf(fragment);
+      known.set(fragment, sum);
+      once += sum.once;
+      each += sum.each;
+    }
+    return { once, each };
+  };
+  return totalOf(sumOf(selected));
+}
+
+function totalOf({ once, each }: Sum): number {
+  return once + each;
+}
+
+function countList(first: number, { once, each }: Sum): number {
+  return once + first * (1 + each);
 }
 
 function firstOf(node: FieldNode, field: GraphQLField<unknown, unknown>, defaults: ReadonlyMap<string, number>): First | undefined {
@@ -162,9 +198,10 @@ function firstOf(node: FieldNode, field: GraphQLField<unknown, unknown>, default
   return { value: defaults.get(name) ?? ofField, variable: { name, ofField } };
 }
 
-function defaultOf({ default: given }: GraphQLArgument): number {
-  const value = given?.literal === undefined ? given?.value : given.literal.kind === Kind.INT ? Number(given.literal.value) : undefined;
-  return bounded(value);
+/** Read from SDL it is a literal, built by hand a value, and as Pothos builds it what graphql-js calls deprecated. */
+function defaultOf({ default: given, defaultValue }: GraphQLArgument): number {
+  if (given?.literal === undefined) return bounded(given === undefined ? defaultValue : given.value);
+  return given.literal.kind === Kind.INT ? bounded(Number(given.literal.value)) : 0;
 }
 
 function defaultsOf({ variableDefinitions = [] }: OperationDefinitionNode): ReadonlyMap<string, number> {

@@ -2,17 +2,20 @@ import { buildSchema, type OperationDefinitionNode, parse, validate } from 'grap
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
 import { estimateOf, maxEstimate, refusalOfCost } from '../../src/graph/cost.ts';
+import { buildGraph } from '../../src/graph/graph.ts';
+import { loadBaseline } from '../support/kubernetes-objects.ts';
 
 const schema = buildSchema(`
-  type Query { pods(first: Int = 100): Pods! pod: Pod clusters: [Cluster!]! }
-  type Mutation { restart: Pods! }
+  type Query { pods(first: Int = 100): PodConnection! pod: Pod clusters: [Cluster!]! }
+  type Mutation { restart: PodConnection! }
   type Subscription { pods: Changes }
   type Changes { added: [Pod!]! }
-  type Cluster { name: String pods(first: Int = 20): Pods! }
-  interface Resource { name: String owned(first: Int = 20): Pods! }
-  type Pod implements Resource { name: String owned(first: Int = 20): Pods! node: Node }
-  type Node implements Resource { name: String owned(first: Int = 20): Pods! pods(first: Int = 20): Pods! }
-  type Pods { items: [Pod!]! totalCount: Int groups(first: Int = 100): [Group!]! }
+  type Cluster { name: String pods(first: Int = 20): PodConnection! }
+  interface Resource { name: String owned(first: Int = 20): PodConnection! }
+  type Pod implements Resource { name: String owned(first: Int = 20): PodConnection! node: Node }
+  type Node implements Resource { name: String owned(first: Int = 20): PodConnection! pods(first: Int = 20): PodConnection! }
+  type PodConnection { items: [Pod!]! edges: [PodEdge!]! totalCount: Int groups(first: Int = 100): [Group!]! }
+  type PodEdge { node: Pod }
   type Group { count: Int }
 `);
 
@@ -39,7 +42,25 @@ describe('the estimate', () => {
     ],
     ['single objects on the way do not', '{ pods(first: 10) { items { node { pods(first: 3) { totalCount } } } } }', undefined, 40],
     ['clusters do not', '{ clusters { pods(first: 5) { totalCount } } }', undefined, 5],
-    ['groups are objects too', '{ pods(first: 10) { groups { count } } }', undefined, 10 * 101],
+    ['groups are objects too, of the connection and not of each object', '{ pods(first: 10) { groups { count } } }', undefined, 10 + 100],
+    [
+      'they multiply with the connections that they are of',
+      '{ pods(first: 10) { items { owned(first: 3) { groups(first: 5) { count } } } groups(first: 7) { count } } }',
+      undefined,
+      10 + 10 * (3 + 5) + 7,
+    ],
+    [
+      'edges are as their nodes',
+      '{ pods(first: 10) { edges { node { owned(first: 3) { edges { node { name } } } } } } }',
+      undefined,
+      10 * (1 + 3),
+    ],
+    [
+      'what is of each object is so through fragments',
+      '{ pods(first: 10) { ...F } } fragment F on PodConnection { ... { items { owned(first: 3) { totalCount } } } groups(first: 5) { count } }',
+      undefined,
+      10 * (1 + 3) + 5,
+    ],
     ['siblings add up, also under other names', '{ a: pods(first: 3) { totalCount } b: pods(first: 4) { totalCount } }', undefined, 7],
     [
       'a variable has its value',
@@ -58,6 +79,12 @@ describe('the estimate', () => {
       '{ pod { ...F ...F } } fragment F on Pod { owned(first: 9) { totalCount } }',
       undefined,
       9,
+    ],
+    [
+      'one that is spread in two fields is two',
+      '{ pod { a: node { ...F } b: node { ...F } } } fragment F on Node { owned(first: 9) { totalCount } }',
+      undefined,
+      18,
     ],
     ['what is below zero is left to its reader', '{ pods(first: -5) { items { owned { totalCount } } } }', undefined, 0],
     ['so is what is above 500', '{ pods(first: 2147483647) { totalCount } }', undefined, 500],
@@ -103,5 +130,43 @@ describe('the estimate', () => {
     const source = `{ pod { ...F0 } } ${parts.join(' ')} fragment F60 on Pod { owned(first: 1) { totalCount } }`;
     expect(estimate(source)).toBeGreaterThan(2 ** 60);
     expect(refusalOfCost(asked(source))).toBeDefined();
+  });
+});
+
+describe('of the schema that is served', () => {
+  const served = buildGraph(loadBaseline());
+
+  function estimateServed(source: string, variables?: JsonObject): number {
+    const document = parse(source);
+    expect(validate(served, document).map(({ message }) => message)).toEqual([]);
+    const [operation] = document.definitions;
+    return operation?.kind === 'OperationDefinition' ? estimateOf({ schema: served, document, operation, variables }) : Number.NaN;
+  }
+
+  const large = '{ items { owned(first: 500) { items { owned(first: 500) { totalCount } } } } }';
+  const ofLarge = 1 + 500 * 501;
+
+  test.each<[string, string, JsonObject | undefined, number]>([
+    ['a list', '{ pods { items { id } } }', undefined, 100],
+    ['null', '{ pods(first: null) { items { id } } }', undefined, 100],
+    ['a variable that is absent', `query ($n: Int) { pods(first: $n) ${large} }`, undefined, 100 * ofLarge],
+    ['a variable that is null', `query ($n: Int = null) { pods(first: $n) ${large} }`, { n: null }, 100 * ofLarge],
+    ['a relation', '{ pods(first: 1) { items { owned { items { owned { items { id } } } } } } }', undefined, 1 + 20 + 400],
+    ['groups', '{ pods { groups(by: "phase") { count } } }', undefined, 200],
+  ])('what is not said is the default: %s', (_, source, variables, expected) => {
+    expect(estimateServed(source, variables)).toBe(expected);
+  });
+
+  test('what is not said bounds what is inside it', () => {
+    const inner = (first: string) =>
+      `pods${first} { items { node { pods(first: 100) { items { services(first: 100) { items { owned(first: 100) { totalCount } } } } } } } }`;
+    expect(estimateServed(`{ ${inner('')} }`)).toBe(estimateServed(`{ ${inner('(first: 100)')} }`));
+    expect(estimateServed(`{ ${inner('')} }`)).toBeGreaterThan(maxEstimate);
+  });
+
+  test('four groups beside a page are no more than is handed out', () => {
+    const groups = ['a', 'b', 'c', 'd'].map((name) => `${name}: groups(by: "phase", first: 500) { count }`).join(' ');
+    expect(estimateServed(`{ pods(first: 500) { items { id } ${groups} } }`)).toBe(2_500);
+    expect(estimateServed('{ pods { items { owned(first: 100) { groups(by: "phase") { count } } } } }')).toBe(100 + 100 * 200);
   });
 });
