@@ -23,7 +23,7 @@ export interface SchemaLockFile extends AsyncDisposable {
   problem(): string | undefined;
   /**
    * Keeps the file equal to what `compose` gives joined with what others have written there: some seconds after each call of what is returned,
-   * once an hour, and at the end. To be called once.
+   * again some seconds after each write (another gateway may have written over it), once an hour, and at the end. To be called once.
    */
   keep(compose: () => SchemaLock): () => void;
 }
@@ -49,18 +49,18 @@ const maxBytes = 64 << 20;
  * Opens the lock file. It may not exist yet, and several gateways may share it.
  *
  * Nothing that is wrong with it is thrown, as a gateway can do without: it is logged and told by `problem`. A file that is no lock is renamed
- * (`<file>.broken-<time>`); one that cannot be read, or of another version, is left as it is and never written.
+ * (`<file>.broken-<time>`); one that cannot be read, or of another version, is left as it is. Each write looks again.
  */
 export async function openSchemaLock({ file, clock, log }: SchemaLockFileOptions): Promise<SchemaLockFile> {
   if (file === undefined) return noSchemaLock;
   const writer = new LockWriter({ file, clock, log });
-  const { lock } = await writer.read();
+  const earlier = await writer.open();
   const ending = new AbortController();
   return {
-    earlier: lock,
+    earlier,
     problem: () => writer.problem(),
     keep: (compose) => {
-      const changed = debounce({ clock, quietMs, atMostMs, run: () => writer.write(compose) }, ending.signal);
+      const changed = debounce({ clock, quietMs, atMostMs, run: () => writer.write(compose, changed) }, ending.signal);
       void (async () => {
         for (;;) {
           await clock.sleep(refreshMs, ending.signal);
@@ -120,8 +120,6 @@ class LockWriter {
   /** What is not written yet. */
   isBehind: (() => SchemaLock) | undefined;
   #last: Promise<void> = Promise.resolve();
-  /** It is not ours to write. */
-  #isForeign = false;
   #broken: string | undefined;
   #failure: string | undefined;
 
@@ -137,69 +135,69 @@ class LockWriter {
     return this.#last;
   }
 
-  /** What the file holds, without what is forgotten. Nothing if it is none of ours: then it is set aside or left alone. */
-  async read(): Promise<Content> {
-    const { file, clock } = this.#options;
-    let text: string | undefined;
+  /** What the file holds before anything is written, without what is forgotten: nothing if it cannot be read or is none of ours. */
+  async open(): Promise<SchemaLock> {
     try {
-      text = await textOf(file);
-      if (text === undefined) return { lock: emptySchemaLock };
-      return { lock: withoutForgotten(parseSchemaLock(parsed(text)), clock.now()), text };
+      return (await this.#read()).lock;
     } catch (error) {
-      if (text === undefined || isNewer(text)) this.#leave(error);
-      else await this.#setAside(error);
-      return { lock: emptySchemaLock };
+      const { file, log } = this.#options;
+      this.#broken = `the schema lock file could not be read (${reasonOf(error)}): types of clusters that are down are missing`;
+      log.warn({ file, reason: reasonOf(error) }, 'the schema lock file cannot be read, and is left as it is');
+      return emptySchemaLock;
     }
   }
 
-  write(compose: () => SchemaLock): void {
+  /** Calls back if the file is another one for it. What fails is still to be written. */
+  write(compose: () => SchemaLock, onWritten?: () => void): void {
     this.isBehind = undefined;
     this.#last = this.#last.then(async () => {
       try {
-        await this.#writeNow(compose());
+        if (await this.#writeNow(compose())) onWritten?.();
         this.#failure = undefined;
       } catch (error) {
+        this.isBehind ??= compose;
         this.#failure = `the schema lock file cannot be written (${reasonOf(error)}): types of clusters that are down may be missing after the next start`;
         this.#options.log.warn({ file: this.#options.file, reason: reasonOf(error) }, 'the schema lock file cannot be written');
       }
     });
   }
 
-  /** Whole or not at all: written aside, then renamed. What another gateway has written meanwhile is joined at the next time. */
-  async #writeNow(ours: SchemaLock): Promise<void> {
-    if (this.#isForeign) return;
+  /** What the file holds, without what is forgotten. One that is no lock is set aside; throws if it cannot be, cannot be read, or has another version. */
+  async #read(): Promise<Content> {
     const { file, clock } = this.#options;
-    const kept = await this.read();
-    if (this.#isForeign) return;
+    const text = await textOf(file);
+    if (text === undefined) return { lock: emptySchemaLock };
+    try {
+      return { lock: withoutForgotten(parseSchemaLock(parsed(text)), clock.now()), text };
+    } catch (error) {
+      if (isOfAnotherVersion(text)) throw error;
+      await this.#setAside(error);
+      return { lock: emptySchemaLock };
+    }
+  }
+
+  /** Whole or not at all: written aside, then renamed. False if there is nothing to write. */
+  async #writeNow(ours: SchemaLock): Promise<boolean> {
+    const { file, clock } = this.#options;
+    const kept = await this.#read();
     const text = printSchemaLock(withoutForgotten(joinSchemaLocks(kept.lock, ours), clock.now()));
-    if (text === kept.text || (kept.text === undefined && ours.kinds.size === 0)) return;
+    if (text === kept.text || (kept.text === undefined && ours.kinds.size === 0)) return false;
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
     const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
     try {
       await writeFile(draft, text, { mode: 0o600, flag: 'wx', flush: true });
       await rename(draft, file);
+      return true;
     } catch (error) {
       await rm(draft, { force: true });
       throw error;
     }
   }
 
-  #leave(error: unknown): void {
-    const { file, log } = this.#options;
-    this.#isForeign = true;
-    this.#broken = `the schema lock file cannot be read (${reasonOf(error)}): types of clusters that are down are missing`;
-    log.warn({ file, reason: reasonOf(error) }, 'the schema lock file cannot be read, and is left as it is');
-  }
-
   async #setAside(error: unknown): Promise<void> {
     const { file, clock, log } = this.#options;
     const aside = `${file}.broken-${new Date(clock.now()).toISOString().replaceAll(/[-:.]/g, '')}`;
-    try {
-      await rename(file, aside);
-    } catch (failure) {
-      this.#leave(failure);
-      return;
-    }
+    await rename(file, aside);
     this.#broken = `the schema lock file was broken (${reasonOf(error)}) and has been set aside: types of clusters that are down are missing`;
     log.warn({ file, aside, reason: reasonOf(error) }, 'the schema lock file is broken, and has been set aside');
   }
@@ -225,7 +223,7 @@ function parsed(text: string): unknown {
 }
 
 /** A file of ours, but of a release that writes another one. */
-function isNewer(text: string): boolean {
+function isOfAnotherVersion(text: string): boolean {
   const [, version] = /^\{"apiVersion":"(schema-lock\.muster\.dev\/[^"]{1,80})"/.exec(text) ?? [];
   return version !== undefined && version !== schemaLockVersion;
 }

@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -69,8 +69,13 @@ describe('what one run knew', () => {
     await clock.advance(1);
     await expect.poll(() => readdir(path.dirname(file)).catch(() => [])).toEqual(['schema.json']);
     expect(made).toBe(1);
-    await clock.advance(3_600_000 + 10_000);
+    await expect.poll(() => clock.sleepers).toBe(2);
+    await clock.advance(2_000);
     await expect.poll(() => made).toBe(2);
+    await clock.advance(3_590_000);
+    expect(made).toBe(2);
+    await clock.advance(20_000);
+    await expect.poll(() => made).toBe(3);
   });
 
   test('is not written again if nothing changed', async () => {
@@ -112,6 +117,17 @@ test('two gateways on one file keep what each of them knows', async () => {
   expect(await kinds()).toEqual([...north.kinds.keys(), ...machines.kinds.keys()].sort());
 });
 
+test('what another gateway has written over, as it wrote at the same time, is there again seconds later', async () => {
+  await using first = await openHere();
+  const [north, machines] = [lockOf('widgets-north'), lockOf('machines')];
+  first.keep(() => north)();
+  await clock.advance(2_000);
+  await expect.poll(() => clock.sleepers).toBe(2);
+  await place(printSchemaLock(machines));
+  await clock.advance(2_000);
+  await expect.poll(kinds).toEqual([...north.kinds.keys(), ...machines.kinds.keys()].sort());
+});
+
 describe('a file that is', () => {
   test.each([
     ['no JSON', '{"apiVersion":'],
@@ -140,7 +156,7 @@ describe('a file that is', () => {
     await place(text);
     await remember(lockOf('machines'));
     await using opened = await openHere();
-    expect(opened.problem()).toMatch(/^the schema lock file cannot be read \(.*schema-lock\.muster\.dev\/v1\)/);
+    expect(opened.problem()).toMatch(/^the schema lock file could not be read \(.*schema-lock\.muster\.dev\/v1\)/);
     expect(await readFile(file, 'utf8')).toBe(text);
     expect(await readdir(path.dirname(file))).toEqual(['schema.json']);
   });
@@ -149,9 +165,38 @@ describe('a file that is', () => {
     await mkdir(file, { recursive: true });
     await using opened = await openHere();
     opened.keep(() => lockOf('machines'))();
-    expect(opened.problem()).toContain('cannot be read (EISDIR)');
+    expect(opened.problem()).toContain('could not be read (EISDIR)');
     await opened[Symbol.asyncDispose]();
     expect(await readdir(file)).toEqual([]);
+  });
+
+  test('not to be read for a while is left as it is, and joined once it can be', async () => {
+    await remember(lockOf('widgets-north'));
+    const aside = `${file}.aside`;
+    await using opened = await openHere();
+    const changed = opened.keep(() => lockOf('machines'));
+    await rename(file, aside);
+    await mkdir(file);
+    changed();
+    await clock.advance(2_000);
+    await expect.poll(() => opened.problem()).toMatch(/^the schema lock file cannot be written \(EISDIR\)/);
+    await rmdir(file);
+    await rename(aside, file);
+    await clock.advance(3_600_000 + 10_000);
+    await expect.poll(() => opened.problem()).toBeUndefined();
+    expect(await kinds()).toEqual([...lockOf('widgets-north').kinds.keys(), ...lockOf('machines').kinds.keys()].sort());
+  });
+
+  test('not to be read until the end is written there, also if it could not be read at the start', async () => {
+    await mkdir(file, { recursive: true });
+    const opened = await openHere();
+    opened.keep(() => lockOf('machines'))();
+    await clock.advance(2_000);
+    await expect.poll(() => opened.problem()).toMatch(/could not be read \(EISDIR\).*; .*cannot be written \(EISDIR\)/);
+    await rmdir(file);
+    await opened[Symbol.asyncDispose]();
+    expect(await kinds()).toEqual([...lockOf('machines').kinds.keys()]);
+    expect(opened.problem(), 'what it held is missing in this run').toMatch(/^the schema lock file could not be read \(EISDIR\)[^;]*$/);
   });
 
   test.skipIf(process.getuid?.() === 0)('not to be written is told until it can be', async () => {
@@ -173,6 +218,6 @@ describe('a file that is', () => {
     await using opened = await openHere();
     opened.keep(() => lockOf('machines'))();
     await opened[Symbol.asyncDispose]();
-    expect(opened.problem()).toMatch(/cannot be (read|written) \(ENOTDIR\)/);
+    expect(opened.problem()).toMatch(/cannot be written \(ENOTDIR\)/);
   });
 });
