@@ -5,6 +5,7 @@ import type { RejectionReason } from '../placement.ts';
 import { fieldsAskedIn } from '../placing/sets-in.ts';
 import { nodes } from '../planner/whereabouts.ts';
 import type { ObjectKey, PropagationSpec } from '../spec.ts';
+import { blockersOf } from './blockers.ts';
 import type { Interest } from './interests.ts';
 import type { Run } from './run.ts';
 
@@ -12,6 +13,8 @@ import type { Run } from './run.ts';
 export interface RunInterests {
   /** Copies, planned ones too. */
   readonly copies: readonly Interest[];
+  /** What keeps copies from being written. */
+  readonly blockers: readonly Interest[];
   /** What its template refers to, and what that depends on: a change there makes the plan old. */
   readonly sources: readonly Interest[];
   /** The Nodes of the clusters that may be chosen, where something hangs on where clusters run. */
@@ -19,7 +22,7 @@ export interface RunInterests {
 }
 
 /** Of everything that is planned or held, and of what could not be planned yet for want of mirrors. */
-export function interestsOf({ plan, shares, latest }: Run, members: Pick<Members, 'all'>): RunInterests {
+export function interestsOf({ plan, shares, latest, clusters }: Run, members: Pick<Members, 'all'>): RunInterests {
   const spec = latest === undefined || 'problems' in latest.spec ? undefined : latest.spec;
   const namespace = latest?.metadata.namespace ?? '';
   const planned = plan?.rendered.clusters.flatMap(({ chosen: { cluster }, objects, fault }) =>
@@ -29,7 +32,12 @@ export function interestsOf({ plan, shares, latest }: Run, members: Pick<Members
   );
   const held = [...(shares?.values() ?? [])].flatMap(({ cluster, entries }) => entries.map(({ key }) => interestIn(cluster, key)));
   const sources = (plan?.rendered.sources ?? []).map(({ cluster, key }) => interestIn(cluster, key));
-  return { copies: [...(planned ?? []), ...held], sources: [...sourcesOf(spec), ...sources], nodes: nodesOf(spec, plan, members) };
+  return {
+    copies: [...(planned ?? []), ...held],
+    blockers: [...clusters].flatMap(([cluster, known]) => blockersOf(cluster, known)),
+    sources: [...sourcesOf(spec), ...sources],
+    nodes: nodesOf(spec, plan, members),
+  };
 }
 
 /** Not of those that are out whatever their Nodes say. */

@@ -98,6 +98,8 @@ export interface ClusterRun {
   retryAtMs: number;
   /** Somebody asked that it be tried at once, while something was being written there: what comes of that does not count. */
   isHurried: boolean;
+  /** Monotonic: when it was last tried, or is to be, as what was in the way may not be any more (`hasten`). */
+  hastenedAtMs: number;
   /** What failed last was that nobody answered: there is hope as soon as somebody does. */
   isOutOfReach: boolean;
   /** What came of each object when it was last tried, by `textOfKey`. */
@@ -146,6 +148,7 @@ export function clusterRunOf(run: Run, cluster: ClusterName): ClusterRun {
     failures: 0,
     retryAtMs: Number.NEGATIVE_INFINITY,
     isHurried: false,
+    hastenedAtMs: Number.NEGATIVE_INFINITY,
     isOutOfReach: false,
     outcomes: new Map(),
     cleared: new Map(),
@@ -185,6 +188,19 @@ export function hurry(run: Run, nowMs: number): void {
     if (known.failures > 0) known.retryAtMs = nowMs;
   }
   if (run.refusals > 0) run.replanAtMs = nowMs;
+}
+
+/** What is heard of may be noise: a quota changes with each Pod of its Namespace. */
+const hastenSpacingMs = 10_000;
+
+/** What failed there may succeed now: it is tried at once, but for this reason only every 10 s. */
+export function hasten(known: ClusterRun, nowMs: number): void {
+  if (known.failures === 0) return;
+  const atMs = Math.max(nowMs, known.hastenedAtMs + hastenSpacingMs);
+  if (known.isBusy && atMs === nowMs) known.isHurried = true;
+  else if (known.isBusy || known.retryAtMs <= atMs) return;
+  known.retryAtMs = atMs;
+  known.hastenedAtMs = atMs;
 }
 
 /** Something is being written in some cluster. */

@@ -4,6 +4,7 @@ import type { MemberChange } from '../../store/member-objects.ts';
 import { hubKinds } from '../hub/hub.ts';
 import type { RejectionReason } from '../placement.ts';
 import { nodes } from '../planner/whereabouts.ts';
+import { isUnblocked } from './blockers.ts';
 import { createDriftWatch } from './drift.ts';
 import { createInterests, type Interests, textOfInterest } from './interests.ts';
 import { interestsOf } from './interests-of.ts';
@@ -12,7 +13,7 @@ import { createMemberFacts } from './member-facts.ts';
 import { createNodeWatch } from './node-watch.ts';
 import type { ControllerPorts, Pass } from './ports.ts';
 import { reconcile } from './reconcile.ts';
-import { isBusy, keyOfRun, newRun, type Run } from './run.ts';
+import { hasten, isBusy, keyOfRun, newRun, type Run } from './run.ts';
 import { createWorkQueue, type WorkQueue } from './work-queue.ts';
 
 /** Clusters that come, go or change their labels mostly do so together. */
@@ -58,7 +59,7 @@ export async function workATerm(ports: ControllerPorts, term: Term): Promise<voi
     }
     const wanted = interestsOf(run, members);
     sources.set(key, new Set(wanted.sources.map(textOfInterest)));
-    interests.set(key, [...wanted.copies, ...wanted.sources, ...wanted.nodes]);
+    interests.set(key, [...wanted.copies, ...wanted.blockers, ...wanted.sources, ...wanted.nodes]);
     return passed.againMs;
   }
 
@@ -167,7 +168,7 @@ interface Heard {
 function heardOfMember(shop: Workshop, { change, keys, isOtherPlace }: Heard): void {
   const { runs, queue } = shop;
   if (change.type === 'cluster') {
-    heardOfCluster(shop, { cluster: change.cluster, isOtherPlace });
+    heardOfCluster(shop, change, isOtherPlace);
     return;
   }
   for (const key of keys) {
@@ -175,21 +176,19 @@ function heardOfMember(shop: Workshop, { change, keys, isOtherPlace }: Heard): v
     if (run === undefined) continue;
     if (isOfSource(shop, key, change) || (change.type === 'mirror' && isUnplanned(run, change.cluster))) run.isPlanOld = true;
     if (change.type === 'mirror' && isRefused(run)) run.isPlanOld = true;
-    if (change.type === 'mirror') wake(shop, run, change.cluster);
+    wake(shop, run, change);
     queue.add(key);
   }
 }
 
 /** Its readiness concerns those that are in it, or could not be; its labels, its coming and its going concern all. */
-function heardOfCluster(
-  shop: Workshop,
-  { cluster, isOtherPlace }: { readonly cluster: ClusterName; readonly isOtherPlace: boolean },
-): void {
+function heardOfCluster(shop: Workshop, change: Extract<MemberChange, { readonly type: 'cluster' }>, isOtherPlace: boolean): void {
   const { runs, queue } = shop;
+  const { cluster } = change;
   for (const [key, run] of runs) {
     const isPlanOld = isOtherPlace || isUnplanned(run, cluster) || isRefused(run);
     if (isPlanOld) run.isPlanOld = true;
-    wake(shop, run, cluster);
+    wake(shop, run, change);
     if (isPlanOld || run.clusters.has(cluster) || run.shares?.has(cluster) === true) queue.addAfter(key, debounceMs);
   }
 }
@@ -216,10 +215,13 @@ function isRefused({ plan }: Run): boolean {
   return plan?.verdict.result === 'refused';
 }
 
-/** What failed while the cluster did not answer is tried at once when it does. */
-function wake({ ports }: Workshop, run: Run, cluster: ClusterName): void {
-  const known = run.clusters.get(cluster);
-  const phase = ports.hub.members.get(cluster)?.phase;
+/** What failed while the cluster did not answer is tried at once when it does; what something was in the way of, when that has changed. */
+function wake({ ports }: Workshop, run: Run, change: MemberChange): void {
+  const known = run.clusters.get(change.cluster);
+  const { members } = ports.hub;
+  const phase = members.get(change.cluster)?.phase;
   if (known === undefined || known.failures === 0 || phase === undefined || phase === 'UNREACHABLE') return;
-  if (known.isOutOfReach) known.retryAtMs = ports.clock.monotonic();
+  const nowMs = ports.clock.monotonic();
+  if (known.isOutOfReach && change.type !== 'object') known.retryAtMs = nowMs;
+  else if (isUnblocked(run, change, members.objects)) hasten(known, nowMs);
 }
