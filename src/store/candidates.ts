@@ -25,7 +25,10 @@ export function candidatesIn(
     const places = within ?? store.namespaces();
     return byName(store, places, new Set(names.values));
   }
-  const found = store.size < fewObjects ? undefined : shortest(store, hints);
+  const lookup = holds(store, within, fewObjects) ? shortest(store, hints) : undefined;
+  // More than lies in sight is never looked at: how much of what is hidden has a label would be told by the time that it takes.
+  const isShorter = lookup !== undefined && (within === undefined || holds(store, within, lookup.count));
+  const found = isShorter ? store.indexed(lookup.by) : undefined;
   if (found !== undefined) return within === undefined ? found : found.filter(({ metadata }) => within.has(metadata.namespace ?? ''));
   return within === undefined ? store.objects() : inEach(store, within);
 }
@@ -35,13 +38,31 @@ export const fewObjects = 64;
 /** An index for each of many requirements costs more than what they leave out. */
 const maxLookups = 3;
 
-function shortest(store: StoreReader, hints: readonly Hint[]): readonly KubernetesObject[] | undefined {
+/** True if at least so many objects lie in these namespaces, or in all. */
+function holds(store: StoreReader, namespaces: ReadonlySet<string> | undefined, least: number): boolean {
+  if (namespaces === undefined) return store.size >= least;
+  let missing = least;
+  for (const namespace of namespaces) {
+    if (missing <= 0) break;
+    missing -= store.countIn(namespace);
+  }
+  return missing <= 0;
+}
+
+interface Counted {
+  readonly by: IndexLookup;
+  /** At most so many are found. */
+  readonly count: number;
+}
+
+/** Of the ways that there is an index for, the one that finds fewest. */
+function shortest(store: StoreReader, hints: readonly Hint[]): Counted | undefined {
   const lookups = hints.filter((hint): hint is IndexLookup => hint.by !== 'name' && hint.by !== 'namespace');
-  let best: readonly KubernetesObject[] | undefined;
-  for (const lookup of lookups.slice(0, maxLookups)) {
-    const found = store.indexed(lookup);
-    if (found !== undefined && (best === undefined || found.length < best.length)) best = found;
-    if (best !== undefined && best.length < fewObjects) break;
+  let best: Counted | undefined;
+  for (const by of lookups.slice(0, maxLookups)) {
+    const count = store.countIndexed(by);
+    if (count !== undefined && (best === undefined || count < best.count)) best = { by, count };
+    if (best !== undefined && best.count < fewObjects) break;
   }
   return best;
 }

@@ -7,7 +7,7 @@ import { createShelves, type Held, type Shelves } from './shelves.ts';
 /** The objects of one mirror with all ways to them, changed together. */
 export interface Contents {
   readonly shelves: Omit<Shelves, 'add' | 'remove' | 'touch' | 'clear'>;
-  readonly indexes: Pick<Indexes, 'find' | 'findInOrder'>;
+  readonly indexes: Pick<Indexes, 'find' | 'count' | 'findInOrder'>;
   /** Estimated bytes held. */
   readonly bytes: number;
   /** The last object of the same controller: most of a new one is equal to it. It may have left already. */

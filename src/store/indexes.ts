@@ -9,6 +9,8 @@ export interface Indexes {
   /** Estimated bytes held. */
   readonly bytes: number;
   find(lookup: IndexLookup): readonly KubernetesObject[];
+  /** How many `find` would give at most, at no cost that grows with them. */
+  count(lookup: IndexLookup): number;
   /** The same by namespace and name; undefined where sorting them anew after each change would cost too much. */
   findInOrder(lookup: IndexLookup): readonly KubernetesObject[] | undefined;
   add(held: Held): void;
@@ -93,14 +95,19 @@ export function createIndexes(all: () => Iterable<Held>, clock: Clock): Indexes 
     find(lookup) {
       sweep();
       const { buckets } = indexFor(lookup);
-      let found: Set<Held> | undefined;
-      for (const value of soughtBy(lookup)) {
-        const bucket = buckets.get(value);
-        if (bucket === undefined) continue;
-        found = found === undefined ? bucket : found.union(bucket);
-      }
-      if (found === undefined) return none;
-      return Array.from(found, ({ object }) => object);
+      const found = [...new Set(soughtBy(lookup))].flatMap((value) => buckets.get(value) ?? none);
+      const [only = none, ...others] = found;
+      if (others.length === 0) return Array.from(only, ({ object }) => object);
+      const each = new Set<Held>();
+      for (const bucket of found) for (const held of bucket) each.add(held);
+      return Array.from(each, ({ object }) => object);
+    },
+    count(lookup) {
+      sweep();
+      const { buckets } = indexFor(lookup);
+      let count = 0;
+      for (const value of new Set(soughtBy(lookup))) count += buckets.get(value)?.size ?? 0;
+      return count;
     },
     findInOrder(lookup) {
       sweep();

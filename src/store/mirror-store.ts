@@ -65,6 +65,8 @@ export interface StoreReader {
    * A superset is never returned; `undefined` says that there is no such index, so ask `objects()`.
    */
   indexed(index: IndexLookup): readonly KubernetesObject[] | undefined;
+  /** How many those are at most, exact for a single value: known without looking at any of them. `undefined` as above. */
+  countIndexed(index: IndexLookup): number | undefined;
   /**
    * The same by namespace and name, in order of code units; kept until one of them changes. `undefined` too where that costs too much: of several
    * values, and of more than 2,000 objects.

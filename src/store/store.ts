@@ -134,6 +134,7 @@ function readerOf(mirror: Mirror, snapshot: () => Followed): Omit<StoreReader, '
     inNamespace: (namespace) => contents.shelves.sorted(namespace),
     countIn: (namespace) => contents.shelves.count(namespace),
     indexed: (lookup) => contents.indexes.find(lookup),
+    countIndexed: (lookup) => contents.indexes.count(lookup),
     indexedInOrder: (lookup) => contents.indexes.findInOrder(lookup),
     follow(reader, signal) {
       const pull = feed.follow(reader, signal);

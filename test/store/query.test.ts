@@ -262,6 +262,7 @@ function withoutIndexes(store: StoreReader): StoreReader {
     inNamespace: store.inNamespace,
     countIn: store.countIn,
     indexed: () => undefined,
+    countIndexed: () => undefined,
     indexedInOrder: () => undefined,
     follow: store.follow,
     attend: store.attend,

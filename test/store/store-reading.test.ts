@@ -71,6 +71,9 @@ describe('reading', () => {
     expect(find({ by: 'label', key: 'app', values: ['web'] })).toEqual(['a', 'c']);
     expect(find({ by: 'label', key: 'app', values: ['web', 'api', 'web'] })).toEqual(['a', 'b', 'c']);
     expect(find({ by: 'label', key: 'constructor', values: ['web'] })).toEqual([]);
+    expect(store.countIndexed({ by: 'label', key: 'app', values: ['web', 'api', 'web'] })).toBe(3);
+    expect(store.countIndexed({ by: 'label', key: 'constructor', values: ['web'] })).toBe(0);
+    expect(store.countIndexed({ by: 'owner', uid: 'o1' })).toBe(2);
     expect(find({ by: 'owner', uid: 'o1' })).toEqual(['a', 'b']);
     expect(find({ by: 'node', name: 'n2' })).toEqual(['b', 'c']);
     apply(store, { name: 'a', version: 2, labels: { app: 'db' }, spec: { nodeName: 'n2' } });
@@ -78,6 +81,7 @@ describe('reading', () => {
     store.deleted(objectOf({ name: 'c', version: 4 }), versionOf(4), neverAsked);
     expect(find({ by: 'label', key: 'app', values: ['web'] })).toEqual(['d']);
     expect(find({ by: 'owner', uid: 'o1' })).toEqual(['b']);
+    expect(store.countIndexed({ by: 'owner', uid: 'o1' })).toBe(1);
     expect(find({ by: 'node', name: 'n2' })).toEqual(['a', 'b']);
     listInto(store, [], 9);
     expect(find({ by: 'label', key: 'app', values: ['db', 'web'] })).toEqual([]);

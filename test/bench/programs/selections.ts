@@ -9,6 +9,7 @@ import { isKubernetesObject, type KubernetesObject } from '../../../src/core/obj
 import { parseSelector } from '../../../src/core/selectors.ts';
 import { parseModel } from '../../../src/model/model-document.ts';
 import { type QuerySpec, runQuery } from '../../../src/store/query.ts';
+import type { QuerySource } from '../../../src/store/query-source.ts';
 import { createStore } from '../../../src/store/store.ts';
 import { compileWhere } from '../../../src/store/where.ts';
 import { cpuNow, cpuSince, finish } from './measuring.ts';
@@ -25,7 +26,8 @@ if (kind === undefined) throw new Error('no ConfigMap in the model');
 const store = createStore({ epoch: 'bench', clock: systemClock });
 fill();
 const cluster = { name: 'bench', labels: {}, phase: 'SYNCED' };
-const source = { cluster, kind, apiVersion: 'v1', store, sight: { type: 'all' } } as const;
+const source: QuerySource = { cluster, kind, apiVersion: 'v1', store, sight: { type: 'all' } };
+const restricted: QuerySource = { ...source, sight: { type: 'namespaces', namespaces: new Set(['namespace-1']) } };
 
 finish({
   held: store.size,
@@ -33,7 +35,9 @@ finish({
   namespaceUs: perQuery((family) => ({ namespaces: [`namespace-${family}`] })),
   labelUs: perQuery((family) => ({ selector: parseSelector(`app=app-${family}`) })),
   ownerUs: perQuery((family) => ({ where: compileWhere(model, [kind], { path: 'metadata.ownerReferences.uid', eq: `owner-${family}` }) })),
-  countUs: perQuery(() => ({ first: 1 }), held),
+  commonLabelUs: perQuery((family) => ({ namespaces: [`namespace-${family}`], selector: parseSelector('tier=web') })),
+  hiddenLabelUs: perQuery(() => ({ selector: parseSelector('tier=web') }), { from: restricted }),
+  countUs: perQuery(() => ({ first: 1 }), { expected: held }),
 });
 
 /** Families lie across each other: the 1,000 of a label or an owner stand in as many namespaces as there are. */
@@ -50,21 +54,24 @@ function fill(): void {
 function objectOf(index: number, { namespace, family }: { readonly namespace: number; readonly family: number }): KubernetesObject {
   const owner = `{"apiVersion":"v1","kind":"Owner","name":"o","uid":"owner-${family}"}`;
   const object: unknown = JSON.parse(
-    `{"metadata":{"name":"object-${index}","namespace":"namespace-${namespace}","labels":{"app":"app-${family}"},"ownerReferences":[${owner}]}}`,
+    `{"metadata":{"name":"object-${index}","namespace":"namespace-${namespace}","labels":{"app":"app-${family}","tier":"web"},"ownerReferences":[${owner}]}}`,
   );
   if (!isKubernetesObject(object as JsonObject)) throw new Error('no object');
   return object as KubernetesObject;
 }
 
 /** Main-thread CPU of a page of 100, in µs. The first of each family makes what later ones find: the index, the order of a namespace. */
-function perQuery(specOf: (family: number) => Partial<QuerySpec>, expected = matched): number {
+function perQuery(
+  specOf: (family: number) => Partial<QuerySpec>,
+  { expected = matched, from = source }: { readonly expected?: number; readonly from?: QuerySource } = {},
+): number {
   const specs = Array.from({ length: asked }, (_, family) => ({ first: 100, ...specOf(family) }));
   for (const spec of specs) {
-    const { totalCount } = runQuery([source], spec);
+    const { totalCount } = runQuery([from], spec);
     if (totalCount !== expected) throw new Error(`expected ${expected} to match, got ${totalCount}`);
   }
   const ask = (times: number) => {
-    for (let round = 0; round < times; round += 1) for (const spec of specs) runQuery([source], spec);
+    for (let round = 0; round < times; round += 1) for (const spec of specs) runQuery([from], spec);
   };
   // What is compiled last must not be what was asked first.
   ask(rounds / 4);
