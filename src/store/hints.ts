@@ -42,7 +42,7 @@ export function exactHintOfSelector({ requirements }: LabelSelector): IndexLooku
 function hintOf(where: WhereInput, find: Find): readonly Hint[] {
   const values = textsOf(where.eq == null ? where.in : [where.eq]);
   if (where.path == null || values === undefined || values.length === 0) return [];
-  const keys = keysOf(where.path, find);
+  const keys = textKeysOf(where.path, find);
   const [first, second, third] = keys;
   if (first === 'metadata' && keys.length === 2) {
     if (second === 'name' || second === 'namespace') return [{ by: second, values }];
@@ -50,13 +50,15 @@ function hintOf(where: WhereInput, find: Find): readonly Hint[] {
   if (first === 'metadata' && second === 'labels' && third !== undefined) return [{ by: 'label', key: third, values }];
   const [value] = values;
   if (value === undefined || values.length > 1) return [];
-  if (first === 'metadata' && second === 'ownerReferences' && third === 'uid') return [{ by: 'owner', uid: value }];
+  if (first === 'metadata' && second === 'ownerReferences[]' && third === 'uid') return [{ by: 'owner', uid: value }];
   return first === 'spec' && second === 'nodeName' && keys.length === 2 ? [{ by: 'node', name: value }] : [];
 }
 
-function keysOf(text: string, find: Find): readonly string[] {
+/** The keys to what is compared as the text that it is, as no index knows of other types; with brackets at those of lists. None to anything else. */
+function textKeysOf(text: string, find: Find): readonly string[] {
   const found = find(text);
-  return isMisfit(found) || found.from !== 'object' ? [] : found.steps.map(({ key }) => key);
+  if (isMisfit(found) || found.from !== 'object' || !('scalar' in found.type) || found.type.scalar !== 'String') return [];
+  return found.steps.map(({ key, list }) => (list ? `${key}[]` : key));
 }
 
 function textsOf(values: readonly Json[] | null | undefined): readonly string[] | undefined {

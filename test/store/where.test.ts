@@ -2,8 +2,9 @@ import { describe, expect, test, vi } from 'vitest';
 import { MusterError } from '../../src/core/errors.ts';
 import { type Json, parseJsonExactly } from '../../src/core/json.ts';
 import * as near from '../../src/core/nearest.ts';
-import type { ModelKind } from '../../src/model/model.ts';
+import type { Model, ModelKind, TypeReference } from '../../src/model/model.ts';
 import * as paths from '../../src/model/paths.ts';
+import { runQuery } from '../../src/store/query.ts';
 import type { QuerySource } from '../../src/store/query-source.ts';
 import { compileWhere, type WhereInput } from '../../src/store/where.ts';
 import { loadBaseline } from '../support/kubernetes-objects.ts';
@@ -325,6 +326,45 @@ describe('refuses', () => {
     expect(found(source, { or: tooMany.slice(0, 100) })).toEqual(['s0']);
     expect(found(source, { path: 'spec.text', in: Array.from({ length: 1_000 }, () => 'x') })).toEqual(['s0']);
     expect(found(source, { path: 'spec.any', ne: deep(64) })).toEqual(['s0']);
+  });
+});
+
+describe('says the same of few objects as of many, where spec.nodeName is', () => {
+  const nodeNamed: readonly (readonly [string, TypeReference, Json, string])[] = [
+    ['a text', { scalar: 'String' }, 'n1', 'n1'],
+    ['a list', { list: { scalar: 'String' } }, ['n1', 'n2'], 'n1'],
+    ['a quantity', { scalar: 'Quantity' }, '1000m', '1'],
+    ['a time', { scalar: 'DateTime' }, '2026-01-01T00:00:00Z', '2026-01-01T01:00:00+01:00'],
+    ['a duration', { scalar: 'Duration' }, '60s', '1m'],
+    ['anything', { scalar: 'JSON' }, 'n1', 'n1'],
+  ];
+
+  test.each(nodeNamed)('%s', (_, type, nodeName, eq) => {
+    const spec = smallModel.types.get('ExampleSpec');
+    const fields = (spec?.fields ?? []).map((field) => (field.name === 'nodeName' ? { ...field, type } : field));
+    const model: Model = { ...smallModel, types: new Map(smallModel.types).set('ExampleSpec', { name: 'ExampleSpec', fields }) };
+    for (const where of [
+      { path: 'spec.nodeName', eq },
+      { path: 'spec.nodeName', in: [eq] },
+    ]) {
+      const counts = [63, 64].map((length) => {
+        const source = sourceOf({ objects: Array.from({ length }, (_, index) => objectOf({ name: `o${index}`, spec: { nodeName } })) });
+        return runQuery([source], { first: 1, where: compileWhere(model, [sample], where) }).totalCount;
+      });
+      expect(counts).toEqual([63, 64]);
+    }
+  });
+
+  test('in the elements of a list', () => {
+    const source = sourceOf({
+      objects: Array.from({ length: 64 }, (_, index) => objectOf({ name: `o${index}`, spec: [{ nodeName: 'n1' }] })),
+    });
+    const types = new Map(smallModel.types).set('ExampleSample', {
+      name: 'ExampleSample',
+      fields: [{ name: 'spec', key: 'spec', type: { list: { type: 'ExampleSpec' } } }],
+    });
+    const where = compileWhere({ ...smallModel, types }, [sample], { path: 'spec.nodeName', eq: 'n1' });
+    expect(runQuery([source], { first: 1, where }).totalCount).toBe(64);
   });
 });
 
