@@ -38,7 +38,8 @@ const retryMs = 600_000;
 
 /**
  * Asks the newest cluster that serves OpenAPI, in the background, one document after the other; and again when a cluster of a newer release comes,
- * then only for what has another hash. What is said stays when that cluster leaves. Until the signal aborts.
+ * then only for what has another hash. A document that it does not give is asked for in the others of its release and then, if nothing is known of
+ * it, in older ones. What is said stays when that cluster leaves. Until the signal aborts.
  */
 export function createKindDescriptions(options: KindDescriptionsOptions, signal: AbortSignal): KindDescriptions {
   const { mirrors, clock, onDescribed } = options;
@@ -81,49 +82,65 @@ export function createKindDescriptions(options: KindDescriptionsOptions, signal:
     changed();
   }
 
-  /** True if one of them has said all it has to say. */
+  /** True if all that the newest release has to say is said. */
   async function describeByFirst(clusters: readonly ClusterState[]): Promise<boolean> {
+    let first: ClusterState | undefined;
+    let unsaid: readonly string[] = [];
     for (const cluster of clusters) {
+      const isOlder = first !== undefined && compareReleases(cluster.version, first.version) < 0;
+      const wanted = isOlder ? unsaid.filter((apiVersion) => !known.has(apiVersion)) : unsaid;
+      if (first !== undefined && wanted.length === 0) break;
       const index = addressesIn(await options.fetchDocument(cluster.name, [], signal));
       if (signal.aborted) return false;
       if (index.size === 0) continue;
-      const isWhole = await readDocuments(cluster, index);
-      if (isWhole) release = cluster.version;
-      return isWhole;
+      const left = await readDocuments(cluster, index, first && wanted);
+      if (signal.aborted) return false;
+      if (!isOlder) unsaid = left;
+      first ??= cluster;
     }
-    return false;
+    if (first === undefined || unsaid.length > 0) return false;
+    release = first.version;
+    return true;
   }
 
-  /** All documents with another address than before: false if one was not answered. */
-  async function readDocuments(cluster: ClusterState, index: ReadonlyMap<string, string>): Promise<boolean> {
-    let isWhole = true;
+  /** Those of its documents that are wanted (all, by default) and have another address than before. Returns what is wanted and was not said. */
+  async function readDocuments(
+    cluster: ClusterState,
+    index: ReadonlyMap<string, string>,
+    wanted?: readonly string[],
+  ): Promise<readonly string[]> {
+    const unsaid = new Set(wanted);
     let isOther = false;
     for (const [apiVersion, resources] of builtInsOf(cluster, options.baseline)) {
+      if (wanted !== undefined && !unsaid.has(apiVersion)) continue;
       const path = pathOfGroupVersion(apiVersion);
       const address = index.get(path.join('/'));
-      if (address === undefined || known.get(apiVersion)?.address === address) continue;
+      if (address === undefined) continue;
+      unsaid.delete(apiVersion);
+      if (known.get(apiVersion)?.address === address) continue;
       const document = await options.fetchDocument(cluster.name, path, signal);
-      if (signal.aborted) return false;
-      if (document === undefined) isWhole = false;
+      if (signal.aborted) break;
+      const said = document === undefined ? undefined : understood(document, resources, cluster.name);
+      if (said === undefined) unsaid.add(apiVersion);
       else {
-        known.set(apiVersion, { address, said: understood(document, resources, cluster.name) });
+        known.set(apiVersion, { address, said });
         isOther = true;
       }
     }
-    if (isOther) {
+    if (isOther && !signal.aborted) {
       descriptions = new Map([...known.values()].flatMap(({ said }) => [...said]));
       onDescribed();
     }
-    return isWhole;
+    return [...unsaid];
   }
 
-  function understood(document: Json, resources: readonly ServedResource[], cluster: ClusterName): ModelDescriptions {
+  function understood(document: Json, resources: readonly ServedResource[], cluster: ClusterName): ModelDescriptions | undefined {
     try {
       return descriptionsIn(document, resources, options.baseline);
     } catch (error) {
       if (!(error instanceof MusterError)) throw error;
       options.log.warn({ cluster, reason: error.message }, 'what a cluster says of its kinds cannot be understood');
-      return new Map();
+      return undefined;
     }
   }
 

@@ -18,6 +18,8 @@ afterEach(() => {
 interface Speaking {
   readonly hash?: string;
   readonly silent?: readonly string[];
+  /** What is JSON there, and no OpenAPI. */
+  readonly garbled?: readonly string[];
 }
 
 function documentOf({ group, version, kind }: ServedResource, words: string): Json {
@@ -37,6 +39,7 @@ function start() {
     asked.push(`${cluster}:${place}`);
     const words = speaking.get(cluster);
     if (words === undefined || words.silent?.includes(place)) return undefined;
+    if (words.garbled?.includes(place)) return { kind: 'Status' };
     const addresses = ['api/v1', 'apis/batch/v1', 'apis/custom.io/v1'].map((one) => [
       one,
       { serverRelativeURL: `/openapi/v3/${one}?hash=${words.hash}` },
@@ -127,6 +130,41 @@ test('what is not answered is asked again after ten minutes, what is known is no
   await clock.advance(20_000);
   expect(asked()).toEqual(['north:', 'north:apis/batch/v1']);
   expect(said()).toEqual(['As north says.', 'As north says.']);
+  await clock.advance(3_600_000);
+  expect(asked()).toEqual([]);
+});
+
+test('what the first cluster does not give is asked for in the others of its release, and then it is whole', async () => {
+  const { clock, join, descriptions, asked, said } = start();
+  join('a', 'v1.36.3', { hash: 'b', silent: ['apis/batch/v1'], garbled: ['api/v1'] });
+  join('b', 'v1.36.3');
+  join('c', 'v1.36.3', { hash: 'b', silent: ['api/v1'] });
+  join('d', 'v1.36.3', { hash: 'b' });
+  join('e', 'v1.36.3', { hash: 'b' });
+  descriptions.begin();
+  await clock.advance(3_000);
+  const ofFirst = ['a:', 'a:apis/batch/v1', 'a:api/v1'];
+  expect(asked()).toEqual([...ofFirst, 'b:', 'c:', 'c:apis/batch/v1', 'c:api/v1', 'd:', 'd:api/v1']);
+  expect(said()).toEqual(['As d says.', 'As c says.']);
+  await clock.advance(3_600_000);
+  expect(asked()).toEqual([]);
+});
+
+test('what no cluster of the newest release gives is taken from an older one until one does, and never instead of what is known', async () => {
+  const { clock, join, descriptions, asked, said, speaking } = start();
+  join('new', 'v1.36.3', { hash: 'a', silent: ['api/v1'] });
+  join('old', 'v1.35.0', { hash: 'b' });
+  join('older', 'v1.34.0', { hash: 'c' });
+  descriptions.begin();
+  await clock.advance(3_000);
+  expect(asked()).toEqual(['new:', 'new:apis/batch/v1', 'new:api/v1', 'old:', 'old:api/v1']);
+  expect(said()).toEqual(['As old says.', 'As new says.']);
+  await clock.advance(610_000);
+  expect(asked()).toEqual(['new:', 'new:api/v1']);
+  speaking.set('new', { hash: 'a' });
+  await clock.advance(610_000);
+  expect(said()).toEqual(['As new says.', 'As new says.']);
+  asked();
   await clock.advance(3_600_000);
   expect(asked()).toEqual([]);
 });
