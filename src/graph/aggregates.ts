@@ -1,4 +1,4 @@
-import { type FieldNode, type GraphQLResolveInfo, Kind, type SelectionSetNode } from 'graphql';
+import { type FieldNode, type GraphQLResolveInfo, Kind, type SelectionSetNode, type ValueNode, valueFromASTUntyped } from 'graphql';
 import { numberOfQuantity, printQuantity, type Quantity } from '../core/quantities.ts';
 import type { Aggregates, GroupView } from '../load/reads.ts';
 import { charged } from './budget.ts';
@@ -88,35 +88,49 @@ function computedFrom({ pothos }: GraphBuilder) {
   } as const;
 }
 
-const aggregates: ReadonlySet<string> = new Set(['sum', 'min', 'max', 'groups'] satisfies readonly (keyof Aggregates | 'groups')[]);
+/** The arguments that hold paths, of the fields that are computed. */
+const pathArguments: ReadonlyMap<string, string> = new Map([
+  ['sum', 'path'],
+  ['min', 'path'],
+  ['max', 'path'],
+  ['groups', 'by'],
+] satisfies readonly (readonly [keyof Aggregates | 'groups', string])[]);
 
 /** By field: of what it stands for, nodes of a document say the same each time they are asked. */
-const known = new WeakMap<FieldNode, boolean>();
+const known = new WeakMap<FieldNode, readonly ValueNode[]>();
 
-/** True if the connection that this field gives may be asked for sums, extremes or groups. Whether `@skip` leaves them out is not asked. */
-export function asksForAggregates({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>): boolean {
-  return fieldNodes.some((node) => {
-    const asks = known.get(node) ?? (node.selectionSet !== undefined && selects(node.selectionSet, { ...fragments }));
-    known.set(node, asks);
-    return asks;
+/**
+ * The paths of the sums, extremes and groups that the connection of this field may be asked for; undefined if none may be. Whether `@skip` leaves them
+ * out is not asked.
+ */
+export function aggregatedPaths(
+  info: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'variableValues'>,
+): readonly string[] | undefined {
+  const { fieldNodes, fragments, variableValues } = info;
+  const values = fieldNodes.flatMap((node) => {
+    const said = known.get(node) ?? (node.selectionSet === undefined ? [] : [...pathsIn(node.selectionSet, { ...fragments })]);
+    known.set(node, said);
+    return said;
   });
+  if (values.length === 0) return undefined;
+  return values.flatMap((value) => valueFromASTUntyped(value, variableValues.coerced)).filter((path) => typeof path === 'string');
 }
 
 /** @param unseen Fragments not looked at yet: each is once, however often it is spread. */
-function selects({ selections }: SelectionSetNode, unseen: Record<string, GraphQLResolveInfo['fragments'][string]>): boolean {
-  return selections.some((node) => {
-    switch (node.kind) {
-      case Kind.FIELD:
-        return aggregates.has(node.name.value);
-      case Kind.INLINE_FRAGMENT:
-        return selects(node.selectionSet, unseen);
-      case Kind.FRAGMENT_SPREAD: {
-        const { [node.name.value]: fragment } = unseen;
-        delete unseen[node.name.value];
-        return fragment !== undefined && selects(fragment.selectionSet, unseen);
-      }
-      default:
-        return node satisfies never;
+function* pathsIn({ selections }: SelectionSetNode, unseen: Record<string, GraphQLResolveInfo['fragments'][string]>): Generator<ValueNode> {
+  for (const node of selections) {
+    if (node.kind === Kind.FRAGMENT_SPREAD) {
+      const { [node.name.value]: fragment } = unseen;
+      delete unseen[node.name.value];
+      if (fragment !== undefined) yield* pathsIn(fragment.selectionSet, unseen);
+    } else if (node.kind === Kind.INLINE_FRAGMENT) {
+      yield* pathsIn(node.selectionSet, unseen);
+    } else {
+      const argument = pathArguments.get(node.name.value);
+      if (argument === undefined) continue;
+      for (const { name, value } of node.arguments ?? []) if (name.value === argument) yield value;
+      // Groups have sums of their own.
+      if (node.selectionSet !== undefined) yield* pathsIn(node.selectionSet, unseen);
     }
-  });
+  }
 }

@@ -10,15 +10,15 @@ export function addQueryInputs({ pothos, types }: GraphBuilder): void {
   types.orderBy.implement({
     description: 'What a list is ordered by.',
     fields: (t) => ({
-      path: t.string({ required: true, description: 'Such as `metadata.creationTimestamp` or `cluster.name`.' }),
+      path: t.string({ required: true, description: 'Such as `metadata.creationTimestamp`, `cluster.name` or `node.metadata.name`.' }),
       direction: t.field({ type: direction, defaultValue: 'ASC', description: 'Which end comes first.' }),
     }),
   });
   types.where.implement({
     description:
       'A filter. All that one level says must hold. `path` goes through the fields of this schema: `spec.replicas`, `metadata.labels["a.b/c"]`, ' +
-      '`cluster.region`; through a list it matches if any element does. At most 100 conditions, ' +
-      '1,000 values of `in`, and 16 levels.',
+      '`cluster.region`; of Pods on to their Node (`node.ready`), of anything on to `kind`, `apiVersion` and `metadata` of its owner (`owner.kind`), ' +
+      'but not in streams; through a list it matches if any element does. At most 100 conditions, 1,000 values of `in`, and 16 levels.',
     fields: (t) => ({
       path: t.string({ description: 'What the other members of this level are about.' }),
       eq: t.field({ type: 'JSON', description: 'Equal to this.' }),

@@ -3,7 +3,7 @@ import { keyOfKind } from '../core/kinds.ts';
 import { isSecret } from '../core/redaction.ts';
 import type { Listed } from '../load/reads.ts';
 import type { ModelKind } from '../model/model.ts';
-import { asksForAggregates } from './aggregates.ts';
+import { aggregatedPaths } from './aggregates.ts';
 import { charged, maxObjects } from './budget.ts';
 import type { GraphBuilder, ObjectRefOf, RootFields } from './builder.ts';
 import type { GraphContext } from './context.ts';
@@ -94,7 +94,7 @@ function addResourceFields({ pothos, types, model }: GraphBuilder, connection: O
         ...listArguments(t, types),
       },
       resolve: (_root, { kinds, ...args }, { reads, read }, info) =>
-        reads.listKinds(read, { model, kinds }, { ...args, aggregated: asksForAggregates(info) }),
+        reads.listKinds(read, { model, kinds }, { ...args, aggregated: aggregatedPaths(info) }),
     }),
   }));
 }
@@ -108,7 +108,7 @@ function addListField({ pothos, types }: GraphBuilder, kind: ModelKind, connecti
       description: `Objects of the kind ${keyOfKind(kind)}, of every cluster that serves it${part}.`,
       ...deprecationOf(kind),
       args: listArguments(t, types),
-      resolve: (_root, args, { reads, read }, info) => reads.list(read, kind, { ...args, aggregated: asksForAggregates(info) }),
+      resolve: (_root, args, { reads, read }, info) => reads.list(read, kind, { ...args, aggregated: aggregatedPaths(info) }),
     }),
   );
 }

@@ -2,36 +2,54 @@ import { invariant } from '../core/errors.ts';
 import { compileExtreme } from '../store/aggregates/extremes.ts';
 import { compileGroups } from '../store/aggregates/groups.ts';
 import { compileSum } from '../store/aggregates/sums.ts';
+import type { Look } from '../store/looks.ts';
 import type { Matches } from '../store/query.ts';
-import { type AskedKinds, checkFirst, refuseValuesHeldBack } from './list-arguments.ts';
-import type { Aggregates, Listed } from './reads.ts';
+import { type AskedKinds, type BegunRelations, checkFirst, refuseValuesHeldBack, relationsIn } from './list-arguments.ts';
+import type { Aggregates, GroupView, Listed } from './reads.ts';
 
 /** What a page says of all that matches. */
 export type PageAggregates = Pick<Listed, 'groups' | keyof Aggregates>;
 
 const defaultGroups = 100;
 
-/** Of these objects, which are of the kinds asked. What a path means is found once, however many groups are asked for it. */
-export function createAggregates(asked: AskedKinds, matches: readonly Matches[]): PageAggregates {
+/**
+ * Of these objects, which are of the kinds asked. What a path means is found once, however many groups are asked for it, and what is asked again is not
+ * worked out again.
+ *
+ * @param look Told what each of them looks at.
+ */
+export function createAggregates(asked: AskedKinds & { readonly relations: BegunRelations }, matches: readonly Matches[], look: Look): PageAggregates {
   // Last, as in lists: by then the path is known to be one.
   const checked = <T>(paths: readonly string[], compiled: T): T => {
     refuseValuesHeldBack(paths, asked);
+    for (const [kind, relations] of relationsIn(paths, asked)) {
+      invariant(
+        new Set(relations).isSubsetOf(new Set(asked.relations.get(kind))),
+        'a path through a relation is told when the page is asked for',
+      );
+    }
     return compiled;
   };
   const sum = once((path) => checked([path], compileSum(asked, path)));
   const min = once((path) => checked([path], compileExtreme(asked, path, 'min')));
   const max = once((path) => checked([path], compileExtreme(asked, path, 'max')));
   const of = (some: readonly Matches[]): Aggregates => ({
-    sum: (path) => sum(path)(some),
-    min: (path) => min(path)(some),
-    max: (path) => max(path)(some),
+    sum: once((path) => sum(path)(some, look)),
+    min: once((path) => min(path)(some, look)),
+    max: once((path) => max(path)(some, look)),
   });
+  const groups = new Map<string, readonly GroupView[]>();
   return {
     ...of(matches),
     groups({ by, orderBy, first }) {
       const question = { by, order: orderBy ?? 'COUNT_DESC', first: checkFirst(first, defaultGroups) };
-      const groups = checked(by, compileGroups(asked, question))(matches);
-      return groups.map(({ keys, count, matches: some }) => ({ keys, count, ...of(some) }));
+      const key = JSON.stringify(question);
+      const known = groups.get(key);
+      if (known !== undefined) return known;
+      const found = checked(by, compileGroups(asked, question))(matches, look);
+      const made = found.map(({ keys, count, matches: some }) => ({ keys, count, ...of(some) }));
+      groups.set(key, made);
+      return made;
     },
   };
 }
@@ -44,10 +62,10 @@ function notKept(): never {
 }
 
 function once<T>(make: (path: string) => T): (path: string) => T {
-  const made = new Map<string, T>();
+  const made = new Map<string, { readonly value: T }>();
   return (path) => {
-    const known = made.get(path) ?? make(path);
+    const known = made.get(path) ?? { value: make(path) };
     made.set(path, known);
-    return known;
+    return known.value;
   };
 }

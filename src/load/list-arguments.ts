@@ -1,8 +1,9 @@
 import { MusterError } from '../core/errors.ts';
-import { keyOfKind } from '../core/kinds.ts';
+import { type GroupKind, keyOfKind } from '../core/kinds.ts';
 import { type LabelSelector, parseSelector } from '../core/selectors.ts';
 import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import type { Model, ModelKind } from '../model/model.ts';
+import { type PathRelation, pathRelationsOf } from '../model/path-relations.ts';
 import { findPath, isMisfit, parsePath } from '../model/paths.ts';
 import { canonicalFilter } from '../store/cursor.ts';
 import { compileOrder, type Order } from '../store/order.ts';
@@ -22,7 +23,11 @@ export interface CheckedArguments {
   readonly waitMs: number;
   /** Equal for arguments that ask for the same objects in the same order, whatever the page: what a cursor is bound to. */
   readonly filter: string;
+  readonly relations: BegunRelations;
 }
+
+/** By kind, the relations that paths asked of it begin with. Empty: none does. */
+export type BegunRelations = ReadonlyMap<ModelKind, readonly PathRelation[]>;
 
 const defaultFirst = 100;
 const maxFirst = 500;
@@ -61,8 +66,9 @@ export function checkArguments(args: ListArguments, asked: AskedKinds): CheckedA
     filter: canonicalFilter({ ...args, kinds: kinds.map(keyOfKind), selector }),
   };
   // Last, when what the paths may cost is known to be within bounds.
-  refuseValuesHeldBack([...pathsIn(args.where), ...(args.orderBy ?? []).map(({ path }) => path)], asked);
-  return checked;
+  const paths = [...pathsIn(args.where), ...(args.orderBy ?? []).map(({ path }) => path)];
+  refuseValuesHeldBack(paths, asked);
+  return { ...checked, relations: relationsIn(paths, asked) };
 }
 
 /**
@@ -88,7 +94,7 @@ function checkSearch(search: string | null | undefined): string | undefined {
   throw new MusterError('BAD_INPUT', `expected at most ${maxSearchLength} characters to search for, got ${search.length}`);
 }
 
-const metadataRoots: ReadonlySet<string> = new Set(['metadata', 'cluster', 'kind', 'apiVersion']);
+const metadataRoots: ReadonlySet<string> = new Set(['metadata', 'cluster', 'kind', 'apiVersion', 'owner']);
 
 /**
  * Of a sensitive kind only the metadata is held, so a filter on its values would find nothing and say nothing. Beside other kinds, a path that it
@@ -105,11 +111,38 @@ export function refuseValuesHeldBack(paths: readonly string[], { model, kinds, s
     const kind = alone ? guarded[0] : guarded.find((one) => !isMisfit(findPath(model, one, path)));
     if (kind === undefined) continue;
     const advice = alone ? '' : `; or kinds without ${keyOfKind(kind)}`;
-    throw new MusterError(
-      'BAD_INPUT',
-      `expected a path in metadata or cluster, as of ${keyOfKind(kind)} only the metadata is held, got ${path.slice(0, 80)}${advice}`,
-    );
+    throw onlyMetadataHeld(path, kind, advice);
   }
+}
+
+function onlyMetadataHeld(path: string, kind: GroupKind, advice: string): MusterError {
+  return new MusterError(
+    'BAD_INPUT',
+    `expected a path in metadata or cluster, as of ${keyOfKind(kind)} only the metadata is held, got ${path.slice(0, 80)}${advice}`,
+  );
+}
+
+/**
+ * The relations that these paths begin with.
+ *
+ * @throws {MusterError} `BAD_INPUT` for a path that leads to what is held back of a sensitive kind.
+ */
+export function relationsIn(paths: readonly string[], { kinds, sensitive }: AskedKinds): BegunRelations {
+  const begun = new Map(paths.map((path) => [path, parsePath(path) ?? []]));
+  const beginsWith = ({ name }: PathRelation) => [...begun.values()].some(([first]) => first === name);
+  const found = kinds.map((kind) => [kind, begun.size === 0 ? [] : pathRelationsOf(kind).filter(beginsWith)] as const);
+  const relations = new Map(found.filter(([, ofKind]) => ofKind.length > 0));
+  for (const { name, to } of new Set([...relations.values()].flat())) {
+    if (to === undefined || !sensitive.has(to)) continue;
+    for (const [path, [first, second = '']] of begun)
+      if (first === name && !metadataRoots.has(second)) throw onlyMetadataHeld(path, to, '');
+  }
+  return relations;
+}
+
+/** What either begins with. */
+export function bothOf(some: BegunRelations, others: BegunRelations = new Map()): BegunRelations {
+  return new Map([...some, ...[...others].map(([kind, ofKind]) => [kind, [...new Set([...(some.get(kind) ?? []), ...ofKind])]] as const)]);
 }
 
 /** The paths of a filter that begin at the object. Walked without recursion: how deep it may go is checked elsewhere. */

@@ -1,11 +1,14 @@
 import type { Fault } from '../core/faults.ts';
 import { apiVersionOf, keyOfKind } from '../core/kinds.ts';
+import type { ClusterName } from '../core/names.ts';
 import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import type { AskedOfKinds } from '../model/paths-of-kinds.ts';
 import { printPosition } from '../store/cursor.ts';
-import { type Hit, type QueryResult, type QuerySpec, runQuery } from '../store/query.ts';
-import type { QuerySource } from '../store/query-source.ts';
+import type { Look } from '../store/looks.ts';
+import { type Hit, type Matches, type QueryResult, type QuerySpec, runQuery } from '../store/query.ts';
+import type { QuerySource, RelatedObjects } from '../store/query-source.ts';
 import { createAggregates, noAggregates, type PageAggregates } from './aggregates.ts';
+import type { BegunRelations } from './list-arguments.ts';
 import type { HeldPart, Part } from './parts.ts';
 import type { GroupArguments, GroupView, Listed, Row, SyncView } from './reads.ts';
 import { rowOf } from './rows.ts';
@@ -19,20 +22,39 @@ export interface ListedOptions {
 
 /** What is asked of parts, and what its cursors are good for. */
 export interface AskedPage {
-  readonly spec: QuerySpec;
+  readonly spec: Omit<QuerySpec, 'look'>;
+  /** Told what is looked at, now and by what is computed later. */
+  readonly look: Look;
   readonly scope: SealScope;
   /** Of its rows: how many relations lead to them. */
   readonly depth?: number;
   /** Parts that were read on the way, whose objects are none of the page's. */
   readonly via?: readonly Part[];
-  /** The kinds of its parts, for paths through them. Absent: nothing is computed from what matches. */
-  readonly aggregated?: AskedOfKinds | undefined;
+  /** What is computed from all that matches. Absent: nothing is. */
+  readonly aggregated?: AskedAggregates | undefined;
+  /** Where paths go on that begin with relations. Absent: none does. */
+  readonly related?: RelatedParts | undefined;
+}
+
+/** The kinds of the parts, for paths through them. */
+export interface AskedAggregates extends AskedOfKinds {
+  /** With which the paths begin that will be asked for. */
+  readonly relations: BegunRelations;
+}
+
+/** What the objects of parts lead to. */
+export interface RelatedParts {
+  of(part: HeldPart): RelatedObjects | undefined;
+  /** What was read in a cluster, and why some of it could not be. Asked when `of` will be no more. */
+  readIn(cluster: ClusterName): { readonly parts: readonly Part[]; readonly faults: readonly Fault[] };
 }
 
 /** One page of what these parts hold, as they are now. */
 export function listedOf(options: ListedOptions, parts: readonly Part[], asked: AskedPage): Listed {
-  const { spec, aggregated } = asked;
-  const result = runQuery(parts.filter((part) => part.type === 'held').map(sourceOf), { ...spec, keepMatches: aggregated !== undefined });
+  const { spec, look, aggregated, related } = asked;
+  const held = parts.filter((part) => part.type === 'held');
+  const sources = held.map((part) => (related === undefined ? sourceOf(part) : { ...sourceOf(part), related: related.of(part) }));
+  const result = runQuery(sources, { ...spec, look, keepMatches: aggregated !== undefined });
   return new ListedPage({ options, parts, asked, result });
 }
 
@@ -61,6 +83,7 @@ class ListedPage implements Listed {
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
   readonly #made: Made;
+  readonly #matches: readonly Matches[];
   #sync: readonly SyncView[] | undefined;
   #cursors: Map<Row, string> | undefined;
   #aggregates: PageAggregates | undefined;
@@ -73,11 +96,12 @@ class ListedPage implements Listed {
     this.hasNextPage = result.hasNextPage;
     this.hasPreviousPage = result.hasPreviousPage;
     this.#made = made;
+    this.#matches = asked.related === undefined ? result.matches : result.matches.map((some) => keepRelated(some, asked.aggregated));
   }
 
   get sync(): readonly SyncView[] {
     const { parts, asked } = this.#made;
-    this.#sync ??= [...parts, ...(asked.via ?? [])]
+    this.#sync ??= [...parts, ...(asked.via ?? []), ...this.#ledTo.flatMap((ledTo) => ledTo.parts)]
       .flatMap((part) => (part.type === 'notServed' ? [] : [part.sync]))
       .sort(byClusterAndKind);
     return this.#sync;
@@ -85,7 +109,16 @@ class ListedPage implements Listed {
 
   /** Each once, also where one fault of a cluster stands for several of its kinds. */
   get faults(): readonly Fault[] {
-    return [...new Set(this.sync.flatMap(({ fault }) => (fault === undefined ? [] : [fault])))];
+    const ofParts = this.sync.flatMap(({ fault }) => (fault === undefined ? [] : [fault]));
+    return [...new Set([...ofParts, ...this.#ledTo.flatMap(({ faults }) => faults)])];
+  }
+
+  get #ledTo(): readonly ReturnType<RelatedParts['readIn']>[] {
+    const { parts, asked } = this.#made;
+    const { related } = asked;
+    if (related === undefined) return [];
+    const clusters = new Set(parts.flatMap((part) => (part.type === 'held' ? [part.ask.cluster.name] : [])));
+    return [...clusters].map((cluster) => related.readIn(cluster));
   }
 
   /** A seal gives another text at each call, and clients take the cursor of the last edge and `endCursor` for one. */
@@ -103,10 +136,10 @@ class ListedPage implements Listed {
   }
 
   get #aggregated(): PageAggregates {
-    const { options, asked, result } = this.#made;
+    const { options, asked } = this.#made;
     const { aggregated } = asked;
     this.#aggregates ??=
-      aggregated === undefined ? noAggregates : createAggregates({ ...aggregated, sensitive: options.sensitive }, result.matches);
+      aggregated === undefined ? noAggregates : createAggregates({ ...aggregated, sensitive: options.sensitive }, this.#matches, asked.look);
     return this.#aggregates;
   }
 
@@ -125,6 +158,16 @@ class ListedPage implements Listed {
   groups(args: GroupArguments): readonly GroupView[] {
     return this.#aggregated.groups(args);
   }
+}
+
+/** Aggregates are asked later than the page is made, but are of its moment. */
+function keepRelated({ source, objects }: Matches, aggregated: AskedAggregates | undefined): Matches {
+  const { related } = source;
+  const relations = aggregated?.relations.get(source.kind);
+  if (related === undefined || relations === undefined) return { source: { ...source, related: undefined }, objects };
+  const found = new Map(relations.map((relation) => [relation.name, new Map(objects.map((one) => [one, related.find(relation, one)]))]));
+  const { unknown } = related;
+  return { source: { ...source, related: { unknown, find: ({ name }, object) => found.get(name)?.get(object) } }, objects };
 }
 
 function byClusterAndKind(a: SyncView, b: SyncView): number {

@@ -1,9 +1,10 @@
 import type { Model, ModelKind } from '../model/model.ts';
 import { parsePosition } from '../store/cursor.ts';
-import { type CheckedArguments, checkArguments } from './list-arguments.ts';
-import { type ListedOptions, listedOf } from './listed.ts';
-import { type Ask, type PartsOptions, withParts } from './parts.ts';
+import { bothOf, type CheckedArguments, checkArguments, relationsIn } from './list-arguments.ts';
+import { type AskedPage, type ListedOptions, listedOf } from './listed.ts';
+import { type Ask, type Part, type PartsOptions, withParts } from './parts.ts';
 import type { ListArguments, Listed, ReadContext } from './reads.ts';
+import { type AskedRelated, BegunRelated } from './relations/begun-relations.ts';
 import { foreignCursor, type SealScope } from './seal.ts';
 
 export interface ListsOptions extends PartsOptions, ListedOptions {
@@ -29,10 +30,36 @@ export async function readList(options: ListsOptions, context: ReadContext, { ki
   const scope: SealScope = { callerKey: context.caller.key, filter: checked.filter };
   const after = checked.after === undefined ? undefined : (parsePosition(options.seal.open(checked.after, scope)) ?? refuseCursor());
   const asks = asksOf(options, context, { kinds, chosen, checked });
-  const { namespaces, selector, where, search, order, first } = checked;
+  const { namespaces, selector, where, search, order, first, waitMs } = checked;
   const spec = { namespaces, selector, where, search, order, first, after };
-  const aggregated = args.aggregated === true ? { model, kinds } : undefined;
-  return withParts(options, { asks, waitMs: checked.waitMs, context }, (parts) => listedOf(options, parts, { spec, scope, aggregated }));
+  const aggregated = args.aggregated && {
+    model,
+    kinds,
+    relations: relationsIn(args.aggregated, { model, kinds, sensitive: options.sensitive }),
+  };
+  const relations = bothOf(checked.relations, aggregated?.relations);
+  const page = { spec, scope, aggregated };
+  if (relations.size > 0) return readThrough(options, context, { asks, waitMs, page, asked: { model, relations, namespaces } });
+  return withParts(options, { asks, waitMs, context }, (parts) => listedOf(options, parts, page));
+}
+
+interface AskedThrough {
+  readonly asks: readonly Ask[];
+  readonly waitMs: number;
+  readonly page: AskedPage;
+  readonly asked: Pick<AskedRelated, 'model' | 'relations' | 'namespaces'>;
+}
+
+/** A page that is decided by other objects too: their mirrors are held and waited for as those of its own kinds are, as long together. */
+async function readThrough(options: ListsOptions, context: ReadContext, { asks, waitMs, page, asked }: AskedThrough): Promise<Listed> {
+  using related = new BegunRelated(options, { ...asked, waitMs, context });
+  const inParts = <T>(use: (parts: readonly Part[]) => T) => withParts(options, { asks, waitMs: related.restMs, context }, use);
+  const holdOwners = async () => related.hold(await inParts((parts) => related.ownersIn(parts, page.spec)));
+  await Promise.all([holdOwners(), related.hold(related.knownOf(asks))]);
+  // What has come meanwhile may have owners of other kinds; how many there may be is bounded.
+  while (await holdOwners());
+  await related.look();
+  return inParts((parts) => listedOf(options, parts, { ...page, related }));
 }
 
 function asksOf(

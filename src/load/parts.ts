@@ -1,7 +1,7 @@
 import type { Access, Sight } from '../access/access.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/faults.ts';
-import { keyOfKind } from '../core/kinds.ts';
+import { type GroupKind, keyOfKind } from '../core/kinds.ts';
 import { afterwards, type NowOrLater } from '../core/now-or-later.ts';
 import type { ModelKind } from '../model/model.ts';
 import type { QuerySight } from '../store/query-source.ts';
@@ -228,6 +228,12 @@ export function faultOf({ cluster, kind }: Pick<Ask, 'cluster' | 'kind'>, code: 
     message: `${keyOfKind(kind)}: ${messages[code]}`,
     retry,
   };
+}
+
+/** That the schema has no such kind, so that nobody can tell of its objects. */
+export function unknownKindFault({ name }: ClusterView, { group, kind }: GroupKind): Fault {
+  const message = `${keyOfKind({ group, kind })}: no kind of this schema`;
+  return { code: 'NOT_SERVED', cluster: name, kind: { group, kind }, message, retry: 'NEVER' };
 }
 
 /** True for what can keep a cluster from answering: the way it is reached cannot. */

@@ -58,8 +58,8 @@ export interface ListArguments {
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
   readonly waitSeconds?: number | null | undefined;
-  /** No argument, but what the answer is used for: only of one that holds on to all that matches may `Aggregates` be asked. */
-  readonly aggregated?: boolean | undefined;
+  /** No argument, but what the answer is used for: the paths that its `Aggregates` may be asked for. Absent: they may not be asked at all. */
+  readonly aggregated?: readonly string[] | undefined;
 }
 
 /**

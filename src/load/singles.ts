@@ -6,6 +6,7 @@ import { keyOfKind } from '../core/kinds.ts';
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
 import { parseObjectId } from '../core/object-ids.ts';
+import type { KubernetesObject } from '../core/objects.ts';
 import { isSecret, redact } from '../core/redaction.ts';
 import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import type { MemberSettings } from '../fleet/member.ts';
@@ -13,8 +14,8 @@ import type { Model, ModelKind } from '../model/model.ts';
 import type { ClusterState } from '../watch/mirrors.ts';
 import { singleWaitMs } from './list-arguments.ts';
 import type { LiveReads } from './live.ts';
-import { type Ask, absenceOf, isReason, type Part, type PartsOptions, withParts } from './parts.ts';
-import type { ClusterView, Found, ObjectKey, ReadContext, ReadFrom, SyncView } from './reads.ts';
+import { type Ask, absenceOf, type HeldPart, isReason, type Part, type PartsOptions, withParts } from './parts.ts';
+import type { ClusterView, Found, ObjectKey, ReadContext, ReadFrom } from './reads.ts';
 import { type RowOptions, rowOf } from './rows.ts';
 import { createDeadline } from './waiting.ts';
 
@@ -108,19 +109,31 @@ async function findInMirror(options: SinglesOptions, context: ReadContext, { clu
 }
 
 /** The object of that name in the part. With a uid that one alone: another object of the name is none. */
-export function foundIn(
-  part: Part,
-  { namespace, name, uid }: Pick<ObjectKey, 'namespace' | 'name'> & { readonly uid?: string | undefined },
-  options: RowOptions,
-): Found {
+export function foundIn(part: Part, { namespace, name, uid }: NamedObject, options: RowOptions): Found {
   if (part.type === 'notServed') return nothing;
-  if (part.type === 'missing') return { faults: faultsOf(part.sync) };
+  if (part.type === 'missing') return part.sync.fault === undefined ? nothing : { faults: [part.sync.fault] };
+  const { object, fault } = lookUpIn(part, { namespace, name, uid });
+  if (object !== undefined) return { row: rowOf(part, object, options), faults: [] };
+  return fault === undefined ? nothing : { faults: [fault] };
+}
+
+/** The object of that name and, where one is said, that uid; or none, with the fault for which it may be there all the same. */
+export function lookUpIn({ mirror, sight, sync }: HeldPart, { namespace, name, uid }: NamedObject): LookedUp {
   // Decided before any lookup: what is hidden takes no other way than what is absent.
-  const { mirror, sight, sync } = part;
-  if (!isInSight(sight, namespace)) return nothing;
+  if (!isInSight(sight, namespace)) return {};
   const object = mirror.store.get(namespace ?? '', name);
-  if (object === undefined || (uid !== undefined && object.metadata.uid !== uid)) return { faults: faultsOf(sync) };
-  return { row: rowOf(part, object, options), faults: [] };
+  if (object === undefined || (uid !== undefined && object.metadata.uid !== uid)) return { fault: sync.fault };
+  return { object };
+}
+
+/** What names an object in a part. */
+export interface NamedObject extends Pick<ObjectKey, 'namespace' | 'name'> {
+  readonly uid?: string | undefined;
+}
+
+interface LookedUp {
+  readonly object?: KubernetesObject;
+  readonly fault?: Fault | undefined;
 }
 
 async function findLive(options: SinglesOptions, context: ReadContext, { cluster, kind, key }: Wanted): Promise<Found> {
@@ -173,10 +186,6 @@ async function whenDiscovered({ mirrors, clock }: SinglesOptions, context: ReadC
 /** An object of a cluster-scoped kind is in no namespace, and so in nobody's sight who sees namespaces only. */
 function isInSight(sight: Exclude<Sight, { type: 'none' }>, namespace: string | undefined): boolean {
   return sight.type === 'all' || (namespace !== undefined && sight.namespaces.has(namespace));
-}
-
-function faultsOf({ fault }: SyncView): readonly Fault[] {
-  return fault === undefined ? [] : [fault];
 }
 
 function secretsForbidden({ cluster, kind }: Ask): Fault {

@@ -1,8 +1,10 @@
 import { MusterError } from '../core/errors.ts';
+import { keyOfKind } from '../core/kinds.ts';
 import { nearestWithEdits } from '../core/nearest.ts';
 import { type Column, columnsOf } from './columns/columns.ts';
 import { clusterFields, objectMeta, ownerReference, rollout } from './hand-written-types.ts';
 import type { Model, ModelField, ModelKind, ModelType, TypeReference } from './model.ts';
+import { type PathRelation, pathRelationsOf } from './path-relations.ts';
 
 /** One step of a path: a key of the JSON object that the walk has reached. */
 export interface PathStep {
@@ -12,7 +14,10 @@ export interface PathStep {
 }
 
 /** A path whose every step the model knows. */
-export type ModelPath = ReadPath | ComputedPath;
+export type ModelPath = OwnPath | RelationPath;
+
+/** A path that leaves the object for nothing but its cluster. */
+export type OwnPath = ReadPath | ComputedPath;
 
 /** A path to what is there to be read. At least one step. */
 export interface ReadPath extends KnownPath {
@@ -27,6 +32,13 @@ export interface ReadPath extends KnownPath {
 export interface ComputedPath extends KnownPath {
   readonly from: 'column';
   readonly column: Column;
+}
+
+/** A path that begins with a relation and goes on in the object that this leads to: `steps`, `type` and `many` are those in there. */
+export interface RelationPath extends KnownPath {
+  readonly from: 'relation';
+  readonly relation: PathRelation;
+  readonly within: OwnPath;
 }
 
 interface KnownPath {
@@ -99,7 +111,8 @@ export function printPath(segments: readonly string[]): string {
 /**
  * Checks a path against a kind. Segments are the names of the GraphQL schema, steps carry the keys of the JSON.
  *
- * A path may begin with `cluster` or a computed column of the kind, go through lists (any element), end in a key of a map, and go on freely where the model says `JSON`.
+ * A path may begin with `cluster`, a relation to one object or a computed column of the kind, go through lists (any element), end in a key of a map, and
+ * go on freely where the model says `JSON`.
  *
  * @throws {MusterError} `BAD_INPUT` if there is no such path: which part of it is wrong, and what was probably meant.
  */
@@ -114,16 +127,12 @@ export function resolvePath(model: Model, kind: ModelKind, text: string): ModelP
  */
 export function findPath(model: Model, kind: ModelKind, text: string): ModelPath | PathMisfit {
   const walk: Walk = { model, text, within: kind.kind };
-  const [first, ...rest] = segmentsOf(text);
+  const [first = '', ...rest] = segmentsOf(text);
   if (first === 'cluster') return resolveInCluster(walk, rest);
-  if (first === 'apiVersion' || first === 'kind') {
-    const found = walkFrom(walk, [first], { scalar: 'String' }, rest);
-    if (isMisfit(found)) return found;
-    return { ...found, from: 'served', steps: [{ key: first, list: false }, ...found.steps] };
-  }
-  const found = walkFrom(walk, [], { type: rootType }, [first ?? '', ...rest], typeOfKind(model, kind));
-  const column = columnsOf(kind).find(({ name }) => name === first);
-  return isMisfit(found) || column === undefined ? found : { ...found, from: 'column', column, steps: found.steps.slice(1) };
+  const relations = pathRelationsOf(kind).filter(({ to }) => to === undefined || model.kinds.has(keyOfKind(to)));
+  const relation = relations.find(({ name }) => name === first);
+  if (relation !== undefined) return resolveThrough(walk, relation, rest);
+  return pathInObject({ walk, walked: [], root: typeOfKind(model, kind, relations), columns: columnsOf(kind) }, [first, ...rest]);
 }
 
 /**
@@ -156,6 +165,10 @@ interface Walk {
 
 /** Stands for the type of the kind with `metadata` and its columns beside its own fields; no GraphQL name holds a space. */
 const rootType = 'the object';
+
+const metadataField: ModelField = { name: 'metadata', key: 'metadata', type: { type: objectMeta.name } };
+/** Of what can be of any kind: what all kinds have. */
+const ofAnyKind: ModelType = { name: rootType, fields: [metadataField] };
 
 /** Names of a `ResourceList` that are not the key itself. Its numbers are read from the quantity, which compares with numbers too. */
 const resourceKeys: ReadonlyMap<string, string> = new Map([
@@ -198,11 +211,44 @@ function resolveInCluster(walk: Walk, segments: readonly string[]): ModelPath | 
   return isMisfit(found) ? found : { ...found, from: 'cluster' };
 }
 
-function typeOfKind(model: Model, kind: ModelKind): ModelType {
+function resolveThrough(walk: Walk, relation: PathRelation, segments: readonly string[]): RelationPath | PathMisfit {
+  const { name, to } = relation;
+  if (segments.length === 0) throw badPath(`expected a field of the ${name}, such as ${name}.metadata.name, got ${walk.text}`);
+  const kind = to === undefined ? undefined : walk.model.kinds.get(keyOfKind(to));
+  const root = kind === undefined ? ofAnyKind : typeOfKind(walk.model, kind, []);
+  const within = pathInObject({ walk, walked: [name], root, columns: kind === undefined ? [] : columnsOf(kind) }, segments);
+  if (isMisfit(within)) return within;
+  const { text, steps, type, many } = within;
+  return { text, steps, type, many, from: 'relation', relation, within };
+}
+
+/** Where a path begins: at an object. */
+interface Beginning {
+  readonly walk: Walk;
+  /** What led to the object. */
+  readonly walked: readonly string[];
+  readonly root: ModelType;
+  readonly columns: readonly Column[];
+}
+
+function pathInObject({ walk, walked, root, columns }: Beginning, segments: readonly string[]): OwnPath | PathMisfit {
+  const [first = '', ...rest] = segments;
+  if (first === 'apiVersion' || first === 'kind') {
+    const found = walkFrom(walk, [...walked, first], { scalar: 'String' }, rest);
+    if (isMisfit(found)) return found;
+    return { ...found, from: 'served', steps: [{ key: first, list: false }, ...found.steps] };
+  }
+  const found = walkFrom(walk, walked, { type: rootType }, segments, root);
+  const column = columns.find(({ name }) => name === first);
+  return isMisfit(found) || column === undefined ? found : { ...found, from: 'column', column, steps: found.steps.slice(1) };
+}
+
+/** @param relations What may be meant too, though no walk goes on there. */
+function typeOfKind(model: Model, kind: ModelKind, relations: readonly PathRelation[]): ModelType {
   const own = model.types.get(kind.type)?.fields ?? [];
-  const metadata: ModelField = { name: 'metadata', key: 'metadata', type: { type: objectMeta.name } };
   const computed = columnsOf(kind).map(({ name, type }): ModelField => ({ name, key: name, type }));
-  return { name: rootType, fields: [metadata, ...computed, ...own] };
+  const related = relations.map(({ name }): ModelField => ({ name, key: name, type: { type: rootType } }));
+  return { name: rootType, fields: [metadataField, ...computed, ...own, ...related] };
 }
 
 /** Walks the segments from a type on; `first` is that type where the model does not hold it. */
@@ -292,10 +338,11 @@ function misfitAt(place: Place, step: Exclude<Step, { readonly key: string }>): 
   }
 }
 
-function meantField({ walk, walked, segment }: Place, type: ModelType | undefined): MeantPath | undefined {
+function meantField(place: Place, type: ModelType | undefined): MeantPath | undefined {
+  const { walked, segment } = place;
   const near = nearestWithEdits(segment, type?.fields.map(({ name }) => name) ?? []);
   if (near !== undefined) return { path: printPath([...walked, near.word]), edits: near.edits };
-  const below = oneLevelBelow(walk.model, type, segment);
+  const below = oneLevelBelow(place, type);
   return below === undefined ? undefined : { path: below, edits: 0 };
 }
 
@@ -305,13 +352,13 @@ function noSuchField({ walk, walked, segment }: Place, meant: MeantPath | undefi
 }
 
 /** `name` is often written where `metadata.name` is meant, `replicas` for `spec.replicas`. */
-function oneLevelBelow(model: Model, root: ModelType | undefined, segment: string): string | undefined {
+function oneLevelBelow({ walk: { model }, walked, segment }: Place, root: ModelType | undefined): string | undefined {
   if (root?.name !== rootType) return undefined;
   const field = root.fields.find(({ type }) => {
     const below = 'type' in type ? (handWritten.get(type.type) ?? model.types.get(type.type)) : undefined;
     return below?.fields.some(({ name }) => name === segment);
   });
-  return field === undefined ? undefined : `${field.name}.${segment}`;
+  return field === undefined ? undefined : printPath([...walked, field.name, segment]);
 }
 
 function keyWithDots({ text, within }: Walk, meant: string): MusterError {

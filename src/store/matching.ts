@@ -39,11 +39,15 @@ export function createMatcher(source: QuerySource, conditions: Conditions): (obj
 
 /** All objects for which `createMatcher` says true, found by the shortest way there is. In no order. */
 export function selectAll(source: QuerySource, conditions: Conditions): readonly KubernetesObject[] {
-  const within = namespacesInSight(conditions.namespaces, source.sight);
   const matches = predicateOf(source, conditions);
   const found: KubernetesObject[] = [];
-  for (const object of candidatesIn(source.store, within, hintsOf(source, conditions))) if (matches(object)) found.push(object);
+  for (const object of candidatesOf(source, conditions)) if (matches(object)) found.push(object);
   return found;
+}
+
+/** Objects in sight among which are all that meet the conditions. */
+export function candidatesOf(source: QuerySource, conditions: Conditions): Iterable<KubernetesObject> {
+  return candidatesIn(source.store, namespacesInSight(conditions.namespaces, source.sight), hintsOf(source, conditions));
 }
 
 /** What every object that meets the conditions has, so that indexes may find it. */

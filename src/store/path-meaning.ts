@@ -25,6 +25,7 @@ function digestOf(found: readonly (ModelPath | PathMisfit)[]): string {
 }
 
 function startOf(path: ModelPath): string {
+  if (path.from === 'relation') return `${path.relation.name} ${startOf(path.within)}`;
   return path.from === 'column' ? `column ${path.column.name}` : path.from;
 }
 
@@ -34,6 +35,6 @@ function valuesAt(path: ModelPath, cluster: ClusterFacts): readonly Json[] {
     values.push(value);
     return false;
   };
-  someValue(path, { here: null, around: { cluster: { ...cluster }, served: {} } }, collect);
+  someValue(path, { here: null, around: { cluster: { ...cluster }, served: {}, computed: new Map() } }, collect);
   return values;
 }

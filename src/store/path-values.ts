@@ -1,17 +1,23 @@
 import { isRawNumber, type Json, type JsonObject } from '../core/json.ts';
 import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
+import type { Column } from '../model/columns/columns.ts';
 import type { ModelPath } from '../model/paths.ts';
-import type { QuerySource } from './query-source.ts';
+import type { QuerySource, RelatedObjects } from './query-source.ts';
 
 /** What a path may begin at beside the object itself; the same for all objects of a source. */
 export interface Surroundings {
   readonly cluster: JsonObject;
   readonly served: JsonObject;
+  readonly related?: RelatedObjects | undefined;
+  readonly computed: ComputedColumns;
 }
 
+/** What columns computed last: many conditions on one column look at the same object one after the other. */
+type ComputedColumns = Map<Column, { readonly of: KubernetesObject; readonly value: Json | undefined }>;
+
 /** What surrounds the objects of a source. */
-export function surroundingsOf({ cluster, kind, apiVersion }: QuerySource): Surroundings {
-  return { cluster: { ...cluster }, served: { apiVersion, kind: kind.kind } };
+export function surroundingsOf({ cluster, kind, apiVersion, related }: QuerySource): Surroundings {
+  return { cluster: { ...cluster }, served: { apiVersion, kind: kind.kind }, related, computed: new Map() };
 }
 
 /** Where a walk is: the object, or inside one the element that `some` looks at. */
@@ -28,8 +34,18 @@ export function someValue(path: ModelPath, { here, around }: Place, test: (value
 
 function startOf(path: ModelPath, { here, around }: Place): Json | undefined {
   if (path.from === 'object') return here;
-  if (path.from !== 'column') return around[path.from];
-  return isKubernetesObject(here) ? path.column.get(here) : undefined;
+  if (path.from === 'column') return isKubernetesObject(here) ? valueOf(path.column, here, around) : undefined;
+  if (path.from !== 'relation') return around[path.from];
+  const found = isKubernetesObject(here) ? around.related?.find(path.relation, here) : undefined;
+  return found && startOf(path.within, { here: found.object, around: { ...around, served: found.served, related: undefined } });
+}
+
+function valueOf(column: Column, object: KubernetesObject, { computed }: Surroundings): Json | undefined {
+  const last = computed.get(column);
+  if (last?.of === object) return last.value;
+  const value = column.get(object);
+  computed.set(column, { of: object, value });
+  return value;
 }
 
 /** True if an element of a list, also of lists in it, passes; of what is no list, the value itself. */

@@ -1,4 +1,6 @@
+import type { KubernetesObject } from '../core/objects.ts';
 import type { ModelKind } from '../model/model.ts';
+import type { PathRelation } from '../model/path-relations.ts';
 import type { StoreReader } from './mirror-store.ts';
 
 /** What filters, orders and relations may ask of a cluster: the paths that begin with `cluster`. */
@@ -20,6 +22,22 @@ export interface QuerySource {
   readonly apiVersion: string;
   readonly store: StoreReader;
   readonly sight: QuerySight;
+  /** Where paths that begin with a relation go on; absent where nobody asks for one: then they lead to nothing. */
+  readonly related?: RelatedObjects | undefined;
+}
+
+/** What the objects of a source name, as far as the caller may see it. Of one moment. */
+export interface RelatedObjects {
+  /** Undefined if it names none, or none that is there and in sight: these look the same. */
+  find(relation: PathRelation, object: KubernetesObject): RelatedObject | undefined;
+  /** How often `find` could not tell, so far: where it would be is not mirrored, or may not be read. */
+  readonly unknown: number;
+}
+
+/** An object, and as how it is read. */
+export interface RelatedObject {
+  readonly object: KubernetesObject;
+  readonly served: { readonly apiVersion: string; readonly kind: string };
 }
 
 /** Everything, or the objects of these namespaces only. A cluster-scoped object is in none. */

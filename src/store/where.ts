@@ -11,7 +11,7 @@ import type { IndexLookup } from './mirror-store.ts';
 import { type Comparison, comparisons, compileComparison, type Operation } from './operators.ts';
 import { createMeaning } from './path-meaning.ts';
 import { type Place, someElement, someValue, surroundingsOf } from './path-values.ts';
-import type { QuerySource } from './query-source.ts';
+import type { QuerySource, RelatedObjects } from './query-source.ts';
 
 /**
  * The recursive filter, the input type `Where`, as it comes from GraphQL. All that one level says must hold; `null` is as good as not said.
@@ -40,7 +40,10 @@ export interface WhereInput {
 
 /** A filter checked against the model: made by `compileWhere`. */
 export interface Where {
-  /** True for the objects of this source that are asked for. Its kind is one of those the filter was compiled for. */
+  /**
+   * True for the objects of this source that are asked for, but for those of which nobody can tell. Its kind is one of those the filter was
+   * compiled for.
+   */
   predicateFor(source: QuerySource): (object: KubernetesObject) => boolean;
   /** What every object asked for has, so that indexes may find it. Never more than the predicate says. */
   hintsFor(kind: ModelKind): readonly Hint[];
@@ -96,12 +99,20 @@ export function compileWhere(model: Model, kinds: readonly ModelKind[], where: W
     predicateFor(source) {
       const around = surroundingsOf(source);
       const test = compiled.get(keyOfKind(source.kind))?.test;
-      return (object) => test?.({ here: object, around }) === true;
+      const passes = (object: KubernetesObject) => test?.({ here: object, around }) === true;
+      const { related } = source;
+      return related === undefined ? passes : (object) => passesForCertain(object, passes, related);
     },
     hintsFor: (kind) => compiled.get(keyOfKind(kind))?.hints ?? [],
     exactHintFor: (kind) => compiled.get(keyOfKind(kind))?.exactHint,
     meaningFor: ({ kind, cluster }) => compiled.get(keyOfKind(kind))?.meaning(cluster) ?? '',
   };
+}
+
+/** What could not be looked up may be anything, and `not` makes something of nothing: so an object passes by what is known alone. */
+function passesForCertain(object: KubernetesObject, passes: (object: KubernetesObject) => boolean, related: RelatedObjects): boolean {
+  const before = related.unknown;
+  return passes(object) && related.unknown === before;
 }
 
 /** Why a level cannot be asked of a kind: it has no such path, or what stands there is not compared so. */
@@ -212,6 +223,7 @@ function valueTypeOf({ type, text }: ModelPath, operator: string): ValueType {
 
 /** The only values that may stand there; undefined if any may. */
 function valuesOf(path: ModelPath): readonly string[] | undefined {
+  if (path.from === 'relation') return valuesOf(path.within);
   if (path.from !== 'column' || path.steps.length > 0 || path.column.enumeration === undefined) return undefined;
   return Object.keys(path.column.enumeration.values);
 }

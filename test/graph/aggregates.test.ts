@@ -128,7 +128,7 @@ test('they are of the same moment as the page, whatever comes meanwhile', async 
   const { reads, north } = withPods();
   const kind = model.kinds.get('Pod');
   const context = { caller: { key: 'me' }, signal: new AbortController().signal, reportFault: () => undefined };
-  const listed = kind && (await reads.list(context, kind, { aggregated: true }));
+  const listed = kind && (await reads.list(context, kind, { aggregated: [] }));
   north.mirror(pods).list();
   const [all] = listed?.groups({ by: ['kind'] }) ?? [];
   expect([all?.count, listed?.totalCount]).toEqual([5, 5]);

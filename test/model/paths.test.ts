@@ -114,6 +114,21 @@ describe('a path', () => {
     expect(printTypeReference(path.type)).toBe(type);
   });
 
+  test.each([
+    ['Pod', 'node.metadata.labels["a.b/c"]', 'node', 'object', 'metadata labels a.b/c', 'String'],
+    ['Pod', 'node.spec.taints.key', 'node', 'object', 'spec taints* key', 'String'],
+    ['Pod', 'node.ready', 'node', 'column', '', 'Boolean'],
+    ['Pod', 'node.kind', 'node', 'served', 'kind', 'String'],
+    ['Pod', 'owner.metadata.name', 'owner', 'object', 'metadata name', 'String'],
+    ['Widget.example.com', 'owner.apiVersion', 'owner', 'served', 'apiVersion', 'String'],
+    ['Deployment.apps', 'owner.metadata.ownerReferences.uid', 'owner', 'object', 'metadata ownerReferences* uid', 'String'],
+  ])('of %s may begin with a relation: %s', (kind, text, name, from, steps, type) => {
+    const path = resolvePath(model, kindOf(kind), text);
+    expect(path).toMatchObject({ text, from: 'relation', relation: { name }, within: { from }, many: steps.includes('*') });
+    expect(path.steps.map(({ key, list }) => `${key}${list ? '*' : ''}`).join(' ')).toBe(steps);
+    expect(printTypeReference(path.type)).toBe(type);
+  });
+
   test('may ask how the object was read', () => {
     expect(resolvePath(model, kindOf('Pod'), 'apiVersion')).toEqual({
       text: 'apiVersion',
@@ -159,6 +174,16 @@ describe('what is no path of a kind is told with what was meant', () => {
     ],
     ['Pod', 'cluster', 'expected a field of the cluster, such as cluster.name or cluster.region, got cluster'],
     ['Pod', 'cluster.regoin', 'no field cluster.regoin in Pod; did you mean cluster.region?'],
+    ['Pod', 'node', 'expected a field of the node, such as node.metadata.name, got node'],
+    ['Pod', 'nodes.metadata.name', 'no field nodes in Pod; did you mean node?'],
+    ['Pod', 'node.metdata.name', 'no field node.metdata in Pod; did you mean node.metadata?'],
+    ['Pod', 'node.name', 'no field node.name in Pod; did you mean node.metadata.name?'],
+    ['Pod', 'node.raedy', 'no field node.raedy in Pod; did you mean node.ready?'],
+    ['Pod', 'owner.name', 'no field owner.name in Pod; did you mean owner.metadata.name?'],
+    ['Pod', 'owner.spec.replicas', 'no field owner.spec in Pod'],
+    ['Pod', 'owner.node.ready', 'no field owner.node in Pod'],
+    ['Job.batch', 'node.ready', 'no field node in Job'],
+    ['Job.batch', 'ownr.kind', 'no field ownr in Job; did you mean owner?'],
     ['Pod', 'kind.x', 'no field kind.x in Pod: kind has the type String, which has no fields'],
     [
       'Pod',

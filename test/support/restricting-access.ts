@@ -17,3 +17,15 @@ export function createRestrictingAccess(rights: Rights): Access {
     },
   };
 }
+
+/** Access that answers at once, and sees nothing of what this says. */
+export function accessBut(isHidden: (question: AccessQuestion) => boolean): Access {
+  return {
+    maySeeCluster: () => true,
+    sightOf(question): Sight {
+      const { cluster, kind } = question;
+      if (!isHidden(question)) return { type: 'all' };
+      return { type: 'none', fault: { code: 'FORBIDDEN', cluster, kind, message: 'not for you', retry: 'NEVER' } };
+    },
+  };
+}

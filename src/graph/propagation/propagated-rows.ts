@@ -1,5 +1,5 @@
 import { idOfObject } from '../../core/object-ids.ts';
-import type { Listed, Row } from '../../load/reads.ts';
+import type { ListArguments, Listed, Row } from '../../load/reads.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
 import type { InventoryEntry } from '../../propagate/inventory.ts';
 import type { PropagationView } from '../../propagate/propagations.ts';
@@ -24,7 +24,7 @@ export async function resourceOf(
 /** The Jobs of the inventory: those of its uids, whatever labels others wear. The first 1,000 count. */
 export function jobsOf(
   { objects }: PropagationView,
-  { kind, ...page }: { readonly kind: ModelKind; readonly first: number; readonly aggregated: boolean },
+  { kind, ...page }: { readonly kind: ModelKind; readonly first: number } & Pick<ListArguments, 'aggregated'>,
   { reads, read }: GraphContext,
 ): Promise<Listed> {
   const jobs = objects.flatMap(({ entries, cluster }) =>

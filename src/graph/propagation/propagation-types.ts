@@ -6,7 +6,7 @@ import type { InventoryEntry, RecordedFault } from '../../propagate/inventory.ts
 import type { AggregatedStatus, ClusterLine, CompletionStatus, Propagation, RolloutProgress } from '../../propagate/propagation.ts';
 import type { PropagationView } from '../../propagate/propagations.ts';
 import { schemaSpelling } from '../../propagate/spelling.ts';
-import { asksForAggregates } from '../aggregates.ts';
+import { aggregatedPaths } from '../aggregates.ts';
 import { charged } from '../budget.ts';
 import type { FieldsOf, GraphBuilder, ObjectRefOf } from '../builder.ts';
 import type { Changing } from '../changing.ts';
@@ -262,7 +262,7 @@ function addJobsOf(
       description: 'Its Jobs.',
       args: { first: t.arg.int({ defaultValue: 20, description: 'Most Jobs: 1 to 500.' }) },
       ...personal,
-      resolve: (view, { first }, context, info) => jobsOf(view, { kind, first: first ?? 20, aggregated: asksForAggregates(info) }, context),
+      resolve: (view, { first }, context, info) => jobsOf(view, { kind, first: first ?? 20, aggregated: aggregatedPaths(info) }, context),
     }),
   );
 }

@@ -3,7 +3,7 @@ import { afterwards, type NowOrLater } from '../../core/now-or-later.ts';
 import type { Listed, Row } from '../../load/reads.ts';
 import type { Question, RelatedPage, Target } from '../../load/relations/relations.ts';
 import type { Model } from '../../model/model.ts';
-import { asksForAggregates } from '../aggregates.ts';
+import { aggregatedPaths } from '../aggregates.ts';
 import type { GraphContext } from '../context.ts';
 import { foundRow } from '../found-row.ts';
 
@@ -32,6 +32,6 @@ export function followMany(
   return context.relations.many(row, {
     model,
     question,
-    page: { first: page.first, after: page.after, aggregated: asksForAggregates(info) },
+    page: { first: page.first, after: page.after, aggregated: aggregatedPaths(info) },
   });
 }

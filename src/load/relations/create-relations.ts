@@ -1,5 +1,4 @@
 import { MusterError } from '../../core/errors.ts';
-import type { Fault } from '../../core/faults.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { afterwards, allOf, type NowOrLater } from '../../core/now-or-later.ts';
@@ -10,12 +9,13 @@ import { parsePosition } from '../../store/cursor.ts';
 import { type Related, selectAll } from '../../store/matching.ts';
 import type { QuerySpec } from '../../store/query.ts';
 import type { ClusterState } from '../../watch/mirrors.ts';
-import { checkFirst } from '../list-arguments.ts';
-import { type ListedOptions, listedOf, sourceOf } from '../listed.ts';
-import type { OnePartOptions, Part } from '../parts.ts';
+import { type BegunRelations, checkFirst, relationsIn } from '../list-arguments.ts';
+import { type AskedPage, type ListedOptions, listedOf, sourceOf } from '../listed.ts';
+import { type OnePartOptions, type Part, unknownKindFault } from '../parts.ts';
 import type { Found, Listed, ReadContext, Row } from '../reads.ts';
 import { createSeal, foreignCursor, type ListScope } from '../seal.ts';
 import { foundIn } from '../singles.ts';
+import { BegunRelated } from './begun-relations.ts';
 import { RelatedParts } from './related-parts.ts';
 import { maxRelationDepth, type Question, type RelatedPage, type Relations, type Target } from './relations.ts';
 
@@ -73,7 +73,7 @@ function nextDepth({ depth = 0 }: Row): number {
 
 function one({ options, parts }: Reading, { cluster }: Row, { model, target, depth }: AskedTarget): NowOrLater<Found> {
   const kind = model.kinds.get(keyOfKind(target.kind));
-  if (kind === undefined) return { faults: [unknownFault(cluster, target.kind)] };
+  if (kind === undefined) return { faults: [unknownKindFault(cluster, target.kind)] };
   const { namespaced } = options.mirrors.served(cluster.name, kind) ?? kind;
   const namespace = namespaced ? target.namespace : undefined;
   if (namespaced && (namespace ?? '') === '') return nothing;
@@ -96,14 +96,38 @@ function many(reading: Reading, from: Row, { model, question, page, depth }: Ask
   );
   return afterwards(asked, (parts) =>
     afterwards(relatedOf(reading, from, { model, question }), ({ related, via }) => {
-      const spec: QuerySpec = { namespaces: namespace === undefined ? undefined : [namespace], related, order, first, after };
-      return listedOf(
-        options,
-        parts.filter((part) => isTold(part, question)),
-        { spec, scope, depth, via, aggregated: page.aggregated === true ? { model, kinds } : undefined },
-      );
+      const namespaces = namespace === undefined ? undefined : [namespace];
+      const aggregated = page.aggregated && {
+        model,
+        kinds,
+        relations: relationsIn(page.aggregated, { model, kinds, sensitive: options.sensitive }),
+      };
+      const spec: QuerySpec = { namespaces, related, order, first, after };
+      const told = parts.filter((part) => isTold(part, question));
+      const asked = { spec, scope, depth, via, aggregated };
+      if (aggregated === undefined || aggregated.relations.size === 0) return listedOf(options, told, asked);
+      return listedThrough(reading, told, { model, asked, relations: aggregated.relations });
     }),
   );
+}
+
+interface AskedThrough {
+  readonly model: Model;
+  readonly asked: AskedPage;
+  readonly relations: BegunRelations;
+}
+
+/** A page of which aggregates are asked by paths that lead to other objects. */
+async function listedThrough(
+  { options, context, parts: held }: Reading,
+  parts: readonly Part[],
+  { model, asked, relations }: AskedThrough,
+): Promise<Listed> {
+  const { namespaces } = asked.spec;
+  using related = new BegunRelated(options, { model, relations, namespaces, waitMs: held.nextWaitMs(), context });
+  await related.hold([...related.knownOf(parts.map(({ ask }) => ask)), ...related.ownersIn(parts, asked.spec)]);
+  await related.look();
+  return listedOf(options, parts, { ...asked, related });
 }
 
 interface Asked {
@@ -168,11 +192,6 @@ class RelationScope implements ListScope {
     const { kinds } = this.#question;
     return JSON.stringify(['relation', this.#question.name, id, kinds === undefined ? null : [...new Set(kinds.map(keyOfKind))].sort()]);
   }
-}
-
-function unknownFault({ name }: Row['cluster'], { group, kind }: GroupKind): Fault {
-  const message = `${keyOfKind({ group, kind })}: no kind of this schema`;
-  return { code: 'NOT_SERVED', cluster: name, kind: { group, kind }, message, retry: 'NEVER' };
 }
 
 function refuseCursor(): never {

@@ -30,7 +30,7 @@ export class RelatedParts implements Disposable {
     if (known !== undefined) return known;
     const { cluster, kind, verb, namespace, named } = asked;
     const ask: Ask = { cluster, kind, verb, named, namespaces: namespace === undefined ? undefined : [namespace] };
-    const held = holdPart(this.#options, { ask, waitMs: this.#nextWaitMs(), context: this.#context, leases: this.#leases });
+    const held = holdPart(this.#options, { ask, waitMs: this.nextWaitMs(), context: this.#context, leases: this.#leases });
     const part = afterwards(held, (now) => {
       places.set(place, now);
       return now;
@@ -49,7 +49,8 @@ export class RelatedParts implements Disposable {
     this.#leases.dispose();
   }
 
-  #nextWaitMs(): number {
+  /** How long what is asked now may wait. */
+  nextWaitMs(): number {
     const nowMs = this.#options.clock.monotonic();
     this.#waitsUntilMs ??= nowMs + waitMs;
     return Math.min(partWaitMs, Math.max(0, this.#waitsUntilMs - nowMs));
@@ -62,7 +63,8 @@ export interface AskedRelated extends Pick<Ask, 'cluster' | 'verb' | 'named'> {
   readonly namespace: string | undefined;
 }
 
-function memberOf<Key, Inner, Value>(map: Map<Key, Map<Inner, Value>>, key: Key): Map<Inner, Value> {
+/** The map in the map: made where there is none. */
+export function memberOf<Key, Inner, Value>(map: Map<Key, Map<Inner, Value>>, key: Key): Map<Inner, Value> {
   const known = map.get(key);
   if (known !== undefined) return known;
   const made = new Map<Inner, Value>();

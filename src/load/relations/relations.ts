@@ -44,7 +44,7 @@ export interface RelatedPage {
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
   /** As in `ListArguments`. */
-  readonly aggregated?: boolean | undefined;
+  readonly aggregated?: readonly string[] | undefined;
 }
 
 /** Most relations inside each other. */

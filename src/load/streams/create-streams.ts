@@ -11,7 +11,7 @@ import { kindByAnyName } from '../../model/any-name.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
 import type { Mirrors } from '../../watch/mirrors.ts';
 import { type ClusterViews, createClusterViews } from '../cluster-views.ts';
-import { checkArguments } from '../list-arguments.ts';
+import { type BegunRelations, checkArguments } from '../list-arguments.ts';
 import { createQueueBudget, type QueueBudget } from '../queue-budget.ts';
 import type { ReadContext } from '../reads.ts';
 import { createSeal, foreignCursor, type Seal } from '../seal.ts';
@@ -100,7 +100,8 @@ interface Checkers {
 
 function checkStream({ views, seal, sensitive }: Checkers, { context, model, kinds, args, tallied = false }: Asked): AskedStream {
   const { caller } = context;
-  const { namespaces, selector, where, search, filter, after, clusters } = checkArguments(args, { model, kinds, sensitive });
+  const { namespaces, selector, where, search, filter, after, clusters, relations } = checkArguments(args, { model, kinds, sensitive });
+  refuseRelations(relations);
   const point = after === undefined ? undefined : resumePointOf(seal.open(after, { stream: filter }));
   // Whoever resumes has named what was there once: that it has left is told as it would have been told to whoever stayed.
   const named =
@@ -119,6 +120,16 @@ function checkStream({ views, seal, sensitive }: Checkers, { context, model, kin
       filter,
     },
   };
+}
+
+/** A stream tells what becomes of its own objects. */
+function refuseRelations(relations: BegunRelations): void {
+  const [name] = [...relations.values()].flat().map((relation) => relation.name);
+  if (name === undefined) return;
+  throw new MusterError(
+    'BAD_INPUT',
+    `expected no path that begins with ${name} in a stream: what becomes of the ${name} changes which objects pass, and no message would say so`,
+  );
 }
 
 function resumePointOf(bytes: Uint8Array): ResumePoint {

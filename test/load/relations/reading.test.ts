@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Access, AccessQuestion, Sight } from '../../../src/access/access.ts';
 import type { Fault } from '../../../src/core/faults.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { objectNamed } from '../../support/kubernetes-objects.ts';
 import { turns } from '../../support/manual-clock.ts';
 import { controlledBy, type Inventory, inShop, relatedWorld, served } from '../../support/related-world.ts';
-import { createRestrictingAccess } from '../../support/restricting-access.ts';
+import { accessBut, createRestrictingAccess } from '../../support/restricting-access.ts';
 
 const labels = { app: 'web' };
 const pod = (name: string, metadata = {}) =>
@@ -19,18 +18,6 @@ const inventory: Inventory = {
   'Deployment.apps': [inShop('web', {}, { spec: { selector: { matchLabels: labels } } })],
 };
 const fault: Fault = { code: 'UNREACHABLE', cluster: clusterName('north'), message: 'no answer', retry: 'LATER' };
-
-/** Access that answers at once, and sees nothing of what this says. */
-function accessBut(isHidden: (question: AccessQuestion) => boolean): Access {
-  return {
-    maySeeCluster: () => true,
-    sightOf(question): Sight {
-      const { cluster, kind } = question;
-      if (!isHidden(question)) return { type: 'all' };
-      return { type: 'none', fault: { code: 'FORBIDDEN', cluster, kind, message: 'not for you', retry: 'NEVER' } };
-    },
-  };
-}
 
 const followed = `{ pods { items {
   node { metadata { name } } owner { metadata { name } } services { totalCount items { metadata { name } } faults { code } }
