@@ -1,6 +1,6 @@
 /**
- * `npm run released`: makes schema/released.graphql of schema/muster.graphql, without descriptions. To be run with each release, and then only:
- * test/graph/breaking-changes.test.ts holds every later schema against it.
+ * `npm run released`: makes schema/released.graphql of schema/muster.graphql, without descriptions. To be run with each release, from
+ * the first tag on then only: test/graph/breaking-changes.test.ts holds every later schema against it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { buildSchema, findBreakingChanges, lexicographicSortSchema } from 'graphql';
+import { buildSchema, findBreakingChanges, type GraphQLSchema, lexicographicSortSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { buildGraph } from '../../src/graph/graph.ts';
 import { loadBaseline } from '../support/kubernetes-objects.ts';
@@ -9,28 +9,42 @@ import { loadBaseline } from '../support/kubernetes-objects.ts';
 const textOf = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
 const released = buildSchema(textOf('schema/released.graphql'));
 
-/** What broke between two schemas and is not told under "Unreleased", in an entry that begins with "**Breaking**", in the same words. */
-function untold(after: Parameters<typeof findBreakingChanges>[1], changelog: string): readonly string[] {
+/**
+ * What broke between two schemas and is not told under "Unreleased": in an entry that begins with "**Breaking**:", as a sentence of its own, in the
+ * same words.
+ */
+function untold(before: GraphQLSchema, after: GraphQLSchema, changelog: string): readonly string[] {
   const [, unreleased = ''] = changelog.split(/^## /m);
-  const told = unreleased.split(/^- /m).filter((entry) => entry.startsWith('**Breaking**'));
-  const words = told.join(' ').replaceAll(/\s+/g, ' ');
-  return findBreakingChanges(released, after)
+  const entries = unreleased.split(/^- /m).map((entry) => entry.replaceAll(/\s+/g, ' ').trim());
+  const told = new Set(entries.flatMap((entry) => /^\*\*Breaking\*\*: (.*)/.exec(entry)?.[1]?.split(/(?<=\.) /) ?? []));
+  return findBreakingChanges(before, after)
     .map(({ description }) => description)
-    .filter((description) => !words.includes(description));
+    .filter((description) => !told.has(description));
 }
 
 test('nothing that was released is gone or another, but for what the changelog tells', () => {
-  expect(untold(lexicographicSortSchema(buildGraph(loadBaseline())), textOf('CHANGELOG.md'))).toEqual([]);
+  expect(untold(released, lexicographicSortSchema(buildGraph(loadBaseline())), textOf('CHANGELOG.md'))).toEqual([]);
 });
 
 test('the test finds what it looks for', () => {
-  const bare = buildGraph({ kinds: new Map(), types: new Map() });
-  const missing = untold(bare, '# Changelog\n\n## Unreleased\n\n- Nothing.\n');
+  const missing = untold(released, buildGraph({ kinds: new Map(), types: new Map() }), '# Changelog\n\n## Unreleased\n\n- Nothing.\n');
   expect(missing).toContain('Field Query.pods was removed.');
-  const told = (where: string) =>
-    untold(bare, `# Changelog\n\n${where}\n- **Breaking**: Field\n  Query.pods was removed.\n\n## 0.0.9\n\n- Nothing.\n`);
-  expect(missing.length - told('## Unreleased').length).toBe(1);
-  expect(told('## Unreleased\n\n## 0.1.0')).toEqual(missing);
+});
+
+const before = buildSchema('type Query { a: Int } type Pod { x: Int } type EphemeralPod { x: Int }');
+const after = buildSchema('type Query { a: Int }');
+const [pod, ephemeralPod] = ['Pod was removed.', 'EphemeralPod was removed.'];
+
+test.each<[string, readonly string[]]>([
+  ['## Unreleased\n\n- Nothing.', [pod, ephemeralPod]],
+  [`## Unreleased\n\n### Changed\n\n- **Breaking**: Pod was\n  removed.\n- **Breaking**: ${ephemeralPod} Nobody had it.`, []],
+  [`## Unreleased\n\n- **Breaking**: ${ephemeralPod} ${pod}\n\n## 0.1.0`, []],
+  [`## Unreleased\n\n- **Breaking**: ${ephemeralPod}`, [pod]],
+  [`## Unreleased\n\n- **Breaking**: ${pod.slice(0, -1)}, or not.`, [pod, ephemeralPod]],
+  [`## Unreleased\n\n- ${pod} **Breaking**: ${ephemeralPod}`, [pod, ephemeralPod]],
+  [`## Unreleased\n\n## 0.1.0\n\n- **Breaking**: ${pod}`, [pod, ephemeralPod]],
+])('of the changelog %j counts what it tells as a whole sentence', (changelog, left) => {
+  expect(untold(before, after, `# Changelog\n\n${changelog}\n`)).toEqual(left);
 });
 
 test('the released schema is kept without descriptions, as it was printed', () => {
