@@ -65,11 +65,14 @@ function replicasOf({ from, to }: { readonly from: number; readonly to: number }
   return from === to ? String(to) : `${from}→${to}`;
 }
 
-/** `CREATE`, or with several objects `CREATE 2, UNCHANGED 1`. */
+/** `CREATE`, or with several objects `CREATE 2, UNCHANGED 1`; of what the cluster refuses why: `INVALID`. */
 function actionsOf({ objects, fault }: ClusterPlan): string {
   if (fault !== null) return fault.code;
   const counts = new Map<string, number>();
-  for (const { action } of objects) counts.set(action, (counts.get(action) ?? 0) + 1);
+  for (const { action, fault: refusal } of objects) {
+    const word = refusal?.code ?? action;
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
   const [first] = counts.keys();
   if (objects.length === 1 && first !== undefined) return first;
   return [...counts].map(([action, count]) => `${action} ${count}`).join(', ');

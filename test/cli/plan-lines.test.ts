@@ -74,6 +74,23 @@ test('a plan is a table of its clusters, what changes in them, what else is to b
   ]);
 });
 
+test.each<readonly [string, Partial<ClusterPlan>, string]>([
+  ['one is to be made', { objects: [object({ action: 'CREATE' })] }, 'CREATE'],
+  ['the one is refused', { objects: [object({ action: 'CREATE', fault: { ...fault, code: 'INVALID' } })] }, 'INVALID'],
+  [
+    'one of several is refused',
+    { objects: [object({ action: 'CREATE' }), object({ action: 'CREATE', fault: { ...fault, code: 'FORBIDDEN' } }), object()] },
+    'CREATE 1, FORBIDDEN 1, UNCHANGED 1',
+  ],
+  ['nobody answers', { objects: [object({ action: 'CREATE' })], fault }, 'UNREACHABLE'],
+])('the row of a cluster says what is done in it, and what it refuses: %s', (_, parts, expected) => {
+  expect(
+    planLines(planOf({ clusters: [chosen('north', parts)] }), plain)[1]
+      ?.split(/ {2,}/)
+      .slice(3),
+  ).toEqual([expected]);
+});
+
 test('a plan of nothing still has its digest', () => {
   expect(planLines(planOf(), plain)).toEqual(['digest: d1']);
 });
