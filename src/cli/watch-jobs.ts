@@ -19,15 +19,22 @@ export interface WatchedJobs {
   readonly until: Until | undefined;
 }
 
-/** Shows the live status of Jobs until the signal aborts, or until what `until` says is decided. A stream that is lost goes on where it was. */
+/**
+ * Shows the live status of Jobs until the signal aborts, or until what `until` says is decided and every cluster that counted for it has told its Jobs. A stream
+ * that is lost goes on where it was.
+ */
 export async function watchJobs(session: Session, { selection, output, until }: WatchedJobs): Promise<number> {
   const { open, clock, terminal, gateway, signal } = session;
   let cursor: string | null = null;
   const variables = (how: 'first' | 'resumed' | 'anew') => ({ ...selection, after: how === 'anew' ? null : cursor });
+  const told = new Set<string>();
   const show = output === 'json' ? jsonShow(session) : terminal.isInteractive ? tableShow(session) : lineShow(session);
   try {
     for await (const event of follow({ open, clock, query: jobStatusQuery, variables, url: gateway.address.url }, signal)) {
-      if (event.type === 'restarted') await show.restart();
+      if (event.type === 'restarted') {
+        told.clear();
+        await show.restart();
+      }
       if (event.type !== 'message') {
         tellLoss(terminal, event);
         continue;
@@ -36,7 +43,8 @@ export async function watchJobs(session: Session, { selection, output, until }: 
       if (message === undefined) continue;
       await show.take(message);
       cursor = message.cursor;
-      const verdict = until === undefined ? 'open' : judgeJobs(until, tallyOf(message.summary));
+      keepTold(told, message);
+      const verdict = until === undefined || !isAllTold(told, message.summary) ? 'open' : judgeJobs(until, tallyOf(message.summary));
       if (verdict === 'open') continue;
       await show.end();
       return ended(session, message.summary, verdict === 'true');
@@ -45,6 +53,17 @@ export async function watchJobs(session: Session, { selection, output, until }: 
   } finally {
     await show.end();
   }
+}
+
+/** A cluster's first state comes in one message or more, after which it says that this was all, or that no more can be had. */
+function keepTold(told: Set<string>, { type, cluster }: JobMessage): void {
+  if (type === 'INITIAL' || type === 'RESET') told.delete(cluster.name);
+  else told.add(cluster.name);
+}
+
+/** A summary counts Jobs whose messages are still to come. */
+function isAllTold(told: ReadonlySet<string>, { byCluster }: JobSummary): boolean {
+  return byCluster.every(({ cluster, total }) => total === 0 || told.has(cluster.name));
 }
 
 function ended({ terminal }: Session, { total, byPhase }: JobSummary, isGood: boolean): number {

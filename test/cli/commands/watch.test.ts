@@ -189,13 +189,15 @@ describe('jobs', () => {
   };
   const [running, good, bad] = [jobState('north', 'a'), jobState('north', 'b', complete), jobState('south', 'c', { phase: 'FAILED' })];
 
+  const inSouth = { cluster: { name: 'south' } };
+  const none = [status('SYNCED', []), status('SYNCED', [], inSouth)];
+
   test('--until any ends well once one is complete, badly once all have failed', async () => {
-    const none = status('SYNCED', []);
-    expect(await ends('any', none, status('LIVE', [running]), status('LIVE', [running, good]))).toEqual({
+    expect(await ends('any', ...none, status('LIVE', [running]), status('LIVE', [running, good]))).toEqual({
       code: 0,
       told: '2 Jobs: 1 complete, 0 failed\n',
     });
-    expect(await ends('any', none, status('LIVE', [running, bad]), status('LIVE', [bad]))).toEqual({
+    expect(await ends('any', ...none, status('LIVE', [running, bad]), status('LIVE', [bad]))).toEqual({
       code: 1,
       told: '1 Job: 0 complete, 1 failed\n',
     });
@@ -203,19 +205,34 @@ describe('jobs', () => {
 
   test('--until all ends well once each is complete and every cluster is in sync, badly once one has failed', async () => {
     const unsure = status('LIVE', [good], {}, ['south']);
-    expect(await ends('all', status('SYNCED', []), unsure, status('LIVE', [running, good]), status('LIVE', [good]))).toEqual({
+    expect(await ends('all', ...none, unsure, status('LIVE', [running, good]), status('LIVE', [good]))).toEqual({
       code: 0,
       told: '1 Job: 1 complete, 0 failed\n',
     });
-    expect(await ends('all', status('LIVE', [running, good]), status('LIVE', [running, bad], {}, ['south']))).toEqual({
+    expect(await ends('all', ...none, status('LIVE', [running, good]), status('LIVE', [running, bad], {}, ['south']))).toEqual({
       code: 1,
       told: '2 Jobs: 0 complete, 1 failed\n',
     });
   });
 
+  test.each(['any', 'all'])('--until %s tells first what is there, of all clusters that have some', async (until) => {
+    const other = jobState('south', 'd', complete);
+    const { send, ended, terminal } = watching(['jobs', '--until', until]);
+    const all = [good, other];
+    send('jobStatus', status('INITIAL', all, { added: [good] }));
+    send('jobStatus', status('SYNCED', all));
+    send('jobStatus', status('INITIAL', all, { ...inSouth, added: [other] }));
+    send('jobStatus', status('SYNCED', all, inSouth));
+    expect(await ended()).toBe(0);
+    const rows = terminal.written.split('\n').map((line) => line.split(/ {2,}/).slice(0, 5).join(' '));
+    expect(rows).toEqual(['CLUSTER NAMESPACE NAME EVENT STATUS', 'north batch b ADDED Complete', 'south batch d ADDED Complete', '']);
+    expect(terminal.told).toBe('2 Jobs: 2 complete, 0 failed\n');
+  });
+
   test('--until leaves the table as it was last', async () => {
     const { send, ended, terminal } = watching(['jobs', '--until', 'all'], { isInteractive: true });
     send('jobStatus', status('INITIAL', [good], { added: [good] }));
+    send('jobStatus', status('SYNCED', [good]));
     expect(await ended()).toBe(0);
     expect(terminal.frames.at(-1)?.join('\n')).toContain('Complete');
     expect(terminal.late).toBe(0);
