@@ -8,6 +8,8 @@ export interface WaveLine {
   /** `skip`: it is to wait for something that no wave decides (suspended, a decrease held for its increase), and holds no wave up. */
   readonly phase: Exclude<RolloutLine['phase'], 'unknown'>;
   readonly sinceMs: number;
+  /** What succeeded stays so for the waves, and may not stand any more all the same: it failed, or is to be made good. Absent: it stands. */
+  readonly lost?: 'failed' | 'open';
 }
 
 /** One step of a rollout. */
@@ -41,9 +43,9 @@ export interface WavesDecision {
   /** Waves, with that of late joiners if there are any. */
   readonly waves: number;
   readonly clusters: number;
-  /** Clusters that are through: succeeded and soaked. */
+  /** Clusters that are through, succeeded and soaked, and stand so now. */
   readonly done: number;
-  /** Clusters that failed or timed out, also those forgiven by a resumption. */
+  /** Clusters that failed or timed out, also those forgiven by a resumption; and those that were through and have failed since. */
   readonly failed: number;
   /** Nothing waits, runs or soaks any more. */
   readonly isOver: boolean;
@@ -63,6 +65,7 @@ interface Place {
   readonly failedAtMs: number | undefined;
   readonly recheckMs: number | undefined;
   readonly recoversMs: number | undefined;
+  readonly lost: WaveLine['lost'];
 }
 
 /**
@@ -94,8 +97,8 @@ export function nextWaves(request: WavesRequest): WavesDecision {
     wave: Math.max(0, isStopped ? lastBegun(waves) : current >= 0 ? current : waves.length - 1),
     waves: waves.length,
     clusters: all.length,
-    done: namesOf('done').length,
-    failed: namesOf('failed', 'timedOut').length,
+    done: all.filter(({ state, lost }) => state === 'done' && lost === undefined).length,
+    failed: all.filter(({ state, lost }) => state === 'failed' || state === 'timedOut' || lost === 'failed').length,
     isOver: current < 0,
     ...(breach === undefined ? {} : { breach }),
     ...(nextCheckAtMs === undefined ? {} : { nextCheckAtMs }),
@@ -127,6 +130,7 @@ function placeOf(cluster: ClusterName, line: WaveLine | undefined, pace: Breache
     failedAtMs: times.failedAtMs,
     recheckMs: times.recheckMs,
     recoversMs: recoveryOf(line, pace),
+    lost: line?.lost,
   });
   if (line === undefined) return place('waiting');
   const slot = slotOf(line, pace);

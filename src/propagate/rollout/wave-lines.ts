@@ -1,5 +1,5 @@
 import type { ClusterName } from '../../core/names.ts';
-import type { ClusterLine, RolloutMark } from '../propagation.ts';
+import type { ClusterLine, CopyPhase, RolloutMark } from '../propagation.ts';
 import type { WaveLine } from './next-waves.ts';
 
 const phases: Readonly<Record<RolloutMark['phase'], WaveLine['phase']>> = {
@@ -8,6 +8,15 @@ const phases: Readonly<Record<RolloutMark['phase'], WaveLine['phase']>> = {
   Failed: 'failed',
   TimedOut: 'timedOut',
 };
+
+/** What a line says of the moment where its mark is a success, and what it is about does not stand. Of what is `Unknown` nobody can tell. */
+const losses: ReadonlyMap<CopyPhase, WaveLine['lost']> = new Map([
+  ['Failed', 'failed'],
+  ['Denied', 'failed'],
+  ['Progressing', 'open'],
+  ['Applying', 'open'],
+  ['Waiting', 'open'],
+]);
 
 /** Which generation rolls out, and which clusters no wave decides about: decreases held for their increases (`surge`). */
 export interface WaveContext {
@@ -26,7 +35,10 @@ export function waveLinesOf(lines: ReadonlyMap<ClusterName, ClusterLine>, contex
 
 function waveLineOf(cluster: ClusterName, line: ClusterLine, { generation, held }: WaveContext): WaveLine {
   const mark = line.generation === generation ? line.rollout : undefined;
-  if (mark !== undefined) return { phase: phases[mark.phase], sinceMs: Date.parse(mark.since) };
+  if (mark !== undefined) {
+    const lost = mark.phase === 'Succeeded' ? losses.get(line.phase) : undefined;
+    return { phase: phases[mark.phase], sinceMs: Date.parse(mark.since), ...(lost === undefined ? {} : { lost }) };
+  }
   const isSkipped = held.has(cluster) || line.reason === 'Suspended';
   return { phase: isSkipped ? 'skip' : 'toApply', sinceMs: Date.parse(line.since) };
 }

@@ -10,6 +10,8 @@ export interface ClusterRollout extends RolloutState {
   readonly isWritten: boolean;
   /** The first, in the order of writes, that is not to be seen as it was sent; what was done and is not made again is not missed. */
   readonly missing?: { readonly message: string; readonly isServed: boolean };
+  /** The first that is there as it was sent and does not do what it is for: one that failed, else one that is under way, again maybe. */
+  readonly lapse?: RolloutState;
 }
 
 /** True for what is to stand in the cluster by our own writes: not what goes, or is left alone. */
@@ -27,14 +29,20 @@ export function rolloutIn({ planned, copies, standing }: ClusterFacts): ClusterR
       copy !== undefined && isWritten ? rolloutOfCopy(copy) : { phase: 'progressing', message: 'not written yet' };
     return { ...state, message: `${key.kind} ${key.name}: ${state.message}`, isWritten, copy };
   });
-  const deciding = states.find(({ phase }) => phase === 'failed') ?? states.find(({ phase }) => phase === 'progressing');
+  const deciding = firstUndone(states);
+  const lapse = firstUndone(states.filter(({ copy }) => copy?.mirrored.result === 'held'));
   const missing = states.find(({ copy }) => copy === undefined || isMissing(copy));
   return {
     phase: deciding?.phase ?? 'done',
     message: deciding?.message ?? '',
     isWritten: states.every((state) => state.isWritten),
     ...(missing === undefined ? {} : { missing: { message: missing.message, isServed: !isUnserved(missing.copy) } }),
+    ...(lapse === undefined ? {} : { lapse: { phase: lapse.phase, message: lapse.message } }),
   };
+}
+
+function firstUndone<State extends RolloutState>(states: readonly State[]): State | undefined {
+  return states.find(({ phase }) => phase === 'failed') ?? states.find(({ phase }) => phase === 'progressing');
 }
 
 function isAsWanted({ entry }: CopyFacts, desiredHash: string): boolean {

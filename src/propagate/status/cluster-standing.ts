@@ -43,7 +43,7 @@ export function isFatal({ trouble, failures = 0, previous }: ClusterFacts, { gen
   return failures >= patience || (previous?.phase === 'Failed' && previous.fault !== undefined && previous.generation === generation);
 }
 
-/** What holds in a cluster: the first that does. `Settled` is said only where all that is wanted stands as it is wanted. */
+/** What holds in a cluster: the first that does. `Settled` is said only where all that is wanted stands as it is wanted, and is well. */
 export function standingOf(sight: ClusterSight, context: LineContext): Standing {
   const { facts, freshness, rollout, mark } = sight;
   const { standing, trouble } = facts;
@@ -68,13 +68,14 @@ function whyOf({ trouble }: ClusterFacts): Omit<Standing, 'phase'> {
 }
 
 /** What was rolled out once can be lost since. */
-function afterSuccess({ facts, rollout: { missing } }: ClusterSight, mark: RolloutMark, context: LineContext): Standing {
+function afterSuccess({ facts, rollout: { missing, lapse } }: ClusterSight, mark: RolloutMark, context: LineContext): Standing {
   const why = whyOf(facts);
   if (missing?.isServed === false) return { phase: 'Failed', reason: 'ApiMissing', message: missing.message };
   if (facts.differs === 'watched') return { phase: 'Failed', message: 'it differs from what was written, and is only watched', ...why };
   if (missing !== undefined) return { phase: 'Applying', message: missing.message, ...why };
   if (facts.differs !== undefined || facts.trouble?.fault !== undefined) return { phase: 'Applying', ...why };
   if (facts.copies.some(({ entry }) => entry.state === 'Deleting')) return { phase: 'Deleting', ...why };
+  if (lapse !== undefined) return { ...standingNow(lapse), ...why };
   return { phase: isSoaking(mark, context) ? 'Soaking' : 'Settled', ...why };
 }
 

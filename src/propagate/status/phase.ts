@@ -18,8 +18,13 @@ export function phaseOf(facts: PropagationFacts, lines: readonly ClusterLine[]):
   if (refused !== undefined || rollback === 'done') return 'Failed';
   if (held !== undefined || lines.some(({ reason }) => reason === 'PruneHeld' || reason === 'SurgeHeld')) return 'Held';
   if (isPaused || waves?.breach?.action === 'Pause') return 'Paused';
-  if (isAny(rollingPhases)) return 'Rolling';
+  if (lines.some(isRolling)) return 'Rolling';
   const isSick = lines.some(({ phase, health }) => degradedPhases.includes(phase) || health !== 'Healthy');
   const isUnknown = facts.unreadable !== undefined && facts.unreadable.length > 0;
   return isSick || isUnknown || (plan?.unplaced ?? 0) > 0 ? 'Degraded' : 'Settled';
+}
+
+/** What was rolled out and has fallen behind since may stay so: nothing is being done about it. */
+function isRolling({ phase, rollout }: ClusterLine): boolean {
+  return rollingPhases.includes(phase) && !(phase === 'Progressing' && rollout?.phase === 'Succeeded');
 }

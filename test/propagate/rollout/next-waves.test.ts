@@ -254,3 +254,19 @@ describe('whatever happens', () => {
     );
   });
 });
+
+test('what was through and does not stand any more is not done, and no breach', () => {
+  const lines = new Map<ClusterName, WaveLine>(
+    (['failed', 'open', undefined] as const).map((lost, index) => [
+      clusterName('abc'.charAt(index)),
+      { phase: 'succeeded', sinceMs: nowMs - 5_000, ...(lost === undefined ? {} : { lost }) },
+    ]),
+  );
+  const waves = ['a b c', 'd'].map((names, index) => ({ name: String(index), clusters: namesIn(names) }));
+  const decision = nextWaves({ rollout: defaults, waves, lines, nowMs });
+  expect(decision).toMatchObject({ clusters: 4, done: 1, failed: 1, start: ['d'] });
+  expect(decision.breach).toBeUndefined();
+  // What still soaks was not done yet.
+  const soaking = nextWaves({ rollout: { ...defaults, soakMs: 6_000 }, waves, lines, nowMs });
+  expect(soaking).toMatchObject({ done: 0, failed: 1, soaking: ['a', 'b', 'c'] });
+});

@@ -172,9 +172,17 @@ describe('the phase', () => {
       { phase: 'Failed', reason: 'Contended' },
     ],
     [
-      'is settled though sick afterwards',
+      'says what it lost since it was rolled out',
       clusterOf('north', { copies: [copyOf({ object: unhealthy })], previous: since(9, 'Succeeded') }),
-      { phase: 'Settled', health: 'Unhealthy', ready: 0 },
+      {
+        ...{ phase: 'Progressing', message: 'Deployment web: 0 of 2 updated replicas available', health: 'Unhealthy', ready: 0 },
+        rollout: expect.objectContaining({ phase: 'Succeeded', since: ago(9) }),
+      },
+    ],
+    [
+      'fails where what was rolled out does not get on when it is made again',
+      clusterOf('north', { copies: [copyOf({ object: unhealthy, name: 'api' }), failing], previous: since(9, 'Succeeded') }),
+      { phase: 'Failed', reason: 'Unhealthy', message: expect.stringContaining('Deployment web: progress deadline exceeded') },
     ],
     ['is being taken back', clusterOf('north', { standing: 'rollingBack', copies: [failing] }), { phase: 'RollingBack' }],
     [
@@ -385,4 +393,18 @@ test('waves are decided by the marks of this generation; who is held, suspended 
     'held skip',
   ]);
   expect([...asked.values()].map(({ sinceMs }) => sinceMs).slice(0, 2)).toEqual([nowMs, nowMs - 7_000]);
+});
+
+test.each<readonly [string, ClusterFacts, 'failed' | 'open' | undefined]>([
+  ['stands', clusterOf('north'), undefined],
+  ['is unheard of', clusterOf('north', { member: { phase: 'UNREACHABLE', asOfMs: 0, faults: [faultOf('UNREACHABLE')] } }), undefined],
+  ['has lost pods', clusterOf('north', { copies: [copyOf({ object: unhealthy })] }), 'open'],
+  ['is made good', clusterOf('north', { differs: 'toWrite' }), 'open'],
+  ['waits to be', clusterOf('north', { differs: 'watched', ...suspended }), 'open'],
+  ['is denied', clusterOf('north', { trouble: { reason: 'Denied', message: 'no' } }), 'failed'],
+  ['is contended', clusterOf('north', { trouble: { reason: 'Contended', message: 'no' } }), 'failed'],
+])('what succeeded stays so for the waves where it %s, which say whether it does', (_, facts, lost) => {
+  const lines = linesOf([{ ...facts, previous: since(9, 'Succeeded') }], context);
+  const [line] = waveLinesOf(lines, { generation: 3, held: new Set() }).values();
+  expect([line?.phase, line?.lost]).toEqual(['succeeded', lost]);
 });
