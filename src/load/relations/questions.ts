@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { listAt, textAt } from '../../core/json-at.ts';
 import { orderKeyOf } from '../../core/json-values.ts';
 import type { GroupKind } from '../../core/kinds.ts';
-import type { KubernetesObject } from '../../core/objects.ts';
+import type { KubernetesObject, ObjectMetadata } from '../../core/objects.ts';
 import { matchesSelector } from '../../core/selectors.ts';
 import { lastSeenOf } from '../../model/columns/event-time.ts';
 import type { Hint } from '../../store/hints.ts';
@@ -32,8 +32,7 @@ export function ownedBy({ object: { metadata } }: Row, kinds: readonly GroupKind
 /** What was reported about the object, the newest first. */
 export function eventsAbout({ kind, object: { metadata } }: Row): Question {
   const { uid, name, namespace } = metadata;
-  // The kubelet writes the name of its Node where the uid belongs.
-  const uids = kind.group === '' && kind.kind === 'Node' ? [uid, name] : [uid];
+  const uids = [uid, uidAtKubelet(kind, metadata)];
   const about = (event: KubernetesObject) => {
     const said = textAt(event, 'involvedObject', 'uid');
     return said !== undefined && uids.includes(said) && textAt(event, 'involvedObject', 'kind') === kind.kind;
@@ -41,6 +40,15 @@ export function eventsAbout({ kind, object: { metadata } }: Row): Question {
   const related: Related = { hints: [{ by: 'mention', mention: involvedName, values: [name] }], has: about };
   return { name: 'events', verb: 'list', kinds: eventKinds, namespace, order: newestFirst, related };
 }
+
+/** By what else a kubelet knows the object: a Node by its name, and a Pod from a file of its own by the digest of that. */
+function uidAtKubelet({ group, kind }: GroupKind, { name, annotations }: ObjectMetadata): string | undefined {
+  if (group !== '') return undefined;
+  if (kind === 'Node') return name;
+  return kind === 'Pod' ? textAt(annotations, mirrorAnnotation) : undefined;
+}
+
+const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
 const involvedName: Mention = { name: 'involved', of: (event) => textsOf([textAt(event, 'involvedObject', 'name')]) };
 

@@ -14,7 +14,7 @@ const event = (name: string, involvedObject: object, times: Readonly<Record<stri
 
 const world = relatedWorld({
   north: {
-    Pod: [inShop('web'), inShop('n1', { uid: 'uid-pod-n1' })],
+    Pod: [inShop('web'), inShop('n1', { uid: 'uid-pod-n1' }), inShop('etcd', { annotations: { 'kubernetes.io/config.mirror': 'digest' } })],
     Node: [objectNamed('n1', { uid: 'uid-n1' })],
     Event: [
       event('created', about('Pod', 'web', 'uid-web')),
@@ -36,6 +36,9 @@ const world = relatedWorld({
       event('by-controller', about('Node', 'n1', 'uid-n1'), { lastTimestamp: '2026-01-01T00:01:00Z' }, 'default'),
       event('like-kubelet', about('Pod', 'n1', 'n1')),
       event('of-pod', about('Pod', 'n1', 'uid-pod-n1')),
+      event('static', about('Pod', 'etcd', 'digest')),
+      event('mirrored', about('Pod', 'etcd', 'uid-etcd'), { lastTimestamp: '2026-01-01T00:01:00Z' }),
+      event('of-another', about('Pod', 'etcd', 'digest-of-before')),
     ],
   },
 });
@@ -43,6 +46,7 @@ const world = relatedWorld({
 test.each([
   ['pod(cluster: "north", namespace: "shop", name: "web")', ['series', 'exact', 'last', 'created']],
   ['pod(cluster: "north", namespace: "shop", name: "n1")', ['of-pod']],
+  ['pod(cluster: "north", namespace: "shop", name: "etcd")', ['mirrored', 'static']],
   ['node(cluster: "north", name: "n1")', ['by-kubelet', 'by-controller']],
 ])('events of %s, the newest first', async (of, expected) => {
   const answer = await world.ask(`{ found: ${of} { events { totalCount items { reason } } } }`);
