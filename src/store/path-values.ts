@@ -34,13 +34,13 @@ export function someValue(path: ModelPath, { here, around }: Place, test: (value
 
 function startOf(path: ModelPath, { here, around }: Place): Json | undefined {
   if (path.from === 'object') return here;
-  if (path.from === 'column') return isKubernetesObject(here) ? valueOf(path.column, here, around) : undefined;
+  if (path.from === 'column') return isKubernetesObject(here) ? computedBy(path.column, here, around) : undefined;
   if (path.from !== 'relation') return around[path.from];
   const found = isKubernetesObject(here) ? around.related?.find(path.relation, here) : undefined;
   return found && startOf(path.within, { here: found.object, around: { ...around, served: found.served, related: undefined } });
 }
 
-function valueOf(column: Column, object: KubernetesObject, { computed }: Surroundings): Json | undefined {
+function computedBy(column: Column, object: KubernetesObject, { computed }: Surroundings): Json | undefined {
   const last = computed.get(column);
   if (last?.of === object) return last.value;
   const value = column.get(object);

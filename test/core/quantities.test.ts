@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   compareQuantities,
+  inNano,
   numberOfQuantity,
   parseQuantity,
   printQuantity,
@@ -137,7 +138,9 @@ test('orders as exact numbers do', () => {
   fc.assert(
     fc.property(quantities, quantities, (a, b) => {
       const [x, y] = [parse(a), parse(b)];
-      expect(Math.sign(compareQuantities(x, y))).toBe(nanos(x) < nanos(y) ? -1 : nanos(x) > nanos(y) ? 1 : 0);
+      const order = nanos(x) < nanos(y) ? -1 : nanos(x) > nanos(y) ? 1 : 0;
+      expect([Math.sign(compareQuantities(x, y)), Math.sign(compareQuantities(inNano(x), inNano(y)))]).toEqual([order, order]);
+      expect(inNano(x)).toEqual({ mantissa: nanos(x), exponent: -9, format: x.format });
     }),
   );
 });

@@ -1,6 +1,7 @@
 import { isRawNumber, type Json, type JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { compareQuantities, parseQuantity, printQuantity, type Quantity, sumQuantities } from '../../core/quantities.ts';
+import { compareQuantities, parseQuantity, printQuantity, sumQuantities } from '../../core/quantities.ts';
+import { readOnce } from '../../core/read-once.ts';
 import { listOf, objectOf } from './lenient.ts';
 
 /**
@@ -123,14 +124,5 @@ function isLess(a: string, b: string): boolean {
   return x !== undefined && y !== undefined && compareQuantities(x, y) < 0;
 }
 
-/** A fleet asks for the same few amounts over and over, and reading one takes longer than all the rest. Emptied when it is full. */
-const known = new Map<string, Quantity | undefined>();
-const maxKnown = 4_096;
-
-function quantityOf(text: string): Quantity | undefined {
-  if (known.has(text)) return known.get(text);
-  if (known.size >= maxKnown) known.clear();
-  const quantity = parseQuantity(text);
-  if (text.length <= 64) known.set(text, quantity);
-  return quantity;
-}
+/** Reading an amount takes longer than all the rest. */
+const quantityOf = readOnce(parseQuantity);

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { readOnce } from '../../src/core/read-once.ts';
+
+/** Reads the length of a text, undefined for the empty one, and notes each reading. */
+function counting() {
+  const texts: string[] = [];
+  const read = readOnce((text) => {
+    texts.push(text);
+    return text === '' ? undefined : text.length;
+  });
+  return { texts, read };
+}
+
+test('a text is read once, also one of which nothing is found', () => {
+  const { texts, read } = counting();
+  expect(['a', '', 'a', '', 'bb'].map(read)).toEqual([1, undefined, 1, undefined, 2]);
+  expect(texts).toEqual(['a', '', 'bb']);
+});
+
+test('long texts are not held', () => {
+  const { texts, read } = counting();
+  const [held, long] = ['x'.repeat(64), 'x'.repeat(65)];
+  expect([held, long, held, long].map(read)).toEqual([64, 65, 64, 65]);
+  expect(texts).toEqual([held, long, long]);
+});
+
+test('4,096 texts are held, and one more has all forgotten', () => {
+  const { texts, read } = counting();
+  for (const round of [1, 2]) {
+    for (let index = 0; index < 4_096; index += 1) read(`t${index}`);
+    expect(texts, `round ${round}`).toHaveLength(4_096);
+  }
+  read('another');
+  expect([read('t0'), read('another')]).toEqual([2, 7]);
+  expect(texts).toHaveLength(4_098);
+});
