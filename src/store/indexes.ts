@@ -21,6 +21,8 @@ export interface Indexes {
 }
 
 interface Index {
+  /** Of which label it is, if it is one of a label. */
+  readonly label: string | undefined;
   /** What the object is found by: none, one, or several values. */
   readonly valuesOf: (object: KubernetesObject) => readonly string[];
   readonly buckets: Map<string, Set<Held>>;
@@ -31,8 +33,10 @@ interface Index {
 
 const unusedMs = 10 * 60_000;
 const sweepMs = 60_000;
-/** A client can ask for any label: the one asked for longest ago goes. */
-const maxIndexes = 32;
+/** A client can ask for any label: those asked for longest ago go. What lacks a label is nothing to its index, nor are changes of it. */
+const maxIndexes = 1_024;
+/** Of an object, on the average. */
+const maxEntries = 32;
 const bytesPerEntry = 48;
 /** A page of more objects than this is looked for among all of them. */
 const maxSorted = 2_000;
@@ -40,12 +44,50 @@ const maxSorted = 2_000;
 /** Indexes over what `all` gives when one of them is made. */
 export function createIndexes(all: () => Iterable<Held>, clock: Clock): Indexes {
   const indexes = new Map<string, Index>();
+  const ofLabels = new Map<string, Index>();
+  const others = new Set<Index>();
   let entries = 0;
   let sweptAtMs = clock.monotonic();
 
   const drop = (name: string, index: Index): void => {
     for (const bucket of index.buckets.values()) entries -= bucket.size;
     indexes.delete(name);
+    others.delete(index);
+    if (index.label !== undefined) ofLabels.delete(index.label);
+  };
+
+  /** Drops what was used longest ago, down to the bounds, but never the last one. */
+  const shrink = (objects: number): void => {
+    for (const [name, index] of indexes) {
+      if (indexes.size === 1 || (indexes.size <= maxIndexes && entries <= maxEntries * objects)) return;
+      drop(name, index);
+    }
+  };
+
+  const make = (name: string, lookup: IndexLookup): Index => {
+    const label = lookup.by === 'label' ? lookup.key : undefined;
+    const index: Index = { label, valuesOf: valuesFor(lookup), buckets: new Map(), sorted: new Map(), usedAtMs: 0 };
+    indexes.set(name, index);
+    if (label === undefined) others.add(index);
+    else ofLabels.set(label, index);
+    let objects = 0;
+    for (const held of all()) {
+      insert(index, held);
+      objects += 1;
+    }
+    shrink(objects);
+    return index;
+  };
+
+  /** Those that the object, or what stood there before it, may stand in: of indexes of labels those of its own. */
+  const concerned = (object: KubernetesObject, before = object): readonly Index[] => {
+    const found = [...others];
+    if (ofLabels.size === 0) return found;
+    for (const label of new Set([...labelsOf(object), ...labelsOf(before)])) {
+      const index = ofLabels.get(label);
+      if (index !== undefined) found.push(index);
+    }
+    return found;
   };
 
   const sweep = (): void => {
@@ -76,15 +118,11 @@ export function createIndexes(all: () => Iterable<Held>, clock: Clock): Indexes 
 
   const indexFor = (lookup: IndexLookup): Index => {
     const name = nameOf(lookup);
-    const existing = indexes.get(name);
-    const index: Index = existing ?? { valuesOf: valuesFor(lookup), buckets: new Map(), sorted: new Map(), usedAtMs: 0 };
+    const index = indexes.get(name) ?? make(name, lookup);
     index.usedAtMs = clock.monotonic();
     // A Map keeps the order of insertion: so the first is the one used longest ago.
     indexes.delete(name);
     indexes.set(name, index);
-    if (existing === undefined) for (const held of all()) insert(index, held);
-    const [oldest] = indexes;
-    if (indexes.size > maxIndexes && oldest !== undefined) drop(...oldest);
     return index;
   };
 
@@ -124,11 +162,11 @@ export function createIndexes(all: () => Iterable<Held>, clock: Clock): Indexes 
     },
     add(held) {
       sweep();
-      for (const index of indexes.values()) insert(index, held);
+      for (const index of concerned(held.object)) insert(index, held);
     },
     replace(held, before) {
       sweep();
-      for (const index of indexes.values()) {
+      for (const index of concerned(held.object, before)) {
         const values = index.valuesOf(before);
         if (sameValues(values, index.valuesOf(held.object))) {
           for (const value of values) index.sorted.delete(value);
@@ -139,10 +177,12 @@ export function createIndexes(all: () => Iterable<Held>, clock: Clock): Indexes 
       }
     },
     remove(held) {
-      for (const index of indexes.values()) take(index, held, held.object);
+      for (const index of concerned(held.object)) take(index, held, held.object);
     },
     clear() {
       indexes.clear();
+      ofLabels.clear();
+      others.clear();
       entries = 0;
     },
   };
@@ -197,6 +237,10 @@ function valuesFor(lookup: IndexLookup): Index['valuesOf'] {
     default:
       return lookup satisfies never;
   }
+}
+
+function labelsOf({ metadata: { labels } }: KubernetesObject): readonly string[] {
+  return isJsonObject(labels) ? Object.keys(labels) : none;
 }
 
 const none: readonly never[] = [];

@@ -109,12 +109,36 @@ describe('reading', () => {
     expect(store.indexed(lookup)).toHaveLength(51);
   });
 
-  test('holds 32 indexes at most, the last used ones', () => {
+  test.each([
+    ['all of many labels that few objects have each', { objects: 60, labelsOf: (index: number) => [index] }, 60],
+    ['the 32 last used entries of an object, on the average', { objects: 1, labelsOf: () => Array.from({ length: 100 }).keys() }, 32],
+    ['the last used ones of 1,024 labels', { objects: 1_100, labelsOf: (index: number) => [index] }, 1_024],
+  ])('holds an index of %s', (_, { objects, labelsOf }, held) => {
     const store = emptyStore();
-    listInto(store, [objectOf({ name: 'a', labels: Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`k${index}`, 'v'])) })]);
+    const labelled = (index: number) => Object.fromEntries([...labelsOf(index)].map((label) => [`k${label}`, 'v']));
+    listInto(
+      store,
+      Array.from({ length: objects }, (_, index) => objectOf({ name: `n${index}`, labels: labelled(index) })),
+    );
     const bare = store.bytes;
-    for (let index = 0; index < 100; index += 1) expect(store.indexed({ by: 'label', key: `k${index}`, values: ['v'] })).toHaveLength(1);
-    expect(store.bytes - bare).toBeLessThan(33 * 100);
+    const keys = new Set([...store.objects()].flatMap(({ metadata: { labels = {} } }) => Object.keys(labels)));
+    for (const key of keys) expect(store.indexed({ by: 'label', key, values: ['v'] })).toHaveLength(1);
+    expect(store.bytes - bare).toBe(held * 48);
+  });
+
+  test('an index of a label follows objects that get it, change it and lose it', () => {
+    const store = emptyStore();
+    listInto(store, [objectOf({ name: 'a', labels: { app: 'web' } }), objectOf({ name: 'b' })]);
+    const found = () =>
+      ['web', 'api'].map((value) => store.indexed({ by: 'label', key: 'app', values: [value] })?.map(({ metadata }) => metadata.name));
+    expect(found()).toEqual([['a'], []]);
+    apply(store, { name: 'b', version: 2, labels: { app: 'api', tier: 'x' } });
+    apply(store, { name: 'a', version: 3 });
+    expect(found()).toEqual([[], ['b']]);
+    apply(store, { name: 'b', version: 4, labels: { app: 'web' } });
+    expect(found()).toEqual([['b'], []]);
+    store.deleted(objectOf({ name: 'b', version: 5 }), versionOf(5), neverAsked);
+    expect(found()).toEqual([[], []]);
   });
 
   test('hands out objects that nobody writes to later', () => {
