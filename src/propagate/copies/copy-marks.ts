@@ -83,6 +83,12 @@ export function isOfLater(object: KubernetesObject, { owner, generation }: Pick<
   return said.propagation === owner.uid && said.generation !== undefined && said.generation > generation;
 }
 
+/** True if another Propagation wrote it last, as what it says of itself: whatever we wrote to it before, it is not ours to take away any more. */
+export function isOfAnother(object: KubernetesObject, { owner }: Pick<MarksToWrite, 'owner'>): boolean {
+  const { propagation } = marksOf(object);
+  return propagation !== undefined && propagation !== owner.uid;
+}
+
 /** True if the entry does not know of our last write to the object: the process that did it has crashed. */
 export function isBehind({ appliedGeneration = 0 }: Pick<InventoryEntry, 'appliedGeneration'>, object: KubernetesObject): boolean {
   return (marksOf(object).generation ?? 0) > appliedGeneration;

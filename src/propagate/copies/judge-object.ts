@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { InventoryEntry } from '../inventory.ts';
 import { liveHashOf } from '../planner/live-hash.ts';
-import { deletionOf, isAnnounced, isLetGo, isOfLater, marksOf, takenOverOf } from './copy-marks.ts';
+import { deletionOf, isAnnounced, isLetGo, isOfAnother, isOfLater, marksOf, takenOverOf } from './copy-marks.ts';
 import { copyFault } from './copy-reason.ts';
 import { type Settled, settledSkipped, settledWith } from './copy-task.ts';
 import { type CopyAtHand, failedCopy, racedFault } from './copy-to-write.ts';
@@ -87,7 +87,7 @@ function isLost({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
 function otherOwner({ work }: CopyAtHand, object: KubernetesObject): string | undefined {
   const { propagation, source = '' } = marksOf(object);
   const isApplied = isAppliedByUs(object);
-  if (isApplied && propagation !== undefined && propagation !== work.owner.uid) return `it belongs to another Propagation: ${source}`;
+  if (isApplied && isOfAnother(object, work)) return `it belongs to another Propagation: ${source}`;
   if (isApplied && propagation === undefined && work.spec.conflict === 'ServerSideApply')
     return 'it holds fields that were applied with Muster';
   return undefined;

@@ -5,7 +5,7 @@ import type { ObjectAddress } from '../object-client.ts';
 import type { ObjectKey } from '../spec.ts';
 import type { GoingBack, OldValues } from './copies.ts';
 import type { DoorAnswer } from './copy-door.ts';
-import { deletionOf, isAnnounced, isLetGo, isOfLater, marksOf, takenOverOf, withMarks } from './copy-marks.ts';
+import { deletionOf, isAnnounced, isLetGo, isOfAnother, isOfLater, marksOf, takenOverOf, withMarks } from './copy-marks.ts';
 import { type CopyScene, type Settled, settledGone, settledSkipped, settledWith } from './copy-task.ts';
 import { isRaced, racedFault } from './copy-to-write.ts';
 import { asDeleting, asPending } from './pending.ts';
@@ -42,7 +42,7 @@ const collectors: ReadonlySet<string> = new Set(['foregroundDeletion', 'orphan']
 
 /**
  * Takes one copy back: by the uid of the inventory, confirmed by a live read, under that uid and the version read. Whatever else stands there is left,
- * and the entry goes.
+ * and the entry goes; so is our own object where another Propagation wrote it since.
  */
 export async function takeBack(copy: CopyToTake): Promise<Settled> {
   const { removal, entry, address, door } = copy;
@@ -78,11 +78,22 @@ async function takeStep(copy: CopyToTake, read: DoorAnswer): Promise<TakeStep> {
 export async function takeSeen(copy: CopyToTake, object: KubernetesObject): Promise<TakeStep> {
   const { removal, entry, work } = copy;
   if (!isOurs(copy, object)) return settledGone(entry, 'Skipped', 'another object of that name stands there');
+  if (isOfAnother(object, work)) return leaveToAnother(copy, object);
   if (isOfLater(object, work)) return settledSkipped(entry, { reason: 'Stale', message: 'a later generation wrote it' });
   if (isLetGo(entry, object, work)) return settledGone(entry, 'Skipped', 'it is not ours any more');
   if (removal.ifGeneration !== undefined && ![removal.ifGeneration, work.generation].includes(marksOf(object).generation ?? Number.NaN))
     return settledSkipped(entry, { message: 'it was changed since' });
   return deletionOf(object) === undefined ? await takeOurs(copy, object) : deleting(copy, object);
+}
+
+/** One field manager has one set of fields: what we would take away is what the other one wrote. */
+function leaveToAnother({ entry, work }: CopyToTake, object: KubernetesObject): Settled {
+  const { kind, namespace, name } = entry.key;
+  const { owner, share, log } = work;
+  const { source = '' } = marksOf(object);
+  const message = `it is not ours any more: it belongs to another Propagation: ${source}`;
+  log.info({ cluster: share.cluster, kind, namespace, name, propagation: `${owner.namespace}/${owner.name}` }, `left alone: ${message}`);
+  return settledGone(entry, 'Skipped', message);
 }
 
 async function takeOurs(copy: CopyToTake, object: KubernetesObject): Promise<TakeStep> {

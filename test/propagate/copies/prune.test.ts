@@ -99,6 +99,24 @@ for (const { title, available, start } of contractServers) {
       expect(bench.shares.kept).toBeUndefined();
     });
 
+    test.each([
+      { what: 'deleted', more: {} },
+      { what: 'let go', more: { deletion: kept } },
+      { what: 'given back', more: { goingBack: { to: 0, old: [] } } },
+    ])('what another Propagation wrote since is not $what: the entry goes, and the log is told', async ({ more }) => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifest = settings(bench.namespace);
+      await apply(bench, [manifest]);
+      const marked = { labels: { [marks.propagation]: 'uid-of-another' }, annotations: { [marks.source]: 'apps/another' } };
+      const taken = await bench.others({ ...manifest, metadata: { ...manifest.metadata, ...marked } }, { verb: 'merge' });
+      const { deletion, ...rest } = { deletion: bench.work().spec.deletion, ...more };
+      const { copies } = await prune(bench, [manifest], { ...rest, spec: { ...bench.work().spec, deletion } });
+      const message = expect.stringContaining('it belongs to another Propagation: apps/another');
+      expect(copies).toMatchObject([{ action: 'Skipped', message }]);
+      expect([bench.shares.kept, bench.told]).toMatchObject([undefined, [{ message, propagation: 'apps/web' }]]);
+      expect((await bench.live(manifest))?.metadata).toEqual(taken.metadata);
+    });
+
     test('leaves an object that is recreated between the read and the deletion (D10)', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace);
