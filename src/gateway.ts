@@ -120,15 +120,19 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const model = () => schema.current().model;
   const hub = demo ? demoHub : config.hub;
   const writeSide = stack.use(createWriteSide({ mirrors, fleet, model, hub, sensitiveKinds, clock, log }, ending.signal));
-  const contextOf = ({ served, held, ...read }: OperationScope): GraphContext => ({
-    ...readSide,
-    relations: held.use(relationsOf(read)),
-    ...writeSide.resolvers,
-    read,
-    gateway: gatewayView(served, schema, demo),
-    clock,
-    budget: createBudget(),
-  });
+  const contextOf = ({ served, held, throwIfOver, ...asked }: OperationScope): GraphContext => {
+    const budget = createBudget(throwIfOver);
+    const read = { ...asked, look: budget.look };
+    return {
+      ...readSide,
+      relations: held.use(relationsOf(read)),
+      ...writeSide.resolvers,
+      read,
+      gateway: gatewayView(served, schema, demo),
+      clock,
+      budget,
+    };
+  };
   const serving = serve({
     config,
     listening,

@@ -1,4 +1,5 @@
 import { MusterError } from '../core/errors.ts';
+import type { Look } from '../load/reads.ts';
 
 /** What one operation may still be given: of a subscription, one message. */
 export interface Budget {
@@ -8,10 +9,22 @@ export interface Budget {
    * @throws {MusterError} `TOO_COSTLY` once more than `maxObjects` were taken together, then and from then on: what was allowed and what came.
    */
   charge(objects: number): void;
+  /**
+   * Takes what was looked at to find them out of a second account, as `ReadContext` says. It is called while objects are looked at.
+   *
+   * @throws {MusterError} `TOO_COSTLY` once more than `maxLooks` were taken together, then and from then on.
+   */
+  readonly look: Look;
 }
 
 /** Most objects in one answer: each element of a list counts, and a list inside another one counts each time it is given. */
 export const maxObjects = 10_000;
+
+/**
+ * Most objects that one answer may look at: each again for each path that is read of it by sums, extremes and groups, and for each page of relations that
+ * it may be on. Of a million objects groups by two paths with a sum are three million looks. A million take one to three seconds, in which nothing else runs.
+ */
+export const maxLooks = 4_000_000;
 
 /** As many objects as one text of YAML counts beside the object itself: a page of 500 with it is half a budget. */
 export const yamlCost = 9;
@@ -25,17 +38,33 @@ export function costOfText(lines: readonly { readonly text: string }[]): number 
   return Math.floor(chars / charsPerObject);
 }
 
-/** A budget of `maxObjects`. */
-export function createBudget(): Budget {
+/**
+ * A budget of `maxObjects` and `maxLooks`.
+ *
+ * @param throwIfOver Asked each time: what nobody waits for any more goes no further.
+ */
+export function createBudget(throwIfOver: () => void): Budget {
   let spent = 0;
+  let looked = 0;
   return {
     charge(objects) {
+      throwIfOver();
       spent += objects;
       if (spent <= maxObjects) return;
       throw new MusterError(
         'TOO_COSTLY',
         `expected at most ${maxObjects} objects in one answer, a list inside a list counted each time, got ${spent} so far: narrow it ` +
           '(first, clusters, kinds, names), leave out inner lists, or ask in parts',
+      );
+    },
+    look(looks) {
+      throwIfOver();
+      looked += looks;
+      if (looked <= maxLooks) return;
+      throw new MusterError(
+        'TOO_COSTLY',
+        `expected to look at no more than ${maxLooks} objects, one counted again for each path and page of relations that it is read for, got ${looked} ` +
+          'so far: narrow the lists (clusters, namespaces, labels), or ask in parts',
       );
     },
   };

@@ -33,6 +33,6 @@ export interface GraphContext {
   readonly gateway: GatewayView;
   /** For ages, which are told as of the moment they are read. */
   readonly clock: Pick<Clock, 'now'>;
-  /** Of the objects that the answer may hold. */
+  /** Of the objects that the answer may hold, and may look at. */
   readonly budget: Budget;
 }

@@ -18,7 +18,11 @@ const defaultGroups = 100;
  *
  * @param look Told what each of them looks at.
  */
-export function createAggregates(asked: AskedKinds & { readonly relations: BegunRelations }, matches: readonly Matches[], look: Look): PageAggregates {
+export function createAggregates(
+  asked: AskedKinds & { readonly relations: BegunRelations },
+  matches: readonly Matches[],
+  look: Look,
+): PageAggregates {
   // Last, as in lists: by then the path is known to be one.
   const checked = <T>(paths: readonly string[], compiled: T): T => {
     refuseValuesHeldBack(paths, asked);

@@ -96,7 +96,7 @@ class ListedPage implements Listed {
     this.hasNextPage = result.hasNextPage;
     this.hasPreviousPage = result.hasPreviousPage;
     this.#made = made;
-    this.#matches = asked.related === undefined ? result.matches : result.matches.map((some) => keepRelated(some, asked.aggregated));
+    this.#matches = asked.related === undefined ? result.matches : result.matches.map((some) => keepRelated(some, asked));
   }
 
   get sync(): readonly SyncView[] {
@@ -139,7 +139,9 @@ class ListedPage implements Listed {
     const { options, asked } = this.#made;
     const { aggregated } = asked;
     this.#aggregates ??=
-      aggregated === undefined ? noAggregates : createAggregates({ ...aggregated, sensitive: options.sensitive }, this.#matches, asked.look);
+      aggregated === undefined
+        ? noAggregates
+        : createAggregates({ ...aggregated, sensitive: options.sensitive }, this.#matches, asked.look);
     return this.#aggregates;
   }
 
@@ -161,10 +163,11 @@ class ListedPage implements Listed {
 }
 
 /** Aggregates are asked later than the page is made, but are of its moment. */
-function keepRelated({ source, objects }: Matches, aggregated: AskedAggregates | undefined): Matches {
+function keepRelated({ source, objects }: Matches, { aggregated, look }: AskedPage): Matches {
   const { related } = source;
   const relations = aggregated?.relations.get(source.kind);
   if (related === undefined || relations === undefined) return { source: { ...source, related: undefined }, objects };
+  look(objects.length * relations.length);
   const found = new Map(relations.map((relation) => [relation.name, new Map(objects.map((one) => [one, related.find(relation, one)]))]));
   const { unknown } = related;
   return { source: { ...source, related: { unknown, find: ({ name }, object) => found.get(name)?.get(object) } }, objects };

@@ -7,11 +7,13 @@ import type { KubernetesObject } from '../core/objects.ts';
 import type { Quantity } from '../core/quantities.ts';
 import type { Model, ModelKind } from '../model/model.ts';
 import type { GroupOrder } from '../store/aggregates/groups.ts';
+import type { Look } from '../store/looks.ts';
 import type { OrderByInput } from '../store/order.ts';
 import type { WhereInput } from '../store/where.ts';
 import type { ClusterPhase, SyncState } from '../watch/mirrors.ts';
 
 export type { GroupOrder } from '../store/aggregates/groups.ts';
+export type { Look } from '../store/looks.ts';
 export type { OrderByInput } from '../store/order.ts';
 export type { WhereInput } from '../store/where.ts';
 
@@ -114,6 +116,13 @@ export interface ReadContext {
   readonly signal: AbortSignal;
   /** Told about each null that stands for a fault, not for absence: `extensions.faults`. */
   reportFault(fault: Fault, path: readonly (string | number)[]): void;
+  /**
+   * Told how many objects were looked at: each time for each path that is read of it.
+   *
+   * @throws {MusterError} `TOO_COSTLY` once they are more than one operation may look at.
+   * @throws The signal's reason once the operation is over, which its time may be while nothing else has had a turn to say so.
+   */
+  readonly look: Look;
 }
 
 /** A kind as one cluster serves it. */

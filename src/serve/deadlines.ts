@@ -3,6 +3,8 @@ import type { Clock } from '../core/clock.ts';
 /** A time that is running. Ending it twice is once. */
 export interface Deadline {
   readonly passed: boolean;
+  /** Passes it now if its time is over, and nothing had a turn yet to say so: for what keeps the loop to itself. */
+  check(): void;
   end(): void;
 }
 
@@ -39,6 +41,7 @@ export class Deadlines {
     const entry: Entry = {
       dueMs: this.#clock.monotonic() + this.#limitMs,
       pass: () => {
+        if (!this.#running.delete(entry)) return;
         passed = true;
         onPassed();
       },
@@ -48,6 +51,9 @@ export class Deadlines {
     return {
       get passed() {
         return passed;
+      },
+      check: () => {
+        if (this.#clock.monotonic() >= entry.dueMs) entry.pass();
       },
       end: () => this.#running.delete(entry),
     };
@@ -61,7 +67,6 @@ export class Deadlines {
         await this.#clock.sleep(restMs, this.#life);
         continue;
       }
-      this.#running.delete(first);
       first.pass();
     }
     this.#sleeps = false;

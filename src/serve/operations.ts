@@ -18,6 +18,8 @@ export interface OperationScope {
   readonly served: ServedSchema;
   /** What ends when the operation is answered: of a subscription, the message. */
   readonly held: DisposableStack;
+  /** Throws the signal's reason once the operation is over; if its time is, also where the loop had no turn to say so. */
+  throwIfOver(): void;
   reportFault(fault: Fault, path: readonly (string | number)[]): void;
 }
 
@@ -110,8 +112,14 @@ export class Operations {
     using held = new DisposableStack();
     try {
       const { signal } = life;
-      const scope = { caller, signal, served: ready.served, held, reportFault: report.add.bind(report) };
-      return await ready.execute(contextOf(scope), signal);
+      const throwIfOver = () => {
+        deadline.check();
+        signal.throwIfAborted();
+      };
+      const scope = { caller, signal, served: ready.served, held, throwIfOver, reportFault: report.add.bind(report) };
+      const result = await ready.execute(contextOf(scope), signal);
+      // What graphql-js had finished by then may hold the reason as an error of a field.
+      return deadline.passed ? { failure: signal.reason } : result;
     } catch (error) {
       if (life.signal.aborted && !deadline.passed) throw life.signal.reason;
       return { failure: deadline.passed ? life.signal.reason : error };

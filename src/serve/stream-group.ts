@@ -82,7 +82,8 @@ export class StreamGroup {
       return this.#finish(message, outcome, report);
     };
     try {
-      const scope = { caller, signal: this.#life.signal, served, held, reportFault: report.add.bind(report) };
+      const { signal } = this.#life;
+      const scope = { caller, signal, served, held, throwIfOver: () => signal.throwIfAborted(), reportFault: report.add.bind(report) };
       const result = execute(message, contextOf(scope));
       if (result instanceof Promise) return result.catch((failure: unknown) => ({ failure })).then(finish);
       return finish(result);
@@ -98,7 +99,8 @@ export class StreamGroup {
     if (body.data === undefined || body.data === null) {
       return { type: 'last', code: codeOf(body), tell: (own) => answerBody(outcome, report, own).body };
     }
-    for (const bug of bugs) masking.onBug(bug);
+    // What waits learns by this that nobody is left to wait for.
+    for (const bug of bugs) if (bug !== over) masking.onBug(bug);
     const payload = new SharedPayload(JSON.stringify(body));
     onRendered(message, payload);
     return { type: 'message', payload };

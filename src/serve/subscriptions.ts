@@ -128,7 +128,14 @@ export class Subscriptions {
       await this.#gate.pass();
       signal.throwIfAborted();
       // What has no messages yet has no nulls to explain.
-      const scope = { caller, signal, served: ready.served, held, reportFault: () => undefined };
+      const scope = {
+        caller,
+        signal,
+        served: ready.served,
+        held,
+        throwIfOver: () => signal.throwIfAborted(),
+        reportFault: () => undefined,
+      };
       const subscribed = await ready.subscribe(contextOf(scope));
       signal.throwIfAborted();
       if ('errors' in subscribed) return this.#answer(asked, subscribed.errors, startedMs);

@@ -4,6 +4,7 @@ import type { KubernetesObject } from '../core/objects.ts';
 import type { LabelSelector } from '../core/selectors.ts';
 import { candidatesIn, fewObjects, namespacesInSight } from './candidates.ts';
 import type { Position } from './cursor.ts';
+import { countLooks, type Look } from './looks.ts';
 import { exactHintOf, hintsOf, predicateOf, type Related } from './matching.ts';
 import { defaultOrder, type Order } from './order.ts';
 import { countViews, type View, walkInOrder, walkSorted } from './ordered-walk.ts';
@@ -29,6 +30,8 @@ export interface QuerySpec {
   readonly after?: Position | undefined;
   /** True: the result holds on to all that match, whatever the page, for who wants more of them than a count. */
   readonly keepMatches?: boolean | undefined;
+  /** Told of each source, and of each object that is not found by an index alone. */
+  readonly look?: Look | undefined;
 }
 
 /** One object on a page, and where it was found. */
@@ -65,11 +68,12 @@ export interface QueryResult<S extends QuerySource = QuerySource> {
  * @throws {MusterError} `BAD_INPUT` if `after` is of another order.
  */
 export function runQuery<S extends QuerySource>(sources: readonly S[], spec: QuerySpec): QueryResult<S> {
-  const { namespaces, selector, where, search = '', related, order = defaultOrder, first, after } = spec;
+  const { namespaces, selector, where, search = '', related, order = defaultOrder, first, after, look } = spec;
   invariant(Number.isInteger(first) && first > 0, `a page of at least one object, not of ${first}`);
   if (after !== undefined && after.keys.length !== order.descending.length) {
     throw new MusterError('BAD_INPUT', 'expected a cursor of this order, got one of another');
   }
+  look?.(sources.length);
   const views = sources.map((source) => ({ source, namespaces: namespacesInSight(namespaces, source.sight) }));
   const filtered = (selector?.requirements.length ?? 0) > 0 || where !== undefined || search !== '' || related !== undefined;
   const isDefault = order.descending.length === 0;
@@ -131,18 +135,20 @@ interface Scan extends QuerySpec {
 /** A page of what is found by looking at every candidate. */
 function scan<S extends QuerySource>(
   views: readonly View<S>[],
-  { order, first, after, keepMatches = false, ...conditions }: Scan,
+  { order, first, after, keepMatches = false, look, ...conditions }: Scan,
 ): QueryResult<S> {
   const compare = (a: Ranked<S>, b: Ranked<S>) => comparePositions(order.descending, a.position, b.position);
   const leaders = createLeaders<Ranked<S>>(first + 1, compare);
   let totalCount = 0;
   let hasPreviousPage = false;
   const matches: Matches<S>[] = [];
+  const looks = countLooks(look);
   for (const { source, namespaces } of views) {
     const objects: KubernetesObject[] = [];
     const keysOf = order.keysFor(source);
     const passes = predicateOf(source, conditions);
     for (const object of candidatesIn(source.store, namespaces, hintsOf(source, conditions))) {
+      looks.add(1);
       if (!passes(object)) continue;
       totalCount += 1;
       if (keepMatches) objects.push(object);
@@ -153,6 +159,7 @@ function scan<S extends QuerySource>(
     }
     if (keepMatches) matches.push({ source, objects });
   }
+  looks.end();
   const ranked = leaders.list();
   const page = ranked.slice(0, first);
   const positions = new Map(page.map(({ hit, position }) => [hit, position]));

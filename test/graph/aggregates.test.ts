@@ -127,7 +127,7 @@ test('the connections of relations have them too', async () => {
 test('they are of the same moment as the page, whatever comes meanwhile', async () => {
   const { reads, north } = withPods();
   const kind = model.kinds.get('Pod');
-  const context = { caller: { key: 'me' }, signal: new AbortController().signal, reportFault: () => undefined };
+  const context = { caller: { key: 'me' }, signal: new AbortController().signal, reportFault: () => undefined, look: () => undefined };
   const listed = kind && (await reads.list(context, kind, { aggregated: [] }));
   north.mirror(pods).list();
   const [all] = listed?.groups({ by: ['kind'] }) ?? [];

@@ -26,9 +26,9 @@ async function ask(query: string, read: Logs['read']) {
   const { schema } = graphOfMessages();
   const contextValue = {
     logs: { read, readOfPod: unused },
-    read: { caller: { key: 'me' }, signal: new AbortController().signal, reportFault: () => undefined },
+    read: { caller: { key: 'me' }, signal: new AbortController().signal, reportFault: () => undefined, look: () => undefined },
     clock: { now: () => nowMs },
-    budget: createBudget(),
+    budget: createBudget(() => undefined),
   } as unknown as GraphContext;
   const { data, errors } = await graphql({ schema, source: query, contextValue });
   return {

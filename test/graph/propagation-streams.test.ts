@@ -64,10 +64,10 @@ function graphOf(propagations: Partial<Propagations>) {
     writes: undefined as never,
     relations: noRelations,
     ...writing,
-    read: { caller: { key: 'me' }, signal: end, reportFault: () => undefined },
+    read: { caller: { key: 'me' }, signal: end, reportFault: () => undefined, look: () => undefined },
     gateway: { version: '0', demo: false, schemaHash: 'h', schemaBuiltAtMs: 0 },
     clock: graph.clock,
-    budget: createBudget(),
+    budget: createBudget(() => undefined),
   });
   return {
     ...graph,

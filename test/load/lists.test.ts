@@ -135,7 +135,7 @@ test('an abort ends the wait, and gives back what was held', async () => {
   const north = graph.mirrors.join('north');
   north.discover(pods);
   const gone = new AbortController();
-  const context = { caller: { key: 'me' }, signal: gone.signal, reportFault: () => undefined };
+  const context = { caller: { key: 'me' }, signal: gone.signal, reportFault: () => undefined, look: () => undefined };
   const kind = model.kinds.get('Pod');
   const list = kind && graph.reads.list(context, kind, {});
   await turns();
@@ -230,7 +230,11 @@ test('sight and rows are of one moment: what changes while the answer is made is
   const kind = model.kinds.get('Pod');
   const listed =
     kind &&
-    (await graph.reads.list({ caller: { key: 'me' }, signal: new AbortController().signal, reportFault: () => undefined }, kind, {}));
+    (await graph.reads.list(
+      { caller: { key: 'me' }, signal: new AbortController().signal, reportFault: () => undefined, look: () => undefined },
+      kind,
+      {},
+    ));
   north.mirror(pods).list();
   expect(listed?.items.map(({ object }) => object.metadata.name)).toEqual(['a']);
   expect(listed?.totalCount).toBe(1);

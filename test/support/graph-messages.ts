@@ -64,10 +64,10 @@ export function graphOfMessages({ reads, streams, logs, relations = noRelations 
     ...noWrites,
     relations,
     logs: onlyWith('logs', { follow: recorded('follow'), ...logs }),
-    read: { caller: { key: 'me' }, signal: new AbortController().signal, reportFault: () => undefined },
+    read: { caller: { key: 'me' }, signal: new AbortController().signal, reportFault: () => undefined, look: () => undefined },
     gateway: { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 },
     clock: { now: () => nowMs },
-    budget: createBudget(),
+    budget: createBudget(() => undefined),
   });
   const subscribe = (query: string, variableValues: Readonly<Record<string, unknown>> = {}) => {
     const document = parse(query);

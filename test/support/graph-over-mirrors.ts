@@ -84,7 +84,9 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
     logged,
     async ask(source, variableValues = {}, { caller = 'me', signal = new AbortController().signal } = {}) {
       const faults: { fault: Fault; path: readonly (string | number)[] }[] = [];
+      const budget = createBudget(() => signal.throwIfAborted());
       const read = {
+        look: budget.look,
         caller: { key: caller },
         signal,
         reportFault: (fault: Fault, path: readonly (string | number)[]) => void faults.push({ fault, path }),
@@ -100,7 +102,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
         read,
         gateway,
         clock,
-        budget: createBudget(),
+        budget,
       };
       const result = await graphql({ schema, source, variableValues, contextValue });
       // As a client sees it: without null prototypes, and integers as JSON.stringify prints them.

@@ -58,5 +58,5 @@ export function createLogWorld(options: { readonly access?: Access } = {}): LogW
 
 /** Somebody who asks. */
 export function contextOf(caller = 'me', signal = new AbortController().signal): ReadContext {
-  return { caller: { key: caller }, signal, reportFault: () => undefined };
+  return { caller: { key: caller }, signal, reportFault: () => undefined, look: () => undefined };
 }

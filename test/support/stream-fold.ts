@@ -5,7 +5,7 @@ import type { ChangesMessage, StreamReader, StreamSource } from '../../src/load/
 
 /** Who asks, in a test of streams. */
 export function callerNamed(key: string, signal: AbortSignal = new AbortController().signal): ReadContext {
-  return { caller: { key }, signal, reportFault: () => undefined };
+  return { caller: { key }, signal, reportFault: () => undefined, look: () => undefined };
 }
 
 /** What a client holds after the messages it was given, by the part they are about: object by place. It trusts nobody. */

@@ -62,6 +62,8 @@ interface AskedQuestion {
 }
 
 const defaultFirst = 20;
+/** To find nothing takes about as long as to look at so many objects. */
+const looksOfPage = 10;
 
 function nextDepth({ depth = 0 }: Row): number {
   if (depth < maxRelationDepth) return depth + 1;
@@ -71,7 +73,8 @@ function nextDepth({ depth = 0 }: Row): number {
   );
 }
 
-function one({ options, parts }: Reading, { cluster }: Row, { model, target, depth }: AskedTarget): NowOrLater<Found> {
+function one({ options, parts, context }: Reading, { cluster }: Row, { model, target, depth }: AskedTarget): NowOrLater<Found> {
+  context.look(1);
   const kind = model.kinds.get(keyOfKind(target.kind));
   if (kind === undefined) return { faults: [unknownKindFault(cluster, target.kind)] };
   const { namespaced } = options.mirrors.served(cluster.name, kind) ?? kind;
@@ -86,6 +89,7 @@ const nothing: Found = { faults: [] };
 
 function many(reading: Reading, from: Row, { model, question, page, depth }: AskedQuestion): NowOrLater<Listed> {
   const { context, options } = reading;
+  context.look(looksOfPage);
   const first = checkFirst(page.first, defaultFirst);
   const scope = new RelationScope(context, from, question);
   const after = page.after == null ? undefined : (parsePosition(options.seal.open(page.after, scope)) ?? refuseCursor());
@@ -104,7 +108,7 @@ function many(reading: Reading, from: Row, { model, question, page, depth }: Ask
       };
       const spec: QuerySpec = { namespaces, related, order, first, after };
       const told = parts.filter((part) => isTold(part, question));
-      const asked = { spec, scope, depth, via, aggregated };
+      const asked = { spec, look: context.look, scope, depth, via, aggregated };
       if (aggregated === undefined || aggregated.relations.size === 0) return listedOf(options, told, asked);
       return listedThrough(reading, told, { model, asked, relations: aggregated.relations });
     }),
@@ -156,7 +160,7 @@ interface KnownRelated {
   readonly via: readonly Part[];
 }
 
-function relatedOf({ parts }: Reading, { cluster }: Row, { model, question }: Asked): NowOrLater<KnownRelated> {
+function relatedOf({ parts, context }: Reading, { cluster }: Row, { model, question }: Asked): NowOrLater<KnownRelated> {
   const { related, namespace } = question;
   if (!('then' in related)) return { related, via: [] };
   const kind = model.kinds.get(keyOfKind(related.kind));
@@ -164,6 +168,7 @@ function relatedOf({ parts }: Reading, { cluster }: Row, { model, question }: As
   return afterwards(parts.part({ cluster, kind, verb: 'list', named: true, namespace }), (part) => {
     const namespaces = namespace === undefined ? undefined : [namespace];
     const between = part.type === 'held' ? selectAll(sourceOf(part), { namespaces, related: related.related }) : [];
+    context.look(between.length);
     return { related: related.then(between), via: [part] };
   });
 }

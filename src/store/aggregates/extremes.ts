@@ -1,6 +1,7 @@
 import type { Json } from '../../core/json.ts';
 import { canonicalText, compareOrderKeys, type OrderKey, orderKeyOf } from '../../core/json-values.ts';
 import type { AskedOfKinds } from '../../model/paths-of-kinds.ts';
+import type { Look } from '../looks.ts';
 import type { Matches } from '../query.ts';
 import { singleValues, valuePathsIn } from '../value-paths.ts';
 import { tallyValues } from './tallies.ts';
@@ -14,12 +15,16 @@ export type Extreme = 'min' | 'max';
  *
  * @throws {MusterError} `BAD_INPUT`, here and not later, if no kind has such a path, or it leads to no single value.
  */
-export function compileExtreme(asked: AskedOfKinds, text: string, extreme: Extreme): (matches: readonly Matches[]) => Json | undefined {
+export function compileExtreme(
+  asked: AskedOfKinds,
+  text: string,
+  extreme: Extreme,
+): (matches: readonly Matches[], look?: Look) => Json | undefined {
   const paths = valuePathsIn(asked, text, singleValues(extreme));
   const sign = extreme === 'min' ? 1 : -1;
-  return (matches) => {
+  return (matches, look) => {
     let best: { readonly value: Json; readonly key: OrderKey } | undefined;
-    for (const [type, tally] of tallyValues(paths, matches)) {
+    for (const [type, tally] of tallyValues(paths, matches, look)) {
       for (const { value } of tally) {
         const key = orderKeyOf(value, type);
         if (key === undefined) continue;

@@ -4,6 +4,7 @@ import { canonicalText, type OrderKey, orderKeyOf, type ValueType } from '../../
 import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { AskedOfKinds } from '../../model/paths-of-kinds.ts';
+import { type CountedLooks, countLooks, type Look } from '../looks.ts';
 import { someValue, surroundingsOf } from '../path-values.ts';
 import type { Matches } from '../query.ts';
 import type { QuerySource } from '../query-source.ts';
@@ -46,16 +47,19 @@ const maxPlaces = 2_000_000;
  * @throws {MusterError} `BAD_INPUT`, here and not later, unless each path fits one kind at least and leads to single values; the function it gives
  * throws `TOO_COSTLY` for more than 100,000 groups, or objects that stand in more than 2,000,000 places.
  */
-export function compileGroups(asked: AskedOfKinds, question: GroupQuestion): (matches: readonly Matches[]) => readonly ObjectGroup[] {
+export function compileGroups(
+  asked: AskedOfKinds,
+  question: GroupQuestion,
+): (matches: readonly Matches[], look?: Look) => readonly ObjectGroup[] {
   const { by, order, first } = question;
   if (by.length < 1 || by.length > maxPaths) {
     throw new MusterError('BAD_INPUT', `groups: expected 1 to ${maxPaths} paths to group by, got ${by.length}`);
   }
   const paths = by.map((text) => valuePathsIn(asked, text, singleValues('groups')));
   const types = paths.map(typeOfAll);
-  return (matches) => {
+  return (matches, look) => {
     const leaders = createLeaders<Ranked>(first, order === 'COUNT_DESC' ? compareCounts : compareKeys);
-    for (const group of groupsOf(paths, matches)) leaders.offer(rankedOf(group, types));
+    for (const group of groupsOf(paths, matches, look)) leaders.offer(rankedOf(group, types));
     return leaders.list().map(({ group }) => group);
   };
 }
@@ -71,17 +75,25 @@ interface Fork {
   group: Making | undefined;
 }
 
-function groupsOf(paths: readonly ReadonlyMap<string, ValuePath>[], matches: readonly Matches[]): readonly Making[] {
+function groupsOf(
+  paths: readonly ReadonlyMap<string, ValuePath>[],
+  matches: readonly Matches[],
+  look: Look | undefined,
+): readonly Making[] {
   const identityOf = createIdentities();
-  const grouping = createGrouping(identityOf);
+  const looks = countLooks(look);
+  const grouping = createGrouping(identityOf, looks);
   for (const { source, objects } of matches) {
-    const readers = paths.map((ofKinds) => createReader(ofKinds.get(keyOfKind(source.kind)), source, identityOf));
+    const readers = paths.map((ofKinds) => createReader(ofKinds.get(keyOfKind(source.kind)), source, { identityOf, looks }));
     const values: (readonly Json[])[] = [];
     for (const object of objects) {
       for (let level = 0; level < readers.length; level += 1) values[level] = readers[level]?.(object) ?? missing;
+      // Its first place is what the first path was read for.
+      looks.add(readers.length - 1);
       grouping.put({ source, object, values });
     }
   }
+  looks.end();
   return grouping.groups;
 }
 
@@ -91,7 +103,7 @@ interface Grouping {
   put(placed: Placed): void;
 }
 
-function createGrouping(identityOf: (value: Json) => Identity): Grouping {
+function createGrouping(identityOf: (value: Json) => Identity, looks: CountedLooks): Grouping {
   const groups: Making[] = [];
   const root: Fork = { ways: new Map(), group: undefined };
   const keys: Json[] = [];
@@ -109,6 +121,7 @@ function createGrouping(identityOf: (value: Json) => Identity): Grouping {
     const ofLevel = placed.values[level];
     if (ofLevel === undefined) {
       addTo(groupAt(fork), placed);
+      looks.add(1);
       places += 1;
       if (places > maxPlaces) throw tooCostly(`${maxPlaces} places of objects in groups`);
       return;
@@ -150,7 +163,7 @@ const missing: readonly Json[] = [null];
 function createReader(
   found: ValuePath | undefined,
   source: QuerySource,
-  identityOf: (value: Json) => Identity,
+  { identityOf, looks }: { readonly identityOf: (value: Json) => Identity; readonly looks: CountedLooks },
 ): (object: KubernetesObject) => readonly Json[] {
   if (found === undefined) return () => missing;
   const around = surroundingsOf(source);
@@ -163,7 +176,9 @@ function createReader(
     values.length = 0;
     someValue(found.path, { here, around }, collect);
     if (values.length === 1) return values;
-    return values.length === 0 ? missing : [...new Map(values.map((value) => [identityOf(value), value])).values()];
+    if (values.length === 0) return missing;
+    looks.add(values.length - 1);
+    return [...new Map(values.map((value) => [identityOf(value), value])).values()];
   };
 }
 

@@ -2,6 +2,7 @@ import type { ValueType } from '../../core/json-values.ts';
 import { orderKeyOf } from '../../core/json-values.ts';
 import { parseQuantity, type Quantity, quantityOfNumber, type Summand, sumQuantities } from '../../core/quantities.ts';
 import type { AskedOfKinds } from '../../model/paths-of-kinds.ts';
+import type { Look } from '../looks.ts';
 import type { Matches } from '../query.ts';
 import { type PathUse, valuePathsIn } from '../value-paths.ts';
 import { type Counted, tallyValues } from './tallies.ts';
@@ -15,9 +16,9 @@ const numbers: PathUse = { name: 'sum', expected: 'a path to numbers or quantiti
  *
  * @throws {MusterError} `BAD_INPUT`, here and not later, if no kind has such a path, or it leads to no numbers: what was expected there, and what came.
  */
-export function compileSum(asked: AskedOfKinds, text: string): (matches: readonly Matches[]) => Quantity | undefined {
+export function compileSum(asked: AskedOfKinds, text: string): (matches: readonly Matches[], look?: Look) => Quantity | undefined {
   const paths = valuePathsIn(asked, text, numbers);
-  return (matches) => sumQuantities(summandsOf(tallyValues(paths, matches)));
+  return (matches, look) => sumQuantities(summandsOf(tallyValues(paths, matches, look)));
 }
 
 function* summandsOf(tallies: ReadonlyMap<ValueType, readonly Counted[]>): Generator<Summand> {

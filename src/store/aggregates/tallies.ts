@@ -1,6 +1,7 @@
 import { isRawNumber, type Json, type RawNumber } from '../../core/json.ts';
 import type { ValueType } from '../../core/json-values.ts';
 import { keyOfKind } from '../../core/kinds.ts';
+import { countLooks, type Look } from '../looks.ts';
 import { someValue, surroundingsOf } from '../path-values.ts';
 import type { Matches } from '../query.ts';
 import type { ValuePath } from '../value-paths.ts';
@@ -21,15 +22,19 @@ export interface Counted {
 export function tallyValues(
   paths: ReadonlyMap<string, ValuePath>,
   matches: readonly Matches[],
+  look?: Look,
 ): ReadonlyMap<ValueType, readonly Counted[]> {
   const tallies = new Map<ValueType, Map<Identity, Counting>>();
   const identityOf = createIdentities();
+  const looks = countLooks(look);
   for (const { source, objects } of matches) {
     const found = paths.get(keyOfKind(source.kind));
     if (found === undefined) continue;
     const tally = tallies.get(found.type) ?? new Map<Identity, Counting>();
     tallies.set(found.type, tally);
+    let values = 0;
     const count = (value: Json): false => {
+      values += 1;
       if (value === null || (typeof value === 'object' && !isRawNumber(value))) return false;
       const identity = identityOf(value);
       const counting = tally.get(identity);
@@ -38,8 +43,13 @@ export function tallyValues(
       return false;
     };
     const around = surroundingsOf(source);
-    for (const here of objects) someValue(found.path, { here, around }, count);
+    for (const here of objects) {
+      values = 0;
+      someValue(found.path, { here, around }, count);
+      looks.add(Math.max(1, values));
+    }
   }
+  looks.end();
   return new Map([...tallies].map(([type, tally]) => [type, [...tally.values()]]));
 }
 

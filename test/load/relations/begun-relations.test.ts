@@ -56,6 +56,7 @@ describe('a filter goes on in', () => {
     ['{ path: "node.status.conditions", some: { and: [{ path: "type", eq: "Ready" }, { path: "status", eq: "False" }] } }', ['b', 'f']],
     ['{ not: { path: "node.metadata.name", eq: "n1" } }', ['b', 'c', 'd', 'f']],
     ['{ path: "owner.kind", eq: "ReplicaSet" }', ['a']],
+    [String.raw`{ path: "[\"\\u006fwner\"].kind", eq: "ReplicaSet" }`, ['a']],
     ['{ path: "owner.kind", in: ["Job", "Node"] }', ['b', 'f']],
     ['{ path: "owner.apiVersion", eq: "batch/v1" }', ['b']],
     ['{ path: "owner.metadata.labels.run", eq: "night" }', ['b']],
@@ -142,7 +143,7 @@ describe('groups and sums go on there,', () => {
 
   test('of the moment of the page', async () => {
     const world = relatedWorld({ north: inventory });
-    const context = { caller: { key: 'me' }, signal: new AbortController().signal, reportFault: () => undefined };
+    const context = { caller: { key: 'me' }, signal: new AbortController().signal, reportFault: () => undefined, look: () => undefined };
     const page = await world.reads.list(context, kindOf('Pod'), { aggregated: ['node.metadata.name'] });
     for (const name of ['n1', 'n2'])
       world
@@ -310,7 +311,7 @@ describe('is refused:', () => {
     expect(errors?.[0]?.originalError).toMatchObject({ code: 'BAD_INPUT' });
   });
 
-  const context = { caller: { key: 'me' }, signal: new AbortController().signal, reportFault: () => undefined };
+  const context = { caller: { key: 'me' }, signal: new AbortController().signal, reportFault: () => undefined, look: () => undefined };
   const path = (text: string) => ({ where: { not: { path: text, exists: true } } });
   test.each<[string, string, (streams: World['streams']) => unknown]>([
     ['changes', 'node', (streams) => streams.changes(context, kindOf('Pod'), path('node.ready'))],

@@ -41,7 +41,7 @@ export async function startStreaming(pods: number): Promise<StreamingGateway> {
     read,
     gateway,
     clock: systemClock,
-    budget: createBudget(),
+    budget: createBudget(() => undefined),
   });
   const { serving } = await startServing({ schema: () => schema, contextOf });
   return { port: serving.port, change: changesOf(mirror.store, pods) };
