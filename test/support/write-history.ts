@@ -22,7 +22,7 @@ export type Offence = string;
  * What was written against the promises that hold in every run (reliability.md D), whatever crashed, froze or met others meanwhile:
  *
  * - a copy is made under version "1", which touches nothing that is there, and changed under the uid and the version that were read, never else;
- * - nothing is deleted but by a uid that an inventory had before, for that cluster, under that uid and a version;
+ * - nothing is deleted but by a uid that an inventory had before, for that cluster, under that uid and a version; so is a revision that we made;
  * - no copy is written by an older generation than one that wrote it before;
  * - each Job of an intent is created once, in each cluster;
  * - inventories are written under the version that was read, or created.
@@ -84,12 +84,16 @@ function inventoriesOf(fleet: WrittenFleet): readonly Proof[] {
 
 function deletionsWithoutProof(cluster: string, writes: readonly SeenWrite[], proofs: readonly Proof[]): readonly Offence[] {
   const ours = writes.filter((write) => write.verb === 'delete' && write.manager === 'muster' && isCopy(write));
+  const revisions = new Set(writes.filter(isNewRevision).map(({ object }) => object.metadata.uid));
   return ours.flatMap((write) => {
     const { uid, resourceVersion } = write.preconditions;
     const intent = textAt(write.object, 'metadata', 'annotations', marks.intent) ?? '';
-    const isProven = proofs.some(
-      (proof) => proof.cluster === cluster && proof.atMs <= write.atMs && (proof.uid === uid || (intent !== '' && proof.intent === intent)),
-    );
+    const isProven =
+      revisions.has(uid) ||
+      proofs.some(
+        (proof) =>
+          proof.cluster === cluster && proof.atMs <= write.atMs && (proof.uid === uid || (intent !== '' && proof.intent === intent)),
+      );
     if (uid !== undefined && resourceVersion !== undefined && isProven) return [];
     return [`${cluster}: ${textOf(write)} was deleted without proof (uid ${uid}, version ${resourceVersion})`];
   });
@@ -120,6 +124,12 @@ function unguardedShares(writes: readonly SeenWrite[]): readonly Offence[] {
       ? []
       : [`the hub: ${textOf(write)} was written without a version (${write.verb} ${JSON.stringify(write.preconditions)} ${write.result})`];
   });
+}
+
+/** No inventory has it: that we made it is its proof. */
+function isNewRevision({ kind, manager, result, object }: SeenWrite): boolean {
+  const isOfTemplate = textAt(object, 'metadata', 'annotations', marks.intent) !== undefined;
+  return kind === 'ControllerRevision' && manager === 'muster' && result === 'created' && !isOfTemplate;
 }
 
 function isCopy({ object }: SeenWrite): boolean {

@@ -175,9 +175,11 @@ async function dropOld(
   return dropped.find(({ result }) => result === 'failed') ?? { result: 'written' };
 }
 
-async function drop(hub: Hub, { metadata: { namespace = '', name, uid } }: KubernetesObject, signal: AbortSignal): Promise<RevisionWrite> {
+/** Only as it was read: who marked it as standing meanwhile keeps it. */
+async function drop(hub: Hub, { metadata }: KubernetesObject, signal: AbortSignal): Promise<RevisionWrite> {
+  const { namespace = '', name, uid, resourceVersion } = metadata;
   const answer = await writeOnHub(hub, { kind: hubKinds.revision, place: { namespace, name } }, (client, address) =>
-    client.delete({ ...address, preconditions: { uid }, cascade: 'Background', run: 'real' }, signal),
+    client.delete({ ...address, preconditions: { uid, resourceVersion }, cascade: 'Background', run: 'real' }, signal),
   );
   return answer.result === 'failed' ? answer : { result: 'written' };
 }

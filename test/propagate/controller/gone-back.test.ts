@@ -75,3 +75,13 @@ test('what somebody went back from is not gone back to, and of each only the las
   await settled('3');
   expect(await back()).toEqual(['ACCEPTED', '1']);
 }, 60_000);
+
+test('of thirteen generations the last ten are kept, and what is dropped is dropped as it was read', async () => {
+  await using fleet = await startControllerWorld({ hub: [], south: [] });
+  fleet.startProcess();
+  for (let number = 1; number <= 13; number += 1) {
+    await fleet.propagate(intent('web', [configMap('web', { a: String(number) })], { placement: { clusters: ['south'] } }));
+    await fleet.phase('web', 'Settled');
+  }
+  expect(await revisions(fleet)).toEqual([13, 12, 11, 10, 9, 8, 7, 6, 5, 4].map(String));
+}, 60_000);
