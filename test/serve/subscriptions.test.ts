@@ -173,6 +173,26 @@ test('what is told last has the id of whose stream it is, and so has its line in
   expect(harness.fields.executions.get('n')).toBe(1);
 });
 
+test.each<[string, (stream: TestStream, source: HandFedSource) => void]>([
+  ['hangs up', ({ life }) => life.abort(new Error('gone'))],
+  ['is too slow', (_, source) => source.fail(new MusterError('SLOW_CONSUMER', 'too slow'))],
+])('that one %s while a message waits is no bug, whatever else goes wrong then is', async (_, end) => {
+  const bugs: unknown[] = [];
+  const quiet = () => undefined;
+  const harness = createStreamHarness({ log: { debug: quiet, info: quiet, warn: quiet, error: (fields) => bugs.push(fields) } });
+  harness.fields.slow = () => {
+    const signal = harness.fields.scopes.at(-1)?.signal;
+    return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+  };
+  const streams = [await harness.open('subscription { ticks { n slow } }'), await harness.open('subscription { ticks { n broken slow } }')];
+  harness.source.feed({ n: 1 });
+  await harness.settle();
+  for (const stream of streams) end(stream, harness.source);
+  await harness.settle();
+  expect([harness.subscriptions.groups, streams.map(({ outlet }) => outlet.payloads.length)]).toEqual([0, [0, 0]]);
+  expect(bugs).toMatchObject([{ error: { message: 'a secret' } }]);
+});
+
 test('each message has a scope of its own', async () => {
   const harness = createStreamHarness();
   await harness.open(plain);
