@@ -29,7 +29,8 @@ export interface OperandPlace {
  * One comparison of values of a type with an operand.
  *
  * Exact, by type: quantities and durations by amount, times by instant whatever their zone, integers of any size, text by code units, `JSON` and
- * maps by structure. A value that does not fit its type equals nothing and is neither less nor greater.
+ * maps by structure. A value that does not fit its type equals nothing and is neither less nor greater. Of `in` those operands are left out that are
+ * not possible, as long as one is.
  *
  * @throws {MusterError} `BAD_INPUT` if the type has no such comparison, or the operand is none of its values.
  */
@@ -84,8 +85,10 @@ function equals(place: OperandPlace, operand: Json): ValueTest {
   };
 }
 
-function isAmong(place: OperandPlace, operands: Json): ValueTest {
-  if (!Array.isArray(operands)) throw refuse(`expected a list for ${place.operator} on ${place.path}, got ${show(operands)}`);
+function isAmong(place: OperandPlace, list: Json): ValueTest {
+  if (!Array.isArray(list)) throw refuse(`expected a list for ${place.operator} on ${place.path}, got ${show(list)}`);
+  const operands = list.filter((operand: Json) => isPossible(place, operand));
+  if (operands.length === 0) for (const operand of list) throw impossible(place, operand);
   for (const operand of operands) checkOperand(place, operand);
   if (structural.has(place.type)) return (value) => operands.some((operand: Json) => equalJson(value, operand));
   if (place.type === 'String') {
@@ -177,10 +180,9 @@ const expected: Readonly<Record<ValueType, string>> = {
   JSON: 'a value, at most 64 deep',
 };
 
-function checkOperand({ path, operator, type, among }: OperandPlace, operand: Json): void {
-  if (among !== undefined && equality.includes(operator) && !among.includes(String(operand))) {
-    throw refuse(`expected one of ${among.join(', ')} for ${operator} on ${path}, got ${show(operand)}`);
-  }
+function checkOperand(place: OperandPlace, operand: Json): void {
+  const { path, operator, type } = place;
+  if (equality.includes(operator) && !isPossible(place, operand)) throw impossible(place, operand);
   if (!fits(operand, type)) throw refuse(`expected ${expected[type]} for ${operator} on ${path}, which is a ${type}, got ${show(operand)}`);
   // JSON.parse has rounded it already, so it may be another number than the one that was meant.
   if (
@@ -192,6 +194,16 @@ function checkOperand({ path, operator, type, among }: OperandPlace, operand: Js
   ) {
     throw refuse(`expected an integer beyond 2^53-1 as text for ${operator} on ${path}, got the number ${operand}, which may be rounded`);
   }
+}
+
+/** False for what can never be equal to what stands there. */
+export function isPossible({ among }: OperandPlace, operand: Json): boolean {
+  return among === undefined || among.includes(String(operand));
+}
+
+/** The refusal of what is not possible. */
+export function impossible({ path, operator, among = [] }: OperandPlace, operand: Json): MusterError {
+  return refuse(`expected one of ${among.join(', ')} for ${operator} on ${path}, got ${show(operand)}`);
 }
 
 function fits(operand: Json, type: ValueType): boolean {

@@ -8,6 +8,7 @@ import { findPathFrom, isMisfit, type ModelPath, type PathMisfit, printTypeRefer
 import { createPathFinder, noKindHasPath } from '../model/paths-of-kinds.ts';
 import { exactHintIn, type Hint, hintsIn } from './hints.ts';
 import type { IndexLookup } from './mirror-store.ts';
+import { createOperandCheck, type OperandCheck } from './operand-check.ts';
 import { type Comparison, comparisons, compileComparison, type Operation } from './operators.ts';
 import { createMeaning } from './path-meaning.ts';
 import { type Place, someElement, someValue, surroundingsOf } from './path-values.ts';
@@ -56,15 +57,17 @@ export interface Where {
 /**
  * Checks a filter against the model and makes it ready to run.
  *
- * For several kinds a path needs to fit one of them at least; for the others it has no value. At most 100 conditions (comparisons
- * and `exists`; what only holds other levels is none), 1,000 values of `in` together, 10,000 comparisons times kinds, and 16 levels.
+ * For several kinds a path needs to fit one of them at least; for the others it has no value. Each operand of `in` needs to be possible in one of
+ * them; the others are not asked for it. At most 100 conditions (comparisons and `exists`; what only holds other levels is none), 1,000 values of `in`
+ * together, 10,000 comparisons times kinds, and 16 levels.
  *
  * @throws {MusterError} `BAD_INPUT`: the path, what was expected there, and what came.
  */
 export function compileWhere(model: Model, kinds: readonly ModelKind[], where: WhereInput): Where {
   checkBounds(where, kinds);
   const misfits = new Map<WhereInput, Map<ModelKind, Misfit>>();
-  const operationOf = createOperations();
+  const operands = createOperandCheck();
+  const operationOf = createOperations(operands);
   const compiled = new Map(
     kinds.map((kind) => {
       const find = createPathFinder(model, kind);
@@ -95,6 +98,7 @@ export function compileWhere(model: Model, kinds: readonly ModelKind[], where: W
     }),
   );
   for (const [level, ofKinds] of misfits) if (ofKinds.size === kinds.length) throw errorOf(level, ofKinds);
+  operands.refuseImpossible();
   return {
     predicateFor(source) {
       const around = surroundingsOf(source);
@@ -188,7 +192,7 @@ function comparisonsOf(where: WhereInput, path: ModelPath, { operationOf }: Scop
 type Operations = (where: WhereInput, path: ModelPath, operator: Comparison) => Operation | undefined;
 
 /** Of kinds where a path has the same type, the operand is read once: `in` may have a thousand values, and a model sixty kinds and more. */
-function createOperations(): Operations {
+function createOperations(operands: OperandCheck): Operations {
   const known = new Map<WhereInput, Map<string, Operation | MusterError>>();
   return (where, path, operator) => {
     const operand = where[operator];
@@ -201,6 +205,7 @@ function createOperations(): Operations {
     const operation = ofLevel.get(key) ?? attempt(() => compileComparison(place, operand));
     known.set(where, ofLevel.set(key, operation));
     if (operation instanceof MusterError) throw operation;
+    if (operator === 'in') operands.comparedAt(where, place);
     return operation;
   };
 }

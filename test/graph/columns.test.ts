@@ -126,6 +126,47 @@ test('what one kind cannot be is asked of the others', async () => {
   }
 });
 
+/** A Pod and a Job that have failed, and one of each that has not. */
+function failedOnes() {
+  const graph = pods();
+  const jobs = servedAs(model, 'Job.batch');
+  const deployments = servedAs(model, 'Deployment.apps');
+  const south = graph.mirrors.join('south');
+  south.discover(jobs, deployments);
+  const failed = { status: { conditions: [{ type: 'Failed', status: 'True' }] } };
+  south.mirror(jobs).list(objectNamed('lost', { namespace: 'shop' }, failed), objectNamed('going', { namespace: 'shop' }));
+  south.mirror(deployments).list(objectNamed('web', { namespace: 'shop' }));
+  return graph;
+}
+
+test.each([
+  ['["Job"]', '{ path: "phase", in: ["FAILED"] }', ['lost']],
+  ['["Pod", "Job"]', '{ path: "phase", in: ["CrashLoopBackOff", "FAILED"] }', ['b', 'lost']],
+  ['["Job", "Pod"]', '{ path: "phase", in: ["FAILED", "CrashLoopBackOff"] }', ['b', 'lost']],
+  ['["Pod", "Job"]', '{ path: "phase", in: ["CrashLoopBackOff"] }', ['b']],
+  ['["Pod", "Job"]', '{ not: { path: "phase", in: ["Running", "RUNNING"] } }', ['b', 'lost']],
+  ['["Pod", "Job"]', '{ path: "phase", in: [] }', []],
+  ['["Job", "Deployment"]', '{ path: "phase", in: ["FAILED", "COMPLETE"] }', ['lost']],
+])('each kind is asked for those of several values that it can have: of %s %s', async (kinds, where, names) => {
+  const { at, errors } = await failedOnes().ask(
+    `{ resources(kinds: ${kinds}, where: ${where}) { totalCount items { metadata { name } } } }`,
+  );
+  expect(errors).toBeUndefined();
+  expect([at('resources.totalCount'), at('resources.items.metadata.name') ?? []]).toEqual([names.length, names]);
+});
+
+test.each(['["Job"]', '["Job", "Deployment"]', '["Deployment", "Job"]'])(
+  'a value that none of the kinds %s can have is refused',
+  async (kinds) => {
+    for (const values of ['["FAILED", "Failed"]', '["Failed"]']) {
+      const { errors } = await failedOnes().ask(`{ resources(kinds: ${kinds}, where: { path: "phase", in: ${values} }) { totalCount } }`);
+      expect(errors?.map(({ message }) => message)).toEqual([
+        expect.stringMatching(/^where: expected one of COMPLETE, .* for in on phase, got "Failed"$/),
+      ]);
+    }
+  },
+);
+
 const complete = { status: { conditions: [{ type: 'Complete', status: 'True' }] } };
 
 test('a rollout is told in the words of kubectl, of those that kubectl knows', async () => {
