@@ -3,7 +3,7 @@ import { type GroupKind, keyOfKind } from '../core/kinds.ts';
 import { type LabelSelector, parseSelector } from '../core/selectors.ts';
 import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import type { Model, ModelKind } from '../model/model.ts';
-import { type PathRelation, pathRelationsOf } from '../model/path-relations.ts';
+import { mayBeginWithRelation, type PathRelation, pathRelationsOf } from '../model/path-relations.ts';
 import { findPath, isMisfit, parsePath } from '../model/paths.ts';
 import { canonicalFilter } from '../store/cursor.ts';
 import { compileOrder, type Order } from '../store/order.ts';
@@ -122,15 +122,19 @@ function onlyMetadataHeld(path: string, kind: GroupKind, advice: string): Muster
   );
 }
 
+const none: BegunRelations = new Map();
+
 /**
  * The relations that these paths begin with.
  *
  * @throws {MusterError} `BAD_INPUT` for a path that leads to what is held back of a sensitive kind.
  */
 export function relationsIn(paths: readonly string[], { kinds, sensitive }: AskedKinds): BegunRelations {
-  const begun = new Map(paths.map((path) => [path, parsePath(path) ?? []]));
+  const candidates = paths.filter(mayBeginWithRelation);
+  if (candidates.length === 0) return none;
+  const begun = new Map(candidates.map((path) => [path, parsePath(path) ?? []]));
   const beginsWith = ({ name }: PathRelation) => [...begun.values()].some(([first]) => first === name);
-  const found = kinds.map((kind) => [kind, begun.size === 0 ? [] : pathRelationsOf(kind).filter(beginsWith)] as const);
+  const found = kinds.map((kind) => [kind, pathRelationsOf(kind).filter(beginsWith)] as const);
   const relations = new Map(found.filter(([, ofKind]) => ofKind.length > 0));
   for (const { name, to } of new Set([...relations.values()].flat())) {
     if (to === undefined || !sensitive.has(to)) continue;
@@ -141,7 +145,8 @@ export function relationsIn(paths: readonly string[], { kinds, sensitive }: Aske
 }
 
 /** What either begins with. */
-export function bothOf(some: BegunRelations, others: BegunRelations = new Map()): BegunRelations {
+export function bothOf(some: BegunRelations, others: BegunRelations = none): BegunRelations {
+  if (others.size === 0) return some;
   return new Map([...some, ...[...others].map(([kind, ofKind]) => [kind, [...new Set([...(some.get(kind) ?? []), ...ofKind])]] as const)]);
 }
 

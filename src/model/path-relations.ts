@@ -12,6 +12,11 @@ export function pathRelationsOf({ group, kind }: GroupKind): readonly PathRelati
   return group === '' && kind === 'Pod' ? ofPods : ofAll;
 }
 
+/** False for texts that no path through a relation has: for nearly all, without parsing any. */
+export function mayBeginWithRelation(text: string): boolean {
+  return text.startsWith('[') || ofPods.some(({ name }) => text.startsWith(name));
+}
+
 const owner: PathRelation = { name: 'owner' };
 const node: PathRelation = { name: 'node', to: { group: '', kind: 'Node' } };
 const ofAll: readonly PathRelation[] = [owner];

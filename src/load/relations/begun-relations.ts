@@ -6,6 +6,7 @@ import type { NowOrLater } from '../../core/now-or-later.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
 import type { PathRelation } from '../../model/path-relations.ts';
+import { countLooks, type Look } from '../../store/looks.ts';
 import { type Conditions, candidatesOf } from '../../store/matching.ts';
 import type { RelatedObject, RelatedObjects } from '../../store/query-source.ts';
 import type { BegunRelations } from '../list-arguments.ts';
@@ -81,7 +82,10 @@ export class BegunRelated implements Disposable {
   ownersIn(parts: readonly Part[], conditions: Conditions): readonly LedTo[] {
     const owners = parts.flatMap((part) => {
       if (part.type !== 'held' || !this.#relationsOf(part.ask.kind).some(({ to }) => to === undefined)) return [];
-      return ownerKindsOf(candidatesOf(sourceOf(part), conditions)).map((kind) => ({ cluster: part.ask.cluster, kind }));
+      return ownerKindsOf(candidatesOf(sourceOf(part), conditions), this.#asked.context.look).map((kind) => ({
+        cluster: part.ask.cluster,
+        kind,
+      }));
     });
     for (const [cluster, ofCluster] of Map.groupBy(owners, (owner) => owner.cluster.name)) {
       const kinds = new Set(ofCluster.map(({ kind }) => keyOfKind(kind))).size;
@@ -112,22 +116,34 @@ export class BegunRelated implements Disposable {
   /** What the objects of this part lead to. Undefined if no path asked of them begins with a relation. */
   of({ ask: { cluster, kind } }: HeldPart): RelatedObjects | undefined {
     if (this.#relationsOf(kind).length === 0) return undefined;
-    const found = memberOf(this.#found, cluster.name);
+    const partOf = this.#finderIn(cluster);
     let unknown = 0;
     return {
       get unknown() {
         return unknown;
       },
-      find: (relation, object) => {
+      find(relation, object) {
         const target = targetsOf[relation.name](object);
         if (target === undefined) return undefined;
-        const key = keyOfKind(target.kind);
-        const part = found.get(key) ?? this.#cameLate({ cluster, kind: target.kind });
-        found.set(key, part);
-        const { object: known, isUnknown } = lookUp(part, target);
+        const { object: known, isUnknown } = lookUp(partOf(target.kind), target);
         if (isUnknown === true) unknown += 1;
         return known;
       },
+    };
+  }
+
+  /** Most objects lead to the kind that the one before them led to. */
+  #finderIn(cluster: ClusterView): (kind: GroupKind) => Part | Fault {
+    const found = memberOf(this.#found, cluster.name);
+    let last: { readonly kind: GroupKind; readonly part: Part | Fault } | undefined;
+    return (kind) => {
+      if (last === undefined || !isSameKind(last.kind, kind)) {
+        const key = keyOfKind(kind);
+        const part = found.get(key) ?? this.#cameLate({ cluster, kind });
+        found.set(key, part);
+        last = { kind, part };
+      }
+      return last.part;
     };
   }
 
@@ -187,13 +203,23 @@ function isPart(one: Part | Fault): one is Part {
   return 'ask' in one;
 }
 
-function ownerKindsOf(objects: Iterable<KubernetesObject>): readonly GroupKind[] {
+function ownerKindsOf(objects: Iterable<KubernetesObject>, look: Look): readonly GroupKind[] {
   const kinds = new Map<string, GroupKind>();
+  let last: GroupKind | undefined;
+  const looks = countLooks(look);
   for (const object of objects) {
+    looks.add(1);
     const kind = targetsOf.owner(object)?.kind;
-    if (kind !== undefined) kinds.set(keyOfKind(kind), kind);
+    if (kind === undefined || (last !== undefined && isSameKind(last, kind))) continue;
+    kinds.set(keyOfKind(kind), kind);
+    last = kind;
   }
+  looks.end();
   return [...kinds.values()];
+}
+
+function isSameKind(a: GroupKind, b: GroupKind): boolean {
+  return a.kind === b.kind && a.group === b.group;
 }
 
 function tooManyOwners(cluster: ClusterName, kinds: number): MusterError {

@@ -7,8 +7,14 @@ import type { Target } from './relations.ts';
 /** The reference to the controller; else the first that there is. Undefined for what nobody owns. */
 export function ownerReferenceOf({ metadata: { ownerReferences } }: KubernetesObject): Json | undefined {
   if (!Array.isArray(ownerReferences)) return undefined;
-  const references: readonly Json[] = ownerReferences.filter(isJsonObject);
-  return references.find((reference) => isJsonObject(reference) && reference.controller === true) ?? references[0];
+  const references: readonly Json[] = ownerReferences;
+  let first: Json | undefined;
+  for (const reference of references) {
+    if (!isJsonObject(reference)) continue;
+    if (reference.controller === true) return reference;
+    first ??= reference;
+  }
+  return first;
 }
 
 /** What an OwnerReference names: in the namespace of the object it belongs to, or in none; that uid and no other. */
