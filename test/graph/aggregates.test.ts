@@ -134,6 +134,36 @@ test('they are of the same moment as the page, whatever comes meanwhile', async 
   expect([all?.count, listed?.totalCount]).toEqual([5, 5]);
 });
 
+test('what they look at is told, and what is asked again is not looked at again', async () => {
+  const { reads } = withPods();
+  const kind = model.kinds.get('Pod');
+  let looks = 0;
+  const look = (some: number) => {
+    looks += some;
+  };
+  const context = { caller: { key: 'me' }, signal: new AbortController().signal, reportFault: () => undefined, look };
+  const listed = kind && (await reads.list(context, kind, { where: { path: 'kind', eq: 'Pod' }, aggregated: [] }));
+  const sources = 2;
+  expect(looks, 'the page itself, which is filtered').toBe(sources + 5);
+  const works: readonly [() => unknown, number][] = [
+    [() => listed?.sum(cpu), 5],
+    [() => listed?.min(cpu), 5],
+    [() => listed?.max(cpu), 5],
+    [() => listed?.min('spec.priority'), 5],
+    [() => listed?.groups({ by: ['kind'] }), 5],
+    [() => listed?.groups({ by: ['kind'], first: 1 }), 5],
+    [() => listed?.groups({ by: ['kind', 'spec.nodeName'] }), 10],
+    [() => listed?.groups({ by: ['kind'] })[0]?.sum(cpu), 5],
+  ];
+  for (const [work, expected] of works) {
+    looks = 0;
+    const first = work();
+    expect(looks).toBe(expected);
+    expect(work()).toBe(first);
+    expect(looks).toBe(expected);
+  }
+});
+
 describe('is refused:', () => {
   const cases: readonly (readonly [string, string, string])[] = [
     [

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { createBudget, maxLooks } from '../../src/graph/budget.ts';
 import { type GraphOverMirrors, graphOverMirrors } from '../support/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 
@@ -92,4 +93,56 @@ test.each([
 test('each operation has a budget of its own', async () => {
   const graph = withPods(500);
   for (let round = 0; round < 3; round++) expect(await refusal(graph, roots(10, '{ items { id } }'))).toBeUndefined();
+});
+
+describe('what is looked at has a bound:', () => {
+  const [nodes, services] = [servedAs(model, 'Node'), servedAs(model, 'Service')];
+
+  /** Every Service selects every Pod. */
+  function withServices(counts: { readonly pods: number; readonly services: number }): GraphOverMirrors {
+    const graph = graphOverMirrors({ model });
+    const north = graph.mirrors.join('north');
+    north.discover(pods, nodes, services);
+    const here = { namespace: 'shop' };
+    const named = (name: string, length: number) => Array.from({ length }, (_, index) => `${name}-${index}`);
+    north.mirror(nodes).list();
+    north
+      .mirror(services)
+      .list(...named('service', counts.services).map((name) => objectNamed(name, here, { spec: { selector: { app: 'a' } } })));
+    north
+      .mirror(pods)
+      .list(
+        ...named('pod', counts.pods).map((name) =>
+          objectNamed(name, { ...here, labels: { app: 'a' } }, { spec: { nodeName: name, containers: [{ name: 'c', image: name }] } }),
+        ),
+      );
+    return graph;
+  }
+
+  test('pages of relations count what they look at, though they hand out nothing', async () => {
+    const graph = withServices({ pods: 500, services: 20 });
+    const deep = (first: number) =>
+      `{ services(first: ${first}) { items { pods(first: 20) { items { services(first: 20) { items { pods(first: 1) { totalCount } } } } } } } }`;
+    const refused = await refusal(graph, deep(20));
+    expect(refused?.code).toBe('TOO_COSTLY');
+    expect(refused?.message).toMatch(/^expected to look at no more than 4000000 objects, .* got 4000\d\d\d so far: narrow the lists/);
+    expect(await refusal(graph, deep(5))).toBeUndefined();
+  });
+
+  test('a million objects in groups by two paths, with a sum, are within it', () => {
+    const { look } = createBudget(() => undefined);
+    for (let path = 0; path < 3; path += 1) look(1_000_000);
+    look(maxLooks - 3_000_000);
+    expect(() => look(1)).toThrow('expected to look at no more than');
+    expect(() => look(1), 'and from then on').toThrow('expected to look at no more than');
+  });
+
+  test('nobody looks for who has gone', async () => {
+    const gone = new AbortController();
+    const budget = createBudget(() => gone.signal.throwIfAborted());
+    budget.look(1);
+    gone.abort(new Error('gone'));
+    expect(() => budget.look(1)).toThrow('gone');
+    expect(() => budget.charge(0)).toThrow('gone');
+  });
 });

@@ -77,6 +77,15 @@ const queries: readonly Case[] = [
     variables: { n: 4 },
     code: 'TOO_COSTLY',
   },
+  {
+    rule: 'pages inside pages whose size is not said',
+    query: '{ pods { items { owned { items { owned { items { owned { items { pods: owned { totalCount } } } } } } } } } }',
+    code: 'TOO_COSTLY',
+  },
+  {
+    rule: 'groups beside pages',
+    query: '{ pods(first: 500) { a: groups(by: "phase", first: 500) { count } b: groups(by: "phase", first: 500) { count } } }',
+  },
   { rule: 'directives', query: `{ gateway { ${'version @include(if: true) '.repeat(51)} } }`, code: 'TOO_COSTLY' },
   {
     rule: 'a bomb of fragments',

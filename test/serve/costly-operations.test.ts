@@ -1,12 +1,13 @@
 import { GraphQLInt, GraphQLList, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { expect, test, vi } from 'vitest';
+import type { OperationScope } from '../../src/serve/operations.ts';
 import { LiveSocket, openStream } from '../support/live-socket.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { startServing } from '../support/start-serving.ts';
 
 /** What an operation comes to is told the same over every transport, and before anything is read. */
 
-function readSchema() {
+function readSchema(onRound: () => void = () => undefined) {
   let reads = 0;
   const pod: GraphQLObjectType = new GraphQLObjectType({
     name: 'Pod',
@@ -21,7 +22,18 @@ function readSchema() {
     },
   };
   const slow = { type: GraphQLString, resolve: () => new Promise(() => undefined) };
-  const query = new GraphQLObjectType({ name: 'Query', fields: { pods: podsField, slow } });
+  // It asks as often as something is looked at, and never lets the loop go on.
+  const busy = {
+    type: GraphQLString,
+    resolve: (_: unknown, __: unknown, { throwIfOver }: OperationScope) => {
+      for (let round = 0; round < 100; round += 1) {
+        onRound();
+        throwIfOver();
+      }
+      return 'done';
+    },
+  };
+  const query = new GraphQLObjectType({ name: 'Query', fields: { pods: podsField, slow, busy } });
   const mutation = new GraphQLObjectType({ name: 'Mutation', fields: { pods: podsField } });
   return { schema: new GraphQLSchema({ query, mutation }), reads: () => reads };
 }
@@ -104,4 +116,20 @@ test('a query that takes 30 s is ended and told so on each', async () => {
   }, 20_000);
   for (const told of await asked)
     expect(told).toMatchObject({ message: 'expected to answer within 30 s', extensions: { code: 'TOO_COSTLY' } });
+});
+
+test.each([1, 10])('what holds the loop is ended after 30 s too, and told so on each, if it asks every %i s', async (seconds) => {
+  const clock = createManualClock();
+  const { monotonic } = clock;
+  let heldMs = 0;
+  const held = { ...clock, monotonic: () => monotonic() + heldMs };
+  let rounds = 0;
+  const { schema } = readSchema(() => {
+    rounds += 1;
+    heldMs += seconds * 1_000;
+  });
+  await using edge = await startServing({ schema: () => schema, clock: held });
+  for (const told of await askEverywhere(edge.url, { query: '{ busy }' }))
+    expect(told).toMatchObject({ message: 'expected to answer within 30 s', extensions: { code: 'TOO_COSTLY' } });
+  expect(rounds).toBe((3 * 30) / seconds);
 });
