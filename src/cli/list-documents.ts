@@ -1,5 +1,6 @@
 import type { JsonObject } from '../core/json.ts';
 import type { FaultReport } from './cluster-faults.ts';
+import { jsonText } from './json-text.ts';
 import { listedPages, type Selected } from './listed-pages.ts';
 import { fullName, type NamedObject } from './object-names.ts';
 import type { Session } from './session.ts';
@@ -67,7 +68,7 @@ function jsonSink(write: Write): Sink {
   return {
     take: async (items) => {
       for (const { object = {}, cluster } of items) {
-        const text = JSON.stringify(withCluster(object, cluster.name), null, 4).replaceAll('\n', '\n        ');
+        const text = jsonText(withCluster(object, cluster.name), 4).replaceAll('\n', '\n        ');
         await write(`${isFirst ? '{\n    "apiVersion": "v1",\n    "items": [\n' : ',\n'}        ${text}`);
         isFirst = false;
       }

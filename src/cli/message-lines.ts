@@ -1,4 +1,5 @@
 import type { ChangesOf } from './held-objects.ts';
+import { jsonText } from './json-text.ts';
 
 /** Prints the messages of a stream for programs: one JSON per line. What begins anew is told by messages `RESET`, as a gateway tells it. */
 export class MessageLines {
@@ -14,7 +15,7 @@ export class MessageLines {
     const { cluster, kind } = message;
     const scope = { cluster, ...(kind === undefined ? {} : { kind }) };
     this.#scopes.set(JSON.stringify(scope), scope);
-    await this.#write(`${JSON.stringify(message)}\n`);
+    await this.#write(`${jsonText(message)}\n`);
   }
 
   /** Says of all that was told that it is void. */

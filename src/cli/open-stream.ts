@@ -95,9 +95,9 @@ class Subscription {
         closed: () => clearTimeout(pong),
       },
     });
-    const { query, variables = {} } = asked;
+    const { query, variables = {}, operationName } = asked;
     const unsubscribe = client.subscribe<Answer['data']>(
-      { query, variables: { ...variables } },
+      { query, variables: { ...variables }, ...(operationName === undefined ? {} : { operationName }) },
       {
         next: (answer) => this.#take(answer as Answer),
         error: (reason) => this.#finish(this.#errorOf(reason, address)),

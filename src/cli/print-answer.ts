@@ -1,5 +1,6 @@
 import type { JsonObject } from '../core/json.ts';
 import { printYaml } from '../core/print-yaml.ts';
+import { jsonText } from './json-text.ts';
 
 /** Formats for programs. */
 export const documentFormats = ['json', 'yaml'] as const;
@@ -10,7 +11,7 @@ export type DocumentFormat = (typeof documentFormats)[number];
 export function printAnswers(answers: readonly object[], format: DocumentFormat): string {
   switch (format) {
     case 'json':
-      return answers.map((answer) => `${JSON.stringify(answer, null, 2)}\n`).join('');
+      return answers.map((answer) => `${jsonText(answer, 2)}\n`).join('');
     case 'yaml':
       // What a gateway answered is JSON.
       return answers.map((answer) => printYaml(answer as JsonObject)).join('---\n');

@@ -16,13 +16,15 @@ export type Style = (text: string, at: { readonly row: number; readonly column: 
 
 /** Makes the columns of one table. Cells are shown as `printable` makes them. */
 export function createColumns(header: readonly string[]): Columns {
-  const widths = header.map(widthOf);
+  // Of custom kinds the header comes from clusters too.
+  const titles = header.map(printable);
+  const widths = titles.map(widthOf);
   let isFirst = true;
   return {
     lines: (rows, style = (text) => text) => {
       const cells = rows.map((row) => row.map(printable));
       for (const row of cells) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, widthOf(cell));
-      const headers = isFirst && rows.length > 0 ? [lineOf(header, widths, (text, column) => style(text, { row: -1, column }))] : [];
+      const headers = isFirst && rows.length > 0 ? [lineOf(titles, widths, (text, column) => style(text, { row: -1, column }))] : [];
       isFirst &&= rows.length === 0;
       return [...headers, ...cells.map((line, row) => lineOf(line, widths, (text, column) => style(text, { row, column })))];
     },

@@ -2,6 +2,7 @@ import { type Command as Commander, Option } from 'commander';
 import { type ClusterFault, FaultReport, faultFields } from '../cluster-faults.ts';
 import { type GatewayFlags, type Run, withGatewayOptions } from '../gateway-options.ts';
 import { humanDuration } from '../human-duration.ts';
+import { jsonText } from '../json-text.ts';
 import type { Session } from '../session.ts';
 import { renderTable } from '../table.ts';
 
@@ -51,7 +52,7 @@ async function showClusters({ gateway, terminal, clusters: names }: Session, out
 }
 
 function printed(clusters: readonly ClusterRow[], output: Output | undefined): string {
-  if (output === 'json') return `${JSON.stringify(clusters, null, 2)}\n`;
+  if (output === 'json') return `${jsonText(clusters, 2)}\n`;
   if (output === 'name') return clusters.map(({ name }) => `${name}\n`).join('');
   const header = ['CLUSTER', 'VERSION', 'PHASE', 'REGION', 'PROVIDER', 'ASOF'];
   const wide = output === 'wide';

@@ -1,22 +1,30 @@
 import { type Command as Commander, InvalidArgumentError } from 'commander';
-import type { Json } from '../../core/json.ts';
-import { exitCodes } from '../command-failure.ts';
+import type { OperationDefinitionNode } from 'graphql';
+import { type Json, parseJsonExactly } from '../../core/json.ts';
+import { CommandFailure, exitCodes } from '../command-failure.ts';
+import type { Asked } from '../gateway-client.ts';
 import { type GatewayFlags, type Run, withGatewayOptions } from '../gateway-options.ts';
 import { jsonOrText } from '../json-or-text.ts';
+import { jsonText } from '../json-text.ts';
+import { StreamLost } from '../open-stream.ts';
 import type { Session } from '../session.ts';
 import { textOfFile } from '../text-of-file.ts';
 
-type Variables = Readonly<Record<string, Json>>;
+/** As they were written. */
+type Variables = Readonly<Record<string, string>>;
 
 type QueryFlags = GatewayFlags & { readonly var?: Variables; readonly operation?: string };
 
 const help = `
-Prints the answer as JSON: data, errors, extensions. The value of a --var is
-JSON if it can be read as such, else text:
-  muster query images.graphql --var namespaces='["shop"]' --var labels=app=web
+Prints the answer as JSON: data, errors, extensions; of a subscription each
+message on a line of its own, until it is interrupted. The value of a --var is
+JSON if it can be read as such, else text; after @ the JSON of a file:
+  muster query images.graphql
+  muster query node.graphql --var first=3 --var clusters='["eu-prod"]'
+  muster query plan.graphql --var input=@intent.json
   echo '{ clusters { name } }' | muster query -
 
-Exits with 1 if the answer has errors.`;
+Exits with 1 if an answer has errors.`;
 
 /** `muster query`: asks what stands in a file. */
 export function addQuery(program: Commander, run: Run): void {
@@ -29,16 +37,70 @@ export function addQuery(program: Commander, run: Run): void {
     .action((file: string, flags: QueryFlags) => run(flags, (session) => askFile(session, file, flags)));
 }
 
-async function askFile({ gateway, terminal }: Session, file: string, { var: variables = {}, operation }: QueryFlags): Promise<number> {
+async function askFile(session: Session, file: string, { var: written = {}, operation: name }: QueryFlags): Promise<number> {
+  const { gateway, terminal } = session;
   const query = await textOfFile(file, terminal);
-  const answer = await gateway.ask({ query, variables, ...(operation === undefined ? {} : { operationName: operation }) });
-  await terminal.out(`${JSON.stringify(answer, null, 2)}\n`);
+  const operation = await operationIn(query, name);
+  if (operation !== undefined) refuseUndeclared(operation, written);
+  const values = await Promise.all(Object.entries(written).map(async ([key, text]) => [key, await givenValue(text, session)] as const));
+  // As own keys, whatever their names.
+  const variables: Readonly<Record<string, Json>> = Object.fromEntries(values);
+  const asked = { query, variables, ...(name === undefined ? {} : { operationName: name }) };
+  if (operation?.operation === 'subscription') return printMessages(session, asked);
+  const answer = await gateway.ask(asked);
+  await terminal.out(`${jsonText(answer, 2)}\n`);
   return answer.errors === undefined ? exitCodes.good : exitCodes.failed;
+}
+
+/** Undefined where the gateway has to say what is wrong with it. */
+async function operationIn(text: string, name: string | undefined): Promise<OperationDefinitionNode | undefined> {
+  const { getOperationAST, parse } = await import('graphql');
+  try {
+    return getOperationAST(parse(text, { noLocation: true }), name) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A gateway takes no notice of them, as GraphQL has it; who mistypes a filter would be given everything. */
+function refuseUndeclared({ variableDefinitions = [] }: OperationDefinitionNode, written: Variables): void {
+  const declared = variableDefinitions.map(({ variable: { name } }) => name.value);
+  const unknown = Object.keys(written).find((name) => !declared.includes(name));
+  if (unknown === undefined) return;
+  const known = declared.length === 0 ? 'it has none' : `it has ${declared.map((name) => `$${name}`).join(', ')}`;
+  throw new CommandFailure(exitCodes.refused, `the operation has no variable $${unknown}: ${known}`);
+}
+
+async function printMessages({ open, terminal, signal }: Session, asked: Asked): Promise<number> {
+  let code: number = exitCodes.good;
+  try {
+    for await (const message of open(asked, signal)) {
+      if (message.errors !== undefined) code = exitCodes.failed;
+      await terminal.out(`${jsonText(message)}\n`);
+    }
+  } catch (error) {
+    // How to go on only the document knows: with which variable, and from which cursor.
+    if (!(error instanceof StreamLost)) throw error;
+    throw new CommandFailure(exitCodes.failed, error.message, { cause: error });
+  }
+  return code;
+}
+
+async function givenValue(text: string, { terminal }: Session): Promise<Json> {
+  if (!text.startsWith('@')) return jsonOrText(text);
+  const file = text.slice(1);
+  const content = await textOfFile(file, terminal);
+  try {
+    return parseJsonExactly(content);
+  } catch (error) {
+    throw new CommandFailure(exitCodes.refused, `expected JSON in ${file}: ${error instanceof Error ? error.message : ''}`, {
+      cause: error,
+    });
+  }
 }
 
 function variable(text: string, before: Variables = {}): Variables {
   const [, name, value = ''] = /^([_A-Za-z]\w*)=(.*)$/s.exec(text) ?? [];
   if (name === undefined) throw new InvalidArgumentError('Expected name=value.');
-  // As an own key, whatever its name.
-  return Object.fromEntries([...Object.entries(before), [name, jsonOrText(value)]]);
+  return Object.fromEntries([...Object.entries(before), [name, value]]);
 }

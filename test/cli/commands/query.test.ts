@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runCli } from '../../support/run-cli.ts';
+import { runCli, startCli } from '../../support/run-cli.ts';
 import { startGateway, type TestGateway } from '../../support/start-gateway.ts';
 
 let gateway: TestGateway;
@@ -40,6 +40,42 @@ test('variables are JSON where they can be read as such, else text', async () =>
     'query ($names: [String!], $labels: String, $first: Int!) { clusters(names: $names, labels: $labels) { name } pods(first: $first) { totalCount } }';
   const { code, out } = await ask(document, '--var', 'names=["north"]', '--var', 'labels=!x', '--var', 'first=3');
   expect([code, JSON.parse(out)]).toEqual([0, { data: { clusters: [{ name: 'north' }], pods: { totalCount: 0 } } }]);
+});
+
+test('of a subscription each message is a line, until nobody waits any more', async () => {
+  const file = path.join(folder, 'live.graphql');
+  await writeFile(file, 'query One { clusters { name } } subscription Two { pods { type cluster { name } } }');
+  const running = startCli(gateway, ['query', file, '--operation', 'Two']);
+  await running.until(({ written }) => written.includes('SYNCED'));
+  running.stop();
+  await running.ended();
+  expect(running.terminal.told).toBe('');
+  const types = running.terminal.written
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).data.pods.type);
+  expect(types).toContain('SYNCED');
+});
+
+test('a variable after @ is the JSON of a file', async () => {
+  const names = path.join(folder, 'names.json');
+  await writeFile(names, '["north"]');
+  const document = 'query ($names: [String!]) { clusters(names: $names) { name } }';
+  expect((await ask(document, '--var', `names=@${names}`)).code).toBe(0);
+  await writeFile(names, '{');
+  const broken = await ask(document, '--var', `names=@${names}`);
+  expect([broken.code, broken.err]).toEqual([2, expect.stringContaining(`expected JSON in ${names}`)]);
+});
+
+test('a variable that the operation does not declare is refused, as nothing would come of it', async () => {
+  const { code, err, out } = await ask('query ($names: [String!]) { clusters(names: $names) { name } }', '--var', 'name=north');
+  expect([code, err, out]).toEqual([2, 'muster: the operation has no variable $name: it has $names\n', '']);
+});
+
+test('what a terminal would obey is escaped', async () => {
+  const { out } = await ask('query ($names: [String!]) { clusters(names: $names) { name } }', '--var', 'names=["\u009b31m"]');
+  expect(out).toContain('\\u009b31m');
+  expect(out).not.toContain('\u009b');
 });
 
 test('exits with 1 if the answer has errors, and prints them', async () => {
