@@ -19,6 +19,7 @@ export async function whenWhereaboutsAreRead(
   { fields, waitMs }: { readonly fields: readonly Field[]; readonly waitMs: number },
   signal: AbortSignal,
 ): Promise<void> {
+  if (fields.length === 0) return;
   const unknown = members.all().filter((cluster) => absentOf(cluster, fields).length > 0);
   if (unknown.length === 0) return;
   await members.objects.whenRead(
