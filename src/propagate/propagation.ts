@@ -227,6 +227,7 @@ export const marks = {
   confirmPrune: 'muster.dev/confirm-prune',
   abandon: 'muster.dev/abandon',
   rollback: 'muster.dev/rollback',
+  rollbackGeneration: 'muster.dev/rollback-generation',
   /** Annotation of a ControllerRevision that was gone back from. */
   takenBack: 'muster.dev/taken-back',
 } as const;

@@ -1,6 +1,7 @@
 import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { GoingBack } from '../copies/copies.ts';
+import { rollbackOf } from '../hub/rollback-mark.ts';
 import type { Note } from '../notes.ts';
 import type { RenderedPlan, SpecDocument } from '../plan.ts';
 import type { ExistingPropagation, PlanRequest } from '../planner/planner.ts';
@@ -63,29 +64,40 @@ async function pastOf(
   signal: AbortSignal,
 ): Promise<Past | { readonly fault: Fault }> {
   const { revisions } = ports.stores;
-  const { status, metadata } = propagation;
+  const { status } = propagation;
   const isKept = isDecided(propagation);
-  const target = Number(metadata.annotations[marks.rollback] ?? Number.NaN);
-  if (isKept && Number.isNaN(target)) return { decided: spec, revision: status.revision ?? 1 };
+  const target = rollbackOf(propagation);
+  if (isKept && target === undefined) return { decided: spec, revision: status.revision ?? 1 };
   const kept = await revisions.list(propagation, signal);
   if ('fault' in kept) return kept;
   const revision = isKept ? (status.revision ?? 1) : nextRevision(propagation, kept, spec);
-  const since = kept.filter((one) => one.revision > target && one.revision < revision);
-  const old = await Promise.all(since.map((one) => revisions.oldValues(propagation, one.revision, signal)));
-  const missing = old.find((values) => 'fault' in values);
-  if (missing !== undefined && 'fault' in missing) return missing;
+  const to = target !== undefined && saysWhat(kept, target, spec) ? target : undefined;
+  const goingBack = to === undefined ? undefined : await takenSince(ports, propagation, { kept, to, revision }, signal);
+  if (goingBack !== undefined && 'fault' in goingBack) return goingBack;
   const last = kept.find((one) => one.revision === status.revision);
   const parsed = last === undefined ? undefined : parseSpec(last.document);
   const decided = isKept ? spec : parsed === undefined || 'problems' in parsed ? undefined : parsed;
-  const isBack = !Number.isNaN(target) && saysWhat(kept, target, spec);
-  const goingBack = isBack ? { to: target, old: old.flatMap((values) => ('fault' in values ? [] : values)) } : undefined;
   return { revision, goingBack, ...(decided === undefined ? {} : { decided }) };
 }
 
-/** Whoever changes the spec after a rollback goes back no more, though its mark is still there. */
+/** Whoever changes the spec after a rollback goes back no more, though its mark is still there. Nobody goes back to what is not known. */
 function saysWhat(kept: readonly PropagationRevision[], target: number, spec: PropagationSpec): boolean {
   const found = kept.find(({ revision }) => revision === target);
-  return found === undefined || canonicalJson(found.document) === canonicalJson(documentOf(spec));
+  return found !== undefined && canonicalJson(found.document) === canonicalJson(documentOf(spec));
+}
+
+/** What the revisions between the two took over. */
+async function takenSince(
+  { stores: { revisions } }: ControllerPorts,
+  propagation: Propagation,
+  { kept, to, revision }: { readonly kept: readonly PropagationRevision[]; readonly to: number; readonly revision: number },
+  signal: AbortSignal,
+): Promise<GoingBack | { readonly fault: Fault }> {
+  const since = kept.filter((one) => one.revision > to && one.revision < revision);
+  const old = await Promise.all(since.map((one) => revisions.oldValues(propagation, one.revision, signal)));
+  const missing = old.find((values) => 'fault' in values);
+  if (missing !== undefined && 'fault' in missing) return missing;
+  return { to, old: old.flatMap((values) => ('fault' in values ? [] : values)) };
 }
 
 /** The last one, where this says the same; so does one that was recorded and not told in the status, before a crash or by another process. */

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { listAt } from '../../core/json-at.ts';
 import { type Abandoned, abandonedOf, printAbandoned } from '../hub/abandoned.ts';
 import type { AnnotationChange } from '../hub/propagation-store.ts';
+import { printRollback } from '../hub/rollback-mark.ts';
 import { type ClusterShare, isOnItsWay } from '../inventory.ts';
 import type { Note } from '../notes.ts';
 import type { SpecDocument } from '../plan.ts';
@@ -98,7 +99,7 @@ export function rollback(ports: HubPorts, { context, name }: OnOne, revision: nu
     const spec = parseSpec(target.document);
     if ('problems' in spec) return refusal(spec.problems.map(noteOf));
     const document = printSpec({ ...spec, requester: requesterOf(ports, context.caller) });
-    const annotations = { [marks.planDigest]: null, [marks.rollback]: String(target.revision) };
+    const annotations = { [marks.planDigest]: null, ...printRollback(target.revision, before) };
     return await saved(ports, { place: name, before, change: { document, annotations } }, context.signal);
   });
 }

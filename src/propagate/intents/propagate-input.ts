@@ -1,5 +1,6 @@
 import type { Fault } from '../../core/faults.ts';
 import type { SpecChange } from '../hub/propagation-store.ts';
+import { noRollback } from '../hub/rollback-mark.ts';
 import type { Note } from '../notes.ts';
 import type { PropagationPlan, RenderedPlan } from '../plan.ts';
 import type { PlanRequest } from '../planner/planner.ts';
@@ -100,7 +101,7 @@ async function write(ports: HubPorts, { asked, digest, before }: Decision, signa
   const { place, labels, spec } = asked;
   // Who asks a second time for the same makes no generation; but where it failed, the new request is what begins it anew.
   const same = before === undefined || hasFailed(before) ? undefined : sameSpec(before, spec);
-  const annotations = { [marks.planDigest]: digest, [marks.rollback]: null };
+  const annotations = { [marks.planDigest]: digest, ...noRollback };
   const change = { document: printSpec(same ?? spec), annotations, ...(labels === undefined ? {} : { labels }) };
   return await saved(ports, { place, before, change }, signal);
 }

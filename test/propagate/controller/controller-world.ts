@@ -240,6 +240,15 @@ function node(cluster: string): KubernetesObject {
   return { apiVersion: 'v1', kind: 'Node', metadata: { name: `node-${cluster}` }, status };
 }
 
+/** The numbers of its revisions, the newest first; those that were gone back from are told so: `2 back`. */
+export async function revisionsOf({ world, stores, stored, context }: ControllerWorld, name: string): Promise<readonly string[]> {
+  const propagation = await stored(name);
+  if (propagation === undefined) throw new Error(`expected ${name}`);
+  const kept = await world.pumped(stores.revisions.list(propagation, context.signal));
+  if ('fault' in kept) throw new Error(`expected revisions of ${name}, got ${JSON.stringify(kept)}`);
+  return kept.map(({ revision, isTakenBack }) => `${revision}${isTakenBack ? ' back' : ''}`);
+}
+
 /** An intent in `default`. */
 export function intent(name: string, template: readonly JsonObject[], more: JsonObject = {}): PropagationInput {
   return { namespace: 'default', name, template: template.map((json) => ({ json })), placement: {}, ...more };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PropagationInput } from '../../../src/propagate/propagations.ts';
-import { type ControllerWorld, configMap, deployment, intent, startControllerWorld } from './controller-world.ts';
+import { type ControllerWorld, configMap, deployment, intent, revisionsOf, startControllerWorld } from './controller-world.ts';
 
 const place = { namespace: 'default', name: 'web' };
 const unschedulable = {
@@ -23,13 +23,6 @@ const standing = (fleet: ControllerWorld) =>
     return JSON.stringify(object).match(/"image":"([^"]+)"/)?.[1];
   });
 
-async function revisions(fleet: ControllerWorld): Promise<readonly string[]> {
-  const propagation = await fleet.stored('web');
-  if (propagation === undefined) throw new Error('expected web');
-  const kept = await fleet.world.pumped(fleet.stores.revisions.list(propagation, fleet.context.signal));
-  return 'fault' in kept ? [] : kept.map(({ revision, isTakenBack }) => `${revision}${isTakenBack ? ' back' : ''}`);
-}
-
 test('a breach goes back to what stood, and not to what was taken back before; who goes on has it stand again', async () => {
   await using fleet = await startControllerWorld({ north: [], south: [] }, { living: true });
   fleet.startProcess();
@@ -40,14 +33,14 @@ test('a breach goes back to what stood, and not to what was taken back before; w
     await fleet.phase('web', 'Failed', 180_000);
     expect(standing(fleet)).toEqual(['web:1.0', 'web:1.0']);
   }
-  expect(await revisions(fleet)).toEqual(['3 back', '2 back', '1']);
+  expect(await revisionsOf(fleet, 'web')).toEqual(['3 back', '2 back', '1']);
 
   await fleet.world.pumped(fleet.propagations.resume(fleet.context, place, { confirmPrune: false, abandon: [] }));
   await fleet.world.until(() => standing(fleet)[0] === 'web:3.0', 30_000);
-  expect(await revisions(fleet)).toEqual(['3', '2 back', '1']);
+  expect(await revisionsOf(fleet, 'web')).toEqual(['3', '2 back', '1']);
   await fleet.phase('web', 'Rolling');
   await fleet.phase('web', 'Failed', 180_000);
-  expect(await revisions(fleet)).toEqual(['3 back', '2 back', '1']);
+  expect(await revisionsOf(fleet, 'web')).toEqual(['3 back', '2 back', '1']);
   expect(standing(fleet)).toEqual(['web:1.0', 'web:1.0']);
 }, 120_000);
 
@@ -68,7 +61,7 @@ test('what somebody went back from is not gone back to, and of each only the las
   await settled('2');
   await settled('3');
   expect(await back()).toEqual(['ACCEPTED', '2']);
-  expect(await revisions(fleet)).toEqual(['4', '3 back', '2', '1']);
+  expect(await revisionsOf(fleet, 'web')).toEqual(['4', '3 back', '2', '1']);
   // The one it went to is the content of the second; the third was left.
   expect(await back()).toEqual(['ACCEPTED', '1']);
   expect(await back()).toEqual(['REFUSED', '1']);
@@ -83,5 +76,5 @@ test('of thirteen generations the last ten are kept, and what is dropped is drop
     await fleet.propagate(intent('web', [configMap('web', { a: String(number) })], { placement: { clusters: ['south'] } }));
     await fleet.phase('web', 'Settled');
   }
-  expect(await revisions(fleet)).toEqual([13, 12, 11, 10, 9, 8, 7, 6, 5, 4].map(String));
+  expect(await revisionsOf(fleet, 'web')).toEqual([13, 12, 11, 10, 9, 8, 7, 6, 5, 4].map(String));
 }, 60_000);

@@ -281,7 +281,7 @@ describe('what is there', () => {
     const back = await world.pumped(propagations.rollback(context, place, undefined));
     expect(back).toMatchObject({ result: 'ACCEPTED', propagation: { phase: 'Planning' } });
     expect(await hub.stored()).toMatchObject({
-      metadata: { generation: 4, annotations: { [marks.rollback]: '2' } },
+      metadata: { generation: 4, annotations: { [marks.rollback]: '2', [marks.rollbackGeneration]: '4' } },
       document: { template: [{ json: { data: { a: '2' } } }], requester: { user: 'gateway' } },
     });
     expect((await world.pumped(propagations.rollback(context, place, 2))).result).toBe('UNCHANGED');
@@ -294,6 +294,7 @@ describe('what is there', () => {
     expect((await world.pumped(propagations.revisions(context, place, 2))).map(({ revision }) => revision)).toEqual([3, 2]);
     await hub.propagate(input({}, { a: '9' }));
     expect((await hub.stored()).metadata.annotations).not.toHaveProperty([marks.rollback]);
+    expect((await hub.stored()).metadata.annotations).not.toHaveProperty([marks.rollbackGeneration]);
   });
 
   test('is rolled back to none that was gone back from itself, but where that is named', async () => {
