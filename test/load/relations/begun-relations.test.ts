@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { clusterName } from '../../../src/core/names.ts';
 import { graphOverMirrors } from '../../support/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed } from '../../support/kubernetes-objects.ts';
 import { turns } from '../../support/manual-clock.ts';
@@ -205,6 +206,17 @@ describe('what is hidden', () => {
   });
 });
 
+test('of a cluster that has fallen ill what was held decides, and what was not is left out', async () => {
+  const world = relatedWorld({ north: inventory });
+  const nodes = world.cluster('north').mirror(served('Node'));
+  nodes.remove(node('n2', 'y', 'False'));
+  nodes.fail({ code: 'UNREACHABLE', cluster: clusterName('north'), message: 'no answer', retry: 'LATER' });
+  const faults = [{ code: 'UNREACHABLE', cluster: { name: 'north' }, kind: null }];
+  const { names, ...rest } = await passing(world, '{ path: "node.ready", ne: false }');
+  expect(names).toEqual(['a', 'c', 'e']);
+  expect(rest).toEqual({ totalCount: 3, faults });
+});
+
 test('owners of kinds that the schema or the cluster does not know are faults', async () => {
   const strange = [
     pod('x', undefined, controlledBy('Thing', 'one', { apiVersion: 'example.com/v1' })),
@@ -241,6 +253,7 @@ describe('first lists', () => {
     const { world, north } = discovered({});
     const asked = passing(world, either, 'waitSeconds: 4');
     await turns(20);
+    expect(north.leases).toBe(2);
     for (const [key, objects] of Object.entries(inventory)) {
       north.mirror(served(key)).list(...objects);
       await turns(20);
@@ -275,6 +288,22 @@ describe('first lists', () => {
     await turns(20);
     north.mirror(served('ReplicaSet.apps')).list(set);
     expect(await waiting).toEqual({ names: ['a', 'b', 'f'], totalCount: 3, faults: [] });
+  });
+
+  test('once waited for, are read by the rights of then', async () => {
+    let isHidden = false;
+    const world = relatedWorld(
+      { north: { Pod: inventory.Pod ?? [] } },
+      { access: accessBut(({ kind }) => isHidden && kind.kind === 'Node') },
+    );
+    const north = world.cluster('north');
+    north.discover(...Object.keys(inventory).map(served));
+    const waiting = passing(world, '{ path: "node.ready", exists: true }');
+    await turns(20);
+    isHidden = true;
+    north.mirror(served('Node')).list(...(inventory.Node ?? []));
+    const faults = [{ code: 'FORBIDDEN', cluster: { name: 'north' }, kind: { kind: 'Node' } }];
+    expect(await waiting).toEqual({ names: [], totalCount: 0, faults });
   });
 
   test('of owners whose kind comes up last of all are faults', async () => {
