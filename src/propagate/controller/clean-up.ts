@@ -3,14 +3,13 @@ import { kindOfKey, placeOfKey } from '../object-key.ts';
 import type { RenderedObject } from '../plan.ts';
 import { decideRemoval } from '../planner/decide-action.ts';
 import { marks, type Propagation } from '../propagation.ts';
-import { parseSpec } from '../spec/parse-spec.ts';
-import type { PropagationSpec } from '../spec.ts';
 import type { ClusterFacts } from '../status/facts.ts';
 import { summarize } from '../status/summarize.ts';
-import { beginJob } from './cluster-job.ts';
+import { beginJob, type ClusterJob } from './cluster-job.ts';
 import { isGoing, noNeeds } from './cluster-needs.ts';
 import { copiesIn, echoMs, holding, troubleOfCopies } from './cluster-view.ts';
 import { type Act, actOn, removeShare } from './cluster-work.ts';
+import { deletionRulesOf } from './deletion-rules.ts';
 import { hubWait } from './hub-wait.ts';
 import { actOnLost } from './lost-clusters.ts';
 import type { Pass, PassResult } from './ports.ts';
@@ -31,11 +30,11 @@ export async function cleanUp(pass: Pass, propagation: Propagation): Promise<Pas
   if (run.shares === undefined && isBusy(run)) return { result: 'passed' };
   if (!(await loadShares(pass, propagation))) return { result: 'passed', ...hubWait(pass) };
   if (run.shares?.size === 0) return await letGo(pass, propagation);
-  const spec = await lastSpecOf(pass, propagation);
-  if (spec === undefined) return { result: 'passed', ...hubWait(pass) };
+  const rules = await deletionRulesOf(pass, propagation);
+  if (rules === undefined) return { result: 'passed', ...hubWait(pass) };
   const shares = [...(run.shares?.values() ?? [])];
-  for (const share of shares) takeBack(pass, { propagation, spec, share });
-  const told = await tell(pass, { propagation, spec, urgency: 'usual' });
+  if (rules.result === 'known') for (const share of shares) takeBack(pass, { propagation, spec: rules.spec, share });
+  const told = await tell(pass, { propagation, urgency: 'usual', ...(rules.result === 'held' ? { held: rules.message } : {}) });
   run.hubFailures = 0;
   return { result: 'passed', againMs: Math.min(told, ...shares.map(({ cluster }) => retryInMs(pass, cluster))) };
 }
@@ -48,7 +47,7 @@ async function letGo(pass: Pass, propagation: Propagation): Promise<PassResult> 
   if (unreadable === undefined) return { result: 'passed', ...hubWait(pass) };
   run.unreadable = unreadable;
   // What is in them is proof of copies: who deletes them gives those up.
-  if (unreadable.length > 0) return { result: 'passed', againMs: await tell(pass, { propagation, spec: undefined, urgency: 'usual' }) };
+  if (unreadable.length > 0) return { result: 'passed', againMs: await tell(pass, { propagation, urgency: 'usual' }) };
   if (!(await loadAgain(pass, propagation))) return { result: 'passed', ...hubWait(pass) };
   if (run.shares?.size !== 0) return { result: 'passed', againMs: 0 };
   await tellWhoWaits(pass, propagation);
@@ -78,21 +77,12 @@ async function loadAgain(pass: Pass, propagation: Propagation): Promise<boolean>
 async function tellWhoWaits(pass: Pass, propagation: Propagation): Promise<void> {
   const { metadata, status } = propagation;
   const isWaitedFor = metadata.finalizers.some((finalizer) => finalizer !== marks.finalizer);
-  if (isWaitedFor && status.phase !== 'Deleting') await tell(pass, { propagation, spec: undefined, urgency: 'urgent' });
-}
-
-/** How copies go, and with whose rights. Where what stands there is no spec, as the last revision said. Undefined if nobody can tell. */
-async function lastSpecOf({ ports, term }: Pass, propagation: Propagation): Promise<PropagationSpec | undefined> {
-  if (!('problems' in propagation.spec)) return propagation.spec;
-  const kept = await ports.stores.revisions.list(propagation, term.signal);
-  if ('fault' in kept || kept[0] === undefined) return undefined;
-  const spec = parseSpec(kept[0].document);
-  return 'problems' in spec ? undefined : spec;
+  if (isWaitedFor && status.phase !== 'Deleting') await tell(pass, { propagation, urgency: 'urgent' });
 }
 
 interface Taking {
   readonly propagation: Propagation;
-  readonly spec: PropagationSpec;
+  readonly spec: ClusterJob['spec'];
   readonly share: ClusterShare;
 }
 
@@ -117,7 +107,7 @@ function takeBack(pass: Pass, { propagation, spec, share }: Taking): void {
 
 const removeEmpty: Act = async (work, signal) => [await removeShare(work, signal)];
 
-function removalOf(entry: InventoryEntry, { deletion }: PropagationSpec): RenderedObject {
+function removalOf(entry: InventoryEntry, { deletion }: ClusterJob['spec']): RenderedObject {
   const { key } = entry;
   const { apiVersion, kind, namespace, name } = key;
   const desired = { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } };
@@ -126,22 +116,23 @@ function removalOf(entry: InventoryEntry, { deletion }: PropagationSpec): Render
 
 interface Telling {
   readonly propagation: Propagation;
-  /** Undefined: it makes no difference any more. */
-  readonly spec: PropagationSpec | undefined;
   readonly urgency: 'urgent' | 'usual';
+  /** Why nothing is taken away. */
+  readonly held?: string;
 }
 
 /** After how many milliseconds to look again. */
-async function tell(pass: Pass, { propagation, spec, urgency }: Telling): Promise<number> {
+async function tell(pass: Pass, { propagation, urgency, held }: Telling): Promise<number> {
   const { run, ports } = pass;
-  const { status: previous, metadata } = propagation;
-  const clusters = leavingIn(pass, propagation);
+  const { status: previous, metadata, spec } = propagation;
+  const clusters = leavingIn(pass, propagation).map((facts): ClusterFacts => (held === undefined ? facts : { ...facts, ...heldBy(held) }));
   const nowMs = ports.clock.now();
   const { unreadable } = run;
   const status = summarize({
     generation: metadata.generation,
-    spec,
+    spec: 'problems' in spec ? undefined : spec,
     previous,
+    ...(held === undefined ? {} : { refused: { stage: 'Accepted', message: held } }),
     clusters,
     unreadable,
     isDeleting: true,
@@ -150,6 +141,10 @@ async function tell(pass: Pass, { propagation, spec, urgency }: Telling): Promis
   });
   const written = await writeStatus(pass, { propagation, status, urgency });
   return written.result === 'later' ? written.ms : lookMs;
+}
+
+function heldBy(message: string): Pick<ClusterFacts, 'trouble'> {
+  return { trouble: { reason: 'Invalid', message } };
 }
 
 function leavingIn({ run, ports }: Pass, propagation: Propagation): readonly ClusterFacts[] {

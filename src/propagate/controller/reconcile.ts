@@ -1,4 +1,4 @@
-import { marks, type Propagation, type SpecProblem } from '../propagation.ts';
+import { marks, type Propagation } from '../propagation.ts';
 import type { PropagationSpec } from '../spec.ts';
 import { actOnPlan } from './act-on-plan.ts';
 import { cleanUp } from './clean-up.ts';
@@ -7,7 +7,7 @@ import { hubWait, type Wait } from './hub-wait.ts';
 import { isDecided, planNow } from './plan-step.ts';
 import type { Pass, PassResult } from './ports.ts';
 import { loadShares } from './read-hub.ts';
-import { refuse } from './refuse.ts';
+import { describeProblems, refuse } from './refuse.ts';
 import { rescheduleMsOf } from './reschedule-of.ts';
 import { type CurrentPlan, hurry, isBusy, turnOver } from './run.ts';
 import { retryAfterMs } from './work-queue.ts';
@@ -37,7 +37,7 @@ async function reconcileNow(pass: Pass): Promise<PassResult> {
   if (run.resumedAt !== resumedAt) hurry(run, ports.clock.monotonic());
   run.resumedAt = resumedAt;
   if (metadata.deletionTimestamp !== undefined) return await cleanUp(pass, propagation);
-  if ('problems' in spec) return await refuse(pass, propagation, { message: textOf(spec.problems) });
+  if ('problems' in spec) return await refuse(pass, propagation, { message: describeProblems(spec.problems) });
   if (isUnasked(pass, spec))
     return await refuse(pass, propagation, { message: 'RequesterMissing: nobody asked for it, and it names no ServiceAccount' });
   if (spec.suspend.scheduling && !isDecided(propagation)) return await refuse(pass, propagation, 'suspended');
@@ -45,15 +45,6 @@ async function reconcileNow(pass: Pass): Promise<PassResult> {
   if ('againMs' in plan) return { result: 'passed', againMs: plan.againMs };
   // As of the last write of ours: the finalizer has moved its version on.
   return await actOnPlan(pass, { propagation: run.latest ?? propagation, spec, plan });
-}
-
-/** Who reads a status may not be who may read the spec: what was expected where, and never what came. */
-function textOf(problems: readonly SpecProblem[]): string {
-  return problems.map(({ path, message }) => `${path}: ${withoutValue(message)}`).join('; ');
-}
-
-function withoutValue(message: string): string {
-  return message.split(', got ', 1).join();
 }
 
 /** Nobody's rights to act with: the gateway's own are not for that. */

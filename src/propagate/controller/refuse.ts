@@ -1,4 +1,4 @@
-import type { Propagation } from '../propagation.ts';
+import type { Propagation, SpecProblem } from '../propagation.ts';
 import { summarize } from '../status/summarize.ts';
 import { standingViews } from './cluster-view.ts';
 import { hubWait } from './hub-wait.ts';
@@ -26,4 +26,13 @@ export async function refuse(pass: Pass, propagation: Propagation, refusal: Refu
   });
   const written = await writeStatus(pass, { propagation, status, urgency: 'urgent' });
   return { result: 'passed', ...(written.result === 'saved' ? {} : hubWait(pass)) };
+}
+
+/** Who reads a status may not be who may read the spec: what was expected where, and never what came. */
+export function describeProblems(problems: readonly SpecProblem[]): string {
+  return problems.map(({ path, message }) => `${path}: ${withoutValue(message)}`).join('; ');
+}
+
+function withoutValue(message: string): string {
+  return message.split(', got ', 1).join();
 }

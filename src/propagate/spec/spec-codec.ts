@@ -78,6 +78,9 @@ const requester: Codec<Requester> = record({
   at: required(time),
 });
 
+/** What of a spec its end is decided by, without defaults. */
+export const ending = record({ deletion: optional(deletion), runAs: optional(runAs), requester: optional(requester) });
+
 /** `spec` of a Propagation (propagation.md 2.1), all of it. */
 export const spec: Codec<PropagationSpec> = checked(
   record({

@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/core/json.ts';
+import { listAt } from '../../../src/core/json-at.ts';
+import { marks, type Propagation } from '../../../src/propagate/propagation.ts';
 import { type ControllerWorld, configMap, intent, startControllerWorld } from './controller-world.ts';
 
 const place = (name: string) => ({ namespace: 'default', name });
@@ -28,3 +31,56 @@ test.each(['deleted', 'without it'] as const)(
   },
   60_000,
 );
+
+const documentOf = ({ document }: Propagation, change: JsonObject) => ({ template: listAt(document, 'template'), ...document, ...change });
+
+/** As `kubectl edit` does: whatever the definition lets through. */
+async function edit({ world, stores, context, stored }: ControllerWorld, change: JsonObject): Promise<void> {
+  const before = await stored('web');
+  if (before === undefined) throw new Error('expected web');
+  const edited = await world.pumped(stores.propagations.update(before, { document: documentOf(before, change) }, context.signal));
+  expect(edited.result).toBe('written');
+}
+
+const broken = { template: [{ yaml: 'kind: [' }] };
+const orphan = { deletion: { policy: 'Orphan' }, runAs: null };
+
+test.each<[what: string, first: JsonObject, change: JsonObject, isLeft: boolean]>([
+  ['says Orphan', {}, { ...broken, ...orphan }, true],
+  ['says nothing, and its revision says Orphan', { deletion: { policy: 'ORPHAN' } }, { ...broken, deletion: null }, true],
+  ['says nothing, and neither does its revision', {}, broken, false],
+  ['says Delete, and its revision says Orphan', { deletion: { policy: 'ORPHAN' } }, { ...broken, deletion: { policy: 'Delete' } }, false],
+])('an intent that is no spec any more and %s is deleted', async (_, first, change, isLeft) => {
+  await using fleet = await startControllerWorld({ hub: [], south: [] });
+  fleet.startProcess();
+  await fleet.propagate(intent('web', [configMap('settings', { a: '1' })], { placement: south, ...first }));
+  await fleet.phase('web', 'Settled');
+  await edit(fleet, change);
+  await fleet.phase('web', 'Failed');
+  await fleet.world.pumped(fleet.propagations.delete(fleet.context, place('web'), undefined));
+  await fleet.gone('web');
+  expect(settings(fleet)?.data).toEqual(isLeft ? { a: '1' } : undefined);
+});
+
+test.each<[what: string, change: JsonObject, says: string]>([
+  ['what it says of it cannot be read', { runAs: { requester: false } }, 'runAs.requester: expected true'],
+  ['it says nothing of it, and its revisions are lost', broken, 'deletion: is not said'],
+])('where %s, a deleted intent keeps its copies until it is said how they go', async (_, change, says) => {
+  await using fleet = await startControllerWorld({ hub: [], south: [] });
+  fleet.startProcess();
+  const hub = fleet.world.cluster('hub');
+  await fleet.propagate(intent('web', [configMap('settings', { a: '1' })], { placement: south }));
+  await fleet.phase('web', 'Settled');
+  await edit(fleet, change);
+  for (const { metadata } of hub.objects('ControllerRevision.apps')) hub.remove('ControllerRevision.apps', metadata.name, 'default');
+  await fleet.world.pumped(fleet.propagations.delete(fleet.context, place('web'), undefined));
+  const held = await fleet.phase('web', 'Deleting');
+  const message = expect.stringContaining(`nothing is taken away, as the spec does not say how: ${says}`);
+  expect(held.status.clusters).toMatchObject([{ cluster: 'south', phase: 'Draining', reason: 'Invalid', message }]);
+  expect(held.status.conditions?.[0]).toMatchObject({ type: 'Accepted', status: 'False', message });
+  await fleet.world.pass(60_000);
+  expect(settings(fleet)?.data).toEqual({ a: '1' });
+  await edit(fleet, orphan);
+  await fleet.gone('web');
+  expect([settings(fleet)?.data, settings(fleet)?.metadata.labels?.[marks.propagation]]).toEqual([{ a: '1' }, undefined]);
+});

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
-import { parseSpec } from '../../../src/propagate/spec/parse-spec.ts';
+import { parseEnding, parseSpec } from '../../../src/propagate/spec/parse-spec.ts';
 import { printSpec } from '../../../src/propagate/spec/print-spec.ts';
 import type { PropagationSpec } from '../../../src/propagate/spec.ts';
 
@@ -245,4 +245,16 @@ describe('a spec', () => {
     const [problem] = problemsOf({ ...least, conflict: 'secret '.repeat(100) });
     expect(problem?.[1]).toContain('a text of 700 characters');
   });
+});
+
+test.each<[what: string, document: JsonObject, ending: unknown]>([
+  ['nothing of it', { template: 7 }, {}],
+  ['null, as nothing', { deletion: null, runAs: null }, {}],
+  ['what copies become', { template: 7, deletion: { policy: 'Orphan' } }, { deletion: { policy: 'Orphan', cascade: 'Background' } }],
+  ['whose rights serve', { zeal: 1, runAs: { requester: true } }, { runAs: { type: 'requester' } }],
+  ['what cannot be read', { deletion: { policy: 'Keep' }, requester: 'me' }, ['deletion.policy', 'requester']],
+  ['a part of it', { deletion: { policy: 'Orphan', cascde: 'Orphan' } }, ['deletion.cascde']],
+])('the end of a document that is no spec and says %s', (_, document, ending) => {
+  const read = parseEnding(document);
+  expect('problems' in read ? read.problems.map(({ path }) => path) : read).toEqual(ending);
 });
