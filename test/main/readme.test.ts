@@ -21,8 +21,8 @@ let gateway: RunningProcess;
 let url: string;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'muster-readme-'));
-  const images = 'query ($labels: String) { pods(labels: $labels) { items { spec { containers { image } } } } }';
-  await writeFile(path.join(folder, 'images.graphql'), images);
+  const cart = 'query ($labels: String) { pods(labels: $labels) { items { spec { containers { image } } } } }';
+  await writeFile(path.join(folder, 'cart.graphql'), cart);
   await cp(greeter, path.join(folder, 'greeter.yaml'));
   await mkdir(path.join(folder, 'app'));
   await writeFile(path.join(folder, 'app/settings.yaml'), manifestFile(settings('settings')));
