@@ -121,7 +121,7 @@ function rowOf({ cluster, written }: WriteResult, { context, kinds }: RowSurroun
   if (written === undefined || kind === undefined) return undefined;
   const view = clusterNamed(cluster, context);
   const sync = { phase: 'SYNCED', asOfMs: context.clock.now(), cluster: view, kind } as const;
-  return { cluster: view, kind, resource: written.resource, object: written.object, sync };
+  return { cluster: view, kind, ...written, sync };
 }
 
 interface WriteTypes {

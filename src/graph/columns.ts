@@ -1,4 +1,8 @@
-import { type ColumnEnum, columnsOf } from '../model/columns/columns.ts';
+import { MusterError } from '../core/errors.ts';
+import type { Json } from '../core/json.ts';
+import { keyOfKind } from '../core/kinds.ts';
+import type { Row } from '../load/reads.ts';
+import { type Column, type ColumnEnum, columnsOf } from '../model/columns/columns.ts';
 import { rollout } from '../model/hand-written-types.ts';
 import type { TypeReference } from '../model/model.ts';
 import type { AnyOutput, GraphBuilder } from './builder.ts';
@@ -8,7 +12,10 @@ import { addRollouts } from './rollouts.ts';
 /** The enums of columns, by name. */
 export type ColumnEnums = ReadonlyMap<string, ReturnType<typeof addEnum>>;
 
-/** Adds the computed columns of the registry as fields of their kinds, with the types that only they have. */
+/**
+ * Adds the computed columns of the registry as fields of their kinds, with the types that only they have. Of an object whose metadata alone is held
+ * they are null; those that are never null are `BAD_INPUT`.
+ */
 export function addColumns(builder: GraphBuilder): ColumnEnums {
   const { pothos, model, kinds } = builder;
   const enums = new Map<string, ReturnType<typeof addEnum>>();
@@ -20,13 +27,22 @@ export function addColumns(builder: GraphBuilder): ColumnEnums {
     if (type === undefined) continue;
     for (const column of columnsOf(kind)) {
       const { name, description, nullable, enumeration } = column;
+      const resolve = (row: Row) => valueIn(column, row);
       const known = enumeration && (enums.get(enumeration.name) ?? addEnum(builder, enumeration));
       if (known !== undefined && enumeration !== undefined) enums.set(enumeration.name, known);
       const output: AnyOutput = known ?? outputOf(column.type);
-      pothos.objectField(type, name, (t) => t.field({ type: output, nullable, description, resolve: ({ object }) => column.get(object) }));
+      pothos.objectField(type, name, (t) => t.field({ type: output, nullable, description, resolve }));
     }
   }
   return enums;
+}
+
+/** Of what has its metadata alone nothing is computed: that would be a fact about an empty object. */
+function valueIn({ name, nullable, get }: Column, { kind, object, metadataOnly }: Row): Json | undefined {
+  if (metadataOnly !== true) return get(object);
+  if (nullable) return undefined;
+  const held = `expected fields other than ${name} of ${keyOfKind(kind)}, of which only the metadata is held`;
+  throw new MusterError('BAD_INPUT', `${held}; ${kind.one} with live: true has it`);
 }
 
 function addEnum({ pothos }: GraphBuilder, { name, description, values }: ColumnEnum) {

@@ -44,6 +44,8 @@ export interface Row {
   /** As how it was read: gives `apiVersion` to items of lists, which carry none. */
   readonly resource: ServedResource;
   readonly object: KubernetesObject;
+  /** True if the object has nothing but its metadata here, as its kind is sensitive: what else it has, nobody can tell from this. Absent: all is here. */
+  readonly metadataOnly?: boolean;
   readonly sync: SyncView;
   /** How many relations lead to it from where the answer began. Absent: none. */
   readonly depth?: number;

@@ -7,8 +7,9 @@ import type { Row } from './reads.ts';
 /** What of an object of this part may be shown, as a row of it. Absent `depth`: the answer begins with it. */
 export function rowOf({ ask, mirror, heldSync }: HeldPart, object: KubernetesObject, { sensitive, depth }: RowOptions): Row {
   const { cluster, kind } = ask;
-  const shown = redact(object, { sensitive: sensitive.has(kind), live: false });
-  return { cluster, kind, resource: mirror.resource, object: shown, sync: heldSync, ...(depth === undefined ? undefined : { depth }) };
+  const metadataOnly = sensitive.has(kind);
+  const shown = redact(object, { sensitive: metadataOnly, live: false });
+  return { cluster, kind, resource: mirror.resource, object: shown, metadataOnly, sync: heldSync, ...(depth === undefined ? undefined : { depth }) };
 }
 
 export interface RowOptions {

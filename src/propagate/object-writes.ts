@@ -15,11 +15,19 @@ export interface WriteResult {
   readonly key: ObjectKey;
   readonly action: Action;
   /** As written, redacted; with a dry run as it would be. Absent if it failed or is gone. */
-  readonly written?: { readonly object: KubernetesObject; readonly resource: ServedResource };
+  readonly written?: WrittenObject;
   /** Of a dry run only: unified, pruned, redacted. */
   readonly diff?: string;
   readonly warnings: readonly string[];
   readonly fault?: Fault;
+}
+
+/** An object as the answer to its write had it. */
+export interface WrittenObject {
+  readonly object: KubernetesObject;
+  /** Of a sensitive kind nothing else may be told. */
+  readonly metadataOnly: boolean;
+  readonly resource: ServedResource;
 }
 
 /** In the order asked: by manifest then cluster (apply), by target. */

@@ -1,9 +1,12 @@
 import { type GraphQLObjectType, getNamedType } from 'graphql';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
-import { columnsOf } from '../../src/model/columns/columns.ts';
+import { clusterName } from '../../src/core/names.ts';
+import { columnsOf, kindsWithColumns } from '../../src/model/columns/columns.ts';
+import { createShown } from '../../src/propagate/writing/shown.ts';
 import { graphOverMirrors } from '../support/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
+import { callerNamed } from '../support/stream-fold.ts';
 
 const model = loadBaseline();
 
@@ -178,6 +181,70 @@ test('a rollout is told in the words of kubectl, of those that kubectl knows', a
   ]);
   const replicaSets = graphWith('ReplicaSet.apps', objectNamed('web', { namespace: 'shop' }));
   expect((await replicaSets.ask('{ replicaSets { items { rollout { done } } } }')).at('replicaSets.items.rollout')).toEqual([null]);
+});
+
+/** A gateway over one object of every kind with columns, all of which are sensitive. */
+function guarded() {
+  const kinds = kindsWithColumns().filter((key) => model.kinds.has(key));
+  const graph = graphOverMirrors({ model, sensitiveKinds: kinds });
+  const north = graph.mirrors.join('north');
+  const served = kinds.map((key) => servedAs(model, key));
+  north.discover(...served);
+  for (const one of served) {
+    const status = { conditions: [{ type: 'Ready', status: 'True' }], phase: 'Running', replicas: 2 };
+    north.mirror(one).list(objectNamed('one', one.namespaced ? { namespace: 'shop' } : {}, { data: { a: '1' }, status }));
+  }
+  return graph;
+}
+
+const columnsOfAll = kindsWithColumns().flatMap((key) => {
+  const kind = model.kinds.get(key);
+  return kind === undefined ? [] : columnsOf(kind).map((column) => ({ kind, key, column, name: `${key} ${column.name}` }));
+});
+
+test.each(columnsOfAll)('of what has its metadata alone, nothing is told that is computed: $name', async ({ kind, key, column }) => {
+  const below = 'type' in column.type ? (column.type.type === 'Rollout' ? '{ done }' : '{ all }') : '';
+  for (const list of [kind.many, `resources(kinds: ["${key}"])`]) {
+    const field = list === kind.many ? `${column.name} ${below}` : `... on ${kind.type} { ${column.name} ${below} }`;
+    const { at, errors } = await guarded().ask(`{ found: ${list} { items { ${field} } } }`);
+    if (column.nullable) {
+      expect(errors).toBeUndefined();
+      expect(at(`found.items.${column.name}`)).toEqual([null]);
+    } else {
+      const advice = `${kind.one} with live: true has it`;
+      expect(errors?.map(({ message }) => message)).toEqual([
+        `expected fields other than ${column.name} of ${key}, of which only the metadata is held; ${advice}`,
+      ]);
+      expect(errors?.[0]?.originalError).toMatchObject({ code: 'BAD_INPUT' });
+    }
+  }
+});
+
+test('what was written of a sensitive kind is told of by its metadata alone too', async () => {
+  const kind = servedAs(model, 'ConfigMap');
+  const shown = createShown(true);
+  const object = shown.object(objectNamed('one', { namespace: 'shop' }, { data: { a: '1' } }));
+  const key = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'one' };
+  const written = { object, metadataOnly: shown.metadataOnly, resource: kind };
+  const result = { cluster: clusterName('north'), key, action: 'CONFIGURED', written, warnings: [] } as const;
+  const restart = () => Promise.resolve({ ok: true, results: [result] });
+  const writes = { apply: restart, patch: restart, delete: restart, scale: restart, restart };
+  const graph = graphOverMirrors({ model, writing: { writes } });
+  graph.mirrors.join('north');
+  const target = '{ ref: { cluster: "north", apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "one" } }';
+  const { errors } = await graph.ask(
+    `mutation { restart(targets: [${target}]) { results { resource { metadata { name } ... on ConfigMap { dataCount } } } } }`,
+  );
+  expect(errors?.map(({ message }) => message)).toEqual([expect.stringContaining('fields other than dataCount of ConfigMap')]);
+});
+
+test('the status of Jobs is no stream where only their metadata is held', () => {
+  const { streams } = guarded();
+  const kind = model.kinds.get('Job.batch');
+  if (kind === undefined) throw new Error('no Jobs');
+  expect(() => streams.jobStatus(callerNamed('me'), kind, {})).toThrow(
+    'expected a kind of which more is held than the metadata, got Job.batch',
+  );
 });
 
 test('every kind lists its columns, each a field of that type', async () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Access } from '../../access/access.ts';
 import type { Clock } from '../../core/clock.ts';
 import { MusterError } from '../../core/errors.ts';
+import { keyOfKind } from '../../core/kinds.ts';
 import type { Log } from '../../core/log.ts';
 import { type ClusterName, clusterName } from '../../core/names.ts';
 import { createSensitiveKinds, type SensitiveKinds } from '../../core/sensitive-kinds.ts';
@@ -102,6 +103,7 @@ function checkStream({ views, seal, sensitive }: Checkers, { context, model, kin
   const { caller } = context;
   const { namespaces, selector, where, search, filter, after, clusters, relations } = checkArguments(args, { model, kinds, sensitive });
   refuseRelations(relations);
+  if (tallied) refuseTally(kinds.filter((kind) => sensitive.has(kind)));
   const point = after === undefined ? undefined : resumePointOf(seal.open(after, { stream: filter }));
   // Whoever resumes has named what was there once: that it has left is told as it would have been told to whoever stayed.
   const named =
@@ -120,6 +122,12 @@ function checkStream({ views, seal, sensitive }: Checkers, { context, model, kin
       filter,
     },
   };
+}
+
+/** What becomes of an object is told by its status. */
+function refuseTally([kind]: readonly ModelKind[]): void {
+  if (kind === undefined) return;
+  throw new MusterError('BAD_INPUT', `expected a kind of which more is held than the metadata, got ${keyOfKind(kind)}`);
 }
 
 /** A stream tells what becomes of its own objects. */

@@ -213,7 +213,7 @@ export class ViewSource implements Origin {
     const sync = this.#heldSync;
     return ({ object }) => {
       invariant(resource !== undefined, 'rows come from a mirror');
-      return { cluster, kind, resource, object: redact(object, { sensitive, live: false }), sync };
+      return { cluster, kind, resource, object: redact(object, { sensitive, live: false }), metadataOnly: sensitive, sync };
     };
   }
 

@@ -14,6 +14,8 @@ export interface OneWrite {
   readonly run: Run;
   /** What may be told of the object and of its change. */
   readonly shown: {
+    /** True if nothing but the metadata of objects may be. */
+    readonly metadataOnly: boolean;
     object(object: KubernetesObject): KubernetesObject;
     diff(before: KubernetesObject | undefined, after: KubernetesObject | undefined): string | undefined;
     fault(fault: Fault): Fault;
@@ -42,7 +44,7 @@ export async function writeOne(
     cluster,
     key,
     action: actionOf(answer, before),
-    written: { object: shown.object(answer.object), resource: address.resource },
+    written: { object: shown.object(answer.object), metadataOnly: shown.metadataOnly, resource: address.resource },
     ...(diff === undefined ? {} : { diff }),
     warnings: answer.warnings,
   };
