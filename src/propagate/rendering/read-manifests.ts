@@ -15,8 +15,6 @@ export type ManifestsRead =
 export interface ReadManifestsOptions {
   /** Whether a `List` is refused [it is], or stands for its items, as kubectl takes it. */
   readonly lists?: 'refused' | 'opened';
-  /** Whether `metadata.uid` and `metadata.resourceVersion` go as all that is true in one cluster alone [they do], or stay: as guards of an apply. */
-  readonly guards?: 'stripped' | 'kept';
 }
 
 /** The manifests in a text of YAML or JSON (`readYamlDocuments`), each checked and stripped as `readManifest` says. At least one. */
@@ -34,7 +32,7 @@ export function readManifestJson(json: Json, options: ReadManifestsOptions = {})
   return readAll([json], options);
 }
 
-function readAll(documents: readonly Json[], { lists = 'refused', guards = 'stripped' }: ReadManifestsOptions): ManifestsRead {
+function readAll(documents: readonly Json[], { lists = 'refused' }: ReadManifestsOptions): ManifestsRead {
   const found = documents.flatMap((document, index): readonly Found[] => {
     const path = documents.length === 1 ? '' : `[${index}]`;
     if (lists === 'refused' || !isList(document)) return [{ path, document }];
@@ -43,7 +41,7 @@ function readAll(documents: readonly Json[], { lists = 'refused', guards = 'stri
   if (found.length === 0) return refused('', 'expected a manifest, got none');
   const manifests: Manifest[] = [];
   for (const { path, document } of found) {
-    const read = readManifest(document, guards);
+    const read = readManifest(document);
     if (read.result === 'refused') return refused([path, read.path].filter((part) => part !== '').join('.'), read.message);
     manifests.push(read.manifest);
   }
@@ -64,7 +62,7 @@ type ManifestRead =
  * selfLink, ownerReferences, and a generateName beside a name). Refused: what has no apiVersion, kind or name of its own; a `List`; names that are no segment
  * of a path; integers beyond 64 bits, which the API server would round.
  */
-export function readManifest(json: Json, guards: ReadManifestsOptions['guards'] = 'stripped'): ManifestRead {
+export function readManifest(json: Json): ManifestRead {
   if (!isJsonObject(json)) return refused('', 'expected an object');
   if (isList(json)) return refused('', 'expected one object, got a list of them');
   const problem = checks.map((check) => check(json)).find((one) => one !== undefined) ?? longInteger(json);
@@ -73,14 +71,8 @@ export function readManifest(json: Json, guards: ReadManifestsOptions['guards'] 
   const { metadata: written } = stripped;
   const nowhere = valueAt(written, 'namespace') === null ? ['namespace'] : [];
   const metadata = isJsonObject(written) ? withoutMembers(written, ['generateName', ...nowhere]) : {};
-  const kept = guards === 'kept' ? guardsIn(json) : {};
   // The checks above are what a manifest is.
-  return { result: 'read', manifest: { ...stripped, metadata: { ...metadata, ...kept } } as unknown as Manifest };
-}
-
-function guardsIn(json: JsonObject): JsonObject {
-  const texts = ['uid', 'resourceVersion'].map((key) => [key, textAt(json, 'metadata', key)] as const);
-  return Object.fromEntries(texts.flatMap(([key, text]) => (text === undefined || text === '' ? [] : [[key, text]])));
+  return { result: 'read', manifest: { ...stripped, metadata } as unknown as Manifest };
 }
 
 type Refused = Extract<ManifestRead, { readonly result: 'refused' }>;

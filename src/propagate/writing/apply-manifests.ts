@@ -12,7 +12,8 @@ import { addressOf, checkCount, visibleCluster, type WriteTarget } from './write
 
 /**
  * Applies each manifest in each cluster: in one cluster one after the other, in the order given, as a namespace stands before what is in it; the clusters
- * side by side. A `uid` or `resourceVersion` in a manifest's metadata is a guard, as with kubectl: `CONFLICT` where another one stands.
+ * side by side. What is true in one cluster alone is stripped, its version too: an export of one cluster can be applied in another, and who must not overwrite
+ * others is kept from it by the owners of fields, or patches a target with a `resourceVersion`.
  *
  * @throws {MusterError} `BAD_INPUT` for manifests that cannot be read: which, at which path, what was expected.
  */
@@ -43,8 +44,7 @@ export async function applyManifests(
 }
 
 function readOne(input: ManifestInput, index: number): readonly Manifest[] {
-  const options = { lists: 'opened', guards: 'kept' } as const;
-  const read = 'yaml' in input ? readManifestText(input.yaml, options) : readManifestJson(input.json, options);
+  const read = 'yaml' in input ? readManifestText(input.yaml, { lists: 'opened' }) : readManifestJson(input.json, { lists: 'opened' });
   if (read.result === 'read') return read.manifests;
   const below = read.path === '' ? '' : read.path.startsWith('[') ? read.path : `.${read.path}`;
   throw new MusterError('BAD_INPUT', `manifests[${index}]${below}: ${read.message}`);

@@ -62,22 +62,6 @@ describe('apply', () => {
     expect(south('ConfigMap', 'owned')?.data).toEqual({ a: 'ours' });
   });
 
-  test('a version or uid in a manifest is a guard, as with kubectl', async () => {
-    const [first] = (await apply(configMap('guarded', { a: '1' }))).results;
-    const { resourceVersion = '', uid = '' } = (first?.resource?.object?.metadata ?? {}) as Readonly<Record<string, string>>;
-    const guarded = (a: string, metadata: JsonObject) => {
-      const manifest = configMap('guarded', { a });
-      return apply({ ...manifest, metadata: { ...(manifest.metadata as JsonObject), ...metadata } });
-    };
-    expect(brief(await guarded('2', { resourceVersion, uid }))).toEqual([['south', 'CONFIGURED']]);
-    // Its own is stale since then, and so is one that was never its.
-    const refused = await unchanged(() => guarded('3', { resourceVersion }));
-    expect(brief(refused)).toEqual([['south', 'CONFLICT']]);
-    expect(refused.results[0]?.fault?.status?.message).toContain('the object has been modified');
-    expect((await unchanged(() => guarded('3', { uid: '00000000-0000-4000-8000-000000000000' }))).ok).toBe(false);
-    expect(brief(await guarded('3', { uid }))).toEqual([['south', 'CONFIGURED']]);
-  });
-
   test('one that fails stops no other, and the API server says why', async () => {
     const broken = { ...workload('broken'), spec: { replicaz: 1 } };
     const outcome = await mutate('apply', {
