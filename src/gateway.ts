@@ -24,8 +24,7 @@ import { readBaseline } from './load/baseline.ts';
 import { type Catalog, createCatalog } from './load/catalog.ts';
 import { createDocumentFetcher } from './load/fetch-document.ts';
 import { createQueueBudget } from './load/queue-budget.ts';
-import type { ReadContext } from './load/reads.ts';
-import type { Relations } from './load/relations/relations.ts';
+import type { RelationsOf } from './load/relations/create-relations.ts';
 import { defaultSchemaLock, openSchemaLock } from './load/schema-lock-file.ts';
 import type { ServedSchema } from './serve/engine.ts';
 import type { Health } from './serve/health.ts';
@@ -120,12 +119,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const model = () => schema.current().model;
   const hub = demo ? demoHub : config.hub;
   const writeSide = stack.use(createWriteSide({ mirrors, fleet, model, hub, sensitiveKinds, clock, log }, ending.signal));
-  const contextOf = ({ served, held, throwIfOver, ...asked }: OperationScope): GraphContext => {
+  const contextOf = ({ served, held, isMessage, throwIfOver, ...asked }: OperationScope): GraphContext => {
     const budget = createBudget(throwIfOver);
     const read = { ...asked, look: budget.look };
     return {
       ...readSide,
-      relations: held.use(relationsOf(read)),
+      relations: held.use(relationsOf(read, { isMessage })),
       ...writeSide.resolvers,
       read,
       gateway: gatewayView(served, schema, demo),
@@ -167,7 +166,7 @@ function readSideOf(
   { createReads, createRelations, createStreams, createLogs }: Awaited<ReturnType<typeof prepare>>,
   { mirrors, fleet, models, schema, sealKey, turns, options }: ReadSide,
   signal: AbortSignal,
-): Pick<GraphContext, 'reads' | 'streams' | 'logs'> & { readonly relationsOf: (read: ReadContext) => Relations } {
+): Pick<GraphContext, 'reads' | 'streams' | 'logs'> & { readonly relationsOf: RelationsOf } {
   const { clock, log, config } = options;
   const { sensitiveKinds } = config;
   const shared = { mirrors, access: createLocalAccess(), model: () => schema.current().model, clock, log };

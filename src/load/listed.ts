@@ -28,6 +28,8 @@ export interface AskedPage {
   readonly scope: SealScope;
   /** Of its rows: how many relations lead to them. */
   readonly depth?: number;
+  /** Of its rows, as in `Row`. */
+  readonly waitMs?: number | undefined;
   /** Parts that were read on the way, whose objects are none of the page's. */
   readonly via?: readonly Part[];
   /** What is computed from all that matches. Absent: nothing is. */
@@ -90,7 +92,7 @@ class ListedPage implements Listed {
 
   constructor(made: Made) {
     const { options, asked, result } = made;
-    const rowOptions = { sensitive: options.sensitive, depth: asked.depth };
+    const rowOptions = { sensitive: options.sensitive, depth: asked.depth, waitMs: asked.waitMs };
     this.items = result.hits.map(({ source, object }) => rowOf(source.part, object, rowOptions));
     this.totalCount = result.totalCount;
     this.hasNextPage = result.hasNextPage;

@@ -38,7 +38,7 @@ export async function readList(options: ListsOptions, context: ReadContext, { ki
     relations: relationsIn(args.aggregated, { model, kinds, sensitive: options.sensitive }),
   };
   const relations = bothOf(checked.relations, aggregated?.relations);
-  const page = { spec, look: context.look, scope, aggregated };
+  const page = { spec, look: context.look, scope, waitMs, aggregated };
   if (relations.size > 0) return readThrough(options, context, { asks, waitMs, page, asked: { model, relations, namespaces } });
   return withParts(options, { asks, waitMs, context }, (parts) => listedOf(options, parts, page));
 }

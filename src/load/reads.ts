@@ -48,7 +48,9 @@ export interface Row {
   readonly metadataOnly?: boolean;
   readonly sync: SyncView;
   /** How many relations lead to it from where the answer began. Absent: none. */
-  readonly depth?: number;
+  readonly depth?: number | undefined;
+  /** Milliseconds that its relations may wait for one first list. Absent: as long as they do by themselves. */
+  readonly waitMs?: number | undefined;
 }
 
 /** The arguments of a list field, as they come from GraphQL. */

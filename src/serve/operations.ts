@@ -18,6 +18,8 @@ export interface OperationScope {
   readonly served: ServedSchema;
   /** What ends when the operation is answered: of a subscription, the message. */
   readonly held: DisposableStack;
+  /** True for a message of a subscription, behind which others stand. The signal is that of all of them. */
+  readonly isMessage: boolean;
   /** Throws the signal's reason once the operation is over; if its time is, also where the loop had no turn to say so. */
   throwIfOver(): void;
   reportFault(fault: Fault, path: readonly (string | number)[]): void;
@@ -116,7 +118,7 @@ export class Operations {
         deadline.check();
         signal.throwIfAborted();
       };
-      const scope = { caller, signal, served: ready.served, held, throwIfOver, reportFault: report.add.bind(report) };
+      const scope = { caller, signal, served: ready.served, held, isMessage: false, throwIfOver, reportFault: report.add.bind(report) };
       const result = await ready.execute(contextOf(scope), signal);
       // What graphql-js had finished by then may hold the reason as an error of a field.
       return deadline.passed ? { failure: signal.reason } : result;

@@ -39,6 +39,8 @@ export class StreamGroup {
   readonly #options: StreamGroupOptions;
   readonly #renderings = new WeakMap<object, Rendering | Promise<Rendering>>();
   readonly #life = new AbortController();
+  /** One for all messages: made with a message, it would hold that. */
+  readonly #throwIfOver = () => this.#life.signal.throwIfAborted();
   #members = 0;
 
   constructor(options: StreamGroupOptions) {
@@ -82,8 +84,15 @@ export class StreamGroup {
       return this.#finish(message, outcome, report);
     };
     try {
-      const { signal } = this.#life;
-      const scope = { caller, signal, served, held, throwIfOver: () => signal.throwIfAborted(), reportFault: report.add.bind(report) };
+      const scope = {
+        caller,
+        signal: this.#life.signal,
+        served,
+        held,
+        isMessage: true,
+        throwIfOver: this.#throwIfOver,
+        reportFault: report.add.bind(report),
+      };
       const result = execute(message, contextOf(scope));
       if (result instanceof Promise) return result.catch((failure: unknown) => ({ failure })).then(finish);
       return finish(result);

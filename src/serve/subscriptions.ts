@@ -133,6 +133,7 @@ export class Subscriptions {
         signal,
         served: ready.served,
         held,
+        isMessage: false,
         throwIfOver: () => signal.throwIfAborted(),
         reportFault: () => undefined,
       };

@@ -193,7 +193,7 @@ test.each<[string, (stream: TestStream, source: HandFedSource) => void]>([
   expect(bugs).toMatchObject([{ error: { message: 'a secret' } }]);
 });
 
-test('each message has a scope of its own', async () => {
+test('each message has a scope of its own, and is known for one', async () => {
   const harness = createStreamHarness();
   await harness.open(plain);
   for (const n of [1, 2]) harness.source.feed({ n });
@@ -201,6 +201,7 @@ test('each message has a scope of its own', async () => {
   const [first, second] = harness.fields.scopes;
   expect(first).toBeDefined();
   expect(first).not.toBe(second);
+  expect([first?.isMessage, second?.isMessage]).toEqual([true, true]);
 });
 
 test('what is read live is waited for in order, and by nobody else', async () => {

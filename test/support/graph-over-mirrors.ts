@@ -44,7 +44,12 @@ export interface GraphOverMirrors {
   ask(
     query: string,
     variables?: Readonly<Record<string, unknown>>,
-    options?: { readonly caller?: string; readonly signal?: AbortSignal },
+    options?: {
+      readonly caller?: string;
+      readonly signal?: AbortSignal;
+      /** As of a message of a stream, whose end the signal is. */
+      readonly isMessage?: boolean;
+    },
   ): Promise<Answer>;
 }
 
@@ -82,7 +87,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
     logs,
     schema,
     logged,
-    async ask(source, variableValues = {}, { caller = 'me', signal = new AbortController().signal } = {}) {
+    async ask(source, variableValues = {}, { caller = 'me', signal = new AbortController().signal, isMessage = false } = {}) {
       const faults: { fault: Fault; path: readonly (string | number)[] }[] = [];
       const budget = createBudget(() => signal.throwIfAborted());
       const read = {
@@ -91,7 +96,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
         signal,
         reportFault: (fault: Fault, path: readonly (string | number)[]) => void faults.push({ fault, path }),
       };
-      using relations = relationsOf(read);
+      using relations = relationsOf(read, { isMessage });
       const contextValue: GraphContext = {
         reads,
         relations,

@@ -16,6 +16,7 @@ import type { Found, Listed, ReadContext, Row } from '../reads.ts';
 import { createSeal, foreignCursor, type ListScope } from '../seal.ts';
 import { foundIn } from '../singles.ts';
 import { BegunRelated } from './begun-relations.ts';
+import { createKeeping } from './kept-mirrors.ts';
 import { RelatedParts } from './related-parts.ts';
 import { maxRelationDepth, type Question, type RelatedPage, type Relations, type Target } from './relations.ts';
 
@@ -26,11 +27,19 @@ export interface RelationsOptions extends OnePartOptions {
   readonly sensitiveKinds?: readonly string[] | undefined;
 }
 
+/** Makes the relations of an operation. */
+export type RelationsOf = (
+  context: ReadContext,
+  /** True for a message of a stream, whose end the signal of the context is. */
+  of?: { readonly isMessage: boolean },
+) => Relations;
+
 /** What makes the relations of each operation. */
-export function createRelations({ sealKey, sensitiveKinds, ...parts }: RelationsOptions): (context: ReadContext) => Relations {
+export function createRelations({ sealKey, sensitiveKinds, ...parts }: RelationsOptions): RelationsOf {
   const options = { ...parts, seal: createSeal(sealKey), sensitive: createSensitiveKinds(sensitiveKinds) };
-  return (context) => {
-    const asked = new RelatedParts(parts, context);
+  const keptBy = createKeeping(parts.mirrors);
+  return (context, of) => {
+    const asked = new RelatedParts(parts, context, of?.isMessage === true ? keptBy(context.signal) : undefined);
     const reading = { options, context, parts: asked, kinds: new Map() };
     return {
       one: (from, { model, target }) => one(reading, from, { model, target, depth: nextDepth(from) }),
@@ -73,15 +82,15 @@ function nextDepth({ depth = 0 }: Row): number {
   );
 }
 
-function one({ options, parts, context }: Reading, { cluster }: Row, { model, target, depth }: AskedTarget): NowOrLater<Found> {
+function one({ options, parts, context }: Reading, { cluster, waitMs }: Row, { model, target, depth }: AskedTarget): NowOrLater<Found> {
   context.look(1);
   const kind = model.kinds.get(keyOfKind(target.kind));
   if (kind === undefined) return { faults: [unknownKindFault(cluster, target.kind)] };
   const { namespaced } = options.mirrors.served(cluster.name, kind) ?? kind;
   const namespace = namespaced ? target.namespace : undefined;
   if (namespaced && (namespace ?? '') === '') return nothing;
-  return afterwards(parts.part({ cluster, kind, verb: 'get', named: true, namespace }), (part) =>
-    foundIn(part, { namespace, name: target.name, uid: target.uid }, { sensitive: options.sensitive, depth }),
+  return afterwards(parts.part({ cluster, kind, verb: 'get', named: true, namespace, waitMs }), (part) =>
+    foundIn(part, { namespace, name: target.name, uid: target.uid }, { sensitive: options.sensitive, depth, waitMs }),
   );
 }
 
@@ -94,9 +103,10 @@ function many(reading: Reading, from: Row, { model, question, page, depth }: Ask
   const scope = new RelationScope(context, from, question);
   const after = page.after == null ? undefined : (parsePosition(options.seal.open(page.after, scope)) ?? refuseCursor());
   const { verb, namespace, order } = question;
+  const { cluster, waitMs } = from;
   const kinds = kindsOf(reading, from, { model, question });
   const asked = allOf(
-    kinds.map((kind) => reading.parts.part({ cluster: from.cluster, kind, verb, named: question.kinds !== undefined, namespace })),
+    kinds.map((kind) => reading.parts.part({ cluster, kind, verb, named: question.kinds !== undefined, namespace, waitMs })),
   );
   return afterwards(asked, (parts) =>
     afterwards(relatedOf(reading, from, { model, question }), ({ related, via }) => {
@@ -108,7 +118,7 @@ function many(reading: Reading, from: Row, { model, question, page, depth }: Ask
       };
       const spec: QuerySpec = { namespaces, related, order, first, after };
       const told = parts.filter((part) => isTold(part, question));
-      const asked = { spec, look: context.look, scope, depth, via, aggregated };
+      const asked = { spec, look: context.look, scope, depth, waitMs, via, aggregated };
       if (aggregated === undefined || aggregated.relations.size === 0) return listedOf(options, told, asked);
       return listedThrough(reading, told, { model, asked, relations: aggregated.relations });
     }),
@@ -128,7 +138,7 @@ async function listedThrough(
   { model, asked, relations }: AskedThrough,
 ): Promise<Listed> {
   const { namespaces } = asked.spec;
-  using related = new BegunRelated(options, { model, relations, namespaces, waitMs: held.nextWaitMs(), context });
+  using related = new BegunRelated(options, { model, relations, namespaces, waitMs: held.nextWaitMs(asked.waitMs), context });
   await related.hold([...related.knownOf(parts.map(({ ask }) => ask)), ...related.ownersIn(parts, asked.spec)]);
   await related.look();
   return listedOf(options, parts, { ...asked, related });
@@ -160,12 +170,12 @@ interface KnownRelated {
   readonly via: readonly Part[];
 }
 
-function relatedOf({ parts, context }: Reading, { cluster }: Row, { model, question }: Asked): NowOrLater<KnownRelated> {
+function relatedOf({ parts, context }: Reading, { cluster, waitMs }: Row, { model, question }: Asked): NowOrLater<KnownRelated> {
   const { related, namespace } = question;
   if (!('then' in related)) return { related, via: [] };
   const kind = model.kinds.get(keyOfKind(related.kind));
   if (kind === undefined) return { related: related.then([]), via: [] };
-  return afterwards(parts.part({ cluster, kind, verb: 'list', named: true, namespace }), (part) => {
+  return afterwards(parts.part({ cluster, kind, verb: 'list', named: true, namespace, waitMs }), (part) => {
     const namespaces = namespace === undefined ? undefined : [namespace];
     const between = part.type === 'held' ? selectAll(sourceOf(part), { namespaces, related: related.related }) : [];
     context.look(between.length);
@@ -173,9 +183,11 @@ function relatedOf({ parts, context }: Reading, { cluster }: Row, { model, quest
   });
 }
 
-/** Of kinds that nobody chose those that the caller may not list are not spoken of. */
+/** Of kinds that nobody chose those that the caller, or the gateway, may not list are not spoken of: nothing of them is known. */
 function isTold(part: Part, { kinds }: Question): boolean {
-  return kinds !== undefined || part.type !== 'missing' || part.sync.fault?.code !== 'FORBIDDEN';
+  if (kinds !== undefined || part.type === 'notServed') return true;
+  const { phase, fault } = part.sync;
+  return phase !== 'MISSING' || fault?.code !== 'FORBIDDEN';
 }
 
 /** Whose text is made when a cursor is: most pages are not gone on from. */

@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest';
+import type { Fault } from '../../../src/core/faults.ts';
+import { clusterName } from '../../../src/core/names.ts';
+import { objectNamed } from '../../support/kubernetes-objects.ts';
+import { turns } from '../../support/manual-clock.ts';
+import { controlledBy, type Inventory, inShop, relatedWorld, served } from '../../support/related-world.ts';
+
+const pod = inShop('web-1', controlledBy('ReplicaSet', 'web-a'), { spec: { nodeName: 'n1' } });
+const node = objectNamed('n1');
+const listed: Inventory = { Pod: [pod], 'ReplicaSet.apps': [inShop('web-a')] };
+
+/** Two clusters whose Pods are known; of south not the Nodes, as their first list is under way. */
+function hangingWorld() {
+  const world = relatedWorld({ north: { ...listed, Node: [node] }, south: listed });
+  world.cluster('south').discover(...[...Object.keys(listed), 'Node'].map(served));
+  return world;
+}
+
+const asked = '{ pods { items { node { metadata { name } } owner { kind } } } }';
+const owner = { kind: 'ReplicaSet' };
+const known = { node: { metadata: { name: 'n1' } }, owner };
+const missing = { node: null, owner };
+
+test('a message of a stream waits for nothing, and a later one finds what it led to', async () => {
+  const world = hangingWorld();
+  const south = world.cluster('south');
+  const { signal, ...life } = lifeOf();
+  const ask = () => world.ask(asked, {}, { signal, isMessage: true });
+  const first = await ask();
+  expect(world.clock.monotonic(), 'no time has passed').toBe(0);
+  expect(first.at('pods.items')).toEqual([known, missing]);
+  expect(first.faults.map(({ fault: { code, cluster, kind, retry }, path }) => [code, cluster, kind?.kind, retry, path.at(-2)])).toEqual([
+    ['SYNCING', 'south', 'Node', 'LATER', 1],
+  ]);
+  expect(south.leases, 'of Nodes and ReplicaSets, between two messages').toBe(2);
+  await ask();
+  expect(south.leases, 'each is held once').toBe(2);
+  south.mirror(served('Node')).list(node);
+  expect((await ask()).at('pods.items')).toEqual([known, known]);
+  life.end();
+  expect([south.leases, world.cluster('north').leases]).toEqual([0, 0]);
+});
+
+test.each([
+  [0, 0],
+  [2.5, 2_500],
+  [10, 10_000],
+  [60, 10_000],
+])('what a list of waitSeconds %d leads to is waited for %d ms, however far it is', async (waitSeconds, waitsMs) => {
+  const world = hangingWorld();
+  let ends = 0;
+  const answer = world.ask(
+    `{ pods(waitSeconds: ${waitSeconds}) { items { node { metadata { name } } owner { owned(kinds: "po") { items { ... on Pod { node { kind } } } } } } } }`,
+  );
+  void answer.then(() => ends++);
+  await turns(50);
+  if (waitsMs > 0) {
+    await world.clock.advance(waitsMs - 1);
+    await turns(50);
+    expect(ends).toBe(0);
+    await world.clock.advance(1);
+  }
+  expect((await answer).at('pods.items.node')).toEqual([known.node, null]);
+  expect((await answer).faults[0]?.fault).toMatchObject({ code: 'SYNCING', cluster: 'south' });
+});
+
+test('one list waits for what another one does not wait for', async () => {
+  const world = hangingWorld();
+  const answer = world.ask(
+    '{ quick: pods(waitSeconds: 0) { items { node { metadata { name } } } } patient: pods { items { node { metadata { name } } } } }',
+  );
+  await turns(50);
+  world.cluster('south').mirror(served('Node')).list(node);
+  expect((await answer).at('quick.items.node')).toEqual([known.node, null]);
+  expect((await answer).at('patient.items.node')).toEqual([known.node, known.node]);
+});
+
+test('of kinds that nobody chose, those that the gateway itself may not list are not spoken of', async () => {
+  const world = relatedWorld({ north: { ...listed, Service: [], Secret: [], ConfigMap: [] } });
+  const forbid = (kind: string): Fault => ({
+    code: 'FORBIDDEN',
+    cluster: clusterName('north'),
+    kind: { group: '', kind },
+    message: 'no right to list',
+    retry: 'NEVER',
+  });
+  for (const kind of ['Service', 'Secret']) world.cluster('north').mirror(served(kind)).refuse(forbid(kind));
+  world
+    .cluster('north')
+    .mirror(served('ConfigMap'))
+    .fail({ ...forbid('ConfigMap'), code: 'UNREACHABLE', retry: 'LATER' });
+  const answer = await world.ask(`{ replicaSets { items {
+    all: owned { items { kind } sync { kind { kind } } faults { code } }
+    chosen: owned(kinds: ["po", "svc"]) { items { kind } sync { kind { kind } } faults { code } }
+  } } }`);
+  expect(answer.at('replicaSets.items')).toEqual([
+    {
+      all: {
+        items: [{ kind: 'Pod' }],
+        sync: ['ConfigMap', 'Pod', 'ReplicaSet'].map((kind) => ({ kind: { kind } })),
+        faults: [{ code: 'UNREACHABLE' }],
+      },
+      chosen: {
+        items: [{ kind: 'Pod' }],
+        sync: ['Pod', 'Service'].map((kind) => ({ kind: { kind } })),
+        faults: [{ code: 'FORBIDDEN' }],
+      },
+    },
+  ]);
+});
+
+function lifeOf() {
+  const life = new AbortController();
+  return { signal: life.signal, end: () => life.abort(new Error('over')) };
+}
