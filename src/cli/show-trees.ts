@@ -94,7 +94,7 @@ function linesOf({ owners, missing, node }: ObjectTree, nowMs: number): readonly
             cells: [
               outermost.cluster.name,
               outermost.metadata.namespace ?? '',
-              `${missing.kind?.toLowerCase()}/${missing.name} (not found)`,
+              `${missing.kind?.toLowerCase()}/${missing.name} (not there, or not to be read)`,
               '',
               '',
               '',

@@ -4,7 +4,8 @@ import { jsonOrText } from './json-or-text.ts';
 
 /** What `--where` and `--sort-by` take, for the help of commands. */
 export const whereHelp = `
---where takes conditions; the value is read as JSON if it is some, else as text:
+--where takes conditions; the value is read as JSON if it is some, else as text;
+of names, labels, annotations and data always as text:
   spec.replicas>3     is more; also = != >= < <=
   metadata.name~web   has it in it; ^= begins with it
   spec.nodeName       is there; !spec.nodeName is not
@@ -31,6 +32,9 @@ const signs: readonly (readonly [sign: string, member: string])[] = [
 // A path ends where a sign begins, but for what stands in brackets and quotes.
 const condition = /^(!?)((?:[^[\]=!<>~^"']|\["(?:[^"\\]|\\.)*"\]|\['[^']*'\]|\[\*\])+)(.*)$/s;
 
+/** Paths whose values are texts in every kind: a label `true` or a name `123` is no JSON. */
+const alwaysText = /^(?:owner\.|node\.)?(?:metadata\.(?:labels|annotations)[.[]|(?:metadata|cluster)\.(?:name|namespace|uid)$|data[.[])/;
+
 /**
  * A condition of the command line, as the input `Where`: `spec.replicas>3`, or JSON of that type.
  *
@@ -44,10 +48,12 @@ export function parseWhere(text: string): JsonObject {
   if (rest === '') return { ...place, exists: not === '' };
   const [sign, member] = signs.find(([one]) => rest.startsWith(one)) ?? [];
   if (sign === undefined || member === undefined || not !== '') throw expected(text);
-  const value = jsonOrText(rest.slice(sign.length).trim());
+  const written = rest.slice(sign.length).trim();
+  const read = jsonOrText(written);
+  const isText = member === 'contains' || member === 'startsWith' || alwaysText.test(place.path);
+  const value = isText && typeof read !== 'string' ? written : read;
   if (value === null) throw new InvalidArgumentError(`Expected ${place.path} or !${place.path}, for there is no null to compare with.`);
-  const isText = member === 'contains' || member === 'startsWith';
-  return { ...place, [member]: isText && typeof value !== 'string' ? rest.slice(sign.length).trim() : value };
+  return { ...place, [member]: value };
 }
 
 /** All of these must hold; null for none. */

@@ -98,7 +98,7 @@ test('and below its owners, up to the outermost', async () => {
 });
 
 test('an owner that is not there is named', async () => {
-  expect(await shown('cm/orphan')).toEqual(['north configmap/nobody (not found)', 'north └─configmap/orphan']);
+  expect(await shown('cm/orphan')).toEqual(['north configmap/nobody (not there, or not to be read)', 'north └─configmap/orphan']);
 });
 
 test.each([
