@@ -1,15 +1,28 @@
 import { keyOfKind } from '../../core/kinds.ts';
 import type { MirrorLease, MirrorReader, Mirrors } from '../../watch/mirrors.ts';
 
+const streamWaitMs = 2_000;
+
 /** The mirrors that the messages of one stream have led to, one lease of each: two messages may be further apart than an idle mirror lives. */
 export class KeptMirrors implements Disposable {
   readonly #mirrors: Mirrors;
   /** By cluster and kind. */
   readonly #leases = new Map<string, MirrorLease>();
   #isOver = false;
+  /** By `Clock.monotonic`. Absent: no message has led anywhere yet. */
+  #waitsUntilMs: number | undefined;
 
   constructor(mirrors: Mirrors) {
     this.#mirrors = mirrors;
+  }
+
+  /**
+   * How long what a message leads to may still be waited for, all messages together: 2 s from the first on, so that a stream that opens mirrors begins with
+   * what they hold, and one that hangs holds it up once.
+   */
+  restMs(nowMs: number): number {
+    this.#waitsUntilMs ??= nowMs + streamWaitMs;
+    return Math.max(0, this.#waitsUntilMs - nowMs);
   }
 
   /** Holds the mirror until this is disposed of, in place of one of its kind that has ended. */

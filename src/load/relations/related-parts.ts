@@ -20,7 +20,7 @@ export class RelatedParts implements Disposable {
   /** By `Clock.monotonic`. Absent: nothing has been waited for yet. */
   #waitsUntilMs: number | undefined;
 
-  /** @param kept Of the stream, for what one of its messages leads to: then nothing is waited for, as others stand behind it. */
+  /** @param kept Of the stream, for what one of its messages leads to: then hardly anything is waited for, as others stand behind it. */
   constructor(options: OnePartOptions, context: ReadContext, kept: KeptMirrors | undefined) {
     this.#options = options;
     this.#context = context;
@@ -57,8 +57,8 @@ export class RelatedParts implements Disposable {
 
   /** How long what is asked now may wait: no longer than it would. */
   nextWaitMs(askedMs = partWaitMs): number {
-    if (this.#kept !== undefined) return 0;
     const nowMs = this.#options.clock.monotonic();
+    if (this.#kept !== undefined) return Math.min(askedMs, this.#kept.restMs(nowMs));
     this.#waitsUntilMs ??= nowMs + waitMs;
     return Math.min(askedMs, partWaitMs, Math.max(0, this.#waitsUntilMs - nowMs));
   }

@@ -55,7 +55,7 @@ export const maxRelationDepth = 5;
  *
  * Answers at once where the mirror of the other kind has settled and what the caller may see of it is known; else it waits, for first lists only: at most
  * 10 s for one or what the row says, 15 s in all. Mirrors start on first use and are held until the operation is over: disposing ends that. A message of a
- * stream waits for nothing, as others stand behind it: what it led to is held as long as the stream, so that a later one finds it.
+ * stream waits for 2 s, all its messages together, as others stand behind it: what it led to is held as long as the stream, so that a later one finds it.
  *
  * What the caller may not see reads as absent. Whether the kind may be read at all is decided before any lookup, and is a fault if not; so is a
  * kind that the cluster does not serve, and one without a first list.

@@ -21,19 +21,26 @@ const owner = { kind: 'ReplicaSet' };
 const known = { node: { metadata: { name: 'n1' } }, owner };
 const missing = { node: null, owner };
 
-test('a message of a stream waits for nothing, and a later one finds what it led to', async () => {
+test('the messages of a stream wait for 2 s together, and a later one finds what they led to', async () => {
   const world = hangingWorld();
   const south = world.cluster('south');
   const { signal, ...life } = lifeOf();
   const ask = () => world.ask(asked, {}, { signal, isMessage: true });
-  const first = await ask();
-  expect(world.clock.monotonic(), 'no time has passed').toBe(0);
+  let ends = 0;
+  const asking = ask().finally(() => ends++);
+  await turns(50);
+  await world.clock.advance(1_999);
+  await turns(50);
+  expect(ends, 'a healthy first list would be there by now').toBe(0);
+  await world.clock.advance(1);
+  const first = await asking;
   expect(first.at('pods.items')).toEqual([known, missing]);
   expect(first.faults.map(({ fault: { code, cluster, kind, retry }, path }) => [code, cluster, kind?.kind, retry, path.at(-2)])).toEqual([
     ['SYNCING', 'south', 'Node', 'LATER', 1],
   ]);
   expect(south.leases, 'of Nodes and ReplicaSets, between two messages').toBe(2);
-  await ask();
+  expect((await ask()).at('pods.items'), 'no other message waits').toEqual([known, missing]);
+  expect(world.clock.monotonic()).toBe(2_000);
   expect(south.leases, 'each is held once').toBe(2);
   south.mirror(served('Node')).list(node);
   expect((await ask()).at('pods.items')).toEqual([known, known]);
