@@ -209,6 +209,8 @@ export interface PropagationRevision {
   readonly document: JsonObject;
   /** It was gone back from, by somebody or after a breach, and does not stand any more. */
   readonly isTakenBack: boolean;
+  /** When it was decided first, no inventory held anything: all that stands since is of it or a later one. Absent: something was held, or nobody knows. */
+  readonly isFromNothing?: true;
 }
 
 /** Labels, annotations and the finalizer of ours. */

@@ -5,7 +5,7 @@ import type { ClusterFacts } from '../status/facts.ts';
 import { summarize } from '../status/summarize.ts';
 import { beginJob } from './cluster-job.ts';
 import { isDue } from './cluster-needs.ts';
-import { type ClusterView, viewsOf } from './cluster-view.ts';
+import { type ClusterView, holding, viewsOf } from './cluster-view.ts';
 import { actOn, versionsOf } from './cluster-work.ts';
 import { hubWait } from './hub-wait.ts';
 import type { Look, PlannedPropagation } from './look.ts';
@@ -72,7 +72,8 @@ async function saveDecision(pass: Pass, { propagation, spec, plan }: PlannedProp
   if (!term.isLeading()) return { result: 'passed' };
   const { revision, digest } = plan;
   const requester = spec.requester?.user;
-  const record = { revision, digest, document: documentOf(spec), ...(requester === undefined ? {} : { requester }) };
+  const isFromNothing = run.shares !== undefined && run.unreadable.length === 0 && holding(run).length === 0;
+  const record = { revision, digest, document: documentOf(spec), isFromNothing, ...(requester === undefined ? {} : { requester }) };
   const kept = await ports.stores.revisions.record(propagation, record, term.signal);
   if (kept.result === 'failed') return { result: 'passed', ...hubWait(pass) };
   if (plan.goingBack !== undefined) {

@@ -18,4 +18,6 @@ export interface Look {
   /** Milliseconds of the epoch. */
   readonly nowMs: number;
   readonly rollback?: 'running' | 'done';
+  /** Why nothing is taken back, with `rollback` `done`: it is left as it stands. */
+  readonly notTakenBack?: string;
 }

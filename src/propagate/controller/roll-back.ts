@@ -1,10 +1,10 @@
-import type { ClusterName } from '../../core/names.ts';
 import { restoreCopies } from '../copies/restore-copies.ts';
 import type { RevisionRange } from '../hub/revision-store.ts';
+import type { Note } from '../notes.ts';
 import { isRemoval } from '../planner/held-prune.ts';
 import { isBegunAnew } from '../rollout/resumption.ts';
-import { parseSpec } from '../spec/parse-spec.ts';
 import type { ClusterFacts } from '../status/facts.ts';
+import { type Before, beforeOf } from './before-breach.ts';
 import { beginJob } from './cluster-job.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { hubWait, type Wait } from './hub-wait.ts';
@@ -15,7 +15,7 @@ import { clusterRunOf, type Restoring } from './run.ts';
 /**
  * After a breach with `onFailure: Rollback`: takes back what this generation did, wave by wave from the last, and gives the look with that told in it. The
  * look as it is where there is nothing to take back. It stays so until somebody resumes, or the spec changes. The revision is known as taken back before
- * anything of it is, and stands again once somebody resumed.
+ * anything of it is, and stands again once somebody resumed. Where nobody knows what stood before, nothing is taken back, and the look says why.
  */
 export async function rollBack(pass: Pass, planned: PlannedPropagation, look: Look): Promise<Look | Wait> {
   const { run } = pass;
@@ -24,13 +24,14 @@ export async function rollBack(pass: Pass, planned: PlannedPropagation, look: Lo
     run.restoring = undefined;
     return look;
   }
-  const restoring = run.restoring ?? ((await mark(pass, planned, 'takenBack')) ? await restoringOf(pass, planned) : undefined);
+  const restoring = await restoringNow(pass, planned);
   if (restoring === undefined) return hubWait(pass);
-  run.restoring = restoring;
+  if ('why' in restoring) return { ...look, rollback: 'done', notTakenBack: restoring.why };
   const views = look.views.map((view) => standingIn(view, restoring));
   const open = views.filter(({ facts }) => facts.standing === 'rollingBack');
-  const last = Math.max(...open.map(waveOf));
-  for (const view of open) if (waveOf(view) === last) restore(pass, planned, { view, restoring });
+  const known = open.filter(({ cluster }) => !restoring.unknown.has(cluster));
+  const last = Math.max(...known.map(waveOf));
+  for (const view of known) if (waveOf(view) === last) restore(pass, planned, { view, restoring });
   return { ...look, views, rollback: open.length === 0 ? 'done' : 'running' };
 }
 
@@ -42,48 +43,69 @@ async function mark({ ports, term }: Pass, { propagation, plan }: PlannedPropaga
   return marked.result === 'written';
 }
 
+/**
+ * What is to be taken back, looked at again while any of it is not known. Where nothing is to be, the revision is not marked. Undefined if the hub does not
+ * say.
+ */
+async function restoringNow(pass: Pass, planned: PlannedPropagation): Promise<Restoring | Unknown | undefined> {
+  const { run } = pass;
+  const known = run.restoring;
+  if (known !== undefined && known.unknown.size === 0) return known;
+  const found = await restoringOf(pass, planned);
+  if (found === undefined || 'why' in found) return known ?? found;
+  if (known === undefined && !(await mark(pass, planned, 'takenBack'))) return undefined;
+  run.restoring = { ...found, done: known?.done ?? found.done };
+  return run.restoring;
+}
+
+type Unknown = Extract<Before, { readonly result: 'unknown' }>;
+
 /** What the revision before would want now, and what was taken over since. Undefined if the hub does not say. */
-async function restoringOf({ ports, run, term }: Pass, { propagation, plan }: PlannedPropagation): Promise<Restoring | undefined> {
+async function restoringOf(
+  { ports, run, term }: Pass,
+  { propagation, plan }: PlannedPropagation,
+): Promise<Restoring | Unknown | undefined> {
   const { revisions } = ports.stores;
   const { signal } = term;
   const kept = await revisions.list(propagation, signal);
   const old = await revisions.oldValues(propagation, plan.revision, signal);
   if ('fault' in kept || 'fault' in old) return undefined;
-  const before = kept.find(({ revision, isTakenBack }) => revision < plan.revision && !isTakenBack);
-  const spec = before === undefined ? undefined : parseSpec(before.document);
-  const wanted: Restoring['wanted'] = new Map();
-  const restoring = { generation: plan.generation, wanted, old, done: new Set<ClusterName>() };
-  if (spec === undefined || 'problems' in spec) return restoring;
+  const restoring: Restoring = { generation: plan.generation, wanted: new Map(), unknown: new Map(), old, done: new Set() };
+  const before = beforeOf(kept, plan.revision);
+  if (before.result === 'unknown') return before;
+  if (before.result === 'nothing') return restoring;
   const { namespace, name, uid } = propagation.metadata;
-  const { requester } = planSpecOf(propagation);
-  const rendered = await ports.planner.render({
+  const { requester } = 'problems' in propagation.spec ? {} : propagation.spec;
+  const { ok, clusters, notes } = await ports.planner.render({
     namespace,
     name,
-    spec: { ...spec, ...(requester === undefined ? {} : { requester }) },
+    spec: { ...before.spec, ...(requester === undefined ? {} : { requester }) },
     purpose: 'keep',
     // From zero: what is there now is what is taken back.
     existing: { uid, status: {} },
     shares: [...(run.shares?.values() ?? [])],
     signal,
   });
-  const objects = rendered.clusters.map(
-    (cluster) => [cluster.chosen.cluster, cluster.objects.filter((object) => !isRemoval(object))] as const,
-  );
-  return { ...restoring, wanted: new Map(objects) };
+  if (!ok) return { result: 'unknown', why: `revision ${before.revision} cannot be planned now: ${errorsIn(notes)}` };
+  const wanted = clusters.map(({ chosen, objects }) => [chosen.cluster, objects.filter((object) => !isRemoval(object))] as const);
+  const unknown = clusters.flatMap(({ chosen, fault }) => (fault === undefined ? [] : [[chosen.cluster, fault] as const]));
+  return { ...restoring, wanted: new Map(wanted), unknown: new Map(unknown) };
 }
 
-function planSpecOf({ spec }: PlannedPropagation['propagation']) {
-  return 'problems' in spec ? { requester: undefined } : spec;
+function errorsIn(notes: readonly Note[]): string {
+  return notes.flatMap(({ severity, message }) => (severity === 'ERROR' ? [message] : [])).join('; ');
 }
 
 /** What this generation began, or what the revision before wants: where neither holds, nothing was done. */
-function standingIn(view: ClusterView, { wanted, done }: Restoring): ClusterView {
+function standingIn(view: ClusterView, { wanted, unknown, done }: Restoring): ClusterView {
   const { facts, cluster } = view;
   const before = wanted.get(cluster);
   if (facts.standing !== 'begun' && before === undefined) return view;
   const standing: ClusterFacts['standing'] = done.has(cluster) ? 'restored' : 'rollingBack';
   const planned = { ...(facts.planned ?? { wave: 0 }), objects: before ?? [] };
-  return { ...view, facts: { ...facts, standing, planned } };
+  const fault = standing === 'restored' ? undefined : unknown.get(cluster);
+  const trouble = fault === undefined ? {} : { trouble: { message: `what it had before is not known: ${fault.message}` } };
+  return { ...view, facts: { ...facts, standing, planned, ...trouble } };
 }
 
 function waveOf({ facts }: ClusterView): number {

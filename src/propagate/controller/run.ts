@@ -71,6 +71,8 @@ export interface Restoring {
   readonly generation: number;
   /** What the revision before wants in each cluster; absent where it wants nothing. */
   readonly wanted: ReadonlyMap<ClusterName, readonly RenderedObject[]>;
+  /** Where it is not known what it wants, and why: nothing is taken back there. */
+  readonly unknown: ReadonlyMap<ClusterName, Fault>;
   /** What this generation has taken over. */
   readonly old: readonly OldValues[];
   /** Clusters in which all is taken back. */

@@ -15,12 +15,14 @@ export interface PlannedStatus {
   readonly views: readonly ClusterView[];
   readonly rollout?: RolloutDecision;
   readonly rollback?: PropagationFacts['rollback'];
+  readonly notTakenBack?: string;
   readonly unreadable: readonly string[];
   readonly nowMs: number;
 }
 
 /** The facts of a Propagation that has a plan, whether or not it may be done. */
-export function factsOf({ propagation, spec, plan, views, rollout, rollback, unreadable, nowMs }: PlannedStatus): PropagationFacts {
+export function factsOf(planned: PlannedStatus): PropagationFacts {
+  const { propagation, spec, plan, views, rollout, rollback, notTakenBack, unreadable, nowMs } = planned;
   return {
     generation: plan.generation,
     spec,
@@ -33,6 +35,7 @@ export function factsOf({ propagation, spec, plan, views, rollout, rollback, unr
     isDeleting: false,
     isPaused: rollout?.isPaused ?? false,
     ...(rollback === undefined ? {} : { rollback }),
+    ...(notTakenBack === undefined ? {} : { notTakenBack }),
     nowMs,
   };
 }

@@ -21,6 +21,8 @@ export interface NewRevision {
   readonly digest: string;
   readonly document: SpecDocument;
   readonly requester?: string;
+  /** No inventory holds anything. Of one that was recorded before, what was said then holds. */
+  readonly isFromNothing?: boolean;
 }
 
 /** What came of recording something. What was recorded before counts as written. */
@@ -62,8 +64,12 @@ type Content = 'spec' | 'old-values';
 export function createRevisionStore(hub: Hub): RevisionStore {
   return {
     async record(owner, revision, signal) {
-      const { digest, document, requester } = revision;
-      const data = { digest, spec: document, ...(requester === undefined ? {} : { requester }) };
+      const { digest, document, requester, isFromNothing } = revision;
+      const data = {
+        ...{ digest, spec: document },
+        ...(requester === undefined ? {} : { requester }),
+        ...(isFromNothing === true ? { fromNothing: true } : {}),
+      };
       const recorded = await create(hub, manifestOf(owner, { content: 'spec', revision: revision.revision, data, key: '' }), signal);
       if (recorded.result === 'failed') return recorded;
       const { revision: number } = revision;
@@ -208,6 +214,7 @@ function revisionOf(object: KubernetesObject): PropagationRevision {
     digest: textAt(object, 'data', 'digest') ?? '',
     document: objectAt(object, 'data', 'spec'),
     isTakenBack: isTakenBack(object),
+    ...(objectAt(object, 'data').fromNothing === true ? { isFromNothing: true } : {}),
     ...(requester === undefined ? {} : { requester }),
   };
 }

@@ -104,11 +104,13 @@ function completeOf({ needed, complete, failed, done }: CompletionStatus, lines:
   return { type, status: 'False', reason: failed > targets - needed && failed > 0 ? 'Failed' : 'Running', message };
 }
 
-function progressingOf({ waves, rollback }: PropagationFacts, phase: PropagationPhase): Judgement {
+function progressingOf({ waves, rollback, notTakenBack }: PropagationFacts, phase: PropagationPhase): Judgement {
   const type = 'Progressing';
   const breach = waves?.breach;
   if (breach !== undefined && (breach.action !== 'Continue' || rollback !== undefined)) {
-    return { type, status: 'False', reason: reasonOfBreach, message: messageOfBreach(waves?.failed ?? 0), sinceMs: breach.sinceMs };
+    const failed = messageOfBreach(waves?.failed ?? 0);
+    const message = notTakenBack === undefined ? failed : `${failed}; nothing is taken back: ${notTakenBack}`;
+    return { type, status: 'False', reason: reasonOfBreach, message, sinceMs: breach.sinceMs };
   }
   const isProgressing = phase === 'Planning' || phase === 'Rolling' || phase === 'RollingBack' || phase === 'Deleting';
   return { type, status: isProgressing ? 'True' : 'False', reason: phase, message: '' };

@@ -97,6 +97,8 @@ export interface PropagationFacts {
   readonly isPaused: boolean;
   /** A breach with `onFailure: Rollback`: what was done is being taken back, or is. */
   readonly rollback?: 'running' | 'done';
+  /** Why nothing could be taken back, with `rollback` `done`: what was done stands. Without values. */
+  readonly notTakenBack?: string;
   /** Milliseconds of the epoch. */
   readonly nowMs: number;
 }

@@ -40,9 +40,16 @@ describe('revisions on the hub', () => {
   test('are recorded once, however often', async () => {
     await using hub = await start();
     const web = await hub.make('web');
-    await hub.world.pumped(hub.revisions.record(web, revision(1), never));
-    expect(await hub.world.pumped(hub.revisions.record(web, revision(1), never))).toEqual({ result: 'written' });
+    await hub.world.pumped(hub.revisions.record(web, { ...revision(1), isFromNothing: true }, never));
+    const again = { ...revision(1), isFromNothing: false };
+    expect(await hub.world.pumped(hub.revisions.record(web, again, never))).toEqual({ result: 'written' });
     expect(held(hub.world)).toBe(1);
+    await hub.world.pumped(hub.revisions.record(web, { ...revision(2), isFromNothing: false }, never));
+    const kept = await hub.world.pumped(hub.revisions.list(web, never));
+    expect('fault' in kept ? kept : kept.map(({ revision: number, isFromNothing }) => [number, isFromNothing])).toEqual([
+      [2, undefined],
+      [1, true],
+    ]);
   });
 
   test('are known as gone back from, until they are recorded again or marked as standing; and the newest that stands is never dropped', async () => {
