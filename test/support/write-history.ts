@@ -23,22 +23,23 @@ export type Offence = string;
  *
  * - a copy is made under version "1", which touches nothing that is there, and changed under the uid and the version that were read, never else;
  * - nothing is deleted but by a uid that an inventory had before, for that cluster, under that uid and a version; so is a revision that we made;
- * - no copy is written by an older generation than one that wrote it before;
+ * - no copy is written by an older generation than one that wrote it before, but where somebody resumed since;
  * - each Job of an intent is created once, in each cluster;
  * - inventories are written under the version that was read, or created.
  */
 export function offencesIn(fleet: WrittenFleet): readonly Offence[] {
   const shares = inventoriesOf(fleet);
+  const resumed = resumptionsOf(fleet);
   const ofMembers = Object.entries(fleet.clusters).flatMap(([name, cluster]) => {
     const writes = cluster.writes().filter(({ isDry, group }) => !isDry && group !== musterGroup);
     return [
       ...unguardedCopies(name, writes),
       ...deletionsWithoutProof(name, writes, shares),
-      ...olderGenerations(name, writes),
+      ...olderGenerations(name, writes, resumed),
       ...repeatedJobs(name, writes),
     ];
   });
-  return [...ofMembers, ...unguardedShares(hubWrites(fleet))];
+  return [...ofMembers, ...unguardedShares(hubWrites(fleet, 'ClusterShare'))];
 }
 
 /** Fails the test with all that was written against the rules. */
@@ -59,8 +60,8 @@ function unguardedCopies(cluster: string, writes: readonly SeenWrite[]): readonl
   });
 }
 
-function hubWrites({ hub, clusters }: WrittenFleet): readonly SeenWrite[] {
-  return (clusters[hub]?.writes() ?? []).filter(({ isDry, kind }) => !isDry && kind === 'ClusterShare');
+function hubWrites({ hub, clusters }: WrittenFleet, of: 'ClusterShare' | 'Propagation'): readonly SeenWrite[] {
+  return (clusters[hub]?.writes() ?? []).filter(({ isDry, kind }) => !isDry && kind === of);
 }
 
 /** What the hub was told to be ours, and from when on. */
@@ -72,7 +73,7 @@ interface Proof {
 }
 
 function inventoriesOf(fleet: WrittenFleet): readonly Proof[] {
-  return hubWrites(fleet).flatMap(({ object, atMs }) =>
+  return hubWrites(fleet, 'ClusterShare').flatMap(({ object, atMs }) =>
     listAt(object, 'objects').map((entry) => ({
       cluster: textAt(object, 'cluster') ?? '',
       uid: textAt(entry, 'uid') ?? '',
@@ -99,15 +100,31 @@ function deletionsWithoutProof(cluster: string, writes: readonly SeenWrite[], pr
   });
 }
 
-function olderGenerations(cluster: string, writes: readonly SeenWrite[]): readonly Offence[] {
-  const newest = new Map<string, number>();
+/** When the hub was told that somebody resumed, by the uid of the Propagation. */
+type Resumptions = ReadonlyMap<string, readonly number[]>;
+
+function resumptionsOf(fleet: WrittenFleet): Resumptions {
+  const ofPropagations = Map.groupBy(hubWrites(fleet, 'Propagation'), ({ object }) => object.metadata.uid ?? '');
+  const saysOf = (write: SeenWrite | undefined) => textAt(write?.object, 'metadata', 'annotations', marks.resumedAt);
+  const toldIn = (writes: readonly SeenWrite[]) =>
+    writes.filter((write, index) => saysOf(write) !== undefined && saysOf(write) !== saysOf(writes[index - 1])).map(({ atMs }) => atMs);
+  return new Map([...ofPropagations].map(([uid, writes]) => [uid, toldIn(writes)]));
+}
+
+function olderGenerations(cluster: string, writes: readonly SeenWrite[], resumed: Resumptions): readonly Offence[] {
+  const newest = new Map<string, { readonly generation: number; readonly atMs: number }>();
   return writes.flatMap((write) => {
-    const generation = Number(textAt(write.object, 'metadata', 'annotations', marks.generation) ?? Number.NaN);
+    const { atMs, object } = write;
+    const generation = Number(textAt(object, 'metadata', 'annotations', marks.generation) ?? Number.NaN);
     if (write.manager !== 'muster' || write.result === 'unchanged' || write.verb === 'delete' || Number.isNaN(generation)) return [];
-    const key = `${labelsAt(write.object, 'metadata', 'labels')[marks.propagation]} ${textOf(write)} ${write.object.metadata.uid}`;
-    const before = newest.get(key) ?? 0;
-    newest.set(key, Math.max(before, generation));
-    return generation < before ? [`${cluster}: ${textOf(write)} was written by generation ${generation} after ${before}`] : [];
+    const owner = labelsAt(object, 'metadata', 'labels')[marks.propagation] ?? '';
+    const key = `${owner} ${textOf(write)} ${object.metadata.uid}`;
+    const before = newest.get(key);
+    const isWanted = before !== undefined && (resumed.get(owner)?.some((ms) => ms > before.atMs && ms <= atMs) ?? false);
+    if (before === undefined || generation >= before.generation || isWanted) newest.set(key, { generation, atMs });
+    return before === undefined || generation >= before.generation || isWanted
+      ? []
+      : [`${cluster}: ${textOf(write)} was written by generation ${generation} after ${before.generation}`];
   });
 }
 

@@ -5,6 +5,7 @@ import { hubFault } from '../hub/hub.ts';
 import { newShare } from '../hub/share-document.ts';
 import { textOfKey } from '../object-key.ts';
 import type { Propagation } from '../propagation.ts';
+import { resumedAtMsOf } from '../rollout/resumption.ts';
 import type { PropagationSpec } from '../spec.ts';
 import { isAbortOf } from './aborts.ts';
 import { absentClient } from './absent-client.ts';
@@ -131,6 +132,7 @@ function workOf({ run, ports }: Pass, job: ClusterJob, mayWrite: () => boolean):
     shares: ports.stores.shares,
     owner,
     generation,
+    resumedAtMs: resumedAtMsOf(propagation),
     revision,
     keepOld: (values, signal) => ports.stores.revisions.recordOldValues(propagation, { revision, values }, signal),
     goingBack: job.goingBack,

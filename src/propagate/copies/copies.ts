@@ -17,8 +17,10 @@ export interface CopyWork {
   readonly share: ClusterShare;
   readonly shares: ShareStore;
   readonly owner: CopyOwner;
-  /** Of the Propagation: written to the copies. What a later one wrote is left alone. */
+  /** Of the Propagation: written to the copies. What a later one wrote is left alone, until it was told and somebody resumed. */
   readonly generation: number;
+  /** Milliseconds of the epoch: when it was last resumed. Absent: never. */
+  readonly resumedAtMs?: number | undefined;
   readonly spec: Pick<PropagationSpec, 'conflict' | 'write' | 'deletion'>;
   /** How the cluster serves a kind: `MemberObjects.served`. */
   readonly served: (kind: Pick<ObjectKey, 'apiVersion' | 'kind'>) => ServedResource | 'absent' | undefined;
@@ -64,7 +66,7 @@ export interface CopyOwner {
 /** What came of one object. */
 export interface CopyOutcome {
   readonly key: ObjectKey;
-  /** `Skipped`: left alone on purpose (CreateOnly, another's uid, a later generation, what moved). `Failed`: see `fault`. */
+  /** `Skipped`: left alone on purpose (CreateOnly, another's uid, another Propagation's, what moved). `Failed`: see `fault`. */
   readonly action: WrittenAction;
   /** Of the entry that was kept; absent if it was dropped. */
   readonly state?: InventoryState;

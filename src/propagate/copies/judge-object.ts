@@ -1,12 +1,13 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { InventoryEntry } from '../inventory.ts';
 import { liveHashOf } from '../planner/live-hash.ts';
-import { deletionOf, isAnnounced, isLetGo, isOfAnother, isOfLater, marksOf, takenOverOf } from './copy-marks.ts';
+import { deletionOf, isAnnounced, isLetGo, isOfAnother, marksOf, takenOverOf } from './copy-marks.ts';
 import { copyFault } from './copy-reason.ts';
 import { type Settled, settledSkipped, settledWith } from './copy-task.ts';
 import { type CopyAtHand, failedCopy, racedFault } from './copy-to-write.ts';
 import { isHidden } from './observed.ts';
 import { isAppliedByUs } from './owned-fields.ts';
+import { staleCopy } from './stale-copy.ts';
 
 /** Of an object that our own writes marked, and that no entry has: the hub lost it, or somebody took it away there. */
 export const lostWords = 'it exists and carries our marks, but the inventory does not know it: conflict Adopt takes it back';
@@ -26,7 +27,8 @@ export function judgeObject(copy: CopyAtHand, object: KubernetesObject): Judgeme
     const fault = racedFault(copy, `it is being deleted since ${deletion.since}`);
     return settledWith(task.entry, fault, { now: work.clock.now(), reason: 'Terminating' });
   }
-  if (isOfLater(object, work)) return settledSkipped(task.entry, { reason: 'Stale', message: 'a later generation wrote it' });
+  const stale = staleCopy({ entry: task.entry, work }, object);
+  if (stale !== undefined) return stale;
   if (isChangedSincePlanned(copy, object)) return failedCopy(copy, racedFault(copy, 'it was changed since it was planned'));
   return isOurs(copy, object) ? { result: 'ours', state: stateOf(task.entry, object) } : judgeStranger(copy, object);
 }

@@ -5,11 +5,12 @@ import type { ObjectAddress } from '../object-client.ts';
 import type { ObjectKey } from '../spec.ts';
 import type { GoingBack, OldValues } from './copies.ts';
 import type { DoorAnswer } from './copy-door.ts';
-import { deletionOf, isAnnounced, isLetGo, isOfAnother, isOfLater, marksOf, takenOverOf, withMarks } from './copy-marks.ts';
+import { deletionOf, isAnnounced, isLetGo, isOfAnother, marksOf, takenOverOf, withMarks } from './copy-marks.ts';
 import { type CopyScene, type Settled, settledGone, settledSkipped, settledWith } from './copy-task.ts';
 import { isRaced, racedFault } from './copy-to-write.ts';
 import { asDeleting, asPending } from './pending.ts';
 import { applyAsIs, orphanCopy, replaceWith, withdrawCopy } from './release-copy.ts';
+import { staleCopy } from './stale-copy.ts';
 import { keptOf } from './taking.ts';
 
 /** What is to become of a copy that is no longer wanted. */
@@ -79,10 +80,11 @@ export async function takeSeen(copy: CopyToTake, object: KubernetesObject): Prom
   const { removal, entry, work } = copy;
   if (!isOurs(copy, object)) return settledGone(entry, 'Skipped', 'another object of that name stands there');
   if (isOfAnother(object, work)) return leaveToAnother(copy, object);
-  if (isOfLater(object, work)) return settledSkipped(entry, { reason: 'Stale', message: 'a later generation wrote it' });
   if (isLetGo(entry, object, work)) return settledGone(entry, 'Skipped', 'it is not ours any more');
   if (removal.ifGeneration !== undefined && ![removal.ifGeneration, work.generation].includes(marksOf(object).generation ?? Number.NaN))
     return settledSkipped(entry, { message: 'it was changed since' });
+  const stale = staleCopy(copy, object);
+  if (stale !== undefined) return stale;
   return deletionOf(object) === undefined ? await takeOurs(copy, object) : deleting(copy, object);
 }
 

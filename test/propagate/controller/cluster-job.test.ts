@@ -32,7 +32,7 @@ function bench(act: Act) {
   };
   const term = { signal: end.signal, isLeading: () => leads };
   const pass = { run, ports, term, drift: { isDrifted: () => false }, again } as unknown as Pass;
-  const propagation = { metadata: { ...owner, generation: 2 }, status: {} } as ClusterJob['propagation'];
+  const propagation = { metadata: { ...owner, generation: 2, annotations: {} }, status: {} } as ClusterJob['propagation'];
   const spec = { conflict: 'Abort', write: 'Apply', deletion: { policy: 'Delete', cascade: 'Background' }, runAs: { type: 'requester' } };
   return {
     ...{ clock, run, pass, end, bugs },

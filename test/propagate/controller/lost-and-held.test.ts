@@ -124,6 +124,53 @@ test('D18: who leads while the hub is restored goes by what it has now, though n
   expect(copyIn(fleet, 'south', 'old')?.data).toEqual({ a: '3' });
 }, 60_000);
 
+test.each([
+  { how: 'as it is', phase: 'Degraded', left: { a: '1' } },
+  { how: 'changed', phase: 'Paused', left: { a: '5' } },
+  { how: 'deleted', phase: 'Deleting', left: undefined },
+] as const)(
+  'D18: what later generations wrote holds a Propagation up that is $how, until somebody resumes',
+  async ({ how, phase, left }) => {
+    await using fleet = await startControllerWorld({ hub: [], south: [] });
+    const first = fleet.startProcess();
+    const input = (a: string) => intent('old', [configMap('old', { a })], { placement: { clusters: ['south'] } });
+    await fleet.propagate(input('1'));
+    await fleet.phase('old', 'Settled');
+    const hub = fleet.world.cluster('hub');
+    const yesterday = hub.backup();
+    for (const a of ['2', '3', '4']) {
+      await fleet.propagate(input(a));
+      await fleet.phase('old', 'Settled');
+    }
+    first.kill();
+    hub.restore(yesterday);
+    fleet.freeLease();
+    const second = fleet.startProcess();
+    await fleet.world.pass(10_000);
+    if (how === 'changed') await fleet.propagate(input('5'));
+    if (how === 'deleted') await fleet.world.pumped(fleet.propagations.delete(fleet.context, place('old'), undefined));
+    const isTold = () => fleet.mirrored('old')?.status.clusters?.[0]?.reason === 'Stale';
+    await fleet.world.until(isTold);
+    const asked = fleet.world.cluster('south').requests.length;
+    const written = second.writes;
+    await fleet.world.pass(120_000);
+    expect(fleet.mirrored('old')?.status).toMatchObject({
+      phase,
+      clusters: [{ reason: 'Stale', message: expect.stringContaining('resume the Propagation'), fault: { code: 'CONFLICT' } }],
+    });
+    expect(copyIn(fleet, 'south', 'old')?.data).toEqual({ a: '4' });
+    // Tried ever more rarely, up to every 5 min.
+    expect(fleet.world.cluster('south').requests.length - asked).toBeLessThan(20);
+    expect(second.writes - written).toBeLessThan(40);
+
+    await fleet.world.pumped(fleet.propagations.resume(fleet.context, place('old'), { confirmPrune: false, abandon: [] }));
+    if (how === 'deleted') await fleet.gone('old');
+    else await fleet.phase('old', 'Settled');
+    expect(copyIn(fleet, 'south', 'old')?.data).toEqual(left);
+  },
+  60_000,
+);
+
 test('D11: a prune of much is held until confirmed', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
   fleet.startProcess();

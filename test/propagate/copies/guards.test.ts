@@ -69,13 +69,41 @@ for (const { title, available, start } of contractServers) {
       expect(await bench.live(manifest)).toBeUndefined();
     });
 
-    test('what a later generation wrote is left, and said to be', async () => {
+    test('what a later generation wrote is left, and said to be, until somebody resumes who was told', async () => {
       using bench = await createCopyBench(server.endpoint);
       await apply(bench, settings(bench.namespace, { a: 'later' }), { generation: 5 });
-      const outcome = await apply(bench, settings(bench.namespace, { a: 'earlier' }), { generation: 4 });
-      expect(outcome.copies).toMatchObject([{ action: 'Skipped', reason: 'Stale' }]);
-      const object = await bench.live(settings(bench.namespace, {}));
-      expect([object?.data, object?.metadata.annotations?.[marks.generation]]).toEqual([{ a: 'later' }, '5']);
+      const earlier = settings(bench.namespace, { a: 'earlier' });
+      const standing = async () => {
+        const object = await bench.live(earlier);
+        return [object?.data, object?.metadata.annotations?.[marks.generation]];
+      };
+      const stale = { action: 'Failed', reason: 'Stale', fault: { code: 'CONFLICT', retry: 'LATER' } };
+      // Resumed before it was told: that was about something else.
+      const resumedAtMs = bench.clock.now();
+      for (const count of [1, 2]) {
+        expect((await apply(bench, earlier, { generation: 4, resumedAtMs })).copies).toMatchObject([stale]);
+        expect(bench.shares.kept?.entries).toMatchObject([{ action: 'Failed', fault: { code: 'CONFLICT', count } }]);
+      }
+      expect(await standing()).toEqual([{ a: 'later' }, '5']);
+      const resumed = { generation: 4, resumedAtMs: bench.clock.now() + 1 };
+      expect((await apply(bench, earlier, resumed)).copies).toMatchObject([{ action: 'Configured', state: 'Owned' }]);
+      expect(await standing()).toEqual([{ a: 'earlier' }, '4']);
+      expect(bench.shares.kept?.entries[0]?.fault).toBeUndefined();
+    });
+
+    test('who resumed while something else was in the way was not told of a later generation', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      await apply(bench, settings(bench.namespace, { a: 'later' }), { generation: 5 });
+      const work = bench.work();
+      const since = new Date(bench.clock.now() - 60_000).toISOString();
+      const entries = work.share.entries.map((entry) => ({ ...entry, fault: { code: 'CONFLICT', message: 'another', since } as const }));
+      const resumed = { ...work, share: { ...work.share, entries }, generation: 4, resumedAtMs: bench.clock.now() - 1 };
+      const earlier = settings(bench.namespace, { a: 'earlier' });
+      expect((await applyCopies(resumed, [await bench.rendered(earlier)], never)).copies).toMatchObject([{ reason: 'Stale' }]);
+      expect((await apply(bench, earlier, { generation: 4, resumedAtMs: resumed.resumedAtMs })).copies).toMatchObject([
+        { reason: 'Stale' },
+      ]);
+      expect((await bench.live(earlier))?.data).toEqual({ a: 'later' });
     });
 
     test('a mirror that is behind is found out by the version, and read again', async () => {

@@ -204,13 +204,15 @@ for (const { title, available, start } of contractServers) {
       expect(object?.metadata.managedFields).toMatchObject([{ manager: 'argocd' }]);
     });
 
-    test('what a later generation wrote is left', async () => {
+    test('what a later generation wrote is left, until somebody resumes who was told', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace);
       await apply(bench, [manifest], { generation: 3 });
       const { copies } = await prune(bench, [manifest], { generation: 2 });
-      expect(copies).toMatchObject([{ action: 'Skipped', reason: 'Stale' }]);
+      expect(copies).toMatchObject([{ action: 'Failed', reason: 'Stale', fault: { retry: 'LATER' } }]);
       expect(await bench.live(manifest)).toBeDefined();
+      expect(brief(await prune(bench, [manifest], { generation: 2, resumedAtMs: bench.clock.now() + 1 }))).toEqual(['Deleted']);
+      expect(await bench.live(manifest)).toBeUndefined();
     });
 
     test('a copy that was written and not yet known by its uid is found by its intent', async () => {
