@@ -89,6 +89,8 @@ export interface PropagationStatus {
   readonly phase?: PropagationPhase;
   readonly paused?: boolean;
   readonly progress?: RolloutProgress;
+  /** The most objects that stood at once since this generation was decided, or since a prune of it was confirmed: what a prune is judged by. */
+  readonly mostObjects?: number;
   readonly desired?: number;
   readonly placed?: number;
   readonly unplaced?: number;

@@ -4,6 +4,7 @@ import type { GoingBack } from '../copies/copies.ts';
 import { rollbackOf } from '../hub/rollback-mark.ts';
 import type { Note } from '../notes.ts';
 import type { RenderedPlan, SpecDocument } from '../plan.ts';
+import { standingIn } from '../planner/held-prune.ts';
 import type { ExistingPropagation, PlanRequest } from '../planner/planner.ts';
 import { type AskedPlan, marks, type Propagation, type PropagationRevision } from '../propagation.ts';
 import { canonicalJson } from '../rendering/canonical.ts';
@@ -11,7 +12,7 @@ import { parseSpec } from '../spec/parse-spec.ts';
 import { printSpec } from '../spec/print-spec.ts';
 import type { PropagationSpec } from '../spec.ts';
 import type { ControllerPorts } from './ports.ts';
-import { heldPruneOf, isConfirmed, openPrune } from './prune-to-confirm.ts';
+import { heldPruneOf, isConfirmed, mostObjectsOf, openPrune } from './prune-to-confirm.ts';
 import type { CurrentPlan, Run, Verdict } from './run.ts';
 
 /** What is to be planned: an intent that is well-formed. */
@@ -132,6 +133,7 @@ function decisionOf(
   const isKept = isDecided(propagation);
   const asked = askedOf(propagation);
   const digest = (isKept ? status.digest : undefined) ?? rendered.digest;
+  const verdict = verdictOf(ports, planning, rendered);
   return {
     uid,
     generation,
@@ -139,7 +141,8 @@ function decisionOf(
     scheduledAt: (rendered.fromZero ? undefined : status.scheduledAt) ?? new Date(ports.clock.now()).toISOString(),
     digest,
     rendered,
-    verdict: verdictOf(ports, planning, rendered),
+    verdict,
+    mostObjects: mostObjectsOf(propagation, { standing: standingIn(planning.run.shares?.values() ?? []), isKept, verdict }),
     asked,
     isPinned: asked?.generation === generation && asked.digest === digest,
     late: lateOf(rendered, propagation),

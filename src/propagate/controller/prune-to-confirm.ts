@@ -3,8 +3,9 @@ import { type ClusterShare, type InventoryEntry, isOnItsWay } from '../inventory
 import { textOfKey } from '../object-key.ts';
 import type { RenderedObject, RenderedPlan } from '../plan.ts';
 import { isRemoval } from '../planner/held-prune.ts';
-import type { HeldPrune } from '../propagation.ts';
+import { type HeldPrune, marks, type Propagation } from '../propagation.ts';
 import { sha256OfText } from '../rendering/canonical.ts';
+import type { Verdict } from './run.ts';
 
 /** What a plan would take away, as far as nobody began to. */
 export type OpenPrune = Pick<HeldPrune, 'objects' | 'clusters'>;
@@ -43,6 +44,17 @@ export function heldPruneOf(prune: OpenPrune, before: HeldPrune | undefined, now
   if (before !== undefined && textOfClusters(before) === said) return before;
   const since = new Date(nowMs).toISOString();
   return { digest: sha256OfText(`${since}\n${said}`), since, ...prune };
+}
+
+/** What later prunes of the generation are judged by: the most that stood at once since it was decided; since what was confirmed is on its way, what stands. */
+export function mostObjectsOf(
+  { metadata, status }: Propagation,
+  { standing, isKept, verdict }: { readonly standing: number; readonly isKept: boolean; readonly verdict: Verdict },
+): number {
+  const { prune, mostObjects = 0 } = status;
+  const isConfirmedOnce = prune !== undefined && prune.digest === metadata.annotations[marks.confirmPrune];
+  const isOver = isConfirmedOnce && verdict.result === 'do' && verdict.prune === undefined;
+  return isKept && !isOver ? Math.max(mostObjects, standing) : standing;
 }
 
 function proofsOf(objects: readonly RenderedObject[], share: ClusterShare | undefined): readonly string[] {

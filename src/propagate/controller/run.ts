@@ -56,6 +56,8 @@ export interface CurrentPlan {
   readonly digest: string;
   readonly rendered: RenderedPlan;
   readonly verdict: Verdict;
+  /** To stand in the status (`PropagationStatus.mostObjects`). */
+  readonly mostObjects: number;
   /** What somebody asked for by its digest, in this generation or an older one. */
   readonly asked?: AskedPlan | undefined;
   /** Only what stands as the plan saw it is written: somebody asked for exactly this plan. */

@@ -68,12 +68,13 @@ function pruneFacts({ prune }: Extract<CurrentPlan['verdict'], { readonly result
   return prune === undefined ? {} : { prune };
 }
 
-function planFacts({ digest, revision, scheduledAt, rendered }: CurrentPlan): PlanFacts {
+function planFacts({ digest, revision, scheduledAt, mostObjects, rendered }: CurrentPlan): PlanFacts {
   const { affinityGroup, desired, placed, unplaced, notes } = rendered;
   return {
     digest,
     revision,
     scheduledAt,
+    mostObjects,
     ...(affinityGroup === undefined ? {} : { affinityGroup }),
     ...(desired === undefined ? {} : { desired }),
     ...(placed === undefined ? {} : { placed }),

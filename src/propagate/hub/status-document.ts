@@ -146,6 +146,7 @@ export const status: Codec<PropagationStatus> = record({
   phase: optional(phase),
   paused: optional(flag),
   progress: optional(progress),
+  mostObjects: optional(count),
   desired: optional(count),
   placed: optional(count),
   unplaced: optional(count),

@@ -74,14 +74,15 @@ async function sharesOf({ hub }: PlannerPorts, { existing, shares, namespace, si
   return loaded;
 }
 
-function decisionOf({ status, decided }: ExistingPropagation, { spec }: PlanRequest): PreviousDecision {
-  const { clusters = [], affinityGroup, scheduledAt } = status;
+function decisionOf({ status, decided }: ExistingPropagation, { spec, purpose }: PlanRequest): PreviousDecision {
+  const { clusters = [], affinityGroup, scheduledAt, mostObjects } = status;
   // Those that are on their way out were not chosen any more.
   const chosen = clusters.filter(({ phase }) => phase !== 'Draining' && phase !== 'Deleting');
   return {
     replicas: new Map(chosen.map(({ cluster, replicas = 0 }) => [cluster, replicas])),
     ...(affinityGroup === undefined ? {} : { affinityGroup }),
     ...(scheduledAt === undefined ? {} : { scheduledAt }),
+    ...(purpose === 'decide' || mostObjects === undefined ? {} : { mostObjects }),
     spec: decided ?? spec,
   };
 }

@@ -58,10 +58,10 @@ interface Rendered {
 }
 
 function planOf(snapshot: Snapshot, { placing, clusters, leaving, copies, waves }: Rendered): RenderedPlan {
-  const { spec } = snapshot;
+  const { spec, previous } = snapshot;
   const { rejected, affinityGroup, desired, placed, unplaced, fromZero } = placing;
   const away = awayIn(snapshot).map(({ cluster }) => cluster);
-  const pruneHeld = heldPrune({ shares: sharesOf(snapshot), clusters, leaving, away });
+  const pruneHeld = heldPrune({ shares: sharesOf(snapshot), clusters, leaving, away, mostObjects: previous?.mostObjects });
   const notes = notesOf({ snapshot, placing, copies, clusters, pruneHeld });
   return {
     digest: digestOf({ spec, clusters, leaving }),

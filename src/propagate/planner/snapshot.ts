@@ -76,6 +76,8 @@ export interface PreviousDecision {
   readonly affinityGroup?: string;
   /** RFC 3339. */
   readonly scheduledAt?: string;
+  /** The most objects that stood at once since. Absent where it is decided anew. */
+  readonly mostObjects?: number;
   /** The spec it was decided for. */
   readonly spec: PropagationSpec;
 }

@@ -56,6 +56,7 @@ export interface PlanFacts {
   /** RFC 3339. */
   readonly scheduledAt: string;
   readonly affinityGroup?: string;
+  readonly mostObjects?: number;
   readonly desired?: number;
   readonly placed?: number;
   readonly unplaced: number;

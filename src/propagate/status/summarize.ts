@@ -51,12 +51,13 @@ export function isSameStatus(before: PropagationStatus, after: PropagationStatus
 }
 
 function decided({ previous }: PropagationFacts, plan: NonNullable<PropagationFacts['plan']>): PropagationStatus {
-  const { digest, revision = previous.revision, scheduledAt, affinityGroup, desired, placed, unplaced } = plan;
+  const { digest, revision = previous.revision, scheduledAt, affinityGroup, mostObjects, desired, placed, unplaced } = plan;
   return {
     ...(revision === undefined ? {} : { revision }),
     digest,
     scheduledAt,
     ...(affinityGroup === undefined ? {} : { affinityGroup }),
+    ...(mostObjects === undefined ? {} : { mostObjects }),
     ...(desired === undefined ? {} : { desired }),
     ...(placed === undefined ? {} : { placed }),
     unplaced,
@@ -77,8 +78,8 @@ function pruneIn({ plan, prune, previous }: PropagationFacts): Pick<PropagationS
 
 /** What was decided for an older generation still stands in the clusters. */
 function decidedBefore(previous: PropagationStatus): PropagationStatus {
-  const { revision, digest, scheduledAt, affinityGroup, desired, placed, unplaced } = previous;
-  const kept = { revision, digest, scheduledAt, affinityGroup, desired, placed, unplaced };
+  const { revision, digest, scheduledAt, affinityGroup, mostObjects, desired, placed, unplaced } = previous;
+  const kept = { revision, digest, scheduledAt, affinityGroup, mostObjects, desired, placed, unplaced };
   return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
 }
 

@@ -76,6 +76,37 @@ test('a prune that was confirmed is that one: the next is held again, and confir
   expect(left(fleet, ...clusters)).toEqual([5, 0, 0, 0]);
 }, 120_000);
 
+test('clusters that are lost one by one are held as those that are lost at once, whoever leads meanwhile', async () => {
+  const clusters = Array.from({ length: 10 }, (_, index) => `c${index}`);
+  await using fleet = await startControllerWorld(Object.fromEntries(['hub', ...clusters].map((name) => [name, []])), {
+    traits: Object.fromEntries(clusters.map((name) => [name, yes])),
+  });
+  const process = fleet.startProcess();
+  await fleet.propagate(intent('web', maps.slice(0, 1), { placement: { selector: 'app=yes' } }));
+  await fleet.phase('web', 'Settled');
+  const standing = () => left(fleet, ...clusters).filter((count) => count > 0).length;
+  for (const cluster of clusters.slice(0, 3)) await relabel(fleet, [cluster]);
+  await fleet.phase('web', 'Settled');
+  expect(standing()).toBe(7);
+
+  process.kill();
+  fleet.freeLease();
+  fleet.startProcess();
+  for (const cluster of clusters.slice(3, 6)) await relabel(fleet, [cluster]);
+  const held = await fleet.phase('web', 'Held');
+  expect([standing(), held.status.prune?.objects, held.status.mostObjects]).toEqual([7, 3, 10]);
+  expect(conditionOf(held, 'Planned')?.message).toBe('3 of 7 objects would be deleted, and 6 of 10 be gone since this was decided');
+
+  await confirm(fleet, 'web');
+  await fleet.world.until(() => fleet.mirrored('web')?.status.prune === undefined);
+  const done = await fleet.phase('web', 'Settled');
+  expect([standing(), done.status.mostObjects]).toEqual([4, 4]);
+  // What was confirmed counts no more: the next three of these four need nobody.
+  await relabel(fleet, clusters.slice(6, 9));
+  await fleet.phase('web', 'Settled');
+  expect(standing()).toBe(1);
+}, 60_000);
+
 test('a confirmed prune that is under way goes on, though half of it fails at first, the plan changes and the process dies', async () => {
   const clusters = ['c1', 'c2', 'c3'];
   await using fleet = await startControllerWorld(Object.fromEntries(['hub', ...clusters].map((name) => [name, []])), {

@@ -53,6 +53,20 @@ test('begins with what was decided: counts of clusters that are not on their way
   ]);
 });
 
+test.each([
+  { purpose: 'keep', held: ['to be confirmed first: 1 of 7 objects would be deleted, and 4 of 10 be gone since this was decided'] },
+  { purpose: 'decide', held: [] },
+] as const)('to $purpose a generation, a prune is judged by what stood since it was decided', async ({ purpose, held }) => {
+  const maps = Array.from({ length: 7 }, (_, index) => configMap(`map-${index}`));
+  const entries = maps.map((map) => entry(map, { uid: map.metadata.name }));
+  await using planner = await startPlannerWorld({ hub: [] });
+  const status = { scheduledAt: '2026-01-01T00:00:00Z', mostObjects: 10 };
+  const known = { purpose, existing: { uid: 'u', status }, shares: [shareOf('hub', entries)] };
+  const plan = await planner.plan({ template: maps.slice(1).map((json) => ({ json })) }, known);
+
+  expect(plan.notes.filter(({ code }) => code === 'PRUNE_HELD').map(({ message }) => message)).toEqual(held);
+});
+
 test('leaves out clusters that do not serve a kind, and takes a kind that the template defines itself for served', async () => {
   const definition = {
     apiVersion: 'apiextensions.k8s.io/v1',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Manifest } from '../../../src/propagate/spec.ts';
-import { clusterIn, codesOf, configMap, deployment, entry, planOf, type SnapshotFacts, shareOf, standing } from './snapshots.ts';
+import { clusterIn, codesOf, configMap, deployment, entry, planOf, type SnapshotFacts, shareOf, specOf, standing } from './snapshots.ts';
 
 const failing = { jsonPatch: [{ op: 'replace', path: '/spec/nothing/here', value: 1 }] };
 const registry = { image: [{ component: 'registry', operator: 'Replace', value: 'r.example.com' }] };
@@ -196,6 +196,28 @@ test.each([
   expect(plan.pruneHeld).toBe(held);
   expect(codesOf(plan)).toEqual(held === undefined ? [] : ['WARNING PRUNE_HELD']);
   expect(plan.ok).toBe(true);
+});
+
+test.each([
+  {
+    what: 'what goes is the fourth of 10',
+    standing: 7,
+    kept: 6,
+    most: 10,
+    held: '1 of 7 objects would be deleted, and 4 of 10 be gone since this was decided',
+  },
+  { what: 'what goes is the third of 10', standing: 8, kept: 7, most: 10, held: undefined },
+  { what: 'what goes is the fourth of 20', standing: 17, kept: 16, most: 20, held: undefined },
+  { what: 'nothing more goes', standing: 3, kept: 3, most: 10, held: undefined },
+  { what: 'there are more now', standing: 10, kept: 7, most: 4, held: undefined },
+])('what goes one by one waits for a confirmation like what goes at once: $what', ({ standing, kept, most, held }) => {
+  const facts = { purpose: 'keep', template: many.slice(0, kept), clusters: { a: { entries: owned(standing), live } } } as const;
+  const plan = planOf({
+    ...facts,
+    previous: { replicas: new Map(), spec: specOf([configMap('a')]), scheduledAt: '2026-01-01T00:00:00Z', mostObjects: most },
+  });
+
+  expect(plan.pruneHeld).toBe(held);
 });
 
 test('waits for a confirmation when suddenly nothing is wanted anywhere', () => {
