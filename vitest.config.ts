@@ -8,5 +8,7 @@ export default defineConfig({
     globalSetup: ['test/support/tell-skipped.ts'],
     testTimeout: 30_000,
     hookTimeout: 120_000,
+    // One more than the two cores of a small machine: tests of real servers and clocks wait a quarter of their time.
+    maxWorkers: 3,
   },
 });
