@@ -146,6 +146,8 @@ export interface ClusterLine {
   readonly reason?: CopyReason;
   readonly message?: string;
   readonly wave?: number;
+  /** It joined a generation that had been decided, and comes after all waves of that. */
+  readonly late?: boolean;
   readonly replicas?: number;
   readonly ready?: number;
   readonly health: Health;

@@ -12,7 +12,7 @@ import { isBegunAnew } from '../rollout/resumption.ts';
 import { wantedHashOf } from '../rollout/wanted-hash.ts';
 import type { ObjectKey, PropagationSpec } from '../spec.ts';
 import { isKept } from '../status/copy-state.ts';
-import type { ClusterFacts } from '../status/facts.ts';
+import type { ClusterFacts, PlannedFacts } from '../status/facts.ts';
 import { isAtRest, type Needs, needsOf, noNeeds } from './cluster-needs.ts';
 import type { DriftWatch } from './drift.ts';
 import type { ClusterRun, CurrentPlan, Run } from './run.ts';
@@ -66,9 +66,9 @@ export function standingViews(scene: Pick<ViewScene, 'run' | 'propagation' | 'me
   const lines = new Map(propagation.status.clusters?.map((line) => [line.cluster, line]));
   return holding(run).map((share) => {
     const line = lines.get(share.cluster);
-    const { wave = 0, replicas } = line ?? {};
+    const { wave = 0, late: isLate = false, replicas } = line ?? {};
     // What was placed here stays what steady planning goes on from.
-    const planned = { wave, ...(replicas === undefined ? {} : { replicas }), objects: standingObjects(share) };
+    const planned: PlannedFacts = { wave, isLate, ...(replicas === undefined ? {} : { replicas }), objects: standingObjects(share) };
     const facts: ClusterFacts = {
       ...{ cluster: share.cluster, member: members.get(share.cluster), planned, standing: 'kept', copies: copiesIn(members, share) },
       ...(line === undefined ? {} : { previous: line }),
@@ -78,7 +78,7 @@ export function standingViews(scene: Pick<ViewScene, 'run' | 'propagation' | 'me
 }
 
 /** What was written last, and is not on its way out. */
-function standingObjects({ entries }: ClusterShare): NonNullable<ClusterFacts['planned']>['objects'] {
+function standingObjects({ entries }: ClusterShare): PlannedFacts['objects'] {
   return entries.flatMap((entry) => {
     const { key, uid, appliedHash: desiredHash } = entry;
     return uid === undefined || desiredHash === undefined || !isKept(entry) ? [] : [{ key, action: 'UNCHANGED', desiredHash } as const];
@@ -122,7 +122,7 @@ function viewOf(scene: ViewScene, wanted: Wanted): ClusterView {
   const facts: ClusterFacts = {
     cluster,
     member: members.get(cluster),
-    ...(rendered === undefined ? {} : { planned: plannedOf(rendered) }),
+    ...(rendered === undefined ? {} : { planned: plannedOf(rendered, scene.plan) }),
     standing: rendered === undefined ? 'leaving' : isBegun(sight, needs) ? 'begun' : 'waiting',
     copies: copiesIn(members, share),
     ...troubleOf(sight),
@@ -145,7 +145,8 @@ function lineIn({ propagation, spec }: ViewScene, { cluster, rendered }: Wanted)
   const line = propagation.status.clusters?.find((one) => one.cluster === cluster);
   const wanted = line?.rollout?.wanted;
   if (line === undefined || wanted === undefined || rendered === undefined) return line;
-  if (wanted === wantedHashOf(rendered.objects) && !isBegunAnew(propagation, spec)) return line;
+  const isSame = rendered.fault !== undefined || wanted === wantedHashOf(rendered.objects);
+  if (isSame && !isBegunAnew(propagation, spec)) return line;
   const { rollout: _rollout, generation: _generation, ...rest } = line;
   return rest;
 }
@@ -183,8 +184,14 @@ function isBegun({ scene, cluster, line, rendered, isSuspended }: Sight, needs: 
   return isAtRest(needs) && !(isSuspended && needs.amiss.length > 0) && rendered?.fault === undefined;
 }
 
-function plannedOf({ wave, share, objects }: RenderedCluster): NonNullable<ClusterFacts['planned']> {
-  return { wave, ...(share === undefined ? {} : { replicas: share.to }), objects };
+function plannedOf({ chosen, wave, share, objects, fault }: RenderedCluster, { late }: CurrentPlan): PlannedFacts {
+  return {
+    wave,
+    ...(late.has(chosen.cluster) ? { isLate: true } : {}),
+    ...(share === undefined ? {} : { replicas: share.to }),
+    objects,
+    ...(fault === undefined ? {} : { isUnknown: true }),
+  };
 }
 
 function mirroredOf(members: Members, cluster: ClusterName, key: ObjectKey): MirroredObject {

@@ -179,6 +179,7 @@ function isFatal({ severity, code }: Note): boolean {
 
 function lateOf(rendered: RenderedPlan, propagation: Propagation): ReadonlySet<ClusterName> {
   if (!isDecided(propagation)) return new Set();
-  const planned = new Set(propagation.status.clusters?.flatMap(({ cluster, wave }) => (wave === undefined ? [] : [cluster])));
+  const lines = propagation.status.clusters ?? [];
+  const planned = new Set(lines.flatMap(({ cluster, wave, late }) => (wave === undefined || late === true ? [] : [cluster])));
   return new Set(rendered.clusters.map(({ chosen }) => chosen.cluster).filter((cluster) => !planned.has(cluster)));
 }

@@ -75,6 +75,7 @@ const line: Codec<ClusterLine> = record({
   reason: optional(reason),
   message: optional(message),
   wave: optional(count),
+  late: optional(flag),
   replicas: optional(count),
   ready: optional(count),
   health: required(health),

@@ -25,7 +25,9 @@ export function lineOf(facts: ClusterFacts, context: LineContext): ClusterLine {
   const { previous, planned } = facts;
   const freshness = freshnessOf(facts, context.nowMs);
   const rollout = rolloutIn(facts);
-  const mark = markOf(facts, context, freshness.result === 'fresh' ? rollout.phase : undefined);
+  // Of nothing everything is done: what is not known to be wanted is not known to be there either.
+  const isTold = freshness.result === 'fresh' && planned?.isUnknown !== true;
+  const mark = markOf(facts, context, isTold ? rollout.phase : undefined);
   const standing = standingOf({ facts, freshness, rollout, mark }, context);
   const isSame = previous?.phase === standing.phase && previous.reason === standing.reason;
   const since = isSame ? previous.since : isoOf(context.nowMs);
@@ -37,6 +39,7 @@ export function lineOf(facts: ClusterFacts, context: LineContext): ClusterLine {
     ...standing,
     ...(standing.message === undefined ? {} : { message: shortened(standing.message) }),
     ...(planned === undefined ? {} : { wave: planned.wave }),
+    ...(planned?.isLate === true ? { late: true } : {}),
     ...(planned?.replicas === undefined ? {} : { replicas: planned.replicas }),
     ...(ready === undefined ? {} : { ready }),
     health: freshness.result === 'fresh' ? healthIn(facts, mark) : 'Unknown',
@@ -64,7 +67,7 @@ function markOf(facts: ClusterFacts, context: LineContext, phase: RolloutState['
     watchMs: watchMsOf({ soakMs: spec?.rollout.soakMs ?? 0, breachedAtMs }),
     nowMs,
   });
-  return planned === undefined ? mark : { ...mark, wanted: wantedHashOf(planned.objects) };
+  return planned === undefined || planned.isUnknown === true ? mark : { ...mark, wanted: wantedHashOf(planned.objects) };
 }
 
 /** The worst of them. A Job that was done and is gone does not count: it is not made again. Nothing planned and nothing held is healthy. */

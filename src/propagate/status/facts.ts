@@ -44,6 +44,10 @@ export interface ClusterFacts {
 export interface PlannedFacts {
   /** Index of its wave. */
   readonly wave: number;
+  /** It joined the generation after that was decided. */
+  readonly isLate?: boolean;
+  /** Nobody knows at the moment what is to be here, so `objects` are none. */
+  readonly isUnknown?: boolean;
   /** Of the workload. Absent without one. */
   readonly replicas?: number;
   readonly objects: readonly Pick<RenderedObject, 'key' | 'action' | 'desiredHash'>[];

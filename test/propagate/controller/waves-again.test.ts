@@ -52,13 +52,52 @@ test('a cluster that joins a generation which was decided before comes last, wha
   fleet.world.setTraits('late', gold);
   fleet.world.join('late');
   await fleet.world.pass(20_000);
-  expect(['early', 'late'].map(has)).toEqual([true, false]);
+  expect(['early', 'late', 'south'].map(has)).toEqual([true, false, false]);
   rollOut(fleet, 'early');
   await fleet.world.until(() => has('south'));
   await fleet.world.pass(10_000);
   expect(has('late')).toBe(false);
   rollOut(fleet, 'south');
   await fleet.world.until(() => has('late'));
+}, 60_000);
+
+test('a cluster of which nobody knows what is to be done there holds its wave up', async () => {
+  await using fleet = await startControllerWorld({ hub: [], early: [], south: [] });
+  const has = (cluster: string) => fleet.world.cluster(cluster).get('Deployment.apps', 'web', 'default') !== undefined;
+  const stalled = fleet.world.cluster('early').stall({ resource: 'deployments' });
+  fleet.startProcess();
+  const placement = { clusters: ['early', 'south'] };
+  const waves = [{ name: 'first', set: { clusters: ['early'] } }];
+  await fleet.propagate(intent('web', [deployment('web', 1)], { placement, rollout: { waves } }));
+  await fleet.world.pass(40_000);
+  expect(['early', 'south'].map(has)).toEqual([false, false]);
+  stalled[Symbol.dispose]();
+  fleet.world.cluster('early').disconnect();
+  await fleet.world.until(() => has('early'), 300_000);
+  await fleet.world.pass(20_000);
+  expect(has('south')).toBe(false);
+  rollOut(fleet, 'early');
+  await fleet.world.until(() => has('south'));
+}, 60_000);
+
+test('who came late stays the last, however often all is planned again', async () => {
+  await using fleet = await startControllerWorld({ hub: [], early: [], late: [], south: [] }, { traits: { early: gold, south: gold } });
+  fleet.startProcess();
+  const has = (cluster: string) => fleet.world.cluster(cluster).get('Deployment.apps', 'web', 'default') !== undefined;
+  const waves = [{ name: 'first', set: { clusters: ['early', 'late'] } }];
+  await fleet.propagate(intent('web', [deployment('web', 1)], { placement: { selector: 'tier=gold' }, rollout: { waves } }));
+  await fleet.world.until(() => has('early'));
+  for (const name of ['late', 'hub']) {
+    if (name === 'late') fleet.world.leave(name);
+    fleet.world.setTraits(name, name === 'late' ? gold : { labels: { tier: 'iron' } });
+    if (name === 'late') fleet.world.join(name);
+    await fleet.world.pass(15_000);
+    fleet.world.setTraits('south', { labels: { tier: 'gold', turn: name } });
+    fleet.world.leave('south');
+    fleet.world.join('south');
+    await fleet.world.pass(15_000);
+  }
+  expect(['early', 'late', 'south'].map(has)).toEqual([true, false, false]);
 }, 60_000);
 
 test('who waited long for the hub leads soon after it is back', async () => {

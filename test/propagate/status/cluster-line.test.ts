@@ -30,6 +30,36 @@ const since = (
   ...more,
 });
 
+describe('where nobody knows what is to be there', () => {
+  const unknown = (previous?: ClusterLine) =>
+    lineOf(
+      clusterOf('north', {
+        planned: { wave: 0, objects: [], isUnknown: true },
+        copies: [],
+        trouble: { message: 'unreadable', fault: { code: 'MALFORMED', message: 'unreadable', since: now, count: 1 } },
+        ...(previous === undefined ? {} : { previous }),
+      }),
+      context,
+    );
+
+  test('nothing is done yet, though of nothing everything is', () => {
+    expect(unknown()).toMatchObject({ phase: 'Progressing', message: 'unreadable', rollout: { phase: 'Progressing', since: now } });
+    expect(unknown().rollout).not.toHaveProperty('wanted');
+  });
+
+  test('what was done stays so, and stands for what was wanted then', () => {
+    const mark = { phase: 'Succeeded', since: ago(9), wanted: 'h' } as const;
+    expect(unknown(since(9, 'Succeeded', { rollout: mark })).rollout).toEqual(mark);
+  });
+});
+
+test('who came late says so', () => {
+  const { planned } = clusterOf('north');
+  if (planned === undefined) throw new Error('expected a plan');
+  expect(lineOf(clusterOf('north', { planned: { ...planned, isLate: true } }), context)).toMatchObject({ late: true });
+  expect(lineOf(clusterOf('north'), context)).not.toHaveProperty('late');
+});
+
 describe('the phase', () => {
   test.each<[string, ClusterFacts, Partial<ClusterLine>]>([
     ['settles where all is rolled out', clusterOf('north'), { phase: 'Settled', health: 'Healthy', ready: 2, replicas: 2 }],
