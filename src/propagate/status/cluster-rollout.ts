@@ -14,9 +14,12 @@ export interface ClusterRollout extends RolloutState {
   readonly lapse?: RolloutState;
 }
 
-/** True for what is to stand in the cluster by our own writes: not what goes, or is left alone. */
-export function isWanted({ action }: PlannedFacts['objects'][number]): boolean {
-  return !isRemoval({ action }) && action !== 'HOLD';
+/**
+ * True for an object that our own writes are to create or change here: not for one that goes, or is left alone on purpose. One that met a stranger's object
+ * counts: its write is tried and fails, and until then nothing is rolled out.
+ */
+export function isWanted({ action, held }: PlannedFacts['objects'][number]): boolean {
+  return !isRemoval({ action }) && (action !== 'HOLD' || held === 'Conflict');
 }
 
 /** How far all copies that are to be here are: the first that failed, else the first that is under way, in the order of writes. */

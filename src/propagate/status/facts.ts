@@ -46,11 +46,11 @@ export interface PlannedFacts {
   readonly wave: number;
   /** It joined the generation after that was decided. */
   readonly isLate?: boolean;
-  /** Nobody knows at the moment what is to be here, so `objects` are none. */
+  /** It is not known at the moment what is to be here (`objects` are none), or what a write that is under way came to: no rollout ends by it. */
   readonly isUnknown?: boolean;
   /** Of the workload. Absent without one. */
   readonly replicas?: number;
-  readonly objects: readonly Pick<RenderedObject, 'key' | 'action' | 'desiredHash'>[];
+  readonly objects: readonly Pick<RenderedObject, 'key' | 'action' | 'held' | 'desiredHash'>[];
 }
 
 /** What was decided for a generation. */

@@ -53,6 +53,19 @@ describe('where nobody knows what is to be there', () => {
   });
 });
 
+test.each([
+  { held: 'Conflict', phase: 'Progressing' },
+  { held: 'CreateOnly', phase: 'Settled' },
+  { held: 'SourceMissing', phase: 'Settled' },
+] as const)('a copy that is not rolled out, held for $held by its plan: $phase', ({ held, phase }) => {
+  const facts = clusterOf('north', { copies: [progressing] });
+  const objects = (facts.planned?.objects ?? []).map((object) => ({ ...object, action: 'HOLD' as const, held }));
+  expect(lineOf({ ...facts, planned: { wave: 0, objects } }, context)).toMatchObject({
+    phase,
+    rollout: { phase: phase === 'Settled' ? 'Succeeded' : 'Progressing' },
+  });
+});
+
 test('who came late says so', () => {
   const { planned } = clusterOf('north');
   if (planned === undefined) throw new Error('expected a plan');
