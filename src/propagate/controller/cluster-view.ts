@@ -184,13 +184,13 @@ function isBegun({ scene, cluster, line, rendered, isSuspended }: Sight, needs: 
   return isAtRest(needs) && !(isSuspended && needs.amiss.length > 0) && rendered?.fault === undefined;
 }
 
-function plannedOf({ chosen, wave, share, objects, fault }: RenderedCluster, { late }: CurrentPlan): PlannedFacts {
+function plannedOf({ chosen, wave, share, objects, fault }: RenderedCluster, { late, duringWrite }: CurrentPlan): PlannedFacts {
   return {
     wave,
     ...(late.has(chosen.cluster) ? { isLate: true } : {}),
     ...(share === undefined ? {} : { replicas: share.to }),
     objects,
-    ...(fault === undefined ? {} : { isUnknown: true }),
+    ...(fault === undefined && !duringWrite.has(chosen.cluster) ? {} : { isUnknown: true }),
   };
 }
 

@@ -13,7 +13,7 @@ import { printSpec } from '../spec/print-spec.ts';
 import type { PropagationSpec } from '../spec.ts';
 import type { ControllerPorts } from './ports.ts';
 import { heldPruneOf, isConfirmed, mostObjectsOf, openPrune } from './prune-to-confirm.ts';
-import type { CurrentPlan, Run, Verdict } from './run.ts';
+import { busyIn, type CurrentPlan, type Run, type Verdict } from './run.ts';
 
 /** What is to be planned: an intent that is well-formed. */
 export interface Planning {
@@ -43,11 +43,12 @@ export async function planNow(
   const past = await pastOf(ports, planning, signal);
   if ('fault' in past) return past;
   const { decided, ...kept } = past;
+  const duringWrite = busyIn(run);
   const existing: ExistingPropagation = { uid, status: propagation.status, ...(decided === undefined ? {} : { decided }) };
   const shares = [...(run.shares?.values() ?? [])];
   const purpose = isDecided(propagation) ? 'keep' : 'decide';
   const request: PlanRequest = { namespace, name, spec, purpose, existing, shares, signal };
-  return decisionOf(ports, planning, { ...kept, rendered: await checked(ports, request) });
+  return decisionOf(ports, planning, { ...kept, duringWrite, rendered: await checked(ports, request) });
 }
 
 /** What older generations left behind. */
@@ -125,7 +126,7 @@ async function checked({ planner }: ControllerPorts, request: PlanRequest): Prom
 function decisionOf(
   ports: ControllerPorts,
   planning: Planning,
-  { rendered, revision, goingBack }: Pick<CurrentPlan, 'rendered' | 'revision' | 'goingBack'>,
+  { rendered, revision, goingBack, duringWrite }: Pick<CurrentPlan, 'rendered' | 'revision' | 'goingBack' | 'duringWrite'>,
 ): CurrentPlan {
   const { propagation } = planning;
   const { metadata, status } = propagation;
@@ -147,6 +148,7 @@ function decisionOf(
     isPinned: asked?.generation === generation && asked.digest === digest,
     late: lateOf(rendered, propagation),
     goingBack,
+    duringWrite,
   };
 }
 

@@ -60,6 +60,7 @@ async function currentPlan(pass: Pass, propagation: Propagation, spec: Propagati
   if (isOther) turnOver(run);
   const before = run.plan;
   if ((rescheduleMsOf(run) ?? Number.POSITIVE_INFINITY) <= ports.clock.now()) run.isPlanOld = true;
+  if (before !== undefined && isWriteOver(run, before)) run.isPlanOld = true;
   if (before?.verdict.result === 'refused' && ports.clock.monotonic() >= run.replanAtMs) run.isPlanOld = true;
   if (before !== undefined && !run.isPlanOld && run.shares !== undefined && !isAnswered(before, propagation)) return before;
   // What is being written is not in the inventory yet, and a plan that does not know of it would leave it behind.
@@ -75,6 +76,11 @@ async function currentPlan(pass: Pass, propagation: Propagation, spec: Propagati
   keepRetry(pass, plan);
   run.plan = plan;
   return plan;
+}
+
+/** A write that was under way while the plan was made has ended. */
+function isWriteOver({ clusters }: Pass['run'], { duringWrite }: CurrentPlan): boolean {
+  return duringWrite.values().some((cluster) => clusters.get(cluster)?.isBusy !== true);
 }
 
 /** What was refused is planned again, at the latest every 5 min: who mends what was wrong need not tell us. */

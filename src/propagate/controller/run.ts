@@ -66,6 +66,11 @@ export interface CurrentPlan {
   readonly late: ReadonlySet<ClusterName>;
   /** Of a generation that goes back to an older revision: what was taken over since is given back. */
   readonly goingBack?: GoingBack | undefined;
+  /**
+   * Clusters where a write was under way while this was planned: the plan does not know what the write created. Nothing is concluded from their objects,
+   * and the plan is made again when the write has ended.
+   */
+  readonly duringWrite: ReadonlySet<ClusterName>;
 }
 
 /** A generation that is taken back after a breach (propagation.md 5.5). */
@@ -208,6 +213,11 @@ export function hasten(known: ClusterRun, nowMs: number): void {
 }
 
 /** Something is being written in some cluster. */
-export function isBusy({ clusters }: Run): boolean {
-  return clusters.values().some((cluster) => cluster.isBusy);
+export function isBusy(run: Run): boolean {
+  return busyIn(run).size > 0;
+}
+
+/** Clusters in which something is being written. */
+export function busyIn({ clusters }: Run): ReadonlySet<ClusterName> {
+  return new Set(clusters.entries().flatMap(([cluster, known]) => (known.isBusy ? [cluster] : [])));
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { type ControllerWorld, deployment, intent, startControllerWorld } from './controller-world.ts';
+import { type ControllerWorld, configMap, deployment, intent, startControllerWorld } from './controller-world.ts';
 
 const gold = { labels: { tier: 'gold' } };
 
@@ -98,6 +98,56 @@ test('who came late stays the last, however often all is planned again', async (
     await fleet.world.pass(15_000);
   }
   expect(['early', 'late', 'south'].map(has)).toEqual([true, false, false]);
+}, 60_000);
+
+test('a plan made while a copy is being written does not end the wave of that copy', async () => {
+  await using fleet = await startControllerWorld({ hub: [], early: [], late: [], south: [] }, { traits: { early: gold, south: gold } });
+  fleet.startProcess();
+  const has = (cluster: string) => fleet.world.cluster(cluster).get('Deployment.apps', 'web', 'default') !== undefined;
+  const waves = [{ name: 'first', set: { clusters: ['early', 'late'] } }];
+  const { promise: answered, resolve: answer } = Promise.withResolvers<undefined>();
+  fleet.world.cluster('early').onWrite(() => answered);
+  await fleet.propagate(intent('web', [deployment('web', 1)], { placement: { selector: 'tier=gold' }, rollout: { waves } }));
+  await fleet.world.until(() => has('early'));
+  fleet.world.leave('late');
+  fleet.world.setTraits('late', gold);
+  fleet.world.join('late');
+  await fleet.world.pass(3_000);
+  expect(has('south')).toBe(false);
+  answer(undefined);
+  await fleet.world.pass(20_000);
+  expect(['early', 'late', 'south'].map(has)).toEqual([true, false, false]);
+  rollOut(fleet, 'early');
+  await fleet.world.until(() => has('south'));
+}, 60_000);
+
+test('a copy is deleted if its cluster left the placement while the copy was being created', async () => {
+  await using fleet = await startControllerWorld({ hub: [], north: [], other: [], south: [] }, { traits: { north: gold, south: gold } });
+  fleet.startProcess();
+  const has = (cluster: string) => fleet.world.cluster(cluster).get('ConfigMap', 'web', 'default') !== undefined;
+  const { promise: answered, resolve: answer } = Promise.withResolvers<undefined>();
+  fleet.world.cluster('north').onWrite(() => answered);
+  await fleet.propagate(intent('web', [configMap('web', { a: '1' })], { placement: { selector: 'tier=gold' } }));
+  await fleet.world.until(() => has('north') && has('south'));
+  fleet.world.setTraits('north', { labels: { tier: 'iron' } });
+  fleet.world.setTraits('other', { labels: { tier: 'iron' } });
+  fleet.world.leave('other');
+  fleet.world.join('other');
+  await fleet.world.pass(4_000);
+  answer(undefined);
+  await fleet.world.until(() => !has('north'));
+  await fleet.phase('web', 'Settled');
+}, 60_000);
+
+test.each(['Abort', 'CreateOnly'] as const)('the next wave waits where the copy cannot be created, with conflict %s', async (conflict) => {
+  await using fleet = await startControllerWorld({ hub: [], north: [deployment('web', 3) as KubernetesObject], south: [] });
+  fleet.startProcess();
+  const has = (cluster: string) => fleet.world.cluster(cluster).get('Deployment.apps', 'web', 'default') !== undefined;
+  const waves = [{ name: 'first', set: { clusters: ['north'] } }];
+  const placement = { clusters: ['north', 'south'] };
+  await fleet.propagate(intent('web', [deployment('web', 1)], { placement, rollout: { waves }, conflict }));
+  await fleet.world.pass(20_000);
+  expect(has('south')).toBe(conflict === 'CreateOnly');
 }, 60_000);
 
 test('who waited long for the hub leads soon after it is back', async () => {
