@@ -139,16 +139,20 @@ test('a copy is deleted if its cluster left the placement while the copy was bei
   await fleet.phase('web', 'Settled');
 }, 60_000);
 
-test.each(['Abort', 'CreateOnly'] as const)('the next wave waits where the copy cannot be created, with conflict %s', async (conflict) => {
-  await using fleet = await startControllerWorld({ hub: [], north: [deployment('web', 3) as KubernetesObject], south: [] });
-  fleet.startProcess();
-  const has = (cluster: string) => fleet.world.cluster(cluster).get('Deployment.apps', 'web', 'default') !== undefined;
-  const waves = [{ name: 'first', set: { clusters: ['north'] } }];
-  const placement = { clusters: ['north', 'south'] };
-  await fleet.propagate(intent('web', [deployment('web', 1)], { placement, rollout: { waves }, conflict }));
-  await fleet.world.pass(20_000);
-  expect(has('south')).toBe(conflict === 'CreateOnly');
-}, 60_000);
+test.each(['Abort', 'CreateOnly'] as const)(
+  'the next wave waits where the copy cannot be created, with conflict %s',
+  async (conflict) => {
+    await using fleet = await startControllerWorld({ hub: [], north: [deployment('web', 3) as KubernetesObject], south: [] });
+    fleet.startProcess();
+    const has = (cluster: string) => fleet.world.cluster(cluster).get('Deployment.apps', 'web', 'default') !== undefined;
+    const waves = [{ name: 'first', set: { clusters: ['north'] } }];
+    const placement = { clusters: ['north', 'south'] };
+    await fleet.propagate(intent('web', [deployment('web', 1)], { placement, rollout: { waves }, conflict }));
+    await fleet.world.pass(20_000);
+    expect(has('south')).toBe(conflict === 'CreateOnly');
+  },
+  60_000,
+);
 
 test('who waited long for the hub leads soon after it is back', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
