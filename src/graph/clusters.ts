@@ -3,7 +3,7 @@ import type { ClusterView } from '../load/reads.ts';
 import { charged } from './budget.ts';
 import { asServed, type GraphBuilder } from './builder.ts';
 import { described, faultIn } from './faults.ts';
-import { personal } from './personal.ts';
+import { personal, volatile } from './personal.ts';
 import { ageSecondsOf, isoOf } from './times.ts';
 
 /** Adds `Cluster`, `ClusterPhase` and `ServedKind`. A cluster's taints have the type of a Node's, which the model brings. */
@@ -17,32 +17,50 @@ export function addClusters({ pothos, types, outputOf }: GraphBuilder): void {
     fields: (t) => ({
       id: t.id({ nullable: false, description: 'Opaque; the same as long as its name is.', resolve: ({ name }) => idOfCluster(name) }),
       name: t.exposeString('name', { nullable: false, description: 'What the fleet calls it.' }),
-      labels: t.field({ type: 'StringMap', nullable: false, description: 'The labels it was given in the fleet.', resolve: asServed }),
+      labels: t.field({
+        type: 'StringMap',
+        nullable: false,
+        description: 'The labels it was given in the fleet.',
+        ...volatile,
+        resolve: asServed,
+      }),
       label: t.string({
         description: 'One of its labels.',
+        ...volatile,
         args: { key: t.arg.string({ required: true, description: 'The whole key, such as `example.com/team`.' }) },
         resolve: ({ labels }, { key }) => (Object.hasOwn(labels, key) ? labels[key] : undefined),
       }),
-      version: t.exposeString('version', { description: 'The version of Kubernetes it runs. Null until it has answered once.' }),
-      provider: t.exposeString('provider', { description: 'Who runs its machines, such as `aws` or `gce`.' }),
-      region: t.exposeString('region', { description: 'Where its machines stand: the region most of them are in.' }),
-      zones: t.exposeStringList('zones', { nullable: false, description: 'The zones its machines stand in.' }),
+      version: t.exposeString('version', {
+        description: 'The version of Kubernetes it runs. Null until it has answered once.',
+        ...volatile,
+      }),
+      provider: t.exposeString('provider', { description: 'Who runs its machines, such as `aws` or `gce`.', ...volatile }),
+      region: t.exposeString('region', { description: 'Where its machines stand: the region most of them are in.', ...volatile }),
+      zones: t.exposeStringList('zones', { nullable: false, description: 'The zones its machines stand in.', ...volatile }),
       taints: t.field({
         type: outputOf({ list: { type: 'Taint' } }),
         nullable: false,
         description: 'What keeps work away from it, unless tolerated.',
+        ...volatile,
         resolve: (cluster, _args, context) => charged(cluster.taints, context),
       }),
-      phase: t.field({ type: phase, nullable: false, description: 'How it does.', resolve: (cluster) => cluster.phase }),
-      asOf: t.field({ type: 'DateTime', description: 'When it last gave a sign of life.', resolve: ({ asOfMs }) => isoOf(asOfMs) }),
+      phase: t.field({ type: phase, nullable: false, description: 'How it does.', ...volatile, resolve: (cluster) => cluster.phase }),
+      asOf: t.field({
+        type: 'DateTime',
+        description: 'When it last gave a sign of life.',
+        ...volatile,
+        resolve: ({ asOfMs }) => isoOf(asOfMs),
+      }),
       ageSeconds: t.float({
         description: 'How long ago that was.',
+        ...volatile,
         resolve: ({ asOfMs }, _args, { clock }) => ageSecondsOf(asOfMs, clock.now()),
       }),
       faults: t.field({
         type: [types.fault],
         nullable: false,
         description: 'What it could not do, as a whole or in part.',
+        ...volatile,
         resolve: (cluster, _args, context) => charged(cluster.faults, context).map((fault) => faultIn(cluster, fault)),
       }),
       kinds: t.field({

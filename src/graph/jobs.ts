@@ -10,6 +10,7 @@ import type { GraphBuilder, InputRefOf, ObjectRefOf } from './builder.ts';
 import { listed } from './changes.ts';
 import type { ColumnEnums } from './columns.ts';
 import type { GraphContext } from './context.ts';
+import { volatile } from './personal.ts';
 import { labelsOfPropagation, withCompletion } from './propagation/job-completion.ts';
 import { idOf } from './resource.ts';
 import { afterArgument, selectionArguments } from './selection-arguments.ts';
@@ -178,6 +179,7 @@ function addSummary({ pothos, types }: GraphBuilder, { phase, completion }: Summ
       completion: t.field({
         type: completion,
         description: 'With `propagation`: whether its Jobs count as done. Null without.',
+        ...volatile,
         resolve: (summary) => summary.completion,
       }),
     }),

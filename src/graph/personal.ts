@@ -12,36 +12,62 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-/** Options of a field whose value depends on who asks, beyond the rights that the readers of one stream have in common. */
-export const personal = { extensions: { personal: true } } as const;
+/** Options of a field whose value can change although its object does not: it depends on the clock, or on the state of a cluster or a mirror. */
+export const volatile = { extensions: { volatile: true } } as const;
+
+/**
+ * Options of a field whose value depends on the caller, beyond the rights that the readers of one stream have in common. All of these read other
+ * objects, so they are volatile too.
+ */
+export const personal = { extensions: { personal: true, volatile: true } } as const;
+
+type Mark = 'personal' | 'volatile';
 
 /**
  * True if answers of this operation must not be shared by callers, even by those with equal rights. Everything but a subscription is, and what
  * this schema does not know. Kept by document.
  */
 export function isPersonal(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): boolean {
+  return isMarked('personal', schema, document, operationName);
+}
+
+/**
+ * True if the answer for one message of this subscription may differ from the answer for the same message a moment later. So is everything that is no
+ * subscription, and what this schema does not know. Kept by document.
+ */
+export function isVolatile(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): boolean {
+  return isMarked('volatile', schema, document, operationName);
+}
+
+function isMarked(mark: Mark, schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): boolean {
   const operation = getOperationAST(document, operationName);
   if (operation?.operation !== OperationTypeNode.SUBSCRIPTION) return true;
-  const known = verdictsOf(schema);
+  const known = verdictsOf(schema, mark);
   const kept = known.get(operation);
   if (kept !== undefined) return kept;
-  const verdict = reachesPersonal(schema, document, operation.selectionSet);
+  const verdict = reaches(mark, { schema, document, root: operation.selectionSet });
   known.set(operation, verdict);
   return verdict;
 }
 
 type Verdicts = WeakMap<object, boolean>;
 
-const verdictsBySchema = new WeakMap<GraphQLSchema, Verdicts>();
+const verdictsBySchema = { personal: new WeakMap<GraphQLSchema, Verdicts>(), volatile: new WeakMap<GraphQLSchema, Verdicts>() };
 
-function verdictsOf(schema: GraphQLSchema): Verdicts {
-  const known = verdictsBySchema.get(schema) ?? new WeakMap();
-  verdictsBySchema.set(schema, known);
+function verdictsOf(schema: GraphQLSchema, mark: Mark): Verdicts {
+  const known = verdictsBySchema[mark].get(schema) ?? new WeakMap();
+  verdictsBySchema[mark].set(schema, known);
   return known;
 }
 
-/** Whether `@skip` leaves a field out is not asked: it may differ by variables. */
-function reachesPersonal(schema: GraphQLSchema, document: DocumentNode, root: SelectionSetNode): boolean {
+interface Searched {
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly root: SelectionSetNode;
+}
+
+/** True if a marked field is selected. Whether `@skip` leaves it out is not asked: it may differ by variables. */
+function reaches(mark: Mark, { schema, document, root }: Searched): boolean {
   const fragments = new Map(
     document.definitions
       .filter((node): node is FragmentDefinitionNode => node.kind === Kind.FRAGMENT_DEFINITION)
@@ -75,7 +101,7 @@ function reachesPersonal(schema: GraphQLSchema, document: DocumentNode, root: Se
     const field = schema.getField(parent, name);
     if (field === undefined) return true;
     const possible = isAbstractType(parent) ? schema.getPossibleTypes(parent) : [];
-    if ([parent, ...possible].some((type) => schema.getField(type, name)?.extensions.personal === true)) return true;
+    if ([parent, ...possible].some((type) => schema.getField(type, name)?.extensions[mark] === true)) return true;
     return selections !== undefined && inSelections(selections, getNamedType(field.type));
   }
 

@@ -1,6 +1,7 @@
 import type { FormattedExecutionResult } from 'graphql';
 import type { Caller } from '../access/access.ts';
 import type { Subscribed } from '../graph/subscribing.ts';
+import { ObjectMessage } from '../load/streams/object-message.ts';
 import type { Outcome } from './answer-body.ts';
 import { answerBody, codeOf } from './answer-body.ts';
 import type { ServedSchema } from './engine.ts';
@@ -13,6 +14,8 @@ import type { Payload } from './outlet.ts';
 /** What one message has become. */
 export type Rendering =
   | { readonly type: 'message'; readonly payload: Payload }
+  /** It holds too many objects for one answer of this document: these messages take its place, in order. */
+  | { readonly type: 'split'; readonly messages: readonly object[] }
   /** Nothing of it can be told but errors: a stream with a hole in it would be a lie, so it ends there. */
   | {
       readonly type: 'last';
@@ -28,12 +31,16 @@ export interface StreamGroupOptions {
   readonly caller: Caller;
   readonly contextOf: (scope: OperationScope) => object;
   readonly masking: MaskOptions;
+  /** The document selects what can change although the objects of a message do not. */
+  readonly isVolatile: boolean;
   /** Told what a message has become, if that is no error. */
   readonly onRendered: (message: object, payload: Payload) => void;
 }
 
 /**
- * Streams that see the same of a message: one execution and one encoding for them all. What a message has become is kept for as long as there is the message.
+ * Streams that see the same of a message: one execution and one encoding for all of them. The result is kept for as long as the message exists.
+ *
+ * A first state is an exception where the document is volatile: it is made anew for each stream, as it may be given to streams that begin much later.
  */
 export class StreamGroup {
   readonly #options: StreamGroupOptions;
@@ -42,6 +49,8 @@ export class StreamGroup {
   /** One for all messages: made with a message, it would hold that. */
   readonly #throwIfOver = () => this.#life.signal.throwIfAborted();
   #members = 0;
+  /** Objects of one message that the document can afford, as far as the messages so far have shown. */
+  #mostObjects = Number.POSITIVE_INFINITY;
 
   constructor(options: StreamGroupOptions) {
     this.#options = options;
@@ -63,16 +72,30 @@ export class StreamGroup {
     return true;
   }
 
-  /** What was made of the message already. */
+  /** The shared result for the message, if it was made already. */
   made(message: object): Rendering | Promise<Rendering> | undefined {
     return this.#renderings.get(message);
   }
 
-  /** Makes it anew, for all who ask later. A promise only where the document selects what is read live. Neither throws nor rejects. */
+  /** Makes it. A promise only where the document selects what is read live. Neither throws nor rejects. */
   render(message: object): Rendering | Promise<Rendering> {
-    const made = this.#make(message);
-    this.#renderings.set(message, made);
+    const renewed = this.#options.isVolatile && message instanceof ObjectMessage ? message.renew() : undefined;
+    const made = this.#split(renewed ?? message) ?? this.#make(renewed ?? message);
+    if (renewed === undefined) this.#renderings.set(message, made);
     return made;
+  }
+
+  /** Undefined if the message is small enough. */
+  #split(message: object): Rendering | undefined {
+    if (!(message instanceof ObjectMessage) || message.objectCount <= this.#mostObjects) return undefined;
+    return { type: 'split', messages: message.split(this.#mostObjects) };
+  }
+
+  /** A message was too costly as a whole. Undefined if it cannot be split. */
+  #splitCostly(message: object): Rendering | undefined {
+    if (!(message instanceof ObjectMessage) || message.objectCount < 2) return undefined;
+    this.#mostObjects = Math.min(this.#mostObjects, Math.floor(message.objectCount / 2));
+    return this.#split(message);
   }
 
   #make(message: object): Rendering | Promise<Rendering> {
@@ -106,12 +129,16 @@ export class StreamGroup {
     const bugs: unknown[] = [];
     const { body } = answerBody(outcome, report, { ...masking, onBug: (error) => bugs.push(error) });
     if (body.data === undefined || body.data === null) {
+      const split = codeOf(body) === 'TOO_COSTLY' ? this.#splitCostly(message) : undefined;
+      if (split !== undefined) return split;
       return { type: 'last', code: codeOf(body), tell: (own) => answerBody(outcome, report, own).body };
     }
     // What waits learns by this that nobody is left to wait for.
     for (const bug of bugs) if (bug !== over) masking.onBug(bug);
     const payload = new SharedPayload(JSON.stringify(body));
     onRendered(message, payload);
+    // Slowly, so that a document which cannot afford more is executed in vain for one message of many only.
+    if (message instanceof ObjectMessage && message.objectCount >= this.#mostObjects) this.#mostObjects++;
     return { type: 'message', payload };
   }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type DocumentNode, type GraphQLSchema, Kind, type OperationDefinitionNode, visit } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
-import { isPersonal } from '../graph/personal.ts';
+import { isPersonal, isVolatile } from '../graph/personal.ts';
 import type { ReadySubscription } from './engine.ts';
 import type { Asking } from './operations.ts';
 import type { OperationRequest } from './request-body.ts';
@@ -20,6 +20,9 @@ const heldBytes = 8 << 20;
 /** Of a message that is dear. */
 const dearBytes = 16 << 10;
 
+/** What a group is made with, but for what follows from the document. */
+type GroupOptions = Omit<StreamGroupOptions, 'onRendered' | 'isVolatile'>;
+
 interface Held {
   readonly group: StreamGroup;
   readonly bytes: number;
@@ -35,12 +38,12 @@ export class StreamGroups {
   }
 
   /** The group of who asks the same, a new one if there is none. Disposing leaves it, once. */
-  join(asked: StreamAsked, options: Omit<StreamGroupOptions, 'onRendered'>): { readonly group: StreamGroup } & Disposable {
+  join(asked: StreamAsked, options: GroupOptions): { readonly group: StreamGroup } & Disposable {
     const { schema } = asked.ready.served;
     const ofSchema = this.#groups.get(schema) ?? new Map<string, StreamGroup>();
     this.#groups.set(schema, ofSchema);
     const key = keyOf(asked);
-    const group = ofSchema.get(key) ?? this.#create(options);
+    const group = ofSchema.get(key) ?? this.#create(asked, options);
     ofSchema.set(key, group);
     group.join();
     let left = false;
@@ -57,9 +60,10 @@ export class StreamGroups {
     };
   }
 
-  #create(options: Omit<StreamGroupOptions, 'onRendered'>): StreamGroup {
+  #create({ ready: { served, document }, request }: StreamAsked, options: GroupOptions): StreamGroup {
     const group: StreamGroup = new StreamGroup({
       ...options,
+      isVolatile: isVolatile(served.schema, document, request.operationName),
       onRendered: (message, { json: { length: bytes } }) => {
         if (bytes >= dearBytes) this.#held.set(message, { group, bytes });
       },

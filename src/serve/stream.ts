@@ -39,6 +39,8 @@ export class Stream implements OpenStream, StreamListener, Worker {
   readonly #masking: MaskOptions;
   readonly #onClosed: StreamOptions['onClosed'];
   #reader: StreamReader<object> | undefined;
+  /** Parts of a message that had to be split, to be sent before the reader is asked for another one. */
+  #split: readonly object[] = [];
   #phase: 'opening' | 'flowing' | 'full' | 'rendering' | 'ended' = 'opening';
 
   constructor({ outlet, turns, group, masking, onClosed }: StreamOptions) {
@@ -114,12 +116,13 @@ export class Stream implements OpenStream, StreamListener, Worker {
       reader.pause();
       return 'nothing';
     }
-    const message = reader.take();
+    const [message = reader.take(), ...rest] = this.#split;
+    this.#split = rest;
     if (message === undefined) return 'nothing';
     const made = this.#group.made(message);
     const rendering = made ?? this.#group.render(message);
     if (!(rendering instanceof Promise)) {
-      const next = reader.hasMore ? 'more' : 'nothing';
+      const next = rendering.type === 'split' || rest.length > 0 || reader.hasMore ? 'more' : 'nothing';
       if (!this.#send(rendering, next) || next === 'nothing') return 'nothing';
       return made === undefined ? 'made' : 'ready';
     }
@@ -141,6 +144,10 @@ export class Stream implements OpenStream, StreamListener, Worker {
       this.end({ reason: rendering.code, last: rendering.tell(this.#masking) });
       return false;
     }
+    if (rendering.type === 'split') {
+      this.#split = [...rendering.messages, ...this.#split];
+      return true;
+    }
     const putOff = this.outlet.send(rendering.payload, next);
     if (putOff > 0) this.#turns.wrote(putOff);
     return !this.isEnded;
@@ -161,6 +168,7 @@ export class Stream implements OpenStream, StreamListener, Worker {
     this.#turns.leave(this);
     this.#reader?.[Symbol.dispose]();
     this.#reader = undefined;
+    this.#split = [];
     this.#onClosed(why);
   }
 }

@@ -16,6 +16,8 @@ export interface Origin {
   readonly meanBytes: number;
   /** Makes rows of changes, all with the cluster and the mirror's state of this moment. */
   rowMaker(): (change: ObjectChange) => Row;
+  /** Reads the state of the cluster again: its age grows without an event. */
+  refreshCluster(): void;
 }
 
 /** What somebody has been told of one source. */
@@ -60,8 +62,8 @@ export interface Draft {
 }
 
 /**
- * Objects of one message: executing it takes a few milliseconds. No more in one that changes than in one of the first state: a document that selects
- * as much of `modified` and `deleted` as of `added` is refused as too costly at once or never, not on the first busy day.
+ * Maximum number of objects in one message, of changes as of a first state: executing it takes a few milliseconds. Where a document cannot afford so
+ * many, `splitDraft` makes smaller ones.
  */
 export const maxObjects = 250;
 
@@ -117,6 +119,17 @@ export function isEmptied(known: Knowledge, goal: Knowledge): boolean {
 
 export function isIgnorant({ position, fault }: Knowledge): boolean {
   return position === undefined && fault === undefined;
+}
+
+/** The same in drafts of at most `most` changes each. Only after the last of them the reader knows the source. */
+export function splitDraft(draft: Draft, most: number): readonly Draft[] {
+  const drafts: Draft[] = [];
+  const { changes } = draft;
+  for (let start = 0; start < changes.length; start += most) {
+    const isLast = start + most >= changes.length;
+    drafts.push({ ...draft, changes: changes.slice(start, start + most), position: isLast ? draft.position : voidPosition });
+  }
+  return drafts;
 }
 
 function chunksOf(objects: readonly KubernetesObject[]): readonly (readonly ObjectChange[])[] {

@@ -2,13 +2,16 @@ import type { Fault } from '../../core/faults.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { ClusterView, Row } from '../reads.ts';
 import type { ObjectChange } from './changes-queue.ts';
-import type { Draft } from './stream-draft.ts';
+import { ObjectMessage } from './object-message.ts';
+import { type Draft, splitDraft } from './stream-draft.ts';
 import type { ChangesMessage, ChangeType, JobStatusMessage, JobSummaryView } from './streams.ts';
 
 /** What a message has from the view that made it. */
 export interface Circumstances {
-  /** Seals the cursor: asked once, when it is first read. */
-  readonly seal: () => string;
+  /** True for a message of a first state or of a resume. */
+  readonly isOpening: boolean;
+  /** Seals the cursor of the message of this draft: asked once, when it is first read. */
+  readonly seal: (draft: Draft) => string;
   /** Sums up the Jobs: asked once, when it is first read. */
   readonly summarize: () => JobSummaryView;
 }
@@ -22,32 +25,67 @@ export const changesMessage: MessageMaker<ChangesMessage> = (draft, circumstance
 /** A message of `jobStatus`. */
 export const jobStatusMessage: MessageMaker<JobStatusMessage> = (draft, circumstances) => new MadeJobStatusMessage(draft, circumstances);
 
-class MadeMessage implements ChangesMessage {
+type Rows = Readonly<Record<ObjectChange['type'], readonly Row[]>>;
+
+class MadeMessage extends ObjectMessage implements ChangesMessage {
   readonly type: ChangeType;
   readonly cluster: ClusterView;
   readonly kind: ModelKind;
   declare readonly fault?: Fault;
-  readonly added: readonly Row[];
-  readonly modified: readonly Row[];
-  readonly deleted: readonly Row[];
-  readonly #seal: () => string;
+  readonly #draft: Draft;
+  readonly #circumstances: Circumstances;
+  #rows: Rows | undefined;
   #cursor: string | undefined;
 
-  constructor({ source, type, changes, fault }: Draft, { seal }: Circumstances) {
+  constructor(draft: Draft, circumstances: Circumstances) {
+    super();
+    const { source, type, fault } = draft;
     this.type = type;
     this.cluster = source.cluster;
     this.kind = source.kind;
     if (fault !== undefined) this.fault = fault;
-    const rows = rowsOf(source.rowMaker(), changes);
-    this.added = rows.ADDED;
-    this.modified = rows.MODIFIED;
-    this.deleted = rows.DELETED;
-    this.#seal = seal;
+    this.#draft = draft;
+    this.#circumstances = circumstances;
+  }
+
+  get objectCount(): number {
+    return this.#draft.changes.length;
+  }
+
+  get added(): readonly Row[] {
+    return this.#allRows.ADDED;
+  }
+
+  get modified(): readonly Row[] {
+    return this.#allRows.MODIFIED;
+  }
+
+  get deleted(): readonly Row[] {
+    return this.#allRows.DELETED;
   }
 
   get cursor(): string {
-    this.#cursor ??= this.#seal();
+    this.#cursor ??= this.#circumstances.seal(this.#draft);
     return this.#cursor;
+  }
+
+  split(most: number): readonly ObjectMessage[] {
+    return splitDraft(this.#draft, most).map((draft) => this.remade(draft, this.#circumstances));
+  }
+
+  renew(): ObjectMessage | undefined {
+    if (!this.#circumstances.isOpening) return undefined;
+    this.#draft.source.refreshCluster();
+    return this.remade(this.#draft, this.#circumstances);
+  }
+
+  protected remade(draft: Draft, circumstances: Circumstances): MadeMessage {
+    return new MadeMessage(draft, circumstances);
+  }
+
+  get #allRows(): Rows {
+    this.#rows ??= rowsOf(this.#draft.source.rowMaker(), this.#draft.changes);
+    return this.#rows;
   }
 }
 
@@ -64,12 +102,13 @@ class MadeJobStatusMessage extends MadeMessage implements JobStatusMessage {
     this.#summary ??= this.#summarize();
     return this.#summary;
   }
+
+  protected override remade(draft: Draft, circumstances: Circumstances): MadeJobStatusMessage {
+    return new MadeJobStatusMessage(draft, circumstances);
+  }
 }
 
-function rowsOf(
-  rowOf: (change: ObjectChange) => Row,
-  changes: readonly ObjectChange[],
-): Readonly<Record<ObjectChange['type'], readonly Row[]>> {
+function rowsOf(rowOf: (change: ObjectChange) => Row, changes: readonly ObjectChange[]): Rows {
   const rows: Record<ObjectChange['type'], Row[]> = { ADDED: [], MODIFIED: [], DELETED: [] };
   for (const change of changes) rows[change.type].push(rowOf(change));
   return rows;

@@ -32,6 +32,8 @@ export interface RunOf {
   readonly parts: readonly Part[];
   readonly before: (part: Part) => Knowledge;
   readonly beside?: ReadonlyMap<string, Position | undefined>;
+  /** True for what readers are given first: others may be given the same later. */
+  readonly isOpening?: boolean;
 }
 
 /** Beyond these, who comes back at the same place as another is told the same once more. */
@@ -79,14 +81,14 @@ export class Openings<Message extends object> {
   #first(): Opening<Message> {
     const { sources, run } = this.#options;
     const parts = [...sources().values()].flatMap((source) => source.whole() ?? []);
-    return openingOf(run({ parts, before: () => ignorance }), []);
+    return openingOf(run({ parts, before: () => ignorance, isOpening: true }), []);
   }
 
   #resumed(cursor: StreamCursor): Opening<Message> {
     const { scope, kinds, sources, run } = this.#options;
     const { parts, known, awaited } = resume({ scope, kinds, sources: sources() }, cursor);
     const beside = new Map(awaited.map(({ source, known: { position } }) => [source.key, position]));
-    return openingOf(run({ parts, before: (part) => known.get(part) ?? ignorance, beside }), awaited);
+    return openingOf(run({ parts, before: (part) => known.get(part) ?? ignorance, beside, isOpening: true }), awaited);
   }
 }
 

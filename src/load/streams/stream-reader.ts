@@ -9,7 +9,7 @@ import type { StreamListener, StreamReader } from './streams.ts';
 
 /** The view that a reader reads now. */
 export interface ReaderHost<Message extends object> {
-  /** A message for this reader alone; of the sources in `over` it knows that. */
+  /** A message for this reader alone. `over`: what the reader knows of other sources. */
   make(draft: Draft, over: ReadonlyMap<string, Knowledge['position']>): Message;
   /** The reader has no longer anything untaken of the batch that all in step were given, or waits for nothing any more. */
   caughtUp(reader: ViewReader<Message>): void;
@@ -227,7 +227,7 @@ export class ViewReader<Message extends object> implements StreamReader<Message>
     if (draft === undefined) return undefined;
     this.#own = rest.length === 0 ? noDrafts : rest;
     const positions = new Map([...this.#arrears].map(([key, { position }]) => [key, position]));
-    return this.#host.make(draft, positions.set(draft.source.key, draft.position));
+    return this.#host.make(draft, positions);
   }
 
   #nextOwed(): readonly Draft[] {

@@ -105,5 +105,6 @@ function strangerOf(key: string, cluster: ClusterView, kind: ModelKind): Origin 
     rowMaker: () => () => {
       throw new Error('a cluster that has left has no rows');
     },
+    refreshCluster: () => undefined,
   };
 }

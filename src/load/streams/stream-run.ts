@@ -1,6 +1,6 @@
 import { type Draft, draftsOf, type Knowledge, type Part } from './stream-draft.ts';
 
-/** What a reader knows of all sources at one moment, as it goes into its cursors and summaries: what is `base`, but for what `over` says. */
+/** What a reader knows of all sources but that of the message, as it goes into cursors and summaries: the positions of `base`, overridden by `over`. */
 export interface Known<Standing> {
   readonly base: Standing;
   readonly over: () => ReadonlyMap<string, Knowledge['position']>;
@@ -47,12 +47,8 @@ export function createRun<Message extends object, Standing>({
   let latest: { readonly number: number; readonly message: Message } | undefined;
 
   /** Sources that come later are known as they were before. */
-  const overAt = (draft: Draft, index: number) =>
-    new Map([
-      ...(beside ?? []),
-      ...parts.slice(index + 1).map((part) => [part.source.key, before(part).position] as const),
-      [draft.source.key, draft.position] as const,
-    ]);
+  const overAt = (index: number) =>
+    new Map([...(beside ?? []), ...parts.slice(index + 1).map((part) => [part.source.key, before(part).position] as const)]);
 
   return {
     length: steps.length,
@@ -62,7 +58,7 @@ export function createRun<Message extends object, Standing>({
       if (known !== undefined) return known;
       const step = steps[number];
       if (step === undefined) return undefined;
-      const message = make(step.draft, { base: standing, over: () => overAt(step.draft, step.index) });
+      const message = make(step.draft, { base: standing, over: () => overAt(step.index) });
       made[number] = new WeakRef(message);
       latest = { number, message };
       recent.push(message);

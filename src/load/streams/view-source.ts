@@ -31,6 +31,8 @@ export interface ViewSourceOptions {
   readonly mirrors: Mirrors;
   readonly question: SourceQuestion;
   readonly cluster: ClusterView;
+  /** Undefined if it is no member. */
+  readonly clusterNow: () => ClusterView | undefined;
   readonly kind: ModelKind;
   readonly sensitive: boolean;
   /** What may be seen of it; a fault if nothing. */
@@ -215,6 +217,10 @@ export class ViewSource implements Origin {
       invariant(resource !== undefined, 'rows come from a mirror');
       return { cluster, kind, resource, object: redact(object, { sensitive, live: false }), metadataOnly: sensitive, sync };
     };
+  }
+
+  refreshCluster(): void {
+    this.#cluster = this.#options.clusterNow() ?? this.#cluster;
   }
 
   /** Ends it: nothing is held or followed any more. */

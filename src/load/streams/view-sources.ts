@@ -243,6 +243,7 @@ export class ViewSources {
       mirrors,
       question: { conditions, tallied, named: this.#isNamed },
       cluster,
+      clusterNow: () => views.member(name),
       kind,
       sensitive: sensitive.has(kind),
       sight: seen,

@@ -138,7 +138,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   }
 
   make(draft: Draft, over: ReadonlyMap<string, Position | undefined>): Message {
-    return this.#make(draft, { base: this.#standing, over: () => over });
+    return this.#make(draft, { base: this.#standing, over: () => over }, false);
   }
 
   /** Ends those streams whose kinds the model has no more, or nobody serves any more. */
@@ -296,15 +296,18 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     return this.#joining.size > 0;
   }
 
-  #run(said: RunOf): Run<Message> {
-    return createRun({ ...said, standing: this.#standing, make: (draft, known) => this.#make(draft, known) });
+  #run({ isOpening = false, ...said }: RunOf): Run<Message> {
+    return createRun({ ...said, standing: this.#standing, make: (draft, known) => this.#make(draft, known, isOpening) });
   }
 
-  #make(draft: Draft, { base, over }: Known<Standing>): Message {
+  #make(draft: Draft, { base, over }: Known<Standing>, isOpening: boolean): Message {
     const { surroundings, scope, maker } = this.#options;
     return maker(draft, {
-      seal: () =>
-        surroundings.seal.close(printStreamCursor({ scope: scope.digest, vector: withPositions(base.vector, over()) }), this.#sealScope),
+      isOpening,
+      seal: ({ source, position }) => {
+        const vector = withPositions(base.vector, new Map([...over(), [source.key, position]]));
+        return surroundings.seal.close(printStreamCursor({ scope: scope.digest, vector }), this.#sealScope);
+      },
       summarize: () =>
         summaryOf(
           base.counts,
