@@ -1,20 +1,15 @@
 import { createLocalAccess } from './access/local-access.ts';
 import type { StartProgress } from './cli/start-view.ts';
 import { connectCluster } from './cluster/kube-api.ts';
-import { loadKubeconfig } from './cluster/kubeconfig.ts';
 import type { Config } from './config/config.ts';
 import { gatewayVersion } from './config/gateway-version.ts';
-import { reloadClusters } from './config/load-config.ts';
 import { stateKey } from './config/state-key.ts';
 import { readToken } from './config/token.ts';
 import type { Clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
-import { type ClusterName, clusterName } from './core/names.ts';
+import type { ClusterName } from './core/names.ts';
 import { Turns } from './core/turns.ts';
-import type { Candidate, ClusterSource } from './fleet/cluster-source.ts';
-import { fixedSource } from './fleet/fixed-source.ts';
 import { createFleet, type Fleet } from './fleet/fleet.ts';
-import { openKubeconfigSource } from './fleet/kubeconfig-source.ts';
 import type { Duplicate } from './fleet/roster.ts';
 import { UpstreamCounts } from './fleet/upstream-counts.ts';
 import { createBudget } from './graph/budget.ts';
@@ -26,6 +21,7 @@ import { createDocumentFetcher } from './load/fetch-document.ts';
 import { createQueueBudget } from './load/queue-budget.ts';
 import type { RelationsOf } from './load/relations/create-relations.ts';
 import { defaultSchemaLock, openSchemaLock } from './load/schema-lock-file.ts';
+import { openClusters } from './open-clusters.ts';
 import type { ServedSchema } from './serve/engine.ts';
 import type { Health } from './serve/health.ts';
 import type { ClusterGauges } from './serve/metrics.ts';
@@ -44,6 +40,8 @@ export interface GatewayOptions {
   readonly listening?: Listening;
   /** The bearer token that every request must show, in place of that of the config's token file. */
   readonly token?: string;
+  /** What happens if no cluster is named and no kubeconfig is found: the embedded fleet answers, or `BAD_INPUT`. Default: `demo`. */
+  readonly withoutClusters?: 'demo' | 'refuse';
   /** Told how far each cluster has come, until all are ready; the same step may come again. */
   readonly onProgress?: ((progress: StartProgress) => void) | undefined;
 }
@@ -92,7 +90,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     options.token ?? (config.tokenFile === undefined ? undefined : readToken(config.tokenFile)),
     stateKey(config.stateDirectory),
   ]);
-  const { source, demo } = stack.use(await openSource({ config, clock, log }));
+  const { source, demo } = stack.use(await openClusters(options));
 
   const { sensitiveKinds } = config;
   const turns = new Turns(clock);
@@ -181,76 +179,9 @@ function readSideOf(
   };
 }
 
-interface OpenedSource extends AsyncDisposable {
-  readonly source: ClusterSource;
-  readonly demo: boolean;
-}
-
-/** The operator's clusters; the embedded fleet if that was asked for, or if nothing was named and nothing found. */
-async function openSource({ config, clock, log }: Pick<GatewayOptions, 'config' | 'clock' | 'log'>): Promise<OpenedSource> {
-  const { configFile, kubeconfig } = config;
-  const found = config.demo
-    ? undefined
-    : await openKubeconfigSource({
-        load: (file) => loadKubeconfig({ environment: config.environment, ...(file === undefined ? {} : { file }) }),
-        ...(kubeconfig === undefined ? {} : { kubeconfig }),
-        ...(configFile === undefined ? {} : { configFile }),
-        contexts: config.contexts,
-        clusters: createClustersReader(config),
-        secrets: config.secrets,
-        clock,
-        log,
-      });
-  if (found !== undefined) return { source: found, demo: false, [Symbol.asyncDispose]: async () => undefined };
-  // Who has clusters of his own does not pay for the embedded ones.
-  const [{ startDemoFleet }, { hubDefinitions }] = await Promise.all([
-    import('./sim/demo.ts'),
-    import('./propagate/hub/hub-definitions.ts'),
-  ]);
-  const demo = await startDemoFleet({ hubDefinitions: await hubDefinitions(), clock, log });
-  return { source: fixedSource(demo.clusters.map(demoCandidate)), demo: true, [Symbol.asyncDispose]: () => demo[Symbol.asyncDispose]() };
-}
-
 /** What the embedded fleet serves is the same each time: it is not remembered unless somebody wants to see how. */
 function lockFileOf({ schemaLock, stateDirectory }: Config, demo: boolean): string | undefined {
   return schemaLock ?? (demo ? undefined : defaultSchemaLock(stateDirectory));
-}
-
-/** What the config file says of clusters: first as it was read with all the rest, later as it is then. */
-function createClustersReader({ clusters, configFile }: Config): () => Promise<Config['clusters']> {
-  let first = true;
-  return async () => {
-    if (first || configFile === undefined) {
-      first = false;
-      return clusters;
-    }
-    return reloadClusters(configFile);
-  };
-}
-
-function demoCandidate({
-  name,
-  url,
-  caPem,
-  token,
-}: {
-  readonly name: string;
-  readonly url: string;
-  readonly caPem: string;
-  readonly token: string;
-}): Candidate {
-  return {
-    result: 'usable',
-    name: clusterName(name),
-    settings: { labels: {}, namespaces: [], secrets: 'live' },
-    endpoint: {
-      name: clusterName(name),
-      server: url,
-      trust: { type: 'authority', certificates: { type: 'data', data: Buffer.from(caPem) } },
-      credentials: { type: 'token', token },
-      compression: 'off',
-    },
-  };
 }
 
 /** What takes a while to read and import, just as connecting does: so it is done while the first sockets open. */

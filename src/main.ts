@@ -111,7 +111,9 @@ async function runGateway(flags: Flags): Promise<void> {
 }
 
 /** A gateway for one command: on a port of its own, for nobody else. Only warnings are told of it, and of these not what the answers say. */
-async function startOwn({ flags: { context, kubeconfig, hub, demo, config: file }, onProgress }: OwnGatewayOptions): Promise<OwnGateway> {
+async function startOwn(options: OwnGatewayOptions): Promise<OwnGateway> {
+  const { writes, onProgress } = options;
+  const { context, kubeconfig, hub, demo, config: file } = options.flags;
   const flags: Flags = {
     host: '127.0.0.1',
     port: '0',
@@ -126,7 +128,14 @@ async function startOwn({ flags: { context, kubeconfig, hub, demo, config: file 
   const log = createLog({ level, write: terminal.err, isTerminal: terminal.isWatched });
   dieOfBugs(log);
   const token = randomBytes(24).toString('base64url');
-  const gateway = await started({ config, token, clock: systemClock, log: withoutFaults(log), onProgress });
+  const gateway = await started({
+    config,
+    token,
+    withoutClusters: writes ? 'refuse' : 'demo',
+    clock: systemClock,
+    log: withoutFaults(log),
+    onProgress,
+  });
   stopping.signal.throwIfAborted();
   if (gateway === undefined) throw new MusterError('UNAVAILABLE', 'the gateway was ended while it started');
   const patience = new AbortController();

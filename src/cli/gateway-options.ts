@@ -1,5 +1,6 @@
 import { type Command as Commander, InvalidArgumentError, Option } from 'commander';
 import type { Command } from './session.ts';
+import type { Terminal } from './terminal.ts';
 
 /** What the command line says of the gateway to ask. */
 export interface GatewayFlags {
@@ -12,8 +13,14 @@ export interface GatewayFlags {
   readonly config?: string;
 }
 
+/** What a command does to the clusters. */
+export interface CommandEffect {
+  /** Default: false. A function is called before a gateway is started. */
+  readonly writes?: boolean | ((terminal: Terminal) => Promise<boolean>);
+}
+
 /** Runs a command against the gateway of the flags. */
-export type Run = (flags: GatewayFlags, command: Command) => Promise<void>;
+export type Run = (flags: GatewayFlags, command: Command, effect?: CommandEffect) => Promise<void>;
 
 /** Adds the options that every command takes which asks a gateway. */
 export function withGatewayOptions(command: Commander): Commander {

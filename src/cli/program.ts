@@ -21,8 +21,8 @@ import { addSchema } from './commands/schema.ts';
 import { addServe } from './commands/serve.ts';
 import { addTree } from './commands/tree.ts';
 import { addWatch } from './commands/watch.ts';
-import { createGatewayClient, type GatewayAddress } from './gateway-client.ts';
-import type { GatewayFlags } from './gateway-options.ts';
+import { createGatewayClient, type GatewayAddress, type GatewayClient } from './gateway-client.ts';
+import type { CommandEffect, GatewayFlags } from './gateway-options.ts';
 import type { ManifestReader } from './manifest-reader.ts';
 import { type OpenStream, streamsOf } from './open-stream.ts';
 import type { Command } from './session.ts';
@@ -38,6 +38,8 @@ export interface OwnGateway extends AsyncDisposable {
 
 export interface OwnGatewayOptions {
   readonly flags: GatewayFlags;
+  /** The command writes to clusters: without `--demo` the embedded fleet must not be started for it. */
+  readonly writes: boolean;
   readonly onProgress: (progress: StartProgress) => void;
 }
 
@@ -81,8 +83,8 @@ export async function runProgram(args: readonly string[], options: ProgramOption
   const serving = addServe(program, async (flags) => {
     exitCode = await serve(flags);
   });
-  const run = async (flags: GatewayFlags, command: Command) => {
-    exitCode = await runCommand(command, flags, options);
+  const run = async (flags: GatewayFlags, command: Command, effect: CommandEffect = {}) => {
+    exitCode = await runCommand({ command, flags, effect }, options);
   };
   for (const add of [...readers, ...writers]) add(program, run);
   const { schema } = options;
@@ -103,11 +105,18 @@ export async function runProgram(args: readonly string[], options: ProgramOption
 const readers = [addClusters, addList, addDescribe, addTree, addWatch, addLogs, addQuery];
 const writers = [addPlan, addPropagate, addRollout, addApply, addDelete, addScale, addRestart];
 
+/** The command of a command line, and its gateway. */
+interface NamedCommand {
+  readonly command: Command;
+  readonly flags: GatewayFlags;
+  readonly effect: CommandEffect;
+}
+
 /** Runs one command against its gateway. Its end, and that of a gateway of its own, leave the terminal as it was. */
-async function runCommand(command: Command, flags: GatewayFlags, options: ProgramOptions): Promise<number> {
+async function runCommand(named: NamedCommand, options: ProgramOptions): Promise<number> {
   const { terminal, signal } = options;
   try {
-    return await orAborted(askGateway(command, flags, options), signal);
+    return await orAborted(askGateway(named, options), signal);
   } catch (error) {
     // Why it was ended the process knows.
     if (signal.aborted) return exitCodes.failed;
@@ -125,14 +134,15 @@ function tell(error: CommandFailure | MusterError, terminal: Terminal): number {
   return error instanceof CommandFailure ? error.exitCode : exitCodes.refused;
 }
 
-async function askGateway(command: Command, flags: GatewayFlags, options: ProgramOptions): Promise<number> {
+async function askGateway({ command, flags, effect }: NamedCommand, options: ProgramOptions): Promise<number> {
   const { terminal, reader, clock, signal, streams = streamsOf } = options;
   const remote = await remoteOf(flags, options);
-  await using own = remote === undefined ? await startOwn(flags, options) : undefined;
+  await using own = remote === undefined ? await startOwn({ flags, effect }, options) : undefined;
   const address = remote ?? own?.address;
   if (address === undefined) throw new CommandFailure(exitCodes.refused, 'expected a gateway');
   signal.throwIfAborted();
   const gateway = createGatewayClient(address, signal);
+  if (await isDemo(gateway)) terminal.err('DEMO the embedded fleet answers: its clusters are not yours, and nothing in them is real\n');
   const clusters = await namedClusters();
   return await command({ gateway, open: streams(address), terminal, reader, clock, signal, clusters, isOwn: own !== undefined });
 
@@ -151,10 +161,19 @@ async function remoteOf(flags: GatewayFlags, { environment, directory }: Program
   return remoteGateway({ flags, environment: isOwn ? {} : environment, directory });
 }
 
-async function startOwn(flags: GatewayFlags, { start, terminal }: ProgramOptions): Promise<OwnGateway> {
+/** True if the clusters of the gateway are embedded ones. */
+async function isDemo(gateway: GatewayClient): Promise<boolean> {
+  const { data } = await gateway.ask({ query: '{ gateway { demo } }' });
+  return (data as { readonly gateway?: { readonly demo?: boolean } } | null | undefined)?.gateway?.demo === true;
+}
+
+async function startOwn({ flags, effect }: Omit<NamedCommand, 'command'>, { start, terminal }: ProgramOptions): Promise<OwnGateway> {
+  const { writes = false } = effect;
+  const isWrite = typeof writes === 'function' ? await writes(terminal) : writes;
   const line = new StartLine();
+  const onProgress = (progress: StartProgress) => (terminal.isWatched ? terminal.status(line.progressed(progress)) : undefined);
   try {
-    return await start({ flags, onProgress: (progress) => (terminal.isWatched ? terminal.status(line.progressed(progress)) : undefined) });
+    return await start({ flags, writes: isWrite, onProgress });
   } finally {
     terminal.status('');
   }

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { type ProgramOptions, runProgram } from '../../src/cli/program.ts';
 import type { Flags } from '../../src/config/config.ts';
@@ -185,6 +186,56 @@ describe('a command that asks a gateway', () => {
     const { out, err, terminal } = await running;
     expect([out, err]).toEqual(['', '']);
     expect(terminal.settled).toBeGreaterThan(0);
+  });
+
+  describe('the embedded fleet', () => {
+    const commands: readonly (readonly [command: string, input: string, isWrite: boolean])[] = [
+      ['list pods', '', false],
+      ['plan -f none.yaml', '', false],
+      ['delete deploy web', '', true],
+      ['delete deploy web --dry-run', '', false],
+      ['apply -f none.yaml', '', true],
+      ['apply -f none.yaml --dry-run', '', false],
+      ['scale deploy web --replicas 2', '', true],
+      ['scale deploy web --replicas 2 --dry-run', '', false],
+      ['restart deploy web', '', true],
+      ['restart deploy web --dry-run', '', false],
+      ['propagate -f none.yaml', '', true],
+      ['propagate -f none.yaml --dry-run', '', false],
+      ['rollout status web', '', false],
+      ['rollout pause web', '', true],
+      ['rollout resume web', '', true],
+      ['rollout rollback web', '', true],
+      ['query -', '{ clusters { name } }', false],
+      ['query -', 'mutation { restart(targets: []) { ok } }', true],
+      ['query - --operation B', 'mutation A { restart(targets: []) { ok } } query B { clusters { name } }', false],
+    ];
+
+    test.each(commands)('%s of %s: whether it writes is known before a gateway starts (%s)', async (command, input, isWrite) => {
+      const seen: { writes?: boolean } = {};
+      const start: ProgramOptions['start'] = async ({ writes }) => {
+        seen.writes = writes;
+        throw new MusterError('BAD_INPUT', 'nothing is started');
+      };
+      await runWith(command.split(' '), { start }, createFakeTerminal({ input }));
+      expect(seen).toEqual({ writes: isWrite });
+    });
+
+    test.each([
+      ['is said to answer on standard error, in one line, if the gateway says so', true, /^DEMO [^\n]+\nNo clusters found\n$/],
+      ['is not mentioned otherwise', false, /^No clusters found\n$/],
+    ])('%s', async (_, demo, line) => {
+      const server = createServer(async (request, response) => {
+        const { query } = (await new Response(Readable.toWeb(request) as ReadableStream).json()) as { query: string };
+        const data = query.includes('demo') ? { gateway: { demo } } : { clusters: [] };
+        response.setHeader('content-type', 'application/json').end(JSON.stringify({ data }));
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { out, err } = await runWith(['clusters', '--gateway', `127.0.0.1:${(server.address() as AddressInfo).port}`, '-o', 'name']);
+      server.close();
+      expect(out).toBe('');
+      expect(err).toMatch(line);
+    });
   });
 
   test.each([

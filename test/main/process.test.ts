@@ -200,12 +200,32 @@ test('the key that seals cursors outlives the process', async () => {
   expect((await stat(path.join(folder, 'state/muster/key'))).mode & 0o777).toBe(0o600);
 });
 
+/** Nothing else on standard error. */
+const demoLine = /^DEMO [^\n]+\n$/;
+
 describe('commands', () => {
   test('start a gateway for themselves, print the answer alone, and end it', async () => {
     await using list = run(['list', 'nodes', '--demo', '-o', 'name']);
     expect(await list.ended).toBe(0);
     expect(list.out()).toMatch(/^eu-prod\/\/node\/\S+\n/);
-    expect(list.err()).toBe('');
+    expect(list.err()).toMatch(demoLine);
+  });
+
+  test('without a gateway and a kubeconfig read from the embedded fleet, with one line DEMO on standard error', async () => {
+    await using list = run(['list', 'deploy', '-n', 'shop', '-o', 'json']);
+    expect(await list.ended).toBe(0);
+    expect(JSON.stringify(JSON.parse(list.out()))).toContain('"checkout"');
+    expect(list.err()).toMatch(demoLine);
+  });
+
+  test('write to the embedded fleet only with --demo', async () => {
+    await using refused = run(['delete', 'deploy', 'checkout', '-n', 'shop']);
+    expect([await refused.ended, refused.out()]).toEqual([2, '']);
+    expect(refused.err()).toMatch(/^muster: [^\n]+--demo[^\n]+\n$/);
+    await using deleted = run(['delete', 'deploy', 'checkout', '-n', 'shop', '--demo']);
+    expect(await deleted.ended).toBe(0);
+    expect(deleted.out()).toContain('deployment.apps/checkout deleted (eu-prod)\n');
+    expect(deleted.err()).toMatch(demoLine);
   });
 
   test('ask one that runs, with its token', async () => {
@@ -220,7 +240,7 @@ describe('commands', () => {
     await using watch = run(['watch', 'nodes', '-o', 'json', '--gateway', at, ...token]);
     await watch.says(/"type":"SYNCED"/);
     watch.kill('SIGINT');
-    expect([await watch.ended, watch.err()]).toEqual([130, '']);
+    expect([await watch.ended, watch.err()]).toEqual([130, expect.stringMatching(demoLine)]);
   });
 
   test.each([
@@ -230,14 +250,14 @@ describe('commands', () => {
     await using watch = run(['watch', 'jobs', '--demo']);
     await watch.says(/ADDED/);
     watch.kill(signal);
-    expect([await watch.ended, watch.err()]).toEqual([code, '']);
+    expect([await watch.ended, watch.err()]).toEqual([code, expect.stringMatching(demoLine)]);
   });
 
   test('who reads no further ends one without a word', async () => {
     await using watch = run(['watch', 'events', '--demo', '-o', 'json']);
     await watch.says(/INITIAL/);
     watch.closeOut();
-    expect([await watch.ended, watch.err()]).toEqual([141, '']);
+    expect([await watch.ended, watch.err()]).toEqual([141, expect.stringMatching(demoLine)]);
   });
 
   test('a kubeconfig that is not there is one line and exit code 2', async () => {

@@ -23,15 +23,15 @@ test('a process alone brings an intent to its clusters, and ends once it is sett
   await using propagate = run('propagate', '--demo', '-f', await file('intent.yaml', intentFile('web')));
   expect(await propagate.ended).toBe(0);
   expect(propagate.out()).toMatch(/^propagation\.muster\.dev\/web created\nCLUSTER /);
-  expect(propagate.err()).toBe('default/web: Settled, 3 of 3 clusters done, 4 of 4 replicas ready\n');
+  expect(propagate.err()).toMatch(/^DEMO .+\ndefault\/web: Settled, 3 of 3 clusters done, 4 of 4 replicas ready\n$/);
 });
 
 test('a process alone applies files, and says what is wrong with one', async () => {
   await using apply = run('apply', '--demo', '-f', await file('settings.yaml', manifestFile(settings('settings'))));
   const created = ['eu-prod', 'staging', 'us-prod'].map((cluster) => `configmap/settings created (${cluster})\n`);
-  expect([await apply.ended, apply.out(), apply.err()]).toEqual([0, created.join(''), '']);
+  expect([await apply.ended, apply.out(), apply.err()]).toEqual([0, created.join(''), expect.stringMatching(/^DEMO .+\n$/)]);
   const broken = await file('broken.yaml', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n');
   await using wrong = run('apply', '--demo', '-f', broken);
   expect([await wrong.ended, wrong.out()]).toEqual([2, '']);
-  expect(wrong.err()).toMatch(/^muster: .*broken\.yaml: metadata\.name: expected a name .*\n$/);
+  expect(wrong.err()).toMatch(/^DEMO .+\nmuster: .*broken\.yaml: metadata\.name: expected a name .*\n$/);
 });

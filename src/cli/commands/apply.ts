@@ -28,7 +28,7 @@ export function addApply(program: Commander, run: Run): void {
     .description('apply objects in many clusters')
     .option('--force', 'take fields that somebody else manages')
     .addHelpText('after', help)
-    .action((flags: ApplyFlags) => run(flags, (session) => applyFiles(session, flags)));
+    .action((flags: ApplyFlags) => run(flags, (session) => applyFiles(session, flags), { writes: flags.dryRun !== true }));
 }
 
 async function applyFiles(session: Session, flags: ApplyFlags): Promise<number> {

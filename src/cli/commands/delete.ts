@@ -40,7 +40,9 @@ export function addDelete(program: Commander, run: Run): void {
     .addOption(new Option('--cascade <how>', 'what becomes of what they own (default: background)').choices(cascades))
     .option('--wait', 'of a Propagation: stay until it is gone')
     .addHelpText('after', help)
-    .action((words: readonly string[], flags: DeleteFlags) => run(flags, (session) => deleteObjects(session, words, flags)));
+    .action((words: readonly string[], flags: DeleteFlags) =>
+      run(flags, (session) => deleteObjects(session, words, flags), { writes: flags.dryRun !== true }),
+    );
 }
 
 async function deleteObjects(session: Session, words: readonly string[], flags: DeleteFlags): Promise<number> {

@@ -40,7 +40,9 @@ export function addPropagate(program: Commander, run: Run): void {
     .option('--dry-run', 'plan only')
     .addOption(new Option('-o, --output <format>', 'how the outcome is printed').choices([...documentFormats, 'name']))
     .addHelpText('after', help)
-    .action((flags: PropagateFlags) => run(flags, async (session) => propagate(session, await readIntents(session, flags), flags)));
+    .action((flags: PropagateFlags) =>
+      run(flags, async (session) => propagate(session, await readIntents(session, flags), flags), { writes: flags.dryRun !== true }),
+    );
 }
 
 async function propagate(

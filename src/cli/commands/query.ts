@@ -8,6 +8,7 @@ import { jsonOrText } from '../json-or-text.ts';
 import { jsonText } from '../json-text.ts';
 import { StreamLost } from '../open-stream.ts';
 import type { Session } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
 import { textOfFile } from '../text-of-file.ts';
 
 /** As they were written. */
@@ -34,12 +35,20 @@ export function addQuery(program: Commander, run: Run): void {
     .option('--var <name=value>', 'a variable; may be repeated', variable)
     .option('--operation <name>', 'which operation of the document, if it has several')
     .addHelpText('after', help)
-    .action((file: string, flags: QueryFlags) => run(flags, (session) => askFile(session, file, flags)));
+    .action((file: string, flags: QueryFlags) => {
+      // Standard input can be read only once.
+      let reading: Promise<string> | undefined;
+      const read = (terminal: Terminal) => {
+        reading ??= textOfFile(file, terminal);
+        return reading;
+      };
+      const writes = async (terminal: Terminal) => (await operationIn(await read(terminal), flags.operation))?.operation === 'mutation';
+      return run(flags, async (session) => askText(session, await read(session.terminal), flags), { writes });
+    });
 }
 
-async function askFile(session: Session, file: string, { var: written = {}, operation: name }: QueryFlags): Promise<number> {
+async function askText(session: Session, query: string, { var: written = {}, operation: name }: QueryFlags): Promise<number> {
   const { gateway, terminal } = session;
-  const query = await textOfFile(file, terminal);
   const operation = await operationIn(query, name);
   if (operation !== undefined) refuseUndeclared(operation, written);
   const values = await Promise.all(Object.entries(written).map(async ([key, text]) => [key, await givenValue(text, session)] as const));

@@ -20,6 +20,8 @@ export function addRestart(program: Commander, run: Run): void {
     .description('replace the Pods of workloads in many clusters, one after the other')
     .addHelpText('after', help)
     .action((words: readonly string[], flags: RestartFlags) =>
-      run(flags, (session) => changeWorkloads(session, { field: 'restart', words, rest: {}, configured: 'restarted' }, flags)),
+      run(flags, (session) => changeWorkloads(session, { field: 'restart', words, rest: {}, configured: 'restarted' }, flags), {
+        writes: flags.dryRun !== true,
+      }),
     );
 }

@@ -56,7 +56,7 @@ export function addRollout(program: Commander, run: Run): void {
     .action((action: RolloutAction, word: string, flags: RolloutFlags) => {
       checkFlags(action, flags);
       const meant = { action, name: nameOf(word), namespace: flags.namespace ?? 'default' };
-      return run(flags, (session) => rollout(session, meant, flags));
+      return run(flags, (session) => rollout(session, meant, flags), { writes: action !== 'status' });
     });
 }
 

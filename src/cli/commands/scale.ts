@@ -22,6 +22,8 @@ export function addScale(program: Commander, run: Run): void {
     .addHelpText('after', help)
     .action((words: readonly string[], flags: ScaleFlags) => {
       const rest = { replicas: { type: 'Int!', value: flags.replicas } };
-      return run(flags, (session) => changeWorkloads(session, { field: 'scale', words, rest, configured: 'scaled' }, flags));
+      return run(flags, (session) => changeWorkloads(session, { field: 'scale', words, rest, configured: 'scaled' }, flags), {
+        writes: flags.dryRun !== true,
+      });
     });
 }

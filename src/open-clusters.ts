@@ -1,0 +1,96 @@
+import { loadKubeconfig } from './cluster/kubeconfig.ts';
+import type { Config } from './config/config.ts';
+import { reloadClusters } from './config/load-config.ts';
+import type { Clock } from './core/clock.ts';
+import { MusterError } from './core/errors.ts';
+import type { Log } from './core/log.ts';
+import { clusterName } from './core/names.ts';
+import type { Candidate, ClusterSource } from './fleet/cluster-source.ts';
+import { fixedSource } from './fleet/fixed-source.ts';
+import { openKubeconfigSource } from './fleet/kubeconfig-source.ts';
+
+/** Where the members of a fleet come from. Disposing it ends the embedded fleet. */
+export interface OpenedClusters extends AsyncDisposable {
+  readonly source: ClusterSource;
+  /** The clusters are embedded ones. */
+  readonly demo: boolean;
+}
+
+export interface OpenClustersOptions {
+  readonly config: Config;
+  /** What happens if no cluster is named and no kubeconfig is found: the embedded fleet starts, or `BAD_INPUT` is thrown. Default: `demo`. */
+  readonly withoutClusters?: 'demo' | 'refuse';
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Opens the clusters of the config file or the kubeconfig; starts the embedded fleet if `demo` is set, or if no cluster is named and none is found.
+ *
+ * @throws {MusterError} `BAD_INPUT` if what the config names is absent or broken.
+ */
+export async function openClusters({ config, withoutClusters, clock, log }: OpenClustersOptions): Promise<OpenedClusters> {
+  const { configFile, kubeconfig } = config;
+  const found = config.demo
+    ? undefined
+    : await openKubeconfigSource({
+        load: (file) => loadKubeconfig({ environment: config.environment, ...(file === undefined ? {} : { file }) }),
+        ...(kubeconfig === undefined ? {} : { kubeconfig }),
+        ...(configFile === undefined ? {} : { configFile }),
+        contexts: config.contexts,
+        clusters: createClustersReader(config),
+        secrets: config.secrets,
+        clock,
+        log,
+      });
+  if (found !== undefined) return { source: found, demo: false, [Symbol.asyncDispose]: async () => undefined };
+  if (!config.demo && withoutClusters === 'refuse')
+    throw new MusterError(
+      'BAD_INPUT',
+      'no kubeconfig was found: expected --gateway or --kubeconfig, or --demo to write to the embedded fleet',
+    );
+  // Who has clusters of his own does not pay for the embedded ones.
+  const [{ startDemoFleet }, { hubDefinitions }] = await Promise.all([
+    import('./sim/demo.ts'),
+    import('./propagate/hub/hub-definitions.ts'),
+  ]);
+  const demo = await startDemoFleet({ hubDefinitions: await hubDefinitions(), clock, log });
+  return { source: fixedSource(demo.clusters.map(demoCandidate)), demo: true, [Symbol.asyncDispose]: () => demo[Symbol.asyncDispose]() };
+}
+
+/** What the config file says of clusters: first as it was read with all the rest, later as it is then. */
+function createClustersReader({ clusters, configFile }: Config): () => Promise<Config['clusters']> {
+  let first = true;
+  return async () => {
+    if (first || configFile === undefined) {
+      first = false;
+      return clusters;
+    }
+    return reloadClusters(configFile);
+  };
+}
+
+function demoCandidate({
+  name,
+  url,
+  caPem,
+  token,
+}: {
+  readonly name: string;
+  readonly url: string;
+  readonly caPem: string;
+  readonly token: string;
+}): Candidate {
+  return {
+    result: 'usable',
+    name: clusterName(name),
+    settings: { labels: {}, namespaces: [], secrets: 'live' },
+    endpoint: {
+      name: clusterName(name),
+      server: url,
+      trust: { type: 'authority', certificates: { type: 'data', data: Buffer.from(caPem) } },
+      credentials: { type: 'token', token },
+      compression: 'off',
+    },
+  };
+}
