@@ -9,7 +9,7 @@ import { compareText, isJson, json, listOf, type ObjectShape, type Shape, type S
 const directlyAbove: Readonly<Partial<Record<ScalarName, readonly ScalarName[]>>> = {
   DateTime: ['String'],
   Bytes: ['String'],
-  Quantity: ['String'],
+  Quantity: ['IntOrString'],
   Duration: ['String'],
   String: ['IntOrString'],
   Int: ['Int64'],
