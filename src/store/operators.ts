@@ -198,7 +198,7 @@ function checkOperand(place: OperandPlace, operand: Json): void {
 
 /** False for what can never be equal to what stands there. */
 export function isPossible({ among }: OperandPlace, operand: Json): boolean {
-  return among === undefined || among.includes(String(operand));
+  return among === undefined || (typeof operand === 'string' && among.includes(operand));
 }
 
 /** The refusal of what is not possible. */
