@@ -38,5 +38,10 @@ export function exactNumbers(_key: string, value: unknown, context?: { readonly 
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
   const source = context?.source;
   if (source === undefined || !/^-?\d+$/.test(source)) return value;
-  return (JSON as unknown as { rawJSON(text: string): RawNumber }).rawJSON(source);
+  return rawNumber(source);
+}
+
+/** The number with these decimal digits, which `JSON.stringify` prints as they are. */
+export function rawNumber(digits: string): RawNumber {
+  return (JSON as unknown as { rawJSON(text: string): RawNumber }).rawJSON(digits);
 }

@@ -1,3 +1,5 @@
+import { type RawNumber, rawNumber } from './json.ts';
+
 /** An exact amount: `mantissa` × 10^`exponent`, and how Kubernetes prints it: `1Gi`, `250m`, `1e3`; `plain` is how a number is written: `2000`. */
 export interface Quantity {
   readonly mantissa: bigint;
@@ -94,6 +96,14 @@ export function printQuantity(quantity: Quantity): string {
 export function numberOfQuantity(quantity: Quantity): number {
   const nearest = Number(`${quantity.mantissa}e${quantity.exponent}`);
   return Math.min(Math.max(nearest, -Number.MAX_VALUE), Number.MAX_VALUE);
+}
+
+/** The amount as a JSON number: an integer with all its digits, else the nearest double. Finite, as doubles are. */
+export function exactNumberOfQuantity(quantity: Quantity): number | RawNumber {
+  const nearest = numberOfQuantity(quantity);
+  if (Number.isSafeInteger(nearest) || Math.abs(nearest) === Number.MAX_VALUE) return nearest;
+  const integer = integerOf(quantity);
+  return integer === undefined ? nearest : rawNumber(`${integer}`);
 }
 
 /** All digits, with a point where there is a fraction. */

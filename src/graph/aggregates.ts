@@ -1,5 +1,5 @@
 import { type FieldNode, type GraphQLResolveInfo, Kind, type SelectionSetNode, type ValueNode, valueFromASTUntyped } from 'graphql';
-import { numberOfQuantity, printQuantity, type Quantity } from '../core/quantities.ts';
+import { exactNumberOfQuantity, printQuantity, type Quantity } from '../core/quantities.ts';
 import type { Aggregates, GroupView } from '../load/reads.ts';
 import { charged } from './budget.ts';
 import type { GraphBuilder } from './builder.ts';
@@ -60,7 +60,11 @@ function computedFrom({ pothos }: GraphBuilder) {
         description: 'To the last digit, such as `1250m` or `1088Mi`.',
         resolve: printQuantity,
       }),
-      value: t.float({ nullable: false, description: 'The nearest number.', resolve: numberOfQuantity }),
+      value: t.float({
+        nullable: false,
+        description: 'As a number: integers exactly, else the nearest double.',
+        resolve: exactNumberOfQuantity,
+      }),
     }),
   });
   const args = pothos.args((arg) => ({

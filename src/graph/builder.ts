@@ -2,7 +2,7 @@ import SchemaBuilder, { type InputRef, ListRef, type OutputRef } from '@pothos/c
 import { defaultFieldResolver, type GraphQLFieldResolver } from 'graphql';
 import { invariant } from '../core/errors.ts';
 import type { ApiStatus, Fault } from '../core/faults.ts';
-import type { Json } from '../core/json.ts';
+import type { Json, RawNumber } from '../core/json.ts';
 import { type GroupKind, keyOfKind } from '../core/kinds.ts';
 import type { ClusterView, Listed, OrderByInput, Row, ServedKindView, SyncView, WhereInput } from '../load/reads.ts';
 import type { ChangesMessage } from '../load/streams/streams.ts';
@@ -20,6 +20,7 @@ interface GraphTypes {
   Context: GraphContext;
   Scalars: {
     ID: { Input: string; Output: string };
+    Float: { Input: number; Output: number | RawNumber };
     DateTime: AsServed<string>;
     Int64: AsServed<Json & {}>;
     Quantity: AsServed<string>;

@@ -1,5 +1,5 @@
 import { type ConstValueNode, GraphQLBoolean, GraphQLError, GraphQLFloat, GraphQLInt, GraphQLString, Kind } from 'graphql';
-import { isRawNumber, type Json, parseJsonExactly } from '../core/json.ts';
+import { isRawNumber, type Json, parseJsonExactly, type RawNumber } from '../core/json.ts';
 import { type ScalarName, scalarNames } from '../model/model.ts';
 import type { AnyOutput, Pothos } from './builder.ts';
 
@@ -35,6 +35,10 @@ export function addScalars(pothos: Pothos): ReadonlyMap<ScalarName, AnyOutput> {
   return new Map(scalarNames.map((name) => [name, scalars[name]]));
 }
 
+/** GraphQL's own `Float` refuses integers that a double cannot hold: they are sent with all their digits. Pothos takes no other `Float`. */
+const coerceDouble = GraphQLFloat.coerceOutputValue;
+GraphQLFloat.coerceOutputValue = (value) => (isRawNumber(value) ? (value as RawNumber & number) : coerceDouble(value));
+
 const anything = {
   coerceOutputValue: (value: unknown) => value,
   coerceInputValue: (value: unknown) => value as Json & {},
@@ -53,7 +57,8 @@ function textual(name: string) {
 }
 
 function exactInteger(value: unknown): unknown {
-  return isRawNumber(value) ? value.rawJSON : value;
+  if (isRawNumber(value)) return value.rawJSON;
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? String(BigInt(value as number)) : value;
 }
 
 /** The JSON value that a literal writes. Maps keep every key as their own, `__proto__` too. */
