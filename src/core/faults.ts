@@ -16,6 +16,7 @@ export const faultCodes = [
   'SYNCING',
   'TOO_LARGE',
   'MALFORMED',
+  'MISFIT',
   'SERVER_ERROR',
   'INSECURE',
   'DUPLICATE',

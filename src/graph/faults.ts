@@ -111,6 +111,7 @@ const faultMeanings: Readonly<Record<FaultCode, string>> = {
   SYNCING: 'The first list is not whole yet.',
   TOO_LARGE: 'More than this gateway takes.',
   MALFORMED: 'The cluster answered something that cannot be understood.',
+  MISFIT: 'A stored value does not fit the type of its field: it is null here, and as stored in `object` and `yaml`.',
   SERVER_ERROR: 'The cluster failed while answering.',
   INSECURE: 'The identity of the cluster is not verified, as its kubeconfig demands.',
   DUPLICATE: 'The same cluster is reached by another name too.',

@@ -1,10 +1,8 @@
-import type { GraphQLFieldResolver } from 'graphql';
-import { isRawNumber } from '../core/json.ts';
 import type { Row } from '../load/reads.ts';
-import type { ModelField, ModelKind, ModelType, TypeReference } from '../model/model.ts';
+import type { ModelField, ModelKind, ModelType } from '../model/model.ts';
 import { asServed, type GraphBuilder } from './builder.ts';
-import type { GraphContext } from './context.ts';
 import { leads, Within, within } from './relations/within.ts';
+import { enterRow, type StoredResolver, storedAs } from './stored-values.ts';
 
 /** Adds the types of the model: what kinds of objects hold, and the kinds themselves. */
 export function addGenerated(builder: GraphBuilder): void {
@@ -29,8 +27,6 @@ export function addGenerated(builder: GraphBuilder): void {
   }
 }
 
-type Resolver<Source> = GraphQLFieldResolver<Source, GraphContext>;
-
 function optionsOf(builder: GraphBuilder, { type, description, deprecated }: ModelField) {
   return {
     type: builder.outputOf(type),
@@ -39,8 +35,8 @@ function optionsOf(builder: GraphBuilder, { type, description, deprecated }: Mod
   };
 }
 
-function partResolverOf({ leading }: GraphBuilder, name: string, field: ModelField): Resolver<unknown> {
-  const resolve = resolverOf(field, readerOf(field));
+function partResolverOf({ leading }: GraphBuilder, name: string, field: ModelField): StoredResolver<unknown> {
+  const resolve = storedAs(field.type, readerOf(field));
   if (!leading.has(name)) return resolve;
   const carry = leads(leading, field.type) ? within : onlyValue;
   return (source, args, context, info) => {
@@ -49,38 +45,26 @@ function partResolverOf({ leading }: GraphBuilder, name: string, field: ModelFie
   };
 }
 
-function kindResolverOf({ leading }: GraphBuilder, field: ModelField): Resolver<Row> {
-  const resolve = resolverOf(field, readerInObject(field));
-  return leads(leading, field.type) ? (row, args, context, info) => within(resolve(row, args, context, info), row) : resolve;
+function kindResolverOf({ leading }: GraphBuilder, field: ModelField): StoredResolver<Row> {
+  const resolve = storedAs(field.type, readerInObject(field));
+  const carry = leads(leading, field.type) ? within : onlyValue;
+  return (row, args, context, info) => {
+    enterRow(row, context, info);
+    return carry(resolve(row, args, context, info), row);
+  };
 }
 
 function onlyValue(value: unknown): unknown {
   return value;
 }
 
-/** A field's reader, with what its type cannot say as it was served made sayable. */
-function resolverOf<Source>({ type }: ModelField, read: Resolver<Source>): Resolver<Source> {
-  if (!isFloat(type)) return read;
-  return (source, args, context, info) => inDoubles(read(source, args, context, info));
-}
-
-function isFloat(type: TypeReference): boolean {
-  return 'list' in type ? isFloat(type.list) : 'scalar' in type && type.scalar === 'Float';
-}
-
-/** A `Float` is a double, and to graphql-js an exact integer is no number at all: it is rounded here. `object` has every digit. */
-function inDoubles(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inDoubles);
-  return isRawNumber(value) ? Number(value.rawJSON) : value;
-}
-
 /** Most fields read what their own name says, as graphql-js would by itself. A name that every object inherits must be the value's own. */
-function readerOf({ name, key }: ModelField): Resolver<unknown> {
+function readerOf({ name, key }: ModelField): StoredResolver<unknown> {
   if (name === key && !(name in Object.prototype)) return asServed;
   return (source) => (isRecord(source) && Object.hasOwn(source, key) ? source[key] : undefined);
 }
 
-function readerInObject({ key }: ModelField): Resolver<{ readonly object: object }> {
+function readerInObject({ key }: ModelField): StoredResolver<{ readonly object: object }> {
   return ({ object }) => (isRecord(object) && Object.hasOwn(object, key) ? object[key] : undefined);
 }
 

@@ -1,16 +1,17 @@
 import type { GraphQLFieldResolver } from 'graphql';
-import type { Json } from '../core/json.ts';
+import { isRawNumber, type Json, type RawNumber } from '../core/json.ts';
 import { textAt, valueAt } from '../core/json-at.ts';
 import { apiVersionOf } from '../core/kinds.ts';
 import { idOfObject } from '../core/object-ids.ts';
 import { printYaml } from '../core/print-yaml.ts';
-import { numberOfQuantity, parseQuantity } from '../core/quantities.ts';
+import { exactNumberOfQuantity, parseQuantity } from '../core/quantities.ts';
 import { manifestOf } from '../load/manifest.ts';
 import type { Row } from '../load/reads.ts';
 import { yamlCost } from './budget.ts';
 import type { GraphBuilder } from './builder.ts';
 import type { GraphContext } from './context.ts';
 import { Within } from './relations/within.ts';
+import { type StoredResolver, storedAs } from './stored-values.ts';
 
 /** Adds `Resource`, `ObjectMeta`, `OwnerReference` and `ResourceList`. */
 export function addResource(builder: GraphBuilder): void {
@@ -146,25 +147,46 @@ function addResourceList({ types }: GraphBuilder): void {
   types.resourceList.implement({
     description: 'Amounts by the name of the resource.',
     fields: (t) => ({
-      cpu: t.field({ type: 'Quantity', description: 'Processor time: `1` is one core.', resolve: (list) => ownValue(list, 'cpu') }),
-      memory: t.field({ type: 'Quantity', description: 'Bytes of memory.', resolve: (list) => ownValue(list, 'memory') }),
-      ephemeralStorage: t.field({
-        type: 'Quantity',
-        description: 'Bytes of local disk.',
-        resolve: (list) => ownValue(list, 'ephemeral-storage'),
-      }),
-      pods: t.field({ type: 'Quantity', description: 'How many pods.', resolve: (list) => ownValue(list, 'pods') }),
+      cpu: t.field({ type: 'Quantity', description: 'Processor time: `1` is one core.', resolve: amountOf('cpu') }),
+      memory: t.field({ type: 'Quantity', description: 'Bytes of memory.', resolve: amountOf('memory') }),
+      ephemeralStorage: t.field({ type: 'Quantity', description: 'Bytes of local disk.', resolve: amountOf('ephemeral-storage') }),
+      pods: t.field({ type: 'Quantity', description: 'How many pods.', resolve: amountOf('pods') }),
       get: t.field({
         type: 'Quantity',
         description: 'Any of them.',
         args: { name: t.arg.string({ required: true, description: 'The name of the resource, such as `nvidia.com/gpu`.' }) },
-        resolve: (list, { name }) => ownValue(list, name),
+        resolve: storedAs<Amounts>({ scalar: 'Quantity' }, (list, { name }) => ownValue(list, name)),
       }),
-      all: t.field({ type: 'StringMap', nullable: false, description: 'All of them by name.', resolve: (list) => list }),
-      cpuCores: t.float({ description: '`cpu` as a number of cores.', resolve: (list) => numberOf(list, 'cpu') }),
-      memoryBytes: t.float({ description: '`memory` as a number of bytes.', resolve: (list) => numberOf(list, 'memory') }),
+      all: t.field({ type: 'StringMap', nullable: false, description: 'All of them by name, each as text.', resolve: amountsAsTexts }),
+      cpuCores: t.float({ description: '`cpu` as a number of cores.', resolve: numberOf('cpu') }),
+      memoryBytes: t.float({ description: '`memory` as a number of bytes.', resolve: numberOf('memory') }),
     }),
   });
+}
+
+type Amounts = Readonly<Record<string, Json>>;
+
+function amountOf(name: string): StoredResolver<Amounts> {
+  return storedAs({ scalar: 'Quantity' }, (list) => ownValue(list, name));
+}
+
+function numberOf(name: string): GraphQLFieldResolver<Amounts, GraphContext, object, number | RawNumber | undefined> {
+  const resolve = amountOf(name);
+  return (list, args, context, info) => {
+    const text = textOfAmount(resolve(list, args, context, info));
+    const quantity = text === undefined ? undefined : parseQuantity(text);
+    return quantity === undefined ? undefined : exactNumberOfQuantity(quantity);
+  };
+}
+
+const amountsAsTexts = storedAs<Amounts>({ scalar: 'StringMap' }, (list) =>
+  Object.fromEntries(Object.entries(list).map(([name, amount]) => [name, textOfAmount(amount) ?? amount])),
+);
+
+/** Undefined for what is no amount. */
+function textOfAmount(amount: unknown): string | undefined {
+  if (isRawNumber(amount)) return amount.rawJSON;
+  return typeof amount === 'string' || typeof amount === 'number' ? String(amount) : undefined;
 }
 
 function yamlOf(row: Row, _args: unknown, { budget }: GraphContext): string {
@@ -176,11 +198,6 @@ function yamlOf(row: Row, _args: unknown, { budget }: GraphContext): string {
 export function idOf({ cluster, kind, object }: Row): string {
   const { namespace = '', name } = object.metadata;
   return idOfObject({ cluster: cluster.name, group: kind.group, kind: kind.kind, namespace, name });
-}
-
-function numberOf(list: Readonly<Record<string, unknown>>, name: string): number | undefined {
-  const quantity = parseQuantity(String(ownValue(list, name) ?? ''));
-  return quantity === undefined ? undefined : numberOfQuantity(quantity);
 }
 
 /** Maps come from outside: a key such as `constructor` must not find what every object inherits. */

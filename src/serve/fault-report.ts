@@ -16,12 +16,13 @@ export interface ReportedFault {
 /** Different faults told in one answer; further ones are left out. */
 const maxReported = 100;
 
-/** Gathers the faults of one operation's nulls: once per code, cluster and kind. */
+/** Gathers the faults of one operation's nulls: once per code, cluster and kind; those of stored values that misfit also per field. */
 export class FaultReport {
   readonly #faults = new Map<string, { fault: Fault; path: readonly (string | number)[]; count: number }>();
 
   add(fault: Fault, path: readonly (string | number)[]): void {
-    const key = `${fault.code} ${fault.kind === undefined ? '' : keyOfKind(fault.kind)} ${fault.cluster}`;
+    const field = fault.code === 'MISFIT' ? fault.message : '';
+    const key = `${fault.code} ${fault.kind === undefined ? '' : keyOfKind(fault.kind)} ${fault.cluster} ${field}`;
     const known = this.#faults.get(key);
     if (known !== undefined) known.count++;
     else if (this.#faults.size < maxReported) this.#faults.set(key, { fault, path, count: 1 });

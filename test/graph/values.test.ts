@@ -4,7 +4,10 @@ import { parseJsonExactly } from '../../src/core/json.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import { buildGraph } from '../../src/graph/graph.ts';
 import { jsonOfLiteral } from '../../src/graph/scalars.ts';
-import type { Model, ModelField, ModelKind } from '../../src/model/model.ts';
+import { joinShapes } from '../../src/model/join-shapes.ts';
+import type { Model, ModelField, ModelKind, ScalarName } from '../../src/model/model.ts';
+import type { Shape } from '../../src/model/shapes.ts';
+import type { MirrorStore } from '../../src/store/mirror-store.ts';
 import { graphOverMirrors } from '../support/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 import { turns } from '../support/manual-clock.ts';
@@ -42,20 +45,26 @@ function withThing(...fields: readonly ModelField[]): Model {
   };
 }
 
+const joined = (a: Shape, b: Shape) => joinShapes(a, b, { path: [], conflict: () => undefined });
 const schema = buildGraph(baseline);
 const scalar = (name: string) => schema.getType(name) as GraphQLScalarType;
+
+/** Lists Things by name with these specs, each as a cluster sends it. */
+function listExactly(store: MirrorStore, specs: Readonly<Record<string, string>>): void {
+  const stage = store.replace();
+  for (const [name, spec] of Object.entries(specs)) {
+    const text = `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"${name}","namespace":"shop","uid":"${name}","resourceVersion":"1"},"spec":${spec}}`;
+    stage.add(JSON.parse(text), () => parseJsonExactly(text) as KubernetesObject);
+  }
+  stage.commit(undefined);
+}
 
 async function ask(model: Model, spec: string, query: string) {
   const graph = graphOverMirrors({ model });
   const things = servedAs(model, 'Thing.example.com');
   const north = graph.mirrors.join('north');
   north.discover(things);
-  const text = `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"a","namespace":"shop","uid":"u","resourceVersion":"1"},"spec":${spec}}`;
-  const exact = parseJsonExactly(text) as KubernetesObject;
-  const store = north.mirror(things).store;
-  const stage = store.replace();
-  stage.add(JSON.parse(text), () => exact);
-  stage.commit(undefined);
+  listExactly(north.mirror(things).store, { a: spec });
   north.mirror(things).put(objectNamed('b', { namespace: 'shop' }));
   return graph.ask(query);
 }
@@ -88,49 +97,173 @@ test('integers beyond 2^53 are exact in fields, in object and in yaml; below the
   expect(String(at('exampleThings.items.yaml'))).toContain('size: 9007199254740993\n');
 });
 
-test('an integer beyond 2^53 in a Float is the nearest double, never an error; object has every digit', async () => {
+test('integers beyond 2^53 keep all digits in a Float, also in its lists', async () => {
   const model = withThing(
     { name: 'size', key: 'size', type: { scalar: 'Float' } },
     { name: 'sizes', key: 'sizes', type: { list: { scalar: 'Float' } } },
   );
-  const query = '{ exampleThings(search: "a") { items { spec { size sizes } object } } }';
-  const { errors, json, at } = await ask(model, '{"size":9007199254740993,"sizes":[1.5,-9223372036854775808]}', query);
+  const query = '{ exampleThings(search: "a") { items { spec { size sizes } } } }';
+  const { errors, json } = await ask(model, '{"size":9007199254740993,"sizes":[1.5,-9223372036854775808]}', query);
   expect(errors).toBeUndefined();
-  expect(at('exampleThings.items.spec')).toEqual([{ size: 2 ** 53, sizes: [1.5, -(2 ** 63)] }]);
   expect(json).toContain('{"size":9007199254740993,"sizes":[1.5,-9223372036854775808]}');
 });
 
-test('a value that does not fit its schema is an error of its own field: no other item, field or list goes with it', async () => {
-  const model = withThing(
-    { name: 'text', key: 'text', type: { scalar: 'String' } },
-    { name: 'count', key: 'count', type: { scalar: 'Int' } },
-    { name: 'flag', key: 'flag', type: { scalar: 'Boolean' } },
-    { name: 'ratio', key: 'ratio', type: { scalar: 'Float' } },
-    { name: 'counts', key: 'counts', type: { list: { scalar: 'Int' } } },
-    { name: 'part', key: 'part', type: { type: 'ExampleThingSpec' } },
-    { name: 'parts', key: 'parts', type: { list: { type: 'ExampleThingSpec' } } },
-    { name: 'amounts', key: 'amounts', type: { type: 'ResourceList' } },
-    { name: 'kept', key: 'kept', type: { scalar: 'String' } },
+test('amounts beyond 2^53 are exact as numbers, whether they were stored as numbers or as text', async () => {
+  const model = withThing({ name: 'amounts', key: 'amounts', type: { type: 'ResourceList' } });
+  const query = `{ exampleThings(search: "a") {
+    sum(path: "spec.amounts.memory") { text value } items { spec { amounts { cpu cpuCores memoryBytes all } } }
+  } }`;
+  const { errors, json } = await ask(model, '{"amounts":{"cpu":9007199254740993,"memory":"9007199254740995"}}', query);
+  expect(errors).toBeUndefined();
+  expect(json).toContain('"sum":{"text":"9007199254740995","value":9007199254740995}');
+  const all = '"all":{"cpu":"9007199254740993","memory":"9007199254740995"}';
+  expect(json).toContain(`{"cpu":9007199254740993,"cpuCores":9007199254740993,"memoryBytes":9007199254740995,${all}}`);
+});
+
+const everyType: readonly ModelField[] = [
+  { name: 'text', key: 'text', type: { scalar: 'String' } },
+  { name: 'time', key: 'time', type: { scalar: 'DateTime' } },
+  { name: 'bytes', key: 'bytes', type: { scalar: 'Bytes' } },
+  { name: 'age', key: 'age', type: { scalar: 'Duration' } },
+  { name: 'count', key: 'count', type: { scalar: 'Int' } },
+  { name: 'long', key: 'long', type: { scalar: 'Int64' } },
+  { name: 'flag', key: 'flag', type: { scalar: 'Boolean' } },
+  { name: 'ratio', key: 'ratio', type: { scalar: 'Float' } },
+  { name: 'amount', key: 'amount', type: { scalar: 'Quantity' } },
+  { name: 'port', key: 'port', type: { scalar: 'IntOrString' } },
+  { name: 'map', key: 'map', type: { scalar: 'StringMap' } },
+  { name: 'any', key: 'any', type: { scalar: 'JSON' } },
+  { name: 'counts', key: 'counts', type: { list: { scalar: 'Int' } } },
+  { name: 'part', key: 'part', type: { type: 'ExampleThingSpec' } },
+  { name: 'parts', key: 'parts', type: { list: { type: 'ExampleThingSpec' } } },
+  { name: 'amounts', key: 'amounts', type: { type: 'ResourceList' } },
+];
+
+const everyField =
+  'text time bytes age count long flag ratio amount port map any counts part { text } parts { text } amounts { cpu cpuCores all }';
+
+test.each<[string, string, Readonly<Record<string, unknown>>]>([
+  ['a text', '"x"', { text: 'x', time: 'x', bytes: 'x', age: 'x', amount: 'x', port: 'x', any: 'x' }],
+  ['a number', '7', { count: 7, long: 7, ratio: 7, amount: 7, port: 7, any: 7 }],
+  ['a fraction', '1.5', { ratio: 1.5, amount: 1.5, port: 1.5, any: 1.5 }],
+  ['a truth value', 'true', { flag: true, any: true }],
+  ['null', 'null', {}],
+  ['an empty list', '[]', { any: [], counts: [], parts: [] }],
+  [
+    'a map',
+    '{"text":"t","cpu":"1"}',
+    {
+      map: { text: 't', cpu: '1' },
+      any: { text: 't', cpu: '1' },
+      part: { text: 't' },
+      amounts: { cpu: '1', cpuCores: 1, all: { text: 't', cpu: '1' } },
+    },
+  ],
+])('%s is null where the type is another one, and a MISFIT fault without an error', async (_, value, fitting) => {
+  const spec = `{${everyType.map(({ key }) => `"${key}":${value}`).join()}}`;
+  const { errors, faults, at } = await ask(
+    withThing(...everyType),
+    spec,
+    `{ exampleThings(search: "a") { items { spec { ${everyField} } } } }`,
   );
-  const fields = 'text count flag ratio counts part { text part { text } } parts { text } amounts { cpu cpuCores all } kept';
-  const query = `{ exampleThings { totalCount items { metadata { name } spec { ${fields} } object } } }`;
-  const wrong = ['null', '0', '9007199254740993', '""', '"text"', 'true', '[]', '[null]', '[1,"x",{}]', '{}', '{"text":{"a":1},"cpu":[]}'];
-  for (const value of wrong) {
-    const names = ['text', 'count', 'flag', 'ratio', 'counts', 'part', 'parts', 'amounts'];
-    const spec = `{${names.map((name) => `"${name}":${value}`).join(',')},"kept":"yes"}`;
-    const { data, errors, at } = await ask(model, spec, query);
-    expect(at('exampleThings.items.metadata.name'), value).toEqual(['a', 'b']);
-    expect(
-      (data as { exampleThings: { items: readonly { spec: { kept: string } | null }[] } }).exampleThings.items[0]?.spec?.kept,
-      value,
-    ).toBe('yes');
-    for (const { path = [] } of errors ?? []) expect(path.slice(0, 4), value).toEqual(['exampleThings', 'items', 0, 'spec']);
-    for (const { path = [] } of errors ?? []) expect(path.length, value).toBeGreaterThan(4);
+  expect(errors).toBeUndefined();
+  const absent = Object.fromEntries(everyType.map(({ name }) => [name, null]));
+  expect(at('exampleThings.items.spec')).toEqual([{ ...absent, ...fitting }]);
+  const misfits = value === 'null' ? [] : everyType.filter(({ name }) => !(name in fitting));
+  expect(faults.map(({ path }) => path)).toEqual(misfits.map(({ name }) => ['exampleThings', 'items', 0, 'spec', name]));
+  for (const { fault } of faults)
+    expect(fault).toMatchObject({ code: 'MISFIT', cluster: 'north', kind: { kind: 'Thing' }, retry: 'NEVER' });
+  expect(faults.filter(({ fault }) => fault.message.startsWith('ExampleThingSpec.text: expected String')).length).toBe(
+    misfits.some(({ name }) => name === 'text') ? 1 : 0,
+  );
+});
+
+test('an item that does not fit is left out of its list, an entry out of its map; the others stay', async () => {
+  const spec =
+    '{"text":{"secret":"s3cr3t"},"counts":[1,"s3cr3t",null,2],"parts":[{"text":"a"},null,"s3cr3t",{"text":"b"}],"map":{"a":"b","c":1}}';
+  const query = '{ exampleThings(search: "a") { items { spec { text numbers: counts parts { text } map } object yaml } } }';
+  const { errors, faults, at } = await ask(withThing(...everyType), spec, query);
+  expect(errors).toBeUndefined();
+  expect(at('exampleThings.items.spec')).toEqual([{ text: null, numbers: [1, 2], parts: [{ text: 'a' }, { text: 'b' }], map: { a: 'b' } }]);
+  expect(faults.map(({ path }) => path.slice(4).join('.'))).toEqual(['text', 'numbers.1', 'numbers.2', 'parts.1', 'parts.2', 'map']);
+  expect(faults.map(({ fault }) => fault.message.split(',')[0])).toEqual([
+    'ExampleThingSpec.text: expected String',
+    'ExampleThingSpec.counts: expected Int',
+    'ExampleThingSpec.counts: expected Int',
+    'ExampleThingSpec.parts: expected ExampleThingSpec',
+    'ExampleThingSpec.parts: expected ExampleThingSpec',
+    'ExampleThingSpec.map: expected StringMap',
+  ]);
+  expect(JSON.stringify(faults)).not.toContain('s3cr3t');
+  expect(at('exampleThings.items.object')).toEqual([expect.objectContaining({ spec: JSON.parse(spec) })]);
+  expect(String(at('exampleThings.items.yaml'))).toContain('s3cr3t');
+});
+
+test('an amount that is none is null, and the others of its list stay', async () => {
+  const spec = '{"amounts":{"cpu":[],"memory":"1Gi","pods":true,"gpu":2}}';
+  const query = '{ exampleThings(search: "a") { items { spec { amounts { cpu cpuCores memory pods gpu: get(name: "gpu") all } } } } }';
+  const { errors, faults, at } = await ask(withThing(...everyType), spec, query);
+  expect(errors).toBeUndefined();
+  expect(at('exampleThings.items.spec.amounts')).toEqual([
+    { cpu: null, cpuCores: null, memory: '1Gi', pods: null, gpu: 2, all: { memory: '1Gi', gpu: '2' } },
+  ]);
+  expect(faults.map(({ path }) => path.at(-1))).toEqual(['cpu', 'cpuCores', 'pods', 'all']);
+});
+
+test('a misfit names the cluster and kind of its own row, also beside the rows that a relation leads to', async () => {
+  const graph = graphOverMirrors({ model: baseline });
+  for (const name of ['north', 'south']) {
+    const cluster = graph.mirrors.join(name);
+    cluster.discover(servedAs(baseline, 'Pod'), servedAs(baseline, 'Endpoints'));
+    const pod = { spec: { hostname: 1, containers: [{ name: 'c', image: 2 }] } };
+    cluster.mirror({ group: '', kind: 'Pod' }).list(objectNamed('p', { namespace: 'n' }, pod));
+    const addresses = [{ hostname: 3, ip: 4, targetRef: { kind: 'Pod', name: 'p', namespace: 'n' } }];
+    cluster.mirror({ group: '', kind: 'Endpoints' }).list(objectNamed('e', { namespace: 'n' }, { subsets: [{ addresses }] }));
   }
-  for (const spec of ['"text"', '[]', '[{}]', '0', 'true']) {
-    const { at } = await ask(model, spec, query);
-    expect(at('exampleThings.items.metadata.name'), spec).toEqual(['a', 'b']);
+  const { errors, faults } = await graph.ask(`{ endpoints { items { subsets { addresses {
+    hostname targetRef { resource { ... on Pod { spec { hostname containers { image } } } } } ip
+  } } } } }`);
+  expect(errors).toBeUndefined();
+  const inEach = (['north', 'south'] as const).flatMap((cluster) => [
+    [cluster, 'Endpoints', 'hostname'],
+    [cluster, 'Pod', 'hostname'],
+    [cluster, 'Pod', 'image'],
+    [cluster, 'Endpoints', 'ip'],
+  ]);
+  expect(faults.map(({ fault, path }) => [fault.cluster, fault.kind?.kind, path.at(-1)]).sort()).toEqual(inEach.sort());
+});
+
+test('where one cluster has quantities and another one text, numbers and texts are shown, found, grouped and ordered as they are stored', async () => {
+  const { scalar } = joined({ scalar: 'Quantity' }, { scalar: 'String' }) as { readonly scalar: ScalarName };
+  const model = withThing({ name: 'size', key: 'size', type: { scalar } });
+  const graph = graphOverMirrors({ model });
+  const things = servedAs(model, 'Thing.example.com');
+  for (const [name, sizes] of [
+    ['north', ['5', '9007199254740993', '"1Gi"']],
+    ['south', ['"5"']],
+  ] as const) {
+    const cluster = graph.mirrors.join(name);
+    cluster.discover(things);
+    cluster.mirror(things).list();
+    listExactly(cluster.mirror(things).store, Object.fromEntries(sizes.map((size, index) => [`${name}-${index}`, `{"size":${size}}`])));
   }
+  const all = '{ exampleThings { groups(by: "spec.size", orderBy: KEY_ASC) { keys count } items { spec { size } } } }';
+  const { errors, json } = await graph.ask(all);
+  expect(errors).toBeUndefined();
+  expect(json.match(/"keys":\[[^\]]*\],"count":\d/g)?.join()).toBe(
+    '"keys":[5],"count":1,"keys":[9007199254740993],"count":1,"keys":["1Gi"],"count":1,"keys":["5"],"count":1',
+  );
+  expect(json.match(/"size":[^}]*/g)?.sort()).toEqual(['"size":"1Gi"', '"size":"5"', '"size":5', '"size":9007199254740993']);
+  const found = async (condition: string) =>
+    (await graph.ask(`{ exampleThings(where: { path: "spec.size", ${condition} }) { items { metadata { name } } } }`)).at(
+      'exampleThings.items.metadata.name',
+    );
+  expect(await found('eq: "5"')).toEqual(['south-0']);
+  expect(await found('eq: 5')).toEqual(['north-0']);
+  expect(await found('in: [5, "5"]')).toEqual(['north-0', 'south-0']);
+  expect(await found('eq: 9007199254740993')).toEqual(['north-1']);
+  expect(await found('gt: 5')).toEqual(['north-1']);
+  expect(await found('startsWith: "1"')).toEqual(['north-2']);
 });
 
 test('object reaches JSON.stringify with every digit', () => {

@@ -26,6 +26,7 @@ export function reasonOf(fault: Fault): CopyReason {
       return 'ApiMissing';
     case 'INVALID':
       return status?.causes.some(({ message = '' }) => immutable.test(message)) === true ? 'Immutable' : 'Invalid';
+    case 'MISFIT':
     case 'TOO_LARGE':
       return 'Invalid';
     case 'SERVER_ERROR':
