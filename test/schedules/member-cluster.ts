@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { createRawClient, type RawClient } from '../support/raw-client.ts';
+
+/** The parts of an object that the schedules read or write. */
+export interface LiveObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly ownerReferences?: readonly { readonly uid: string; readonly name: string }[];
+    readonly deletionTimestamp?: string;
+  };
+  readonly data?: Readonly<Record<string, string>>;
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly status?: Readonly<Record<string, unknown>>;
+}
+
+/** One real cluster, reached directly: the schedules read and disturb it without going through the product. */
+export interface MemberCluster extends Disposable {
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+  get(path: string): Promise<LiveObject | undefined>;
+  list(path: string): Promise<readonly LiveObject[]>;
+  /** Sends a write. Returns the HTTP status. Throws at none: a schedule may lose a race. */
+  write(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<number>;
+  /** The uids of all Pods that were ever seen, by the name of their Job. Filled by `recordPods`. */
+  readonly podsOfJobs: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Records the Pods of Jobs in a namespace until the signal aborts. */
+  recordPods(namespace: string, signal: AbortSignal): Promise<void>;
+}
+
+interface KubeconfigFile {
+  readonly clusters: readonly { readonly name: string; readonly cluster: Record<string, string> }[];
+  readonly users: readonly { readonly name: string; readonly user: Record<string, string> }[];
+  readonly contexts: readonly { readonly name: string; readonly context: { readonly cluster: string; readonly user: string } }[];
+}
+
+/** The kubeconfig's contexts as clusters. Certificates must be inline (`…-data`), as the tools that start test clusters write them. */
+export function readMembers(file: string): { readonly members: readonly MemberCluster[]; readonly kubeconfig: KubeconfigFile } {
+  const kubeconfig = parse(readFileSync(file, 'utf8')) as KubeconfigFile;
+  const members = kubeconfig.contexts.map(({ name, context }) => {
+    const cluster = kubeconfig.clusters.find((entry) => entry.name === context.cluster)?.cluster ?? {};
+    const user = kubeconfig.users.find((entry) => entry.name === context.user)?.user ?? {};
+    const inline = (text: string | undefined) => Buffer.from(text ?? '', 'base64').toString();
+    return createMember(name, cluster.server ?? '', {
+      caPem: inline(cluster['certificate-authority-data']),
+      certPem: inline(user['client-certificate-data']),
+      keyPem: inline(user['client-key-data']),
+    });
+  });
+  return { members, kubeconfig };
+}
+
+function createMember(name: string, server: string, keys: { caPem: string; certPem: string; keyPem: string }): MemberCluster {
+  const client = createRawClient({ url: server, ...keys });
+  const { hostname, port } = new URL(server);
+  const podsOfJobs = new Map<string, Set<string>>();
+  const record = (pod: LiveObject) => {
+    const job = pod.metadata.labels?.['batch.kubernetes.io/job-name'];
+    if (job !== undefined) podsOfJobs.set(job, (podsOfJobs.get(job) ?? new Set()).add(pod.metadata.uid));
+  };
+  return {
+    name,
+    host: hostname,
+    port: Number(port),
+    podsOfJobs,
+    get: async (path) => {
+      const answer = await client.get(path);
+      return answer.status === 200 ? (answer.json() as unknown as LiveObject) : undefined;
+    },
+    list: async (path) => {
+      const answer = await client.get(path);
+      if (answer.status !== 200) throw new Error(`${name}: GET ${path} answered ${answer.status} ${answer.text.slice(0, 200)}`);
+      return (answer.json() as unknown as { readonly items: readonly LiveObject[] }).items;
+    },
+    write: async (method, path, body) => {
+      const headers = method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {};
+      return (await client.send(method, path, body === undefined ? {} : { body, headers })).status;
+    },
+    recordPods: (namespace, signal) => recordPods(client, namespace, record, signal),
+    [Symbol.dispose]: () => client[Symbol.dispose](),
+  };
+}
+
+/** Watches from the beginning, and again after each end. A Pod lives longer than the moment without a watch, so none is missed. */
+async function recordPods(client: RawClient, namespace: string, record: (pod: LiveObject) => void, signal: AbortSignal): Promise<void> {
+  const path = `/api/v1/namespaces/${namespace}/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`;
+  while (!signal.aborted) {
+    try {
+      using watch = await client.watch(path);
+      const stop = () => watch[Symbol.dispose]();
+      signal.addEventListener('abort', stop, { once: true });
+      for (let event = await watch.next(); event !== undefined; event = await watch.next())
+        if (event.type !== 'BOOKMARK') record(event.object as unknown as LiveObject);
+      signal.removeEventListener('abort', stop);
+    } catch {
+      // A quiet watch is given up by the client after 15 s, and opened again.
+    }
+  }
+}
+
+/** The REST path of a namespaced kind that the schedules use, or of one object of it. */
+export function pathOf(kind: string, namespace: string, name?: string): string {
+  const groups: Readonly<Record<string, string>> = {
+    ConfigMap: '/api/v1',
+    Deployment: '/apis/apps/v1',
+    Job: '/apis/batch/v1',
+    Propagation: '/apis/muster.dev/v1alpha1',
+    ClusterShare: '/apis/muster.dev/v1alpha1',
+  };
+  const group = groups[kind];
+  if (group === undefined) throw new Error(`expected a kind of the schedules, got ${kind}`);
+  return `${group}/namespaces/${namespace}/${kind.toLowerCase()}s${name === undefined ? '' : `/${name}`}`;
+}

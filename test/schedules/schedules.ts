@@ -1,0 +1,166 @@
+// npm run schedules -- --kubeconfig fleet.kubeconfig [--seeds 20] [--first 1] [--operations 100]: random operations against two gateways
+// over real clusters with controllers and nodes; the first context is the hub. Exit code 1 if an invariant does not hold at the end of a seed.
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { parseAllDocuments } from 'yaml';
+import { createGatewayProcess, type GatewayProcess } from './gateway-process.ts';
+import { type ClusterShareObject, type FleetState, violationsIn } from './invariants.ts';
+import { type LiveObject, type MemberCluster, pathOf, readMembers } from './member-cluster.ts';
+import { type OperationRecord, runSchedule, type ScheduledIntent, type ScheduleResult, type ScheduleWorld } from './schedule.ts';
+import { watchSettled } from './settled-watch.ts';
+
+const { values } = parseArgs({
+  options: {
+    kubeconfig: { type: 'string' },
+    seeds: { type: 'string', default: '20' },
+    first: { type: 'string', default: '1' },
+    operations: { type: 'string', default: '100' },
+  },
+});
+if (values.kubeconfig === undefined) throw new Error('expected --kubeconfig with a context for each cluster');
+/** How long the fleet may take to come to rest after the last fault. A retry waits for 5 minutes at most only where a server refuses for good. */
+const restMs = 150_000;
+
+const fleet = readMembers(values.kubeconfig);
+const [hub] = fleet.members;
+if (hub === undefined) throw new Error(`expected contexts in ${values.kubeconfig}`);
+await installDefinitions(hub);
+const gateways = await Promise.all(['first', 'second'].map((name) => createGatewayProcess(name, fleet)));
+await Promise.all(gateways.map((gateway) => gateway.start()));
+let failures = 0;
+let operationsRun = 0;
+const first = Number(values.first);
+for (let seed = first; seed < first + Number(values.seeds); seed += 1) {
+  const startedMs = performance.now();
+  const { records, violations } = await runSeed(seed);
+  operationsRun += records.length;
+  const seconds = Math.round((performance.now() - startedMs) / 1000);
+  console.log(
+    `seed ${seed}: ${records.length} operations in ${seconds} s, ${violations.length === 0 ? 'good' : `${violations.length} violations`}`,
+  );
+  if (violations.length > 0) {
+    failures += 1;
+    report(seed, records, violations);
+  }
+}
+for (const gateway of gateways) await gateway[Symbol.asyncDispose]();
+for (const member of fleet.members) member[Symbol.dispose]();
+console.log(`${operationsRun} operations over ${values.seeds} seeds: ${failures === 0 ? 'good' : `${failures} seeds with violations`}`);
+process.exit(failures === 0 ? 0 : 1);
+
+async function runSeed(seed: number): Promise<{ readonly records: readonly OperationRecord[]; readonly violations: readonly string[] }> {
+  const namespace = `schedule-${seed}-${Date.now().toString(36)}`;
+  const world: ScheduleWorld = { members: fleet.members, gateways, namespace };
+  const recording = new AbortController();
+  for (const member of fleet.members) {
+    await member.write('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+    void member.recordPods(namespace, recording.signal);
+  }
+  const settled = watchSettled(world, recording.signal);
+  const result = await runSchedule(seed, Number(values.operations), world);
+  await result.faultsOver;
+  await Promise.all(gateways.map((gateway) => gateway.start()));
+  const atRest = await violationsAtRest(world, result);
+  recording.abort();
+  await cleanUp(world, atRest.length === 0);
+  return { records: result.records, violations: [...result.violations, ...settled.violations(), ...atRest] };
+}
+
+/** Confirms what waits for a person, and waits until no invariant is violated. Returns what is still violated when the time is over. */
+async function violationsAtRest(world: ScheduleWorld, result: ScheduleResult): Promise<readonly string[]> {
+  const endMs = performance.now() + restMs;
+  for (let round = 0; ; round += 1) {
+    // What waits for a person: a pause, a prune to confirm, a copy that was edited too often, a plan that no longer holds.
+    if (round % 5 === 0) await decideForThePerson(world, result.intents);
+    const violations = await readViolations(world, result).catch((error: Error) => [`the fleet could not be read: ${error.message}`]);
+    if (violations.length === 0 || performance.now() > endMs) return violations;
+    await sleep(2_000);
+  }
+}
+
+async function readViolations(world: ScheduleWorld, { untouchables, intents }: ScheduleResult): Promise<readonly string[]> {
+  const state = await readState(world, untouchables);
+  return [...violationsIn(state), ...intents.flatMap((intent) => recordedWrongly(intent, state))];
+}
+
+/** An accepted intent is on the hub with what was accepted or something newer, and an accepted deletion is done. */
+function recordedWrongly({ name, acceptedToken, deletion, form }: ScheduledIntent, { propagations }: FleetState): readonly string[] {
+  const recorded = propagations.find(({ metadata }) => metadata.name === name);
+  if (deletion === 'accepted') return recorded === undefined ? [] : [`${name}: its deletion was accepted, and it is still there`];
+  if (deletion === 'tried' || acceptedToken === undefined) return [];
+  if (recorded === undefined) return [`${name}: it was accepted, and is not on the hub`];
+  if (form === 'source') return [];
+  const [template] = (recorded.spec as { template: readonly { json: { data: { token: string } } }[] }).template;
+  const token = Number(template?.json.data.token);
+  return token >= acceptedToken ? [] : [`${name}: change ${acceptedToken} was accepted, and the hub has change ${token}`];
+}
+
+async function decideForThePerson(
+  { members: [hub], gateways, namespace }: ScheduleWorld,
+  intents: readonly ScheduledIntent[],
+): Promise<void> {
+  const [gateway] = gateways;
+  const propagations = (await hub?.list(pathOf('Propagation', namespace)).catch(() => [])) ?? [];
+  for (const { metadata, status } of propagations) {
+    if (status?.phase === 'Settled' || intents.every(({ name }) => name !== metadata.name)) continue;
+    const document = `mutation R($namespace: String!, $name: String!) {
+      resumePropagation(namespace: $namespace, name: $name, confirmPrune: true) { result } }`;
+    await gateway?.query(document, { namespace, name: metadata.name }).catch(() => undefined);
+  }
+}
+
+async function readState({ members, namespace }: ScheduleWorld, untouchables: FleetState['untouchables']): Promise<FleetState> {
+  const objects = await Promise.all(
+    members.map(async (member) => {
+      const kinds = await Promise.all(
+        ['ConfigMap', 'Deployment', 'Job'].map(async (kind) =>
+          (await member.list(pathOf(kind, namespace))).map((object) => ({ ...object, kind }) as LiveObject),
+        ),
+      );
+      return [member.name, kinds.flat().filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt')] as const;
+    }),
+  );
+  const [hub] = members as readonly [MemberCluster];
+  return {
+    propagations: await hub.list(pathOf('Propagation', namespace)),
+    shares: (await hub.list(pathOf('ClusterShare', namespace))) as readonly ClusterShareObject[],
+    objects: new Map(objects),
+    untouchables,
+    podsOfJobs: new Map(members.map(({ name, podsOfJobs }) => [name, podsOfJobs])),
+  };
+}
+
+/** Deletes the seed's intents and, once they are gone, its namespaces. A fleet that violates an invariant is left as it is, to be looked at. */
+async function cleanUp({ members, namespace }: ScheduleWorld, isGood: boolean): Promise<void> {
+  const [hub] = members as readonly [MemberCluster];
+  if (!isGood) return;
+  for (const { metadata } of await hub.list(pathOf('Propagation', namespace)))
+    await hub.write('DELETE', pathOf('Propagation', namespace, metadata.name));
+  for (let tries = 0; tries < 60 && (await hub.list(pathOf('Propagation', namespace))).length > 0; tries += 1) await sleep(500);
+  for (const member of members) await member.write('DELETE', `/api/v1/namespaces/${namespace}`);
+}
+
+async function installDefinitions(hub: MemberCluster): Promise<void> {
+  for (const file of ['propagations.yaml', 'clustershares.yaml']) {
+    const text = readFileSync(path.join(import.meta.dirname, '../../deploy/crds', file), 'utf8');
+    for (const document of parseAllDocuments(text))
+      await hub.write('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', document.toJS() as object);
+  }
+  for (let tries = 0; tries < 100; tries += 1) {
+    if ((await hub.get('/apis/muster.dev/v1alpha1/propagations')) !== undefined) return;
+    await sleep(100);
+  }
+  throw new Error('expected the hub to serve propagations within 10 s');
+}
+
+function report(seed: number, records: readonly OperationRecord[], violations: readonly string[]): void {
+  const lines = records.map(({ number, atMs, operation, detail, outcome }) => `${number}\t${atMs} ms\t${operation}\t${detail}\t${outcome}`);
+  const file = `schedule-${seed}.log`;
+  const logs = gateways.map((gateway: GatewayProcess) => `# gateway ${gateway.name}\n${gateway.log()}`);
+  writeFileSync(file, [...violations, '', ...lines, '', ...logs].join('\n'));
+  console.log(violations.map((violation) => `  ${violation}`).join('\n'));
+  console.log(lines.map((line) => `    ${line}`).join('\n'));
+  console.log(`  ${file} has the gateways' logs too. Run it again with --first ${seed} --seeds 1 --operations ${records.length}`);
+}

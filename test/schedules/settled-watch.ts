@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type FleetState, type ScheduledSpec, violationsOfPropagation } from './invariants.ts';
+import { type LiveObject, type MemberCluster, pathOf } from './member-cluster.ts';
+import type { ScheduleWorld } from './schedule.ts';
+
+/**
+ * Checks, while a schedule runs, that a generation is first called Settled only when it is: its ConfigMaps are read right before and right after
+ * the status is. A copy that nobody but the gateway wrote must then hold what the generation wants.
+ */
+export function watchSettled(world: ScheduleWorld, signal: AbortSignal): { violations(): readonly string[] } {
+  const found: string[] = [];
+  const checked = new Set<string>();
+  void (async () => {
+    while (!signal.aborted) {
+      await checkOnce(world, checked, found).catch(() => undefined);
+      await sleep(500);
+    }
+  })();
+  return { violations: () => found };
+}
+
+async function checkOnce({ members, namespace }: ScheduleWorld, checked: Set<string>, found: string[]): Promise<void> {
+  const [hub] = members as readonly [MemberCluster];
+  for (const propagation of await hub.list(pathOf('Propagation', namespace))) {
+    const { metadata, status, spec } = propagation;
+    const { generation } = metadata as LiveObject['metadata'] & { readonly generation: number };
+    const key = `${metadata.uid} ${generation}`;
+    if (status?.phase !== 'Settled' || status.observedGeneration !== generation || checked.has(key)) continue;
+    checked.add(key);
+    const { template, placement } = spec as unknown as ScheduledSpec;
+    // A source changes without a new generation, so that only its state at rest can be judged.
+    if (template.some(({ ref }) => ref !== undefined)) continue;
+    const objects = await Promise.all(
+      members.map(async ({ name, get }): Promise<[string, readonly LiveObject[]]> => {
+        if (!placement.clusters.includes(name)) return [name, []];
+        const copies = await Promise.all(
+          template.map(async ({ json }) => {
+            const live = json?.kind === 'ConfigMap' ? await get(pathOf('ConfigMap', namespace, json.metadata.name)) : undefined;
+            return live !== undefined && live.data?.token !== 'edited by hand' && isWrittenByGatewayLast(live) ? [live] : [];
+          }),
+        );
+        return [name, copies.flat()];
+      }),
+    );
+    const after = await hub.get(pathOf('Propagation', namespace, metadata.name));
+    if ((after?.metadata as typeof metadata & { readonly generation?: number })?.generation !== generation) continue;
+    const state: FleetState = {
+      propagations: [propagation],
+      shares: [],
+      objects: new Map(objects),
+      untouchables: [],
+      podsOfJobs: new Map(),
+    };
+    // A copy that is missing may have been deleted by hand a moment ago; only what is there can contradict the status.
+    found.push(
+      ...violationsOfPropagation(propagation, state)
+        .filter((violation) => violation.includes('expected data'))
+        .map((violation) => `when generation ${generation} was first called Settled: ${violation}`),
+    );
+  }
+}
+
+/** True if no other manager than the gateway has fields of the object. */
+function isWrittenByGatewayLast({ metadata }: LiveObject): boolean {
+  const { managedFields = [] } = metadata as LiveObject['metadata'] & { readonly managedFields?: readonly { readonly manager?: string }[] };
+  return managedFields.every(({ manager }) => manager === 'muster');
+}
