@@ -9,7 +9,7 @@ import type { readMembers } from './member-cluster.ts';
 export interface GatewayProcess extends AsyncDisposable {
   readonly name: string;
   readonly proxies: ReadonlyMap<string, FaultyProxy>;
-  isRunning(): boolean;
+  isListening(): boolean;
   /** Starts the process, or does nothing if it runs. Resolves when it listens. */
   start(): Promise<void>;
   kill(signal: NodeJS.Signals): Promise<void>;
@@ -32,11 +32,12 @@ export async function createGatewayProcess(name: string, { members, kubeconfig }
   await writeFile(file, JSON.stringify({ ...kubeconfig, clusters }));
   let running: RunningProcess | undefined;
   let url = '';
+  let isReady = false;
   let written = '';
   return {
     name,
     proxies,
-    isRunning: () => running !== undefined,
+    isListening: () => running !== undefined && isReady,
     log: () => written + (running?.err() ?? ''),
     async start() {
       if (running !== undefined) return;
@@ -45,12 +46,14 @@ export async function createGatewayProcess(name: string, { members, kubeconfig }
         XDG_STATE_HOME: folder,
       });
       url = (await running.says(/http:\/\/\S+\/graphql/))[0];
+      isReady = true;
     },
     async kill(signal) {
       const stopped = running;
       stopped?.kill(signal);
       if (signal !== 'SIGKILL' || stopped === undefined) return;
       running = undefined;
+      isReady = false;
       await stopped.ended;
       written += stopped.err();
     },

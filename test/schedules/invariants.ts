@@ -64,18 +64,24 @@ export function violationsOfPropagation(propagation: LiveObject, state: FleetSta
   const spec = propagation.spec as unknown as ScheduledSpec;
   const { name, uid } = propagation.metadata;
   const wanted = spec.template.flatMap((template) => manifestOf(template, state) ?? []);
-  const differences = spec.placement.clusters.flatMap((cluster) =>
+  const differences = clustersWithShare(spec, wanted, state).flatMap((cluster) =>
     wanted.flatMap((manifest) => {
       if (untouchableAt(state, cluster, manifest.metadata.name)) return [];
       const live = find(state, cluster, manifest.kind, manifest.metadata.name);
-      const isDivided = spec.replicas?.mode === 'Divided' && manifest.kind === 'Deployment';
-      if (live === undefined) return isDivided ? [] : [`${name}: ${cluster} lacks ${manifest.kind} ${manifest.metadata.name}`];
+      if (live === undefined) return [`${name}: ${cluster} lacks ${manifest.kind} ${manifest.metadata.name}`];
       return differencesOf(live, dataFor(manifest, spec, cluster), uid).map(
         (difference) => `${name}: ${cluster}/${manifest.kind}/${manifest.metadata.name}: ${difference}`,
       );
     }),
   );
   return [...differences, ...dividedWrongly(name, spec, wanted, state), ...phaseViolations(propagation, spec, wanted, state)];
+}
+
+/** The clusters that must hold copies. A division may leave a cluster without replicas, and then without every object of the intent. */
+function clustersWithShare(spec: ScheduledSpec, wanted: readonly ScheduledManifest[], state: FleetState): readonly string[] {
+  const workload = wanted.find(({ kind }) => kind === 'Deployment');
+  if (spec.replicas?.mode !== 'Divided' || workload === undefined) return spec.placement.clusters;
+  return spec.placement.clusters.filter((cluster) => find(state, cluster, 'Deployment', workload.metadata.name) !== undefined);
 }
 
 function manifestOf(
