@@ -5,6 +5,8 @@ export const exitCodes = {
   failed: 1,
   /** The command line cannot be understood, or there is no gateway to ask. */
   refused: 2,
+  /** Nothing was found in the clusters that answered, and other clusters did not answer. */
+  unknown: 3,
   /** As a shell tells of what SIGINT ended. */
   interrupted: 130,
   /** Of SIGPIPE: nobody reads the output any more. */

@@ -3,7 +3,6 @@ import { type ClusterFault, FaultReport, faultFields } from './cluster-faults.ts
 import { eventColumnsOfObject } from './columns/event-table.ts';
 import { itemFields, type ListedItem, type PrintedColumn } from './columns/printed-column.ts';
 import { summaryDefinition, summaryOf } from './columns/summary-columns.ts';
-import { exitCodes } from './command-failure.ts';
 import { findNamed } from './find-named.ts';
 import { columnsToPrint, fieldsFor, linesOf, placeColumns } from './list-tables.ts';
 import type { NamedKind } from './meant-kinds.ts';
@@ -44,7 +43,7 @@ const withRollout: readonly string[] = ['Deployment', 'StatefulSet', 'DaemonSet'
 /**
  * Prints all there is to know of objects in all clusters: their columns, what they are related to, YAML, events. Of a Secret no value.
  *
- * @returns The exit code: 1 if one is in no cluster, or a cluster that was named could not say all.
+ * @returns The exit code: 1 if one is in no cluster, or a cluster that was named could not say all; 3 if one was not found and a cluster did not answer.
  * @throws {CommandFailure} for words that name nothing, or a kind that no cluster serves.
  */
 export async function describeObjects(session: Session, { words, namespaces, output }: DescribedObjects): Promise<number> {
@@ -60,7 +59,7 @@ export async function describeObjects(session: Session, { words, namespaces, out
       fragments: summaryDefinition,
     };
   };
-  const { found, isMissing } = await findNamed<DescribedItem>(session, { words, namespaces, report, select, pageSize });
+  const { found, exitCode } = await findNamed<DescribedItem>(session, { words, namespaces, report, select, pageSize });
   const described = found.flatMap(({ kind, items }) =>
     items.map((item) => ({ kind, columns: columnsOf.get(kind) ?? [], item, related: relatedIn(kind, item) })),
   );
@@ -76,7 +75,7 @@ export async function describeObjects(session: Session, { words, namespaces, out
         ),
   );
   report.tell(described.flatMap(({ kind, item }): readonly ClusterFault[] => [...faultsOfRelated(kind, item), ...item.events.faults]));
-  return isMissing ? exitCodes.failed : report.exitCode();
+  return exitCode || report.exitCode();
 }
 
 const eventFields = `events(first: ${maxRelated}) {

@@ -42,7 +42,7 @@ export async function followLogs(session: Session, { selection, extent, printer 
     return { ...selection, sinceTime: since, tailLines: maxTailLines };
   };
   if (selection.names !== null || selection.container !== null)
-    for (const line of await missingLogs(session, selection, [])) terminal.err(`warning: ${printable(line)}: waiting for it\n`);
+    for (const line of (await missingLogs(session, selection, [])).absent) terminal.err(`warning: ${printable(line)}: waiting for it\n`);
   for await (const event of follow({ open, clock, query, variables, url: gateway.address.url }, signal)) {
     if (event.type !== 'message') {
       tellLoss(terminal, event);

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../core/json.ts';
+import type { ClusterAnswers } from './cluster-answers.ts';
 import type { FaultReport } from './cluster-faults.ts';
 import { jsonText } from './json-text.ts';
 import { listedPages, type Selected } from './listed-pages.ts';
@@ -13,6 +14,7 @@ export interface ListedDocuments {
   readonly kinds: readonly string[];
   readonly selected: Selected;
   readonly report: FaultReport;
+  readonly answers: ClusterAnswers;
   readonly output: ListFormat;
 }
 
@@ -26,16 +28,21 @@ interface ListedObject extends NamedObject {
  * Prints objects of some kinds page by page as they come, so that any number of them takes little memory; those of several kinds one kind after the
  * other, as kubectl does, unless they are sorted otherwise.
  *
+ * @returns True if there was an object.
  * @throws {CommandFailure} if no cluster serves any of the kinds.
  */
-export async function listDocuments(session: Session, { kinds, selected, report, output }: ListedDocuments): Promise<void> {
+export async function listDocuments(session: Session, asked: ListedDocuments): Promise<boolean> {
+  const { kinds, selected, report, answers, output } = asked;
   const orderBy = selected.orderBy ?? (kinds.length > 1 ? [{ path: 'kind' }] : null);
   const fields = `apiVersion kind cluster { name } metadata { name namespace } ${output === 'name' ? '' : output === 'json' ? 'object' : 'yaml'}`;
+  let isFound = false;
   const sink = sinkFor(output, (text) => session.terminal.out(text));
-  for await (const items of listedPages<ListedObject>(session, { kinds, selected: { ...selected, orderBy }, fields, report })) {
+  for await (const items of listedPages<ListedObject>(session, { kinds, selected: { ...selected, orderBy }, fields, report, answers })) {
+    isFound ||= items.length > 0;
     await sink.take(items);
   }
   await sink.end();
+  return isFound;
 }
 
 /** Takes objects page by page. */

@@ -1,3 +1,4 @@
+import type { ClusterAnswers } from './cluster-answers.ts';
 import type { FaultReport } from './cluster-faults.ts';
 import { stylesOf } from './columns/cell-style.ts';
 import { customColumns } from './columns/custom-columns.ts';
@@ -14,16 +15,17 @@ export interface ListedTables {
   readonly kinds: readonly string[];
   readonly selected: Selected;
   readonly report: FaultReport;
+  readonly answers: ClusterAnswers;
   readonly isWide: boolean;
 }
 
 /**
  * Prints a table of each kind, in the order in which they were named, with an empty line between two; nothing for a kind of which there is no object.
- * On standard error it says if there is nothing at all.
  *
+ * @returns True if there was an object.
  * @throws {CommandFailure} if no cluster serves any of the kinds, or one cannot be asked so: then nothing is printed.
  */
-export async function listTables(session: Session, asked: ListedTables): Promise<void> {
+export async function listTables(session: Session, asked: ListedTables): Promise<boolean> {
   const { terminal } = session;
   const kinds = await kindsMeant(session, asked.kinds);
   const tables: string[] = [];
@@ -31,8 +33,8 @@ export async function listTables(session: Session, asked: ListedTables): Promise
     const lines = await tableOf(session, kind, { ...asked, isMixed: kinds.length > 1 });
     if (lines.length > 0) tables.push(lines.map((line) => `${line}\n`).join(''));
   }
-  if (tables.length === 0) terminal.err('No resources found\n');
-  else await terminal.out(tables.join('\n'));
+  if (tables.length > 0) await terminal.out(tables.join('\n'));
+  return tables.length > 0;
 }
 
 /** The kinds of these names, each once. */
@@ -63,12 +65,12 @@ export function fieldsFor({ type }: NamedKind, columns: readonly PrintedColumn[]
 async function tableOf(
   session: Session,
   kind: NamedKind,
-  { selected, report, isWide, isMixed }: ListedTables & { readonly isMixed: boolean },
+  { selected, report, answers, isWide, isMixed }: ListedTables & { readonly isMixed: boolean },
 ): Promise<readonly string[]> {
   const columns = [...placeColumns(kind), ...(await columnsToPrint(session, kind, { isWide }))];
   const at = { nowMs: session.clock.now(), isMixed };
   const rows: (readonly (string | undefined)[])[] = [];
-  const asked = { kinds: [nameOfKind(kind)], selected, fields: fieldsFor(kind, columns), report };
+  const asked = { kinds: [nameOfKind(kind)], selected, fields: fieldsFor(kind, columns), report, answers };
   for await (const items of listedPages<ListedItem>(session, asked)) {
     rows.push(...items.map((item) => columns.map((column) => column.cell(item, at))));
   }

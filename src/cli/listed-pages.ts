@@ -1,4 +1,5 @@
 import type { JsonObject } from '../core/json.ts';
+import { type ClusterAnswers, type ClusterSync, syncFields } from './cluster-answers.ts';
 import { type ClusterFault, type FaultReport, faultFields, faultsBeside } from './cluster-faults.ts';
 import { CommandFailure, exitCodes } from './command-failure.ts';
 import { dataOf } from './gateway-client.ts';
@@ -28,6 +29,8 @@ export interface AskedObjects {
   readonly pageSize?: number;
   /** Is told what clusters could not do, after the last page. */
   readonly report: Pick<FaultReport, 'tell'>;
+  /** Is told which clusters have answered, if kinds are named. */
+  readonly answers?: ClusterAnswers;
 }
 
 /** Most that the gateway gives at once. */
@@ -38,7 +41,7 @@ interface Page<Item> {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
   readonly faults: readonly ClusterFault[];
   /** One for each cluster that serves one of the kinds, as far as that is known. */
-  readonly sync?: readonly { readonly phase: string }[];
+  readonly sync?: readonly ClusterSync[];
 }
 
 /**
@@ -48,14 +51,14 @@ interface Page<Item> {
  */
 export async function* listedPages<Item>(
   session: Session,
-  { kinds, selected, fields, fragments = '', pageSize = maxPageSize, report }: AskedObjects,
+  { kinds, selected, fields, fragments = '', pageSize = maxPageSize, report, answers }: AskedObjects,
 ): AsyncIterable<readonly Item[]> {
   const { gateway, clusters } = session;
   const query = `query ($kinds: [String!], $clusters: [String!], $namespaces: [String!], $labels: String, $where: Where,
     $orderBy: [OrderBy!], $first: Int, $after: String) {
     resources(kinds: $kinds, clusters: $clusters, namespaces: $namespaces, labels: $labels, where: $where, orderBy: $orderBy,
       first: $first, after: $after) {
-      items { ${fields} } pageInfo { hasNextPage endCursor } faults { ${faultFields} } ${kinds === null ? '' : 'sync { phase }'}
+      items { ${fields} } pageInfo { hasNextPage endCursor } faults { ${faultFields} } ${kinds === null ? '' : `sync { ${syncFields} }`}
     }
   } ${fragments}`;
   const faults: ClusterFault[] = [];
@@ -65,6 +68,7 @@ export async function* listedPages<Item>(
     const answer = await gateway.ask({ query, variables });
     const { resources } = dataOf<{ readonly resources: Page<Item> }>(answer);
     if (resources.sync?.length === 0) throw new CommandFailure(exitCodes.failed, `no cluster serves ${kinds?.join(',')}`);
+    answers?.add(resources.sync ?? []);
     faults.push(...resources.faults, ...faultsBeside(answer));
     yield resources.items;
     after = resources.pageInfo.hasNextPage ? resources.pageInfo.endCursor : null;

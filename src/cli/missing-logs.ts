@@ -1,3 +1,4 @@
+import { ClusterAnswers, type ClusterSync, syncFields } from './cluster-answers.ts';
 import type { LogSource } from './log-lines.ts';
 import type { Session } from './session.ts';
 
@@ -12,6 +13,7 @@ export interface LogsAsked {
 
 interface Found {
   readonly pods: {
+    readonly sync: readonly ClusterSync[];
     readonly items: readonly {
       readonly metadata: { readonly name: string };
       readonly spec: Readonly<Record<'initContainers' | 'containers' | 'ephemeralContainers', readonly Named[] | null>> | null;
@@ -26,27 +28,45 @@ interface Named {
 /** As many Pods as the gateway tells at once. */
 const maxPods = 500;
 
+/** Logs that were requested and were not found. */
+export interface MissingLogs {
+  /** A line for each Pod or container that does not exist. */
+  readonly absent: readonly string[];
+  /** Names what was not found while clusters did not answer: Pods by name, or the logs as a whole. */
+  readonly unknown: readonly string[];
+  readonly answers: ClusterAnswers;
+}
+
 /**
  * What was named and does not exist: a line for each Pod that is nowhere, and for each that has no container of the name, or one line if no Pod of
  * the labels has. Nothing if it is only that no Pod has the labels, which may be so. Asks only if `logs` leaves it open.
  */
-export async function missingLogs({ gateway }: Session, asked: LogsAsked, logs: readonly LogSource[]): Promise<readonly string[]> {
+export async function missingLogs({ gateway }: Session, asked: LogsAsked, logs: readonly LogSource[]): Promise<MissingLogs> {
   const { names, container, ...selection } = asked;
   const told = new Set(logs.map(({ pod }) => pod));
   const missing = names?.filter((name) => !told.has(name));
-  if (missing === undefined ? container === null || logs.length > 0 : missing.length === 0) return [];
+  const answers = new ClusterAnswers();
+  if (missing === undefined ? logs.length > 0 : missing.length === 0) return { absent: [], unknown: [], answers };
   const query = `query ($clusters: [String!], $namespaces: [String!], $labels: String, $where: Where) {
     pods(clusters: $clusters, namespaces: $namespaces, labels: $labels, where: $where, first: ${maxPods}) {
+      sync { ${syncFields} }
       items { metadata { name } spec { initContainers { name } containers { name } ephemeralContainers { name } } }
     }
   }`;
   const where = missing === undefined ? null : { path: 'metadata.name', in: missing };
   const { pods } = await gateway.query<Found>(query, { ...selection, where });
-  if (missing === undefined) return pods.items.length === 0 ? [] : noContainer('the Pods', pods.items, container);
-  return missing.flatMap((name) => {
+  answers.add(pods.sync);
+  if (missing === undefined) {
+    if (!answers.isComplete) return { absent: [], unknown: [`containers${placeOf(asked)}`], answers };
+    return { absent: pods.items.length === 0 ? [] : noContainer('the Pods', pods.items, container), unknown: [], answers };
+  }
+  const unfound = missing.filter((name) => !pods.items.some(({ metadata }) => metadata.name === name));
+  const absent = missing.flatMap((name) => {
     const ofName = pods.items.filter(({ metadata }) => metadata.name === name);
-    return ofName.length === 0 ? [`there is no Pod ${name}${placeOf(asked)}`] : noContainer(`the Pod ${name}`, ofName, container);
+    if (ofName.length > 0) return noContainer(`the Pod ${name}`, ofName, container);
+    return answers.isComplete ? [`there is no Pod ${name}${placeOf(asked)}`] : [];
   });
+  return { absent, unknown: answers.isComplete ? [] : unfound.map((name) => `Pod ${name}${placeOf(asked)}`), answers };
 }
 
 /** Nothing if one of them has it: it has appeared since. */

@@ -2,7 +2,6 @@ import type { JsonObject } from '../core/json.ts';
 import { FaultReport } from './cluster-faults.ts';
 import { stylesOf } from './columns/cell-style.ts';
 import { summaryOf } from './columns/summary-columns.ts';
-import { exitCodes } from './command-failure.ts';
 import { findNamed } from './find-named.ts';
 import { kindAndName } from './object-names.ts';
 import { type Paint, paintFor } from './paint.ts';
@@ -28,13 +27,13 @@ const nameColumn = 2;
 /**
  * Prints objects below their owners and above what they own, in all clusters.
  *
- * @returns The exit code: 1 if one is in no cluster, or a cluster that was named could not say all.
+ * @returns The exit code: 1 if one is in no cluster, or a cluster that was named could not say all; 3 if one was not found and a cluster did not answer.
  * @throws {CommandFailure} for words that name nothing, or a kind that no cluster serves.
  */
 export async function showTrees(session: Session, { words, namespaces, output }: ShownTrees): Promise<number> {
   const report = new FaultReport(session);
   const select = async () => ({ fields: treeFields, fragments: treeFragments });
-  const { found, isMissing } = await findNamed<TreeItem>(session, { words, namespaces, report, select, pageSize });
+  const { found, exitCode } = await findNamed<TreeItem>(session, { words, namespaces, report, select, pageSize });
   const trees = await readTrees(
     session,
     found.flatMap(({ items }) => items),
@@ -49,7 +48,7 @@ export async function showTrees(session: Session, { words, namespaces, output }:
           output,
         );
   await session.terminal.out(text);
-  return isMissing ? exitCodes.failed : report.exitCode();
+  return exitCode || report.exitCode();
 }
 
 interface Look {

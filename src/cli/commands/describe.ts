@@ -13,7 +13,8 @@ last 20 events. The values of Secrets are never shown.
   muster describe deploy web -n shop
   muster describe node/worker-1 pod/web-0 --context eu-prod
 
-Exits with 1 if one of the names is in no cluster.`;
+Exits with 1 if one of the names is in no cluster, with 3 if one was not found
+and a cluster did not answer.`;
 
 /** `muster describe`: all there is to know of objects in all clusters. */
 export function addDescribe(program: Commander, run: Run): void {

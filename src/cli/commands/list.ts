@@ -1,6 +1,8 @@
 import { type Command as Commander, Option } from 'commander';
 import type { JsonObject } from '../../core/json.ts';
+import { ClusterAnswers } from '../cluster-answers.ts';
 import { FaultReport } from '../cluster-faults.ts';
+import { exitCodes } from '../command-failure.ts';
 import {
   type GatewayFlags,
   kindsOf,
@@ -38,7 +40,8 @@ ${whereHelp}
            empty for what has none
 
 What a cluster cannot do is told on standard error, and the others are listed
-all the same. Exits with 1 only if that cluster was named by --context.`;
+all the same. Exits with 1 only if that cluster was named by --context; with 3
+if nothing was found and a cluster did not answer.`;
 
 /** `muster list`: objects of some kinds, of all clusters. */
 export function addList(program: Commander, run: Run): void {
@@ -55,17 +58,21 @@ export function addList(program: Commander, run: Run): void {
 
 async function listObjects(session: Session, kinds: readonly string[], flags: ListFlags): Promise<number> {
   const { output, sortBy } = flags;
-  const report = new FaultReport(session);
+  const [report, answers] = [new FaultReport(session), new ClusterAnswers()];
   const selected: Selected = {
     ...selectionOf(flags),
     where: allOf(flags.where),
     orderBy: sortBy === undefined ? null : [{ path: sortBy }],
   };
-  if (output === undefined || output === 'wide') {
-    await listTables(session, { kinds, selected, report, isWide: output === 'wide' });
-  } else {
-    await listDocuments(session, { kinds, selected, report, output });
+  const isTable = output === undefined || output === 'wide';
+  const isFound = isTable
+    ? await listTables(session, { kinds, selected, report, answers, isWide: output === 'wide' })
+    : await listDocuments(session, { kinds, selected, report, answers, output });
+  if (!isFound && !answers.isComplete) {
+    answers.reportUnknown(session, kinds.join(','));
+    return exitCodes.unknown;
   }
+  if (!isFound && isTable) session.terminal.err('No resources found\n');
   return report.exitCode();
 }
 

@@ -38,7 +38,8 @@ clusters:
 With -f also Pods that appear later are followed, until it is interrupted; a
 lost connection is made again, and no line is told twice.
 Exits with 1 if a Pod or container that was named does not exist, and if a
-cluster named by --context could not tell.`;
+cluster named by --context could not tell; with 3 if nothing was found and a
+cluster did not answer.`;
 
 /** `muster logs`: what containers of all clusters wrote. */
 export function addLogs(program: Commander, run: Run): void {
@@ -127,10 +128,13 @@ async function readLogs(session: Session, { asked, extent, printer, hasTimes }: 
     if (log.fault !== null) report.tell([{ ...log.fault, cluster: { name: nameOfLog(log) }, kind: null }]);
   }
   report.tell(unknownPods(answer));
-  const missing = await missingLogs(session, asked, podLogs);
-  for (const line of missing) terminal.err(`muster: ${printable(line)}\n`);
-  if (podLogs.length === 0 && missing.length === 0) terminal.err('No containers found\n');
-  return missing.length > 0 ? exitCodes.failed : report.exitCode();
+  const { absent, unknown, answers } = await missingLogs(session, asked, podLogs);
+  for (const line of absent) terminal.err(`muster: ${printable(line)}\n`);
+  for (const what of unknown) answers.reportUnknown(session, what);
+  if (absent.length > 0) return exitCodes.failed;
+  if (unknown.length > 0) return exitCodes.unknown;
+  if (podLogs.length === 0) terminal.err('No containers found\n');
+  return report.exitCode();
 }
 
 /** Clusters whose Pods are not known stand beside the data: they have no log that could say so. */

@@ -12,7 +12,8 @@ where a gateway has not read all these kinds yet.
   muster tree deploy web -n shop
   muster tree cronjob/nightly -o json
 
-Exits with 1 if one of the names is in no cluster.`;
+Exits with 1 if one of the names is in no cluster, with 3 if one was not found
+and a cluster did not answer.`;
 
 /** `muster tree`: owners and owned, in all clusters. */
 export function addTree(program: Commander, run: Run): void {

@@ -185,8 +185,10 @@ describe('a cluster whose Pods are not known', () => {
     const all = await runCli(half, ['logs', '-l', 'app=web', '-c', 'app']);
     expect(all).toEqual({ code: 0, out: 'north/shop/web/app one\n', err: expect.stringMatching(/^warning: south: pods: FORBIDDEN .+\n$/) });
     const named = await runCli(half, ['logs', '-l', 'app=web', '--context', 'south']);
-    expect([named.code, named.out]).toEqual([1, '']);
-    expect(named.err).toMatch(/^warning: south: pods: FORBIDDEN .+\nNo containers found\n$/);
+    expect([named.code, named.out]).toEqual([3, '']);
+    expect(named.err).toMatch(
+      /^warning: south: pods: FORBIDDEN .+\nmuster: containers .+ not found in the clusters that answered \(0 of 1\).+\n$/,
+    );
   });
 
   test('is told with what its API server said', async () => {
