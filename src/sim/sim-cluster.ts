@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { GroupKind } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
+import type { Handler } from './door.ts';
 import type { Misbehaviours, SimProtocols } from './misbehaviours.ts';
 
 /** A kind by its key (`Pod`, `Deployment.apps`; the group may be left out where it is the core group or only one group has the kind), or in full. */
@@ -22,6 +23,8 @@ export interface SimClusterOptions {
   readonly historyLength?: number;
   /** How far apart bookmarks are in a watch that allows them: 60 s by default. */
   readonly bookmarkSeconds?: number;
+  /** The bearer token that it accepts at first. Default: a random one. Two clusters behind one address need the same. */
+  readonly token?: string;
   /** Containers that run write a line every few seconds by themselves: always the same ones, of which nothing is kept. False by default. */
   readonly talkative?: boolean;
 }
@@ -217,6 +220,13 @@ export interface SimCluster extends Misbehaviours, AsyncDisposable {
   onWrite(hook: WriteHook): Disposable;
   /** Connections that are open now. */
   connections(): number;
+  /** Answers one request as this cluster, whatever address it was sent to. */
+  readonly handler: Handler;
+  /**
+   * From now on each new request to this cluster's address is answered by the other cluster, as behind a proxy that was switched. Open watches go
+   * on as they are: `disconnect` ends them.
+   */
+  exchange(other: Pick<SimCluster, 'handler'>): void;
   /** Ends it: all connections are destroyed, the port is free. */
   stop(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { builtInKinds } from './built-in-kinds.ts';
 import { createCertificate } from './certificate.ts';
 import { ClusterState } from './cluster-state.ts';
 import { ContainerLogs } from './container-logs.ts';
-import { Door } from './door.ts';
+import { Door, type Handler } from './door.ts';
 import { misbehave } from './misbehave.ts';
 import { createRequestHandler } from './request-handler.ts';
 import { RequestLog } from './request-log.ts';
@@ -31,12 +31,19 @@ export async function startSimCluster(options: SimClusterOptions): Promise<SimCl
   const server: SimServer = {
     ...{ state, behaviour: new Behaviour(), watches: new Set(), bookmarkSeconds },
     ...{ logs: new ContainerLogs(clock), talkative, writes: new WriteLog() },
-    ...{ gitVersion: gitVersionOf(version), token: randomUUID(), tokensExpiredAt: -1 },
+    ...{ gitVersion: gitVersionOf(version), token: options.token ?? randomUUID(), tokensExpiredAt: -1 },
     get host() {
       return door.host;
     },
   };
-  const door = await Door.open({ certificate, protocols, maxConcurrentStreams, handler: createRequestHandler(server, log) });
+  const handler = createRequestHandler(server, log);
+  let answering: { readonly handler: Handler } = { handler };
+  const door = await Door.open({
+    certificate,
+    protocols,
+    maxConcurrentStreams,
+    handler: (request, response) => answering.handler(request, response),
+  });
   state.onChange((change) => {
     for (const stream of [...server.watches]) stream.tell(change);
   });
@@ -76,6 +83,10 @@ export async function startSimCluster(options: SimClusterOptions): Promise<SimCl
     ...admin,
     ...misbehave(server, door),
     ...upset(server, door, reversion),
+    handler,
+    exchange(other) {
+      answering = other;
+    },
     stop,
     [Symbol.asyncDispose]: stop,
   };

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Fault } from '../core/faults.ts';
 import { createGate } from '../core/gate.ts';
 import { type GroupKind, keyOfKind, type ServedResource } from '../core/kinds.ts';
@@ -9,7 +9,7 @@ import { compareVersions } from '../store/versions.ts';
 import { type Health, healthOf } from './cluster-health.ts';
 import { type ClusterServer, createClusterServer } from './cluster-server.ts';
 import { createDefinitions, type Definitions } from './definitions.ts';
-import type { ClusterProgress, EngagedCluster, FleetWide } from './engaged-cluster.ts';
+import type { ClusterMirrorsOptions, ClusterProgress, EngagedCluster, FleetWide } from './engaged-cluster.ts';
 import { createMirror, type Mirror, type MirrorPolicy } from './mirror.ts';
 import { MirrorLines } from './mirror-lines.ts';
 import type { ClusterPhase, ClusterState, MirrorLease, MirrorReader, SyncState } from './mirrors.ts';
@@ -43,6 +43,8 @@ export class ClusterMirrors {
   readonly #joinedMs: number;
   readonly #followed = new WeakSet<StoreReader>();
   readonly #suspected = new WeakMap<Mirror, string>();
+  /** Replaces a uid that cannot be read: the epochs then differ from those of other gateways and later runs. */
+  readonly #unidentified = randomUUID();
   #streams = true;
   #lookedAgain = 0;
   #readyOnce = false;
@@ -50,8 +52,7 @@ export class ClusterMirrors {
   #toldPhase: ClusterPhase | undefined;
   #toldResources: ClusterServer['resources'];
 
-  /** @param delayMs How long the first request waits. */
-  constructor(cluster: EngagedCluster, wide: FleetWide, delayMs: number) {
+  constructor({ cluster, wide, delayMs, onExchanged }: ClusterMirrorsOptions) {
     this.name = cluster.name;
     this.#cluster = cluster;
     this.#wide = wide;
@@ -64,6 +65,9 @@ export class ClusterMirrors {
     });
     const listener = {
       onIdentified: () => this.#startKept(),
+      // What was mirrored before the uid could be read may be of another cluster.
+      onRecognized: () => this.#relistAll(),
+      onExchanged,
       onDiscovered: () => this.#discovered(),
       onAsking: () => this.#compareHistory(),
       onUpgraded: () => this.#upgraded(),
@@ -135,10 +139,10 @@ export class ClusterMirrors {
     return this.#server.whenDiscovered(signal);
   }
 
-  /** The cluster has left: requests end, stores are wiped, readers are told `gone`. */
-  end(): void {
+  /** Requests end, stores are wiped, readers are told `gone` with the reason. */
+  end(message: string): void {
     this.#life.abort();
-    const fault: Fault = { code: 'GONE', cluster: this.name, message: 'the cluster has left the fleet', retry: 'NEVER' };
+    const fault: Fault = { code: 'GONE', cluster: this.name, message, retry: 'NEVER' };
     for (const [key] of [...this.#entries]) this.#endMirror(key, fault);
   }
 
@@ -182,7 +186,7 @@ export class ClusterMirrors {
 
   /** Equal in all replicas of the gateway, and another one for whatever else comes to bear the kind's name. */
   #epochOf({ group, version, kind }: ServedResource, key: string): string {
-    const parts = [this.#server.uid ?? '', group, version, kind, this.#definitions.get(key)?.uid ?? ''];
+    const parts = [this.#server.uid ?? this.#unidentified, group, version, kind, this.#definitions.get(key)?.uid ?? ''];
     return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16);
   }
 
@@ -309,6 +313,10 @@ export class ClusterMirrors {
   #upgraded(): void {
     this.#streams = true;
     this.#notStreamed.clear();
+    this.#relistAll();
+  }
+
+  #relistAll(): void {
     for (const { mirror } of this.#entries.values()) mirror.relist(mirror.resource);
   }
 
@@ -361,8 +369,7 @@ export class ClusterMirrors {
 
   /** All that is wrong, once each; the namespaces that may not be read among it. */
   #faults({ troubles }: Health): readonly Fault[] {
-    const narrow = [...this.#entries.values()].flatMap(({ mirror }) => mirror.faults());
-    return [...troubles, ...this.#cluster.api.standingFaults, ...narrow];
+    return [...troubles, ...this.#cluster.api.standingFaults, ...this.#entries.values().flatMap(({ mirror }) => mirror.faults())];
   }
 
   #health(): Health {

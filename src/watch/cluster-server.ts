@@ -6,8 +6,9 @@ import { type GroupKind, keyOfKind, type ServedResource } from '../core/kinds.ts
 import type { ResourceVersion } from '../core/names.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import { createDiscoveryLoop, type DiscoveryLoop } from './discovery-loop.ts';
+import { createIdentityChecks, type IdentityChecks } from './identity-checks.ts';
 import { observeApi } from './observed-api.ts';
-import { askServer, gitVersionIn } from './server-facts.ts';
+import { askIdentity, askServer, gitVersionIn, type ServerFacts } from './server-facts.ts';
 
 /** What one cluster's server has said of itself, and whether it can be reached. */
 export interface ClusterServer {
@@ -34,6 +35,10 @@ export interface ClusterServer {
 export interface ServerListener {
   /** It has answered for the first time: mirrors may start. */
   onIdentified(): void;
+  /** The uid became readable after mirrors may have started. */
+  onRecognized(): void;
+  /** Another cluster answers at this address: its uid differs. Nothing that is known of the former cluster holds any more. */
+  onExchanged(): void;
   /** Discovery has succeeded. */
   onDiscovered(): void;
   /**
@@ -67,6 +72,7 @@ class AskedServer implements ClusterServer {
   readonly breaker: Breaker;
   readonly #listener: ServerListener;
   readonly #loop: DiscoveryLoop;
+  readonly #checks: IdentityChecks;
   readonly #waiters = new Set<() => void>();
   #answeredMs: number | undefined;
   #version: string | undefined;
@@ -84,9 +90,11 @@ class AskedServer implements ClusterServer {
     this.api = observeApi(api, {
       answered: () => this.#answered(clock.monotonic()),
       failed: (fault) => this.breaker.failed(fault),
+      opened: () => this.#checks.soon(),
     });
     this.breaker = createBreaker({ clock, probe: (until) => this.#probe(until), onChange: () => this.#breakerChanged() }, signal);
     this.#loop = createDiscoveryLoop({ clock, delayMs, discover: (until) => this.#discover(until) }, signal);
+    this.#checks = createIdentityChecks({ clock, check: (until) => this.#check(until) }, signal);
   }
 
   get answeredMs(): number | undefined {
@@ -179,15 +187,36 @@ class AskedServer implements ClusterServer {
   /** An answer of any kind will do: a server may keep its version to itself. */
   async #identify(signal: AbortSignal): Promise<void> {
     const heardRevision = this.#listener.onAsking();
-    const { version, uid, revision, fault } = await askServer(this.api, signal);
+    const { version, fault, ...identity } = await askServer(this.api, signal);
     if (signal.aborted) return;
-    if (revision !== undefined) heardRevision(revision);
-    this.#uid = uid ?? this.#uid;
+    this.#heardIdentity(identity, heardRevision);
+    if (signal.aborted) return;
     this.#heardVersion(version);
     this.#versionFault = fault?.code === 'FORBIDDEN' ? undefined : fault;
     if (this.#identified || (version === undefined && fault?.status === undefined)) return;
     this.#identified = true;
     this.#listener.onIdentified();
+  }
+
+  /** A cluster that cannot be reached is the breaker's to find again, and discovery follows. */
+  async #check(signal: AbortSignal): Promise<void> {
+    if (!this.#identified || this.breaker.fault !== undefined) return;
+    const heardRevision = this.#listener.onAsking();
+    const identity = await askIdentity(this.api, signal);
+    if (!signal.aborted) this.#heardIdentity(identity, heardRevision);
+  }
+
+  #heardIdentity({ uid, revision }: Pick<ServerFacts, 'uid' | 'revision'>, heardRevision: (revision: ResourceVersion) => void): void {
+    const before = this.#uid;
+    if (uid !== undefined && before !== undefined && uid !== before) {
+      this.#listener.onExchanged();
+      return;
+    }
+    if (revision !== undefined) heardRevision(revision);
+    if (uid === undefined || uid === before) return;
+    this.#uid = uid;
+    if (this.#identified) this.#listener.onRecognized();
+    this.#listener.onChange();
   }
 
   #heardVersion(version: string | undefined): void {

@@ -51,3 +51,12 @@ export interface ClusterProgress {
   /** Why it is not as it ought to be. */
   readonly fault?: Fault;
 }
+
+export interface ClusterMirrorsOptions {
+  readonly cluster: EngagedCluster;
+  readonly wide: FleetWide;
+  /** How long the first request waits. */
+  readonly delayMs: number;
+  /** Another cluster answers at the address: these mirrors are to be ended, and others to be made. */
+  readonly onExchanged: () => void;
+}

@@ -7,6 +7,8 @@ export interface ApiObserver {
   answered(): void;
   /** There was no connection, or it died. */
   failed(fault: Fault): void;
+  /** A list or a watch got its first answer. */
+  opened(): void;
 }
 
 /** The same API server, whose every answer and failure is told to the observer first. */
@@ -16,8 +18,8 @@ export function observeApi(api: ClusterApi, observer: ApiObserver): ClusterApi {
     get standingFaults() {
       return api.standingFaults;
     },
-    list: (page, signal) => observed(api.list(page, signal), observer),
-    watch: (start, signal) => observed(api.watch(start, signal), observer),
+    list: (page, signal) => opened(observed(api.list(page, signal), observer), observer),
+    watch: (start, signal) => opened(observed(api.watch(start, signal), observer), observer),
     logs: (request, signal) => observed(api.logs(request, signal), observer),
     async send(request, signal) {
       const answer = await api.send(request, signal);
@@ -36,6 +38,15 @@ async function* observed<P extends ListPart | WatchPart | LogPart>(
     if (part.type === 'failed') tell(observer, part.fault);
     // An end is no sign of life: the connection beneath may have been taken down in order.
     else if (part.type !== 'closed') observer.answered();
+    yield part;
+  }
+}
+
+async function* opened<P extends ListPart | WatchPart>(parts: AsyncIterable<P>, observer: ApiObserver): AsyncGenerator<P, void> {
+  let isFirst = true;
+  for await (const part of parts) {
+    if (isFirst && part.type !== 'failed') observer.opened();
+    isFirst = false;
     yield part;
   }
 }

@@ -33,6 +33,8 @@ export interface MirrorRegistry extends Mirrors, AsyncDisposable {
   /**
    * Mirrors the cluster until the signal aborts: then its requests end, its stores are wiped, their readers are told `gone`, and it is no
    * longer a member. One of the same name takes the place of the other.
+   *
+   * If the uid of its `kube-system` changes, another cluster answers at the address: the mirrors end in the same way, and new ones begin.
    */
   engage(cluster: EngagedCluster, signal: AbortSignal): void;
   /** True once each cluster's warm kinds are whole, or it has a fault, or 60 s have gone since it joined. With no cluster, true. */
@@ -90,10 +92,20 @@ class Registry implements MirrorRegistry {
     const { name } = cluster;
     this.#leave(name, this.#members.get(name));
     const crowd = Math.max(0, this.#members.size - startedAtOnce);
-    const member = new ClusterMirrors(cluster, this.#wide, crowd * spreadMsPerCluster * this.#wide.clock.random());
-    this.#members.set(name, member);
-    this.#names = undefined;
-    this.#tell({ type: 'joined', cluster: name });
+    const join = (delayMs: number): ClusterMirrors => {
+      const joined = new ClusterMirrors({ cluster, wide: this.#wide, delayMs, onExchanged: exchange });
+      this.#members.set(name, joined);
+      this.#names = undefined;
+      this.#tell({ type: 'joined', cluster: name });
+      return joined;
+    };
+    const exchange = () => {
+      const fault = 'another cluster answers at this address: its kube-system has another uid';
+      this.#wide.log.warn({ cluster: name, membership: 'exchanged' }, `cluster: ${fault}`);
+      this.#leave(name, member, fault);
+      member = join(0);
+    };
+    let member = join(crowd * spreadMsPerCluster * this.#wide.clock.random());
     signal.addEventListener('abort', () => this.#leave(name, member), { once: true });
   }
 
@@ -148,11 +160,11 @@ class Registry implements MirrorRegistry {
     this.#callbacks.clear();
   }
 
-  #leave(name: ClusterName, member: ClusterMirrors | undefined): void {
+  #leave(name: ClusterName, member: ClusterMirrors | undefined, reason = 'the cluster has left the fleet'): void {
     if (member === undefined || this.#members.get(name) !== member) return;
     this.#members.delete(name);
     this.#names = undefined;
-    member.end();
+    member.end(reason);
     // What it was about to say of itself is no longer so.
     for (const [key, { cluster, type }] of this.#changes) if (cluster === name && type !== 'joined') this.#changes.delete(key);
     this.#tell({ type: 'left', cluster: name });

@@ -28,8 +28,8 @@ export async function askServer(api: ClusterApi, signal: AbortSignal): Promise<S
   };
 }
 
-/** By a list of one, whose version is the store's; by a get where that is all we may. */
-async function askIdentity(api: ClusterApi, signal: AbortSignal): Promise<Pick<ServerFacts, 'uid' | 'revision'>> {
+/** Reads the uid of `kube-system` by a list of that one namespace, whose version is the store's; by a get where listing is forbidden. */
+export async function askIdentity(api: ClusterApi, signal: AbortSignal): Promise<Pick<ServerFacts, 'uid' | 'revision'>> {
   const path = ['api', 'v1', 'namespaces'];
   const listed = await api.send({ method: 'GET', path, query: { fieldSelector: 'metadata.name=kube-system' } }, signal);
   if (listed.type === 'failed') {

@@ -27,6 +27,9 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
+/** A shorter sleep can vanish when it is added to the current time. A loop that sleeps until its deadline would then never reach the deadline. */
+const leastSleepMs = 0.001;
+
 /** A clock for one test. Nothing of it runs by itself. */
 export function createManualClock({ startMs = Date.UTC(2026, 0, 1), random = () => 0 }: ManualClockOptions = {}): ManualClock {
   const sleepers = new Set<Sleeper>();
@@ -51,7 +54,7 @@ export function createManualClock({ startMs = Date.UTC(2026, 0, 1), random = () 
           signal.removeEventListener('abort', wake);
           resolve();
         };
-        const sleeper: Sleeper = { dueMs: nowMs + Math.max(0, ms), wake };
+        const sleeper: Sleeper = { dueMs: nowMs + (ms > 0 ? Math.max(ms, leastSleepMs) : 0), wake };
         sleepers.add(sleeper);
         signal.addEventListener('abort', wake, { once: true });
       }),

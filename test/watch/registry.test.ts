@@ -361,3 +361,55 @@ test('clusters stand in the order of their names', async () => {
   expect(watching.mirrors.clusters().map(({ name }) => name)).toEqual(names);
   expect(watching.mirrors.progress().map(({ cluster }) => cluster)).toEqual(names);
 });
+
+test('another uid of kube-system ends all mirrors with GONE, and lists anew in another epoch', async () => {
+  await using watching = startWatching();
+  const north = watching.fake('north');
+  north.put('Pod', pod('web'));
+  watching.engage(north);
+  await turns(20);
+  const before = watching.hold(north, pods);
+  await turns(10);
+  const follower = followStore(before.mirror.store, signal);
+  const { epoch } = before.mirror.store;
+  north.put('Namespace', { metadata: { name: 'kube-system', uid: 'another' } });
+  await watching.clock.advance(40_000);
+  expect(follower.events.at(-1)).toMatchObject({
+    type: 'gone',
+    fault: { code: 'GONE', message: expect.stringContaining('another cluster') },
+  });
+  const after = watching.hold(north, pods);
+  await turns(10);
+  expect(after.mirror).not.toBe(before.mirror);
+  expect(after.mirror.store.epoch).not.toBe(epoch);
+  expect(watching.mirrors.cluster(north.name)?.uid).toBe('another');
+});
+
+test('where the uid of kube-system cannot be read, no two gateways have the same epoch', async () => {
+  const epochs: string[] = [];
+  for (let run = 0; run < 2; run++) {
+    await using watching = startWatching();
+    const north = watching.fake('north');
+    north.fail({ verb: 'send', of: 'api/v1/namespaces', fault: north.fault('FORBIDDEN', { code: 403 }) });
+    north.fail({ verb: 'send', of: 'api/v1/namespaces/kube-system', fault: north.fault('FORBIDDEN', { code: 403 }) });
+    watching.engage(north);
+    await turns(20);
+    epochs.push(watching.hold(north, pods).mirror.store.epoch);
+  }
+  expect(epochs[0]).not.toBe(epochs[1]);
+});
+
+test('a uid that becomes readable is a fresh list of what was mirrored without it', async () => {
+  await using watching = startWatching();
+  const north = watching.fake('north');
+  const unreadable = north.fail({ verb: 'send', of: 'api/v1/namespaces', fault: north.fault('SERVER_ERROR', { code: 500 }) });
+  watching.engage(north);
+  await turns(20);
+  const { mirror } = watching.hold(north, pods);
+  await turns(10);
+  const lists = north.requests('list', 'Pod').length + north.requests('watch', 'Pod').length;
+  unreadable[Symbol.dispose]();
+  await watching.clock.advance(40_000);
+  expect(north.requests('list', 'Pod').length + north.requests('watch', 'Pod').length).toBeGreaterThan(lists);
+  expect(watching.mirrors.peek(north.name, podKind)).toBe(mirror);
+});
