@@ -8,11 +8,18 @@ import { compareVersions } from './versions.ts';
 export interface History {
   /** Nothing before this version is remembered; undefined: nothing at all is. */
   begin(version: ResourceVersion | undefined): void;
-  /** These changes led to this version, together. */
-  add(changes: readonly Change[], version: ResourceVersion | undefined): void;
+  /**
+   * These changes led to this version, together.
+   *
+   * @param how `listed` if a complete list brought them: what happened at the versions in between was never seen.
+   */
+  add(changes: readonly Change[], version: ResourceVersion | undefined, how: StepOrigin): void;
   /** The version was reached without a change. */
   mark(version: ResourceVersion): void;
-  /** What came after the version; undefined if that is not remembered. */
+  /**
+   * What came after the version; undefined if that is not remembered, or if the mirror never was at that version: a list jumped over it. A replica
+   * that was there may have told of objects that this mirror has never held.
+   */
   since(version: ResourceVersion): readonly StoreEvent[] | undefined;
 }
 
@@ -20,7 +27,11 @@ const maxChanges = 4_096;
 const maxBytes = 4 * 1024 * 1024;
 const maxAgeMs = 10 * 60_000;
 
+/** Events of a watch leave no gap behind the version before; a list does. */
+export type StepOrigin = 'streamed' | 'listed';
+
 interface Step {
+  readonly how: StepOrigin;
   readonly changes: readonly Change[];
   readonly version: ResourceVersion;
   readonly weight: number;
@@ -59,7 +70,7 @@ export function createHistory(clock: Clock): History {
     first = 0;
   };
 
-  const append = (added: readonly Change[], version: ResourceVersion): void => {
+  const append = (added: readonly Change[], version: ResourceVersion, how: StepOrigin): void => {
     const latest = steps.length > first ? steps.at(-1)?.version : floor;
     // Versions that go back have no order a resume could rely on.
     if (latest === undefined || (compareVersions(version, latest) ?? 0) < 0 || added.length > maxChanges) {
@@ -68,7 +79,7 @@ export function createHistory(clock: Clock): History {
     }
     const weight = Math.max(1, added.length);
     const heavy = added.reduce((sum, change) => sum + change.bytes, 0);
-    steps.push({ changes: added, version, weight, bytes: heavy, atMs: clock.monotonic() });
+    steps.push({ how, changes: added, version, weight, bytes: heavy, atMs: clock.monotonic() });
     changes += weight;
     bytes += heavy;
     prune();
@@ -76,13 +87,13 @@ export function createHistory(clock: Clock): History {
 
   return {
     begin,
-    add: (added, version) => (version === undefined ? begin(undefined) : append(added, version)),
+    add: (added, version, how) => (version === undefined ? begin(undefined) : append(added, version, how)),
     mark(version) {
       const last = steps.length > first ? steps.at(-1) : undefined;
       // Bookmarks of a quiet mirror are one step, where their versions can be compared.
-      if (last?.changes.length === 0 && (compareVersions(version, last.version) ?? -1) >= 0) {
+      if (last?.how === 'streamed' && last.changes.length === 0 && (compareVersions(version, last.version) ?? -1) >= 0) {
         steps[steps.length - 1] = { ...last, version, atMs: clock.monotonic() };
-      } else append([], version);
+      } else append([], version, 'streamed');
     },
     since(version) {
       prune();
@@ -105,5 +116,5 @@ function stepsAfter(
   const fromLatest = compareVersions(version, steps.at(-1)?.version ?? floor);
   if (fromFloor === undefined || fromLatest === undefined || fromFloor < 0 || fromLatest > 0) return undefined;
   const next = steps.findIndex((step) => (compareVersions(step.version, version) ?? 1) > 0);
-  return next < 0 ? undefined : steps.slice(next);
+  return next < 0 || steps[next]?.how === 'listed' ? undefined : steps.slice(next);
 }

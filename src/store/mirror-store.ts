@@ -78,7 +78,7 @@ export interface StoreReader {
   attend(reader: FeedReader, signal: AbortSignal): () => void;
   /**
    * What came after that version, for one who resumes: in order, its last version being `version` above. Undefined if the delta is unknown:
-   * another epoch, a version older than the history (4,096 changes, 4 MiB, 10 minutes) or not of it, a mirror of single namespaces.
+   * another epoch, a version older than the history (4,096 changes, 4 MiB, 10 minutes), a version that a list jumped over, a mirror of single namespaces.
    */
   changesSince(epoch: string, version: ResourceVersion): readonly StoreEvent[] | undefined;
 }

@@ -186,7 +186,7 @@ function commit(mirror: Mirror, staging: Staging, version: ResourceVersion | und
   // Events of single namespaces, which no history holds, may have told of later versions than a list of everything: it begins after that.
   if (!wasWhole || !scopes.whole) history.begin(undefined);
   else if (first || otherHistory) history.begin(version);
-  else history.add(changes, version);
+  else history.add(changes, version, 'listed');
   if (mirror.emptied) feed.reset();
   else feed.replaced(changes);
   mirror.emptied = false;
@@ -256,7 +256,7 @@ function take(
   const changes = change(mirror, { object, exactly }, version);
   scopes.moved(object.metadata.namespace ?? '', version);
   if (changes.length > 0) {
-    if (scopes.whole) history.add(changes, version);
+    if (scopes.whole) history.add(changes, version, 'streamed');
     feed.changed(changes);
   } else if (version !== undefined && scopes.whole) history.mark(version);
 }
