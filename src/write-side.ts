@@ -63,7 +63,7 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
   const listRulesOf = listRulesIn(model);
   const hub = options.hub === undefined ? undefined : hubNamed(clusterName(options.hub), { members, own }, signal);
   const shared = { members, clientOf, listRulesOf, sensitiveKinds, clock, log };
-  const planner = createPlanner({ ...shared, ...(hub === undefined ? {} : { hub: { cluster: hub.hub.cluster, shares: hub.shares } }) });
+  const planner = createPlanner({ ...shared, ...(hub === undefined ? {} : { hub: { ...hub, cluster: hub.hub.cluster } }) });
   const controller =
     hub === undefined
       ? undefined

@@ -29,4 +29,8 @@ export type NoteCode =
   | 'OVERRIDE_WITHOUT_EFFECT'
   | 'AUTOSCALED'
   | 'REQUESTER_MISSING'
-  | 'PRUNE_HELD';
+  | 'PRUNE_HELD'
+  /** A source stands in a cluster of the placement, where it is never written. */
+  | 'SOURCE_IS_TARGET'
+  /** A copy would be written to an object that the source is made from. */
+  | 'CIRCLE';

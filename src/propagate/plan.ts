@@ -12,8 +12,9 @@ export type PlanAction = 'CREATE' | 'UPDATE' | 'ADOPT' | 'UNCHANGED' | 'DELETE' 
 /**
  * Why an object is left alone. `Conflict`: it exists, is not of the inventory, and `conflict` is Abort: a CONFLICT, told as such. `CreateOnly`: it is there,
  * ours or not. `Suspended`: the cluster, or all, is. `SourceMissing`: something of the template needs it, and where it is to be read it is not any more.
+ * `Source`: the template is read from this very object, which counts as placed. `Circle`: the source is made from this object, by other Propagations.
  */
-export type HoldReason = 'Conflict' | 'CreateOnly' | 'Suspended' | 'SourceMissing';
+export type HoldReason = 'Conflict' | 'CreateOnly' | 'Suspended' | 'SourceMissing' | 'Source' | 'Circle';
 
 /**
  * One object as it is to be in one cluster, from the pure stages alone: rendered against what the mirrors hold.

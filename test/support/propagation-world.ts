@@ -54,6 +54,8 @@ export interface PropagationWorldOptions {
   readonly clusters?: Partial<SimClusterOptions>;
   /** The hub lacks our definitions. */
   readonly bareHub?: true;
+  /** More names of members, each with the cluster that answers under it. */
+  readonly aliases?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -76,14 +78,15 @@ export async function startPropagationWorld(
   if (hubName === undefined) throw new Error('expected at least one cluster');
   if (options.bareHub === undefined) for (const definition of await hubDefinitions()) clusters.get(hubName)?.define(definition);
   const traits = new Map<string, Traits>(Object.entries(options.traits ?? {}));
+  const { aliases = {} } = options;
   const cluster = (name: string) => {
-    const found = clusters.get(name);
+    const found = clusters.get(aliases[name] ?? name);
     if (found === undefined) throw new Error(`expected a cluster of ${[...clusters.keys()]}, got ${name}`);
     return found;
   };
   const endpointOf = (name: string) => ({ ...endpointFor(cluster(name)), name: clusterName(name) });
   const { mirrors, members, clientOf, join, leave } = stack.use(createTestMembers({ clock, log, endpointOf, traits }));
-  for (const name of clusters.keys()) join(name);
+  for (const name of [...clusters.keys(), ...Object.keys(aliases)]) join(name);
   const hub = clusterName(hubName);
   await until(clock, () => mirrors.clusters().every(({ resources }) => resources !== undefined));
   const rest = stack.move();

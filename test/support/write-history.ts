@@ -25,11 +25,13 @@ export type Offence = string;
  * - nothing is deleted but by a uid that an inventory had before, for that cluster, under that uid and a version; so is a revision that we made;
  * - no copy is written by an older generation than one that wrote it before, but where somebody resumed since;
  * - each Job of an intent is created once, in each cluster;
+ * - an object that an intent refers to is never written for that intent, in the cluster that it is read from;
  * - inventories are written under the version that was read, or created.
  */
 export function offencesIn(fleet: WrittenFleet): readonly Offence[] {
   const shares = inventoriesOf(fleet);
   const resumed = resumptionsOf(fleet);
+  const sources = sourcesOf(fleet);
   const ofMembers = Object.entries(fleet.clusters).flatMap(([name, cluster]) => {
     const writes = cluster.writes().filter(({ isDry, group }) => !isDry && group !== musterGroup);
     return [
@@ -37,6 +39,7 @@ export function offencesIn(fleet: WrittenFleet): readonly Offence[] {
       ...deletionsWithoutProof(name, writes, shares),
       ...olderGenerations(name, writes, resumed),
       ...repeatedJobs(name, writes),
+      ...writtenSources(name, writes, sources),
     ];
   });
   return [...ofMembers, ...unguardedShares(hubWrites(fleet, 'ClusterShare'))];
@@ -132,6 +135,30 @@ function repeatedJobs(cluster: string, writes: readonly SeenWrite[]): readonly O
   const created = writes.filter((write) => write.kind === 'Job' && write.result === 'created' && isCopy(write));
   const counts = Map.groupBy(created, (write) => `${labelsAt(write.object, 'metadata', 'labels')[marks.propagation]} ${textOf(write)}`);
   return [...counts].flatMap(([key, same]) => (same.length > 1 ? [`${cluster}: ${key} was created ${same.length} times`] : []));
+}
+
+/** What each generation of each Propagation refers to: `uid generation cluster kind namespace/name`. */
+function sourcesOf(fleet: WrittenFleet): ReadonlySet<string> {
+  return new Set(
+    hubWrites(fleet, 'Propagation').flatMap(({ object }) => {
+      const { uid, generation, namespace = '' } = object.metadata;
+      return listAt(object, 'spec', 'template').flatMap((template) => {
+        const [cluster, kind, name] = ['cluster', 'kind', 'name'].map((field) => textAt(template, 'ref', field));
+        if (cluster === undefined) return [];
+        const places = [textAt(template, 'ref', 'namespace') ?? namespace, ''];
+        return places.map((place) => `${uid} ${generation} ${cluster} ${kind} ${place}/${name}`);
+      });
+    }),
+  );
+}
+
+function writtenSources(cluster: string, writes: readonly SeenWrite[], sources: ReadonlySet<string>): readonly Offence[] {
+  return writes.flatMap((write) => {
+    const generation = textAt(write.object, 'metadata', 'annotations', marks.generation);
+    const uid = labelsAt(write.object, 'metadata', 'labels')[marks.propagation];
+    const isSource = write.manager === 'muster' && sources.has(`${uid} ${generation} ${cluster} ${textOf(write)}`);
+    return isSource ? [`${cluster}: ${textOf(write)} was ${write.result} for the intent that it is the source of`] : [];
+  });
 }
 
 function unguardedShares(writes: readonly SeenWrite[]): readonly Offence[] {

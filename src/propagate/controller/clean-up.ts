@@ -2,6 +2,7 @@ import type { ClusterShare, InventoryEntry } from '../inventory.ts';
 import { kindOfKey, placeOfKey } from '../object-key.ts';
 import type { RenderedObject } from '../plan.ts';
 import { decideRemoval } from '../planner/decide-action.ts';
+import { isSourceEntry, makesIn, sourcesIn } from '../planner/sources.ts';
 import { marks, type Propagation } from '../propagation.ts';
 import type { ClusterFacts } from '../status/facts.ts';
 import { summarize } from '../status/summarize.ts';
@@ -33,7 +34,10 @@ export async function cleanUp(pass: Pass, propagation: Propagation): Promise<Pas
   const rules = await deletionRulesOf(pass, propagation);
   if (rules === undefined) return { result: 'passed', ...hubWait(pass) };
   const shares = [...(run.shares?.values() ?? [])];
-  if (rules.result === 'known') for (const share of shares) takeBack(pass, { propagation, spec: rules.spec, share });
+  if (rules.result === 'known') {
+    const isSource = sourceGuard(pass, propagation, shares);
+    for (const share of shares) takeBack(pass, { propagation, spec: rules.spec, share, isSource });
+  }
   const told = await tell(pass, { propagation, urgency: 'usual', ...(rules.result === 'held' ? { held: rules.message } : {}) });
   run.hubFailures = 0;
   return { result: 'passed', againMs: Math.min(told, ...shares.map(({ cluster }) => retryInMs(pass, cluster))) };
@@ -84,9 +88,20 @@ interface Taking {
   readonly propagation: Propagation;
   readonly spec: ClusterJob['spec'];
   readonly share: ClusterShare;
+  readonly isSource: SourceGuard;
 }
 
-function takeBack(pass: Pass, { propagation, spec, share }: Taking): void {
+/** True for what the intent is read from, or what that stands in: it leaves the inventory, and stays. */
+type SourceGuard = (cluster: ClusterShare['cluster'], entry: InventoryEntry) => boolean;
+
+function sourceGuard({ ports }: Pass, { spec, metadata }: Propagation, shares: readonly ClusterShare[]): SourceGuard {
+  if ('problems' in spec) return () => false;
+  const sources = sourcesIn(spec, { shares, own: metadata, hub: { ...ports.stores, cluster: ports.hub.cluster } });
+  const makes = makesIn(spec);
+  return (cluster, entry) => isSourceEntry(sources, { cluster, entry, makes });
+}
+
+function takeBack(pass: Pass, { propagation, spec, share, isSource }: Taking): void {
   const { run, ports } = pass;
   const { cluster, entries } = share;
   const { members } = ports.hub;
@@ -99,10 +114,12 @@ function takeBack(pass: Pass, { propagation, spec, share }: Taking): void {
     isHeard: (mirrored: ClusterFacts['copies'][number]['mirrored']) =>
       mirrored.result !== 'unread' && mirrored.asOfMs > known.wroteAtMs + echoMs,
   };
-  const prune = entries.filter((entry) => !isGoing(entry, facts)).map((entry) => removalOf(entry, spec));
+  const [kept, going] = [true, false].map((is) => entries.filter((entry) => isSource(cluster, entry) === is));
+  const apply = (kept ?? []).map((entry): RenderedObject => ({ ...removalOf(entry, spec), action: 'HOLD', held: 'Source' }));
+  const prune = (going ?? []).filter((entry) => !isGoing(entry, facts)).map((entry) => removalOf(entry, spec));
   const lost = entries.length === 0 ? removeEmpty : actOnLost({ share, propagation, members, nowMs: ports.clock.now() });
-  if (lost === undefined && (members.get(cluster) === undefined || prune.length === 0)) return;
-  beginJob(pass, { cluster, propagation, spec, isPinned: false, act: lost ?? actOn({ ...noNeeds, prune }, copies) });
+  if (lost === undefined && (members.get(cluster) === undefined || prune.length + apply.length === 0)) return;
+  beginJob(pass, { cluster, propagation, spec, isPinned: false, act: lost ?? actOn({ ...noNeeds, apply, prune }, copies) });
 }
 
 const removeEmpty: Act = async (work, signal) => [await removeShare(work, signal)];

@@ -57,7 +57,12 @@ export function needsOf(facts: NeedFacts): Needs {
   const healed: ObjectKey[] = [];
   for (const object of facts.objects) {
     const entry = entries.get(textOfKey(object.key));
-    if (isRemoval(object)) {
+    if (object.held === 'Source') {
+      // Its entry leaves the inventory, if there is one. Nothing is written to the object.
+      if (entry !== undefined) apply.push(object);
+    } else if (object.held === 'Circle') {
+      apply.push(object);
+    } else if (isRemoval(object)) {
       if (entry !== undefined && mayGo(entry, facts) && !isGoing(entry, facts)) prune.push(object);
     } else if (isReturned(entry, facts) && object.held !== 'Suspended') {
       apply.push(object);

@@ -124,12 +124,22 @@ function viewOf(scene: ViewScene, wanted: Wanted): ClusterView {
     member: members.get(cluster),
     ...(rendered === undefined ? {} : { planned: plannedOf(rendered, scene.plan) }),
     standing: rendered === undefined ? 'leaving' : isBegun(sight, needs) ? 'begun' : 'waiting',
-    copies: copiesIn(members, share),
+    copies: [...copiesIn(members, share), ...sourcesIn(sight)],
     ...troubleOf(sight),
     ...differenceIn(sight, needs),
     ...(sight.line === undefined ? {} : { previous: sight.line }),
   };
   return { cluster, ...(rendered === undefined ? {} : { rendered }), ...(share === undefined ? {} : { share }), facts, needs };
+}
+
+/** Sources that stand in the cluster count as copies that are as they are wanted. */
+function sourcesIn({ scene: { members }, cluster, rendered, share }: Sight): ClusterFacts['copies'] {
+  const held = new Set(share?.entries.map(({ key }) => textOfKey(key)));
+  return (rendered?.objects ?? []).flatMap(({ key, held: why, desiredHash, liveUid }) => {
+    if (why !== 'Source' || held.has(textOfKey(key))) return [];
+    const entry: InventoryEntry = { key, state: 'Shared', health: 'Unknown', appliedHash: desiredHash };
+    return [{ entry: liveUid === undefined ? entry : { ...entry, uid: liveUid }, mirrored: mirroredOf(members, cluster, key) }];
+  });
 }
 
 function differenceIn({ known }: Sight, needs: Needs): Pick<ClusterFacts, 'differs' | 'failures'> {

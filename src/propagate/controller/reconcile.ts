@@ -61,7 +61,7 @@ async function currentPlan(pass: Pass, propagation: Propagation, spec: Propagati
   const before = run.plan;
   if ((rescheduleMsOf(run) ?? Number.POSITIVE_INFINITY) <= ports.clock.now()) run.isPlanOld = true;
   if (before !== undefined && isWriteOver(run, before)) run.isPlanOld = true;
-  if (before?.verdict.result === 'refused' && ports.clock.monotonic() >= run.replanAtMs) run.isPlanOld = true;
+  if (ports.clock.monotonic() >= run.replanAtMs) run.isPlanOld = true;
   if (before !== undefined && !run.isPlanOld && run.shares !== undefined && !isAnswered(before, propagation)) return before;
   // What is being written is not in the inventory yet, and a plan that does not know of it would leave it behind.
   if (run.shares === undefined && isBusy(run)) return { againMs: waitForWorkMs };
@@ -83,9 +83,10 @@ function isWriteOver({ clusters }: Pass['run'], { duringWrite }: CurrentPlan): b
   return duringWrite.values().some((cluster) => clusters.get(cluster)?.isBusy !== true);
 }
 
-/** What was refused is planned again, at the latest every 5 min: who mends what was wrong need not tell us. */
-function keepRetry({ run, ports: { clock } }: Pass, { verdict }: CurrentPlan): void {
-  run.refusals = verdict.result === 'refused' ? run.refusals + 1 : 0;
+/** What was refused, or is held by a circle, is planned again, at the latest every 5 min: who mends what was wrong need not tell us. */
+function keepRetry({ run, ports: { clock } }: Pass, { verdict, rendered }: CurrentPlan): void {
+  const isInCircle = rendered.clusters.some(({ objects }) => objects.some(({ held }) => held === 'Circle'));
+  run.refusals = verdict.result === 'refused' || isInCircle ? run.refusals + 1 : 0;
   run.replanAtMs = run.refusals === 0 ? Number.POSITIVE_INFINITY : clock.monotonic() + retryAfterMs(run.refusals, clock.random());
 }
 

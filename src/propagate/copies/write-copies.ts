@@ -8,7 +8,16 @@ import type { CopiesOutcome, CopyOutcome, CopyWork } from './copies.ts';
 import { openDoor } from './copy-door.ts';
 import { isBehind } from './copy-marks.ts';
 import { copyFault } from './copy-reason.ts';
-import { type CopyScene, type CopyTask, newEntry, type Settled, settledAsIs, settledSkipped, settledWith } from './copy-task.ts';
+import {
+  type CopyScene,
+  type CopyTask,
+  newEntry,
+  type Settled,
+  settledAsIs,
+  settledGone,
+  settledSkipped,
+  settledWith,
+} from './copy-task.ts';
 import { contendedUntilMs } from './corrections.ts';
 import { mayOwnLeft } from './left-fields.ts';
 import { addressOf } from './object-address.ts';
@@ -62,12 +71,17 @@ interface Preparing {
 
 type Prepared = Settled | { readonly result: 'task'; readonly task: CopyTask };
 
+const circleWords = 'the source is made from this object, by other Propagations: a write would go round in a circle';
+
 /** What becomes of an object, as far as it takes no write to know. */
 async function prepare(round: Round, object: RenderedObject): Promise<Prepared> {
   const { work, ledger, purpose } = round;
   const entry = asWanted(ledger.get(object.key) ?? newEntry(object.key));
   const isReturned = isToReturn(entry, work);
   const address = addressOf(object.key, work, round.objects);
+  if (object.held === 'Source') return settledGone(entry, 'Skipped', 'it is the source: it counts as placed, and is never written');
+  if (object.held === 'Circle')
+    return settledWith(entry, copyFault(work.share.cluster, 'CONFLICT', circleWords), { now: work.clock.now() });
   if (object.held === 'Suspended') return settledSkipped(entry, { reason: 'Suspended', message: 'the cluster is suspended' });
   if (object.held === 'SourceMissing') return settledSkipped(entry, { message: 'its source is gone: it stays as it is' });
   if (!isReturned && work.spec.conflict === 'CreateOnly' && (entry.uid !== undefined || object.live !== undefined))

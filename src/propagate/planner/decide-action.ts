@@ -11,6 +11,8 @@ export interface CopyFacts {
   readonly entry: InventoryEntry | undefined;
   readonly conflict: ConflictMode;
   readonly isSuspended: boolean;
+  /** What the object is to the source of the copy. Absent: another object. */
+  readonly standsAs?: 'Source' | 'Circle' | undefined;
   /** True if what stands there is what was last sent, and that is what would be sent again. */
   readonly isSame: (entry: InventoryEntry) => boolean;
 }
@@ -20,7 +22,8 @@ export type CopyDecision =
   | { readonly action: 'HOLD'; readonly held: HoldReason };
 
 /** What happens to an object that is wanted in a cluster (propagation.md 5.2). */
-export function decideCopy({ live, entry, conflict, isSuspended, isSame }: CopyFacts): CopyDecision {
+export function decideCopy({ live, entry, conflict, isSuspended, standsAs, isSame }: CopyFacts): CopyDecision {
+  if (standsAs !== undefined) return { action: 'HOLD', held: standsAs };
   if (isSuspended) return { action: 'HOLD', held: 'Suspended' };
   if (live.result === 'absent') return { action: 'CREATE' };
   if (conflict === 'CreateOnly') return { action: 'HOLD', held: 'CreateOnly' };

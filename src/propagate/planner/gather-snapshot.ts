@@ -14,6 +14,7 @@ import type { ExistingPropagation, PlannerPorts, PlanRequest } from './planner.t
 import { maxWaitMs } from './read-dependencies.ts';
 import { readTemplates } from './read-templates.ts';
 import type { PreviousDecision, Snapshot, SnapshotCluster, TemplateObject } from './snapshot.ts';
+import { madeFrom } from './sources.ts';
 import { madeKindOf, makesOf, type TemplateMakes } from './template-makes.ts';
 import { knownMembers, whenWhereaboutsAreRead } from './whereabouts.ts';
 
@@ -28,7 +29,8 @@ import { knownMembers, whenWhereaboutsAreRead } from './whereabouts.ts';
 export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest): Promise<Snapshot> {
   const { members, clock } = ports;
   const { spec, existing, signal } = request;
-  const [templates, shares] = await Promise.all([readTemplates(ports, request), sharesOf(ports, request)]);
+  const [read, shares] = await Promise.all([readTemplates(ports, request), sharesOf(ports, request)]);
+  const templates = { ...read, objects: read.objects.map((object) => withMakers(ports, request, object)) };
   const untilMs = clock.monotonic() + maxWaitMs;
   const fields = fieldsAskedIn(spec);
   await whenWhereaboutsAreRead(members, { fields, waitMs: maxWaitMs }, signal);
@@ -63,6 +65,12 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
     asOfMs: oldestOf(clusters, clock.now()),
     nowMs: clock.now(),
   };
+}
+
+/** The template with the clusters that its source is made from. */
+function withMakers({ hub }: PlannerPorts, own: Pick<PlanRequest, 'namespace' | 'name'>, object: TemplateObject): TemplateObject {
+  const { source } = object;
+  return source === undefined || hub === undefined ? object : { ...object, source: { ...source, madeFrom: madeFrom(source, own, hub) } };
 }
 
 async function sharesOf({ hub }: PlannerPorts, { existing, shares, namespace, signal }: PlanRequest): Promise<readonly ClusterShare[]> {

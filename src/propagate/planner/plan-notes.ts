@@ -1,3 +1,4 @@
+import type { ClusterName } from '../../core/names.ts';
 import type { Note } from '../notes.ts';
 import { keyOfManifest, textOfKey } from '../object-key.ts';
 import { workloadCountOf } from '../placing/workload-count.ts';
@@ -32,6 +33,7 @@ export function notesOf(plan: NotedPlan): readonly Note[] {
     ...copies.flatMap((of) => (of.result === 'failed' ? [failedOverride(of, snapshot)] : of.notes)),
     ...unmatchedOverrides(plan),
     ...autoscaled(plan),
+    ...sourcesInPlace(plan),
     ...heldPrune(plan),
   ];
   return weigh(snapshot, uniqueNotes(all));
@@ -120,6 +122,42 @@ function autoscaled({ snapshot, placing }: NotedPlan): readonly Note[] {
     const message = `an autoscaler counts the replicas of ${manifest.kind} ${manifest.metadata.name}, and so do we: mode External leaves them to it`;
     return [{ severity: 'WARNING', code: 'AUTOSCALED', message, path: 'replicas.mode' }];
   });
+}
+
+/**
+ * What holds the sources that stand in a cluster of the placement, and the circles. A plan that would change a source, or close a circle, is refused while
+ * it is decided. A generation that was decided before goes on, and leaves these objects alone.
+ */
+function sourcesInPlace({ snapshot: { purpose }, copies, clusters }: NotedPlan): readonly Note[] {
+  const severity = purpose === 'decide' ? 'ERROR' : 'WARNING';
+  return clusters.flatMap(({ chosen: { cluster }, objects }, index) => {
+    const of = copies[index];
+    const sources = new Map(of?.result === 'rendered' ? of.copies.map((copy) => [copy.text, copy.source]) : []);
+    return objects.flatMap(({ key, held }): readonly Note[] => {
+      const source = sources.get(textOfKey(key));
+      if (source === undefined) return [];
+      const path = source.path === 'dependencies' ? source.path : `${source.path}.ref`;
+      const what = `${key.kind} ${key.name} in cluster ${cluster}`;
+      if (held === 'Source') return [sourceInPlace({ severity, path, what, cluster, isAltered: source.isAltered })];
+      if (held !== 'Circle') return [];
+      const message = `${what} would be written from what is made of it: Propagation ${source.madeFrom.get(cluster)} reads it`;
+      return [{ severity, code: 'CIRCLE', message: `${message}. Take cluster ${cluster} out of one of the two`, path }];
+    });
+  });
+}
+
+interface SourceInPlace extends Pick<Note, 'severity'> {
+  readonly path: string;
+  readonly what: string;
+  readonly cluster: ClusterName;
+  readonly isAltered: boolean;
+}
+
+function sourceInPlace({ severity, path, what, cluster, isAltered }: SourceInPlace): Note {
+  const code = 'SOURCE_IS_TARGET';
+  if (!isAltered) return { severity: 'INFO', code, message: `${what} is the source: it counts as placed, and is never written`, path };
+  const message = `${what} is the source and is never written, but would get another count or an override`;
+  return { severity, code, message: `${message}. Exclude cluster ${cluster}, or give the template as a manifest`, path };
 }
 
 function heldPrune({ pruneHeld }: NotedPlan): readonly Note[] {

@@ -9,6 +9,7 @@ import type { ObjectClient } from '../object-client.ts';
 import type { PropagationPlan, RenderedPlan } from '../plan.ts';
 import type { PropagationStatus } from '../propagation.ts';
 import type { PropagationSpec } from '../spec.ts';
+import type { HubRecords } from './sources.ts';
 
 /** Whose rights a Propagation is read and written with. */
 export type Actor = Pick<PropagationSpec, 'runAs' | 'requester'>;
@@ -61,7 +62,7 @@ export interface Planner {
 export interface PlannerPorts {
   readonly members: Members;
   /** Where inventories stand, and the cluster which dependencies of written templates are found in. Absent: there is no hub. */
-  readonly hub?: { readonly cluster: ClusterName; readonly shares: ShareStore };
+  readonly hub?: HubRecords & { readonly shares: ShareStore };
   readonly clientOf: ClientOf;
   /** How lists merge: `listRulesIn` the model. */
   readonly listRulesOf: ListRulesOf;

@@ -5,6 +5,7 @@ import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { copyFault } from '../copies/copy-reason.ts';
 import type { Note } from '../notes.ts';
+import { keyOfManifest } from '../object-key.ts';
 import { marks } from '../propagation.ts';
 import { withoutMembers } from '../rendering/json-edits.ts';
 import { prune } from '../rendering/prune.ts';
@@ -70,7 +71,7 @@ export async function readLive(
 export function templateOf(
   { object, key, resource }: Extract<LiveRead, { readonly result: 'read' }>,
   cluster: ClusterName,
-): Pick<TemplateObject, 'manifest' | 'secretOf' | 'sourceVersion'> {
+): Pick<TemplateObject, 'manifest' | 'secretOf' | 'sourceVersion' | 'source'> {
   const { apiVersion: _version, kind: _kind, metadata, ...rest } = object;
   const { namespace: _namespace, ...named } = withoutTraces(metadata);
   const at = { ...named, name: key.name, ...(resource.namespaced && key.namespace !== undefined ? { namespace: key.namespace } : {}) };
@@ -81,10 +82,12 @@ export function templateOf(
     metadata: at,
     ...(isSecret ? withoutMembers(rest, ['data', 'stringData']) : rest),
   };
-  if (!isSecret) return { manifest: prune(manifest) };
+  const source = { cluster, key: keyOfManifest(manifest), uid: metadata.uid, madeFrom: new Map<string, string>() };
+  if (!isSecret) return { manifest: prune(manifest), source };
   const secretOf = { cluster, namespace: key.namespace ?? '', name: key.name };
   return {
     manifest: prune(manifest),
+    source,
     secretOf,
     ...(metadata.resourceVersion === undefined ? {} : { sourceVersion: metadata.resourceVersion }),
   };

@@ -3,7 +3,7 @@ import type { Note } from '../notes.ts';
 import { keyOfManifest, textOfKey } from '../object-key.ts';
 import type { TemplateOrigin } from '../plan.ts';
 import { prune } from '../rendering/prune.ts';
-import type { Manifest, PropagationSpec, TemplateSource } from '../spec.ts';
+import type { Manifest, TemplateSource } from '../spec.ts';
 import type { PlannerPorts, PlanRequest } from './planner.ts';
 import { type ReadDependencies, readDependencies } from './read-dependencies.ts';
 import { type FoundTemplate, invalid, type MissingTemplate, missing, readLive, templateOf } from './read-live.ts';
@@ -50,16 +50,19 @@ export async function readTemplates(ports: PlannerPorts, request: PlanRequest): 
     missing: problems.flatMap(({ dependency }) => dependency ?? []),
     notes: [...problems.map(({ note }) => note), ...tooMany(objects.length)],
     faults: problems.flatMap(({ fault }) => (fault === undefined ? [] : [fault])),
-    sources: [...referencesIn(ports, spec), ...needed.sources],
+    sources: [...referencesIn(ports, request), ...needed.sources],
   };
 }
 
 const noDependencies: ReadDependencies = { results: [], sources: [] };
 
-function referencesIn({ members }: PlannerPorts, { template }: PropagationSpec): readonly TemplateOrigin[] {
+function referencesIn({ members }: PlannerPorts, { spec: { template }, namespace }: PlanRequest): readonly TemplateOrigin[] {
   return template.flatMap((source): readonly TemplateOrigin[] => {
     const cluster = source.type === 'ref' ? members.get(source.cluster)?.name : undefined;
-    return source.type === 'ref' && cluster !== undefined ? [{ cluster, key: source.key }] : [];
+    if (source.type !== 'ref' || cluster === undefined) return [];
+    const served = members.objects.served(cluster, source.key);
+    const isNamespaced = served !== undefined && served !== 'absent' && served.namespaced;
+    return [{ cluster, key: isNamespaced ? { namespace, ...source.key } : source.key }];
   });
 }
 

@@ -13,8 +13,9 @@ import { liveHashOf } from './live-hash.ts';
 import type { PlacedCluster } from './place.ts';
 import type { ClusterCopies, RenderedCopy } from './render-copies.ts';
 import type { Snapshot, SnapshotCluster } from './snapshot.ts';
+import { isSourceEntry } from './sources.ts';
 import { standingHashOf } from './standing-hash.ts';
-import { madeKindOf, type TemplateMakes } from './template-makes.ts';
+import { madeKindOf, makesOf, type TemplateMakes } from './template-makes.ts';
 
 /** What all clusters of a plan have in common. */
 export interface PlanGround extends Sight {
@@ -59,7 +60,7 @@ export function renderLeaving(snapshot: Snapshot, entry: SnapshotCluster): Leavi
 
 /** What goes from a cluster that is no member any more: as far as anybody can tell all that the inventory has there. */
 export function renderLost(snapshot: Snapshot, share: Snapshot['left'][number]): LeavingCluster {
-  return { cluster: share.cluster, objects: removalsOf(snapshot, share.entries, {}) };
+  return { cluster: share.cluster, objects: removalsOf(snapshot, share.entries, { lost: share.cluster }) };
 }
 
 function faultOf({ live, cluster }: SnapshotCluster): Fault | undefined {
@@ -92,6 +93,7 @@ function renderCopy(ground: PlanGround, { entry: cluster, copy, entries }: CopyA
     entry,
     conflict: snapshot.spec.conflict,
     isSuspended: isSuspended(snapshot, cluster.cluster.name),
+    standsAs: standsAs(copy, cluster.cluster.name, live),
     isSame: (known) => isSame(ground, { cluster, copy, live, known }),
   });
   return {
@@ -104,6 +106,14 @@ function renderCopy(ground: PlanGround, { entry: cluster, copy, entries }: CopyA
     ...liveFactsOf(live),
     predicted: live.result === 'absent' && isPredicted(ground, cluster, key),
   };
+}
+
+/** A cluster may be a member under several names, so the uid counts too. */
+function standsAs({ source }: RenderedCopy, cluster: ClusterName, live: Standing): 'Source' | 'Circle' | undefined {
+  if (source === undefined) return undefined;
+  if (source.cluster === cluster) return 'Source';
+  if (live.result === 'held' && source.uid !== undefined && live.object.metadata.uid === source.uid) return 'Source';
+  return source.madeFrom.has(cluster) ? 'Circle' : undefined;
 }
 
 const nowhere: Standing = { result: 'absent', asOfMs: 0 };
@@ -161,8 +171,9 @@ function liveFactsOf(live: MirroredObject): Pick<RenderedObject, 'live' | 'liveU
 
 /** What is there where things go. */
 interface Removing {
-  /** Absent: the cluster is no member. */
+  /** Absent: the cluster is no member, and `lost` names it. */
   readonly entry?: SnapshotCluster;
+  readonly lost?: ClusterName;
   /** `textOfKey` of what is still needed there. */
   readonly missing?: ReadonlySet<string> | undefined;
 }
@@ -186,11 +197,18 @@ function removalsOf(snapshot: Snapshot, entries: readonly InventoryEntry[], remo
   return inWriteOrder(removals).toReversed();
 }
 
-function removalOf({ spec }: Snapshot, entry: InventoryEntry, removing: Removing): Pick<RenderedObject, 'action' | 'held'> {
-  const { suspend, deletion } = spec;
+function removalOf(snapshot: Snapshot, entry: InventoryEntry, removing: Removing): Pick<RenderedObject, 'action' | 'held'> {
+  const { suspend, deletion } = snapshot.spec;
   const cluster = removing.entry?.cluster.name;
+  if (isOfSource(snapshot, entry, cluster ?? removing.lost)) return { action: 'HOLD', held: 'Source' };
   if (cluster !== undefined && (suspend.all || suspend.clusters.includes(cluster))) return { action: 'HOLD', held: 'Suspended' };
   return isMissing(removing, entry.key) ? { action: 'HOLD', held: 'SourceMissing' } : { action: decideRemoval(entry, deletion) };
+}
+
+function isOfSource({ templates }: Snapshot, entry: InventoryEntry, cluster: ClusterName | undefined): boolean {
+  const sources = templates.flatMap(({ source }) => source ?? []);
+  if (sources.length === 0 || cluster === undefined) return false;
+  return isSourceEntry(sources, { cluster, entry, makes: makesOf(templates.map(({ manifest }) => manifest)) });
 }
 
 function isMissing({ missing }: Removing, key: RenderedObject['key']): boolean {

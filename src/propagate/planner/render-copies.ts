@@ -1,4 +1,5 @@
 import { valueAt } from '../../core/json-at.ts';
+import { equalJson } from '../../core/json-values.ts';
 import type { ListRulesOf } from '../list-rules.ts';
 import type { MemberCluster } from '../members.ts';
 import type { Note } from '../notes.ts';
@@ -12,6 +13,7 @@ import type { Manifest, ObjectKey, Override } from '../spec.ts';
 import { inWriteOrder } from '../write-order.ts';
 import type { PlacedCluster } from './place.ts';
 import type { Snapshot, TemplateObject } from './snapshot.ts';
+import type { SourceObject } from './sources.ts';
 
 /** One object as it is meant for a cluster, whatever stands there. */
 export interface RenderedCopy {
@@ -23,6 +25,16 @@ export interface RenderedCopy {
   readonly hash: string;
   readonly secretOf?: TemplateObject['secretOf'];
   readonly leaves?: RenderedObject['leaves'];
+  /** Absent: it stands in the intent itself. */
+  readonly source?: CopySource;
+}
+
+/** What a copy is read from. */
+export interface CopySource extends SourceObject {
+  /** Of the template that refers to it, in the input. */
+  readonly path: string;
+  /** The copy differs from its source: it has another count, or overrides changed it. */
+  readonly isAltered: boolean;
 }
 
 /** What is meant for a cluster. */
@@ -132,7 +144,7 @@ function renderObject(
   if (overridden.result === 'failed') return overridden;
   const { object: manifest, applied, unmatched, notes } = overridden;
   const key = keyOfManifest(manifest);
-  const { secretOf, sourceVersion } = template;
+  const { secretOf, sourceVersion, source } = template;
   const leaves = leftPathsOf(manifest, count, spec.replicas);
   return {
     result: 'rendered',
@@ -143,11 +155,20 @@ function renderObject(
       hash: secretOf === undefined ? sha256Of(manifest) : sha256Of([manifest, sourceVersion ?? null]),
       ...(secretOf === undefined ? {} : { secretOf }),
       ...(leaves === undefined ? {} : { leaves }),
+      ...(source === undefined ? {} : { source: { ...source, path: template.path, isAltered: isAltered(template, manifest, leaves) } }),
     },
     applied,
     unmatched,
     notes,
   };
+}
+
+/** True if the manifest says something else than its template, which the paths of `leaves` may lack. */
+function isAltered({ manifest: template }: TemplateObject, manifest: Manifest, leaves: RenderedObject['leaves'] = []): boolean {
+  return !equalJson(
+    manifest,
+    leaves.reduce((left, path) => withoutValueAt(left, path), template),
+  );
 }
 
 /** With the count that was divided or asked for; without any where an autoscaler owns it; else as the template has it. */

@@ -6,6 +6,7 @@ import type { Note } from '../notes.ts';
 import type { RenderedObject, TemplateOrigin } from '../plan.ts';
 import type { Manifest, ObjectKey, PropagationSpec } from '../spec.ts';
 import type { PlanRequest } from './planner.ts';
+import type { SourceObject } from './sources.ts';
 
 /** All that a plan is made from: equal snapshots give equal plans. Nobody changes what is in it. */
 export interface Snapshot {
@@ -42,6 +43,8 @@ export interface TemplateObject {
   /** Of a Secret alone: where its data are to be read, and the version of it that was seen. */
   readonly secretOf?: RenderedObject['secretOf'];
   readonly sourceVersion?: string;
+  /** Absent: it stands in the intent itself. */
+  readonly source?: SourceObject;
   /** Of a dependency: the indices of the template's objects that use it. It goes where one of them goes. */
   readonly usedBy?: readonly number[];
 }

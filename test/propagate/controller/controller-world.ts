@@ -80,7 +80,7 @@ export async function startControllerWorld(
   const shared = { sensitiveKinds: { has: () => false }, listRulesOf: listRulesIn(() => model), clock, log };
   const planner = createPlanner({
     members,
-    hub: { cluster: hub.cluster, shares: stores.shares },
+    hub: { ...stores, cluster: hub.cluster },
     clientOf: (name) => world.clientOf(name),
     ...shared,
   });

@@ -1,7 +1,7 @@
 import { silentLog } from '../../../src/core/log.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { createSensitiveKinds } from '../../../src/core/sensitive-kinds.ts';
-import type { ClusterShare, ShareStore } from '../../../src/propagate/inventory.ts';
+import type { ClusterShare } from '../../../src/propagate/inventory.ts';
 import { listRulesIn } from '../../../src/propagate/list-rules.ts';
 import type { PlannedCluster, PlannedObject, PropagationPlan } from '../../../src/propagate/plan.ts';
 import { createPlanner } from '../../../src/propagate/planner/create-planner.ts';
@@ -37,7 +37,7 @@ export async function startPlannerWorld(
   const world = await startPropagationWorld(fleet, options);
   const ports: PlannerPorts = {
     members: world.members,
-    ...(hubless === undefined ? { hub: { cluster: world.hub.cluster, shares: sharesOf(world, shares) } } : {}),
+    ...(hubless === undefined ? { hub: hubOf(world, shares) } : {}),
     clientOf: (cluster, actor) => world.clientOf(cluster, impersonationOf(actor)),
     listRulesOf: listRulesIn(() => model),
     sensitiveKinds: createSensitiveKinds(['Config.example.com']),
@@ -58,10 +58,14 @@ export async function startPlannerWorld(
   };
 }
 
-function sharesOf({ hub }: PropagationWorld, shares: readonly ClusterShare[] | 'unreadable'): ShareStore {
+function hubOf({ hub }: PropagationWorld, shares: readonly ClusterShare[] | 'unreadable'): NonNullable<PlannerPorts['hub']> {
   const fault = { code: 'UNREACHABLE', cluster: hub.cluster, message: 'no answer', retry: 'LATER' } as const;
   const unwanted = () => Promise.reject(new Error('a planner writes nothing'));
-  return { load: async () => (shares === 'unreadable' ? { fault } : shares), save: unwanted, remove: unwanted };
+  return {
+    cluster: hub.cluster,
+    shares: { load: async () => (shares === 'unreadable' ? { fault } : shares), save: unwanted, remove: unwanted, read: () => undefined },
+    propagations: { all: () => [] },
+  };
 }
 
 /** What a plan says of one cluster. @throws {Error} if nothing. */

@@ -1,0 +1,140 @@
+import { type ClusterName, parseClusterName } from '../../core/names.ts';
+import type { HubShares } from '../hub/share-store.ts';
+import type { ClusterShare, InventoryEntry } from '../inventory.ts';
+import { keyOfManifest, textOfKey } from '../object-key.ts';
+import type { Propagation } from '../propagation.ts';
+import type { ObjectKey, PropagationSpec } from '../spec.ts';
+import { madeKindOf, makesOf, type TemplateMakes } from './template-makes.ts';
+
+/** An object that a template refers to, or that the template depends on. A source is never its own copy: no write or deletion of ours may reach it. */
+export interface SourceObject {
+  readonly cluster: ClusterName;
+  readonly key: ObjectKey;
+  readonly uid?: string | undefined;
+  /**
+   * The clusters from which other Propagations make the source, through any number of them. The value is one of these Propagations, as `namespace/name`. The
+   * object has the same key there. A copy there would make a circle.
+   */
+  readonly madeFrom: ReadonlyMap<string, string>;
+  /** The cluster is one of several that the dependency may have been read from. */
+  readonly isGuess?: boolean;
+}
+
+/** True if the inventory entry must leave the inventory without a write: the object is a source, or a source stands in it. */
+export function isSourceEntry(
+  sources: readonly SourceObject[],
+  { cluster, entry, makes }: { readonly cluster: string; readonly entry: InventoryEntry; readonly makes: TemplateMakes },
+): boolean {
+  const text = textOfKey(entry.key);
+  const isTaken = entry.takenOver !== undefined;
+  return sources.some((source) => {
+    const isSameKey = textOfKey(source.key) === text;
+    if (source.uid !== undefined && source.uid === entry.uid) return true;
+    // A copy that we made is no source. In a circle it is what another Propagation reads, and may go.
+    if (isSameKey && isTaken && source.madeFrom.has(cluster)) return true;
+    if (source.cluster !== cluster || (source.isGuess === true && !isTaken)) return false;
+    return isSameKey || containersOf(source.key, makes).includes(text);
+  });
+}
+
+/** Objects whose deletion deletes the object too: its Namespace, and the definition of its kind where the template has it. */
+function containersOf(key: ObjectKey, makes: TemplateMakes): readonly string[] {
+  const definition = madeKindOf(makes, key)?.definition;
+  return [
+    ...(key.namespace === undefined ? [] : [textOfKey({ apiVersion: 'v1', kind: 'Namespace', name: key.namespace })]),
+    ...(definition === undefined ? [] : [textOfKey(definition)]),
+  ];
+}
+
+/** Where the objects of other Propagations are recorded. */
+export interface HubRecords {
+  readonly cluster: ClusterName;
+  readonly shares: Pick<HubShares, 'read'>;
+  /** Undefined while they are unread. */
+  readonly propagations: { all(): readonly Propagation[] | undefined };
+}
+
+/** What a Propagation is called. */
+type Name = Pick<Propagation['metadata'], 'namespace' | 'name'>;
+
+/** The value of `SourceObject.madeFrom` for the object of that key in that cluster. `own` is the Propagation that asks. */
+export function madeFrom(
+  { cluster, key }: Pick<SourceObject, 'cluster' | 'key'>,
+  own: Name,
+  { cluster: hub, shares, propagations }: HubRecords,
+): ReadonlyMap<string, string> {
+  const text = textOfKey(key);
+  const isCopy = (metadata: Propagation['metadata'], at: string) =>
+    shares.read(metadata, at)?.entries.some((entry) => entry.uid !== undefined && textOfKey(entry.key) === text) === true;
+  const makers = (propagations.all() ?? []).flatMap(({ metadata, spec }) => {
+    if ('problems' in spec || (metadata.namespace === own.namespace && metadata.name === own.name)) return [];
+    const from = sourceClustersOf(spec, key, { namespace: metadata.namespace, hub });
+    return from.length === 0 ? [] : [{ metadata, from }];
+  });
+  const found = new Map<string, string>();
+  const places: string[] = [cluster];
+  for (const at of places) {
+    for (const { metadata, from } of makers) {
+      const open = from.filter((one) => one !== at && one !== cluster && !found.has(one));
+      if (open.length === 0 || !isCopy(metadata, at)) continue;
+      for (const one of open) found.set(one, `${metadata.namespace}/${metadata.name}`);
+      places.push(...open);
+    }
+  }
+  return found;
+}
+
+/**
+ * The sources of a spec as far as the spec and the inventory tell: without a read. A dependency is any object of the inventory that the template has not.
+ */
+export function sourcesIn(
+  spec: PropagationSpec,
+  { shares, own, hub }: { readonly shares: readonly ClusterShare[]; readonly own: Name; readonly hub: HubRecords },
+): readonly SourceObject[] {
+  const at = { namespace: own.namespace, hub: hub.cluster };
+  const uids = new Map(spec.template.flatMap((source) => (source.type === 'ref' ? [[textOf(source.key, at), source.uid] as const] : [])));
+  const refs = spec.template.flatMap((source) => (source.type === 'ref' ? [placedKey(source.key, own)] : []));
+  const keys = new Map([...refs, ...shares.flatMap(({ entries }) => entries.map(({ key }) => key))].map((key) => [textOfKey(key), key]));
+  return [...keys].flatMap(([text, key]) => {
+    const clusters = sourceClustersOf(spec, key, at);
+    return clusters.map((cluster): SourceObject => {
+      const source = { cluster, key, uid: uids.get(text) };
+      return { ...source, madeFrom: madeFrom(source, own, hub), isGuess: clusters.length > 1 };
+    });
+  });
+}
+
+/** What the manifests of a spec define and open. */
+export function makesIn({ template }: PropagationSpec): TemplateMakes {
+  return makesOf(template.flatMap((source) => (source.type === 'manifest' ? [source.manifest] : [])));
+}
+
+interface SpecPlace {
+  readonly namespace: string;
+  readonly hub: ClusterName;
+}
+
+/** Where a Propagation reads the object of that key. Dependencies are read from the cluster of the object that needs them, those of manifests from the hub. */
+function sourceClustersOf({ template, dependencies }: PropagationSpec, key: ObjectKey, at: SpecPlace): readonly ClusterName[] {
+  const text = textOfKey(key);
+  const own = template.filter((source) => textsOf(source.type === 'ref' ? source.key : keyOfManifest(source.manifest), at).includes(text));
+  const readers = own.length > 0 ? own : dependencies ? template : [];
+  const clusters = readers.flatMap((source) => {
+    if (source.type === 'ref') return parseClusterName(source.cluster) ?? [];
+    return own.length > 0 ? [] : [at.hub];
+  });
+  return [...new Set(clusters)];
+}
+
+/** A key without a namespace is of a cluster-scoped kind, or of the namespace of the Propagation. */
+function textsOf(key: ObjectKey, { namespace }: Pick<SpecPlace, 'namespace'>): readonly string[] {
+  return key.namespace === undefined ? [textOfKey(key), textOfKey({ ...key, namespace })] : [textOfKey(key)];
+}
+
+function placedKey(key: ObjectKey, { namespace }: Pick<Name, 'namespace'>): ObjectKey {
+  return key.namespace === undefined ? { ...key, namespace } : key;
+}
+
+function textOf(key: ObjectKey, at: Pick<SpecPlace, 'namespace'>): string {
+  return textOfKey(placedKey(key, at));
+}
