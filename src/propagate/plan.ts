@@ -34,9 +34,9 @@ export interface RenderedObject {
    * Paths that are somebody else's to set, and that `desired` leaves out: the count that an autoscaler owns. What stands there stays, also where it was ours
    * before: an apply alone would drop it.
    */
-  readonly leaves?: readonly (readonly string[])[];
+  readonly leaves?: readonly (readonly string[])[] | undefined;
   /** Where the data of a Secret are to be read at the moment of the write. */
-  readonly secretOf?: { readonly cluster: string; readonly namespace: string; readonly name: string };
+  readonly secretOf?: { readonly cluster: string; readonly namespace: string; readonly name: string } | undefined;
   /** SHA-256 of the canonical JSON (RFC 8785) of `desired`; of a Secret also the resourceVersion of its source. */
   readonly desiredHash: string;
   /** What stands there now, as far as the mirror says. */

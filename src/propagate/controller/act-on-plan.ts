@@ -8,6 +8,7 @@ import { isDue } from './cluster-needs.ts';
 import { type ClusterView, holding, viewsOf } from './cluster-view.ts';
 import { actOn, versionsOf } from './cluster-work.ts';
 import { hubWait } from './hub-wait.ts';
+import { keepPlaced } from './keep-placed.ts';
 import type { Look, PlannedPropagation } from './look.ts';
 import { actOnLost } from './lost-clusters.ts';
 import { nextLookMs } from './next-look.ts';
@@ -15,8 +16,8 @@ import { documentOf, isDecided } from './plan-step.ts';
 import type { Pass, PassResult } from './ports.ts';
 import { openPrune } from './prune-to-confirm.ts';
 import { rollBack } from './roll-back.ts';
-import { decideRollout, type RolloutDecision } from './rollout-step.ts';
-import { type CurrentPlan, clusterRunOf } from './run.ts';
+import { decideRollout, mayBegin, type RolloutDecision } from './rollout-step.ts';
+import { type CurrentPlan, clusterRunOf, forgetFailures } from './run.ts';
 import { factsOf } from './status-facts.ts';
 import { tidyAbandoned } from './tidy-abandoned.ts';
 import { writeStatus } from './write-status.ts';
@@ -30,7 +31,7 @@ export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promis
   const { verdict } = planned.plan;
   if (run.restoring !== undefined && isBegunAnew(planned.propagation, planned.spec)) run.begun.clear();
   const look = lookAt(pass, planned);
-  if (verdict.result === 'stale' || verdict.result === 'refused') return await tell(pass, planned, look);
+  if (verdict.result === 'stale' || verdict.result === 'refused') return await tell(pass, planned, await keepPlaced(pass, planned, look));
   const decided = isDecided(planned.propagation) ? planned.propagation : await saveDecision(pass, planned, look);
   if ('result' in decided) return decided;
   const now = { ...planned, propagation: decided };
@@ -39,7 +40,7 @@ export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promis
   // The inventory turned out to be another's meanwhile: nothing that was seen holds, and it is read again first.
   if (run.shares === undefined) return { result: 'passed', againMs: 0 };
   if (restored.rollback === undefined) begin(pass, now, restored);
-  return await tell(pass, now, restored);
+  return await tell(pass, now, await keepPlaced(pass, now, restored));
 }
 
 function lookAt({ run, ports, drift }: Pass, { propagation, spec, plan }: PlannedPropagation): Look {
@@ -50,7 +51,9 @@ function lookAt({ run, ports, drift }: Pass, { propagation, spec, plan }: Planne
   const rollout = decideRollout({ views, propagation, spec, plan, nowMs });
   if (rollout.start.size === 0 || !mayBeDone(plan)) return { views: withSurge(views, rollout), rollout, nowMs };
   for (const { cluster, rendered } of views) {
-    if (rollout.start.has(cluster) && rendered !== undefined) run.begun.set(cluster, wantedHashOf(rendered.objects));
+    if (!rollout.start.has(cluster) || rendered === undefined) continue;
+    run.begun.set(cluster, wantedHashOf(rendered.objects));
+    forgetFailures(run, cluster);
   }
   return { views: withSurge(viewsOf(scene), rollout), rollout, nowMs };
 }
@@ -104,11 +107,6 @@ function begin(pass: Pass, planned: PlannedPropagation, { views, rollout, nowMs 
     const { isPinned, revision, goingBack } = plan;
     beginJob(pass, { cluster, propagation, spec, isPinned, revision, goingBack, asked, act });
   }
-}
-
-function mayBegin({ cluster, standing, member }: ClusterFacts, { surge, mayDrain }: RolloutDecision): boolean {
-  if (standing !== 'leaving') return standing === 'begun';
-  return mayDrain && member !== undefined && !surge.waiting.includes(cluster) && !surge.held.includes(cluster);
 }
 
 /** All that was confirmed is on its way: it needs no confirmation any more, and what else goes from now on needs its own. */

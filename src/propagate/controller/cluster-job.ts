@@ -11,7 +11,7 @@ import { isAbortOf } from './aborts.ts';
 import { absentClient } from './absent-client.ts';
 import { type Act, faultsIn } from './cluster-work.ts';
 import type { Pass } from './ports.ts';
-import { clusterRunOf } from './run.ts';
+import { clusterRunOf, forgetFailures } from './run.ts';
 import { retryAfterMs } from './work-queue.ts';
 
 /** What is to be done in one cluster, for one Propagation. */
@@ -23,6 +23,8 @@ export interface ClusterJob {
   readonly isPinned: boolean;
   /** Beside which what is taken over is kept. Absent: nothing is taken over. */
   readonly revision?: number;
+  /** Written to the copies. Default: that of the Propagation. */
+  readonly generation?: number;
   /** Of a generation that goes back to an older revision. */
   readonly goingBack?: GoingBack | undefined;
   /** The versions at which copies that look changed are asked about, by `textOfKey`. */
@@ -57,6 +59,7 @@ export function beginJob(pass: Pass, job: ClusterJob): void {
 async function doJob(pass: Pass, job: ClusterJob, signal: AbortSignal): Promise<void> {
   const { run, ports, term } = pass;
   const { signal: given } = run.work;
+  const begunBefore = run.begun.get(job.cluster);
   const outcomes = await job.act(
     workOf(pass, job, () => term.isLeading() && !given.aborted),
     signal,
@@ -65,6 +68,8 @@ async function doJob(pass: Pass, job: ClusterJob, signal: AbortSignal): Promise<
   if (given.aborted) return;
   clusterRunOf(run, job.cluster).wroteAtMs = ports.clock.now();
   settle(pass, job, outcomes);
+  // The result is of the generation before: the one that was begun meanwhile has not failed.
+  if (run.begun.get(job.cluster) !== begunBefore) forgetFailures(run, job.cluster);
 }
 
 function settle(pass: Pass, { cluster, asked, onDone }: ClusterJob, outcomes: readonly CopiesOutcome[]): void {
@@ -123,7 +128,7 @@ function tryLater({ run, ports }: Pass, cluster: ClusterName, hope: 'soon' | 'ne
 
 function workOf({ run, ports }: Pass, job: ClusterJob, mayWrite: () => boolean): CopyWork {
   const { cluster, propagation, spec, revision = propagation.status.revision ?? 0 } = job;
-  const { uid, namespace, name, generation } = propagation.metadata;
+  const { uid, namespace, name } = propagation.metadata;
   const { members } = ports.hub;
   const owner = { uid, namespace, name };
   return {
@@ -131,7 +136,7 @@ function workOf({ run, ports }: Pass, job: ClusterJob, mayWrite: () => boolean):
     share: run.shares?.get(cluster) ?? newShare(owner, cluster),
     shares: ports.stores.shares,
     owner,
-    generation,
+    generation: job.generation ?? propagation.metadata.generation,
     resumedAtMs: resumedAtMsOf(propagation),
     revision,
     keepOld: (values, signal) => ports.stores.revisions.recordOldValues(propagation, { revision, values }, signal),

@@ -13,7 +13,7 @@ import { wantedHashOf } from '../rollout/wanted-hash.ts';
 import type { ObjectKey, PropagationSpec } from '../spec.ts';
 import { isKept } from '../status/copy-state.ts';
 import type { ClusterFacts, PlannedFacts } from '../status/facts.ts';
-import { isAtRest, type Needs, needsOf, noNeeds } from './cluster-needs.ts';
+import { isAtRest, type NeedFacts, type Needs, needsOf, noNeeds } from './cluster-needs.ts';
 import type { DriftWatch } from './drift.ts';
 import type { ClusterRun, CurrentPlan, Run } from './run.ts';
 
@@ -162,19 +162,39 @@ function lineIn({ propagation, spec }: ViewScene, { cluster, rendered }: Wanted)
 }
 
 function needsIn({ scene, cluster, objects, share, known, isSuspended }: Sight): Needs {
-  const { members, drift, plan, spec, isKept } = scene;
+  const { plan, spec, isKept } = scene;
   return needsOf({
     objects,
     share,
-    mirrored: (key) => mirroredOf(members, cluster, key),
-    isHeard: (seen) => seen.result !== 'unread' && seen.asOfMs > (known?.wroteAtMs ?? 0) + echoMs,
-    isDrifted: (object, entry, seen) =>
-      seen.result === 'held' && !isCleared(known, entry, seen) && drift.isDrifted(cluster, object, { entry, live: seen.object }),
+    ...mirrorFacts(scene, cluster, known),
     isKept: isKept && !isSuspended,
     mayPrune: isSuspended ? 'nothing' : plan.verdict.result === 'do' ? 'all' : 'begun',
     isToReturn: (entry) => isToReturn(entry, { ...plan, spec }),
     isConfirmed: plan.verdict.result === 'do' && plan.verdict.prune !== undefined,
   });
+}
+
+function mirrorFacts(
+  { members, drift }: Pick<ViewScene, 'members' | 'drift'>,
+  cluster: ClusterName,
+  known: ClusterRun | undefined,
+): Pick<NeedFacts, 'mirrored' | 'isHeard' | 'isDrifted'> {
+  return {
+    mirrored: (key) => mirroredOf(members, cluster, key),
+    isHeard: (seen) => seen.result !== 'unread' && seen.asOfMs > (known?.wroteAtMs ?? 0) + echoMs,
+    isDrifted: (object, entry, seen) =>
+      seen.result === 'held' && !isCleared(known, entry, seen) && drift.isDrifted(cluster, object, { entry, live: seen.object }),
+  };
+}
+
+/** Which of these copies, written by an older generation, were deleted or changed since. */
+export function lostSince(
+  { run, ...scene }: Pick<ViewScene, 'run' | 'members' | 'drift'>,
+  share: ClusterShare,
+  objects: readonly RenderedObject[],
+): readonly RenderedObject[] {
+  const facts = mirrorFacts(scene, share.cluster, run.clusters.get(share.cluster));
+  return needsOf({ objects, share, ...facts, isKept: true, mayPrune: 'nothing', isConfirmed: false }).correct;
 }
 
 /** It was asked about as it stands, and is as it was written. */

@@ -9,6 +9,7 @@ import { linesOf } from '../status/cluster-line.ts';
 import { completionIn } from '../status/completion.ts';
 import { breachedAtOf } from '../status/conditions.ts';
 import { isKept } from '../status/copy-state.ts';
+import type { ClusterFacts } from '../status/facts.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { CurrentPlan } from './run.ts';
 import { workloadReplicasOf } from './workload-replicas.ts';
@@ -53,6 +54,12 @@ export function decideRollout({ views, propagation, spec, plan, nowMs }: Rollout
   const isPaused = annotations[marks.paused] !== undefined;
   const isStopped = isPaused || (waves.breach !== undefined && waves.breach.action !== 'Continue');
   return { waves, surge: counts, isPaused, mayDrain: !isStopped, start: new Set(isPaused ? [] : waves.start) };
+}
+
+/** True if this generation may write in the cluster: it was begun there, or what is held there may go. */
+export function mayBegin({ cluster, standing, member }: ClusterFacts, { surge: counts, mayDrain }: RolloutDecision): boolean {
+  if (standing !== 'leaving') return standing === 'begun';
+  return mayDrain && member !== undefined && !counts.waiting.includes(cluster) && !counts.held.includes(cluster);
 }
 
 /** Those that came late are in none: they come after all. */

@@ -5,6 +5,7 @@ import type { ClusterShare } from '../inventory.ts';
 import type { RenderedObject, RenderedPlan } from '../plan.ts';
 import type { AskedPlan, HeldPrune, Propagation } from '../propagation.ts';
 import type { PropagationName } from '../propagations.ts';
+import type { PropagationSpec } from '../spec.ts';
 
 /**
  * What the process that leads knows of one Propagation, beside what the hub holds. All of it may be lost at any moment: then it is read and planned again.
@@ -23,6 +24,8 @@ export interface Run {
   plan: CurrentPlan | undefined;
   /** Set while its generation is taken back. */
   restoring: Restoring | undefined;
+  /** What older revisions placed in clusters where the current plan has not begun. Made with that plan; only for clusters that were asked about. */
+  placed: { readonly plan: CurrentPlan; readonly clusters: Map<ClusterName, readonly PlacedCopies[]> } | undefined;
   /** Something the plan was made from changed. */
   isPlanOld: boolean;
   /** Clusters in which the current plan was begun, whether or not the status says so yet; and what it wanted there then (`wantedHashOf`). */
@@ -86,6 +89,13 @@ export interface Restoring {
   readonly done: Set<ClusterName>;
 }
 
+/** Copies of one cluster that one kept revision placed. */
+export interface PlacedCopies {
+  readonly revision: number;
+  readonly spec: PropagationSpec;
+  readonly objects: readonly RenderedObject[];
+}
+
 /** Whether a plan may be done. */
 export type Verdict =
   /** `prune`: what it takes away, as it was confirmed. Absent: that needs nobody to confirm it. */
@@ -131,6 +141,7 @@ export function newRun(place: PropagationName): Run {
     unreadable: [],
     plan: undefined,
     restoring: undefined,
+    placed: undefined,
     isPlanOld: false,
     begun: new Map(),
     clusters: new Map(),
@@ -182,12 +193,17 @@ export function turnOver(run: Run): void {
   run.refusals = 0;
   run.replanAtMs = Number.POSITIVE_INFINITY;
   run.begun.clear();
-  for (const cluster of run.clusters.values()) {
-    cluster.failures = 0;
-    cluster.retryAtMs = Number.NEGATIVE_INFINITY;
-    cluster.outcomes.clear();
-    cluster.fault = undefined;
-  }
+  run.placed = undefined;
+  for (const cluster of run.clusters.keys()) forgetFailures(run, cluster);
+}
+
+/** Another generation begins there: it is tried at once, and has not failed. */
+export function forgetFailures(run: Run, cluster: ClusterName): void {
+  const known = clusterRunOf(run, cluster);
+  known.failures = 0;
+  known.retryAtMs = Number.NEGATIVE_INFINITY;
+  known.outcomes.clear();
+  known.fault = undefined;
 }
 
 /** Who goes on means now: neither what failed in a cluster nor a plan that was refused waits for its time. */

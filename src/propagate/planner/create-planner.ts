@@ -8,6 +8,7 @@ import { uniqueNotes, weigh } from './plan-notes.ts';
 import type { Planner, PlannerPorts, PlanRequest } from './planner.ts';
 import { preflightNotes } from './preflight.ts';
 import { refusalNotes } from './refusal-notes.ts';
+import { renderPlaced } from './render-placed.ts';
 import { renderPlan } from './render-plan.ts';
 import { type DryRuns, showPlan } from './show-plan.ts';
 import { type Snapshot, withLive } from './snapshot.ts';
@@ -16,6 +17,7 @@ import { type Snapshot, withLive } from './snapshot.ts';
 export function createPlanner(ports: PlannerPorts): Planner {
   return {
     render: async (request) => renderPlan(await gatherSnapshot(ports, request), ports),
+    renderPlaced: (request) => renderPlaced(ports, request),
     plan: (request) => plan(ports, request, request.spec.rollout.onFailure === 'Rollback' ? 'with preflight' : 'without'),
     preflight: (request) => plan(ports, request, 'with preflight'),
   };

@@ -6,7 +6,7 @@ import type { ClusterShare, ShareStore } from '../inventory.ts';
 import type { ListRulesOf } from '../list-rules.ts';
 import type { Members } from '../members.ts';
 import type { ObjectClient } from '../object-client.ts';
-import type { PropagationPlan, RenderedPlan } from '../plan.ts';
+import type { PropagationPlan, RenderedObject, RenderedPlan } from '../plan.ts';
 import type { PropagationStatus } from '../propagation.ts';
 import type { PropagationSpec } from '../spec.ts';
 import type { HubRecords } from './sources.ts';
@@ -35,6 +35,9 @@ export interface PlanRequest {
   readonly signal: AbortSignal;
 }
 
+/** A spec that was decided before, and the inventory of the clusters to look at. */
+export type PlacedRequest = Omit<PlanRequest, 'purpose' | 'shares'> & { readonly shares: readonly ClusterShare[] };
+
 export interface ExistingPropagation {
   readonly uid: string;
   /** Its clusters, counts, affinity group and `scheduledAt` are what steady planning begins with. */
@@ -52,6 +55,8 @@ export interface ExistingPropagation {
 export interface Planner {
   /** From the mirrors alone, but for the live reads of what a template refers to: no dry run. Waits at most 10 s for mirrors never read before. */
   render(request: PlanRequest): Promise<RenderedPlan>;
+  /** The copies that this spec placed, by the hashes in the inventory: to restore what is deleted or changed before the next generation begins there. */
+  renderPlaced(request: PlacedRequest): Promise<ReadonlyMap<ClusterName, readonly RenderedObject[]>>;
   /** With one dry run for each copy that would be written, and the preflight if a breach is to be rolled back (`rollout.onFailure`). */
   plan(request: PlanRequest): Promise<PropagationPlan>;
   /** As `plan`, and asks each cluster whether the actor may do it all (propagation.md 5.5): what it may not is a note `PREFLIGHT_FAILED`. */

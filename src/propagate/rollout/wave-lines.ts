@@ -9,7 +9,7 @@ const phases: Readonly<Record<RolloutMark['phase'], WaveLine['phase']>> = {
   TimedOut: 'timedOut',
 };
 
-/** What a line says of the moment where its mark is a success, and what it is about does not stand. Of what is `Unknown` nobody can tell. */
+/** What a line says of the moment, where its mark is no failure and its copies do not stand. Of `Unknown` nothing is concluded. */
 const losses: ReadonlyMap<CopyPhase, WaveLine['lost']> = new Map([
   ['Failed', 'failed'],
   ['Denied', 'failed'],
@@ -36,7 +36,7 @@ export function waveLinesOf(lines: ReadonlyMap<ClusterName, ClusterLine>, contex
 function waveLineOf(cluster: ClusterName, line: ClusterLine, { generation, held }: WaveContext): WaveLine {
   const mark = line.generation === generation ? line.rollout : undefined;
   if (mark !== undefined) {
-    const lost = mark.phase === 'Succeeded' ? losses.get(line.phase) : undefined;
+    const lost = mark.phase === 'Succeeded' || mark.phase === 'Progressing' ? losses.get(line.phase) : undefined;
     return { phase: phases[mark.phase], sinceMs: Date.parse(mark.since), ...(lost === undefined ? {} : { lost }) };
   }
   const isSkipped = held.has(cluster) || line.reason === 'Suspended';

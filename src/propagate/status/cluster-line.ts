@@ -62,12 +62,17 @@ function markOf(facts: ClusterFacts, context: LineContext, phase: RolloutState['
   const { spec, generation, breachedAtMs, nowMs } = context;
   const mark = nextMark({
     previous: previous?.generation === generation ? previous.rollout : undefined,
-    phase: isFatal(facts, context) ? 'failed' : phase,
+    phase: isFatal(facts, context) && !isHeldByConflict(facts) ? 'failed' : phase,
     deadlineMs: spec?.rollout.deadlineMs,
     watchMs: watchMsOf({ soakMs: spec?.rollout.soakMs ?? 0, breachedAtMs }),
     nowMs,
   });
   return planned === undefined || planned.isUnknown === true ? mark : { ...mark, wanted: wantedHashOf(planned.objects) };
+}
+
+/** The plan knew of a stranger's object before the rollout began. The wave waits for somebody to resolve that; it is no breach. */
+function isHeldByConflict({ trouble, planned }: ClusterFacts): boolean {
+  return trouble?.reason === 'Conflict' && planned?.objects.some(({ held }) => held === 'Conflict') === true;
 }
 
 /** The worst of them. A Job that was done and is gone does not count: it is not made again. Nothing planned and nothing held is healthy. */

@@ -49,16 +49,22 @@ export function standingOf(sight: ClusterSight, context: LineContext): Standing 
   const { standing, trouble } = facts;
   const why = whyOf(facts);
   if (freshness.result === 'stale') return { phase: 'Unknown', reason: freshness.reason, message: freshness.message };
-  if (standing === 'leaving') return { phase: facts.copies.some(({ entry }) => !isKept(entry)) ? 'Deleting' : 'Draining', ...why };
+  if (standing === 'leaving')
+    return { phase: facts.copies.some(({ entry }) => !isKept(entry)) ? 'Deleting' : 'Draining', ...lostIn(facts), ...why };
   if (standing === 'rollingBack') return { phase: 'RollingBack', ...why };
   if (isFatal(facts, context)) return { phase: trouble?.reason === 'Denied' ? 'Denied' : 'Failed', ...why };
-  if (standing === 'waiting') return { phase: 'Waiting', reason: 'Wave', ...why };
-  if (standing === 'restored' || standing === 'kept') return standingNow(rollout);
+  if (standing === 'waiting') return { phase: 'Waiting', reason: 'Wave', ...lostIn(facts), ...why };
+  if (standing === 'restored' || standing === 'kept')
+    return facts.lost === undefined ? standingNow(rollout) : { phase: 'Applying', ...lostIn(facts) };
   if (facts.differs !== undefined && trouble?.reason === 'Suspended') return { phase: 'Waiting', ...why };
   if (mark?.phase === 'TimedOut') return { phase: 'Failed', reason: 'TimedOut', message: rollout.message };
   if (mark?.phase === 'Failed') return { phase: 'Failed', reason: 'Unhealthy', message: rollout.message };
   if (!rollout.isWritten) return { phase: 'Applying', ...why };
   return mark?.phase === 'Succeeded' ? afterSuccess(sight, mark, context) : { phase: 'Progressing', message: rollout.message, ...why };
+}
+
+function lostIn({ lost }: ClusterFacts): Pick<Standing, 'message'> {
+  return lost === undefined ? {} : { message: lost };
 }
 
 function whyOf({ trouble }: ClusterFacts): Omit<Standing, 'phase'> {

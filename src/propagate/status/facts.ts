@@ -36,6 +36,8 @@ export interface ClusterFacts {
    * are only watched (`watched`). Absent: nothing does.
    */
   readonly differs?: 'toWrite' | 'watched';
+  /** What older generations placed here, and somebody deleted or changed since, in words: it waits for its wave, or nobody knows what is wanted. */
+  readonly lost?: string | undefined;
   /** Its line in the status as it stands. */
   readonly previous?: ClusterLine;
 }

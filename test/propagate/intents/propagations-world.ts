@@ -93,6 +93,7 @@ function scriptedPlanner(): ScriptedPlanner {
     fleet: 'as it is',
     render: async (request) => said('render', request, { leaving: [], rejected: [], away: [], fromZero: true, sources: [] }),
     plan: async (request) => said('plan', request, { asOfMs: 0, faults: [] }),
+    renderPlaced: async () => new Map(),
     preflight: async (request) => said('preflight', request, { asOfMs: 0, faults: [] }),
   };
   function said<More>(how: ScriptedPlanner['asked'][number]['how'], request: PlanRequest, more: More) {

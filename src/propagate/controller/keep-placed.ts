@@ -1,0 +1,153 @@
+import type { ClusterShare, InventoryEntry } from '../inventory.ts';
+import { textOfKey } from '../object-key.ts';
+import { isRemoval } from '../planner/held-prune.ts';
+import { parseSpec } from '../spec/parse-spec.ts';
+import type { ObjectKey } from '../spec.ts';
+import { isKept } from '../status/copy-state.ts';
+import { beginJob } from './cluster-job.ts';
+import { noNeeds } from './cluster-needs.ts';
+import { type ClusterView, lostSince } from './cluster-view.ts';
+import { actOn } from './cluster-work.ts';
+import type { Look, PlannedPropagation } from './look.ts';
+import type { Pass } from './ports.ts';
+import { mayBegin } from './rollout-step.ts';
+import { clusterRunOf, type PlacedCopies } from './run.ts';
+
+/** Rendering a revision takes as long as a plan. What older ones placed is told, and not restored. */
+const mostRevisions = 4;
+
+/**
+ * Keeps in sync what older generations placed, where this one may not write yet: the cluster waits for its wave, the plan is stale or refused, a prune is to be
+ * confirmed, or a breach was rolled back. A copy that was deleted or changed is written again as it was, by the spec and the generation that placed it.
+ * The look tells what is lost.
+ */
+export async function keepPlaced(pass: Pass, planned: PlannedPropagation, look: Look): Promise<Look> {
+  const open = look.views.flatMap((view) => {
+    const share = shareToKeep(view, planned, look);
+    return share === undefined ? [] : [{ view, share }];
+  });
+  if (open.length === 0) return look;
+  const placed = await placedNow(
+    pass,
+    planned,
+    open.map(({ share }) => share),
+  );
+  const lost = new Map(
+    open.map(({ view, share }) => [view, restore(pass, planned, { view, share, placed: placed.get(share.cluster) ?? [] })]),
+  );
+  const views = look.views.map((view) => ({ ...view, facts: { ...view.facts, lost: lost.get(view) } }));
+  return { ...look, views };
+}
+
+/** The entries of copies that an older generation wrote, and that nothing of this one concerns now. Undefined: there are none. */
+function shareToKeep(
+  { share, facts, rendered, needs }: ClusterView,
+  { spec, plan }: PlannedPropagation,
+  look: Look,
+): ClusterShare | undefined {
+  const { member, standing, cluster } = facts;
+  const isSuspended = spec.suspend.all || spec.suspend.clusters.includes(cluster);
+  const isHeld = plan.verdict.result !== 'do';
+  if (share === undefined || member === undefined || isSuspended || standing === 'rollingBack') return undefined;
+  if (standing === 'leaving' && !isHeld && mayBegin(facts, look.rollout)) return undefined;
+  const going = new Set(needs.prune.map(({ key }) => textOfKey(key)));
+  const kept = new Set(rendered?.objects.filter(isRemoval).map(({ key }) => textOfKey(key)));
+  const isOfOlder = ({ key }: InventoryEntry) => standing !== 'begun' || (kept.has(textOfKey(key)) && !going.has(textOfKey(key)));
+  const entries = share.entries.filter((entry) => entry.uid !== undefined && isKept(entry) && isOfOlder(entry));
+  return entries.length === 0 ? undefined : { ...share, entries };
+}
+
+/** What kept revisions placed in these clusters; the newest that has a copy counts. Made once for a plan; empty while the hub does not answer. */
+async function placedNow(
+  pass: Pass,
+  planned: PlannedPropagation,
+  shares: readonly ClusterShare[],
+): Promise<ReadonlyMap<string, readonly PlacedCopies[]>> {
+  const { run } = pass;
+  if (run.placed?.plan !== planned.plan) run.placed = { plan: planned.plan, clusters: new Map() };
+  const { clusters } = run.placed;
+  const unknown = shares.filter(({ cluster }) => !clusters.has(cluster));
+  if (unknown.length === 0) return clusters;
+  for (const [cluster, copies] of (await findPlaced(pass, planned, unknown)) ?? []) clusters.set(cluster, copies);
+  return clusters;
+}
+
+async function findPlaced(
+  { ports, term }: Pass,
+  { propagation, spec: { requester } }: PlannedPropagation,
+  shares: readonly ClusterShare[],
+): Promise<ReadonlyMap<ClusterShare['cluster'], readonly PlacedCopies[]> | undefined> {
+  const { namespace, name, uid } = propagation.metadata;
+  const kept = await ports.stores.revisions.list(propagation, term.signal);
+  if ('fault' in kept) return undefined;
+  const found = new Map(shares.map(({ cluster }) => [cluster, [] as PlacedCopies[]]));
+  for (const { revision, document } of kept.filter(({ isTakenBack }) => !isTakenBack).slice(0, mostRevisions)) {
+    const open = shares.map((share) => withoutFound(share, found.get(share.cluster))).filter(({ entries }) => entries.length > 0);
+    const parsed = parseSpec(document);
+    if (open.length === 0 || 'problems' in parsed) continue;
+    const spec = requester === undefined ? parsed : { ...parsed, requester };
+    const request = { namespace, name, spec, existing: { uid, status: {} }, shares: open, signal: term.signal };
+    const rendered = await ports.planner.renderPlaced(request);
+    for (const { cluster } of open) {
+      const objects = rendered.get(cluster) ?? [];
+      if (objects.length > 0) found.get(cluster)?.push({ revision, spec, objects });
+    }
+  }
+  return found;
+}
+
+function withoutFound(share: ClusterShare, found: readonly PlacedCopies[] = []): ClusterShare {
+  const known = new Set(found.flatMap(({ objects }) => objects.map(({ key }) => textOfKey(key))));
+  return { ...share, entries: share.entries.filter(({ key }) => !known.has(textOfKey(key))) };
+}
+
+interface Restoring {
+  readonly view: ClusterView;
+  readonly share: ClusterShare;
+  readonly placed: readonly PlacedCopies[];
+}
+
+/** Begins to restore what one revision placed; another comes after that. Gives what is lost, in words. */
+function restore(pass: Pass, { propagation }: PlannedPropagation, { view, share, placed }: Restoring): string | undefined {
+  const { run, ports, drift } = pass;
+  const { cluster, entries } = share;
+  const scene = { run, drift, members: ports.hub.members };
+  const astray = placed.map((copies) => ({ ...copies, objects: lostSince(scene, share, copies.objects) }));
+  const known = clusterRunOf(run, cluster);
+  const next = astray.find(({ objects, spec }) => objects.length > 0 && mayRestore(pass, spec));
+  if (next !== undefined && !known.isBusy && known.retryAtMs <= ports.clock.monotonic()) {
+    const { spec, revision, objects } = next;
+    const generation = Math.max(...entries.map(({ appliedGeneration = 0 }) => appliedGeneration));
+    const act = actOn({ ...noNeeds, correct: objects }, view.facts.copies);
+    beginJob(pass, { cluster, propagation, spec, isPinned: false, revision, generation, act });
+  }
+  const found = new Set(placed.flatMap(({ objects }) => objects.map(({ key }) => textOfKey(key))));
+  const gone = view.facts.copies.filter(
+    ({ entry, mirrored }) =>
+      mirrored.result === 'absent' && entry.finished !== true && entries.includes(entry) && !found.has(textOfKey(entry.key)),
+  );
+  return wordsOf(
+    astray.flatMap(({ objects }) => objects.map(({ key }) => key)),
+    gone.map(({ entry }) => entry.key),
+  );
+}
+
+/** A requester's rights serve the generation that he asked for: it is only watched. What is only created is never written again. */
+function mayRestore({ ports }: Pass, { runAs, conflict, suspend }: PlacedCopies['spec']): boolean {
+  return (ports.accounts === 'one' || runAs.type === 'serviceAccount') && conflict !== 'CreateOnly' && !suspend.all;
+}
+
+const mostNames = 3;
+
+function wordsOf(astray: readonly ObjectKey[], gone: readonly ObjectKey[]): string | undefined {
+  const said = [
+    ...(astray.length === 0 ? [] : [`deleted or changed since it was written: ${listed(astray)}`]),
+    ...(gone.length === 0 ? [] : [`deleted, and no kept revision has it as it was: ${listed(gone)}`]),
+  ];
+  return said.length === 0 ? undefined : said.join('; ');
+}
+
+function listed(keys: readonly ObjectKey[]): string {
+  const names = keys.slice(0, mostNames).map(({ kind, name }) => `${kind} ${name}`);
+  return names.join(', ') + (keys.length > mostNames ? ` and ${keys.length - mostNames} more` : '');
+}
