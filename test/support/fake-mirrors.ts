@@ -20,6 +20,8 @@ export interface FakeMirror extends MirrorReader {
   fail(fault: Fault): void;
   /** What somebody wants to see is being asked for: `SYNCING` until the next change. */
   await(): void;
+  /** Is read as this resource from now on, with the same content. */
+  serve(resource: ServedResource): void;
   /** Nothing held, nothing to wait for. */
   refuse(fault: Fault): void;
   /** From now on there is no room for these namespaces, and for no others: `unread`. */
@@ -31,7 +33,7 @@ export interface FakeMirror extends MirrorReader {
 /** A cluster that does what the test says. */
 export interface FakeCluster {
   readonly name: ClusterName;
-  /** Discovery succeeds, and says this. */
+  /** Discovery succeeds, and says this. Mirrors read the version that it names from then on. */
   discover(...resources: readonly ServedResource[]): void;
   /** Discovery fails, or the cluster falls silent. */
   fail(fault: Fault): void;
@@ -148,6 +150,7 @@ function createCluster({ name, version, clock, turns, tell, leave }: ClusterOpti
         for (const kind of resources ?? [])
           if (!found.some((resource) => keyOfKind(resource) === keyOfKind(kind))) mirrors.delete(keyOfKind(kind));
         resources = found;
+        for (const resource of found) mirrors.get(keyOfKind(resource))?.serve(resource);
         change({ phase: 'SYNCED', faults: [] });
       },
       fail: (fault) => change({ phase: 'UNREACHABLE', faults: [fault] }),
@@ -201,6 +204,7 @@ function createMirror({ cluster, resource, clock, turns, tell }: MirrorOptions):
   let leftOut: ReadonlySet<string> = new Set();
   let confines: ReadonlySet<string> | undefined;
   const { group, kind } = resource;
+  let served = resource;
   const tooMany: Fault = { code: 'TOO_LARGE', cluster, kind: { group, kind }, message: 'too many namespaces', retry: 'LATER' };
   const denied: Fault = { code: 'FORBIDDEN', cluster, kind: { group, kind }, message: 'some namespaces only', retry: 'NEVER' };
   const asking: Fault = { code: 'SYNCING', cluster, kind: { group, kind }, message: 'not whole yet', retry: 'LATER' };
@@ -219,7 +223,12 @@ function createMirror({ cluster, resource, clock, turns, tell }: MirrorOptions):
 
   return {
     cluster,
-    resource,
+    get resource() {
+      return served;
+    },
+    serve(next) {
+      served = next;
+    },
     store,
     sync: () => state,
     faults: () => [],

@@ -36,7 +36,7 @@ export class SelectedMirror {
     this.#conditions = selection.conditions;
     this.#source = sourceOf(lease.mirror, selection);
     this.#matches = createMatcher(this.#source, selection.conditions);
-    this.#meaning = meaningOf(selection);
+    this.#meaning = meaningOf(selection, lease.mirror.resource);
     this.#pull = lease.mirror.store.attend(hear, this.#life.signal);
   }
 
@@ -71,9 +71,9 @@ export class SelectedMirror {
     this.#pull();
   }
 
-  /** Selects so from now on. False if that finds the same as before. */
+  /** Selects so from now on. False if that gives the same objects as before, in the same version. */
   reselect(selection: Selection): boolean {
-    const meaning = meaningOf(selection);
+    const meaning = meaningOf(selection, this.resource);
     if (meaning === this.#meaning) return false;
     this.#meaning = meaning;
     this.#epoch = undefined;
@@ -113,8 +113,8 @@ export class SelectedMirror {
   }
 
   /**
-   * A cursor names the epochs of hundreds of clusters. What the filter means is part of it: whoever comes back when it finds otherwise among the
-   * same objects, as the cluster or the model has changed, knows nothing to go on from.
+   * A cursor names the epochs of hundreds of clusters. What the filter means is part of it, and the version in which the kind is served: a reader that
+   * resumes after one of them has changed has to be told all objects anew, although the objects themselves are the same.
    */
   #short(long: string): string {
     if (this.#epoch?.long !== long) this.#epoch = { long, short: shortEpoch(long, this.#meaning) };
@@ -122,13 +122,13 @@ export class SelectedMirror {
   }
 }
 
-function meaningOf({ kind, cluster, conditions: { where } }: Selection): string {
-  return where?.meaningFor({ kind, cluster }) ?? '';
+function meaningOf({ kind, cluster, conditions: { where } }: Selection, resource: ServedResource): string {
+  return JSON.stringify([apiVersionOf(resource), where?.meaningFor({ kind, cluster }) ?? '']);
 }
 
 function shortEpoch(epoch: string, meaning: string): string {
   return createHash('sha256')
-    .update(meaning === '' ? epoch : JSON.stringify([epoch, meaning]))
+    .update(JSON.stringify([epoch, meaning]))
     .digest('base64url')
     .slice(0, 8);
 }

@@ -55,6 +55,7 @@ export class ViewSource implements Origin {
   readonly #options: ViewSourceOptions;
   readonly #changes = createChangesQueue();
   #cluster: ClusterView;
+  /** Kept when the mirror has ended: messages of its objects may still be made. */
   #resource: ServedResource | undefined;
   #held: SelectedMirror | undefined;
   #known: Knowledge = ignorance;
@@ -151,6 +152,7 @@ export class ViewSource implements Origin {
     else if (this.#held === undefined) this.#acquire(sight);
     else if (mirrors.peek(this.name, this.kind) !== this.#held.mirror) this.#leave(absenceOf(this.#ask(), mirrors).fault);
     else if (this.#held.reselect(this.#selection(sight))) this.#restart();
+    this.#resource = this.#held?.resource ?? this.#resource;
   }
 
   /** The mirror's phase may be another one. */
@@ -341,7 +343,7 @@ export class ViewSource implements Origin {
     this.tally?.recount([]);
   }
 
-  /** The filter finds otherwise among the same objects. */
+  /** The filter finds otherwise among the same objects, or they are served in another version. */
   #restart(): void {
     if (!this.#whole) return;
     this.#changes.clear();

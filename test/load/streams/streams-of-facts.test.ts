@@ -58,6 +58,27 @@ test.each(['somebody stays', 'nobody stays'])('what the filter names of a cluste
   expect(stays?.lines(2) ?? back.lines()).toEqual(back.lines());
 });
 
+test.each(['somebody stays', 'nobody stays'])('the served version of the kind has changed meanwhile: RESET (%s)', async (who) => {
+  const graph = graphOverMirrors({ model });
+  const north = joinNorth(graph);
+  const stays = who === 'somebody stays' ? await read(graph, {}) : undefined;
+  const away = await read(graph, {});
+  away.reader[Symbol.dispose]();
+  north.discover({ ...pods, version: 'v2' });
+  await turns();
+  await graph.clock.advance(10);
+  const back = await goOn(graph, {}, away);
+  expect(back.lines()).toEqual(['RESET north', 'INITIAL north +a +b', 'SYNCED north']);
+  expect(stays?.lines(2) ?? back.lines()).toEqual(back.lines());
+  for (const { messages } of stays === undefined ? [back] : [stays, back])
+    expect(
+      messages
+        .flatMap(({ added }) => added)
+        .slice(-2)
+        .map(({ resource }) => resource.version),
+    ).toEqual(['v2', 'v2']);
+});
+
 test('what it names is as it was, whatever came between: nothing but what was missed', async () => {
   const graph = graphOverMirrors({ model });
   const north = joinNorth(graph);
