@@ -100,7 +100,7 @@ const typeMeanings: Readonly<Record<ChangeType, string>> = {
   SYNCED: 'What there is has been told: only now is empty empty.',
   LIVE: 'What changed. Without any object: the cluster, which had FAILED, is true again.',
   RESET: 'What changed is unknown: forget the objects of this kind in this cluster. INITIAL follows.',
-  BOOKMARK: 'Nothing but a newer cursor.',
+  BOOKMARK: 'No objects: a newer cursor; in `jobStatus` of a propagation also a change of `completion`.',
   FAILED:
     'The cluster fell behind: see `fault`. What it had last still stands, and LIVE or RESET follows when it is back; after the code GONE forget its objects.',
 };

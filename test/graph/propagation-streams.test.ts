@@ -179,7 +179,7 @@ describe('the Jobs of a propagation', () => {
     mirror.list(...held, objectNamed('stranger', { namespace: 'shop' }));
     const stream = await opened(graph, text());
     await turns();
-    return { followed, mirror, stream };
+    return { followed, mirror, stream, sample };
   }
 
   /** The last message that waits. */
@@ -198,6 +198,38 @@ describe('the Jobs of a propagation', () => {
     mirror.list(job('a', 'Complete'), job('b', 'Complete'));
     await turns();
     expect(await last(stream)).toMatchObject({ jobStatus: { summary: { completion: { complete: 2, done: true } } } });
+  });
+
+  test('are told of anew when the completion changes and no Job does: as a BOOKMARK, once for each change', async () => {
+    const { stream, followed, sample } = await started({ complete: 1, done: false }, job('a', 'Complete'), job('b'));
+    await last(stream);
+    const withStatus = (changes: object): PropagationView => ({
+      ...sample,
+      propagation: { ...sample.propagation, status: { ...sample.propagation.status, ...changes } },
+    });
+    const { ready } = stream.heard;
+    followed.change(withStatus({ reason: 'something else' }));
+    expect([stream.heard.ready, stream.reader.hasMore, await stream.next()]).toEqual([ready, false, undefined]);
+    followed.change(withStatus({ completion: { mode: 'Count', needed: 1, complete: 1, failed: 0, done: true } }));
+    expect([stream.heard.ready, stream.reader.hasMore]).toEqual([ready + 1, true]);
+    expect(await stream.next()).toEqual({
+      jobStatus: {
+        type: 'BOOKMARK',
+        summary: { total: 2, completion: { mode: 'COUNT', needed: 1, complete: 1, failed: 0, done: true } },
+        added: [],
+      },
+    });
+    expect([stream.reader.hasMore, await stream.next()]).toEqual([false, undefined]);
+  });
+
+  test('count by the mode that the spec asks for now, though the status is still of another one', async () => {
+    const { stream, followed, sample } = await started({ complete: 1, done: false }, job('a', 'Complete'), job('b'));
+    expect(await last(stream)).toMatchObject({ jobStatus: { summary: { completion: { mode: 'COUNT', needed: 2, done: false } } } });
+    const spec = { ...sample.propagation.spec, completion: { mode: 'Any' as const } };
+    followed.change({ ...sample, propagation: { ...sample.propagation, spec } });
+    expect(await last(stream)).toMatchObject({
+      jobStatus: { type: 'BOOKMARK', summary: { completion: { mode: 'ANY', needed: 1, complete: 1, done: true } } },
+    });
   });
 
   test('stay done when they are gone: what is latched on the hub counts', async () => {

@@ -1,5 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
 import { MusterError } from '../../core/errors.ts';
-import type { JobStatusMessage, JobSummaryView, StreamReader, StreamSource } from '../../load/streams/streams.ts';
+import type { Fault } from '../../core/faults.ts';
+import type { ClusterView, Row } from '../../load/reads.ts';
+import { ObjectMessage } from '../../load/streams/object-message.ts';
+import type {
+  ChangeType,
+  JobStatusMessage,
+  JobSummaryView,
+  StreamListener,
+  StreamReader,
+  StreamSource,
+} from '../../load/streams/streams.ts';
+import type { ModelKind } from '../../model/model.ts';
 import { type CompletionStatus, marks } from '../../propagate/propagation.ts';
 import type { PropagationName, PropagationView } from '../../propagate/propagations.ts';
 import type { GraphContext } from '../context.ts';
@@ -29,67 +41,142 @@ export async function labelsOfPropagation(
   return { labels: labels === undefined || labels === null || labels.trim() === '' ? own : `${labels},${own}`, view };
 }
 
-/** The stream with `completion` in each summary: what the messages themselves count, and what is latched on the hub. */
+/**
+ * The stream with `completion` in each summary: what the messages themselves count, and what is latched on the hub. A change of the completion alone is a
+ * `BOOKMARK`.
+ */
 export function withCompletion(
   source: StreamSource<JobStatusMessage>,
   { context, view }: { readonly context: GraphContext; readonly view: PropagationView },
 ): StreamSource<PropagatedJobsMessage> {
   return {
     async open(listener, signal) {
-      const end = new AbortController();
-      let latest = view;
+      const reader = new CompletingReader(await source.open(listener, signal), { listener, view });
       const { namespace, name } = view.propagation.metadata;
-      const reader = await source.open(listener, signal);
-      const life = AbortSignal.any([signal, end.signal]);
-      await context.propagations.follow(
-        context.read,
-        { namespace, name },
-        (next) => {
-          latest = next ?? latest;
-        },
-        life,
-      );
-      return completing(reader, { latest: () => latest, end });
+      const life = AbortSignal.any([signal, reader.life]);
+      await context.propagations.follow(context.read, { namespace, name }, (next) => reader.hear(next), life);
+      return reader;
     },
   };
 }
 
-function completing(
-  reader: StreamReader<JobStatusMessage>,
-  { latest, end }: { readonly latest: () => PropagationView; readonly end: AbortController },
-): StreamReader<PropagatedJobsMessage> {
-  return {
-    get hasMore() {
-      return reader.hasMore;
-    },
-    take() {
-      const message = reader.take();
-      return message === undefined ? undefined : withSummary(message, latest());
-    },
-    pause: () => reader.pause(),
-    [Symbol.dispose]() {
-      end.abort();
-      reader[Symbol.dispose]();
-    },
-  };
+class CompletingReader implements StreamReader<PropagatedJobsMessage> {
+  readonly #reader: StreamReader<JobStatusMessage>;
+  readonly #listener: StreamListener;
+  readonly #life = new AbortController();
+  #view: PropagationView;
+  #last: PropagatedJobsMessage | undefined;
+
+  constructor(
+    reader: StreamReader<JobStatusMessage>,
+    { listener, view }: { readonly listener: StreamListener; readonly view: PropagationView },
+  ) {
+    this.#reader = reader;
+    this.#listener = listener;
+    this.#view = view;
+  }
+
+  get life(): AbortSignal {
+    return this.#life.signal;
+  }
+
+  get hasMore(): boolean {
+    return this.#reader.hasMore || this.#isChanged;
+  }
+
+  /** Another state of the propagation; undefined once it is deleted: then its last state counts. */
+  hear(next: PropagationView | undefined): void {
+    if (this.#life.signal.aborted || next === undefined) return;
+    const hadMore = this.hasMore;
+    this.#view = next;
+    if (!hadMore && this.hasMore) this.#listener.ready();
+  }
+
+  take(): PropagatedJobsMessage | undefined {
+    const message = this.#reader.take();
+    const last = this.#last;
+    if (message !== undefined) this.#last = new PropagatedMessage(message, this.#view);
+    else if (last !== undefined && this.#isChanged) this.#last = new PropagatedMessage(bookmarkAfter(last), this.#view);
+    else return undefined;
+    return this.#last;
+  }
+
+  pause(): void {
+    this.#reader.pause();
+  }
+
+  [Symbol.dispose](): void {
+    this.#life.abort();
+    this.#last = undefined;
+    this.#reader[Symbol.dispose]();
+  }
+
+  /** The completion is not the one of the last message. */
+  get #isChanged(): boolean {
+    if (this.#last === undefined) return false;
+    const { summary } = this.#last;
+    return !isDeepStrictEqual(completionOf(summary, this.#view), summary.completion);
+  }
 }
 
-/** The cursor is sealed only if it is read. */
-function withSummary(message: JobStatusMessage, view: PropagationView): PropagatedJobsMessage {
-  const { type, cluster, kind, fault, added, modified, deleted, summary } = message;
-  return {
-    type,
-    cluster,
-    kind,
-    ...(fault === undefined ? {} : { fault }),
-    added,
-    modified,
-    deleted,
-    summary: { ...summary, completion: completionOf(summary, view) },
-    get cursor() {
-      return message.cursor;
-    },
-  };
+/** Nothing has become of the Jobs since that message. */
+function bookmarkAfter(message: JobStatusMessage): JobStatusMessage {
+  const { cluster, kind, cursor, summary } = message;
+  return { type: 'BOOKMARK', cluster, kind, cursor, added: [], modified: [], deleted: [], summary };
+}
+
+class PropagatedMessage extends ObjectMessage implements PropagatedJobsMessage {
+  readonly type: ChangeType;
+  readonly cluster: ClusterView;
+  readonly kind: ModelKind;
+  declare readonly fault?: Fault;
+  readonly summary: PropagatedJobsMessage['summary'];
+  readonly #message: JobStatusMessage;
+  readonly #view: PropagationView;
+
+  constructor(message: JobStatusMessage, view: PropagationView) {
+    super();
+    const { type, cluster, kind, fault, summary } = message;
+    this.type = type;
+    this.cluster = cluster;
+    this.kind = kind;
+    if (fault !== undefined) this.fault = fault;
+    this.summary = { ...summary, completion: completionOf(summary, view) };
+    this.#message = message;
+    this.#view = view;
+  }
+
+  get added(): readonly Row[] {
+    return this.#message.added;
+  }
+
+  get modified(): readonly Row[] {
+    return this.#message.modified;
+  }
+
+  get deleted(): readonly Row[] {
+    return this.#message.deleted;
+  }
+
+  /** Sealed only if it is read. */
+  get cursor(): string {
+    return this.#message.cursor;
+  }
+
+  get objectCount(): number {
+    const { added, modified, deleted } = this.#message;
+    return added.length + modified.length + deleted.length;
+  }
+
+  split(most: number): readonly PropagatedMessage[] {
+    const parts: readonly JobStatusMessage[] = this.#message instanceof ObjectMessage ? this.#message.split(most) : [this.#message];
+    return parts.map((part) => new PropagatedMessage(part, this.#view));
+  }
+
+  renew(): PropagatedMessage | undefined {
+    const renewed: JobStatusMessage | undefined = this.#message instanceof ObjectMessage ? this.#message.renew() : undefined;
+    return renewed && new PropagatedMessage(renewed, this.#view);
+  }
 }
 
 /** The hub's word may be a moment behind the Jobs themselves, and is kept when they are gone: so the larger counts. */
@@ -98,7 +185,8 @@ function completionOf({ byPhase, total }: JobSummaryView, { propagation: { spec,
   const counted = (phase: string) => byPhase.find((count) => count.phase === phase)?.count ?? 0;
   const known = status.completion;
   const mode = asked?.mode ?? known?.mode ?? 'All';
-  const needed = known?.needed ?? (mode === 'Any' ? 1 : mode === 'Count' ? (asked?.count ?? 1) : total);
+  // The status may still be of another mode than the spec asks for.
+  const needed = (known?.mode === mode ? known.needed : undefined) ?? (mode === 'Any' ? 1 : mode === 'Count' ? (asked?.count ?? 1) : total);
   const complete = Math.max(counted('COMPLETE'), known?.complete ?? 0);
   const failed = Math.max(counted('FAILED'), known?.failed ?? 0);
   return { mode, needed, complete, failed, done: known?.done === true || (needed > 0 && complete >= needed) };

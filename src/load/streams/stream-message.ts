@@ -27,7 +27,7 @@ export const jobStatusMessage: MessageMaker<JobStatusMessage> = (draft, circumst
 
 type Rows = Readonly<Record<ObjectChange['type'], readonly Row[]>>;
 
-class MadeMessage extends ObjectMessage implements ChangesMessage {
+class MadeMessage extends ObjectMessage<ChangesMessage> implements ChangesMessage {
   readonly type: ChangeType;
   readonly cluster: ClusterView;
   readonly kind: ModelKind;
@@ -69,11 +69,11 @@ class MadeMessage extends ObjectMessage implements ChangesMessage {
     return this.#cursor;
   }
 
-  split(most: number): readonly ObjectMessage[] {
+  split(most: number): readonly ChangesMessage[] {
     return splitDraft(this.#draft, most).map((draft) => this.remade(draft, this.#circumstances));
   }
 
-  renew(): ObjectMessage | undefined {
+  renew(): ChangesMessage | undefined {
     if (!this.#circumstances.isOpening) return undefined;
     this.#draft.source.refreshCluster();
     return this.remade(this.#draft, this.#circumstances);

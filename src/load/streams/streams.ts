@@ -14,7 +14,7 @@ export type ChangeType =
   | 'LIVE'
   /** The delta is unknown: forget this cluster's objects of this kind; `INITIAL` follows. */
   | 'RESET'
-  /** Nothing but a newer cursor. */
+  /** No objects: a newer cursor; in `jobStatus` of a propagation also a change of the completion. */
   | 'BOOKMARK'
   /** The cluster fell behind: see `fault`. After the code `GONE` its objects are void. */
   | 'FAILED';
@@ -79,6 +79,8 @@ export interface StreamReader<Message extends object> extends Disposable {
   take(): Message | undefined;
   /** `take` would give something. Once it gives the last there is, what comes next is told by `ready`: nobody has to take in vain to hear of it. */
   readonly hasMore: boolean;
+  /** True if each message is the whole state and replaces the one before it, so that one with equal content need not be sent. Default: false. */
+  readonly isState?: boolean | undefined;
   /**
    * Says that nothing will be taken for a while: until the next `take` what comes is merged by object in a queue of this reader's own, and nobody
    * waits for it. At most 1,000 changes or 1 MiB; then it is ended with `SLOW_CONSUMER`.
