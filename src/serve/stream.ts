@@ -3,7 +3,7 @@ import type { MusterError } from '../core/errors.ts';
 import type { Turns, Worker } from '../core/turns.ts';
 import type { StreamListener, StreamReader } from '../load/streams/streams.ts';
 import { clientError, type MaskOptions } from './masking.ts';
-import type { OpenStream, Outlet } from './outlet.ts';
+import type { OpenStream, Outlet, Payload } from './outlet.ts';
 import type { Rendering, StreamGroup } from './stream-group.ts';
 
 export interface StreamOptions {
@@ -41,6 +41,8 @@ export class Stream implements OpenStream, StreamListener, Worker {
   #reader: StreamReader<object> | undefined;
   /** Parts of a message that had to be split, to be sent before the reader is asked for another one. */
   #split: readonly object[] = [];
+  /** Of a stream of states, the one that was sent last. */
+  #state: Payload | undefined;
   #phase: 'opening' | 'flowing' | 'full' | 'rendering' | 'ended' = 'opening';
 
   constructor({ outlet, turns, group, masking, onClosed }: StreamOptions) {
@@ -148,9 +150,18 @@ export class Stream implements OpenStream, StreamListener, Worker {
       this.#split = [...rendering.messages, ...this.#split];
       return true;
     }
+    if (this.#isSentState(rendering.payload)) return true;
     const putOff = this.outlet.send(rendering.payload, next);
     if (putOff > 0) this.#turns.wrote(putOff);
     return !this.isEnded;
+  }
+
+  /** True for a state equal to the one before it: what changed is not in the document. */
+  #isSentState(payload: Payload): boolean {
+    if (this.#reader?.isState !== true) return false;
+    if (this.#state?.json.equals(payload.json)) return true;
+    this.#state = payload;
+    return false;
   }
 
   #fail(error: unknown): void {

@@ -19,6 +19,19 @@ test('a hundred equal readers cost one execution and one encoding for each messa
   expect(new Set(streams.map(({ outlet }) => outlet.payloads[0]?.event)).size).toBe(1);
 });
 
+test('a state equal to the one before it is not sent; an equal message of changes is', async () => {
+  const harness = createStreamHarness();
+  const changes = await harness.open(plain);
+  harness.source.isState = true;
+  const states = await harness.open(plain);
+  for (const [index, n] of [1, 1, 1, 2, 1].entries()) harness.source.feed({ n, text: String(index) });
+  await harness.settle();
+  expect([numbers(changes), numbers(states)]).toEqual([
+    [1, 1, 1, 2, 1],
+    [1, 2, 1],
+  ]);
+});
+
 test('an event of server-sent events is the same JSON in its frame', async () => {
   const harness = createStreamHarness();
   const { outlet } = await harness.open('subscription { ticks { text } }');

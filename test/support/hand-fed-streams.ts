@@ -24,6 +24,8 @@ export interface FedReader {
 export class HandFedSource implements StreamSource<Tick> {
   readonly readers = new Set<FedReader>();
   opened = 0;
+  /** Each message of readers opened from now on replaces the one before it. */
+  isState = false;
   /** What opening waits for, or fails by. */
   gate: Promise<unknown> = Promise.resolve();
 
@@ -33,6 +35,7 @@ export class HandFedSource implements StreamSource<Tick> {
     const reader: FedReader = { queue: [], listener, signal, pauses: 0, isDisposed: false };
     this.readers.add(reader);
     return {
+      isState: this.isState,
       take: () => reader.queue.shift(),
       get hasMore() {
         return reader.queue.length > 0;

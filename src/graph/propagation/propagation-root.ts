@@ -34,7 +34,8 @@ export function addPropagation(builder: GraphBuilder, changing: Changing, jobs: 
     t.field({
       type: types.propagation,
       nullable: false,
-      description: 'One propagation: its whole state at once, then after each change. Ends with `GONE` once it is deleted.',
+      description:
+        'One propagation: its whole state at once, then after each change of what is selected. Ends with `GONE` once it is deleted.',
       args: nameArguments(t.arg),
       subscribe: (_root, name, { propagations, read }): AsyncIterable<PropagationView> =>
         new SourceCarrier(propagationSource(propagations, read, name)),

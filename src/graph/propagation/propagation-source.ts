@@ -3,8 +3,8 @@ import type { StreamListener, StreamReader, StreamSource } from '../../load/stre
 import type { PropagationName, Propagations, PropagationView, WriteContext } from '../../propagate/propagations.ts';
 
 /**
- * The whole state of one propagation at once, then after each change: what nobody took yet is replaced by what is newer, so that no reader is ever
- * too slow. Ends with `GONE` once it is deleted.
+ * The whole state of one propagation at once, then after each change of what the document selects: a state that was not taken is replaced by the next
+ * one, so that no reader is ever too slow. Ends with `GONE` once it is deleted.
  *
  * @throws {MusterError} on opening: `BAD_INPUT` if there is none, `UNAVAILABLE` without a hub.
  */
@@ -28,6 +28,7 @@ export function propagationSource(propagations: Propagations, context: WriteCont
 
 /** Keeps the newest state for who takes it. */
 class LatestReader implements StreamReader<PropagationView> {
+  readonly isState = true;
   readonly #listener: StreamListener;
   readonly #life = new AbortController();
   #next: PropagationView | undefined;
