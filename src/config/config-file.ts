@@ -66,6 +66,14 @@ const limitKeys = {
     `Seconds until a mutation is aborted; what it has written stays; ${defaultLimits.mutationSeconds} by default.`,
   ),
   streams: optional(integer({ min: 1, max: 100_000 }), `Subscriptions read at a time; ${defaultLimits.streams} by default.`),
+  answerBytes: optional(
+    integer({ min: 64 << 10, max: 256 << 20 }),
+    `Bytes of one answer, or of one message of a stream; ${defaultLimits.answerBytes} by default.`,
+  ),
+  unsentBytes: optional(
+    integer({ min: 1 << 20, max: 64 * 2 ** 30 }),
+    `Bytes that wait in all connections for their clients, before the connection with the most is closed; ${defaultLimits.unsentBytes} by default.`,
+  ),
 };
 
 const label = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?';

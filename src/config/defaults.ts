@@ -16,6 +16,10 @@ export interface Limits {
   readonly mutationSeconds: number;
   /** Subscriptions that are read at a time, over all transports; one more is told `OVERLOADED`. */
   readonly streams: number;
+  /** Bytes of one answer, or of one message of a stream; more is refused with `TOO_COSTLY`. */
+  readonly answerBytes: number;
+  /** Bytes that wait in all connections for their clients. Beyond it the connection with the most is closed. */
+  readonly unsentBytes: number;
 }
 
 /** What holds if the config file says nothing. */
@@ -25,6 +29,8 @@ export const defaultLimits: Limits = {
   querySeconds: 30,
   mutationSeconds: 60,
   streams: 5_000,
+  answerBytes: 64 << 20,
+  unsentBytes: 256 << 20,
 };
 
 /** From the most to the least. */

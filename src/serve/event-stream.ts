@@ -2,14 +2,12 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FormattedExecutionResult } from 'graphql';
 import type { Clock } from '../core/clock.ts';
 import { Beats } from './beats.ts';
-import { type HttpAnswer, send } from './http-answer.ts';
+import { type HttpAnswer, piecesOf, send } from './http-answer.ts';
 import type { OpenStream, Outlet, Payload } from './outlet.ts';
+import type { Backlog, UnsentBytes } from './unsent-bytes.ts';
 
 /** So often a comment is written to each stream: proxies cut what is silent. */
 const commentMs = 12_000;
-
-/** Who has read nothing for so long while something waited for it is cut. */
-const stalledMs = 24_000;
 
 const comment = Buffer.from(':\n\n');
 const complete = Buffer.from('event: complete\ndata: \n\n');
@@ -23,8 +21,8 @@ export function eventOf(json: Uint8Array): Buffer {
 
 /** One answer as a stream of events: it, then `complete`. */
 export function sendAsEvents(response: ServerResponse, { status, headers, body = '' }: HttpAnswer): void {
-  const json = typeof body === 'string' ? Buffer.from(body) : body;
-  send(response, { status, headers: { ...headers, ...eventHeaders }, body: Buffer.concat([eventOf(json), complete]) });
+  const event = [eventBegins, ...piecesOf(body), eventEnds, complete];
+  send(response, { status, headers: { ...headers, ...eventHeaders }, body: event });
 }
 
 const eventHeaders: OutgoingHttpHeaders = {
@@ -37,14 +35,16 @@ const eventHeaders: OutgoingHttpHeaders = {
 /** Streams over server-sent events: graphql-sse, distinct connections. One sleeper serves them all. */
 export class EventStreams {
   readonly #beats: Beats<EventStream>;
+  readonly #unsent: UnsentBytes;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, unsent: UnsentBytes) {
+    this.#unsent = unsent;
     this.#beats = new Beats({ clock, everyMs: commentMs, beat: (stream) => stream.beat(clock.monotonic()) });
   }
 
   /** The outlet of one stream. Nothing is written before its first message or `begin`. */
   outlet(response: ServerResponse, headers: OutgoingHttpHeaders): EventStream {
-    return new EventStream({ response, headers, beats: this.#beats });
+    return new EventStream({ response, headers, beats: this.#beats, unsent: this.#unsent });
   }
 }
 
@@ -52,8 +52,7 @@ export class EventStreams {
 export class EventStream implements Outlet {
   readonly transport = 'sse';
   readonly #options: EventStreamOptions;
-  /** Since when something has waited to be read; undefined while all is written. Known to the next beat only. */
-  #waitingSinceMs: number | undefined;
+  #backlog: Backlog | undefined;
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
@@ -61,22 +60,27 @@ export class EventStream implements Outlet {
 
   /** The stream has begun: who asked gets to know at once, before there is any message. */
   begin(stream: OpenStream): void {
-    const { response, beats } = this.#options;
+    const { response, beats, unsent } = this.#options;
     this.#begin();
     if (response.destroyed) return;
+    const { socket } = response;
+    const backlog = socket === null ? undefined : unsent.backlog(socket);
+    this.#backlog = backlog;
     beats.add(this);
-    response.once('close', () => beats.delete(this));
-    response.on('drain', () => {
-      this.#waitingSinceMs = undefined;
-      stream.resume();
+    response.once('close', () => {
+      beats.delete(this);
+      backlog?.[Symbol.dispose]();
     });
+    response.on('drain', () => stream.resume());
     // It may have got room before there was anybody to tell.
     if (this.hasRoom()) stream.resume();
   }
 
   /** Node's bound is ours: 64 KiB that wait to be written. */
   hasRoom(): boolean {
-    return !this.#options.response.writableNeedDrain;
+    if (!this.#options.response.writableNeedDrain) return true;
+    this.#backlog?.note();
+    return false;
   }
 
   /** Node gathers the chunks of an answer until the end of the turn by itself. */
@@ -93,15 +97,11 @@ export class EventStream implements Outlet {
     this.#options.response.end();
   }
 
-  /** Shows that it lives, or cuts who does not: one that reads nothing would keep what waits for it, and its connection, for ever. */
+  /** Writes a comment where nothing waits. Cuts a client that has taken nothing for 60 s: it would keep its connection, and what waits, for ever. */
   beat(nowMs: number): void {
     const { response } = this.#options;
-    if (!response.writableNeedDrain && !response.writableEnded) {
-      this.#write(comment);
-      return;
-    }
-    this.#waitingSinceMs ??= nowMs;
-    if (nowMs - this.#waitingSinceMs >= stalledMs) response.destroy();
+    if (this.#backlog?.isStalled(nowMs) === true) response.destroy();
+    else if (!response.writableNeedDrain && !response.writableEnded) this.#write(comment);
   }
 
   #begin(): void {
@@ -122,4 +122,5 @@ interface EventStreamOptions {
   readonly response: ServerResponse;
   readonly headers: OutgoingHttpHeaders;
   readonly beats: Beats<EventStream>;
+  readonly unsent: UnsentBytes;
 }

@@ -17,6 +17,7 @@ import { Refusal } from './refusal.ts';
 import { type OperationRequest, parseOperation, readBody } from './request-body.ts';
 import type { StreamAsked } from './stream-groups.ts';
 import type { Subscriptions } from './subscriptions.ts';
+import type { UnsentBytes } from './unsent-bytes.ts';
 
 export interface FrontOptions {
   readonly operations: Operations;
@@ -28,6 +29,7 @@ export interface FrontOptions {
   readonly caller: Caller;
   readonly bodyBytes: number;
   readonly clock: Clock;
+  readonly unsent: UnsentBytes;
   /** Told of each refusal before the operation was known. */
   readonly onRefused: (refusal: Refusal) => void;
   readonly onBug: (error: unknown) => void;
@@ -47,7 +49,7 @@ export class Front {
 
   constructor(options: FrontOptions) {
     this.#options = options;
-    this.#events = new EventStreams(options.clock);
+    this.#events = new EventStreams(options.clock, options.unsent);
     this.#gate = new Gate(options.clock);
   }
 
@@ -76,6 +78,8 @@ export class Front {
       const operation = parseOperation(await readBody(request, this.#options.bodyBytes));
       const transport = accepted.events === 'all' ? 'sse' : 'http';
       await this.#answer(operation, { requestId, caller: this.#options.caller, transport, life }, { request, response, headers, accepted });
+      // Its place is free once the client has taken the answer. A stream that has begun holds none.
+      if (response.writableEnded) await this.#options.unsent.sent(response);
     } catch (error) {
       if (life.signal.reason instanceof ClientGone) return;
       this.#refuse(error, requestId, { request, response, headers, accepted });
@@ -124,7 +128,7 @@ export class Front {
     // Those who are sent away together are not to come back together.
     const retryAfter = String(1 + Math.floor(this.#options.clock.random() * 10));
     const all = { ...answerHeaders(headers, accepted.type, requestId), 'retry-after': retryAfter };
-    send(response, { status, headers: all, body: JSON.stringify(answer.body) });
+    send(response, { status, headers: all, body: answer.json });
   }
 
   async #introspect(
@@ -164,7 +168,7 @@ const unavailableStatuses: ReadonlyMap<string, number> = new Map([
 ]);
 
 function sendAnswer(answer: Answer, { response, headers, accepted: { type, events } }: Exchange, requestId: string): void {
-  const all = { headers: answerHeaders(headers, type, requestId), body: JSON.stringify(answer.body) };
+  const all = { headers: answerHeaders(headers, type, requestId), body: answer.json };
   if (events === 'all') sendAsEvents(response, { ...all, status: 200 });
   else send(response, { ...all, status: statusOf(answer, type) });
 }

@@ -5,20 +5,29 @@ export interface HttpAnswer {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
   /** Absent: no body at all. */
-  readonly body?: Uint8Array | string;
+  readonly body?: Uint8Array | string | readonly Uint8Array[];
 }
 
 /** Sends an answer whole, with its length. Nothing happens if the client has left, or if another answer is on its way. */
 export function send(response: ServerResponse, { status, headers, body }: HttpAnswer): void {
   if (response.headersSent || response.destroyed) return;
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  const pieces = body === undefined ? [] : piecesOf(body);
   response.writeHead(status, {
     'x-content-type-options': 'nosniff',
-    ...(bytes === undefined ? {} : { 'content-length': bytes.length }),
+    ...(body === undefined ? {} : { 'content-length': pieces.reduce((sum, { length }) => sum + length, 0) }),
     ...headers,
   });
-  if (bytes === undefined || response.req.method === 'HEAD') response.end();
-  else response.end(bytes);
+  if (response.req.method === 'HEAD') response.end();
+  else {
+    for (const piece of pieces.slice(0, -1)) response.write(piece);
+    response.end(pieces.at(-1));
+  }
+}
+
+/** A body as the bytes that are written one after the other. */
+export function piecesOf(body: NonNullable<HttpAnswer['body']>): readonly Uint8Array[] {
+  if (typeof body === 'string') return [Buffer.from(body)];
+  return body instanceof Uint8Array ? [body] : body;
 }
 
 /** An answer of text. */

@@ -73,7 +73,7 @@ export class Introspections {
       const answer = await this.#operations.run(ready, request, { ...asking, life }).finally(() => this.#lives.delete(life));
       // An answer with errors names its request: it is told, not kept.
       if (answer.body.errors !== undefined) throw new NotKept(answer);
-      return Buffer.from(JSON.stringify(answer.body));
+      return Buffer.concat(answer.json);
     };
     try {
       return await this.#cache.bytesOf(ready.served.schema, request, make);

@@ -5,7 +5,8 @@ import { MusterError } from '../core/errors.ts';
 import type { Fault } from '../core/faults.ts';
 import type { Log } from '../core/log.ts';
 import { answerBody, codeOf, maskingOf, type Outcome } from './answer-body.ts';
-import type { Deadlines } from './deadlines.ts';
+import type { AnswerEncoder } from './answer-encoder.ts';
+import type { Deadline, Deadlines } from './deadlines.ts';
 import type { Engine, ReadyExecution, ReadyOperation, ServedSchema } from './engine.ts';
 import { FaultReport } from './fault-report.ts';
 import { clientError, type MaskOptions } from './masking.ts';
@@ -32,6 +33,7 @@ export interface OperationsOptions {
   /** Of everything but mutations. */
   readonly deadlines: Deadlines;
   readonly mutationDeadlines: Deadlines;
+  readonly encoder: AnswerEncoder;
   readonly clock: Clock;
   readonly log: Log;
   /** Told of every operation that ended with an answer. */
@@ -64,6 +66,8 @@ export interface Answer {
   readonly stage: 'request' | 'execution';
   readonly code: string;
   readonly body: FormattedExecutionResult;
+  /** The bytes of its JSON, in order. */
+  readonly json: readonly Buffer[];
 }
 
 /** Runs operations for every transport: one verdict, one masking, one deadline. */
@@ -79,8 +83,7 @@ export class Operations {
     const startedMs = this.#options.clock.monotonic();
     const prepared = this.#options.engine.prepare(request);
     if (prepared.result === 'ready') return prepared.ready;
-    const body = { errors: prepared.errors.map((error) => clientError(error, this.#masking(asking))) };
-    return this.#ended({ request, asking, startedMs, operationType: undefined }, { stage: 'request', body, faults: 0 });
+    return this.#failed({ request, asking, startedMs, operationType: undefined }, prepared.errors, 'request');
   }
 
   /** The answer to an operation that is understood, but not served in the way it was asked for. */
@@ -89,28 +92,39 @@ export class Operations {
     request: OperationRequest,
     { asking, error }: { readonly asking: Asking; readonly error: MusterError },
   ): Answer {
-    const body = { errors: [clientError(error, this.#masking(asking))] };
     const startedMs = this.#options.clock.monotonic();
-    return this.#ended({ request, asking, startedMs, operationType: ready.operation.operation }, { stage: 'request', body, faults: 0 });
+    return this.#failed({ request, asking, startedMs, operationType: ready.operation.operation }, [error], 'request');
   }
 
   /**
-   * Runs a prepared operation until it ends or its time is over.
+   * Runs a prepared operation until its answer is encoded or its time is over.
    *
    * @throws The reason of the asking's life, if somebody else has ended it: nobody waits for an answer then, or it is the one to be told.
    */
   async run(ready: ReadyExecution, request: OperationRequest, asking: Asking): Promise<Answer> {
     const startedMs = this.#options.clock.monotonic();
-    const report = new FaultReport();
-    const outcome = await this.#execute(ready, asking, report);
-    const { body, faults } = answerBody(outcome, report, this.#masking(asking));
-    return this.#ended({ request, asking, startedMs, operationType: ready.operation.operation }, { stage: 'execution', body, faults });
-  }
-
-  async #execute(ready: ReadyExecution, { caller, life }: Asking, report: FaultReport): Promise<Outcome> {
-    const { contextOf } = this.#options;
+    const about: About = { request, asking, startedMs, operationType: ready.operation.operation };
+    const { life } = asking;
     const deadlines = this.#deadlinesOf(ready);
     const deadline = deadlines.start(() => life.abort(new MusterError('TOO_COSTLY', `expected to answer within ${deadlines.seconds} s`)));
+    try {
+      const report = new FaultReport();
+      const outcome = await this.#execute(ready, asking, { report, deadline });
+      const { body, faults } = answerBody(outcome, report, this.#masking(asking));
+      try {
+        const json = await this.#options.encoder.encode(body, life.signal);
+        return this.#ended(about, { stage: 'execution', body, json, faults });
+      } catch (error) {
+        if (life.signal.aborted && !deadline.passed) throw error;
+        return this.#failed(about, [error], 'execution');
+      }
+    } finally {
+      deadline.end();
+    }
+  }
+
+  async #execute(ready: ReadyExecution, { caller, life }: Asking, { report, deadline }: Execution): Promise<Outcome> {
+    const { contextOf } = this.#options;
     using held = new DisposableStack();
     try {
       const { signal } = life;
@@ -125,8 +139,6 @@ export class Operations {
     } catch (error) {
       if (life.signal.aborted && !deadline.passed) throw life.signal.reason;
       return { failure: deadline.passed ? life.signal.reason : error };
-    } finally {
-      deadline.end();
     }
   }
 
@@ -139,16 +151,19 @@ export class Operations {
     return maskingOf(requestId, this.#options.log);
   }
 
-  #ended(
-    about: About,
-    outcome: { readonly stage: Answer['stage']; readonly body: FormattedExecutionResult; readonly faults: number },
-  ): Answer {
+  /** An answer of errors alone. */
+  #failed(about: About, errors: readonly unknown[], stage: Answer['stage']): Answer {
+    const body = { errors: errors.map((error) => clientError(error, this.#masking(about.asking))) };
+    return this.#ended(about, { stage, body, json: [Buffer.from(JSON.stringify(body))], faults: 0 });
+  }
+
+  #ended(about: About, { faults, ...outcome }: Omit<Answer, 'code'> & { readonly faults: number }): Answer {
     const { request, asking, operationType } = about;
     const code = codeOf(outcome.body);
     const tookMs = this.#options.clock.monotonic() - about.startedMs;
     const { requestId, caller, transport } = asking;
-    this.#options.onAnswered({ requestId, caller, transport, request, operationType, code, faults: outcome.faults, tookMs });
-    return { stage: outcome.stage, code, body: outcome.body };
+    this.#options.onAnswered({ requestId, caller, transport, request, operationType, code, faults, tookMs });
+    return { ...outcome, code };
   }
 }
 
@@ -157,4 +172,9 @@ interface About {
   readonly asking: Asking;
   readonly startedMs: number;
   readonly operationType: OperationTypeNode | undefined;
+}
+
+interface Execution {
+  readonly report: FaultReport;
+  readonly deadline: Deadline;
 }

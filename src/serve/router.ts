@@ -9,6 +9,7 @@ import { type ReadyBytes, withGzip } from './introspection.ts';
 import { prefersHtml } from './media-types.ts';
 import type { Metrics } from './metrics.ts';
 import { Refusal } from './refusal.ts';
+import type { UnsentBytes } from './unsent-bytes.ts';
 
 export interface RouterOptions {
   readonly front: Front;
@@ -17,6 +18,7 @@ export interface RouterOptions {
   readonly metrics: Metrics;
   readonly served: () => ServedSchema;
   readonly graphiql: () => Promise<ReadyBytes>;
+  readonly unsent: UnsentBytes;
   readonly onRefused: (refusal: Refusal) => void;
   readonly onBug: (error: unknown) => void;
 }
@@ -49,6 +51,7 @@ export class Router {
       if (path === '/graphql' && request.method === 'POST') return await this.#options.front.handle(request, response, cors);
       const answer = await this.#page(path, request, cors);
       send(response, { ...answer, headers: { ...answer.headers, ...cors } });
+      await this.#options.unsent.sent(response);
     } catch (error) {
       if (!(error instanceof Refusal)) this.#options.onBug(error);
       else this.#options.onRefused(error);

@@ -5,6 +5,7 @@ import { MusterError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { documentLimits, limitRules } from '../graph/limits.ts';
 import { Admission } from './admission.ts';
+import { AnswerEncoder } from './answer-encoder.ts';
 import { Deadlines } from './deadlines.ts';
 import { createEngine, type ServedSchema } from './engine.ts';
 import { Front } from './front.ts';
@@ -19,6 +20,7 @@ import { requestLine } from './request-line.ts';
 import { Router } from './router.ts';
 import type { Listening } from './server.ts';
 import { Subscriptions } from './subscriptions.ts';
+import { UnsentBytes } from './unsent-bytes.ts';
 import { createWebSockets } from './web-sockets.ts';
 
 export interface ServeOptions {
@@ -70,7 +72,8 @@ export function serve(options: ServeOptions): Serving {
   const admission = new Admission(config.limits.requestsInFlight);
   const ending = new AbortController();
   let retired = false;
-  const parts = partsOf(options, { admission, ending: ending.signal }, () => retired);
+  const unsent = new UnsentBytes(clock, config.limits.unsentBytes);
+  const parts = partsOf(options, { admission, unsent, ending: ending.signal }, () => retired);
   const running = runningOf(options, parts);
   const { subscriptions } = running;
   const front = new Front({ ...parts, ...running, caller: options.caller, bodyBytes: config.limits.bodyBytes, clock });
@@ -123,6 +126,7 @@ export function serve(options: ServeOptions): Serving {
 
 interface Parts {
   readonly admission: Admission;
+  readonly unsent: UnsentBytes;
   readonly ending: AbortSignal;
   readonly metrics: Metrics;
   readonly health: Health;
@@ -138,11 +142,12 @@ interface Running {
 }
 
 /** What runs operations, whatever their transport. */
-function runningOf({ config, clock, log, served, contextOf }: ServeOptions, { ending, metrics }: Parts): Running {
-  const { querySeconds, mutationSeconds, streams } = config.limits;
+function runningOf({ config, clock, log, served, contextOf }: ServeOptions, { ending, metrics, unsent }: Parts): Running {
+  const { querySeconds, mutationSeconds, streams, answerBytes } = config.limits;
   const common = {
     contextOf,
     deadlines: new Deadlines({ clock, limitMs: querySeconds * 1000 }, ending),
+    encoder: new AnswerEncoder({ clock, maxBytes: answerBytes, unsent: unsent.budget }),
     clock,
     log,
     onAnswered: (ended: AnsweredOperation) => {
@@ -159,11 +164,16 @@ function runningOf({ config, clock, log, served, contextOf }: ServeOptions, { en
   return { operations, introspections: new Introspections(operations), subscriptions };
 }
 
-function partsOf(options: ServeOptions, { admission, ending }: Pick<Parts, 'admission' | 'ending'>, isRetired: () => boolean): Parts {
+function partsOf(
+  options: ServeOptions,
+  { admission, unsent, ending }: Pick<Parts, 'admission' | 'unsent' | 'ending'>,
+  isRetired: () => boolean,
+): Parts {
   const { config, log, health, token } = options;
   const metrics = new Metrics(options.observed);
   return {
     admission,
+    unsent,
     ending,
     metrics,
     health: { isReady: () => !isRetired() && health.isReady(), checks: () => health.checks() },

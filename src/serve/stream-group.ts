@@ -4,6 +4,7 @@ import type { Subscribed } from '../graph/subscribing.ts';
 import { ObjectMessage } from '../load/streams/object-message.ts';
 import type { Outcome } from './answer-body.ts';
 import { answerBody, codeOf } from './answer-body.ts';
+import type { AnswerEncoder } from './answer-encoder.ts';
 import type { ServedSchema } from './engine.ts';
 import { eventOf } from './event-stream.ts';
 import { FaultReport } from './fault-report.ts';
@@ -30,6 +31,7 @@ export interface StreamGroupOptions {
   /** Of the first of them: whoever else is in the group would be given the same. */
   readonly caller: Caller;
   readonly contextOf: (scope: OperationScope) => object;
+  readonly encoder: AnswerEncoder;
   readonly masking: MaskOptions;
   /** The document selects what can change although the objects of a message do not. */
   readonly isVolatile: boolean;
@@ -77,7 +79,7 @@ export class StreamGroup {
     return this.#renderings.get(message);
   }
 
-  /** Makes it. A promise only where the document selects what is read live. Neither throws nor rejects. */
+  /** Makes it. A promise only where the document selects what is read live, or where the result is long. Neither throws nor rejects. */
   render(message: object): Rendering | Promise<Rendering> {
     const renewed = this.#options.isVolatile && message instanceof ObjectMessage ? message.renew() : undefined;
     const made = this.#split(renewed ?? message) ?? this.#make(renewed ?? message);
@@ -124,8 +126,8 @@ export class StreamGroup {
     }
   }
 
-  #finish(message: object, outcome: Outcome, report: FaultReport): Rendering {
-    const { masking, onRendered } = this.#options;
+  #finish(message: object, outcome: Outcome, report: FaultReport): Rendering | Promise<Rendering> {
+    const { masking, encoder } = this.#options;
     const bugs: unknown[] = [];
     const { body } = answerBody(outcome, report, { ...masking, onBug: (error) => bugs.push(error) });
     if (body.data === undefined || body.data === null) {
@@ -135,8 +137,19 @@ export class StreamGroup {
     }
     // What waits learns by this that nobody is left to wait for.
     for (const bug of bugs) if (bug !== over) masking.onBug(bug);
-    const payload = new SharedPayload(JSON.stringify(body));
-    onRendered(message, payload);
+    try {
+      const json = encoder.encode(body, this.#life.signal);
+      if (!(json instanceof Promise)) return this.#payload(message, json);
+      return json.then((late) => this.#payload(message, late)).catch((failure: unknown) => this.#finish(message, { failure }, report));
+    } catch (failure) {
+      return this.#finish(message, { failure }, report);
+    }
+  }
+
+  #payload(message: object, json: readonly Buffer[]): Rendering {
+    const [only] = json;
+    const payload = new SharedPayload(json.length === 1 && only !== undefined ? only : Buffer.concat(json));
+    this.#options.onRendered(message, payload);
     // Slowly, so that a document which cannot afford more is executed in vain for one message of many only.
     if (message instanceof ObjectMessage && message.objectCount >= this.#mostObjects) this.#mostObjects++;
     return { type: 'message', payload };
@@ -150,8 +163,8 @@ class SharedPayload implements Payload {
   readonly json: Buffer;
   #event: Buffer | undefined;
 
-  constructor(text: string) {
-    this.json = Buffer.from(text);
+  constructor(json: Buffer) {
+    this.json = json;
   }
 
   get event(): Buffer {

@@ -207,8 +207,9 @@ export class Subscriptions {
 
   #join(asked: StreamAsked, { execute }: Subscribed): Membership {
     const { served } = asked.ready;
-    const { contextOf } = this.#options;
-    return this.#groups.join(asked, { execute, served, caller: asked.asking.caller, contextOf, masking: this.#masking(asked) });
+    const { contextOf, encoder } = this.#options;
+    const { caller } = asked.asking;
+    return this.#groups.join(asked, { execute, served, caller, contextOf, encoder, masking: this.#masking(asked) });
   }
 
   async #carry(asked: Kept, source: Subscribed['source'], { outlet, startedMs, membership }: Begun): Promise<Stream> {
@@ -269,7 +270,7 @@ export class Subscriptions {
     const body = this.#told(asked, errors);
     const code = codeOf(body);
     this.#answered(asked, startedMs, code);
-    return { stage: 'request', code, body };
+    return { stage: 'request', code, body, json: [Buffer.from(JSON.stringify(body))] };
   }
 
   #answered({ ready, request, asking }: Kept, startedMs: number, code: string): void {

@@ -1,11 +1,18 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Caller } from '../access/access.ts';
+import type { Backlog, UnsentBytes } from './unsent-bytes.ts';
 import type { FrameWriter } from './web-socket-frames.ts';
 import type { OperationSocket, SocketOperation } from './web-socket-operation.ts';
 
 /** So much may wait to be written before a stream is held back. */
 const roomBytes = 64 << 10;
+
+/** Bytes that the kernel takes at most for a client that does not read them: `net.ipv4.tcp_wmem` of Linux. */
+const kernelBytes = 4 << 20;
+
+/** A client that reads slower may be cut: 32 KiB/s. */
+const slowestBytesPerMs = (32 << 10) / 1000;
 
 export interface ConnectionOptions {
   readonly ws: WebSocket;
@@ -13,6 +20,7 @@ export interface ConnectionOptions {
   readonly raw: Socket;
   readonly caller: Caller;
   readonly writer: FrameWriter;
+  readonly unsent: UnsentBytes;
   /** When it is closed whatever happens, in milliseconds of the monotonic clock. */
   readonly endsMs: number;
 }
@@ -27,11 +35,17 @@ export class SocketConnection implements OperationSocket {
   readonly #operations = new Set<SocketOperation>();
   /** Its size, asked for with each message. */
   #running = 0;
+  readonly #backlog: Backlog;
   #awaitsPong = false;
-  /** How many bytes had left when the client was last asked for a sign of life, if some could not. */
-  #stuckAt: number | undefined;
+  #askedMs = 0;
+  /** Bytes written before the last ping, and before the last one that was answered. */
+  #askedBytes = 0;
+  #answeredBytes = 0;
+  /** Bytes that the client may have to read before it sees the last ping. */
+  #owedBytes = 0;
 
-  constructor({ ws, raw, writer, caller, endsMs }: ConnectionOptions) {
+  constructor({ ws, raw, writer, caller, endsMs, unsent }: ConnectionOptions) {
+    this.#backlog = unsent.backlog(raw);
     this.#ws = ws;
     this.#raw = raw;
     this.#writer = writer;
@@ -40,7 +54,9 @@ export class SocketConnection implements OperationSocket {
     raw.on('drain', () => this.#drained());
     ws.on('pong', () => {
       this.#awaitsPong = false;
+      this.#answeredBytes = this.#askedBytes;
     });
+    raw.once('close', () => this.#backlog[Symbol.dispose]());
   }
 
   /** Neither side has closed it. */
@@ -63,7 +79,9 @@ export class SocketConnection implements OperationSocket {
   }
 
   hasRoom(): boolean {
-    return this.#raw.writableLength < roomBytes;
+    if (this.#raw.writableLength < roomBytes) return true;
+    this.#backlog.note();
+    return false;
   }
 
   write(head: Buffer, json: Uint8Array, next: 'more' | 'nothing'): number {
@@ -73,10 +91,20 @@ export class SocketConnection implements OperationSocket {
     return this.#writer.write(this.#raw, head, json);
   }
 
+  writeAnswer(head: Buffer, json: readonly Uint8Array[]): Promise<void> {
+    if (!this.isOpen) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#writer.writePieces(this.#raw, head, json, () => resolve());
+      this.#backlog.note();
+      if (!this.hasRoom()) this.#ws.pause();
+    });
+  }
+
   /** A message of the protocol itself. Who asks for more than it reads is not read either, until it has caught up. */
   reply(text: string): void {
     if (!this.isOpen) return;
     this.#ws.send(text);
+    this.#backlog.note();
     if (!this.hasRoom()) this.#ws.pause();
   }
 
@@ -102,24 +130,26 @@ export class SocketConnection implements OperationSocket {
   beat(nowMs: number): void {
     if (!this.isOpen) return;
     if (nowMs >= this.#endsMs) this.close(4403, 'this socket has lived for an hour: connect again, and resume with `after`');
-    else if (this.#awaitsPong && !this.#hasMoved()) this.terminate();
-    else this.#ask();
+    else if (this.#backlog.isStalled(nowMs) || this.#owesPong(nowMs)) this.terminate();
+    else if (!this.#awaitsPong) this.#ask(nowMs);
   }
 
-  #ask(): void {
+  #ask(nowMs: number): void {
+    const sent = this.#raw.bytesWritten;
     this.#awaitsPong = true;
-    this.#stuckAt = this.#raw.writableLength > 0 ? this.#leftBytes() : undefined;
+    this.#askedMs = nowMs;
+    this.#owedBytes = Math.min(sent - this.#answeredBytes, kernelBytes);
+    this.#askedBytes = sent;
     this.#ws.ping();
   }
 
-  /** Whoever was stuck and takes bytes again is alive, though its pong may be a long way off. Without having been stuck it proves nothing: the
-   * kernel takes megabytes for a client that is gone. */
-  #hasMoved(): boolean {
-    return this.#stuckAt !== undefined && this.#leftBytes() > this.#stuckAt;
-  }
-
-  #leftBytes(): number {
-    return this.#raw.bytesWritten - this.#raw.writableLength;
+  /**
+   * True if the pong is late. It is due one period after the ping, or as much later as a slow client needs for the bytes before the ping, which the
+   * kernel has taken for it. While bytes wait here, the backlog tells whether the client is alive.
+   */
+  #owesPong(nowMs: number): boolean {
+    if (!this.#awaitsPong || this.#raw.writableLength > 0) return false;
+    return nowMs - Math.max(this.#askedMs, this.#backlog.waitedMs) >= this.#owedBytes / slowestBytesPerMs;
   }
 
   #drained(): void {

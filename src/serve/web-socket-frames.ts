@@ -78,6 +78,15 @@ export class FrameWriter {
     return 0;
   }
 
+  /** Writes a long or short message that no other socket gets. Calls back once the kernel has taken it, or never will. */
+  writePieces(socket: Socket, head: Buffer, json: readonly Uint8Array[], onTaken: () => void): void {
+    const length = json.reduce((sum, piece) => sum + piece.length, head.length + 1);
+    socket.cork();
+    for (const piece of [framed(length, head, head.length), ...json]) socket.write(piece);
+    socket.write(closing, onTaken);
+    socket.uncork();
+  }
+
   #frameOf(head: Buffer, json: Uint8Array): LatestFrame {
     const latest = this.#latest;
     if (latest !== undefined && latest.json === json && latest.headBytes === head.length) {

@@ -28,6 +28,8 @@ export interface OperationSocket {
    * @returns How many bytes are written at the end of the turn only.
    */
   write(head: Buffer, json: Uint8Array, next: 'more' | 'nothing'): number;
+  /** An answer: its only message, in the same form. Resolves once the kernel has taken it, or the socket is gone. */
+  writeAnswer(head: Buffer, json: readonly Uint8Array[]): Promise<void>;
   /** An operation begins, and is to be told of room and of the socket's end, until it says that nothing more comes of it. Each once. */
   joined(operation: SocketOperation): void;
   left(operation: SocketOperation): void;
@@ -165,30 +167,29 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
   async #answer(options: SocketOperationOptions, ready: ReadyExecution, { request, asking }: Asked): Promise<void> {
     using _place = options.admission.enter();
     if (!isIntrospection(ready.operation)) {
-      this.#conclude(await options.operations.run(ready, request, asking));
+      await this.#sendAnswer(await options.operations.run(ready, request, asking));
       return;
     }
     const found = await options.introspections.answer(ready, request, asking);
-    if ('stage' in found) this.#conclude(found);
-    else {
-      this.send({ json: found.plain }, 'nothing');
-      this.#end({ result: undefined });
-    }
+    await this.#sendAnswer('stage' in found ? found : { stage: 'execution', json: [found.plain] });
+  }
+
+  /** Ends once the client has taken it: until then the operation holds its place. */
+  async #sendAnswer(answer: Pick<Answer, 'stage'> & { readonly json: readonly Uint8Array[] }): Promise<void> {
+    if (this.#isOver) return;
+    await this.#socket.writeAnswer(this.#head, answer.json);
+    this.#end({ result: undefined });
   }
 
   async #open({ subscriptions }: SocketOperationOptions, ready: ReadySubscription, asked: Asked): Promise<void> {
     const opened = await subscriptions.open({ ready, ...asked }, this);
     if ('stage' in opened) {
-      this.#conclude(opened);
+      this.#end({ error: new ToldErrors(opened.body.errors ?? []) });
       return;
     }
     this.#stream = opened;
     // The socket may have got room before there was anybody to tell.
     if (this.#socket.hasRoom()) opened.resume();
-  }
-
-  #conclude({ stage, body }: Answer): void {
-    this.#end(stage === 'request' ? { error: new ToldErrors(body.errors ?? []) } : { result: body });
   }
 
   #end(ending: Ending): void {

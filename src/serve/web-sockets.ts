@@ -8,6 +8,7 @@ import type { Clock } from '../core/clock.ts';
 import { Beats } from './beats.ts';
 import { Deadlines } from './deadlines.ts';
 import { Refusal } from './refusal.ts';
+import type { UnsentBytes } from './unsent-bytes.ts';
 import { SocketConnection } from './web-socket-connection.ts';
 import { FrameWriter } from './web-socket-frames.ts';
 import { type HandshakePlace, Handshakes } from './web-socket-handshakes.ts';
@@ -21,6 +22,7 @@ export interface WebSocketsOptions extends ProtocolOptions {
   /** Sockets in the process, those that wait to be let in among them. */
   readonly maxSockets: number;
   readonly clock: Clock;
+  readonly unsent: UnsentBytes;
 }
 
 /** The door of WebSocket. Disposing it cuts every socket. */
@@ -200,9 +202,9 @@ class Door implements WebSockets {
   }
 
   #open(ws: WebSocket, { socket, authorization }: Opening, place: HandshakePlace): void {
-    const { clock, caller, subscriptions } = this.#options;
+    const { clock, caller, subscriptions, unsent } = this.#options;
     const endsMs = clock.monotonic() + subscriptions.lifetimeMs();
-    const connection = new SocketConnection({ ws, raw: socket, writer: this.#writer, caller, endsMs });
+    const connection = new SocketConnection({ ws, raw: socket, writer: this.#writer, unsent, caller, endsMs });
     const deadline = this.#initDeadlines.start(() => connection.close(4408, `expected connection_init within ${initMs / 1000} s`));
     const settle = () => {
       deadline.end();

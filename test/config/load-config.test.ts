@@ -44,6 +44,8 @@ test('has a default for everything', async () => {
     querySeconds: 30,
     mutationSeconds: 60,
     streams: 5_000,
+    answerBytes: 64 << 20,
+    unsentBytes: 256 << 20,
   });
   expect(config.kubeconfig).toBeUndefined();
 });

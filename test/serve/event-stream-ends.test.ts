@@ -97,9 +97,9 @@ test('who reads nothing is cut, and nobody else notices', async () => {
   edge.source.feed({ n: 1_000_000, text: '' });
   await vi.waitUntil(() => reading.text().includes('1000000'));
   expect(reader?.queue.length, 'nothing is taken that cannot be sent').toBe((held ?? 0) + 1);
-  await edge.clock.advance(24_000);
+  await edge.clock.advance(60_000);
   expect(edge.source.readers.size).toBe(2);
-  await edge.clock.advance(12_000);
+  await edge.clock.advance(24_000);
   await vi.waitUntil(() => edge.source.readers.size === 1);
   stalled.resume();
   await vi.waitUntil(() => stalled.isCut());
@@ -133,7 +133,7 @@ test('who is too slow is told so once it reads again, and who never does is cut'
     { event: 'next', data: { errors: [{ extensions: { code: 'SLOW_CONSUMER' } }] } },
     { event: 'complete' },
   ]);
-  await edge.clock.advance(36_000);
+  await edge.clock.advance(84_000);
   never.resume();
   await vi.waitUntil(() => never.isCut());
 });

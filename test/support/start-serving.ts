@@ -1,21 +1,14 @@
 import http from 'node:http';
 import { buildSchema, type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
+import { defaultLimits, type Limits } from '../../src/config/defaults.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { type ServeOptions, serve } from '../../src/serve/serve.ts';
 import { listen } from '../../src/serve/server.ts';
 
-const limits = {
-  bodyBytes: 4 << 20,
-  requestsInFlight: 400,
-  querySeconds: 30,
-  mutationSeconds: 60,
-  streams: 5_000,
-};
-
 /** What a test may say of the edge beside the defaults. */
 export interface ServingChanges extends Partial<Omit<ServeOptions, 'config'>> {
-  readonly config?: Partial<ServeOptions['config']>;
+  readonly config?: Partial<Omit<ServeOptions['config'], 'limits'>> & { readonly limits?: Partial<Limits> };
   /** The schema, asked anew by each operation. */
   readonly schema?: () => GraphQLSchema;
 }
@@ -28,7 +21,7 @@ export function servedOf(schema: GraphQLSchema, hash = 'hash-1') {
 /** The edge on a port of its own, over a schema of the test's. */
 export async function startServing({ config, schema = () => helloSchema, ...changes }: ServingChanges = {}) {
   const serving = serve({
-    config: { host: '127.0.0.1', allowOrigins: [], limits, logLevel: 'debug', ...config },
+    config: { host: '127.0.0.1', allowOrigins: [], logLevel: 'debug', ...config, limits: { ...defaultLimits, ...config?.limits } },
     listening: await listen({ host: config?.host ?? '127.0.0.1', port: 0 }),
     served: () => servedOf(schema()),
     contextOf: (scope) => scope,

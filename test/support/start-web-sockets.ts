@@ -9,6 +9,7 @@ import { documentLimits, limitRules } from '../../src/graph/limits.ts';
 import { SourceCarrier } from '../../src/graph/subscribing.ts';
 import type { StreamListener, StreamReader } from '../../src/load/streams/streams.ts';
 import { Admission } from '../../src/serve/admission.ts';
+import { AnswerEncoder } from '../../src/serve/answer-encoder.ts';
 import { Deadlines } from '../../src/serve/deadlines.ts';
 import { createEngine } from '../../src/serve/engine.ts';
 import { createGuard, type GuardOptions } from '../../src/serve/guard.ts';
@@ -18,6 +19,7 @@ import { Operations } from '../../src/serve/operations.ts';
 import type { Refusal } from '../../src/serve/refusal.ts';
 import { listen } from '../../src/serve/server.ts';
 import { Subscriptions } from '../../src/serve/subscriptions.ts';
+import { UnsentBytes } from '../../src/serve/unsent-bytes.ts';
 import { createWebSockets, type WebSocketsOptions } from '../../src/serve/web-sockets.ts';
 import { servedOf } from './start-serving.ts';
 
@@ -46,6 +48,7 @@ export async function startWebSockets(
     contextOf: (scope) => scope,
     deadlines: new Deadlines({ clock, limitMs: 30_000 }, life.signal),
     mutationDeadlines: new Deadlines({ clock, limitMs: 60_000 }, life.signal),
+    encoder: new AnswerEncoder({ clock }),
     clock,
     log,
     onAnswered: () => undefined,
@@ -65,6 +68,7 @@ export async function startWebSockets(
     caller: { key: 'local' },
     maxSockets: 5_000,
     clock,
+    unsent: new UnsentBytes(clock),
     onRefused: (refusal) => refusals.push(refusal),
     onBug: (error) => bugs.push(error),
     ...options,

@@ -2,6 +2,7 @@ import type { FormattedExecutionResult, GraphQLSchema } from 'graphql';
 import type { JsonObject } from '../../src/core/json.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { documentLimits, limitRules } from '../../src/graph/limits.ts';
+import { AnswerEncoder } from '../../src/serve/answer-encoder.ts';
 import { Deadlines } from '../../src/serve/deadlines.ts';
 import { createEngine, type ReadySubscription } from '../../src/serve/engine.ts';
 import type { Answer, AnsweredOperation, Asking } from '../../src/serve/operations.ts';
@@ -79,6 +80,7 @@ export function createStreamHarness({ maxStreams = 100, log = silentLog }: { rea
     contextOf: (scope) => scope,
     served: () => served,
     deadlines: new Deadlines({ clock, limitMs: 30_000 }, new AbortController().signal),
+    encoder: new AnswerEncoder({ clock }),
     maxStreams,
     clock,
     log,
