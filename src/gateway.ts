@@ -118,7 +118,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const hub = demo ? demoHub : config.hub;
   const writeSide = stack.use(createWriteSide({ mirrors, fleet, model, hub, sensitiveKinds, clock, log }, ending.signal));
   const contextOf = ({ served, held, isMessage, throwIfOver, ...asked }: OperationScope): GraphContext => {
-    const budget = createBudget(throwIfOver);
+    const budget = createBudget(throwIfOver, config.limits.answerBytes);
     const read = { ...asked, look: budget.look };
     return {
       ...readSide,

@@ -15,6 +15,12 @@ export interface Budget {
    * @throws {MusterError} `TOO_COSTLY` once more than `maxLooks` were taken together, then and from then on.
    */
   readonly look: Look;
+  /**
+   * The text itself, charged by its length: one that a resolver has made lives until the answer is sent.
+   *
+   * @throws {MusterError} `TOO_COSTLY` once all texts together have more characters than an answer may have bytes.
+   */
+  text(text: string): string;
 }
 
 /** Most objects in one answer: each element of a list counts, and a list inside another one counts each time it is given. */
@@ -41,11 +47,13 @@ export function costOfText(lines: readonly { readonly text: string }[]): number 
 /**
  * A budget of `maxObjects` and `maxLooks`.
  *
+ * @param maxAnswerBytes Characters of all texts that resolvers make. Default: no bound.
  * @param throwIfOver Asked each time: what nobody waits for any more goes no further.
  */
-export function createBudget(throwIfOver: () => void): Budget {
+export function createBudget(throwIfOver: () => void, maxAnswerBytes = Number.POSITIVE_INFINITY): Budget {
   let spent = 0;
   let looked = 0;
+  let characters = 0;
   return {
     charge(objects) {
       throwIfOver();
@@ -55,6 +63,14 @@ export function createBudget(throwIfOver: () => void): Budget {
         'TOO_COSTLY',
         `expected at most ${maxObjects} objects in one answer, a list inside a list counted each time, got ${spent} so far: narrow it ` +
           '(first, clusters, kinds, names), leave out inner lists, or ask in parts',
+      );
+    },
+    text(text) {
+      characters += text.length;
+      if (characters <= maxAnswerBytes) return text;
+      throw new MusterError(
+        'TOO_COSTLY',
+        `expected an answer of at most ${maxAnswerBytes} bytes, got more: ask for fewer objects (first), select single fields instead of yaml, or ask in parts`,
       );
     },
     look(looks) {

@@ -191,7 +191,7 @@ function textOfAmount(amount: unknown): string | undefined {
 
 function yamlOf(row: Row, _args: unknown, { budget }: GraphContext): string {
   budget.charge(yamlCost);
-  return printYaml(manifestOf(row));
+  return budget.text(printYaml(manifestOf(row)));
 }
 
 /** The id of the object in its row. */

@@ -39,6 +39,24 @@ test('lists inside lists are refused as a whole before they fill the memory', as
   expect(await gateway.query('{ pods { totalCount } }')).toEqual({ pods: { totalCount: 1 } });
 });
 
+test('an answer of gigabytes is refused, however its fields select the same objects, and others are answered meanwhile', async () => {
+  const data = Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`key-${n}`, 'x'.repeat(1_000)]));
+  const maps = Array.from({ length: 100 }, (_, n) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: `large-${n}`, namespace: 'default' },
+    data,
+  }));
+  await using gateway = await startGateway({ north: maps });
+  await gateway.query('{ configMaps { totalCount } }');
+  for (const field of ['object', 'yaml', 'data']) {
+    const aliases = Array.from({ length: 30 }, (_, n) => `a${n}: ${field}`).join(' ');
+    const { data: none, errors } = await gateway.ask(`{ configMaps(first: 100) { items { ${aliases} } } }`);
+    expect([none, errors?.map(({ extensions }) => extensions.code)]).toEqual([undefined, ['TOO_COSTLY']]);
+  }
+  expect(await gateway.query('{ configMaps(first: 1) { totalCount } }')).toEqual({ configMaps: { totalCount: 100 } });
+});
+
 test('an object of more than 16 MiB is a fault of its kind, what is held stays, and other kinds live', async () => {
   await using gateway = await startGateway({ north: [pod('web')] });
   await gateway.query('{ pods { totalCount } configMaps { totalCount } }');

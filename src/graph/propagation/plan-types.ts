@@ -216,7 +216,11 @@ function addObjectPlan({ pothos, types }: GraphBuilder, { changing }: PlanTypes)
       key: t.field({ type: changing.objectKey, nullable: false, description: 'The object.', resolve: ({ key }) => key }),
       action: t.field({ type: action, nullable: false, description: 'What would become of it.', resolve: (planned) => planned.action }),
       manifest: t.field({ type: 'JSON', nullable: false, description: 'What would be sent.', resolve: ({ manifest }) => manifest }),
-      yaml: t.string({ nullable: false, description: 'The same as YAML.', resolve: ({ manifest }) => printYaml(manifest) }),
+      yaml: t.string({
+        nullable: false,
+        description: 'The same as YAML.',
+        resolve: ({ manifest }, _args, { budget }) => budget.text(printYaml(manifest)),
+      }),
       diff: t.exposeString('diff', {
         description: 'What would change, as the API server itself says: a unified diff of YAML. Of Secrets the keys only.',
       }),
