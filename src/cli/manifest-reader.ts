@@ -27,8 +27,14 @@ export type IntentsRead =
       readonly problems: readonly { readonly document: string; readonly path: string; readonly message: string }[];
     };
 
+/** The YAML or JSON documents of a text, or why it was not understood. */
+export type DocumentsRead =
+  | { readonly result: 'read'; readonly documents: readonly Json[] }
+  | { readonly result: 'refused'; readonly message: string };
+
 /** Reads texts as kubectl does. The process lends it: what a Propagation is made of, this folder does not know. */
 export interface ManifestReader {
+  documents(text: string): Promise<DocumentsRead>;
   manifests(text: string): Promise<ManifestsRead>;
   /** @param options Where all of them stand, if it was said. */
   intents(text: string, options: { readonly namespace: string | undefined }): Promise<IntentsRead>;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -10,9 +10,11 @@ import { type RunningProcess, runMuster } from '../support/run-process.ts';
 
 const readme = readFileSync(path.join(import.meta.dirname, '../../README.md'), 'utf8');
 const documents = [...readme.matchAll(/^```graphql\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
-const commands = [...readme.matchAll(/^ {4}muster (.+?)(?: {2,}#.*)?$/gm)].map(([, text = '']) => text);
+const commands = [...readme.matchAll(/^ {4}muster (.+?)(?: {2,}#.*)?$|`muster (query \S.*?)`/gm)].map(
+  ([, line, inline]) => line ?? inline ?? '',
+);
 
-const greeter = path.join(import.meta.dirname, '../../deploy/examples/greeter.yaml');
+const repository = path.join(import.meta.dirname, '../..');
 /** What documents with variables ask about. */
 const variables = { input: { namespace: 'default', name: 'greeting', template: [{ json: settings('greeting') }], placement: {} } };
 
@@ -23,7 +25,8 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'muster-readme-'));
   const cart = 'query ($labels: String) { pods(labels: $labels) { items { spec { containers { image } } } } }';
   await writeFile(path.join(folder, 'cart.graphql'), cart);
-  await cp(greeter, path.join(folder, 'greeter.yaml'));
+  await cp(path.join(repository, 'deploy/examples/greeter.yaml'), path.join(folder, 'greeter.yaml'));
+  await symlink(path.join(repository, 'schema'), path.join(folder, 'schema'));
   await mkdir(path.join(folder, 'app'));
   await writeFile(path.join(folder, 'app/settings.yaml'), manifestFile(settings('settings')));
   const web = { ...deployment('web', 1), metadata: { name: 'web', namespace: 'shop' } };
@@ -38,7 +41,7 @@ beforeAll(async () => {
   gateway = runMuster(['--demo', '--port', '0', '--log-level', 'error'], { HOME: folder, XDG_STATE_HOME: folder });
   url = (await gateway.says(/^ready (http\S+)$/m))[1] ?? '';
   for (const command of ['apply -f pod.yaml', 'propagate -f greeter.yaml', 'propagate -f intent.yaml']) {
-    await using muster = runMuster(argumentsOf(command), { HOME: folder, MUSTER_GATEWAY: url });
+    await using muster = run(command);
     if ((await muster.ended) !== 0) throw new Error(muster.err());
   }
 });
@@ -48,7 +51,7 @@ afterAll(async () => {
 });
 
 test('the README shows documents and commands', () => {
-  expect([documents.length, commands.length]).toEqual([9, 15]);
+  expect([documents.length, commands.length]).toEqual([9, 17]);
 });
 
 describe('every document finds something', () => {
@@ -73,28 +76,30 @@ describe('every document finds something', () => {
 const told = new Map<string, RegExp>([
   ['apply -f app/ --context eu-prod --dry-run', /created \(eu-prod\) \(server dry run\)/],
   ["list pods --where 'restarts>5' --sort-by lastRestart", /us-prod .*CrashLoopBackOff/],
+  ['query schema/examples/plan.graphql --vars schema/examples/intent.json', /"digest": "\w{64}"/],
   ['watch jobs -l batch=nightly --until all', /invoice-run/],
 ]);
 
 describe('every command does', () => {
   test.each(commands.map((command) => [command]))('muster %s', async (command) => {
-    const digest = command.includes('--digest D') ? await digestOf('intent.yaml') : 'D';
-    const args = argumentsOf(command).map((word) => (word === 'D' ? digest : word));
-    await using muster = runMuster([...args, '--gateway', url], { HOME: folder });
+    await using muster = run(command.includes(' D ') ? command.replace(' D ', ` ${await digestOf('intent.yaml')} `) : command);
     await muster.says(told.get(command) ?? /(?:eu-prod|cart:)[\s\S]*(?:us-prod|cart:)/);
     expect(muster.err()).not.toMatch(/^muster:/m);
   });
 });
 
-/** As a shell reads it; files are those of the folder. */
-function argumentsOf(command: string): readonly string[] {
-  return (command.match(/'[^']*'|\S+/g) ?? []).map((word) =>
-    /\.(?:graphql|yaml)$|^app\/$/.test(word) ? path.join(folder, word) : word.replaceAll("'", ''),
+/** Runs `muster` with these words, split as a shell does it, in the folder. */
+function run(command: string): RunningProcess {
+  const words = command.match(/'[^']*'|\S+/g) ?? [];
+  return runMuster(
+    words.map((word) => word.replaceAll("'", '')),
+    { HOME: folder, MUSTER_GATEWAY: url },
+    folder,
   );
 }
 
 async function digestOf(file: string): Promise<string> {
-  await using muster = runMuster(argumentsOf(`plan -f ${file}`), { HOME: folder, MUSTER_GATEWAY: url });
+  await using muster = run(`plan -f ${file}`);
   return (await muster.says(/^digest: (\w+)$/m))[1] ?? '';
 }
 

@@ -1,6 +1,7 @@
 import type { ManifestReader } from '../../src/cli/manifest-reader.ts';
 import { type OwnGateway, type ProgramOptions, runProgram } from '../../src/cli/program.ts';
 import { readManifestText } from '../../src/propagate/rendering/read-manifests.ts';
+import { readYamlDocuments } from '../../src/propagate/rendering/yaml-documents.ts';
 import { readIntents } from '../../src/propagate/spec/read-intents.ts';
 import { createFakeTerminal, type FakeTerminal, type FakeTerminalOptions } from './fake-terminal.ts';
 import type { TestGateway } from './start-gateway.ts';
@@ -15,6 +16,7 @@ export interface CliOptions extends FakeTerminalOptions {
 
 /** As the process lends it to commands. */
 export const manifestReader: ManifestReader = {
+  documents: async (text) => readYamlDocuments(text),
   manifests: async (text) => readManifestText(text, { lists: 'opened' }),
   intents: async (text, options) => readIntents(text, options),
 };

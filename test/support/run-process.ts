@@ -18,11 +18,16 @@ export interface RunningProcess extends AsyncDisposable {
   readonly ended: Promise<number | NodeJS.Signals>;
 }
 
-/** Runs `muster` as `npm start` does, with an environment that holds nothing of this machine's clusters. Disposing kills what still runs. */
-export function runMuster(args: readonly string[], environment: Readonly<Record<string, string>>): RunningProcess {
+/**
+ * Runs `muster` as `npm start` does, with an environment that holds nothing of this machine's clusters. Disposing kills what still runs.
+ *
+ * @param directory Where relative paths start. Default: the directory of the test process.
+ */
+export function runMuster(args: readonly string[], environment: Readonly<Record<string, string>>, directory?: string): RunningProcess {
   const main = path.join(import.meta.dirname, '../../src/main.ts');
   const child = spawn(process.execPath, [main, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: directory,
     env: { PATH: process.env.PATH ?? '', ...environment },
   });
   const texts = { out: '', err: '' };

@@ -1,6 +1,6 @@
 import { type Command as Commander, InvalidArgumentError } from 'commander';
 import type { OperationDefinitionNode } from 'graphql';
-import { type Json, parseJsonExactly } from '../../core/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJsonExactly } from '../../core/json.ts';
 import { CommandFailure, exitCodes } from '../command-failure.ts';
 import type { Asked } from '../gateway-client.ts';
 import { type GatewayFlags, type Run, withGatewayOptions } from '../gateway-options.ts';
@@ -14,15 +14,16 @@ import { textOfFile } from '../text-of-file.ts';
 /** As they were written. */
 type Variables = Readonly<Record<string, string>>;
 
-type QueryFlags = GatewayFlags & { readonly var?: Variables; readonly operation?: string };
+type QueryFlags = GatewayFlags & { readonly var?: Variables; readonly vars?: string; readonly operation?: string };
 
 const help = `
 Prints the answer as JSON: data, errors, extensions; of a subscription each
 message on a line of its own, until it is interrupted. The value of a --var is
-JSON if it can be read as such, else text; after @ the JSON of a file:
+JSON if it can be read as such, else text; after @ the JSON of a file. --vars
+reads all variables from a file, as a JSON or YAML object; --var wins over it:
   muster query images.graphql
   muster query node.graphql --var first=3 --var clusters='["eu-prod"]'
-  muster query plan.graphql --var input=@intent.json
+  muster query plan.graphql --vars intent.json
   echo '{ clusters { name } }' | muster query -
 
 Exits with 1 if an answer has errors.`;
@@ -33,6 +34,7 @@ export function addQuery(program: Commander, run: Run): void {
     .description('ask what stands in a file, and print the answer')
     .argument('<file>', 'the GraphQL document; - for standard input')
     .option('--var <name=value>', 'a variable; may be repeated', variable)
+    .option('--vars <file>', 'a file with variables, as a JSON or YAML object; - for standard input')
     .option('--operation <name>', 'which operation of the document, if it has several')
     .addHelpText('after', help)
     .action((file: string, flags: QueryFlags) => {
@@ -47,13 +49,14 @@ export function addQuery(program: Commander, run: Run): void {
     });
 }
 
-async function askText(session: Session, query: string, { var: written = {}, operation: name }: QueryFlags): Promise<number> {
+async function askText(session: Session, query: string, { var: written = {}, vars, operation: name }: QueryFlags): Promise<number> {
   const { gateway, terminal } = session;
   const operation = await operationIn(query, name);
-  if (operation !== undefined) refuseUndeclared(operation, written);
+  const fromFile = vars === undefined ? {} : await variablesOf(vars, session);
+  if (operation !== undefined) refuseUndeclared(operation, [...Object.keys(fromFile), ...Object.keys(written)]);
   const values = await Promise.all(Object.entries(written).map(async ([key, text]) => [key, await givenValue(text, session)] as const));
   // As own keys, whatever their names.
-  const variables: Readonly<Record<string, Json>> = Object.fromEntries(values);
+  const variables: JsonObject = Object.fromEntries([...Object.entries(fromFile), ...values]);
   const asked = { query, variables, ...(name === undefined ? {} : { operationName: name }) };
   if (operation?.operation === 'subscription') return printMessages(session, asked);
   const answer = await gateway.ask(asked);
@@ -72,9 +75,9 @@ async function operationIn(text: string, name: string | undefined): Promise<Oper
 }
 
 /** A gateway takes no notice of them, as GraphQL has it; who mistypes a filter would be given everything. */
-function refuseUndeclared({ variableDefinitions = [] }: OperationDefinitionNode, written: Variables): void {
+function refuseUndeclared({ variableDefinitions = [] }: OperationDefinitionNode, names: readonly string[]): void {
   const declared = variableDefinitions.map(({ variable: { name } }) => name.value);
-  const unknown = Object.keys(written).find((name) => !declared.includes(name));
+  const unknown = names.find((name) => !declared.includes(name));
   if (unknown === undefined) return;
   const known = declared.length === 0 ? 'it has none' : `it has ${declared.map((name) => `$${name}`).join(', ')}`;
   throw new CommandFailure(exitCodes.refused, `the operation has no variable $${unknown}: ${known}`);
@@ -106,6 +109,20 @@ async function givenValue(text: string, { terminal }: Session): Promise<Json> {
       cause: error,
     });
   }
+}
+
+/** The variables in a file, JSON or YAML. */
+async function variablesOf(file: string, { terminal, reader }: Session): Promise<JsonObject> {
+  const name = file === '-' ? 'standard input' : file;
+  const text = await textOfFile(file, terminal);
+  // JSON may be indented with tabs, which YAML refuses.
+  const json = jsonOrText(text);
+  if (isJsonObject(json)) return json;
+  const read = await reader.documents(text);
+  if (read.result === 'refused') throw new CommandFailure(exitCodes.refused, `${name}: ${read.message}`);
+  const [variables = {}, another] = read.documents;
+  if (isJsonObject(variables) && another === undefined) return variables;
+  throw new CommandFailure(exitCodes.refused, `${name}: expected one JSON or YAML object with the variables by name`);
 }
 
 function variable(text: string, before: Variables = {}): Variables {

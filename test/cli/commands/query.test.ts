@@ -67,6 +67,37 @@ test('a variable after @ is the JSON of a file', async () => {
   expect([broken.code, broken.err]).toEqual([2, expect.stringContaining(`expected JSON in ${names}`)]);
 });
 
+test.each([
+  ['JSON', '{\n\t"names": ["north"],\n\t"first": 3\n}'],
+  ['YAML', 'names: [north]\nfirst: 3\n'],
+])('--vars reads variables from a file of %s, and --var wins over it', async (_, text) => {
+  const file = path.join(folder, 'variables');
+  await writeFile(file, text);
+  const document = 'query ($names: [String!], $first: Int!) { clusters(names: $names) { name } pods(first: $first) { totalCount } }';
+  const { code, out } = await ask(document, '--vars', file);
+  expect([code, JSON.parse(out)]).toEqual([0, { data: { clusters: [{ name: 'north' }], pods: { totalCount: 0 } } }]);
+  expect((await ask(document, '--var', 'names=["south"]', '--vars', file)).out).toContain('south');
+});
+
+test('--vars reads standard input too', async () => {
+  const file = path.join(folder, 'clusters.graphql');
+  await writeFile(file, 'query ($names: [String!]) { clusters(names: $names) { name } }');
+  const { code, out } = await runCli(gateway, ['query', file, '--vars', '-'], { input: 'names: [north]' });
+  expect([code, JSON.parse(out)]).toEqual([0, { data: { clusters: [{ name: 'north' }] } }]);
+});
+
+test.each([
+  ['a list', '[1]', /^muster: .+: expected one JSON or YAML object with the variables by name\n$/],
+  ['two documents', 'a: 1\n---\nb: 2\n', /^muster: .+: expected one JSON or YAML object with the variables by name\n$/],
+  ['what is no YAML', 'a: [', /^muster: .+: line 1: expected YAML, got .+\n$/],
+  ['a variable that is not declared', '{ "name": "north" }', /^muster: the operation has no variable \$name: it has \$names\n$/],
+])('--vars refuses %s', async (_, text, line) => {
+  const file = path.join(folder, 'variables');
+  await writeFile(file, text);
+  const { code, err } = await ask('query ($names: [String!]) { clusters(names: $names) { name } }', '--vars', file);
+  expect([code, err]).toEqual([2, expect.stringMatching(line)]);
+});
+
 test('a variable that the operation does not declare is refused, as nothing would come of it', async () => {
   const { code, err, out } = await ask('query ($names: [String!]) { clusters(names: $names) { name } }', '--var', 'name=north');
   expect([code, err, out]).toEqual([2, 'muster: the operation has no variable $name: it has $names\n', '']);
