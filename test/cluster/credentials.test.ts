@@ -6,6 +6,7 @@ import { createCredentials, type Obtained } from '../../src/cluster/credentials.
 import type { Endpoint } from '../../src/cluster/endpoint.ts';
 import type { SimCluster } from '../../src/sim/sim-cluster.ts';
 import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
+import { liveHeapBytes } from '../support/heap.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { connect, endpointFor, never, until } from '../support/transport.ts';
 
@@ -93,6 +94,25 @@ describe('files', () => {
     expect(authorizationOf(await credentials.obtain(never))).toBe('Bearer two');
   });
 
+  test('P14: a day of tokens that change every 90 s opens no new connection and keeps no old token', async () => {
+    const file = path.join(folder, 'day');
+    await writeFile(file, 'token 0');
+    const { clock, credentials } = provider({ credentials: { type: 'tokenFile', path: file } });
+    const connections = new Set<number>();
+    let before = 0;
+    for (let rotation = 1; rotation <= (24 * 3600) / 90; rotation += 1) {
+      await writeFile(file, `token-${rotation}-${'x'.repeat(4_096)}`);
+      await clock.advance(90_000);
+      const obtained = await credentials.obtain(never);
+      expect(authorizationOf(obtained)).toContain(`Bearer token-${rotation}-`);
+      if (obtained.type === 'obtained') connections.add(obtained.identity.tls.serial);
+      if (rotation === 100) before = liveHeapBytes();
+    }
+    expect(connections.size).toBe(1);
+    // 860 tokens of 4 kB would be 3.5 MB.
+    expect(liveHeapBytes() - before).toBeLessThan(1_000_000);
+  });
+
   test('a file that was never there is a fault that names it', async () => {
     const { credentials } = provider({ credentials: { type: 'tokenFile', path: path.join(folder, 'nope') } });
     expect(await credentials.obtain(never)).toMatchObject({
@@ -101,7 +121,7 @@ describe('files', () => {
     });
   });
 
-  test('a new certificate raises the serial of the connections, a new token does not', async () => {
+  test('B11, B12: a new certificate raises the serial of the connections, a new token does not', async () => {
     const [token, ca] = [path.join(folder, 't2'), path.join(folder, 'ca')];
     await Promise.all([writeFile(token, 'one'), writeFile(ca, 'CA 1')]);
     const { clock, credentials } = provider({

@@ -54,7 +54,7 @@ describe('TLS', () => {
       /not signed by an authority/,
     ],
     ['for another name', async (sim: SimCluster) => endpointFor(sim, { tlsServerName: 'other.example' }), /is for another name$/],
-  ])('a certificate %s is refused', async (_name, endpoint, message) => {
+  ])('B11, P6: a certificate %s is refused', async (_name, endpoint, message) => {
     const sim = await startSim();
     const said = await ask(await endpoint(sim));
     expect(said).toMatch(message);
@@ -62,7 +62,7 @@ describe('TLS', () => {
     expect(sim.requests).toHaveLength(0);
   });
 
-  test('an expired certificate is refused', async () => {
+  test('B11: an expired certificate is refused', async () => {
     const certificate = await createCertificate({ notAfter: new Date(Date.now() - 60_000), notBefore: new Date(Date.now() - 3_600_000) });
     const port = await listen(listenOverTls(certificate, () => undefined));
     expect(await ask(endpointFor({ url: `https://127.0.0.1:${port}`, caPem: certificate.ca }))).toMatch(/^UNREACHABLE: .* has expired$/);
@@ -76,7 +76,7 @@ describe('TLS', () => {
     expect(await ask(endpointFor({ url: `https://127.0.0.1:${port}`, caPem: certificate.ca }))).toMatch(/^UNREACHABLE/);
   });
 
-  test('unverified it is spoken only where that was asked for, and the cluster says so', async () => {
+  test('P6: unverified it is spoken only where that was asked for, and the cluster says so', async () => {
     const sim = await startSim();
     const endpoint = endpointFor(sim, { trust: { type: 'unverified' } });
     using south = connect(endpoint);

@@ -75,7 +75,7 @@ const textOf = (material: Material | undefined) =>
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 describe('where it is found', () => {
-  test('a named file that is not there, is no YAML, or no kubeconfig: one line that names it', async () => {
+  test('A14: a named file that is not there, is no YAML, or no kubeconfig: one line that names it', async () => {
     await expect(loadKubeconfig({ file: path.join(folder, 'nope'), environment: {} })).rejects.toMatchObject({
       name: 'MusterError',
       code: 'BAD_INPUT',
@@ -96,6 +96,19 @@ describe('where it is found', () => {
     });
   });
 
+  test('A14: a file of 10 MB and one of 1,000 contexts are read, and one past 16 MiB is refused', async () => {
+    const padding = `# ${'x'.repeat(98)}\n`;
+    expect(await load(`${padding.repeat(100_000)}kind: Config\n`)).toMatchObject({ contexts: [] });
+    await expect(load(padding.repeat(170_000))).rejects.toMatchObject({
+      code: 'BAD_INPUT',
+      message: expect.stringContaining('expected at most 16 MiB'),
+    });
+    const contexts = Array.from({ length: 1_000 }, (_, index) => `  - { name: c${index}, context: { cluster: c${index}, user: u } }`);
+    const clusters = contexts.map((_, index) => `  - { name: c${index}, cluster: { server: "https://c${index}.test" } }`);
+    const read = await load(['clusters:', ...clusters, 'contexts:', ...contexts, 'users: [ { name: u, user: { token: t } } ]'].join('\n'));
+    expect(read.contexts.filter(({ result }) => result === 'usable')).toHaveLength(1_000);
+  });
+
   test('a flood of aliases is refused', async () => {
     const levels = Array.from(
       { length: 12 },
@@ -111,7 +124,7 @@ describe('where it is found', () => {
     await expect(load(levels.join('\n'))).rejects.toMatchObject({ code: 'BAD_INPUT' });
   });
 
-  test('no file at all is none, and an empty one has no contexts', async () => {
+  test('A14: no file at all is none, and an empty one has no contexts', async () => {
     expect(await loadKubeconfig({ environment: { HOME: path.join(folder, 'nobody') }, serviceAccountFolder: folder })).toBeUndefined();
     expect(await load('')).toMatchObject({ contexts: [] });
   });

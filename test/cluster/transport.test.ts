@@ -306,7 +306,7 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
     expect(faultIn(await watching)).toMatchObject({ code: 'TIMED_OUT', retry: 'NOW' });
   });
 
-  test('a live call ends after 10 s, a list 60 s without its first byte', async () => {
+  test('B3: a live call ends after 10 s, a list 60 s without its first byte', async () => {
     const clock = createManualClock();
     const sim = await start({ protocols });
     using _ = sim.delay(3_600_000, { kind: 'Pod' });
@@ -421,7 +421,7 @@ describe.each(['h2', 'http1'] as const)('over %s', (protocols) => {
 });
 
 test.each(['h2', 'http1'] as const)(
-  'a new authority takes a new connection; what stands on the old one over %s has 30 s to end',
+  'B11: a new authority takes a new connection; what stands on the old one over %s has 30 s to end',
   async (protocols) => {
     const clock = createManualClock();
     const sim = await start({ protocols });

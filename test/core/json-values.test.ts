@@ -141,7 +141,7 @@ const anyKey = fc
   .map(([value, type]) => orderKeyOf(value, type))
   .filter((key) => key !== undefined);
 
-test('the order of mixed values is total', () => {
+test('P3: the order of mixed values is total', () => {
   fc.assert(
     fc.property(anyKey, anyKey, anyKey, (a, b, c) => {
       expect(Math.sign(compareOrderKeys(a, b))).toBe(0 - Math.sign(compareOrderKeys(b, a)));

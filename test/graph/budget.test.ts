@@ -58,7 +58,7 @@ test('every kind of 100 clusters is an answer', async () => {
   );
 });
 
-test('ten pages of 500 are an answer; items and edges count each', async () => {
+test('P2: ten pages of 500 are an answer; items and edges count each', async () => {
   const graph = withPods(500);
   expect(await refusal(graph, roots(10, '{ items { metadata { name } } faults { code } sync { phase } }'))).toBeUndefined();
   expect(await refusal(graph, roots(10, '{ items { id } edges { cursor } }'))).toBeUndefined();

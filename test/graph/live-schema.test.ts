@@ -105,7 +105,7 @@ test('a group that can no longer be built stays as it last was, while others go 
   expect(live.problem()).toMatch(/^broken\.org: /);
 });
 
-test('the last good schema stays if nothing helps', () => {
+test('P5: the last good schema stays if nothing helps', () => {
   const { live, change } = start(baseline);
   const before = live.current();
   change({ kinds: baseline.kinds, types: new Map([...baseline.types, ['Bad', { name: 'Bad', fields: [illegal] }]]) });

@@ -73,7 +73,7 @@ test('limits hold for variables too', async () => {
   expect((await graph.ask(query, { first: null, wait: null })).at('pods.totalCount')).toBe(3);
 });
 
-test('refuses a selector of 10,000 terms, and one that is long, in no time', async () => {
+test('A16: refuses a selector of 10,000 terms, and one that is long, in no time', async () => {
   const graph = graphWithPods();
   const query = 'query ($labels: String) { pods(labels: $labels) { totalCount } }';
   const labels = Array.from({ length: 10_000 }, (_, index) => `k${index}=v`).join(',');
@@ -82,7 +82,7 @@ test('refuses a selector of 10,000 terms, and one that is long, in no time', asy
   await refusal(graph, 'query ($text: String) { pods(search: $text) { totalCount } }', { text: 'x'.repeat(257) });
 });
 
-test('one answer to every cursor that is not good here, whatever is wrong with it', async () => {
+test('A17: one answer to every cursor that is not good here, whatever is wrong with it', async () => {
   const graph = graphWithPods();
   const query = 'query ($after: String, $labels: String) { pods(first: 1, after: $after, labels: $labels) { pageInfo { endCursor } } }';
   const cursor = String((await graph.ask(query)).at('pods.pageInfo.endCursor'));

@@ -165,7 +165,7 @@ describe('what it cannot do is told in one line, with exit code 2', () => {
     server.close();
   });
 
-  test('a host that is not loopback, without a token', async () => {
+  test('P18: a host that is not loopback, without a token', async () => {
     expect(await refused(['--demo', '--host', '0.0.0.0'])).toContain('the host "0.0.0.0" is not loopback: expected --token-file');
     expect(await refused(['--demo', '--host', '0.0.0.0', '--token-file', 'nowhere'])).toContain(
       'nowhere cannot be read: there is no such file',

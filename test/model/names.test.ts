@@ -56,7 +56,7 @@ describe('names of fields', () => {
     expect(fieldNamesOf(['cluster', 'spec'], new Set(['cluster']))).toEqual(['cluster_', 'spec']);
   });
 
-  test('are legal, different, and lead back to their keys', () => {
+  test('P4: are legal, different, and lead back to their keys', () => {
     const key = fc.oneof(
       fc.string(),
       fc.constantFrom('foo-bar', 'foo_bar', 'foo_bar_', 'valueOf', 'valueOf_', '__proto__', '_proto__', '1', '_1'),

@@ -16,7 +16,7 @@ test.each([
   { version: '1.29.0', comes: 'in one page', requests: [{ limit: '500', resourceVersion: '0' }, { watch: '1' }] },
   { version: '1.36.0', comes: 'as a stream', requests: [{ watch: '1', sendInitialEvents: 'true' }] },
 ])(
-  '100,000 objects that come $comes are all there, and weigh less than 1 KiB each',
+  'A12: 100,000 objects that come $comes are all there, and weigh less than 1 KiB each',
   async ({ version, requests }) => {
     await using gateway = await startGateway({ north: [pod('web')] }, { clusters: { north: { version } } });
     await gateway.query('{ pods { totalCount } }');

@@ -83,7 +83,7 @@ function foreignCursors(cursor: string): Readonly<Record<string, string>> {
   };
 }
 
-describe('a cursor that is none', () => {
+describe('A17: a cursor that is none', () => {
   const outcomeOf = async (gateway: TestGateway, stream: LiveStream) => {
     await gateway.until(() => stream.completed);
     expect(codesOf(stream)).toEqual(['BAD_INPUT']);

@@ -35,7 +35,7 @@ async function subscribeAll(
   return codes;
 }
 
-test('thousands of distinct documents and names leave no series and no memory', async () => {
+test('C7: thousands of distinct documents and names leave no series and no memory', async () => {
   await using gateway = await startGateway({ north: [pod('web')] });
   await gateway.query('{ pods { totalCount } }');
   let socket = await LiveSocket.open(gateway.url);

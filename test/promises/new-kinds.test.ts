@@ -19,7 +19,7 @@ const fieldsOf = async (gateway: TestGateway, type: string): Promise<readonly st
   return __type?.fields.map(({ name }) => name);
 };
 
-test('a definition that is applied becomes a type and two fields within 5 s', async () => {
+test('P5: a definition that is applied becomes a type and two fields within 5 s', async () => {
   await using gateway = await startGateway({ north: [pod('web')] });
   expect(await fieldsOf(gateway, 'ExampleWidget')).toBeUndefined();
   const north = gateway.cluster('north');
@@ -102,7 +102,7 @@ test('a definition that is deleted takes its objects along; named clusters say t
   expect((await gateway.query<Widgets>(named)).exampleWidgets.faults).toEqual([{ code: 'NOT_SERVED', cluster: { name: 'south' } }]);
 });
 
-test('a definition that cannot be built leaves out its group only, and says so', async () => {
+test('P5: a definition that cannot be built leaves out its group only, and says so', async () => {
   await using gateway = await startGateway({ north: [pod('web')] });
   const north = gateway.cluster('north');
   // A server of another make may serve a schema that is none.

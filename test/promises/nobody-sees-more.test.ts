@@ -7,7 +7,7 @@ import { pod, widget, widgetDefinition } from '../support/workloads.ts';
 
 const allPods = '{ pods(waitSeconds: 0) { items { metadata { name } } faults { code cluster { name } } } }';
 
-test('what may no longer be read is gone after a minute, other kinds stay, and it is back once granted again', async () => {
+test('B14: what may no longer be read is gone after a minute, other kinds stay, and it is back once granted again', async () => {
   await using gateway = await startGateway({ north: [pod('web')], south: [pod('api')] });
   await gateway.query('{ pods { totalCount } }');
   const south = gateway.cluster('south');

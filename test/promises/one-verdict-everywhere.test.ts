@@ -92,11 +92,10 @@ const queries: readonly Case[] = [
     query: `{ cluster(name: "north") { ...F0 } } ${bomb(22)} fragment F22 on Cluster { name }`,
     code: 'TOO_COSTLY',
   },
-  // A18: in the document, through a variable, and beyond what an Int holds.
   ...[0, -1, 501, 2 ** 31 - 1, 2 ** 31].flatMap((first): readonly Case[] => [
-    { rule: `a page of ${first}`, query: `{ pods(first: ${first}) { totalCount } }`, code: 'BAD_INPUT' },
+    { rule: `A18: a page of ${first}`, query: `{ pods(first: ${first}) { totalCount } }`, code: 'BAD_INPUT' },
     {
-      rule: `a page of ${first} by a variable`,
+      rule: `A18: a page of ${first} by a variable`,
       query: 'query ($n: Int) { pods(first: $n) { totalCount } }',
       variables: { n: first },
       code: 'BAD_INPUT',

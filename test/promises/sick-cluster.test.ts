@@ -119,7 +119,42 @@ test('B7: bursts of 500 are waited out with growing patience, and what is held i
   await untilEqual(gateway, ['north', 'south']);
 });
 
-test('a cluster that lists slowly is waited for as long as the query says, and not longer', async () => {
+test('B3: while a cluster sends one byte per second, mirrors answer at once and a live read ends after 10 s', async () => {
+  await using gateway = await startGateway({ north: [pod('web')], south: [pod('api')] });
+  await askPods(gateway, '');
+  using _drip = gateway.cluster('south').drip();
+  const fromMs = gateway.clock.monotonic();
+  expect(namesIn(await askPods(gateway, ''))).toEqual(['api', 'web']);
+  expect(gateway.clock.monotonic() - fromMs).toBeLessThan(1_000);
+  const live = gateway.ask('{ pod(cluster: "south", namespace: "default", name: "api", live: true) { metadata { name } } }');
+  let answered = false;
+  void live.then(() => {
+    answered = true;
+  });
+  await gateway.until(() => answered, 15_000);
+  expect(await live).toMatchObject({ data: { pod: null }, extensions: { faults: [{ code: 'TIMED_OUT', cluster: 'south' }] } });
+  expect(gateway.clock.monotonic() - fromMs).toBeLessThanOrEqual(12_000);
+});
+
+test('P13: a cluster that is down for 40 s at the start joins later by itself, and is not SYNCED before its first list is complete', async () => {
+  let down: Disposable | undefined;
+  await using gateway = await startGateway(
+    { north: [pod('web')], south: [pod('api')] },
+    {
+      before: (cluster) => {
+        down = cluster('south').refuse();
+      },
+    },
+  );
+  expect(namesIn(await askPods(gateway, ''))).toEqual(['web']);
+  await gateway.pass(40_000);
+  expect(faultsIn(await askPods(gateway))).toEqual(['UNREACHABLE south']);
+  down?.[Symbol.dispose]();
+  await gateway.until(async () => phaseOf(await askPods(gateway), 'south') === 'SYNCED');
+  expect(namesIn(await askPods(gateway))).toEqual(['api', 'web']);
+});
+
+test('B3: a cluster that lists slowly is waited for as long as the query says, and not longer', async () => {
   await using gateway = await startGateway({ north: [pod('web')], south: [pod('api')] });
   using _slow = gateway.cluster('south').delay(30_000, { resource: 'pods' });
   const fromMs = gateway.clock.monotonic();

@@ -59,7 +59,7 @@ async function openSynced(gateway: TestGateway, transport: Transport): Promise<L
 }
 
 describe.each(transports)('C2: a reader over %s that never reads', (transport) => {
-  test('is cut at its bound with SLOW_CONSUMER; the others get everything, and the gateway answers', async () => {
+  test('P9: is cut at its bound with SLOW_CONSUMER; the others get everything, and the gateway answers', async () => {
     await using gateway = await startGateway({ north: [configMap('first')] });
     const deaf = await openSynced(gateway, transport);
     const others = await Promise.all([...transports, ...transports].map((one) => openSynced(gateway, one)));

@@ -123,7 +123,7 @@ test('an error of ours shows nothing of itself, but for the request it belongs t
   expect(bugs).toMatchObject([{ requestId: answer.headers.get('x-request-id'), error: { message: 'a secret of ours' } }]);
 });
 
-test('GET of a query is not served, nor any other method', async () => {
+test('P1: GET of a query is not served, nor any other method', async () => {
   const get = await fetch(`${edge.url}?query={hello}`);
   expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
   for (const method of ['PUT', 'DELETE', 'PATCH']) expect((await fetch(edge.url, { method, body: '{}' })).status).toBe(405);

@@ -39,7 +39,7 @@ describe('before 101', () => {
     ['an upgrade to something else', { upgrade: 'tcp' }, '/graphql', 400, 'expected an upgrade to websocket'],
     ['a key that is none', { 'sec-websocket-key': 'short' }, '/graphql', 400, 'Sec-WebSocket-Key'],
     ['a version that is none', { 'sec-websocket-version': '99' }, '/graphql', 400, 'Sec-WebSocket-Version'],
-  ])('%s is refused, and the connection closed', async (_what, headers, path, status, text) => {
+  ])('P17: %s is refused, and the connection closed', async (_what, headers, path, status, text) => {
     await using edge = await startWebSockets();
     const answer = await rawRequest(edge.origin, { path, headers: { ...upgrade, ...headers } });
     expect([answer.status, answer.headers.connection?.toLowerCase()]).toEqual([status, 'close']);

@@ -63,7 +63,7 @@ describe('sorts by type, missing values last in both directions:', () => {
   });
 });
 
-test('equal keys fall back on namespace, name and cluster, ascending', () => {
+test('P3: equal keys fall back on namespace, name and cluster, ascending', () => {
   const object = (namespace: string, name: string, text: string) => objectOf({ namespace, name, spec: { text } });
   const north = sourceOf({ cluster: 'north', objects: [object('b', 'x1', 'k'), object('a', 'x2', 'k'), object('a', 'x0', 'l')] });
   const east = sourceOf({ cluster: 'east', objects: [object('a', 'x2', 'k')] });
@@ -128,7 +128,7 @@ test.each<[string, readonly OrderByInput[], RegExp]>([
   expect(compile).toThrow(message);
 });
 
-test('a path that no kind has is refused with what was meant by the kinds that have it', () => {
+test('P10: a path that no kind has is refused with what was meant by the kinds that have it', () => {
   expect(() => compileOrder(smallModel, [other, sample], [{ path: 'spec.cuont' }])).toThrow(
     /^no field spec\.cuont in any of the 2 kinds asked; did you mean spec\.count \(Sample\)\?$/,
   );

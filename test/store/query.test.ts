@@ -28,7 +28,7 @@ const south = sourceOf({ cluster: 'south', objects: [object('a/web', { app: 'web
 const both = [south, north];
 
 describe('one order over all clusters', () => {
-  test('is namespace, name, cluster; equal names in two clusters are two objects', () => {
+  test('P11: is namespace, name, cluster; equal names in two clusters are two objects', () => {
     expect(places(both, {})).toEqual(['a/web@north', 'a/web@south', 'b/api@north', 'b/web@north', 'c/db@south']);
     expect(places(both, { where: filter({}) })).toEqual(places(both, {}));
   });

@@ -177,7 +177,7 @@ describe.each(ways)('over %s', (_way, options) => {
     await held.converges();
   });
 
-  test('row 9: a restored etcd is another history', async () => {
+  test('B17: row 9: a restored etcd is another history', async () => {
     const { sim, held } = await startWithPods(options);
     const { epoch } = held.mirror.store;
     const backup = sim.backup();
@@ -315,7 +315,7 @@ describe.each(ways)('over %s', (_way, options) => {
     await held.converges();
   });
 
-  test('row 21: one recreated in a gap is deleted as the old, then applied as the new', async () => {
+  test('P9: row 21: one recreated in a gap is deleted as the old, then applied as the new', async () => {
     const { sim, held } = await startWithPods(options);
     const old = held.mirror.store.get('default', 'web')?.metadata.uid;
     const stalled = sim.stall({ resource: 'pods' });
@@ -376,7 +376,7 @@ describe.each(ways)('over %s', (_way, options) => {
     expect(second.mirror.store.epoch).not.toBe(first.mirror.store.epoch);
   });
 
-  test('row 24: an aggregated API that is down is kept as it was known, and the fault names its group', async () => {
+  test('B20: row 24: an aggregated API that is down is kept as it was known, and the fault names its group', async () => {
     const { sim, hold, until, mirrors } = await start(options, (server) => {
       server.aggregate({
         group: 'metrics.k8s.io',

@@ -158,7 +158,7 @@ test('waits for first lists, no longer than it is told, and gives its leases bac
   await late;
 });
 
-test('a listener that throws is logged, and keeps no other from hearing', async () => {
+test('B10: a listener that throws is logged, and keeps no other from hearing', async () => {
   const { mirrors, objects, life, names, errors } = world();
   objects.onChange(() => {
     throw new Error('mine');

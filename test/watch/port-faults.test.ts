@@ -198,7 +198,7 @@ test('row 4: a namespace that may no longer be read takes nothing of the others 
   expect(follower.events.map(({ type }) => type)).not.toContain('deleted');
 });
 
-test('row 5: a 401 that is made good resumes from v; a storm of them is told', async () => {
+test('B12: row 5: a 401 that is made good resumes from v; a storm of them is told', async () => {
   const { north, clock, mirror, started } = await startWithPods('web');
   await using _ = started;
   await turns();
@@ -293,7 +293,7 @@ test.each(['as status', 'as ERROR'])('row 9: 410 %s is a list, in which what van
   expect(follower.content()).toEqual(contentOf(north.objects('Pod')));
 });
 
-test('row 9: an etcd restored is another history: all of it is held, and cursors are void', async () => {
+test('B17: row 9: an etcd restored is another history: all of it is held, and cursors are void', async () => {
   const { north, clock, mirror, started } = await startWithPods('web');
   await using _ = started;
   await turns();
@@ -403,7 +403,7 @@ test('row 14: a server that falls silent is served as it was, with its age, and 
   expect(started.mirrors.cluster(north.name)?.phase).toBe('SYNCED');
 });
 
-test('row 15: a cluster that never came up is UNREACHABLE within 10 s, delays no readiness, and comes back alone', async () => {
+test('P13: row 15: a cluster that never came up is UNREACHABLE within 10 s, delays no readiness, and comes back alone', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   const south = watching.fake('south');
@@ -647,7 +647,7 @@ test('row 25: a kind that cannot be watched is polled, and its changes are the n
   expect(mirror.sync()).toMatchObject({ phase: 'STALE', fault: { code: 'SERVER_ERROR' } });
 });
 
-test('row 29: what the store cannot take in costs a list, and the store is whole', async () => {
+test('B10: row 29: what the store cannot take in costs a list, and the store is whole', async () => {
   const { north, clock, mirror, started } = await startWithPods('web');
   await using _ = started;
   await turns();

@@ -32,7 +32,7 @@ test('warm kinds are mirrored from the start and never evicted', async () => {
   expect(north.openWatches.map(({ resource }) => resource.kind).toSorted()).toEqual(['CustomResourceDefinition', 'Namespace', 'Node']);
 });
 
-test('an idle mirror ends after 5 minutes, and not while somebody holds it', async () => {
+test('P7: an idle mirror ends after 5 minutes, and not while somebody holds it', async () => {
   await using watching = startWatching();
   const north = watching.fake('north');
   watching.engage(north);

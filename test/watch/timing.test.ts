@@ -36,7 +36,7 @@ function startBreaker(random: () => number = () => 0) {
   return { clock, life, probes, breaker };
 }
 
-test('three connection failures in a row open the breaker, two with an answer between them do not', () => {
+test('B3: three connection failures in a row open the breaker, two with an answer between them do not', () => {
   const { breaker } = startBreaker();
   breaker.failed(fault);
   breaker.failed(fault);
@@ -50,7 +50,7 @@ test('three connection failures in a row open the breaker, two with an answer be
   expect(breaker.fault).toBeUndefined();
 });
 
-test('an open breaker probes once per step of the backoff, and a closed one not at all', async () => {
+test('B3: an open breaker probes once per step of the backoff, and a closed one not at all', async () => {
   const { breaker, clock, probes, life } = startBreaker();
   for (let count = 0; count < 3; count++) breaker.failed(fault);
   await clock.advance(60_000);
@@ -79,7 +79,7 @@ test('those who wait for the breaker wake spread over a second per 20', async ()
   for (const count of perSecond) expect(count).toBeGreaterThan(8);
 });
 
-test('the admission bounds lists per cluster and bytes over all, small ones first', async () => {
+test('C8: the admission bounds lists per cluster and bytes over all, small ones first', async () => {
   const admission = createAdmission({ bytesInFlight: 100, listsPerCluster: 2 });
   const signal = new AbortController().signal;
   const entered: string[] = [];

@@ -109,7 +109,7 @@ test('what is owned is found over kinds, in its namespace, each object once', as
   expect(wrong.errors?.[0]?.message).toContain('ReplicaSet');
 });
 
-test('cycles and chains of a thousand owners end with the relations inside each other', async () => {
+test('A15: cycles and chains of a thousand owners end with the relations inside each other', async () => {
   const chain = Array.from({ length: 1_000 }, (_, index) =>
     inShop(`c${index}`, controlledBy('ConfigMap', `c${(index + 1) % 1_000}`, { apiVersion: 'v1' })),
   );

@@ -65,7 +65,7 @@ test('who may watch nothing anywhere is refused; who may watch something sees th
   expect(bob.lines()).toEqual(['FAILED north FORBIDDEN', 'INITIAL south +south-shop', 'SYNCED south']);
 });
 
-test('callers of equal rights share their messages; two who differ in one namespace share none', async () => {
+test('P16: callers of equal rights share their messages; two who differ in one namespace share none', async () => {
   const access = createRestrictingAccess({ ann: { north: ['shop'] }, bob: { north: ['shop'] }, cid: { north: ['shop', 'bank'] } });
   const graph = graphOverMirrors({ model, access });
   const north = join(graph, 'north');

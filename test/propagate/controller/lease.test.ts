@@ -204,7 +204,7 @@ test('a term is counted from the sending of its last renewal, however late that 
   await one.stop();
 });
 
-test('a wall clock that is set makes nobody lose or win', async () => {
+test('B13: a wall clock that is set makes nobody lose or win', async () => {
   const clock = createManualClock();
   const server = createLeaseServer(clock);
   const one = candidate(server, clock, 'one');
@@ -218,7 +218,7 @@ test('a wall clock that is set makes nobody lose or win', async () => {
   await Promise.all([one.stop(), two.stop()]);
 });
 
-test('a process that stood still past its deadline knows it before its next write', async () => {
+test('B13: a process that stood still past its deadline knows it before its next write', async () => {
   const clock = createManualClock();
   let stoodMs = 0;
   const stopped: ManualClock = Object.create(clock, { monotonic: { value: () => clock.monotonic() + stoodMs } });

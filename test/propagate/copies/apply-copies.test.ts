@@ -89,12 +89,12 @@ for (const { title, available, start } of contractServers) {
         );
     });
 
-    // The second column: a field that another manager owns before our first write of it (D6).
+    // The second column: a field that another manager owns before our first write of it.
     test.each<readonly [ConflictMode, string, string]>([
       ['Adopt', 'Failed Intended Conflict', 'theirs'],
       ['Overwrite', 'Configured Owned', 'ours'],
       ['ServerSideApply', 'Failed Intended Conflict', 'theirs'],
-    ])('a field that another manager applied, of a stranger’s object, with %s: %s', async (conflict, expected, value) => {
+    ])('D6: a field that another manager applied, of a stranger’s object, with %s: %s', async (conflict, expected, value) => {
       using bench = await createCopyBench(server.endpoint);
       await bench.others(settings(bench.namespace, { field: 'theirs' }), { manager: 'argocd', verb: 'apply' });
       const copy = await apply(bench, settings(bench.namespace, { field: 'ours' }), { conflict });
