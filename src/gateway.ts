@@ -30,7 +30,7 @@ import type { Serving } from './serve/serve.ts';
 import { type Listening, listen } from './serve/server.ts';
 import { AnomalyCounts } from './watch/anomaly-counts.ts';
 import { type ClusterProgress, createMirrors, type MirrorRegistry } from './watch/registry.ts';
-import { createWriteSide } from './write-side.ts';
+import { createWriteSide, type WriteSide } from './write-side.ts';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -125,7 +125,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       relations: held.use(relationsOf(read, { isMessage })),
       ...writeSide.resolvers,
       read,
-      gateway: gatewayView(served, schema, demo),
+      gateway: gatewayView(served, { schema, demo, leadership: writeSide.leadership }),
       clock,
       budget,
     };
@@ -138,7 +138,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     contextOf,
     caller: localCaller,
     health,
-    observed: { clusters: () => gaugesOf(mirrors, clock), upstream: () => counts.all(), anomalies: () => anomalies.all() },
+    observed: {
+      clusters: () => gaugesOf(mirrors, clock),
+      upstream: () => counts.all(),
+      anomalies: () => anomalies.all(),
+      leadership: writeSide.leadership,
+    },
     examples: examples.all,
     clock,
     log,
@@ -278,7 +283,13 @@ function gaugesOf(mirrors: MirrorRegistry, clock: Clock): readonly ClusterGauges
   });
 }
 
-function gatewayView(served: ServedSchema, schema: LiveSchema, demo: boolean): GatewayView {
+interface GatewayFacts {
+  readonly schema: LiveSchema;
+  readonly demo: boolean;
+  readonly leadership: WriteSide['leadership'];
+}
+
+function gatewayView(served: ServedSchema, { schema, demo, leadership }: GatewayFacts): GatewayView {
   return {
     version: gatewayVersion,
     demo,
@@ -288,6 +299,7 @@ function gatewayView(served: ServedSchema, schema: LiveSchema, demo: boolean): G
     },
     schemaBuiltAtMs: schema.current().builtAtMs,
     schemaProblem: schema.problem(),
+    controllerProblem: leadership?.problem(),
   };
 }
 

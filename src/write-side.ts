@@ -10,6 +10,7 @@ import type { GraphContext } from './graph/context.ts';
 import { createClusterViews } from './load/cluster-views.ts';
 import type { Model } from './model/model.ts';
 import { createController } from './propagate/controller/create-controller.ts';
+import type { Leadership } from './propagate/controller/leadership.ts';
 import { createObjectClient } from './propagate/create-object-client.ts';
 import { createHubStores } from './propagate/hub/hub-stores.ts';
 import { createPropagations } from './propagate/intents/create-propagations.ts';
@@ -38,6 +39,8 @@ export interface WriteSideOptions {
 /** What resolvers write through, and the controller behind it. Disposing it stops its workers first, then gives the Lease back. */
 export interface WriteSide extends AsyncDisposable {
   readonly resolvers: Pick<GraphContext, 'writes' | 'propagations'>;
+  /** Absent without a hub. */
+  readonly leadership?: Leadership | undefined;
 }
 
 /** Whoever asks in local mode: the account of the kubeconfig, under a name of ours. */
@@ -80,6 +83,7 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
       }),
       propagations: createPropagations({ planner, ...(hub === undefined ? {} : { hub }), identityOf: () => localRequester, clock }),
     },
+    leadership: controller?.leadership,
     [Symbol.asyncDispose]: async () => controller?.[Symbol.asyncDispose](),
   };
 }

@@ -116,7 +116,7 @@ export function obstaclesOf(state: PropagationState): readonly string[] {
   ];
 }
 
-const causes = new Set(['Accepted', 'Planned', 'Applied', 'Healthy', 'Progressing', 'Fresh']);
+const causes = new Set(['Accepted', 'Planned', 'Applied', 'Healthy', 'Progressing', 'Fresh', 'Led']);
 
 function hintsOf(phase: string, { namespace, name, conditions }: PropagationState): readonly string[] {
   const verb = (words: string) => `muster rollout ${words}`;

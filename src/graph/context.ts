@@ -18,6 +18,8 @@ export interface GatewayView {
   readonly schemaBuiltAtMs: number;
   /** Why some group of kinds is missing, or the newest schema is not the one that serves. */
   readonly schemaProblem?: string | undefined;
+  /** Why no gateway has kept Propagations in sync for longer than 30 s. */
+  readonly controllerProblem?: string | undefined;
 }
 
 /** What every resolver gets. Made once per operation; of a subscription, once to ask its root field and once for each message. */

@@ -19,6 +19,10 @@ export function addGateway({ types }: GraphBuilder): void {
         nullable: true,
         description: 'Why kinds are missing from this schema, or null if all is well.',
       }),
+      controllerProblem: t.exposeString('controllerProblem', {
+        nullable: true,
+        description: 'Why no gateway has kept Propagations in sync for more than 30 seconds, or null if one does. Also null without a hub.',
+      }),
     }),
   });
 }

@@ -172,7 +172,7 @@ export interface RolloutMark {
 }
 
 export interface StatusCondition {
-  readonly type: 'Accepted' | 'Planned' | 'Applied' | 'Healthy' | 'Complete' | 'Progressing' | 'Fresh';
+  readonly type: 'Accepted' | 'Planned' | 'Applied' | 'Healthy' | 'Complete' | 'Progressing' | 'Fresh' | 'Led';
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;
   /** Names the clusters at fault. */

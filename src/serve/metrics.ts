@@ -17,6 +17,8 @@ export interface MetricsOptions {
   readonly upstream: () => readonly { readonly cluster: string; readonly verb: string; readonly code: string; readonly count: number }[];
   /** What was odd in watching since the start, of a closed set of types, asked at each scrape. */
   readonly anomalies: () => readonly { readonly cluster: string; readonly type: string; readonly count: number }[];
+  /** Absent without a hub. */
+  readonly leadership?: { leaderlessSeconds(): number } | undefined;
 }
 
 /** Clusters told by name; those beyond are `other`, so that the number of series has a bound. */
@@ -55,7 +57,7 @@ export class Metrics {
     registers: [this.#registry],
   });
 
-  constructor({ clusters, upstream, anomalies }: MetricsOptions) {
+  constructor({ clusters, upstream, anomalies, leadership }: MetricsOptions) {
     this.contentType = this.#registry.contentType;
     if (ofProcess === undefined) {
       ofProcess = new Registry();
@@ -63,6 +65,7 @@ export class Metrics {
     }
     this.#countUpstream({ upstream, anomalies });
     this.#gaugeClusters(clusters);
+    if (leadership !== undefined) this.#gaugeLeadership(leadership);
   }
 
   /** An operation ended, or was refused before its type was known. */
@@ -127,6 +130,17 @@ export class Metrics {
     });
     count('muster_watch_anomalies_total', 'What was odd in watching and was dealt with, by what it was.', ['cluster', 'type'], (to) => {
       for (const { cluster, type, count } of anomalies()) to.inc({ cluster: this.#clusterLabel(cluster), type }, count);
+    });
+  }
+
+  #gaugeLeadership(leadership: { leaderlessSeconds(): number }): void {
+    new Gauge({
+      name: 'muster_controller_leaderless_seconds',
+      help: 'Seconds since this gateway knew of a gateway that keeps Propagations in sync; 0 while there is one.',
+      registers: [this.#registry],
+      collect() {
+        this.set(leadership.leaderlessSeconds());
+      },
     });
   }
 

@@ -207,7 +207,7 @@ function partFields(t: FieldsOf<PropagationView>, { builder, using, cluster, agg
     conditions: t.field({
       type: builder.outputOf({ list: { type: 'Condition' } }),
       nullable: false,
-      description: 'Accepted, Planned, Applied, Healthy, Complete, Progressing, Fresh.',
+      description: 'Accepted, Planned, Applied, Healthy, Complete, Progressing, Fresh; and Led, which is False while no gateway leads.',
       resolve: ({ propagation: { status } }, _args, context) => charged(status.conditions ?? [], context),
     }),
     revisions: t.field({

@@ -1,8 +1,9 @@
 import type { Hub } from '../hub/hub.ts';
 import type { ObjectClient } from '../object-client.ts';
 import { absentClient } from './absent-client.ts';
+import { type Leader, type Leadership, LeadershipWatch } from './leadership.ts';
 import { lead, type Term } from './lease.ts';
-import { leaseNamespaceOf } from './lease-namespace.ts';
+import { createLeasePlace } from './lease-namespace.ts';
 import type { ControllerPorts } from './ports.ts';
 import { workATerm } from './work-a-term.ts';
 import { retryAfterMs } from './work-queue.ts';
@@ -11,6 +12,7 @@ import { retryAfterMs } from './work-queue.ts';
 export interface Controller extends AsyncDisposable {
   /** This process leads now: its deadline has not passed. */
   isLeading(): boolean;
+  readonly leadership: Leadership;
 }
 
 export interface ControllerOptions extends ControllerPorts {
@@ -31,10 +33,14 @@ export function createController(options: ControllerOptions, signal: AbortSignal
   const stop = new AbortController();
   const life = AbortSignal.any([signal, stop.signal]);
   let term: Term | undefined;
-  const ended = controlling(options, life, (next) => {
+  const { stores, clock, log } = options;
+  const leadership = new LeadershipWatch({ propagations: stores.propagations, clock, log }, life);
+  const onTerm = (next: Term) => {
     term = next;
-  });
+  };
+  const ended = controlling({ ...options, leadership, onTerm }, life);
   return {
+    leadership,
     isLeading: () => term !== undefined && !term.signal.aborted && term.isLeading(),
     async [Symbol.asyncDispose]() {
       stop.abort();
@@ -43,20 +49,29 @@ export function createController(options: ControllerOptions, signal: AbortSignal
   };
 }
 
-async function controlling(options: ControllerOptions, signal: AbortSignal, onTerm: (term: Term) => void): Promise<void> {
-  const { hub, clock, log, identity } = options;
+interface Controlling extends ControllerOptions {
+  readonly leadership: LeadershipWatch;
+  readonly onTerm: (term: Term) => void;
+}
+
+async function controlling(options: Controlling, signal: AbortSignal): Promise<void> {
+  const { hub, clock, log, identity, leadership, onTerm } = options;
   const client = hubClientOf(hub);
-  for (let failures = 1; !signal.aborted; failures += 1) {
-    const namespace = await leaseNamespaceOf(client, signal);
-    if (typeof namespace !== 'string') {
-      await clock.sleep(Math.min(longestWaitMs, retryAfterMs(failures, clock.random())), signal);
-      continue;
-    }
-    const work = (term: Term) => {
-      onTerm(term);
-      return workATerm(options, term);
-    };
-    await lead({ client, namespace, name: leaseName, identity, clock, log }, work, signal);
+  const place = createLeasePlace(client, clock);
+  const work = (term: Term) => {
+    onTerm(term);
+    return workATerm(options, term);
+  };
+  for (let tries = 1; !signal.aborted; tries += 1) {
+    const namespace = await place.choose(signal);
+    if (typeof namespace === 'string') {
+      const onTry = (found: Leader) => {
+        if (found.leader !== 'nobody') tries = 0;
+        leadership.found(found);
+      };
+      await lead({ client, namespace, name: leaseName, identity, clock, log, onTry }, work, signal);
+    } else if (!signal.aborted) leadership.found({ leader: 'nobody', why: namespace.fault.message });
+    await clock.sleep(Math.min(longestWaitMs, retryAfterMs(Math.max(1, tries), clock.random())), signal);
   }
 }
 

@@ -1,5 +1,8 @@
+import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { ServedResource } from '../../core/kinds.ts';
+import { deletionOf } from '../copies/copy-marks.ts';
+import { copyFault } from '../copies/copy-reason.ts';
 import type { ObjectAddress, ObjectClient } from '../object-client.ts';
 
 const ours = 'muster-system';
@@ -17,16 +20,44 @@ const namespaceKind: ServedResource = {
   categories: [],
 };
 
+/** Chooses where the Lease stands, again whenever it cannot stand there any more. */
+export interface LeasePlace {
+  choose(signal: AbortSignal): Promise<string | { readonly fault: Fault }>;
+}
+
+/** A Namespace is mostly gone within seconds. One that a finalizer keeps may stay for ever. */
+const terminatingMs = 30_000;
+
+/** As `leaseNamespaceOf`. Waits up to 30 s for `muster-system` to be gone where it is being deleted, and takes `default` after that. */
+export function createLeasePlace(client: ObjectClient, clock: Pick<Clock, 'monotonic'>): LeasePlace {
+  let terminatingSinceMs: number | undefined;
+  return {
+    async choose(signal) {
+      const found = await leaseNamespaceOf(client, signal);
+      if (found !== 'terminating') {
+        terminatingSinceMs = undefined;
+        return found;
+      }
+      terminatingSinceMs ??= clock.monotonic();
+      if (clock.monotonic() - terminatingSinceMs > terminatingMs) return 'default';
+      return { fault: copyFault(client.cluster, 'CONFLICT', `the Namespace ${ours} of the Lease is being deleted`) };
+    },
+  };
+}
+
 /**
- * Where the Lease stands: in `muster-system`, which is made if it is not there; in `default` if we may neither see nor make it. A fault if the hub
- * does not answer.
+ * Where the Lease stands: in `muster-system`, which is made if it is not there; in `default` if we may neither see nor make it. `terminating`:
+ * `muster-system` is being deleted. A fault if the hub does not answer.
  *
  * Two processes with different rights may come to different namespaces and both lead: that is slower, not wrong (D3).
  */
-export async function leaseNamespaceOf(client: ObjectClient, signal: AbortSignal): Promise<string | { readonly fault: Fault }> {
+export async function leaseNamespaceOf(
+  client: ObjectClient,
+  signal: AbortSignal,
+): Promise<'muster-system' | 'default' | 'terminating' | { readonly fault: Fault }> {
   const address: ObjectAddress = { resource: namespaceKind, name: ours };
   const found = await client.get(address, signal);
-  if (found.result === 'answered') return ours;
+  if (found.result === 'answered') return deletionOf(found.object) === undefined ? ours : 'terminating';
   if (found.result === 'failed') return isRefusal(found.fault) ? 'default' : { fault: found.fault };
   const manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: ours } };
   const made = await client.apply({ ...address, manifest, preconditions: {}, force: false, run: 'real' }, signal);

@@ -1,9 +1,12 @@
 import type { Clock } from '../../core/clock.ts';
+import type { Fault } from '../../core/faults.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Log } from '../../core/log.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import { describeFault } from '../copies/copy-reason.ts';
 import type { ObjectAddress, ObjectAnswer, ObjectClient } from '../object-client.ts';
 import { type Ending, endOf } from './ending.ts';
+import type { Leader } from './leadership.ts';
 import { claimedSpec, holderOf, leaseKind, releasedSpec, textOfRecord } from './lease-record.ts';
 import { timelyClient } from './timely-client.ts';
 
@@ -34,20 +37,25 @@ export interface LeaseOptions {
   readonly identity: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** Called at each try. */
+  readonly onTry?: ((found: Leader) => void) | undefined;
 }
 
 /**
- * Leads whenever the Lease can be had, until the signal aborts: by client-go's algorithm (tools/leaderelection), 15 s, 10 s and 2 s.
+ * Leads whenever the Lease can be had, until the signal aborts, or until the Lease may not stand in its namespace any more (deleted, or the rights are gone): by client-go's algorithm (tools/leaderelection), 15 s, 10 s and 2 s.
  *
  * Times written by others are never compared with ours: a Lease is free once it stood unchanged for 15 s *as seen from here*. A term ends 10 s after
  * the sending of the last renewal that succeeded, or with the signal; a call without an answer is given up after 5 s, and the next one sent; then `work` is waited for, and only then a Lease that is still ours is given
  * back, or asked for again. `work` ends soon after its signal aborts, and does not throw.
  */
 export async function lead(options: LeaseOptions, work: (term: Term) => Promise<void>, signal: AbortSignal): Promise<void> {
-  const { clock, log, identity, name } = options;
+  const { clock, log, identity, name, onTry } = options;
   const lease = createLease(options);
   while (!signal.aborted) {
-    if (!(await lease.claim(signal))) {
+    const isOurs = await lease.claim(signal);
+    if (!signal.aborted) onTry?.(lease.leader());
+    if (!isOurs) {
+      if (lease.isMisplaced()) return;
       await clock.sleep(retryMs * (1 + 0.2 * clock.random()), signal);
       continue;
     }
@@ -85,6 +93,10 @@ interface Lease {
   /** The deadline has not passed, and nobody else was seen to hold it. */
   isHeld(): boolean;
   heldUntilMs(): number;
+  /** As found by the last claim. */
+  leader(): Leader;
+  /** The last claim was refused because of the namespace: it does not exist, is being deleted, or the rights in it are missing. */
+  isMisplaced(): boolean;
   /** Gives it back, if it is ours: the next one need not wait 15 s. */
   release(): Promise<void>;
 }
@@ -96,6 +108,8 @@ function createLease({ client: patient, namespace, name, identity, clock, log }:
   let seen: { readonly object: KubernetesObject; readonly record: string; readonly atMs: number } | undefined;
   let heldUntilMs = Number.NEGATIVE_INFINITY;
   const isHeld = () => clock.monotonic() < heldUntilMs;
+  /** Of the last call that failed. Undefined once one succeeded. */
+  let fault: Fault | undefined;
 
   function see(object: KubernetesObject): void {
     const record = textOfRecord(object);
@@ -110,8 +124,10 @@ function createLease({ client: patient, namespace, name, identity, clock, log }:
 
   async function read(signal: AbortSignal): Promise<'absent' | 'seen' | 'unknown'> {
     const answer = await client.get(address, signal);
-    if (answer.result === 'answered') see(answer.object);
-    else if (answer.result === 'absent') seen = undefined;
+    if (answer.result === 'answered') {
+      see(answer.object);
+      fault = undefined;
+    } else if (answer.result === 'absent') seen = undefined;
     else tell(answer, signal);
     return answer.result === 'answered' ? 'seen' : answer.result === 'absent' ? 'absent' : 'unknown';
   }
@@ -125,6 +141,7 @@ function createLease({ client: patient, namespace, name, identity, clock, log }:
       return false;
     }
     see(answer.object);
+    fault = undefined;
     // Counted from the sending: the server may have written it at once, and others count from there.
     heldUntilMs = sentMs + deadlineMs;
     return true;
@@ -141,9 +158,11 @@ function createLease({ client: patient, namespace, name, identity, clock, log }:
 
   /** Who ended the call itself is told nothing: an end of the term is no failure. */
   function tell(answer: ObjectAnswer, { aborted }: AbortSignal): void {
-    if (!aborted && answer.result === 'failed' && answer.fault.code !== 'CONFLICT') {
-      log.warn({ lease: name, code: answer.fault.code, reason: answer.fault.message }, 'the lease cannot be had');
-    }
+    if (aborted || answer.result !== 'failed' || answer.fault.code === 'CONFLICT') return;
+    const { code, message: reason } = answer.fault;
+    // Every 2 s the same.
+    if (fault?.code !== code) log.warn({ lease: name, code, reason }, 'the lease cannot be had');
+    fault = answer.fault;
   }
 
   return {
@@ -159,6 +178,12 @@ function createLease({ client: patient, namespace, name, identity, clock, log }:
     },
     isHeld,
     heldUntilMs: () => heldUntilMs,
+    leader() {
+      if (isHeld()) return { leader: 'self' };
+      if (fault !== undefined) return { leader: 'nobody', why: describeFault(fault) };
+      return isFree() ? { leader: 'nobody', why: 'the Lease is free' } : { leader: 'other' };
+    },
+    isMisplaced: () => fault?.code === 'NOT_FOUND' || fault?.code === 'FORBIDDEN',
     async release() {
       if (!isHeld() || seen === undefined) return;
       heldUntilMs = Number.NEGATIVE_INFINITY;

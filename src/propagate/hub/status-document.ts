@@ -93,7 +93,7 @@ const line: Codec<ClusterLine> = record({
 });
 
 const condition: Codec<StatusCondition> = record({
-  type: required(choice(['Accepted', 'Planned', 'Applied', 'Healthy', 'Complete', 'Progressing', 'Fresh'])),
+  type: required(choice(['Accepted', 'Planned', 'Applied', 'Healthy', 'Complete', 'Progressing', 'Fresh', 'Led'])),
   status: required(choice(['True', 'False', 'Unknown'])),
   reason: required(anyText),
   message: required(message),
