@@ -30,7 +30,7 @@ export interface Assignment {
   readonly fresh?: boolean;
 }
 
-/** Who gets how many; or that there is nothing to be done, `unschedulable` if more room would help. */
+/** How many replicas each cluster gets; or why none does. `unschedulable`: more room would help. Not set where tiers of clusters are exhausted. */
 export type Assigned =
   | { readonly clusters: readonly TargetCluster[] }
   | { readonly error: true; readonly errorText: string; readonly unschedulable?: true };
@@ -48,7 +48,10 @@ export function assignByStrategy(assignment: Assignment): Assigned {
   if (replicas === undefined) return { error: true, errorText: 'the strategy is none that is known' };
   const chosen = candidates.map((candidate) => targetOf(candidate, assignment));
   const { shares, unplaced } = divide({ count, replicas, chosen, fresh, rulesChanged: false, tieBreak: tieBreakOf(resourceUID) });
-  if (unplaced > 0) return tooLittle(count - unplaced);
+  if (unplaced > 0) {
+    const { unschedulable, ...exhausted } = tooLittle(count - unplaced);
+    return overflows(placement, assignment.observedAffinityName) ? exhausted : { ...exhausted, unschedulable };
+  }
   return { clusters: shares.map(({ cluster, to }) => ({ name: cluster, replicas: to })) };
 }
 
@@ -75,8 +78,8 @@ export function dynamicDivide({
   return { clusters: [...addUp(held, seats)].map(([name, replicas]) => ({ name, replicas })) };
 }
 
-function tooLittle(available: number): Assigned {
-  return { error: true, unschedulable: true, errorText: `there is room for ${available} replicas only` };
+function tooLittle(available: number) {
+  return { error: true, unschedulable: true, errorText: `there is room for ${available} replicas only` } as const;
 }
 
 function targetOf(candidate: Candidate, { previous, placement, observedAffinityName }: Assignment): DivisionTarget {

@@ -15,6 +15,9 @@ export interface OverridePolicy {
   readonly spec: {
     readonly resourceSelectors?: readonly ResourceSelector[] | null;
     readonly overrideRules?: readonly OverrideRule[] | null;
+    /** The older form of a single rule. Ignored where there are rules. */
+    readonly targetCluster?: ClusterAffinity | null;
+    readonly overriders?: Overriders | null;
   };
 }
 
@@ -53,7 +56,7 @@ export function matchPolicies({ policies, object, cluster }: PolicyRequest): { r
     .filter(({ priority }) => priority > 0)
     .toSorted((a, b) => a.priority - b.priority || compareText(a.policy.metadata.name, b.policy.metadata.name));
   const apply = ranked.flatMap(({ policy: { metadata, spec } }) =>
-    (spec.overrideRules ?? [])
+    rulesOf(spec)
       .filter(({ targetCluster }) => matchesSet(setOfAffinity(targetCluster ?? {}), member))
       .map(({ overriders }) => ({
         policy: metadata.name,
@@ -62,6 +65,11 @@ export function matchPolicies({ policies, object, cluster }: PolicyRequest): { r
       })),
   );
   return { apply };
+}
+
+function rulesOf({ overrideRules, targetCluster, overriders }: OverridePolicy['spec']): readonly OverrideRule[] {
+  const rules = overrideRules ?? [];
+  return rules.length > 0 ? rules : [{ targetCluster: targetCluster ?? null, overriders: overriders ?? {} }];
 }
 
 /** What the policies make of the object: those of the cluster's scope first; those of a namespace for objects in one. */

@@ -1,11 +1,13 @@
 import { MusterError } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
-import { objectAt } from '../../core/json-at.ts';
+import { objectAt, textAt } from '../../core/json-at.ts';
 import { type Edit, type ItemEdits, printEdits, withEdits } from '../rendering/edits.ts';
 import { parseImageReference, printImageReference } from '../rendering/image-reference.ts';
+import { parsePointer, printPointer, valueAtKeys } from '../rendering/json-pointer.ts';
 import { override } from '../rendering/override.ts';
 import { overrideImage } from '../rendering/override-image.ts';
 import { overrideList } from '../rendering/override-lists.ts';
+import { containersOf } from '../rendering/pod-specs.ts';
 import type { FieldOverride, JsonPatchOperation, Manifest, MapOverride, Override, OverrideOperator } from '../spec.ts';
 import { memberOf } from './karmada-cluster.ts';
 
@@ -135,17 +137,35 @@ const podKinds: ReadonlySet<string> = new Set(['Pod', 'ReplicaSet', 'Deployment'
 
 const nothing: ItemEdits = { result: 'edits', edits: [], warnings: [] };
 
-function imageEdits(object: Manifest, { predicate, component, operator, value }: ImageOverrider): ItemEdits {
-  const path = predicate?.path;
-  if (path === undefined && !podKinds.has(object.kind)) return nothing;
+/** Every image is replaced, also by itself where the value does not fit. */
+function imageEdits(object: Manifest, { predicate, ...overrider }: ImageOverrider): ItemEdits {
+  const edits: Edit[] = [];
+  for (const path of predicate?.path === undefined ? imagePathsOf(object) : [predicate.path]) {
+    const edited = imageEdit(object, overrider, path);
+    if (edited.result === 'failed') return edited;
+    edits.push(...edited.edits);
+  }
+  return { result: 'edits', edits, warnings: [] };
+}
+
+function imagePathsOf(object: Manifest): readonly string[] {
+  if (!podKinds.has(object.kind)) return [];
+  const withImage = containersOf(object, 'Main').filter(({ container }) => textAt(container, 'image') !== undefined);
+  return withImage.map(({ path }) => printPointer([...path, 'image']));
+}
+
+function imageEdit(object: Manifest, { component, operator, value }: Omit<ImageOverrider, 'predicate'>, pointer: string): ItemEdits {
   const edits = overrideImage(object, {
     component: components[component],
     operator: operators[operator],
     scope: 'Main',
+    path: pointer,
     ...(value === undefined ? {} : { value }),
-    ...(path === undefined ? {} : { path }),
   });
-  return edits.result === 'failed' ? edits : { ...edits, edits: edits.edits.map(withoutDigestBesideTag) };
+  if (edits.result === 'failed') return edits;
+  const path = parsePointer(pointer) ?? [];
+  const [edit = { path, value: valueAtKeys(object, path) ?? '', replaces: true }] = edits.edits;
+  return { ...edits, edits: [withoutDigestBesideTag(edit)] };
 }
 
 const components = { Registry: 'registry', Repository: 'repository', Tag: 'tag' } as const;

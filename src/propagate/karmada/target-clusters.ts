@@ -15,15 +15,18 @@ export interface TargetList {
   readonly clusters: Targets;
 }
 
-/** Clusters without replicas are named too. */
+/** Clusters without replicas are named too: `candidates`, also called `clusters`. */
 export function attachZeroReplicaClusters({
+  candidates,
   clusters,
   targetClusters,
 }: {
-  readonly clusters: readonly { readonly name: string }[];
-  readonly targetClusters: Targets;
+  readonly candidates?: readonly { readonly name: string }[] | null;
+  readonly clusters?: readonly { readonly name: string }[] | null;
+  readonly targetClusters?: Targets | null;
 }): TargetList {
-  return mergeRequiredBy({ scheduled: targetClusters, requiredBy: [clusters.map(({ name }) => ({ name, replicas: 0 }))] });
+  const others = (candidates ?? clusters ?? []).map(({ name }) => ({ name, replicas: 0 }));
+  return mergeRequiredBy({ scheduled: targetClusters ?? [], requiredBy: [others] });
 }
 
 /** Both lists; the counts of a cluster in both add up. */
@@ -77,17 +80,19 @@ export function rescheduleRequired({
 }
 
 /**
- * The completions of a Job by the replicas of its clusters; without completions nobody.
+ * The completions of a Job by the replicas of its clusters. Empty for a Job without completions.
  *
  * @throws {MusterError} `BAD_INPUT` if they are no whole number.
  */
-export function divideJobCompletions({ job, clusters }: { readonly job: JsonObject; readonly clusters: Targets }): TargetList {
+export function divideJobCompletions({ job, clusters }: { readonly job: JsonObject; readonly clusters?: Targets | null }): {
+  readonly completions: Targets;
+} {
   const completions = wholeIn(job, 'completions');
-  if (completions === undefined) return { clusters: [] };
+  if (completions === undefined) return { completions: [] };
   const { uid } = isJsonObject(job.metadata) ? job.metadata : {};
-  const counts = new Map(clusters.map(({ name, replicas = 0 }) => [name, replicas]));
+  const counts = new Map((clusters ?? []).map(({ name, replicas = 0 }) => [name, replicas]));
   const divided = divideCompletions(completions, counts, tieBreakOf(typeof uid === 'string' ? uid : ''));
-  return { clusters: [...divided].map(([name, replicas]) => ({ name, replicas })) };
+  return { completions: [...divided].map(([name, replicas]) => ({ name, replicas })) };
 }
 
 /** Completions are divided with replicas, where there are some. */

@@ -57,10 +57,17 @@ function podNeeds(object: Manifest): readonly Need[] {
   ];
 }
 
-/** A StatefulSet puts the claims it makes in place of volumes of the same names. */
+/**
+ * True for a volume that a StatefulSet fills with a claim of its own. The claims of its templates replace volumes of the same names. A volume that names a
+ * template as its claim is a placeholder for it.
+ */
 function claimsItself(object: JsonObject, volume: Json): boolean {
   const templates = groupKindOf(object) === 'StatefulSet.apps' ? listAt(object, 'spec', 'volumeClaimTemplates') : [];
-  return templates.some((template) => textAt(template, 'metadata', 'name') === textAt(volume, 'name'));
+  const names = [textAt(volume, 'name'), textAt(volume, 'persistentVolumeClaim', 'claimName')];
+  return templates.some((template) => {
+    const name = textAt(template, 'metadata', 'name');
+    return name !== undefined && names.includes(name);
+  });
 }
 
 /** Where the types of volumes name their secrets. */

@@ -193,12 +193,23 @@ export function recheckAfterOf(lines: readonly GroupedLine[], nowMs: number): nu
  * @throws {MusterError} `BAD_INPUT` for text that is no percentage.
  */
 export function rolloutSize(value: number | string, total: number, fallback: number): number {
+  const { size, problem } = parseRolloutSize(value, total, fallback);
+  if (problem !== undefined) throw new MusterError('BAD_INPUT', problem);
+  return size;
+}
+
+/** The same without throwing: for text that is no percentage the fallback, with the problem. */
+export function parseRolloutSize(
+  value: number | string,
+  total: number,
+  fallback: number,
+): { readonly size: number; readonly problem?: string | undefined } {
   const percent = typeof value === 'string' ? /^([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)%$/.exec(value)?.[1] : undefined;
   if (typeof value === 'string' && percent === undefined) {
-    throw new MusterError('BAD_INPUT', `expected a number or a percentage such as 25%, got ${JSON.stringify(value.slice(0, 80))}`);
+    return { size: fallback, problem: `expected a number or a percentage such as 25%, got ${JSON.stringify(value.slice(0, 80))}` };
   }
   const size = typeof value === 'number' ? value : Math.ceil((Number(percent) / 100) * total);
-  return size <= 0 || size > total ? fallback : size;
+  return { size: size <= 0 || size > total ? fallback : size };
 }
 
 /**

@@ -166,12 +166,12 @@ describe('division', () => {
       { name: 'b', replicas: 1 },
     ];
     expect(divideJobCompletions({ job: { spec: { completions: 8 } }, clusters })).toEqual({
-      clusters: [
+      completions: [
         { name: 'a', replicas: 6 },
         { name: 'b', replicas: 2 },
       ],
     });
-    expect(divideJobCompletions({ job: {}, clusters })).toEqual({ clusters: [] });
+    expect(divideJobCompletions({ job: {}, clusters })).toEqual({ completions: [] });
     expect(() => divideJobCompletions({ job: { spec: { completions: '8' } }, clusters })).toThrow(MusterError);
   });
 

@@ -55,7 +55,7 @@ const divisionOps: Readonly<Record<string, VectorOp>> = {
   mergeRequiredBy: vectorOp(mergeRequiredBy, clustersAreASet),
   replicasChanged: vectorOp(replicasChanged),
   rescheduleRequired: vectorOp(rescheduleRequired),
-  divideJobCompletions: vectorOp(divideJobCompletions, clustersWithReplicas),
+  divideJobCompletions: vectorOp(divideJobCompletions, { unordered: ['completions'] }),
   needReviseJobCompletions: vectorOp(needReviseJobCompletions),
 };
 

@@ -11,7 +11,7 @@ import {
   imagePatches,
 } from '../../../src/propagate/karmada/overriders.ts';
 import { prepareReplace } from '../../../src/propagate/karmada/retention.ts';
-import { dependenciesOf } from '../../../src/propagate/rendering/dependencies.ts';
+import { dependenciesOf, labelledDependenciesOf } from '../../../src/propagate/rendering/dependencies.ts';
 import { parseImageReference, splitRegistry } from '../../../src/propagate/rendering/image-reference.ts';
 import { recordManagedAnnotations, recordManagedLabels, retainKeys } from '../../../src/propagate/rendering/managed-keys.ts';
 import { prune } from '../../../src/propagate/rendering/prune.ts';
@@ -60,6 +60,12 @@ function prunedAsExpected(got: unknown, expected: Json): boolean {
     names('secretsContain').every((name) => secrets.includes(name)) &&
     names('secretsDoNotContain').every((name) => !secrets.includes(name))
   );
+}
+
+/** Those by name, and those by label. */
+function allDependencies(object: Manifest): readonly object[] {
+  const labelled = labelledDependenciesOf(object).map(({ labels, ...key }) => ({ ...key, labelSelector: { matchLabels: labels } }));
+  return [...dependenciesOf(object), ...labelled];
 }
 
 /** One of upstream's cases calls the function for Pods with an object that is none by its words. */
@@ -121,7 +127,7 @@ export const renderingVectors: VectorOps = {
     mergeSuspension: vectorOp(mergeSuspension),
   },
   'karmada-dependencies': {
-    dependencies: vectorOp(({ object }: { readonly object: Manifest }) => ({ dependencies: dependenciesOf(asPod(object)) }), {
+    dependencies: vectorOp(({ object }: { readonly object: Manifest }) => ({ dependencies: allDependencies(asPod(object)) }), {
       unordered: ['dependencies'],
     }),
   },

@@ -5,10 +5,10 @@ import {
   type GroupKey,
   groupKeys,
   nextRollout,
+  parseRolloutSize,
   parseTimeout,
   type RolloutStrategy,
   recheckAfterOf,
-  rolloutSize,
 } from '../../../src/propagate/rollout/next-rollout.ts';
 import { type VectorOps, vectorOp } from './vector.ts';
 
@@ -114,9 +114,10 @@ export const rolloutVectors: VectorOps = {
         return { rollout: list === 'rollout' ? [printLine(line)] : [], timeOut: list === 'timedOut' ? [printLine(line)] : [] };
       },
     ),
-    rolloutSize: vectorOp((input: { readonly value: number | string; readonly total: number; readonly default: number }) => ({
-      size: rolloutSize(input.value, input.total, input.default),
-    })),
+    rolloutSize: vectorOp((input: { readonly value: number | string; readonly total: number; readonly default: number }) => {
+      const { size, problem } = parseRolloutSize(input.value, input.total, input.default);
+      return { size, error: problem !== undefined };
+    }),
     parseTimeout: vectorOp((input: { readonly text: string }) => ({ seconds: seconds(parseTimeout(input.text)) })),
     minRecheckAfter: vectorOp((input: { readonly now: string; readonly clusters: readonly Line[] }) => ({
       recheckAfterSeconds: seconds(recheckAfterOf(input.clusters.map(lineOf), Date.parse(input.now))),
