@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { ObjectAddress } from '../object-client.ts';
-import { own } from '../rendering/own.ts';
+import { own, withUid } from '../rendering/own.ts';
 import type { Manifest, ObjectKey } from '../spec.ts';
 import type { OldValues } from './copies.ts';
 import type { CopyDoor, DoorAnswer } from './copy-door.ts';
@@ -46,7 +46,7 @@ export function applyAsIs(
   return door.write((client, signal) => client.apply(request, signal));
 }
 
-/** Puts the whole of an object back, but for what its cluster owns of it. Under its version. */
+/** Puts the whole of an object back, but for what its cluster owns of it. Under its uid and version. */
 export async function replaceWith(
   door: CopyDoor,
   address: ObjectAddress,
@@ -54,8 +54,10 @@ export async function replaceWith(
 ): Promise<DoorAnswer> {
   const owned = own({ write: 'Replace', desired: manifest, live: object });
   switch (owned.result) {
-    case 'write':
-      return await door.write((client, signal) => client.replace({ ...address, object: owned.manifest, run: 'real' }, signal));
+    case 'write': {
+      const replacing = withUid(owned.manifest, object);
+      return await door.write((client, signal) => client.replace({ ...address, object: replacing, run: 'real' }, signal));
+    }
     case 'unchanged':
       return { result: 'answered', object, isNew: false, warnings: [] };
     case 'failed': {

@@ -2,7 +2,9 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import type { InventoryEntry } from '../inventory.ts';
 import type { ObjectAnswer } from '../object-client.ts';
 import type { FieldConflict } from '../plan.ts';
-import { own } from '../rendering/own.ts';
+import { musterGroup } from '../propagation.ts';
+import { isRecorded } from '../rendering/managed-keys.ts';
+import { own, withUid } from '../rendering/own.ts';
 import type { DoorAnswer } from './copy-door.ts';
 import { withMarks } from './copy-marks.ts';
 import { conflictsIn, copyFault } from './copy-reason.ts';
@@ -10,7 +12,7 @@ import { settledAs } from './copy-task.ts';
 import { type CopyStep, type CopyToWrite, failedCopy, isRaced, writtenEntry } from './copy-to-write.ts';
 import { mostCorrections } from './corrections.ts';
 import { withLeft } from './left-fields.ts';
-import { hasPath, withoutOurPaths } from './owned-fields.ts';
+import { hasPath, turnedToApply, withoutOurPaths } from './owned-fields.ts';
 import { putOwners } from './put-owners.ts';
 
 /** How an object that exists is written: as it was read, or not at all. */
@@ -26,9 +28,9 @@ export interface CopyUpdate {
  * the log.
  */
 export async function updateCopy(copy: CopyToWrite, given: CopyUpdate): Promise<CopyStep> {
-  const left = await leave(copy, given.object);
-  if ('result' in left) return left;
-  const update = { ...given, object: left.object };
+  const owned = await ownAnew(copy, given);
+  if ('result' in owned) return owned;
+  const update = { ...given, object: owned.object };
   const answer = await send(copy, update);
   switch (answer.result) {
     case 'answered':
@@ -52,11 +54,25 @@ export async function updateCopy(copy: CopyToWrite, given: CopyUpdate): Promise<
   }
 }
 
-/** What is somebody else's to set and was ours is nobody's first: else our apply, which leaves it out, would take its value away. */
-async function leave(copy: CopyToWrite, object: KubernetesObject): Promise<CopyStep | { readonly object: KubernetesObject }> {
+/**
+ * Corrects who owns which fields, before the write. Fields that a replacement wrote are ours by `Update`: an apply would not drop those that it leaves out, so
+ * they become ours by `Apply`. Fields that are left to others are given up: an apply without them would take their values away.
+ */
+async function ownAnew(copy: CopyToWrite, { object, state }: CopyUpdate): Promise<CopyStep | { readonly object: KubernetesObject }> {
   const { leaves = [] } = copy.task.object;
-  const managedFields = leaves.length === 0 ? undefined : withoutOurPaths(object, leaves);
+  const { metadata } = object;
+  const isToTurn = isApplied(copy, state) && isRecorded(object, musterGroup);
+  // A mirror holds no owners: the object is read.
+  if (isToTurn && metadata.managedFields === undefined) return { result: 'again' };
+  const turned = isToTurn ? turnedToApply(object) : undefined;
+  const ours = turned === undefined ? object : { ...object, metadata: { ...metadata, managedFields: turned } };
+  const managedFields = withoutOurPaths(ours, leaves) ?? turned;
   return managedFields === undefined ? { object } : await putOwners(copy, object, managedFields);
+}
+
+/** What is shared stays theirs: the whole of it is not ours to put. */
+function isApplied({ work }: CopyToWrite, state: CopyUpdate['state']): boolean {
+  return work.spec.write === 'Apply' || state === 'Shared';
 }
 
 async function send(copy: CopyToWrite, { object, force, state }: CopyUpdate): Promise<DoorAnswer | { readonly result: 'unchanged' }> {
@@ -64,8 +80,7 @@ async function send(copy: CopyToWrite, { object, force, state }: CopyUpdate): Pr
   const { address, entry } = task;
   const marked = withMarks(desired, { ...work, intent: entry.intent });
   const { uid, resourceVersion } = object.metadata;
-  // What is shared stays theirs: the whole of it is not ours to put.
-  if (work.spec.write === 'Apply' || state === 'Shared') {
+  if (isApplied(copy, state)) {
     const request = { ...address, manifest: marked, preconditions: { uid, resourceVersion }, force, run: 'real' } as const;
     return await door.write((client, signal) => client.apply(request, signal));
   }
@@ -73,7 +88,7 @@ async function send(copy: CopyToWrite, { object, force, state }: CopyUpdate): Pr
   if (owned.result === 'failed')
     return { result: 'failed', fault: copyFault(work.share.cluster, 'INVALID', `${owned.path}: ${owned.message}`) };
   if (owned.result === 'unchanged') return { result: 'unchanged' };
-  return await door.write((client, signal) => client.replace({ ...address, object: owned.manifest, run: 'real' }, signal));
+  return await door.write((client, signal) => client.replace({ ...address, object: withUid(owned.manifest, object), run: 'real' }, signal));
 }
 
 function written(copy: CopyToWrite, { object, state }: CopyUpdate, answer: Extract<ObjectAnswer, { result: 'answered' }>): CopyStep {

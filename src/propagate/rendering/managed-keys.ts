@@ -11,6 +11,12 @@ function recordOf(field: KeyedField, prefix: RecordPrefix): string {
   return `${prefix}/managed-${field}`;
 }
 
+/** True if the object carries a record, as each replacement leaves one. */
+export function isRecorded(object: JsonObject, prefix: RecordPrefix): boolean {
+  const annotations = labelsAt(object, 'metadata', 'annotations');
+  return annotations[recordOf('annotations', prefix)] !== undefined || annotations[recordOf('labels', prefix)] !== undefined;
+}
+
 /** The object with the keys of its labels recorded in an annotation: sorted, joined by commas. */
 export function recordManagedLabels<T extends JsonObject>(object: T, prefix: RecordPrefix): T {
   const keys = Object.keys(objectAt(object, 'metadata', 'labels')).sort();

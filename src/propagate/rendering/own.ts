@@ -39,6 +39,11 @@ export function own({ write, desired, live }: OwnRequest): Owned {
   }
 }
 
+/** The replacement of that very object: a server refuses it for another one of its name. */
+export function withUid(manifest: Manifest, { metadata: { uid } }: KubernetesObject): Manifest {
+  return uid === undefined ? manifest : { ...manifest, metadata: { ...manifest.metadata, uid } };
+}
+
 const prefix: RecordPrefix = 'muster.dev';
 
 function replacement(desired: Manifest, live: KubernetesObject | undefined): Owned {
