@@ -8,6 +8,7 @@ import { readToken } from './config/token.ts';
 import type { Clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
 import type { ClusterName } from './core/names.ts';
+import { Slices } from './core/slices.ts';
 import { Turns } from './core/turns.ts';
 import { createFleet, type Fleet } from './fleet/fleet.ts';
 import type { Duplicate } from './fleet/roster.ts';
@@ -94,6 +95,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   const { sensitiveKinds } = config;
   const turns = new Turns(clock);
+  const slices = new Slices(clock);
   const mirrors = stack.use(
     createMirrors({ clock, log, turns, sensitiveKinds, onReport: (cluster, report) => anomalies.add(cluster, report) }),
   );
@@ -119,7 +121,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const writeSide = stack.use(createWriteSide({ mirrors, fleet, model, hub, sensitiveKinds, clock, log }, ending.signal));
   const contextOf = ({ served, held, isMessage, throwIfOver, ...asked }: OperationScope): GraphContext => {
     const budget = createBudget(throwIfOver, config.limits.answerBytes);
-    const read = { ...asked, look: budget.look };
+    const read = { ...asked, look: budget.look, slices: slices.operation(throwIfOver) };
     return {
       ...readSide,
       relations: held.use(relationsOf(read, { isMessage })),

@@ -1,4 +1,6 @@
 import { type FieldNode, type GraphQLResolveInfo, Kind, type SelectionSetNode, type ValueNode, valueFromASTUntyped } from 'graphql';
+import type { Json } from '../core/json.ts';
+import { afterwards } from '../core/now-or-later.ts';
 import { exactNumberOfQuantity, printQuantity, type Quantity } from '../core/quantities.ts';
 import type { Aggregates, GroupView } from '../load/reads.ts';
 import { charged } from './budget.ts';
@@ -39,7 +41,7 @@ export function addAggregates(builder: GraphBuilder): void {
         orderBy: t.arg({ type: order, defaultValue: 'COUNT_DESC', description: 'Which groups come first.' }),
         first: t.arg.int({ defaultValue: 100, description: 'Most groups: 1 to 500.' }),
       },
-      resolve: (listed, args, context) => charged(listed.groups(args), context),
+      resolve: (listed, args, context) => afterwards(listed.groups(args), (groups) => charged(groups, context)),
     }),
   }));
 }
@@ -81,15 +83,19 @@ function computedFrom({ pothos }: GraphBuilder) {
       type: 'JSON',
       description: 'The smallest value at a path, as served. Null if there is none.',
       args,
-      resolve: (of: Aggregates, { path }: { readonly path: string }) => of.min(path) ?? undefined,
+      resolve: (of: Aggregates, { path }: { readonly path: string }) => afterwards(of.min(path), orNothing),
     },
     max: {
       type: 'JSON',
       description: 'The largest value at a path, as served. Null if there is none.',
       args,
-      resolve: (of: Aggregates, { path }: { readonly path: string }) => of.max(path) ?? undefined,
+      resolve: (of: Aggregates, { path }: { readonly path: string }) => afterwards(of.max(path), orNothing),
     },
   } as const;
+}
+
+function orNothing(value: Json | undefined): Exclude<Json, null> | undefined {
+  return value ?? undefined;
 }
 
 /** The arguments that hold paths, of the fields that are computed. */

@@ -1,4 +1,6 @@
 import { MusterError } from '../core/errors.ts';
+import type { NowOrLater } from '../core/now-or-later.ts';
+import type { OperationSlices } from '../core/slices.ts';
 import type { Look } from '../load/reads.ts';
 
 /** What one operation may still be given: of a subscription, one message. */
@@ -87,11 +89,29 @@ export function createBudget(throwIfOver: () => void, maxAnswerBytes = Number.PO
 }
 
 /**
- * The list itself, taken out of the operation's budget: by every field whose list is not a part of one object.
+ * The elements of a list, taken out of the operation's budget: by every field whose list is not a part of one object.
+ *
+ * What is selected of them is completed in the operation's slices: once a slice is used up, the next elements are promises that resolve in later ones.
  *
  * @throws {MusterError} `TOO_COSTLY` if the budget does not hold that many.
  */
-export function charged<T>(list: readonly T[], { budget }: { readonly budget: Budget }): readonly T[] {
+export function charged<T>(list: readonly T[], { budget, read }: Charging): Iterable<NowOrLater<T>> {
   budget.charge(list.length);
-  return list;
+  return list.length < shortList ? list : inSlices(list, read.slices);
+}
+
+/** What of the context of an operation lists are charged to. */
+interface Charging {
+  readonly budget: Budget;
+  readonly read: { readonly slices: OperationSlices };
+}
+
+/** Shorter lists are completed as a whole. */
+const shortList = 8;
+
+function* inSlices<T>(list: readonly T[], slices: OperationSlices): Iterable<NowOrLater<T>> {
+  for (const element of list) {
+    const pause = slices.pause();
+    yield pause === undefined ? element : pause.then(() => element);
+  }
 }

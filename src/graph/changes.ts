@@ -1,5 +1,4 @@
 import { keyOfKind } from '../core/kinds.ts';
-import type { Row } from '../load/reads.ts';
 import type { ChangesMessage, ChangeType } from '../load/streams/streams.ts';
 import { charged } from './budget.ts';
 import type { GraphBuilder, ObjectRefOf } from './builder.ts';
@@ -85,7 +84,7 @@ type RowsOf = 'added' | 'modified' | 'deleted';
 export function listed(which: RowsOf) {
   return {
     description: rowsMeanings[which],
-    resolve: (message: ChangesMessage, _args: unknown, context: GraphContext): readonly Row[] => charged(message[which], context),
+    resolve: (message: ChangesMessage, _args: unknown, context: GraphContext) => charged(message[which], context),
   };
 }
 

@@ -61,7 +61,11 @@ export function addClusters({ pothos, types, outputOf }: GraphBuilder): void {
         nullable: false,
         description: 'What it could not do, as a whole or in part.',
         ...volatile,
-        resolve: (cluster, _args, context) => charged(cluster.faults, context).map((fault) => faultIn(cluster, fault)),
+        resolve: (cluster, _args, context) =>
+          charged(
+            cluster.faults.map((fault) => faultIn(cluster, fault)),
+            context,
+          ),
       }),
       kinds: t.field({
         type: [types.servedKind],

@@ -90,7 +90,11 @@ function addConnection({ pothos, types }: GraphBuilder, { type, item, of }: Conn
         type: [edge],
         nullable: false,
         description: 'The objects of this page, each with its cursor.',
-        resolve: (listed, _args, context) => charged(listed.items, context).map((row) => ({ row, listed })),
+        resolve: (listed, _args, context) =>
+          charged(
+            listed.items.map((row) => ({ row, listed })),
+            context,
+          ),
       }),
     }),
   });

@@ -1,4 +1,5 @@
 import type { GraphQLFieldResolver } from 'graphql';
+import { boundedList } from '../core/bounded-list.ts';
 import { isRawNumber, type Json, type RawNumber } from '../core/json.ts';
 import { textAt, valueAt } from '../core/json-at.ts';
 import { apiVersionOf } from '../core/kinds.ts';
@@ -6,7 +7,7 @@ import { idOfObject } from '../core/object-ids.ts';
 import { printYaml } from '../core/print-yaml.ts';
 import { exactNumberOfQuantity, parseQuantity } from '../core/quantities.ts';
 import { manifestOf } from '../load/manifest.ts';
-import type { Row } from '../load/reads.ts';
+import { type Row, valuesPerLook } from '../load/reads.ts';
 import { yamlCost } from './budget.ts';
 import type { GraphBuilder } from './builder.ts';
 import type { GraphContext } from './context.ts';
@@ -106,7 +107,11 @@ function addMetadata({ types, outputOf }: GraphBuilder): void {
         type: 'StringMap',
         description: 'Its annotations.',
         args: { keys: t.arg.stringList({ description: 'Only these; absent, all.' }) },
-        resolve: ({ object: { metadata } }, { keys }) => (keys == null ? metadata.annotations : onlyKeys(metadata.annotations, keys)),
+        resolve({ object: { metadata } }, { keys }, { budget }) {
+          if (keys == null) return metadata.annotations;
+          budget.look(Math.ceil(boundedList('keys', keys).length / valuesPerLook));
+          return onlyKeys(metadata.annotations, keys);
+        },
       }),
       annotation: t.string({
         description: 'One of its annotations.',
@@ -210,5 +215,6 @@ function onlyKeys(
   keys: readonly string[],
 ): Readonly<Record<string, string>> | undefined {
   if (map === undefined) return undefined;
-  return Object.fromEntries(Object.entries(map).filter(([key]) => keys.includes(key)));
+  const wanted = new Set(keys);
+  return Object.fromEntries(Object.entries(map).filter(([key]) => wanted.has(key)));
 }

@@ -1,4 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
+import { boundedList } from '../core/bounded-list.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import { isSecret } from '../core/redaction.ts';
 import type { Listed } from '../load/reads.ts';
@@ -64,7 +65,8 @@ function addFleetFields({ pothos, types, model }: GraphBuilder): void {
       description: 'The kinds of this schema, by group and kind.',
       args: { groups: t.arg.stringList({ description: 'Only those of these API groups; the core group is the empty text.' }) },
       resolve: (_root, { groups }, context) => {
-        const asked = [...model.kinds.values()].filter(({ group }) => groups?.includes(group) ?? true);
+        const named = groups == null ? undefined : new Set(boundedList('groups', groups));
+        const asked = [...model.kinds.values()].filter(({ group }) => named?.has(group) ?? true);
         return charged(asked.toSorted(byGroupAndKind), context);
       },
     }),

@@ -1,11 +1,11 @@
 import { invariant } from '../core/errors.ts';
+import { afterwards, type NowOrLater } from '../core/now-or-later.ts';
 import { compileExtreme } from '../store/aggregates/extremes.ts';
 import { compileGroups } from '../store/aggregates/groups.ts';
 import { compileSum } from '../store/aggregates/sums.ts';
-import type { Look } from '../store/looks.ts';
 import type { Matches } from '../store/query.ts';
 import { type AskedKinds, type BegunRelations, checkFirst, refuseValuesHeldBack, relationsIn } from './list-arguments.ts';
-import type { Aggregates, GroupView, Listed } from './reads.ts';
+import type { Aggregates, GroupView, Listed, ReadContext } from './reads.ts';
 
 /** What a page says of all that matches. */
 export type PageAggregates = Pick<Listed, 'groups' | keyof Aggregates>;
@@ -16,12 +16,12 @@ const defaultGroups = 100;
  * Of these objects, which are of the kinds asked. What a path means is found once, however many groups are asked for it, and what is asked again is not
  * worked out again.
  *
- * @param look Told what each of them looks at.
+ * @param context Of the operation in whose slices they are worked out, and which is told what each of them looks at.
  */
 export function createAggregates(
   asked: AskedKinds & { readonly relations: BegunRelations },
   matches: readonly Matches[],
-  look: Look,
+  { look, slices }: Pick<ReadContext, 'look' | 'slices'>,
 ): PageAggregates {
   // Last, as in lists: by then the path is known to be one.
   const checked = <T>(paths: readonly string[], compiled: T): T => {
@@ -38,11 +38,11 @@ export function createAggregates(
   const min = once((path) => checked([path], compileExtreme(asked, path, 'min')));
   const max = once((path) => checked([path], compileExtreme(asked, path, 'max')));
   const of = (some: readonly Matches[]): Aggregates => ({
-    sum: once((path) => sum(path)(some, look)),
-    min: once((path) => min(path)(some, look)),
-    max: once((path) => max(path)(some, look)),
+    sum: once((path) => slices.run(sum(path)(some, look))),
+    min: once((path) => slices.run(min(path)(some, look))),
+    max: once((path) => slices.run(max(path)(some, look))),
   });
-  const groups = new Map<string, readonly GroupView[]>();
+  const groups = new Map<string, NowOrLater<readonly GroupView[]>>();
   return {
     ...of(matches),
     groups({ by, orderBy, first }) {
@@ -50,8 +50,8 @@ export function createAggregates(
       const key = JSON.stringify(question);
       const known = groups.get(key);
       if (known !== undefined) return known;
-      const found = checked(by, compileGroups(asked, question))(matches, look);
-      const made = found.map(({ keys, count, matches: some }) => ({ keys, count, ...of(some) }));
+      const found = slices.run(checked(by, compileGroups(asked, question))(matches, look));
+      const made = afterwards(found, (all) => all.map(({ keys, count, matches: some }) => ({ keys, count, ...of(some) })));
       groups.set(key, made);
       return made;
     },

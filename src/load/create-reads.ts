@@ -1,4 +1,5 @@
 import type { Access } from '../access/access.ts';
+import { boundedList } from '../core/bounded-list.ts';
 import type { Clock } from '../core/clock.ts';
 import { keyOfKind, type ServedResource } from '../core/kinds.ts';
 import type { Log } from '../core/log.ts';
@@ -39,7 +40,7 @@ export function createReads({ mirrors, access, model, member, sealKey, sensitive
   const singles = { ...parts, member, sensitive, live: createLiveReads(clock), log };
   return {
     clusters: (context, { names, labels }) => {
-      const asked = names == null ? views.visible(context.caller) : views.named(context.caller, names);
+      const asked = names == null ? views.visible(context.caller) : views.named(context.caller, boundedList('names', names));
       if (labels == null) return asked;
       const selector = parseSelector(labels);
       return asked.filter((view) => matchesSelector(selector, view.labels));
@@ -57,7 +58,7 @@ export function createReads({ mirrors, access, model, member, sealKey, sensitive
 /** Each kind once, whatever it was called. */
 function kindsOf({ model }: WithinModel, names: readonly string[] | null | undefined): readonly ModelKind[] {
   if (names == null) return [...model.kinds.values()];
-  return [...new Set(names.map((name) => kindByAnyName(model, name)))];
+  return [...new Set(boundedList('kinds', names).map((name) => kindByAnyName(model, name)))];
 }
 
 interface ServedOptions extends WithinModel {

@@ -1,3 +1,4 @@
+import { boundedList } from '../core/bounded-list.ts';
 import { MusterError } from '../core/errors.ts';
 import { type GroupKind, keyOfKind } from '../core/kinds.ts';
 import { type LabelSelector, parseSelector } from '../core/selectors.ts';
@@ -54,8 +55,8 @@ export function checkArguments(args: ListArguments, asked: AskedKinds): CheckedA
   const { model, kinds } = asked;
   const selector = args.labels == null ? undefined : parseSelector(args.labels);
   const checked = {
-    clusters: args.clusters ?? undefined,
-    namespaces: args.namespaces == null ? undefined : [...new Set(args.namespaces)].sort(),
+    clusters: boundedList('clusters', args.clusters) ?? undefined,
+    namespaces: args.namespaces == null ? undefined : [...new Set(boundedList('namespaces', args.namespaces))].sort(),
     selector,
     where: args.where == null ? undefined : compileWhere(model, kinds, args.where),
     search: checkSearch(args.search),

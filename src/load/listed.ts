@@ -1,16 +1,19 @@
 import type { Fault } from '../core/faults.ts';
 import { apiVersionOf, keyOfKind } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
+import type { NowOrLater } from '../core/now-or-later.ts';
+import type { KubernetesObject } from '../core/objects.ts';
 import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
+import type { Steps } from '../core/slices.ts';
 import type { AskedOfKinds } from '../model/paths-of-kinds.ts';
 import { printPosition } from '../store/cursor.ts';
-import type { Look } from '../store/looks.ts';
-import { type Hit, type Matches, type QueryResult, type QuerySpec, runQuery } from '../store/query.ts';
-import type { QuerySource, RelatedObjects } from '../store/query-source.ts';
+import { countLooks } from '../store/looks.ts';
+import { type Hit, type Matches, prepareQuery, type QueryResult, type QuerySpec, queryInSteps } from '../store/query.ts';
+import type { QuerySource, RelatedObject, RelatedObjects } from '../store/query-source.ts';
 import { createAggregates, noAggregates, type PageAggregates } from './aggregates.ts';
 import type { BegunRelations } from './list-arguments.ts';
 import type { HeldPart, Part } from './parts.ts';
-import type { GroupArguments, GroupView, Listed, Row, SyncView } from './reads.ts';
+import type { GroupArguments, Listed, ReadContext, Row, SyncView } from './reads.ts';
 import { rowOf } from './rows.ts';
 import { foreignCursor, type Seal, type SealScope } from './seal.ts';
 
@@ -23,8 +26,8 @@ export interface ListedOptions {
 /** What is asked of parts, and what its cursors are good for. */
 export interface AskedPage {
   readonly spec: Omit<QuerySpec, 'look'>;
-  /** Told what is looked at, now and by what is computed later. */
-  readonly look: Look;
+  /** Of the operation: told what is looked at, and in whose slices all of it is done, now and what is computed later. */
+  readonly context: Pick<ReadContext, 'look' | 'slices'>;
   readonly scope: SealScope;
   /** Of its rows: how many relations lead to them. */
   readonly depth?: number;
@@ -51,13 +54,20 @@ export interface RelatedParts {
   readIn(cluster: ClusterName): { readonly parts: readonly Part[]; readonly faults: readonly Fault[] };
 }
 
-/** One page of what these parts hold, as they are now. */
-export function listedOf(options: ListedOptions, parts: readonly Part[], asked: AskedPage): Listed {
-  const { spec, look, aggregated, related } = asked;
-  const held = parts.filter((part) => part.type === 'held');
-  const sources = held.map((part) => (related === undefined ? sourceOf(part) : { ...sourceOf(part), related: related.of(part) }));
-  const result = runQuery(sources, { ...spec, look, keepMatches: aggregated !== undefined });
-  return new ListedPage({ options, parts, asked, result });
+/** One page of what these parts hold, all of one moment. They are held until it is there. */
+export function listedOf(options: ListedOptions, parts: readonly Part[], asked: AskedPage): NowOrLater<Listed> {
+  return asked.context.slices.run(listedInSteps(options, parts, asked));
+}
+
+function* listedInSteps(options: ListedOptions, parts: readonly Part[], asked: AskedPage): Steps<Listed> {
+  const { spec, context, aggregated, related } = asked;
+  const held = parts.filter((part) => part.type === 'held').map(sourceOf);
+  yield* prepareQuery(held, spec);
+  const sources = related === undefined ? held : held.map((source) => ({ ...source, related: related.of(source.part) }));
+  const result = yield* queryInSteps(sources, { ...spec, look: context.look, keepMatches: aggregated !== undefined });
+  const matches: Matches[] = [];
+  for (const some of result.matches) matches.push(related === undefined ? some : yield* keepRelated(some, asked));
+  return new ListedPage({ options, parts, asked, result, matches });
 }
 
 /** A part that is held, as a query reads it. */
@@ -76,6 +86,7 @@ interface Made {
   readonly parts: readonly Part[];
   readonly asked: AskedPage;
   readonly result: QueryResult<PartSource>;
+  readonly matches: readonly Matches[];
 }
 
 /** A relation makes one for each object, of which most are asked for their items alone: the rest is made when it is read. */
@@ -85,7 +96,6 @@ class ListedPage implements Listed {
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
   readonly #made: Made;
-  readonly #matches: readonly Matches[];
   #sync: readonly SyncView[] | undefined;
   #cursors: Map<Row, string> | undefined;
   #aggregates: PageAggregates | undefined;
@@ -98,7 +108,6 @@ class ListedPage implements Listed {
     this.hasNextPage = result.hasNextPage;
     this.hasPreviousPage = result.hasPreviousPage;
     this.#made = made;
-    this.#matches = asked.related === undefined ? result.matches : result.matches.map((some) => keepRelated(some, asked));
   }
 
   get sync(): readonly SyncView[] {
@@ -138,12 +147,10 @@ class ListedPage implements Listed {
   }
 
   get #aggregated(): PageAggregates {
-    const { options, asked } = this.#made;
+    const { options, asked, matches } = this.#made;
     const { aggregated } = asked;
     this.#aggregates ??=
-      aggregated === undefined
-        ? noAggregates
-        : createAggregates({ ...aggregated, sensitive: options.sensitive }, this.#matches, asked.look);
+      aggregated === undefined ? noAggregates : createAggregates({ ...aggregated, sensitive: options.sensitive }, matches, asked.context);
     return this.#aggregates;
   }
 
@@ -159,18 +166,27 @@ class ListedPage implements Listed {
     return this.#aggregated.max(path);
   }
 
-  groups(args: GroupArguments): readonly GroupView[] {
+  groups(args: GroupArguments): ReturnType<Listed['groups']> {
     return this.#aggregated.groups(args);
   }
 }
 
 /** Aggregates are asked later than the page is made, but are of its moment. */
-function keepRelated({ source, objects }: Matches, { aggregated, look }: AskedPage): Matches {
+function* keepRelated({ source, objects }: Matches, { aggregated, context }: AskedPage): Steps<Matches> {
   const { related } = source;
   const relations = aggregated?.relations.get(source.kind);
   if (related === undefined || relations === undefined) return { source: { ...source, related: undefined }, objects };
-  look(objects.length * relations.length);
-  const found = new Map(relations.map((relation) => [relation.name, new Map(objects.map((one) => [one, related.find(relation, one)]))]));
+  const looks = countLooks(context.look);
+  const found = new Map<string, Map<KubernetesObject, RelatedObject | undefined>>();
+  for (const relation of relations) {
+    const ofRelation = new Map<KubernetesObject, RelatedObject | undefined>();
+    found.set(relation.name, ofRelation);
+    for (const object of objects) {
+      ofRelation.set(object, related.find(relation, object));
+      if (looks.add(1)) yield;
+    }
+  }
+  looks.end();
   const { unknown } = related;
   return { source: { ...source, related: { unknown, find: ({ name }, object) => found.get(name)?.get(object) } }, objects };
 }

@@ -1,3 +1,4 @@
+import type { NowOrLater } from '../core/now-or-later.ts';
 import type { Model, ModelKind } from '../model/model.ts';
 import { parsePosition } from '../store/cursor.ts';
 import { bothOf, type CheckedArguments, checkArguments, relationsIn } from './list-arguments.ts';
@@ -25,6 +26,7 @@ export interface ListedKinds {
  * @throws {MusterError} `BAD_INPUT` if an argument cannot be served, before anything is waited for.
  */
 export async function readList(options: ListsOptions, context: ReadContext, { kinds, chosen, args }: ListedKinds): Promise<Listed> {
+  await context.slices.pause();
   const model = options.model();
   const checked = checkArguments(args, { model, kinds, sensitive: options.sensitive });
   const scope: SealScope = { callerKey: context.caller.key, filter: checked.filter };
@@ -38,7 +40,7 @@ export async function readList(options: ListsOptions, context: ReadContext, { ki
     relations: relationsIn(args.aggregated, { model, kinds, sensitive: options.sensitive }),
   };
   const relations = bothOf(checked.relations, aggregated?.relations);
-  const page = { spec, look: context.look, scope, waitMs, aggregated };
+  const page = { spec, context, scope, waitMs, aggregated };
   if (relations.size > 0) return readThrough(options, context, { asks, waitMs, page, asked: { model, relations, namespaces } });
   return withParts(options, { asks, waitMs, context }, (parts) => listedOf(options, parts, page));
 }
@@ -53,13 +55,13 @@ interface AskedThrough {
 /** A page that is decided by other objects too: their mirrors are held and waited for as those of its own kinds are, as long together. */
 async function readThrough(options: ListsOptions, context: ReadContext, { asks, waitMs, page, asked }: AskedThrough): Promise<Listed> {
   using related = new BegunRelated(options, { ...asked, waitMs, context });
-  const inParts = <T>(use: (parts: readonly Part[]) => T) => withParts(options, { asks, waitMs: related.restMs, context }, use);
-  const holdOwners = async () => related.hold(await inParts((parts) => related.ownersIn(parts, page.spec)));
+  const inParts = <T>(use: (parts: readonly Part[]) => NowOrLater<T>) => withParts(options, { asks, waitMs: related.restMs, context }, use);
+  const holdOwners = async () => related.hold(await inParts((parts) => context.slices.run(related.ownersIn(parts, page.spec))));
   await Promise.all([holdOwners(), related.hold(related.knownOf(asks))]);
   // What has come meanwhile may have owners of other kinds; how many there may be is bounded.
   while (await holdOwners());
   await related.look();
-  return inParts((parts) => listedOf(options, parts, { ...page, related }));
+  return await inParts((parts) => listedOf(options, parts, { ...page, related }));
 }
 
 function asksOf(

@@ -59,12 +59,12 @@ export interface AskedParts {
  * Holds the mirrors of what is asked, waits for first lists, and hands over all parts in one turn: whatever `use` reads is of one moment.
  *
  * Waits at most so long, together, for clusters that have not answered yet and for lists that are neither whole nor failed. Leases end with
- * `use`, whose result is given back. An abort rejects with its reason.
+ * `use`, once its result is there, which is given back. An abort rejects with its reason.
  */
 export async function withParts<T>(
   { mirrors, access, views, clock }: PartsOptions,
   { asks, waitMs, context }: AskedParts,
-  use: (parts: readonly Part[]) => T,
+  use: (parts: readonly Part[]) => NowOrLater<T>,
 ): Promise<T> {
   using leases = new DisposableStack();
   let sights = await sightsOf(asks, access, context);
@@ -78,7 +78,8 @@ export async function withParts<T>(
     known = asks.map((ask) => ({ ...ask, cluster: views.find(context.caller, ask.cluster.name) ?? ask.cluster }));
   }
   context.signal.throwIfAborted();
-  return use(known.map((ask, index) => partOf(ask, { sight: sights[index], lease: held[index]?.lease, mirrors })));
+  const used = use(known.map((ask, index) => partOf(ask, { sight: sights[index], lease: held[index]?.lease, mirrors })));
+  return used instanceof Promise ? await used : used;
 }
 
 /** What one part is read with. */

@@ -3,8 +3,10 @@ import type { Fault } from '../core/faults.ts';
 import type { Json } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
+import type { NowOrLater } from '../core/now-or-later.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { Quantity } from '../core/quantities.ts';
+import type { OperationSlices } from '../core/slices.ts';
 import type { Model, ModelKind } from '../model/model.ts';
 import type { GroupOrder } from '../store/aggregates/groups.ts';
 import type { Look } from '../store/looks.ts';
@@ -13,7 +15,7 @@ import type { WhereInput } from '../store/where.ts';
 import type { ClusterPhase, SyncState } from '../watch/mirrors.ts';
 
 export type { GroupOrder } from '../store/aggregates/groups.ts';
-export type { Look } from '../store/looks.ts';
+export { type Look, valuesPerLook } from '../store/looks.ts';
 export type { OrderByInput } from '../store/order.ts';
 export type { WhereInput } from '../store/where.ts';
 
@@ -77,10 +79,10 @@ export interface ListArguments {
  */
 export interface Aggregates {
   /** Exact; undefined if there is no value. */
-  sum(path: string): Quantity | undefined;
+  sum(path: string): NowOrLater<Quantity | undefined>;
   /** As served; undefined if there is no value. In the order that `orderBy` has. */
-  min(path: string): Json | undefined;
-  max(path: string): Json | undefined;
+  min(path: string): NowOrLater<Json | undefined>;
+  max(path: string): NowOrLater<Json | undefined>;
 }
 
 /** The arguments of `groups`, as they come from GraphQL. */
@@ -100,7 +102,7 @@ export interface GroupView extends Aggregates {
 /** One page over all clusters asked, and how complete and old each cluster's part of it is. All of one moment, what is computed from all pages too. */
 export interface Listed extends Aggregates {
   /** @throws {MusterError} as the others do, and `TOO_COSTLY` for more groups than can be held. */
-  groups(args: GroupArguments): readonly GroupView[];
+  groups(args: GroupArguments): NowOrLater<readonly GroupView[]>;
   readonly items: readonly Row[];
   /** Of all permitted matching objects, whatever the page; a lower bound while `faults` is not empty. */
   readonly totalCount: number;
@@ -127,6 +129,8 @@ export interface ReadContext {
    * @throws The signal's reason once the operation is over, which its time may be while nothing else has had a turn to say so.
    */
   readonly look: Look;
+  /** Long work of the operation runs in them. */
+  readonly slices: OperationSlices;
 }
 
 /** A kind as one cluster serves it. */

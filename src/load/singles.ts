@@ -11,6 +11,7 @@ import { isSecret, redact } from '../core/redaction.ts';
 import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import type { MemberSettings } from '../fleet/member.ts';
 import type { Model, ModelKind } from '../model/model.ts';
+import type { FrozenObjects } from '../store/mirror-store.ts';
 import type { ClusterState } from '../watch/mirrors.ts';
 import { singleWaitMs } from './list-arguments.ts';
 import type { LiveReads } from './live.ts';
@@ -117,11 +118,19 @@ export function foundIn(part: Part, { namespace, name, uid }: NamedObject, optio
   return fault === undefined ? nothing : { faults: [fault] };
 }
 
-/** The object of that name and, where one is said, that uid; or none, with the fault for which it may be there all the same. */
-export function lookUpIn({ mirror, sight, sync }: HeldPart, { namespace, name, uid }: NamedObject): LookedUp {
+/**
+ * The object of that name and, where one is said, that uid; or none, with the fault for which it may be there all the same.
+ *
+ * @param objects As of an earlier moment. Default: as they are now.
+ */
+export function lookUpIn(
+  { mirror, sight, sync }: HeldPart,
+  { namespace, name, uid }: NamedObject,
+  objects: Pick<FrozenObjects, 'get'> = mirror.store,
+): LookedUp {
   // Decided before any lookup: what is hidden takes no other way than what is absent.
   if (!isInSight(sight, namespace)) return {};
-  const object = mirror.store.get(namespace ?? '', name);
+  const object = objects.get(namespace ?? '', name);
   if (object === undefined || (uid !== undefined && object.metadata.uid !== uid)) return { fault: sync.fault };
   return { object };
 }

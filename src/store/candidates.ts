@@ -10,7 +10,8 @@ export function namespacesInSight(asked: readonly string[] | undefined, sight: Q
 }
 
 /**
- * Objects among which are all that the hints allow, in these namespaces or in all: found by the shortest way there is. Each once, in no order.
+ * Objects among which are all that the hints allow, in these namespaces or in all: found by the shortest way there is. Each once, in no order, all of this
+ * moment.
  *
  * What the hints say is not promised of each of them, but that it lies in one of the namespaces is.
  */
@@ -18,19 +19,28 @@ export function candidatesIn(
   store: StoreReader,
   namespaces: ReadonlySet<string> | undefined,
   hints: readonly Hint[],
-): Iterable<KubernetesObject> {
-  const within = hints.reduce((left, hint) => (hint.by === 'namespace' ? intersect(left, hint.values) : left), namespaces);
+): readonly (readonly KubernetesObject[])[] {
+  const within = narrowed(namespaces, hints);
   const names = hints.find((hint) => hint.by === 'name');
   if (names !== undefined) {
     const places = within ?? store.namespaces();
-    return byName(store, places, new Set(names.values));
+    return [byName(store, places, new Set(names.values))];
   }
   const lookup = holds(store, within, fewObjects) ? shortest(store, hints) : undefined;
   // More than lies in sight is never looked at: how much of what is hidden has a label would be told by the time that it takes.
   const isShorter = lookup !== undefined && (within === undefined || holds(store, within, lookup.count));
   const found = isShorter ? store.indexed(lookup.by) : undefined;
-  if (found !== undefined) return within === undefined ? found : found.filter(({ metadata }) => within.has(metadata.namespace ?? ''));
-  return within === undefined ? store.objects() : inEach(store, within);
+  if (found !== undefined) return [within === undefined ? found : found.filter(({ metadata }) => within.has(metadata.namespace ?? ''))];
+  return store.lists(within);
+}
+
+/** Makes the indexes that `candidatesIn` asks for, unless they are there. */
+export function prepareIndexes(store: StoreReader, namespaces: ReadonlySet<string> | undefined, hints: readonly Hint[]): void {
+  if (!hints.some(({ by }) => by === 'name') && holds(store, narrowed(namespaces, hints), fewObjects)) shortest(store, hints);
+}
+
+function narrowed(namespaces: ReadonlySet<string> | undefined, hints: readonly Hint[]): ReadonlySet<string> | undefined {
+  return hints.reduce((left, hint) => (hint.by === 'namespace' ? intersect(left, hint.values) : left), namespaces);
 }
 
 /** Where looking at each costs less than an index of them. */
@@ -67,17 +77,15 @@ function shortest(store: StoreReader, hints: readonly Hint[]): Counted | undefin
   return best;
 }
 
-function* byName(store: StoreReader, namespaces: Iterable<string>, names: ReadonlySet<string>): Iterable<KubernetesObject> {
+function byName(store: StoreReader, namespaces: Iterable<string>, names: ReadonlySet<string>): readonly KubernetesObject[] {
+  const found: KubernetesObject[] = [];
   for (const namespace of namespaces) {
     for (const name of names) {
       const object = store.get(namespace, name);
-      if (object !== undefined) yield object;
+      if (object !== undefined) found.push(object);
     }
   }
-}
-
-function* inEach(store: StoreReader, namespaces: Iterable<string>): Iterable<KubernetesObject> {
-  for (const namespace of namespaces) yield* store.inNamespace(namespace);
+  return found;
 }
 
 function intersect(set: ReadonlySet<string> | undefined, values: readonly string[]): ReadonlySet<string> {

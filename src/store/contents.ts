@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { controllerOf, createIndexes, type Indexes } from './indexes.ts';
+import type { FrozenObjects } from './mirror-store.ts';
 import type { Weight } from './share.ts';
 import { createShelves, type Held, type Shelves } from './shelves.ts';
 
@@ -17,6 +18,8 @@ export interface Contents {
   /** Gives what stood there. */
   remove(namespace: string, name: string): Held | undefined;
   clear(): void;
+  /** The objects as they are now, whatever is changed until it is disposed of. */
+  freeze(): FrozenObjects;
 }
 
 /** What an object costs beside its own bytes: its place in the maps, and its `Held`. */
@@ -27,7 +30,15 @@ export function createContents(clock: Clock): Contents {
   const shelves = createShelves();
   const indexes = createIndexes(() => shelves.all(), clock);
   const families = new Map<string, { object: KubernetesObject; members: number }>();
+  /** Of each moment that is held, what was replaced or removed since, and `undefined` for what has come. */
+  const moments = new Set<Map<string, KubernetesObject | undefined>>();
   let bytes = 0;
+
+  const noteBefore = (namespace: string, name: string, before: KubernetesObject | undefined): void => {
+    if (moments.size === 0) return;
+    const key = keyOf(namespace, name);
+    for (const changed of moments) if (!changed.has(key)) changed.set(key, before);
+  };
 
   const join = (controller: string | undefined, object: KubernetesObject, members: number): void => {
     if (controller === undefined) return;
@@ -74,6 +85,7 @@ export function createContents(clock: Clock): Contents {
     put(object, weight) {
       const { name, namespace = '' } = object.metadata;
       const held = shelves.get(namespace, name);
+      noteBefore(namespace, name, held?.object);
       if (held !== undefined) {
         replace(held, object, weight);
         shelves.touch(namespace);
@@ -88,6 +100,7 @@ export function createContents(clock: Clock): Contents {
     remove(namespace, name) {
       const held = shelves.get(namespace, name);
       if (held === undefined) return undefined;
+      noteBefore(namespace, name, held.object);
       shelves.remove(namespace, name);
       indexes.remove(held);
       bytes -= held.ownBytes;
@@ -95,10 +108,27 @@ export function createContents(clock: Clock): Contents {
       return held;
     },
     clear() {
+      if (moments.size > 0)
+        for (const { object } of shelves.all()) noteBefore(object.metadata.namespace ?? '', object.metadata.name, object);
       shelves.clear();
       indexes.clear();
       families.clear();
       bytes = 0;
     },
+    freeze() {
+      const changed = new Map<string, KubernetesObject | undefined>();
+      moments.add(changed);
+      return {
+        get(namespace, name) {
+          const key = changed.size === 0 ? undefined : keyOf(namespace, name);
+          return key !== undefined && changed.has(key) ? changed.get(key) : shelves.get(namespace, name)?.object;
+        },
+        [Symbol.dispose]: () => void moments.delete(changed),
+      };
+    },
   };
+}
+
+function keyOf(namespace: string, name: string): string {
+  return `${namespace}/${name}`;
 }

@@ -3,7 +3,10 @@ export type Look = (looks: number) => void;
 
 /** Looks that are told some thousand at a time, so that to count them costs next to nothing. */
 export interface CountedLooks {
-  add(looks: number): void;
+  /** True after some hundred more: it is time to yield. */
+  add(looks: number): boolean;
+  /** Counts values that were compared, of which eight cost as much as a look. True as above. */
+  compared(values: number): boolean;
   /** Tells the rest. */
   end(): void;
 }
@@ -11,15 +14,29 @@ export interface CountedLooks {
 /** Those of one walk over objects. Without anybody to tell they are none. */
 export function countLooks(look: Look = ignored): CountedLooks {
   let untold = 0;
+  let sinceStep = 0;
+  let values = 0;
   const tell = (): void => {
     const looks = untold;
     untold = 0;
     look(looks);
   };
+  const add = (looks: number): boolean => {
+    untold += looks;
+    sinceStep += looks;
+    if (untold >= tellAt) tell();
+    if (sinceStep < stepAt) return false;
+    sinceStep = 0;
+    return true;
+  };
   return {
-    add(looks) {
-      untold += looks;
-      if (untold >= tellAt) tell();
+    add,
+    compared(more) {
+      values += more;
+      if (values < valuesPerLook) return false;
+      const looks = Math.floor(values / valuesPerLook);
+      values %= valuesPerLook;
+      return add(looks);
     },
     end() {
       if (untold > 0) tell();
@@ -28,5 +45,11 @@ export function countLooks(look: Look = ignored): CountedLooks {
 }
 
 const tellAt = 1_000;
+
+/** Looks in one step: 0.2 to 0.6 ms. */
+const stepAt = 200;
+
+/** A value is compared in 0.1 to 0.2 µs; to find an object and what it is asked for takes 1 to 3 µs. */
+export const valuesPerLook = 8;
 
 function ignored(): void {}

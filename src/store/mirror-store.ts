@@ -57,6 +57,10 @@ export interface StoreReader {
   namespaces(): readonly string[];
   /** The namespace's objects by name, in order of code units; cached until the namespace changes. Cluster-scoped objects stand in `''`. */
   inNamespace(namespace: string): readonly KubernetesObject[];
+  /** The objects of these namespaces, or of all, in no promised order: lists that stay as they are, whatever changes. */
+  lists(namespaces?: Iterable<string>): readonly (readonly KubernetesObject[])[];
+  /** The objects as they are now, whatever changes until it is disposed of. */
+  freeze(): FrozenObjects;
   /** How many objects the namespace holds: what `inNamespace` would give, without making it. */
   countIn(namespace: string): number;
   /**
@@ -81,6 +85,11 @@ export interface StoreReader {
    * another epoch, a version older than the history (4,096 changes, 4 MiB, 10 minutes), a version that a list jumped over, a mirror of single namespaces.
    */
   changesSince(epoch: string, version: ResourceVersion): readonly StoreEvent[] | undefined;
+}
+
+/** The objects of a mirror as of one moment. */
+export interface FrozenObjects extends Disposable {
+  get(namespace: string, name: string): KubernetesObject | undefined;
 }
 
 export type IndexLookup =

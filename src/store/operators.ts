@@ -10,6 +10,8 @@ export type ValueTest = (value: Json) => boolean;
 export interface Operation {
   readonly test: ValueTest;
   readonly negated: boolean;
+  /** How many comparisons a value takes. Default: 1. */
+  readonly comparisons?: number | undefined;
 }
 
 export const comparisons = ['eq', 'ne', 'in', 'lt', 'lte', 'gt', 'gte', 'contains', 'startsWith'] as const;
@@ -45,7 +47,11 @@ export function compileComparison(place: OperandPlace, operand: Json): Operation
     case 'ne':
       return { test: equals(place, operand), negated: true };
     case 'in':
-      return { test: isAmong(place, operand), negated: false };
+      return {
+        test: isAmong(place, operand),
+        negated: false,
+        comparisons: structural.has(type) && Array.isArray(operand) ? operand.length : 1,
+      };
     case 'contains':
     case 'startsWith':
       return { test: compareText(place, operand), negated: false };

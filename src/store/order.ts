@@ -3,7 +3,7 @@ import { compareOrderKeys, type OrderKey, orderKeyOf } from '../core/json-values
 import { keyOfKind } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { Model, ModelKind } from '../model/model.ts';
-import { type Place, someValue, surroundingsOf } from './path-values.ts';
+import { type Place, type ReadValues, someValue, surroundingsOf } from './path-values.ts';
 import type { QuerySource } from './query-source.ts';
 import { singleValues, type ValuePath, valuePathsIn } from './value-paths.ts';
 
@@ -17,8 +17,8 @@ export interface OrderByInput {
 export interface Order {
   /** For each term whether the greatest comes first. */
   readonly descending: readonly boolean[];
-  /** The keys of an object of this source, one for each term; undefined for what it does not have, which stands last in both directions. */
-  keysFor(source: QuerySource): (object: KubernetesObject) => readonly (OrderKey | undefined)[];
+  /** The keys of an object of this source, one for each term; undefined for what it does not have, which stands last in both directions. @param read Counts the values that are read. */
+  keysFor(source: QuerySource, read?: ReadValues): (object: KubernetesObject) => readonly (OrderKey | undefined)[];
 }
 
 const maxTerms = 8;
@@ -36,8 +36,8 @@ export function compileOrder(model: Model, kinds: readonly ModelKind[], orderBy:
   const terms = orderBy.map((term) => compileTerm(model, kinds, term));
   return {
     descending: terms.map(({ descending }) => descending),
-    keysFor(source) {
-      const around = surroundingsOf(source);
+    keysFor(source, read) {
+      const around = surroundingsOf(source, read);
       const kind = keyOfKind(source.kind);
       const keys = terms.map((term) => ({ term, key: term.keys.get(kind) }));
       return (object) => keys.map(({ term, key }) => key?.({ here: object, around }, term.descending));

@@ -57,7 +57,7 @@ interface Lane<S extends QuerySource> {
 }
 
 /** Of all views, each once and in order, from the first on that may hold something after the position. */
-function* namespacesOf<S extends QuerySource>(views: readonly View<S>[], after: Position | undefined): Generator<string> {
+export function* namespacesOf<S extends QuerySource>(views: readonly View<S>[], after: Position | undefined): Generator<string> {
   const lists = views.map((view) => ({ names: namespacesIn(view), next: 0 }));
   for (;;) {
     let least: string | undefined;

@@ -35,6 +35,6 @@ function valuesAt(path: ModelPath, cluster: ClusterFacts): readonly Json[] {
     values.push(value);
     return false;
   };
-  someValue(path, { here: null, around: { cluster: { ...cluster }, served: {}, computed: new Map() } }, collect);
+  someValue(path, { here: null, around: { cluster: { ...cluster }, served: {}, computed: new Map(), read: { values: 0 } } }, collect);
   return values;
 }

@@ -2,12 +2,13 @@ import { invariant, MusterError } from '../core/errors.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { LabelSelector } from '../core/selectors.ts';
-import { candidatesIn, fewObjects, namespacesInSight } from './candidates.ts';
+import type { Steps } from '../core/slices.ts';
+import { candidatesIn, fewObjects, namespacesInSight, prepareIndexes } from './candidates.ts';
 import type { Position } from './cursor.ts';
 import { countLooks, type Look } from './looks.ts';
 import { exactHintOf, hintsOf, predicateOf, type Related } from './matching.ts';
 import { defaultOrder, type Order } from './order.ts';
-import { countViews, type View, walkInOrder, walkSorted } from './ordered-walk.ts';
+import { countViews, namespacesOf, type View, walkInOrder, walkSorted } from './ordered-walk.ts';
 import type { QuerySource } from './query-source.ts';
 import { comparePositions, createLeaders } from './ranking.ts';
 import type { Where } from './where.ts';
@@ -60,14 +61,15 @@ export interface QueryResult<S extends QuerySource = QuerySource> {
 }
 
 /**
- * Asks many mirrors, clusters times kinds, one question, in one synchronous turn.
+ * Asks many mirrors, clusters times kinds, one question. Whatever the number of steps, all that it finds is of one moment: that of the call, or, where a
+ * large mirror has no index or order for it yet, the moment at which these are made.
  *
  * Filters and sorts before it cuts the page, in one total order over all sources. In the default order, without a filter or with one that an index
  * answers, a page costs what is on it, however much is held; else each candidate is looked at once, which indexes of labels, names, owners and nodes make few.
  *
  * @throws {MusterError} `BAD_INPUT` if `after` is of another order.
  */
-export function runQuery<S extends QuerySource>(sources: readonly S[], spec: QuerySpec): QueryResult<S> {
+export function* queryInSteps<S extends QuerySource>(sources: readonly S[], spec: QuerySpec): Steps<QueryResult<S>> {
   const { namespaces, selector, where, search = '', related, order = defaultOrder, first, after, look } = spec;
   invariant(Number.isInteger(first) && first > 0, `a page of at least one object, not of ${first}`);
   if (after !== undefined && after.keys.length !== order.descending.length) {
@@ -78,7 +80,33 @@ export function runQuery<S extends QuerySource>(sources: readonly S[], spec: Que
   const filtered = (selector?.requirements.length ?? 0) > 0 || where !== undefined || search !== '' || related !== undefined;
   const isDefault = order.descending.length === 0;
   const sorted = isDefault ? (filtered ? sortedIn(views, spec) : everythingIn(views)) : undefined;
-  return sorted === undefined ? scan(views, { ...spec, order, search }) : walk(sorted, spec);
+  return sorted === undefined ? yield* scan(views, { ...spec, order, search }) : walk(sorted, spec);
+}
+
+/** Smaller mirrors are indexed and sorted in well below a millisecond. */
+const largeMirror = 2_000;
+
+/**
+ * Makes the indexes and orders of large mirrors that `queryInSteps` needs, a mirror in each step: at their first use, each takes some milliseconds of
+ * 20,000 objects. To be run before it, where other operations wait.
+ */
+export function* prepareQuery(sources: readonly QuerySource[], spec: Omit<QuerySpec, 'first'>): Steps<void> {
+  const large = sources.filter(({ store }) => store.size >= largeMirror);
+  if (large.length === 0) return;
+  const isDefault = (spec.order?.descending.length ?? 0) === 0;
+  for (const source of large) {
+    const namespaces = namespacesInSight(spec.namespaces, source.sight);
+    const hints = hintsOf(source, spec);
+    if (hints.length > 0) {
+      prepareIndexes(source.store, namespaces, hints);
+      yield;
+    } else if (isDefault) {
+      const [next] = namespacesOf([{ source, namespaces }], spec.after);
+      if (next === undefined || source.store.countIn(next) < largeMirror) continue;
+      source.store.inNamespace(next);
+      yield;
+    }
+  }
 }
 
 /** All that matches, by namespace, name, cluster and kind, at the price of what is taken from it. */
@@ -92,7 +120,7 @@ function everythingIn<S extends QuerySource>(views: readonly View<S>[]): InOrder
   return {
     totalCount: countViews(views),
     from: (after) => walkInOrder(views, after),
-    matches: () => views.map(({ source, namespaces }) => ({ source, objects: [...candidatesIn(source.store, namespaces, [])] })),
+    matches: () => views.map(({ source, namespaces }) => ({ source, objects: candidatesIn(source.store, namespaces, []).flat() })),
   };
 }
 
@@ -133,29 +161,39 @@ interface Scan extends QuerySpec {
 }
 
 /** A page of what is found by looking at every candidate. */
-function scan<S extends QuerySource>(
+function* scan<S extends QuerySource>(
   views: readonly View<S>[],
   { order, first, after, keepMatches = false, look, ...conditions }: Scan,
-): QueryResult<S> {
+): Steps<QueryResult<S>> {
   const compare = (a: Ranked<S>, b: Ranked<S>) => comparePositions(order.descending, a.position, b.position);
   const leaders = createLeaders<Ranked<S>>(first + 1, compare);
   let totalCount = 0;
   let hasPreviousPage = false;
   const matches: Matches<S>[] = [];
   const looks = countLooks(look);
-  for (const { source, namespaces } of views) {
+  const read = { values: 0 };
+  // All of one moment: what changes between two steps is not in these lists.
+  const candidates = views.map(({ source, namespaces }) => candidatesIn(source.store, namespaces, hintsOf(source, conditions)));
+  for (const [index, { source }] of views.entries()) {
     const objects: KubernetesObject[] = [];
-    const keysOf = order.keysFor(source);
-    const passes = predicateOf(source, conditions);
-    for (const object of candidatesIn(source.store, namespaces, hintsOf(source, conditions))) {
-      looks.add(1);
-      if (!passes(object)) continue;
-      totalCount += 1;
-      if (keepMatches) objects.push(object);
-      const hit = { source, object };
-      const position = { ...placeOf(hit), keys: keysOf(object) };
-      if (after !== undefined && comparePositions(order.descending, position, after) <= 0) hasPreviousPage = true;
-      else leaders.offer({ hit, position });
+    const keysOf = order.keysFor(source, read);
+    const passes = predicateOf(source, conditions, read);
+    for (const list of candidates[index] ?? []) {
+      for (const object of list) {
+        const isMatch = passes(object);
+        if (isMatch) {
+          totalCount += 1;
+          if (keepMatches) objects.push(object);
+          const hit = { source, object };
+          const position = { ...placeOf(hit), keys: keysOf(object) };
+          if (after !== undefined && comparePositions(order.descending, position, after) <= 0) hasPreviousPage = true;
+          else leaders.offer({ hit, position });
+        }
+        // The look includes the first value. Both are counted, whatever the first call says.
+        const isStep = looks.compared(Math.max(0, read.values - 1));
+        read.values = 0;
+        if (looks.add(1) || isStep) yield;
+      }
     }
     if (keepMatches) matches.push({ source, objects });
   }

@@ -20,6 +20,8 @@ export interface Shelves {
   clear(): void;
   all(): Iterable<Held>;
   within(namespace: string): Iterable<Held>;
+  /** The objects of these namespaces, or of all, in no order. The lists are never changed: after a change others are made. */
+  lists(namespaces?: Iterable<string>): readonly (readonly KubernetesObject[])[];
   count(namespace: string): number;
   /** Of those that hold something, in order of code units. */
   namespaces(): readonly string[];
@@ -34,6 +36,8 @@ interface Shelf {
   /** Names that came (true) or went (false) since `names` was made. */
   readonly pending: Map<string, boolean>;
   objects?: readonly KubernetesObject[] | undefined;
+  /** The same in no order, where nobody has asked for them in order. */
+  unsorted?: readonly KubernetesObject[] | undefined;
 }
 
 /** Empty shelves. */
@@ -59,18 +63,18 @@ export function createShelves(): Shelves {
     add(namespace, name, held) {
       const shelf = shelfOf(namespace);
       shelf.held.set(name, held);
-      shelf.objects = undefined;
+      forgetLists(shelf);
       if (shelf.names !== undefined) noteName(shelf, name, true);
       size += 1;
     },
     touch(namespace) {
       const shelf = shelves.get(namespace);
-      if (shelf !== undefined) shelf.objects = undefined;
+      if (shelf !== undefined) forgetLists(shelf);
     },
     remove(namespace, name) {
       const shelf = shelves.get(namespace);
       if (shelf === undefined || !shelf.held.delete(name)) return;
-      shelf.objects = undefined;
+      forgetLists(shelf);
       if (shelf.names !== undefined) noteName(shelf, name, false);
       size -= 1;
       if (shelf.held.size > 0) return;
@@ -86,6 +90,7 @@ export function createShelves(): Shelves {
       for (const { held } of shelves.values()) yield* held.values();
     },
     within: (namespace) => shelves.get(namespace)?.held.values() ?? [],
+    lists: (within) => Array.from(within ?? shelves.keys(), (namespace) => unsortedObjects(shelves.get(namespace))),
     count: (namespace) => shelves.get(namespace)?.held.size ?? 0,
     namespaces() {
       namespaces ??= [...shelves.keys()].sort();
@@ -96,6 +101,17 @@ export function createShelves(): Shelves {
       return shelf === undefined ? [] : sortedObjects(shelf);
     },
   };
+}
+
+function unsortedObjects(shelf: Shelf | undefined): readonly KubernetesObject[] {
+  if (shelf === undefined) return [];
+  shelf.unsorted ??= shelf.objects ?? Array.from(shelf.held.values(), ({ object }) => object);
+  return shelf.unsorted;
+}
+
+function forgetLists(shelf: Shelf): void {
+  shelf.objects = undefined;
+  shelf.unsorted = undefined;
 }
 
 function noteName(shelf: Shelf, name: string, came: boolean): void {

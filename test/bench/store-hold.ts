@@ -10,10 +10,11 @@ import { parseSelector } from '../../src/core/selectors.ts';
 import type { ModelKind } from '../../src/model/model.ts';
 import { parseModel } from '../../src/model/model-document.ts';
 import { compileOrder } from '../../src/store/order.ts';
-import { type QuerySpec, runQuery } from '../../src/store/query.ts';
+import type { QuerySpec } from '../../src/store/query.ts';
 import type { QuerySource } from '../../src/store/query-source.ts';
 import { createStore } from '../../src/store/store.ts';
 import { compileWhere } from '../../src/store/where.ts';
+import { runQuery } from '../support/store-at-once.ts';
 import { podOf } from './pods.ts';
 
 const count = Number(process.argv[2] ?? '20000');

@@ -6,6 +6,7 @@ import type { GraphContext } from '../../src/graph/context.ts';
 import type { LogBatchView, LogLineView, Logs, PodLogView } from '../../src/load/logs/logs.ts';
 import { graphOfMessages, messageOf, named, nowMs, rowIn, viewOf } from '../support/graph-messages.ts';
 import { objectNamed } from '../support/kubernetes-objects.ts';
+import { unsliced } from '../support/unsliced.ts';
 
 const north = viewOf('north', { region: 'eu' });
 const of = { cluster: north, namespace: 'shop', pod: 'web', container: 'main' };
@@ -26,7 +27,13 @@ async function ask(query: string, read: Logs['read']) {
   const { schema } = graphOfMessages();
   const contextValue = {
     logs: { read, readOfPod: unused },
-    read: { caller: { key: 'me' }, signal: new AbortController().signal, reportFault: () => undefined, look: () => undefined },
+    read: {
+      caller: { key: 'me' },
+      signal: new AbortController().signal,
+      reportFault: () => undefined,
+      look: () => undefined,
+      slices: unsliced,
+    },
     clock: { now: () => nowMs },
     budget: createBudget(() => undefined),
   } as unknown as GraphContext;

@@ -5,6 +5,7 @@ import type { FakeCluster } from '../support/fake-mirrors.ts';
 import { type GraphOverMirrors, graphOverMirrors } from '../support/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 import { turns } from '../support/manual-clock.ts';
+import { unsliced } from '../support/unsliced.ts';
 
 const model = loadBaseline();
 const pods = servedAs(model, 'Pod');
@@ -135,7 +136,7 @@ test('an abort ends the wait, and gives back what was held', async () => {
   const north = graph.mirrors.join('north');
   north.discover(pods);
   const gone = new AbortController();
-  const context = { caller: { key: 'me' }, signal: gone.signal, reportFault: () => undefined, look: () => undefined };
+  const context = { caller: { key: 'me' }, signal: gone.signal, reportFault: () => undefined, look: () => undefined, slices: unsliced };
   const kind = model.kinds.get('Pod');
   const list = kind && graph.reads.list(context, kind, {});
   await turns();
@@ -231,7 +232,13 @@ test('sight and rows are of one moment: what changes while the answer is made is
   const listed =
     kind &&
     (await graph.reads.list(
-      { caller: { key: 'me' }, signal: new AbortController().signal, reportFault: () => undefined, look: () => undefined },
+      {
+        caller: { key: 'me' },
+        signal: new AbortController().signal,
+        reportFault: () => undefined,
+        look: () => undefined,
+        slices: unsliced,
+      },
       kind,
       {},
     ));

@@ -3,11 +3,10 @@ import { expect, test } from 'vitest';
 import type { Json } from '../../src/core/json.ts';
 import { numberOfQuantity, parseQuantity, printQuantity } from '../../src/core/quantities.ts';
 import { parseSelector } from '../../src/core/selectors.ts';
-import { compileExtreme } from '../../src/store/aggregates/extremes.ts';
-import { compileGroups, type GroupOrder } from '../../src/store/aggregates/groups.ts';
-import { compileSum } from '../../src/store/aggregates/sums.ts';
-import { type Matches, runQuery } from '../../src/store/query.ts';
+import type { GroupOrder } from '../../src/store/aggregates/groups.ts';
+import type { Matches } from '../../src/store/query.ts';
 import { other, sample, smallModel, sourceOf } from '../support/query-sources.ts';
+import { compileExtreme, compileGroups, compileSum, runQuery } from '../support/store-at-once.ts';
 import { objectOf } from '../support/store-objects.ts';
 
 const asked = { model: smallModel, kinds: [sample, other] };

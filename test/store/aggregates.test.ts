@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { MusterError } from '../../src/core/errors.ts';
 import { printQuantity } from '../../src/core/quantities.ts';
-import { compileExtreme } from '../../src/store/aggregates/extremes.ts';
-import { compileGroups, type GroupOrder } from '../../src/store/aggregates/groups.ts';
-import { compileSum } from '../../src/store/aggregates/sums.ts';
-import { type Matches, runQuery } from '../../src/store/query.ts';
+import type { GroupOrder } from '../../src/store/aggregates/groups.ts';
+import type { Matches } from '../../src/store/query.ts';
 import type { QuerySource } from '../../src/store/query-source.ts';
 import { other, sample, smallModel, sourceOf, sourceOfSpecs } from '../support/query-sources.ts';
+import { compileExtreme, compileGroups, compileSum, runQuery } from '../support/store-at-once.ts';
 import { objectOf } from '../support/store-objects.ts';
 
 const asked = { model: smallModel, kinds: [sample, other] };

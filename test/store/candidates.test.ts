@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { parseSelector } from '../../src/core/selectors.ts';
 import type { StoreReader } from '../../src/store/mirror-store.ts';
-import { type QuerySpec, runQuery } from '../../src/store/query.ts';
+import type { QuerySpec } from '../../src/store/query.ts';
 import { compileWhere } from '../../src/store/where.ts';
 import { sample, smallModel, sourceOf } from '../support/query-sources.ts';
+import { runQuery } from '../support/store-at-once.ts';
 import { objectOf } from '../support/store-objects.ts';
 
 /** Two small namespaces and a large one, all of one app and each of its own team, so that a label's bucket may be larger than what is asked for. */
@@ -31,8 +32,10 @@ function lookedAt(spec: Partial<QuerySpec>, sight?: readonly string[]) {
     ...source.store,
     size: source.store.size,
     indexed: (lookup) => noted(lookup.by, source.store.indexed(lookup)),
-    inNamespace: (namespace) => noted(namespace, source.store.inNamespace(namespace)),
-    objects: () => noted('all', [...source.store.objects()]),
+    lists: (within) =>
+      within === undefined
+        ? noted('all', source.store.lists())
+        : [...within].flatMap((namespace) => source.store.lists([namespace]).map((list) => noted(namespace, list))),
   };
   const { totalCount } = runQuery([{ ...source, store }], { first: 1, ...spec });
   return { totalCount, ways };

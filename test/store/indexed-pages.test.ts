@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseSelector } from '../../src/core/selectors.ts';
 import { parsePosition, printPosition } from '../../src/store/cursor.ts';
-import { type QuerySpec, runQuery } from '../../src/store/query.ts';
+import type { QuerySpec } from '../../src/store/query.ts';
 import { compileWhere } from '../../src/store/where.ts';
 import { sample, smallModel, sourceOf } from '../support/query-sources.ts';
+import { runQuery } from '../support/store-at-once.ts';
 import { neverAsked, objectOf, versionOf } from '../support/store-objects.ts';
 
 // More than an index is asked for: each store holds these, and a few that come and go.

@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { parseSelector } from '../../src/core/selectors.ts';
-import { compileExtreme } from '../../src/store/aggregates/extremes.ts';
-import { compileGroups } from '../../src/store/aggregates/groups.ts';
-import { compileSum } from '../../src/store/aggregates/sums.ts';
 import { countLooks, type Look } from '../../src/store/looks.ts';
-import { type Matches, runQuery } from '../../src/store/query.ts';
+import type { Matches } from '../../src/store/query.ts';
 import { sample, smallModel, sourceOfSpecs } from '../support/query-sources.ts';
+import { compileExtreme, compileGroups, compileSum, runQuery } from '../support/store-at-once.ts';
 
 const asked = { model: smallModel, kinds: [sample] };
 

@@ -3,10 +3,11 @@ import { MusterError } from '../../src/core/errors.ts';
 import { parseSelector } from '../../src/core/selectors.ts';
 import type { StoreReader } from '../../src/store/mirror-store.ts';
 import { compileOrder } from '../../src/store/order.ts';
-import { type QuerySpec, runQuery } from '../../src/store/query.ts';
+import type { QuerySpec } from '../../src/store/query.ts';
 import type { QuerySource } from '../../src/store/query-source.ts';
 import { compileWhere, type WhereInput } from '../../src/store/where.ts';
 import { other, sample, smallModel, sourceOf } from '../support/query-sources.ts';
+import { runQuery } from '../support/store-at-once.ts';
 import { neverAsked, objectOf, versionOf } from '../support/store-objects.ts';
 
 const places = (sources: readonly QuerySource[], spec: Partial<QuerySpec>): readonly string[] =>
@@ -240,7 +241,7 @@ describe('pages', () => {
         looked.push(namespace);
         return source.store.inNamespace(namespace);
       },
-      objects: () => {
+      lists: () => {
         throw new Error('all objects were asked for');
       },
     };
@@ -260,6 +261,8 @@ function withoutIndexes(store: StoreReader): StoreReader {
     objects: store.objects,
     namespaces: store.namespaces,
     inNamespace: store.inNamespace,
+    lists: store.lists,
+    freeze: store.freeze,
     countIn: store.countIn,
     indexed: () => undefined,
     countIndexed: () => undefined,

@@ -4,11 +4,11 @@ import { type Json, parseJsonExactly } from '../../src/core/json.ts';
 import * as near from '../../src/core/nearest.ts';
 import type { Model, ModelKind, TypeReference } from '../../src/model/model.ts';
 import * as paths from '../../src/model/paths.ts';
-import { runQuery } from '../../src/store/query.ts';
 import type { QuerySource } from '../../src/store/query-source.ts';
 import { compileWhere, type WhereInput } from '../../src/store/where.ts';
 import { loadBaseline } from '../support/kubernetes-objects.ts';
 import { other, sample, smallModel, sourceOf, sourceOfSpecs } from '../support/query-sources.ts';
+import { runQuery } from '../support/store-at-once.ts';
 import { objectOf } from '../support/store-objects.ts';
 
 vi.mock('../../src/core/nearest.ts', { spy: true });

@@ -4,6 +4,7 @@ import { createLocalAccess } from '../../src/access/local-access.ts';
 import type { Fault } from '../../src/core/faults.ts';
 import type { Log } from '../../src/core/log.ts';
 import type { ClusterName } from '../../src/core/names.ts';
+import { Slices } from '../../src/core/slices.ts';
 import { createBudget } from '../../src/graph/budget.ts';
 import type { GraphContext } from '../../src/graph/context.ts';
 import { buildGraph } from '../../src/graph/graph.ts';
@@ -76,6 +77,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
   const reads = createReads({ ...shared, member });
   const streams = createStreams({ ...shared, settingsOf: (name) => member(name)?.settings }, new AbortController().signal);
   const relationsOf = createRelations(shared);
+  const slices = new Slices(clock);
   const logs = createLogs({ mirrors, access, model: () => model, member, clock, log });
   const schema = schemaOf(model);
   const gateway = { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 };
@@ -92,6 +94,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
       const budget = createBudget(() => signal.throwIfAborted());
       const read = {
         look: budget.look,
+        slices: slices.operation(() => signal.throwIfAborted()),
         caller: { key: caller },
         signal,
         reportFault: (fault: Fault, path: readonly (string | number)[]) => void faults.push({ fault, path }),

@@ -7,6 +7,7 @@ import type { FakeCluster } from './fake-mirrors.ts';
 import { graphOverMirrors } from './graph-over-mirrors.ts';
 import { loadBaseline, servedAs } from './kubernetes-objects.ts';
 import { type SpeakingPod, speakingPod } from './speaking-pods.ts';
+import { unsliced } from './unsliced.ts';
 
 const model = loadBaseline();
 const pods = servedAs(model, 'Pod');
@@ -58,5 +59,5 @@ export function createLogWorld(options: { readonly access?: Access } = {}): LogW
 
 /** Somebody who asks. */
 export function contextOf(caller = 'me', signal = new AbortController().signal): ReadContext {
-  return { caller: { key: caller }, signal, reportFault: () => undefined, look: () => undefined };
+  return { caller: { key: caller }, signal, reportFault: () => undefined, look: () => undefined, slices: unsliced };
 }

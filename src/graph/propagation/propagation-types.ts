@@ -176,7 +176,11 @@ function figureFields(
       type: [types.cluster],
       nullable: false,
       description: 'Clusters of which nobody can tell: their figures are the last known, and do not count.',
-      resolve: ({ propagation: { status } }, _args, context) => charged(status.unknown ?? [], context).map((name) => viewOf(name, context)),
+      resolve: ({ propagation: { status } }, _args, context) =>
+        charged(
+          (status.unknown ?? []).map((name) => viewOf(name, context)),
+          context,
+        ),
     }),
   };
 }
@@ -236,7 +240,8 @@ function partFields(t: FieldsOf<PropagationView>, { builder, using, cluster, agg
 /** @throws {MusterError} `BAD_INPUT` for a count out of bounds. */
 async function revisionsListed(of: Propagation, first: number, context: GraphContext): Promise<readonly RevisionView[]> {
   const { propagations, read } = context;
-  const revisions = charged(await propagations.revisions(read, of.metadata, first), context);
+  const revisions = await propagations.revisions(read, of.metadata, first);
+  context.budget.charge(revisions.length);
   return revisions.map((revision) => ({
     ...revision,
     input: propagations.inputOf({ ...of, document: revision.document, spec: { problems: [] } }),
@@ -314,7 +319,11 @@ function addCluster(builder: GraphBuilder, using: PropagationTypesUsing): Object
         type: [object],
         nullable: false,
         description: 'Its copies: the inventory.',
-        resolve: ({ cluster, entries }, _args, context) => charged(entries, context).map((entry) => ({ cluster, entry })),
+        resolve: ({ cluster, entries }, _args, context) =>
+          charged(
+            entries.map((entry) => ({ cluster, entry })),
+            context,
+          ),
       }),
       since: t.field({ type: 'DateTime', nullable: false, description: 'Since when it is in its phase.', resolve: ({ since }) => since }),
       asOf: t.field({ type: 'DateTime', description: 'Up to when this is known to be true.', resolve: ({ asOf }) => asOf }),

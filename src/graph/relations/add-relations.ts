@@ -1,11 +1,14 @@
+import { boundedList } from '../../core/bounded-list.ts';
 import type { Json } from '../../core/json.ts';
 import { valueAt } from '../../core/json-at.ts';
-import type { Row } from '../../load/reads.ts';
+import { type Row, valuesPerLook } from '../../load/reads.ts';
 import { eventsAbout, ownedBy, podsOfWorkload } from '../../load/relations/questions.ts';
 import { maxRelationDepth } from '../../load/relations/relations.ts';
 import { ownerReferenceOf, targetOfOwner, targetOfReference } from '../../load/relations/targets.ts';
 import { kindByAnyName } from '../../model/any-name.ts';
+import type { ModelKind } from '../../model/model.ts';
 import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
+import type { GraphContext } from '../context.ts';
 import { personal } from '../personal.ts';
 import type { Connections } from '../root.ts';
 import { followMany, followOne } from './follow.ts';
@@ -25,6 +28,14 @@ export function addRelations(builder: GraphBuilder, connections: Connections): v
 }
 
 function addOwnership({ pothos, types, model }: GraphBuilder, { any, ofKinds }: Connections): void {
+  // The list of a variable is the same one for each object.
+  const known = new WeakMap<readonly string[], readonly ModelKind[]>();
+  const kindsNamed = (names: readonly string[], { budget }: GraphContext): readonly ModelKind[] => {
+    const kinds = known.get(names) ?? [...new Set(boundedList('kinds', names).map((name) => kindByAnyName(model, name)))];
+    if (!known.has(names)) budget.look(Math.ceil(names.length / valuesPerLook));
+    known.set(names, kinds);
+    return kinds;
+  };
   pothos.interfaceFields(types.resource, (t) => ({
     owner: t.field({
       type: types.resource,
@@ -44,18 +55,10 @@ function addOwnership({ pothos, types, model }: GraphBuilder, { any, ofKinds }: 
         first: t.arg.int(firstOptions),
         after: t.arg.string(afterOptions),
       },
-      resolve: (row, { kinds, ...page }, context, info) =>
-        followMany(
-          row,
-          {
-            question: ownedBy(
-              row,
-              kinds?.map((name) => kindByAnyName(model, name)),
-            ),
-            page,
-          },
-          { model, context, info },
-        ),
+      resolve: (row, { kinds, ...page }, context, info) => {
+        const named = kinds == null ? undefined : kindsNamed(kinds, context);
+        return followMany(row, { question: ownedBy(row, named), page }, { model, context, info });
+      },
     }),
   }));
   const events = ofKinds.get('Event');

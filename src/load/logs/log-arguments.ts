@@ -1,3 +1,4 @@
+import { boundedList } from '../../core/bounded-list.ts';
 import { MusterError } from '../../core/errors.ts';
 import { type LabelSelector, parseSelector } from '../../core/selectors.ts';
 import { type Instant, parseInstant } from './log-times.ts';
@@ -31,10 +32,10 @@ const maxSinceSeconds = 9_000_000_000;
 /** @throws {MusterError} `BAD_INPUT`: what was expected and what came. */
 export function checkSelection({ clusters, namespaces, labels, names, container }: LogSelection): CheckedSelection {
   return {
-    clusters: clusters ?? undefined,
-    namespaces: namespaces == null ? undefined : [...new Set(namespaces)].sort(),
+    clusters: boundedList('clusters', clusters) ?? undefined,
+    namespaces: namespaces == null ? undefined : [...new Set(boundedList('namespaces', namespaces))].sort(),
     selector: labels == null ? undefined : parseSelector(labels),
-    names: names == null ? undefined : new Set(names),
+    names: names == null ? undefined : new Set(boundedList('names', names)),
     container: container ?? undefined,
   };
 }

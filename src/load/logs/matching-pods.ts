@@ -18,7 +18,8 @@ export function podsIn(store: StoreReader, selection: CheckedSelection, sight: Q
   const { namespaces, names, selector } = selection;
   const byName: readonly Hint[] = names === undefined ? [] : [{ by: 'name', values: [...names] }];
   const hints = [...byName, ...(selector === undefined ? [] : hintsOfSelector(selector))];
-  return [...candidatesIn(store, namespacesInSight(namespaces, sight), hints)].filter((pod) => isSelected(pod, selection)).sort(byPlace);
+  const candidates = candidatesIn(store, namespacesInSight(namespaces, sight), hints);
+  return candidates.flatMap((pods) => pods.filter((pod) => isSelected(pod, selection))).sort(byPlace);
 }
 
 /** True for a Pod that the selection names, wherever it is. */

@@ -4,11 +4,14 @@ import { apiVersionOf, type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { NowOrLater } from '../../core/now-or-later.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import type { Steps } from '../../core/slices.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
 import type { PathRelation } from '../../model/path-relations.ts';
 import { countLooks, type Look } from '../../store/looks.ts';
 import { type Conditions, candidatesOf } from '../../store/matching.ts';
+import type { FrozenObjects } from '../../store/mirror-store.ts';
 import type { RelatedObject, RelatedObjects } from '../../store/query-source.ts';
+import type { MirrorReader } from '../../watch/mirrors.ts';
 import type { BegunRelations } from '../list-arguments.ts';
 import { sourceOf } from '../listed.ts';
 import { type Ask, type HeldPart, holdPart, type OnePartOptions, type Part, syncViewOf, unknownKindFault } from '../parts.ts';
@@ -55,6 +58,7 @@ export class BegunRelated implements Disposable {
   readonly #leases = new DisposableStack();
   readonly #ledTo = new Map<ClusterName, Map<string, LedTo>>();
   #found = new Map<ClusterName, Map<string, Part | Fault>>();
+  readonly #frozen = new Map<MirrorReader, FrozenObjects>();
 
   constructor(options: OnePartOptions, asked: AskedRelated) {
     this.#options = options;
@@ -79,14 +83,13 @@ export class BegunRelated implements Disposable {
    *
    * @throws {MusterError} `TOO_COSTLY` for more than 16 kinds in one cluster.
    */
-  ownersIn(parts: readonly Part[], conditions: Conditions): readonly LedTo[] {
-    const owners = parts.flatMap((part) => {
-      if (part.type !== 'held' || !this.#relationsOf(part.ask.kind).some(({ to }) => to === undefined)) return [];
-      return ownerKindsOf(candidatesOf(sourceOf(part), conditions), this.#asked.context.look).map((kind) => ({
-        cluster: part.ask.cluster,
-        kind,
-      }));
-    });
+  *ownersIn(parts: readonly Part[], conditions: Conditions): Steps<readonly LedTo[]> {
+    const owners: LedTo[] = [];
+    for (const part of parts) {
+      if (part.type !== 'held' || !this.#relationsOf(part.ask.kind).some(({ to }) => to === undefined)) continue;
+      const kinds = yield* ownerKindsOf(candidatesOf(sourceOf(part), conditions), this.#asked.context.look);
+      for (const kind of kinds) owners.push({ cluster: part.ask.cluster, kind });
+    }
     for (const [cluster, ofCluster] of Map.groupBy(owners, (owner) => owner.cluster.name)) {
       const kinds = new Set(ofCluster.map(({ kind }) => keyOfKind(kind))).size;
       if (kinds > maxOwnerKinds) throw tooManyOwners(cluster, kinds);
@@ -113,10 +116,12 @@ export class BegunRelated implements Disposable {
     for (const { one, part } of parts) memberOf(this.#found, one.cluster.name).set(keyOfKind(one.kind), part);
   }
 
-  /** What the objects of this part lead to. Undefined if no path asked of them begins with a relation. */
+  /** What the objects of this part lead to, as of the first call. Undefined if no path asked of them begins with a relation. */
   of({ ask: { cluster, kind } }: HeldPart): RelatedObjects | undefined {
     if (this.#relationsOf(kind).length === 0) return undefined;
+    this.#freeze();
     const partOf = this.#finderIn(cluster);
+    const frozen = this.#frozen;
     let unknown = 0;
     return {
       get unknown() {
@@ -125,11 +130,21 @@ export class BegunRelated implements Disposable {
       find(relation, object) {
         const target = targetsOf[relation.name](object);
         if (target === undefined) return undefined;
-        const { object: known, isUnknown } = lookUp(partOf(target.kind), target);
+        const { object: known, isUnknown } = lookUp(partOf(target.kind), target, frozen);
         if (isUnknown === true) unknown += 1;
         return known;
       },
     };
+  }
+
+  /** What is looked up later, in other turns, is of the moment of the page. */
+  #freeze(): void {
+    for (const ofCluster of this.#found.values()) {
+      for (const part of ofCluster.values()) {
+        if (!isPart(part) || part.type !== 'held' || this.#frozen.has(part.mirror)) continue;
+        this.#frozen.set(part.mirror, this.#leases.use(part.mirror.store.freeze()));
+      }
+    }
   }
 
   /** Most objects lead to the kind that the one before them led to. */
@@ -156,6 +171,7 @@ export class BegunRelated implements Disposable {
   [Symbol.dispose](): void {
     this.#leases.dispose();
   }
+
   #relationsOf(kind: ModelKind): readonly PathRelation[] {
     return this.#asked.relations.get(kind) ?? [];
   }
@@ -190,11 +206,13 @@ interface LookedUp {
 const unknown: LookedUp = { isUnknown: true };
 const absent: LookedUp = {};
 
-function lookUp(part: Part | Fault, { namespace, name, uid }: Target): LookedUp {
+type Frozen = ReadonlyMap<MirrorReader, FrozenObjects>;
+
+function lookUp(part: Part | Fault, { namespace, name, uid }: Target, frozen: Frozen): LookedUp {
   if (!isPart(part) || part.type !== 'held') return unknown;
   const { resource } = part.mirror;
   if (resource.namespaced && (namespace ?? '') === '') return absent;
-  const { object, fault } = lookUpIn(part, { namespace: resource.namespaced ? namespace : undefined, name, uid });
+  const { object, fault } = lookUpIn(part, { namespace: resource.namespaced ? namespace : undefined, name, uid }, frozen.get(part.mirror));
   if (object === undefined) return fault === undefined ? absent : unknown;
   return { object: { object, served: { apiVersion: apiVersionOf(resource), kind: resource.kind } } };
 }
@@ -203,16 +221,18 @@ function isPart(one: Part | Fault): one is Part {
   return 'ask' in one;
 }
 
-function ownerKindsOf(objects: Iterable<KubernetesObject>, look: Look): readonly GroupKind[] {
+function* ownerKindsOf(lists: readonly (readonly KubernetesObject[])[], look: Look): Steps<readonly GroupKind[]> {
   const kinds = new Map<string, GroupKind>();
   let last: GroupKind | undefined;
   const looks = countLooks(look);
-  for (const object of objects) {
-    looks.add(1);
-    const kind = targetsOf.owner(object)?.kind;
-    if (kind === undefined || (last !== undefined && isSameKind(last, kind))) continue;
-    kinds.set(keyOfKind(kind), kind);
-    last = kind;
+  for (const list of lists) {
+    for (const object of list) {
+      if (looks.add(1)) yield;
+      const kind = targetsOf.owner(object)?.kind;
+      if (kind === undefined || (last !== undefined && isSameKind(last, kind))) continue;
+      kinds.set(keyOfKind(kind), kind);
+      last = kind;
+    }
   }
   looks.end();
   return [...kinds.values()];

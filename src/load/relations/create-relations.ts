@@ -96,7 +96,12 @@ function one({ options, parts, context }: Reading, { cluster, waitMs }: Row, { m
 
 const nothing: Found = { faults: [] };
 
-function many(reading: Reading, from: Row, { model, question, page, depth }: AskedQuestion): NowOrLater<Listed> {
+function many(reading: Reading, from: Row, asked: AskedQuestion): NowOrLater<Listed> {
+  const pause = reading.context.slices.pause();
+  return pause === undefined ? manyNow(reading, from, asked) : pause.then(() => manyNow(reading, from, asked));
+}
+
+function manyNow(reading: Reading, from: Row, { model, question, page, depth }: AskedQuestion): NowOrLater<Listed> {
   const { context, options } = reading;
   context.look(looksOfPage);
   const first = checkFirst(page.first, defaultFirst);
@@ -118,7 +123,7 @@ function many(reading: Reading, from: Row, { model, question, page, depth }: Ask
       };
       const spec: QuerySpec = { namespaces, related, order, first, after };
       const told = parts.filter((part) => isTold(part, question));
-      const asked = { spec, look: context.look, scope, depth, waitMs, via, aggregated };
+      const asked = { spec, context, scope, depth, waitMs, via, aggregated };
       if (aggregated === undefined || aggregated.relations.size === 0) return listedOf(options, told, asked);
       return listedThrough(reading, told, { model, asked, relations: aggregated.relations });
     }),
@@ -139,9 +144,10 @@ async function listedThrough(
 ): Promise<Listed> {
   const { namespaces } = asked.spec;
   using related = new BegunRelated(options, { model, relations, namespaces, waitMs: held.nextWaitMs(asked.waitMs), context });
-  await related.hold([...related.knownOf(parts.map(({ ask }) => ask)), ...related.ownersIn(parts, asked.spec)]);
+  const owners = await context.slices.run(related.ownersIn(parts, asked.spec));
+  await related.hold([...related.knownOf(parts.map(({ ask }) => ask)), ...owners]);
   await related.look();
-  return listedOf(options, parts, { ...asked, related });
+  return await listedOf(options, parts, { ...asked, related });
 }
 
 interface Asked {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Access } from '../../access/access.ts';
+import { boundedList } from '../../core/bounded-list.ts';
 import type { Clock } from '../../core/clock.ts';
 import { MusterError } from '../../core/errors.ts';
 import { keyOfKind } from '../../core/kinds.ts';
@@ -149,5 +150,5 @@ function resumePointOf(bytes: Uint8Array): ResumePoint {
 /** Each kind once, whatever it was called. */
 function kindsOf(model: Model, names: readonly string[]): readonly ModelKind[] {
   if (names.length === 0) throw new MusterError('BAD_INPUT', 'expected at least one kind, got none');
-  return [...new Set(names.map((name) => kindByAnyName(model, name)))];
+  return [...new Set(boundedList('kinds', names).map((name) => kindByAnyName(model, name)))];
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { boundedList } from '../../core/bounded-list.ts';
 import { MusterError } from '../../core/errors.ts';
 import { type Json, parseJson } from '../../core/json.ts';
 import { keyOfKind } from '../../core/kinds.ts';
@@ -61,8 +62,10 @@ export function pageOf(stores: HubStores, filter: PropagationFilter, callerKey: 
 
 function filterOf({ namespaces, labels, phases }: PropagationFilter): (propagation: Propagation) => boolean {
   const selector = labels === undefined || labels === null ? undefined : parseSelector(labels);
+  const inNamespaces = namespaces == null ? undefined : new Set(boundedList('namespaces', namespaces));
+  boundedList('phases', phases);
   return (propagation) =>
-    (namespaces?.includes(propagation.metadata.namespace) ?? true) &&
+    (inNamespaces?.has(propagation.metadata.namespace) ?? true) &&
     (phases?.includes(phaseOf(propagation)) ?? true) &&
     (selector === undefined || matchesSelector(selector, propagation.metadata.labels));
 }

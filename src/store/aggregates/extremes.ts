@@ -1,10 +1,11 @@
 import type { Json } from '../../core/json.ts';
 import { canonicalText, compareOrderKeys, type OrderKey, orderKeyOf } from '../../core/json-values.ts';
+import type { Steps } from '../../core/slices.ts';
 import type { AskedOfKinds } from '../../model/paths-of-kinds.ts';
 import type { Look } from '../looks.ts';
 import type { Matches } from '../query.ts';
 import { singleValues, valuePathsIn } from '../value-paths.ts';
-import { tallyValues } from './tallies.ts';
+import { tallyValues, valuesAtOnce } from './tallies.ts';
 
 /** The smallest or the largest. */
 export type Extreme = 'min' | 'max';
@@ -19,13 +20,14 @@ export function compileExtreme(
   asked: AskedOfKinds,
   text: string,
   extreme: Extreme,
-): (matches: readonly Matches[], look?: Look) => Json | undefined {
+): (matches: readonly Matches[], look?: Look) => Steps<Json | undefined> {
   const paths = valuePathsIn(asked, text, singleValues(extreme));
   const sign = extreme === 'min' ? 1 : -1;
-  return (matches, look) => {
+  return function* (matches, look) {
     let best: { readonly value: Json; readonly key: OrderKey } | undefined;
-    for (const [type, tally] of tallyValues(paths, matches, look)) {
-      for (const { value } of tally) {
+    for (const [type, tally] of yield* tallyValues(paths, matches, look)) {
+      for (const [index, { value }] of tally.entries()) {
+        if (index % valuesAtOnce === 0) yield;
         const key = orderKeyOf(value, type);
         if (key === undefined) continue;
         const order = best === undefined ? -1 : compareOrderKeys(key, best.key) * sign;

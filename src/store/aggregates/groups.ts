@@ -3,6 +3,7 @@ import type { Json } from '../../core/json.ts';
 import { canonicalText, type OrderKey, orderKeyOf, type ValueType } from '../../core/json-values.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import type { Steps } from '../../core/slices.ts';
 import type { AskedOfKinds } from '../../model/paths-of-kinds.ts';
 import { type CountedLooks, countLooks, type Look } from '../looks.ts';
 import { someValue, surroundingsOf } from '../path-values.ts';
@@ -36,6 +37,8 @@ export interface ObjectGroup {
 const maxPaths = 4;
 /** Each takes some 500 bytes while they are made. */
 const maxGroups = 100_000;
+/** Groups in one step. */
+const rankedAtOnce = 100;
 /** Places of objects in groups: paths through lists, several of them, multiply. */
 const maxPlaces = 2_000_000;
 
@@ -50,16 +53,20 @@ const maxPlaces = 2_000_000;
 export function compileGroups(
   asked: AskedOfKinds,
   question: GroupQuestion,
-): (matches: readonly Matches[], look?: Look) => readonly ObjectGroup[] {
+): (matches: readonly Matches[], look?: Look) => Steps<readonly ObjectGroup[]> {
   const { by, order, first } = question;
   if (by.length < 1 || by.length > maxPaths) {
     throw new MusterError('BAD_INPUT', `groups: expected 1 to ${maxPaths} paths to group by, got ${by.length}`);
   }
   const paths = by.map((text) => valuePathsIn(asked, text, singleValues('groups')));
   const types = paths.map(typeOfAll);
-  return (matches, look) => {
+  return function* (matches, look) {
     const leaders = createLeaders<Ranked>(first, order === 'COUNT_DESC' ? compareCounts : compareKeys);
-    for (const group of groupsOf(paths, matches, look)) leaders.offer(rankedOf(group, types));
+    const groups = yield* groupsOf(paths, matches, look);
+    for (const [index, group] of groups.entries()) {
+      leaders.offer(rankedOf(group, types));
+      if (index % rankedAtOnce === 0) yield;
+    }
     return leaders.list().map(({ group }) => group);
   };
 }
@@ -75,71 +82,94 @@ interface Fork {
   group: Making | undefined;
 }
 
-function groupsOf(
+function* groupsOf(
   paths: readonly ReadonlyMap<string, ValuePath>[],
   matches: readonly Matches[],
   look: Look | undefined,
-): readonly Making[] {
+): Steps<readonly Making[]> {
   const identityOf = createIdentities();
   const looks = countLooks(look);
   const grouping = createGrouping(identityOf, looks);
   for (const { source, objects } of matches) {
     const readers = paths.map((ofKinds) => createReader(ofKinds.get(keyOfKind(source.kind)), source, { identityOf, looks }));
     const values: (readonly Json[])[] = [];
+    const at = readers.map(() => 0);
     for (const object of objects) {
       for (let level = 0; level < readers.length; level += 1) values[level] = readers[level]?.(object) ?? missing;
       // Its first place is what the first path was read for.
-      looks.add(readers.length - 1);
-      grouping.put({ source, object, values });
+      let isStep = looks.add(readers.length - 1);
+      // From the first values of all paths to the last ones.
+      at.fill(0);
+      do {
+        if (grouping.put({ source, object, values, at })) isStep = true;
+        if (isStep) yield;
+        isStep = false;
+      } while (advance(at, values));
     }
   }
   looks.end();
   return grouping.groups;
 }
 
+/** Goes on to the next combination of values. False after the last one. */
+function advance(at: number[], values: readonly (readonly Json[])[]): boolean {
+  for (let level = at.length - 1; level >= 0; level -= 1) {
+    const next = (at[level] ?? 0) + 1;
+    if (next < (values[level]?.length ?? 0)) {
+      at[level] = next;
+      return true;
+    }
+    at[level] = 0;
+  }
+  return false;
+}
+
 interface Grouping {
   readonly groups: readonly Making[];
-  /** Puts an object into the group of each combination of its values. */
-  put(placed: Placed): void;
+  /** Puts an object into the group of one combination of its values. True after some hundred looks: it is time to yield. */
+  put(placed: Placed): boolean;
 }
 
 function createGrouping(identityOf: (value: Json) => Identity, looks: CountedLooks): Grouping {
   const groups: Making[] = [];
   const root: Fork = { ways: new Map(), group: undefined };
-  const keys: Json[] = [];
   let places = 0;
 
-  const groupAt = (fork: Fork): Making => {
+  const groupAt = (fork: Fork, keysOf: () => readonly Json[]): Making => {
     if (fork.group !== undefined) return fork.group;
-    fork.group = { keys: [...keys], count: 0, matches: [] };
+    fork.group = { keys: keysOf(), count: 0, matches: [] };
     groups.push(fork.group);
     if (groups.length > maxGroups) throw tooCostly(`${maxGroups} groups`);
     return fork.group;
   };
 
-  const putBehind = (fork: Fork, level: number, placed: Placed): void => {
-    const ofLevel = placed.values[level];
-    if (ofLevel === undefined) {
-      addTo(groupAt(fork), placed);
-      looks.add(1);
+  return {
+    groups,
+    put(placed) {
+      const { values, at } = placed;
+      let fork = root;
+      for (let level = 0; level < at.length; level += 1) fork = wayOf(fork, identityOf(valueAt(placed, level)));
+      addTo(
+        groupAt(fork, () => values.map((_, level) => valueAt(placed, level))),
+        placed,
+      );
       places += 1;
       if (places > maxPlaces) throw tooCostly(`${maxPlaces} places of objects in groups`);
-      return;
-    }
-    for (const value of ofLevel) {
-      keys[level] = value;
-      putBehind(wayOf(fork, identityOf(value)), level + 1, placed);
-    }
+      return looks.add(1);
+    },
   };
-
-  return { groups, put: (placed) => putBehind(root, 0, placed) };
 }
 
-/** An object, where it was found, and what it has of each path. */
+/** An object, where it was found, what it has of each path, and which value of each is meant. */
 interface Placed {
   readonly source: QuerySource;
   readonly object: KubernetesObject;
   readonly values: readonly (readonly Json[])[];
+  readonly at: readonly number[];
+}
+
+function valueAt({ values, at }: Placed, level: number): Json {
+  return values[level]?.[at[level] ?? 0] ?? null;
 }
 
 function wayOf({ ways }: Fork, identity: Identity): Fork {

@@ -1,11 +1,12 @@
 import type { ValueType } from '../../core/json-values.ts';
 import { orderKeyOf } from '../../core/json-values.ts';
 import { parseQuantity, type Quantity, quantityOfNumber, type Summand, sumQuantities } from '../../core/quantities.ts';
+import type { Steps } from '../../core/slices.ts';
 import type { AskedOfKinds } from '../../model/paths-of-kinds.ts';
 import type { Look } from '../looks.ts';
 import type { Matches } from '../query.ts';
 import { type PathUse, valuePathsIn } from '../value-paths.ts';
-import { type Counted, tallyValues } from './tallies.ts';
+import { type Counted, tallyValues, valuesAtOnce } from './tallies.ts';
 
 const numeric: ReadonlySet<ValueType> = new Set(['Int', 'Int64', 'Float', 'Quantity', 'JSON']);
 const numbers: PathUse = { name: 'sum', expected: 'a path to numbers or quantities', takes: (type) => numeric.has(type) };
@@ -16,18 +17,23 @@ const numbers: PathUse = { name: 'sum', expected: 'a path to numbers or quantiti
  *
  * @throws {MusterError} `BAD_INPUT`, here and not later, if no kind has such a path, or it leads to no numbers: what was expected there, and what came.
  */
-export function compileSum(asked: AskedOfKinds, text: string): (matches: readonly Matches[], look?: Look) => Quantity | undefined {
+export function compileSum(asked: AskedOfKinds, text: string): (matches: readonly Matches[], look?: Look) => Steps<Quantity | undefined> {
   const paths = valuePathsIn(asked, text, numbers);
-  return (matches, look) => sumQuantities(summandsOf(tallyValues(paths, matches, look)));
+  return function* (matches, look) {
+    return sumQuantities(yield* summandsOf(yield* tallyValues(paths, matches, look)));
+  };
 }
 
-function* summandsOf(tallies: ReadonlyMap<ValueType, readonly Counted[]>): Generator<Summand> {
+function* summandsOf(tallies: ReadonlyMap<ValueType, readonly Counted[]>): Steps<readonly Summand[]> {
+  const summands: Summand[] = [];
   for (const [type, tally] of tallies) {
-    for (const { value, times } of tally) {
+    for (const [index, { value, times }] of tally.entries()) {
       const quantity = amountOf(value, type);
-      if (quantity !== undefined) yield { quantity, times };
+      if (quantity !== undefined) summands.push({ quantity, times });
+      if (index % valuesAtOnce === 0) yield;
     }
   }
+  return summands;
 }
 
 function amountOf(value: Counted['value'], type: ValueType): Quantity | undefined {

@@ -1,6 +1,7 @@
 import { isRawNumber, type Json, type RawNumber } from '../../core/json.ts';
 import type { ValueType } from '../../core/json-values.ts';
 import { keyOfKind } from '../../core/kinds.ts';
+import type { Steps } from '../../core/slices.ts';
 import { countLooks, type Look } from '../looks.ts';
 import { someValue, surroundingsOf } from '../path-values.ts';
 import type { Matches } from '../query.ts';
@@ -13,17 +14,20 @@ export interface Counted {
   readonly times: number;
 }
 
+/** Different values that are read in one step. */
+export const valuesAtOnce = 500;
+
 /**
  * The different values that stand at a path in these objects, by how they compare: few, where objects are many. What is absent or null is none;
  * through lists each counts.
  *
  * @param paths The path by `keyOfKind`; objects of other kinds have no value.
  */
-export function tallyValues(
+export function* tallyValues(
   paths: ReadonlyMap<string, ValuePath>,
   matches: readonly Matches[],
   look?: Look,
-): ReadonlyMap<ValueType, readonly Counted[]> {
+): Steps<ReadonlyMap<ValueType, readonly Counted[]>> {
   const tallies = new Map<ValueType, Map<Identity, Counting>>();
   const identityOf = createIdentities();
   const looks = countLooks(look);
@@ -46,7 +50,7 @@ export function tallyValues(
     for (const here of objects) {
       values = 0;
       someValue(found.path, { here, around }, count);
-      looks.add(Math.max(1, values));
+      if (looks.add(Math.max(1, values))) yield;
     }
   }
   looks.end();

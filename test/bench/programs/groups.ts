@@ -7,10 +7,8 @@ import type { JsonObject } from '../../../src/core/json.ts';
 import { parseResourceVersion } from '../../../src/core/names.ts';
 import { isKubernetesObject, type KubernetesObject } from '../../../src/core/objects.ts';
 import { parseModel } from '../../../src/model/model-document.ts';
-import { compileGroups } from '../../../src/store/aggregates/groups.ts';
-import { compileSum } from '../../../src/store/aggregates/sums.ts';
-import { runQuery } from '../../../src/store/query.ts';
 import { createStore } from '../../../src/store/store.ts';
+import { compileGroups, compileSum, runQuery } from '../../support/store-at-once.ts';
 import { podOf } from '../pods.ts';
 import { cpuNow, cpuSince, finish } from './measuring.ts';
 

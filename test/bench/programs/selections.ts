@@ -8,10 +8,11 @@ import { parseResourceVersion } from '../../../src/core/names.ts';
 import { isKubernetesObject, type KubernetesObject } from '../../../src/core/objects.ts';
 import { parseSelector } from '../../../src/core/selectors.ts';
 import { parseModel } from '../../../src/model/model-document.ts';
-import { type QuerySpec, runQuery } from '../../../src/store/query.ts';
+import type { QuerySpec } from '../../../src/store/query.ts';
 import type { QuerySource } from '../../../src/store/query-source.ts';
 import { createStore } from '../../../src/store/store.ts';
 import { compileWhere } from '../../../src/store/where.ts';
+import { runQuery } from '../../support/store-at-once.ts';
 import { cpuNow, cpuSince, finish } from './measuring.ts';
 
 const held = Number(process.argv[2] ?? '10000');

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { clusterName } from '../../../src/core/names.ts';
+import { type OperationSlices, runAtOnce } from '../../../src/core/slices.ts';
 import { graphOverMirrors } from '../../support/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed } from '../../support/kubernetes-objects.ts';
 import { turns } from '../../support/manual-clock.ts';
 import { controlledBy, type Inventory, inShop, relatedWorld, served } from '../../support/related-world.ts';
 import { accessBut, createRestrictingAccess } from '../../support/restricting-access.ts';
+import { unsliced } from '../../support/unsliced.ts';
 
 const model = loadBaseline();
 const zone = 'node.metadata.labels[\\"topology.kubernetes.io/zone\\"]';
@@ -144,7 +146,13 @@ describe('groups and sums go on there,', () => {
 
   test('of the moment of the page', async () => {
     const world = relatedWorld({ north: inventory });
-    const context = { caller: { key: 'me' }, signal: new AbortController().signal, reportFault: () => undefined, look: () => undefined };
+    const context = {
+      caller: { key: 'me' },
+      signal: new AbortController().signal,
+      reportFault: () => undefined,
+      look: () => undefined,
+      slices: unsliced,
+    };
     const page = await world.reads.list(context, kindOf('Pod'), { aggregated: ['node.metadata.name'] });
     for (const name of ['n1', 'n2'])
       world
@@ -153,6 +161,30 @@ describe('groups and sums go on there,', () => {
         .remove(node(name, 'x', 'True'));
     expect(page.max('node.metadata.name')).toBe('n2');
   });
+});
+
+test('a filter finds what the objects led to at its first step', async () => {
+  const pods = Array.from({ length: 1_000 }, (_, index) => pod(`p${index}`, 'n1'));
+  const world = relatedWorld({ north: { ...inventory, Pod: pods } });
+  const nodes = world.cluster('north').mirror(served('Node'));
+  const slices: OperationSlices = {
+    run(steps) {
+      const first = steps.next();
+      if (first.done === true) return first.value;
+      nodes.remove(node('n1', 'x', 'True'));
+      return runAtOnce(steps);
+    },
+    pause: () => undefined,
+  };
+  const context = {
+    caller: { key: 'me' },
+    signal: new AbortController().signal,
+    reportFault: () => undefined,
+    look: () => undefined,
+    slices,
+  };
+  const page = await world.reads.list(context, kindOf('Pod'), { where: { path: 'node.metadata.name', eq: 'n1' } });
+  expect(page.totalCount).toBe(1_000);
 });
 
 describe('what is hidden', () => {
@@ -340,7 +372,13 @@ describe('is refused:', () => {
     expect(errors?.[0]?.originalError).toMatchObject({ code: 'BAD_INPUT' });
   });
 
-  const context = { caller: { key: 'me' }, signal: new AbortController().signal, reportFault: () => undefined, look: () => undefined };
+  const context = {
+    caller: { key: 'me' },
+    signal: new AbortController().signal,
+    reportFault: () => undefined,
+    look: () => undefined,
+    slices: unsliced,
+  };
   const path = (text: string) => ({ where: { not: { path: text, exists: true } } });
   test.each<[string, string, (streams: World['streams']) => unknown]>([
     ['changes', 'node', (streams) => streams.changes(context, kindOf('Pod'), path('node.ready'))],

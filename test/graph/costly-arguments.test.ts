@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { inShop, relatedWorld } from '../support/related-world.ts';
+
+const annotations = { owner: 'web', team: 'shop' };
+const world = relatedWorld({ north: { Pod: Array.from({ length: 20 }, (_, index) => inShop(`p${index}`, { annotations })) } });
+const words = (count: number) => Array.from({ length: count }, (_, index) => (index === 0 ? 'team' : `word-${index}`));
+
+test.each([
+  ['clusters', 'pods(clusters: $words) { totalCount }'],
+  ['namespaces', 'pods(namespaces: $words) { totalCount }'],
+  ['kinds', 'resources(kinds: $words) { totalCount }'],
+  ['names', 'clusters(names: $words) { name }'],
+  ['groups', 'kinds(groups: $words) { kind }'],
+  ['kinds', 'pods { items { owned(kinds: $words) { totalCount } } }'],
+  ['keys', 'pods { items { metadata { annotations(keys: $words) } } }'],
+])('%s are at most 1,000: %s', async (argument, field) => {
+  const { errors } = await world.ask(`query ($words: [String!]!) { ${field} }`, { words: words(1_001) });
+  expect(errors?.[0]?.message).toBe(`${argument}: expected at most 1000, got 1001`);
+  expect(errors?.[0]?.originalError).toMatchObject({ code: 'BAD_INPUT' });
+});
+
+test('a thousand keys are looked up', async () => {
+  const { at, errors } = await world.ask('query ($words: [String!]!) { pods { items { metadata { annotations(keys: $words) } } } }', {
+    words: words(1_000),
+  });
+  expect(errors).toBeUndefined();
+  expect(at('pods.items.metadata.annotations')).toEqual(Array.from({ length: 20 }, () => ({ team: 'shop' })));
+});
+
+test('keys that are looked up are charged, in each field that names them', async () => {
+  const aliases = Array.from({ length: 30 }, (_, index) => `a${index}: annotations(keys: $words)`).join(' ');
+  const many = relatedWorld({ north: { Pod: Array.from({ length: 500 }, (_, index) => inShop(`p${index}`)) } });
+  const roots = Array.from({ length: 10 }, (_, index) => `r${index}: pods(first: 500) { items { metadata { ...A } } }`).join(' ');
+  const { errors } = await many.ask(`query ($words: [String!]!) { ${roots} } fragment A on ObjectMeta { ${aliases} }`, {
+    words: words(1_000),
+  });
+  expect(errors?.[0]?.originalError).toMatchObject({ code: 'TOO_COSTLY' });
+});
