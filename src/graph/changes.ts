@@ -95,7 +95,9 @@ const rowsMeanings: Readonly<Record<RowsOf, string>> = {
 };
 
 const typeMeanings: Readonly<Record<ChangeType, string>> = {
-  INITIAL: 'A part of what there is, at first or after RESET: in `added`. There may be any number of them.',
+  INITIAL:
+    'A part of what there is, at first or after RESET: in `added`. There may be any number of them. After a resume in the middle of them the first ones ' +
+    'also tell what has changed of the objects that were told before: in `modified` and `deleted`.',
   SYNCED: 'What there is has been told: only now is empty empty.',
   LIVE: 'What changed. Without any object: the cluster, which had FAILED, is true again.',
   RESET: 'What changed is unknown: forget the objects of this kind in this cluster. INITIAL follows.',

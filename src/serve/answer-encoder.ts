@@ -40,7 +40,7 @@ export class AnswerEncoder {
    * the signal, between two slices.
    */
   encode(body: FormattedExecutionResult, signal: AbortSignal): readonly Buffer[] | Promise<readonly Buffer[]> {
-    if (lengthOf(body, smallLength) > smallLength) return this.#encodeInSlices(body, signal);
+    if (jsonLength(body, smallLength) > smallLength) return this.#encodeInSlices(body, signal);
     const bytes = Buffer.from(JSON.stringify(body));
     if (bytes.length > this.#maxBytes) throw tooLarge(this.#maxBytes);
     return [bytes];
@@ -79,7 +79,7 @@ export class AnswerEncoder {
 
 /** The text of `JSON.stringify`, in pieces that each take about 1 ms. A single text is never divided. */
 function* piecesOf(value: unknown): Generator<string> {
-  if (!isContainer(value) || lengthOf(value, pieceLength) <= pieceLength) {
+  if (!isContainer(value) || jsonLength(value, pieceLength) <= pieceLength) {
     yield JSON.stringify(value) ?? 'null';
     return;
   }
@@ -105,7 +105,7 @@ function* elementsOf(list: readonly unknown[]): Generator<string> {
   let runLength = 0;
   let separator = '';
   for (const element of list) {
-    const length = lengthOf(element, pieceLength);
+    const length = jsonLength(element, pieceLength);
     if (run.length > 0 && runLength + length > pieceLength) {
       yield `${separator}${JSON.stringify(run).slice(1, -1)}`;
       separator = ',';
@@ -125,20 +125,20 @@ function* elementsOf(list: readonly unknown[]): Generator<string> {
 }
 
 /** About how many characters the JSON of a value has. Stops counting at the first value that leads beyond `most`. */
-function lengthOf(value: unknown, most: number): number {
+export function jsonLength(value: unknown, most: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (!isContainer(value)) return 8;
   let length = 2;
   if (Array.isArray(value)) {
     for (const element of value) {
-      length += 1 + lengthOf(element, most - length);
+      length += 1 + jsonLength(element, most - length);
       if (length > most) return length;
     }
     return length;
   }
   // Not `Object.entries`: this walk is most of what encoding a small answer adds to `JSON.stringify`.
   for (const key in value) {
-    length += key.length + 4 + lengthOf((value as Readonly<Record<string, unknown>>)[key], most - length);
+    length += key.length + 4 + jsonLength((value as Readonly<Record<string, unknown>>)[key], most - length);
     if (length > most) return length;
   }
   return length;

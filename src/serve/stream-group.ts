@@ -4,7 +4,7 @@ import type { Subscribed } from '../graph/subscribing.ts';
 import { ObjectMessage } from '../load/streams/object-message.ts';
 import type { Outcome } from './answer-body.ts';
 import { answerBody, codeOf } from './answer-body.ts';
-import type { AnswerEncoder } from './answer-encoder.ts';
+import { type AnswerEncoder, jsonLength } from './answer-encoder.ts';
 import type { ServedSchema } from './engine.ts';
 import { eventOf } from './event-stream.ts';
 import { FaultReport } from './fault-report.ts';
@@ -24,6 +24,12 @@ export type Rendering =
       /** What a reader is told: each under its own id, which its line in the log has too. */
       tell(masking: MaskOptions): FormattedExecutionResult;
     };
+
+/** Characters of a message that holds several objects: 256 KiB. A longer one is split, so that a slow client has somewhere to resume. */
+const maxLength = 256 << 10;
+
+/** What is longer is taken to be as long as this: counting on would take more than a millisecond. */
+const longestCounted = 4 << 20;
 
 export interface StreamGroupOptions {
   readonly execute: Subscribed['execute'];
@@ -100,6 +106,16 @@ export class StreamGroup {
     return this.#split(message);
   }
 
+  /** A message is long as a whole. Undefined if it is not, or cannot be split. */
+  #splitLong(message: object, body: FormattedExecutionResult): Rendering | undefined {
+    if (!(message instanceof ObjectMessage) || message.objectCount < 2) return undefined;
+    const length = jsonLength(listsOf(body), longestCounted);
+    if (length <= maxLength) return undefined;
+    // Three quarters of the bound, as objects differ in length.
+    this.#mostObjects = Math.max(1, Math.floor((message.objectCount * maxLength * 0.75) / length));
+    return this.#split(message);
+  }
+
   #make(message: object): Rendering | Promise<Rendering> {
     const { execute, served, caller, contextOf } = this.#options;
     const report = new FaultReport();
@@ -135,6 +151,8 @@ export class StreamGroup {
       if (split !== undefined) return split;
       return { type: 'last', code: codeOf(body), tell: (own) => answerBody(outcome, report, own).body };
     }
+    const shorter = this.#splitLong(message, body);
+    if (shorter !== undefined) return shorter;
     // What waits learns by this that nobody is left to wait for.
     for (const bug of bugs) if (bug !== over) masking.onBug(bug);
     try {
@@ -154,6 +172,11 @@ export class StreamGroup {
     if (message instanceof ObjectMessage && message.objectCount >= this.#mostObjects) this.#mostObjects++;
     return { type: 'message', payload };
   }
+}
+
+/** The lists of objects in a message. All else, such as a summary, is as long in each part of a message that is split. */
+function listsOf({ data }: FormattedExecutionResult): readonly unknown[] {
+  return Object.values(data ?? {}).flatMap((field) => Object.values(field ?? {}).filter(Array.isArray));
 }
 
 /** Not an error: nobody is left to read for. */

@@ -1,3 +1,4 @@
+import { InvariantError } from '../../core/errors.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { createChangesQueue } from './changes-queue.ts';
@@ -74,6 +75,8 @@ export class Arrears {
         return;
       case 'confirmed':
         return;
+      case 'rest':
+        throw new InvariantError('only a reader that begins is told the rest of a first state');
       default:
         news satisfies never;
     }

@@ -39,8 +39,8 @@ export function createChangesQueue(): ChangesQueue {
       const deleted = new Set<string>();
       for (const [key, change] of waiting) {
         if (batch.length === most) break;
-        if (change.type === 'DELETED') deleted.add(placeOf(change));
-        else if (deleted.size > 0 && deleted.has(placeOf(change))) continue;
+        if (change.type === 'DELETED') deleted.add(placeOf(change.object));
+        else if (deleted.size > 0 && deleted.has(placeOf(change.object))) continue;
         batch.push(change);
         waiting.delete(key);
       }
@@ -57,6 +57,7 @@ export function mergeChanges(first: ObjectChange, next: ObjectChange): ObjectCha
   return next.type === type ? next : { ...next, type };
 }
 
-function placeOf({ object: { metadata } }: ObjectChange): string {
-  return `${metadata.namespace ?? ''}/${metadata.name}`;
+/** Where an object stands among those of its source: in the order in which API servers list them. */
+export function placeOf({ metadata: { namespace = '', name } }: KubernetesObject): string {
+  return `${namespace}/${name}`;
 }

@@ -10,6 +10,7 @@ import type { ClusterView } from '../reads.ts';
 import { createChangesQueue, type ObjectChange } from './changes-queue.ts';
 import { batchesOf, changeOfTransition, type Transition, transitionIn } from './selection-changes.ts';
 import { type Position, voidPosition } from './stream-cursor.ts';
+import { isKnownAt } from './stream-draft.ts';
 
 /** What is selected from a mirror. */
 export interface Selection {
@@ -93,7 +94,7 @@ export class SelectedMirror {
     return selectAll(this.#source, this.#conditions);
   }
 
-  /** What has become of the selection since then, a message each; undefined if that is not remembered. */
+  /** What has become since then of those objects of the selection that the reader knows, a message each; undefined if that is not remembered. */
   changesSince(position: Position): readonly (readonly ObjectChange[])[] | undefined {
     const { store } = this.mirror;
     if (position.type === 'void' || position.epoch !== this.#short(store.epoch)) return undefined;
@@ -102,7 +103,7 @@ export class SelectedMirror {
     const missed = createChangesQueue();
     for (const event of events) {
       const transition = event.type === 'applied' || event.type === 'deleted' ? this.transitionIn(event) : undefined;
-      if (transition !== undefined) missed.put(changeOfTransition(transition));
+      if (transition !== undefined && isKnownAt(position, transition.last)) missed.put(changeOfTransition(transition));
     }
     return batchesOf(missed);
   }

@@ -7,6 +7,8 @@ import { ByteReader, ByteWriter } from './cursor-bytes.ts';
 export type Position =
   /** All of it as of this version; `epoch` is 8 characters of base64url, which stand for the store's and for what is selected from it. */
   | { readonly type: 'exact'; readonly epoch: string; readonly version: ResourceVersion }
+  /** As of this version, the objects whose place (`placeOf`) is not after `through`: a reader in the middle of a first state. */
+  | { readonly type: 'partial'; readonly epoch: string; readonly version: ResourceVersion; readonly through: string }
   /** Some of it, or an unknown state: it can only be told again from the beginning. */
   | { readonly type: 'void' };
 
@@ -54,6 +56,9 @@ const unknown = 1;
 const counted = 2;
 /** The epoch, and the version as a text. */
 const named = 3;
+/** The same two, then the place of the last object. */
+const partlyCounted = 4;
+const partlyNamed = 5;
 const epochBytes = 6;
 /** Differences of what is less are exact, and twice as much is. */
 const maxCounted = 2 ** 51;
@@ -149,15 +154,17 @@ function writePosition(writer: ByteWriter, position: Position | undefined, last:
     writer.number(position === undefined ? absent : unknown);
     return last;
   }
-  const { epoch, version } = position;
+  const { type, epoch, version } = position;
   const count = Number(version);
   const isCounted = count >= 0 && count < maxCounted && String(count) === version;
-  writer.number(isCounted ? counted : named);
+  if (type === 'partial') writer.number(isCounted ? partlyCounted : partlyNamed);
+  else writer.number(isCounted ? counted : named);
   const bytes = Buffer.from(epoch, 'base64url');
   invariant(bytes.length === epochBytes, `an epoch has 8 characters, not those of ${epoch}`);
   writer.bytes(bytes);
   if (!isCounted) writer.text(version);
   else writer.number(count >= last ? (count - last) * 2 : (last - count) * 2 - 1);
+  if (type === 'partial') writer.text(position.through);
   return isCounted ? count : last;
 }
 
@@ -165,11 +172,14 @@ function readPosition(reader: ByteReader, last: number): { readonly position: Po
   const tag = reader.number();
   if (tag === absent) return undefined;
   if (tag === unknown) return { position: voidPosition, last };
-  if (tag !== counted && tag !== named) throw new RangeError('no position is told so');
+  if (tag > partlyNamed) throw new RangeError('no position is told so');
+  const isCounted = tag === counted || tag === partlyCounted;
   const epoch = reader.bytes(epochBytes).toString('base64url');
-  const step = tag === counted ? reader.number() : 0;
+  const step = isCounted ? reader.number() : 0;
   const next = step % 2 === 0 ? last + step / 2 : last - (step + 1) / 2;
-  const version = parseResourceVersion(tag === counted ? String(next) : reader.text());
+  const version = parseResourceVersion(isCounted ? String(next) : reader.text());
   if (version === undefined) throw new RangeError('no version is so long');
+  if (tag === partlyCounted || tag === partlyNamed)
+    return { position: { type: 'partial', epoch, version, through: reader.text() }, last: next };
   return { position: { type: 'exact', epoch, version }, last: next };
 }

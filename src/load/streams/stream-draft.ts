@@ -2,7 +2,7 @@ import type { Fault } from '../../core/faults.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { ClusterView, Row } from '../reads.ts';
-import type { ObjectChange } from './changes-queue.ts';
+import { type ObjectChange, placeOf } from './changes-queue.ts';
 import { type Position, voidPosition } from './stream-cursor.ts';
 import type { ChangeType } from './streams.ts';
 
@@ -46,6 +46,13 @@ export type News =
   | { readonly type: 'changed'; readonly batches: readonly (readonly ObjectChange[])[] }
   /** All there is, as what was known is not enough. */
   | { readonly type: 'whole'; readonly objects: readonly KubernetesObject[] }
+  /** For a reader that resumes in the middle of a first state: what changed of the objects that it knows, and all others. */
+  | {
+      readonly type: 'rest';
+      readonly batches: readonly (readonly ObjectChange[])[];
+      readonly objects: readonly KubernetesObject[];
+      readonly from: PartialPosition;
+    }
   /** Nothing but its position. */
   | { readonly type: 'confirmed' }
   /** It has left: what was known of it is void. */
@@ -59,7 +66,11 @@ export interface Draft {
   readonly fault?: Fault;
   /** What its reader knows of the source after it. */
   readonly position: Position | undefined;
+  /** The changes are objects of a first state: no other message of it has objects between their places, so a reader can resume after it. */
+  readonly isFirstState?: true;
 }
+
+type PartialPosition = Extract<Position, { readonly type: 'partial' }>;
 
 /**
  * Maximum number of objects in one message, of changes as of a first state: executing it takes a few milliseconds. Where a document cannot afford so
@@ -84,9 +95,14 @@ export function draftsOf({ source, after, news }: Omit<Part, 'before'>, known: K
     case 'confirmed':
       return [draft('BOOKMARK', position)];
     case 'whole': {
-      const chunks = chunksOf(news.objects).map((chunk) => draft('INITIAL', voidPosition, chunk));
       const forget = known.position === undefined ? [] : [draft('RESET', voidPosition)];
-      return [...forget, ...chunks, draft('SYNCED', position), ...failureOf(source, after, undefined)];
+      return [...forget, ...firstStateOf(source, after, news.objects)];
+    }
+    case 'rest': {
+      const { batches, objects, from } = news;
+      const caughtUp = partialAt(position, from.through);
+      const changed = batches.map((batch, index) => draft('INITIAL', index === batches.length - 1 ? caughtUp : voidPosition, batch));
+      return [...changed, ...firstStateOf(source, after, objects)];
     }
     case 'changed': {
       const { batches } = news;
@@ -99,6 +115,36 @@ export function draftsOf({ source, after, news }: Omit<Part, 'before'>, known: K
     default:
       throw news satisfies never;
   }
+}
+
+/** Objects, message by message in the order of their places, then the end of the first state. */
+function firstStateOf(source: Origin, after: Knowledge, objects: readonly KubernetesObject[]): readonly Draft[] {
+  const { position } = after;
+  const chunks = chunksOf(objects.length > maxObjects ? objects.toSorted(comparePlaces) : objects).map(
+    (changes): Draft => ({ source, type: 'INITIAL', changes, position: afterLast(changes, position), isFirstState: true }),
+  );
+  return [...chunks, { source, type: 'SYNCED', changes: none, position }, ...failureOf(source, after, undefined)];
+}
+
+/** True if a reader at this position was told of the object, if there was one at its place. */
+export function isKnownAt(position: Position, object: KubernetesObject): boolean {
+  return position.type === 'exact' || (position.type === 'partial' && placeOf(object) <= position.through);
+}
+
+function comparePlaces(one: KubernetesObject, other: KubernetesObject): number {
+  const [first, second] = [placeOf(one), placeOf(other)];
+  if (first === second) return 0;
+  return first < second ? -1 : 1;
+}
+
+function afterLast(changes: readonly ObjectChange[], goal: Position | undefined): Position {
+  const last = changes.map(({ object }) => placeOf(object)).reduce((one, other) => (one < other ? other : one));
+  return partialAt(goal, last);
+}
+
+/** As of the same version, up to that place only. `void` where no version is known. */
+function partialAt(goal: Position | undefined, through: string): Position {
+  return goal === undefined || goal.type === 'void' ? voidPosition : { ...goal, type: 'partial', through };
 }
 
 /** That what was known of a source is void. */
@@ -121,13 +167,16 @@ export function isIgnorant({ position, fault }: Knowledge): boolean {
   return position === undefined && fault === undefined;
 }
 
-/** The same in drafts of at most `most` changes each. Only after the last of them the reader knows the source. */
+/** The same in drafts of at most `most` changes each. After each part of a first state a reader can resume, else only after the last. */
 export function splitDraft(draft: Draft, most: number): readonly Draft[] {
   const drafts: Draft[] = [];
-  const { changes } = draft;
+  const isFirstState = draft.isFirstState === true;
+  const changes = isFirstState ? draft.changes.toSorted((one, other) => comparePlaces(one.object, other.object)) : draft.changes;
   for (let start = 0; start < changes.length; start += most) {
+    const slice = changes.slice(start, start + most);
     const isLast = start + most >= changes.length;
-    drafts.push({ ...draft, changes: changes.slice(start, start + most), position: isLast ? draft.position : voidPosition });
+    const between = isFirstState ? afterLast(slice, draft.position) : voidPosition;
+    drafts.push({ ...draft, changes: slice, position: isLast ? draft.position : between });
   }
   return drafts;
 }

@@ -15,7 +15,7 @@ import { createChangesQueue, type ObjectChange } from './changes-queue.ts';
 import { SelectedMirror, type Selection } from './selected-mirror.ts';
 import { batchesOf, changeOfTransition } from './selection-changes.ts';
 import { type Position, sourceKey, voidPosition } from './stream-cursor.ts';
-import { ignorance, type Knowledge, type News, type Origin, type Part } from './stream-draft.ts';
+import { ignorance, isKnownAt, type Knowledge, type News, type Origin, type Part } from './stream-draft.ts';
 import { createTally, type Tally } from './tally.ts';
 
 /** What a view asks of each of its sources. */
@@ -206,6 +206,10 @@ export class ViewSource implements Origin {
     if (!this.#isTold || held === undefined) return undefined;
     const batches = held.changesSince(position);
     if (batches === undefined) return this.whole();
+    if (position.type === 'partial') {
+      const rest = this.#select().filter((object) => !isKnownAt(position, object));
+      return { source: this, before: ignorance, after: this.#known, news: { type: 'rest', batches, objects: rest, from: position } };
+    }
     return { source: this, before: ignorance, after: this.#known, news: { type: 'changed', batches } };
   }
 

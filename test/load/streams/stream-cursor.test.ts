@@ -27,6 +27,8 @@ test('gives back what it was made of, whatever the clusters are called', () => {
       [sourceKey(clusterName('\u{1f600}'), { group: '', kind: 'Pod' }), exact(0)],
       [sourceKey(clusterName('\u{1f601}'), { group: '', kind: 'Pod' }), exact(Number.MAX_SAFE_INTEGER)],
       [sourceKey(clusterName('\u{1f601}'), jobs), exact(2 ** 51 - 1)],
+      [key('half'), { type: 'partial', epoch: 'abcdefgh', version: versionOf(14), through: 'shop/web-1' } as const],
+      [key('half of an odd one'), { type: 'partial', epoch: 'abcdefgh', version: 'abc' as ResourceVersion, through: '/ü' } as const],
       ...['007', '18446744073709551615', 'abc', '-1', '1e3', ' 1', '0x10'].map(
         (version, index) => [key(`odd-${index}`), { type: 'exact', epoch: 'abcdefgh', version: version as ResourceVersion }] as const,
       ),
@@ -46,7 +48,11 @@ test('gives back any', () => {
     fc.bigInt({ min: 0n, max: 2n ** 64n }).map(String),
   );
   const epoch = fc.uint8Array({ minLength: 6, maxLength: 6 }).map((bytes) => Buffer.from(bytes).toString('base64url'));
-  const position = fc.oneof(fc.constant(voidPosition), fc.record({ type: fc.constant('exact' as const), epoch, version }));
+  const position = fc.oneof(
+    fc.constant(voidPosition),
+    fc.record({ type: fc.constant('exact' as const), epoch, version }),
+    fc.record({ type: fc.constant('partial' as const), epoch, version, through: fc.string() }),
+  );
   const name = fc.tuple(fc.constantFrom('Pod', 'Job.batch', 'Kärrä.é'), fc.string({ unit: 'binary', minLength: 1, maxLength: 5 }));
   const vectors = fc.array(fc.tuple(name, position), { maxLength: 30 });
   fc.assert(

@@ -59,7 +59,7 @@ describe('the first state', () => {
     expect(read.lines()).toEqual(['INITIAL north +north-1 +north-2', 'SYNCED north', 'INITIAL south +south-1 +south-2', 'SYNCED south']);
   });
 
-  test('comes in chunks, of which none but the last can be gone on from without beginning again', async () => {
+  test('comes in chunks, and a resume after each of them goes on without beginning again', async () => {
     const graph = graphOverMirrors({ model });
     join(graph, 'north', ...Array.from({ length: 600 }, (_, index) => pod(`pod-${index}`)));
     const read = await readEagerly(podsOf(graph));
@@ -72,7 +72,12 @@ describe('the first state', () => {
     ]);
     const resumed = await Promise.all(read.messages.map((_, at) => goOn(graph, read, { at })));
     await turns();
-    expect(resumed.map(({ messages }) => messages[0]?.type)).toEqual(['RESET', 'RESET', 'RESET', undefined]);
+    expect(resumed.map(({ messages }) => messages.map(({ type, added }) => `${type} ${added.length}`).join())).toEqual([
+      'INITIAL 250,INITIAL 100,SYNCED 0',
+      'INITIAL 100,SYNCED 0',
+      'SYNCED 0',
+      '',
+    ]);
   });
 
   test('of nothing says so at once; of a list that is not whole, nothing before it is', async () => {
@@ -375,7 +380,7 @@ describe('who resumes', () => {
     north.mirror(served.pods).put(pod('b'));
     const [one, two, other] = await Promise.all([0, 1, 1].map((at) => goOn(graph, read, { at })));
     await turns();
-    expect([one?.lines()[0], two?.lines(), other?.lines()]).toEqual(['RESET north', ['LIVE north +b'], ['LIVE north +b']]);
+    expect([one?.lines()[0], two?.lines(), other?.lines()]).toEqual(['INITIAL north +b', ['LIVE north +b'], ['LIVE north +b']]);
     expect(two?.messages[0]).toBe(other?.messages[0]);
   });
 
