@@ -102,7 +102,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const fleet = stack.use(
     await createFleet({
       sources: [source],
-      connect: (endpoint, signal) => counts.counted(connectCluster(endpoint, { clock, log, signal })),
+      connect: (endpoint, signal, current) => counts.counted(connectCluster(endpoint, { clock, log, signal, current })),
       log,
     }),
   );
@@ -225,6 +225,7 @@ function mirrorAll({ mirrors, fleet, onProgress }: Followed, signal: AbortSignal
     const { namespaces, secrets } = settings;
     mirrors.engage({ name, api, namespaces, secrets }, life);
   }, signal);
+  fleet.onRedescribed(({ name }) => mirrors.redescribed(name), signal);
 }
 
 interface Starting extends Pick<GatewayOptions, 'clock' | 'onProgress'> {

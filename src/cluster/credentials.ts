@@ -48,17 +48,22 @@ interface Held {
   readonly freshUntilMs: number;
 }
 
-/** Nothing is read or run before the first `obtain`. At the end of `life` plugins are killed and everything is forgotten. */
-export function createCredentials(endpoint: Endpoint, clock: Clock, life: AbortSignal): CredentialProvider {
+/**
+ * Nothing is read or run before the first `obtain`. At the end of `life` plugins are killed and everything is forgotten.
+ *
+ * @param endpoint Looked at by each `obtain`: when it gives another object, what was obtained from the one before is dropped.
+ */
+export function createCredentials(endpoint: () => Endpoint, clock: Clock, life: AbortSignal): CredentialProvider {
   return new HeldCredentials(endpoint, clock, life);
 }
 
 class HeldCredentials implements CredentialProvider {
-  readonly #endpoint: Endpoint;
+  readonly #described: () => Endpoint;
   readonly #clock: Clock;
   readonly #life: AbortSignal;
-  readonly #readers: Readers;
-  readonly #prove: Prover;
+  #endpoint: Endpoint;
+  #readers: Readers;
+  #prove: Prover;
   #held: Held | undefined;
   #last: Identity | undefined;
   #failed: { readonly breakage: Breakage; readonly untilMs: number } | undefined;
@@ -66,12 +71,13 @@ class HeldCredentials implements CredentialProvider {
   #renewing: Promise<Obtained> | undefined;
   #renewedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(endpoint: Endpoint, clock: Clock, life: AbortSignal) {
-    this.#endpoint = endpoint;
+  constructor(described: () => Endpoint, clock: Clock, life: AbortSignal) {
+    this.#described = described;
     this.#clock = clock;
     this.#life = life;
-    this.#readers = readersOf(endpoint, clock);
-    this.#prove = proverOf(endpoint, { readers: this.#readers, clock, life });
+    this.#endpoint = described();
+    this.#readers = readersOf(this.#endpoint, clock);
+    this.#prove = proverOf(this.#endpoint, { readers: this.#readers, clock, life });
     life.addEventListener('abort', () => {
       this.#held = undefined;
       this.#last = undefined;
@@ -83,6 +89,7 @@ class HeldCredentials implements CredentialProvider {
   }
 
   async renew(used: Identity, signal: AbortSignal): Promise<Obtained | undefined> {
+    this.#follow();
     if (this.#held !== undefined && this.#held.identity.serial > used.serial) return { type: 'obtained', identity: this.#held.identity };
     if (this.#renewing === undefined) {
       if (this.#clock.monotonic() < this.#renewedMs + leewayMs) return undefined;
@@ -94,7 +101,21 @@ class HeldCredentials implements CredentialProvider {
     return await untilAborted(this.#renewing, signal);
   }
 
+  /** What was obtained before stays the last identity, so that serials go on and connections made with the same certificates stay. */
+  #follow(): void {
+    const described = this.#described();
+    if (described === this.#endpoint || this.#life.aborted) return;
+    this.#endpoint = described;
+    this.#readers = readersOf(described, this.#clock);
+    this.#prove = proverOf(described, { readers: this.#readers, clock: this.#clock, life: this.#life });
+    this.#held = undefined;
+    this.#failed = undefined;
+    this.#fetching = undefined;
+    this.#renewedMs = Number.NEGATIVE_INFINITY;
+  }
+
   #current(): Promise<Obtained> {
+    this.#follow();
     const nowMs = this.#clock.monotonic();
     if (this.#held !== undefined && nowMs < this.#held.freshUntilMs)
       return Promise.resolve({ type: 'obtained', identity: this.#held.identity });
@@ -111,17 +132,21 @@ class HeldCredentials implements CredentialProvider {
   }
 
   #fetchOnce(): Promise<Obtained> {
-    this.#fetching ??= this.#fetch().finally(() => {
-      this.#fetching = undefined;
+    if (this.#fetching !== undefined) return this.#fetching;
+    const fetching = this.#fetch().finally(() => {
+      if (this.#fetching === fetching) this.#fetching = undefined;
     });
-    return this.#fetching;
+    this.#fetching = fetching;
+    return fetching;
   }
 
   async #fetch(): Promise<Obtained> {
+    const endpoint = this.#endpoint;
     try {
       const { ca, certificate, key, any } = this.#readers;
       const [proof, ...files] = await Promise.all([this.#prove(), ca?.read(), certificate?.read(), key?.read()]);
       if (this.#life.aborted) return { type: 'failed', breakage: abandoned };
+      if (this.#endpoint !== endpoint) return await this.#fetchOnce();
       const identity = identityAfter(this.#last, this.#headersWith(proof), this.#tlsWith(proof, files));
       const filesUntilMs = any ? this.#clock.monotonic() + rereadMs : Number.POSITIVE_INFINITY;
       this.#last = identity;
@@ -130,6 +155,7 @@ class HeldCredentials implements CredentialProvider {
       return { type: 'obtained', identity };
     } catch (error) {
       if (!(error instanceof BreakageError)) throw error;
+      if (this.#endpoint !== endpoint) return await this.#fetchOnce();
       this.#failed = { breakage: error.breakage, untilMs: this.#clock.monotonic() + leewayMs };
       return { type: 'failed', breakage: error.breakage };
     }

@@ -17,6 +17,8 @@ export interface ClusterOptions {
   readonly log: Log;
   /** The cluster's life: at its end all sockets are destroyed, open requests end without a further part, credentials are forgotten. */
   readonly signal: AbortSignal;
+  /** Gives the endpoint with the credentials of now: looked at for each request. Default: the endpoint connected to. */
+  readonly current?: (() => Endpoint) | undefined;
 }
 
 /**
@@ -24,7 +26,7 @@ export interface ClusterOptions {
  *
  * HTTP/2 with PINGs of our own, or HTTP/1.1 where the server has no HTTP/2; docs/mirror.md 2 has the deadlines.
  */
-export function connectCluster(endpoint: Endpoint, { clock, log, signal: life }: ClusterOptions): ClusterApi {
+export function connectCluster(endpoint: Endpoint, { clock, log, signal: life, current = () => endpoint }: ClusterOptions): ClusterApi {
   const server = new URL(endpoint.server);
   const target = {
     server,
@@ -37,7 +39,7 @@ export function connectCluster(endpoint: Endpoint, { clock, log, signal: life }:
     compression: endpoint.compression,
     clock,
     connections: createConnections({ target, clock, log, cluster: endpoint.name }, life),
-    credentials: createCredentials(endpoint, clock, life),
+    credentials: createCredentials(current, clock, life),
     life,
   });
   return {

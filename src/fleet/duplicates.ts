@@ -4,61 +4,71 @@ import type { Candidate } from './cluster-source.ts';
 /** Who becomes a member, and which other names stand for the same cluster. */
 export interface Seat {
   readonly candidate: Candidate;
-  /** In the order of the candidates. */
+  /** Other names of the same address, in the order of the candidates: they get no seat. */
   readonly duplicates: readonly ClusterName[];
+  /** Members at other addresses whose `kube-system` has the same uid: clones of one cluster, or one cluster that is read twice. */
+  readonly twins: readonly ClusterName[];
 }
 
 /**
- * Seats the candidates so that one cluster reached by two of them has one seat: the earlier one's.
+ * Plans the seats so that an address that two candidates share has one seat: the earlier candidate's.
  *
- * They are one cluster if the uids of their `kube-system` are equal; where one is not known, if server, TLS name and CA are.
+ * An address is server, TLS name and CA. Two names of one address are one cluster unless the uids of their `kube-system` are known and differ.
+ * One uid at two addresses is two clusters: a cluster that was restored from a backup of another has its uid too.
  */
 export function planSeats(candidates: readonly Candidate[], uids: ReadonlyMap<ClusterName, string>): readonly Seat[] {
-  const seats: Taken[] = [];
-  const byUid = new Map<string, Taken>();
-  const byAddress = new Map<string, Taken[]>();
+  const seats: { readonly candidate: Candidate; readonly duplicates: ClusterName[]; readonly uid: string | undefined }[] = [];
+  const byAddress = new Map<string, typeof seats>();
   for (const candidate of candidates) {
     const uid = uids.get(candidate.name);
     const address = addressOf(candidate);
-    const there = address === undefined ? undefined : byAddress.get(address)?.find((taken) => uid === undefined || taken.uid === undefined);
-    const seat = earlier(uid === undefined ? undefined : byUid.get(uid), there);
-    if (seat !== undefined) {
-      seat.duplicates.push(candidate.name);
+    const there = address === undefined ? [] : (byAddress.get(address) ?? []);
+    const same = there.find((seat) => uid === undefined || seat.uid === undefined || seat.uid === uid);
+    if (same !== undefined) {
+      same.duplicates.push(candidate.name);
       continue;
     }
-    const taken: Taken = { candidate, duplicates: [], uid, index: seats.length };
-    seats.push(taken);
-    if (uid !== undefined) byUid.set(uid, taken);
-    if (address !== undefined) byAddress.set(address, [...(byAddress.get(address) ?? []), taken]);
+    const seat = { candidate, duplicates: [], uid };
+    seats.push(seat);
+    if (address !== undefined) byAddress.set(address, [...there, seat]);
   }
-  return seats;
-}
-
-interface Taken extends Seat {
-  readonly duplicates: ClusterName[];
-  readonly uid: string | undefined;
-  readonly index: number;
-}
-
-function earlier(a: Taken | undefined, b: Taken | undefined): Taken | undefined {
-  if (a === undefined || b === undefined) return a ?? b;
-  return a.index < b.index ? a : b;
-}
-
-/** Candidates are compared again whenever one of them is identified, so each is spelled out once. */
-const addresses = new WeakMap<Candidate, string>();
-
-function addressOf(candidate: Candidate): string | undefined {
-  if (candidate.result === 'broken') return undefined;
-  const known = addresses.get(candidate);
-  if (known !== undefined) return known;
-  const { server, tlsServerName, trust } = candidate.endpoint;
-  const address = JSON.stringify([server, tlsServerName ?? '', fingerprintOf(trust)]);
-  addresses.set(candidate, address);
-  return address;
+  const namesByUid = Map.groupBy(seats, ({ uid }) => uid);
+  return seats.map(({ candidate, duplicates, uid }) => {
+    const alike = uid === undefined ? [] : (namesByUid.get(uid) ?? []);
+    return { candidate, duplicates, twins: alike.map((seat) => seat.candidate.name).filter((name) => name !== candidate.name) };
+  });
 }
 
 /** Text that is equal for equal values, bytes included. Holds whatever the value holds: keep it out of the log. */
 export function fingerprintOf(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) => (part instanceof Uint8Array ? Buffer.from(part).toString('base64') : part));
+}
+
+/** What a connection is made with, but for credentials. Equal for candidates that one connection can serve. */
+export const connectionKeyOf = remembered((candidate) => {
+  if (candidate.result === 'broken') return fingerprintOf(['broken', candidate.problem]);
+  const { credentials: _, clientCertificate: __, namespace: ___, ...rest } = candidate.endpoint;
+  return fingerprintOf(rest);
+});
+
+/** The settings that decide what is mirrored. */
+export const mirroringKeyOf = remembered(({ settings: { namespaces, secrets } }) => fingerprintOf([namespaces, secrets]));
+
+/** All of the description. */
+export const descriptionKeyOf = remembered((candidate) => fingerprintOf(candidate));
+
+const addressOf = remembered((candidate) => {
+  if (candidate.result === 'broken') return undefined;
+  const { server, tlsServerName, trust } = candidate.endpoint;
+  return fingerprintOf([server, tlsServerName ?? '', trust]);
+});
+
+/** Candidates are compared again whenever one of them is identified, so each is spelled out once. */
+function remembered<Key extends string | undefined>(keyOf: (candidate: Candidate) => Key): (candidate: Candidate) => Key {
+  const known = new WeakMap<Candidate, { readonly key: Key }>();
+  return (candidate) => {
+    const { key } = known.get(candidate) ?? { key: keyOf(candidate) };
+    known.set(candidate, { key });
+    return key;
+  };
 }

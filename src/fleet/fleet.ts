@@ -21,7 +21,13 @@ export interface Fleet extends AsyncDisposable {
   /** Calls back at once for each member there is, then for each that joins, until the signal aborts. A member's own signal tells when it leaves. */
   onJoin(callback: (member: Member) => void, signal: AbortSignal): void;
   /**
-   * Tells the uid of a cluster's `kube-system`, once it is known: two members of one uid are one cluster, and the later one leaves.
+   * Calls back after a member is described otherwise while it stays a member (labels, region, provider, zones, taints, credentials), or gets a
+   * `DUPLICATE` fault or loses it, until the signal aborts.
+   */
+  onRedescribed(callback: (member: Member) => void, signal: AbortSignal): void;
+  /**
+   * Tells the uid of a cluster's `kube-system`, once it is known. Two members of one uid at two addresses stay, with a `DUPLICATE` fault each. Of two
+   * at one address the later one leaves.
    *
    * @returns Who has left by it, and as whom it is read from now on.
    */
@@ -51,6 +57,7 @@ export async function createFleet({ sources, connect, log }: FleetOptions): Prom
     member: (name) => roster.member(name),
     duplicates: () => roster.duplicates(),
     onJoin: (callback, signal) => roster.onJoin(callback, signal),
+    onRedescribed: (callback, signal) => roster.onRedescribed(callback, signal),
     identified: (name, uid) => roster.identified(name, uid),
     [Symbol.asyncDispose]: async () => {
       ended.abort();

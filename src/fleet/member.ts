@@ -18,6 +18,7 @@ export interface MemberSettings {
 export interface Member {
   readonly name: ClusterName;
   readonly api: ClusterApi;
+  /** As they are described now: labels, region, provider, zones and taints change while it is a member. */
   readonly settings: MemberSettings;
   /** Aborts when the cluster leaves, or is replaced by one of the same name: then everything made for it ends. */
   readonly signal: AbortSignal;

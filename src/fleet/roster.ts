@@ -5,11 +5,15 @@ import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
 import { brokenApi, withFaults } from './broken-api.ts';
 import type { Candidate } from './cluster-source.ts';
-import { fingerprintOf, planSeats, type Seat } from './duplicates.ts';
-import type { Member } from './member.ts';
+import { connectionKeyOf, descriptionKeyOf, mirroringKeyOf, planSeats, type Seat } from './duplicates.ts';
+import type { Member, MemberSettings } from './member.ts';
 
-/** Opens nothing before the API is used. The signal is the member's life. */
-export type Connect = (endpoint: Endpoint, signal: AbortSignal) => ClusterApi;
+/**
+ * Opens nothing before the API is used. The signal is the connection's life.
+ *
+ * @param current The endpoint as it is described at the time of the call: only its credentials differ from those of `endpoint`.
+ */
+export type Connect = (endpoint: Endpoint, signal: AbortSignal, current: () => Endpoint) => ClusterApi;
 
 /** A name that stands for a cluster which has a member already. */
 export interface Duplicate {
@@ -17,11 +21,19 @@ export interface Duplicate {
   readonly same: ClusterName;
 }
 
+/** A connection outlives changes of the description that do not concern it. */
+interface Connection {
+  readonly api: ClusterApi;
+  readonly key: string;
+  readonly life: AbortController;
+}
+
 interface Seated {
   readonly member: Member;
+  readonly connection: Connection;
+  /** The member's. It ends before the connection's life, or with it. */
   readonly life: AbortController;
-  readonly fingerprint: string;
-  duplicates: readonly ClusterName[];
+  seat: Seat;
 }
 
 /** Who is a member: turns sets of candidates into lives that begin and end, with a line in the log for each. All in the turn of the call. */
@@ -30,9 +42,9 @@ export class Roster {
   readonly #log: Log;
   readonly #seated = new Map<ClusterName, Seated>();
   readonly #callbacks = new Set<(member: Member) => void>();
+  readonly #redescribed = new Set<(member: Member) => void>();
   /** Kept for those who left as duplicates too: else they would come back at the next change. */
   readonly #uids = new Map<ClusterName, string>();
-  #fingerprints = new Map<ClusterName, string>();
   #candidates: readonly Candidate[] = [];
 
   constructor(connect: Connect, log: Log) {
@@ -55,6 +67,12 @@ export class Roster {
     for (const { member } of [...this.#seated.values()]) callback(member);
   }
 
+  onRedescribed(callback: (member: Member) => void, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    this.#redescribed.add(callback);
+    signal.addEventListener('abort', () => this.#redescribed.delete(callback), { once: true });
+  }
+
   identified(name: ClusterName, uid: string): readonly Duplicate[] {
     if (this.#uids.get(name) === uid || !this.#seated.has(name)) return [];
     this.#uids.set(name, uid);
@@ -65,62 +83,109 @@ export class Roster {
 
   /** All of them, in the order of the candidates. */
   duplicates(): readonly Duplicate[] {
-    return [...this.#seated.values()].flatMap(({ member, duplicates }) => duplicates.map((name) => ({ name, same: member.name })));
+    return [...this.#seated.values()].flatMap(({ member, seat }) => seat.duplicates.map((name) => ({ name, same: member.name })));
   }
 
   /** Takes the whole set of candidates, the earlier winning over the later. Who is unchanged is not touched. */
   update(all: readonly Candidate[]): void {
+    const before = new Map(this.#candidates.map((candidate) => [candidate.name, connectionKeyOf(candidate)]));
     this.#candidates = this.#firstOfEachName(all);
-    const before = this.#fingerprints;
-    this.#fingerprints = new Map(this.#candidates.map((candidate) => [candidate.name, fingerprintOf(candidate)]));
-    // Under a name that is described otherwise than before there may be another cluster.
-    for (const [name, fingerprint] of before) if (this.#fingerprints.get(name) !== fingerprint) this.#uids.delete(name);
+    const now = new Map(this.#candidates.map((candidate) => [candidate.name, connectionKeyOf(candidate)]));
+    // A name with another address may be another cluster.
+    for (const [name, key] of before) if (now.get(name) !== key) this.#uids.delete(name);
     this.#reseat();
   }
 
   end(): void {
     this.#callbacks.clear();
-    for (const { member, life } of [...this.#seated.values()]) this.#unseat(member.name, life);
+    this.#redescribed.clear();
+    for (const entry of [...this.#seated.values()]) this.#unseat(entry);
   }
 
   #reseat(): void {
     const seats = new Map(planSeats(this.#candidates, this.#uids).map((seat) => [seat.candidate.name, seat]));
     for (const entry of [...this.#seated.values()]) {
-      const { name } = entry.member;
-      if (!seats.has(name)) this.#leave(entry, 'left the fleet');
-      else if (this.#fingerprints.get(name) !== entry.fingerprint) this.#leave(entry, 'left the fleet, to join it as it is described now');
+      const seat = seats.get(entry.member.name);
+      if (seat === undefined) this.#leave(entry, 'left the fleet');
+      else if (connectionKeyOf(seat.candidate) !== entry.connection.key)
+        this.#leave(entry, 'left the fleet, to join it as it is described now');
     }
-    for (const seat of seats.values()) this.#seat(seat);
+    const redescribed = [...seats.values()].filter((seat) => this.#seat(seat));
+    for (const { candidate } of redescribed) {
+      const member = this.#seated.get(candidate.name)?.member;
+      if (member !== undefined) for (const callback of [...this.#redescribed]) callback(member);
+    }
   }
 
-  #seat(seat: Seat): void {
-    const entry = this.#seated.get(seat.candidate.name);
-    for (const duplicate of seat.duplicates)
-      if (!entry?.duplicates.includes(duplicate))
-        this.#log.warn({ cluster: seat.candidate.name, duplicate, fault: 'DUPLICATE' }, 'two names of one cluster: it is read once');
-    if (entry === undefined) this.#join(seat);
-    else entry.duplicates = seat.duplicates;
+  /** @returns Whether a member that stays is described otherwise than before. */
+  #seat(seat: Seat): boolean {
+    const { candidate } = seat;
+    const entry = this.#seated.get(candidate.name);
+    this.#warnOfDuplicates(entry?.seat, seat);
+    if (entry === undefined) {
+      this.#join(seat, this.#connectTo(candidate));
+      return false;
+    }
+    if (isSame(entry.seat, seat)) return false;
+    if (mirroringKeyOf(entry.seat.candidate) !== mirroringKeyOf(candidate)) {
+      this.#log.info({ cluster: candidate.name, membership: 'left' }, 'cluster: left the fleet, to join it as it is described now');
+      this.#seated.delete(candidate.name);
+      entry.life.abort();
+      this.#join(seat, entry.connection);
+      return false;
+    }
+    entry.seat = seat;
+    return true;
   }
 
-  #join({ candidate, duplicates }: Seat): void {
+  #warnOfDuplicates(before: Seat | undefined, { candidate: { name }, duplicates, twins }: Seat): void {
+    for (const duplicate of duplicates)
+      if (!before?.duplicates.includes(duplicate))
+        this.#log.warn({ cluster: name, duplicate, fault: 'DUPLICATE' }, 'two names of one cluster: it is read once');
+    for (const duplicate of twins)
+      if (!before?.twins.includes(duplicate))
+        this.#log.warn({ cluster: name, duplicate, fault: 'DUPLICATE' }, 'two addresses with one kube-system uid: both clusters are read');
+  }
+
+  #connectTo(candidate: Candidate): Connection {
+    const { name } = candidate;
     const life = new AbortController();
-    const { name, settings } = candidate;
-    const api = candidate.result === 'usable' ? this.#connect(candidate.endpoint, life.signal) : brokenApi(name, candidate.problem);
-    const faults = () => duplicateFaults(name, this.#seated.get(name)?.duplicates ?? duplicates);
-    const member: Member = { name, settings, signal: life.signal, api: withFaults(api, faults) };
-    this.#seated.set(name, { member, life, fingerprint: this.#fingerprints.get(name) ?? '', duplicates });
+    const key = connectionKeyOf(candidate);
+    if (candidate.result === 'broken') return { api: brokenApi(name, candidate.problem), key, life };
+    const { endpoint } = candidate;
+    const current = () => {
+      const now = this.#seated.get(name)?.seat.candidate;
+      return now?.result === 'usable' ? now.endpoint : endpoint;
+    };
+    return { api: this.#connect(endpoint, life.signal, current), key, life };
+  }
+
+  #join(seat: Seat, connection: Connection): void {
+    const { name } = seat.candidate;
+    const life = new AbortController();
+    const seatNow = () => this.#seated.get(name)?.seat ?? seat;
+    const member: Member = {
+      name,
+      get settings(): MemberSettings {
+        return seatNow().candidate.settings;
+      },
+      signal: life.signal,
+      api: withFaults(connection.api, () => duplicateFaults(name, seatNow())),
+    };
+    this.#seated.set(name, { member, connection, life, seat });
     this.#log.info({ cluster: name, membership: 'joined' }, 'cluster: joined the fleet');
     for (const callback of [...this.#callbacks]) callback(member);
   }
 
-  #leave({ member: { name }, life }: Seated, how: string): void {
-    this.#log.info({ cluster: name, membership: 'left' }, `cluster: ${how}`);
-    this.#unseat(name, life);
+  #leave(entry: Seated, how: string): void {
+    this.#log.info({ cluster: entry.member.name, membership: 'left' }, `cluster: ${how}`);
+    this.#unseat(entry);
   }
 
-  #unseat(name: ClusterName, life: AbortController): void {
-    this.#seated.delete(name);
+  #unseat({ member, life, connection }: Seated): void {
+    this.#seated.delete(member.name);
     life.abort();
+    connection.life.abort();
   }
 
   #firstOfEachName(candidates: readonly Candidate[]): readonly Candidate[] {
@@ -133,11 +198,18 @@ export class Roster {
   }
 }
 
-function duplicateFaults(cluster: ClusterName, duplicates: readonly ClusterName[]): readonly Fault[] {
-  return duplicates.map((other) => ({
-    code: 'DUPLICATE',
-    cluster,
-    message: `${other} is the same cluster: it is read once, as ${cluster}`,
-    retry: 'NEVER',
-  }));
+function isSame(a: Seat, b: Seat): boolean {
+  return (
+    descriptionKeyOf(a.candidate) === descriptionKeyOf(b.candidate) &&
+    a.duplicates.join() === b.duplicates.join() &&
+    a.twins.join() === b.twins.join()
+  );
+}
+
+function duplicateFaults(cluster: ClusterName, { duplicates, twins }: Seat): readonly Fault[] {
+  const faultOf = (message: string): Fault => ({ code: 'DUPLICATE', cluster, message, retry: 'NEVER' });
+  return [
+    ...duplicates.map((other) => faultOf(`${other} is the same cluster: it is read once, as ${cluster}`)),
+    ...twins.map((other) => faultOf(`${other} has the same kube-system uid at another address: if both are one cluster, it is read twice`)),
+  ];
 }

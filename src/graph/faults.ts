@@ -114,8 +114,8 @@ const faultMeanings: Readonly<Record<FaultCode, string>> = {
   MISFIT: 'A stored value does not fit the type of its field: it is null here, and as stored in `object` and `yaml`.',
   SERVER_ERROR: 'The cluster failed while answering.',
   INSECURE: 'The identity of the cluster is not verified, as its kubeconfig demands.',
-  DUPLICATE: 'The same cluster is reached by another name too.',
-  GONE: 'The cluster or the kind has left.',
+  DUPLICATE: 'Another name of the fleet has the same address, or another cluster has the same uid of `kube-system`.',
+  GONE: 'The cluster or the kind has left, or another cluster answers at the address.',
 };
 
 const retryMeanings: Readonly<Record<Retry, string>> = {

@@ -14,10 +14,12 @@ export interface Breaker {
   /** A connection could not be made, or died. */
   failed(fault: Fault): void;
   /**
-   * Calls back whenever the breaker closes, until the signal aborts: spread over 1 s per 20 who wait, so that a cluster that comes back is
+   * Calls back whenever the breaker closes, and after `wake`, until the signal aborts: spread over 1 s per 20 who wait, so that a cluster that comes back is
    * not run over.
    */
   onClosed(wake: () => void, signal: AbortSignal): void;
+  /** Wakes all who wait, although the breaker was not open: what failed before may work now. */
+  wake(): void;
 }
 
 export interface BreakerOptions {
@@ -48,13 +50,17 @@ export function createBreaker({ clock, probe, onChange }: BreakerOptions, signal
     if (open === undefined) return;
     open.ended.abort();
     open = undefined;
+    wakeAll();
+    onChange();
+  }
+
+  function wakeAll(): void {
     const spreadMs = waiting.size > 1 ? waiting.size * wakeMsPerReflector : 0;
     for (const { wake, signal: until } of waiting) {
       void clock.sleep(clock.random() * spreadMs, until).then(() => {
         if (!until.aborted) wake();
       });
     }
-    onChange();
   }
 
   signal.addEventListener('abort', () => open?.ended.abort(), { once: true });
@@ -75,6 +81,7 @@ export function createBreaker({ clock, probe, onChange }: BreakerOptions, signal
       void probing(open.ended.signal);
       onChange();
     },
+    wake: wakeAll,
     onClosed(wake, until) {
       if (until.aborted) return;
       const waiter = { wake, signal: until };

@@ -71,7 +71,9 @@ export class ClusterMirrors {
       onDiscovered: () => this.#discovered(),
       onAsking: () => this.#compareHistory(),
       onUpgraded: () => this.#upgraded(),
-      onBreaker: () => this.#breakerChanged(),
+      onBreaker: () => {
+        for (const { mirror } of this.#entries.values()) mirror.breakerChanged();
+      },
       onChange: () => this.#changed(),
     };
     this.#server = createClusterServer({ api: cluster.api, clock: wide.clock, delayMs, listener }, this.#life.signal);
@@ -81,8 +83,7 @@ export class ClusterMirrors {
     const { answeredMs, version, uid, resources } = this.#server;
     const { clock } = this.#wide;
     const health = this.#health();
-    let heardMs = answeredMs ?? 0;
-    for (const { mirror } of this.#entries.values()) heardMs = Math.max(heardMs, mirror.heardMs ?? 0);
+    const heardMs = Math.max(answeredMs ?? 0, ...this.#entries.values().map(({ mirror }) => mirror.heardMs ?? 0));
     return {
       name: this.name,
       phase: health.phase,
@@ -137,6 +138,11 @@ export class ClusterMirrors {
 
   whenDiscovered(signal: AbortSignal): Promise<void> {
     return this.#server.whenDiscovered(signal);
+  }
+
+  /** See `ClusterServer.retry`. */
+  retry(): void {
+    this.#server.retry();
   }
 
   /** Requests end, stores are wiped, readers are told `gone` with the reason. */
@@ -337,10 +343,6 @@ export class ClusterMirrors {
     };
   }
 
-  #breakerChanged(): void {
-    for (const { mirror } of this.#entries.values()) mirror.breakerChanged();
-  }
-
   #mirrored(kind: GroupKind, sync: SyncState): void {
     const size = this.#entries.get(keyOfKind(kind))?.mirror.store.size ?? 0;
     this.#wide.onChange({ type: 'mirrored', cluster: this.name, kind: { group: kind.group, kind: kind.kind }, sync, size });
@@ -375,12 +377,8 @@ export class ClusterMirrors {
   #health(): Health {
     const { faults, breaker, answeredMs } = this.#server;
     const warm = warmKinds.flatMap((kind) => this.#entries.get(keyOfKind(kind))?.mirror.fault ?? []);
-    return healthOf({
-      answered: answeredMs !== undefined,
-      breaker: breaker.fault,
-      faults: [...faults, ...warm],
-      standing: this.#cluster.api.standingFaults,
-    });
+    const standing = this.#cluster.api.standingFaults;
+    return healthOf({ answered: answeredMs !== undefined, breaker: breaker.fault, faults: [...faults, ...warm], standing });
   }
 
   #ready(): boolean {

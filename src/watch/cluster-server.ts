@@ -25,6 +25,8 @@ export interface ClusterServer {
   readonly faults: readonly Fault[];
   /** Discovery again, after that time at the latest. */
   rediscover(ms: number): void;
+  /** The credentials may be others now: discovery, and reflectors whose credentials were refused, try again at once. */
+  retry(): void;
   /** The kind has been taken away: it is not served any more, until discovery says so. */
   forget(kind: GroupKind): void;
   /** Resolves once discovery has succeeded or failed, or when the signal aborts. */
@@ -120,6 +122,11 @@ class AskedServer implements ClusterServer {
 
   rediscover(ms: number): void {
     this.#loop.soon(ms);
+  }
+
+  retry(): void {
+    this.#loop.soon(0);
+    this.breaker.wake();
   }
 
   forget(kind: GroupKind): void {

@@ -37,6 +37,11 @@ export interface MirrorRegistry extends Mirrors, AsyncDisposable {
    * If the uid of its `kube-system` changes, another cluster answers at the address: the mirrors end in the same way, and new ones begin.
    */
   engage(cluster: EngagedCluster, signal: AbortSignal): void;
+  /**
+   * The cluster is described otherwise, perhaps with other credentials: followers are told `changed`, and what waits because the credentials were
+   * refused is tried again.
+   */
+  redescribed(cluster: ClusterName): void;
   /** True once each cluster's warm kinds are whole, or it has a fault, or 60 s have gone since it joined. With no cluster, true. */
   ready(): boolean;
   /** How far each cluster is, in the order of `clusters`. */
@@ -107,6 +112,11 @@ class Registry implements MirrorRegistry {
     };
     let member = join(crowd * spreadMsPerCluster * this.#wide.clock.random());
     signal.addEventListener('abort', () => this.#leave(name, member), { once: true });
+  }
+
+  redescribed(name: ClusterName): void {
+    this.#members.get(name)?.retry();
+    if (this.#members.has(name)) this.#tell({ type: 'changed', cluster: name });
   }
 
   members(): ReadonlySet<ClusterName> {

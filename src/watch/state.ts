@@ -106,7 +106,7 @@ export type Input =
   | { readonly type: 'threw'; readonly fault: Fault }
   /** A sleep is over. */
   | { readonly type: 'elapsed' }
-  /** The breaker has closed. */
+  /** The breaker has closed, or the credentials may be others now. */
   | { readonly type: 'woken' }
   /** WatchList has been found not to work in this cluster, before ours was asked for. */
   | { readonly type: 'unstreamed' }

@@ -96,8 +96,9 @@ function stepWaiting(situation: Situation<Extract<State, { readonly phase: 'wait
   if (rightLostForGood(memory, moment)) {
     return { state: { phase: 'ended', reason: 'refused', fault: state.fault }, memory, effects: [{ type: 'discard' }] };
   }
-  // The breaker wakes those whom the connection failed. Who waits for a Retry-After, or for a right to come back, goes on waiting.
-  const parked = state.untilMs === Number.POSITIVE_INFINITY || state.fault.code === 'UNREACHABLE';
+  // The breaker wakes reflectors whose connection failed, new credentials those whose credentials were refused. A wait for a Retry-After, or for a
+  // right to come back, goes on.
+  const parked = state.untilMs === Number.POSITIVE_INFINITY || state.fault.code === 'UNREACHABLE' || state.fault.code === 'UNAUTHENTICATED';
   const due = input.type === 'woken' && parked ? moment.breaker === undefined : moment.nowMs >= state.untilMs;
   return due ? begin({ memory, moment }, state.retry) : again(situation, state);
 }

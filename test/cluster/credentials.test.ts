@@ -25,7 +25,7 @@ function provider(more: Partial<Endpoint>) {
   const life = new AbortController();
   lives.push(life);
   const endpoint = endpointFor({ url: 'https://a.example', caPem: 'CA' }, more);
-  return { clock, life, credentials: createCredentials(endpoint, clock, life.signal) };
+  return { clock, life, credentials: createCredentials(() => endpoint, clock, life.signal) };
 }
 
 const headersOf = (obtained: Obtained | undefined) => (obtained?.type === 'obtained' ? obtained.identity.headers : obtained);

@@ -20,18 +20,22 @@ function candidate(name: string, server: string, asked: { times: number }): Cand
 
 const seatsOf = (candidates: readonly Candidate[], uids: Readonly<Record<string, string>>) =>
   planSeats(candidates, new Map(Object.entries(uids).map(([name, uid]) => [clusterName(name), uid]))).map(
-    ({ candidate: { name }, duplicates }) => [name, ...duplicates],
+    ({ candidate: { name }, duplicates, twins }) => [name, ...duplicates, ...twins.map((twin) => `twin ${twin}`)],
   );
 
-test('one uid is one cluster, two uids are two, whatever the address; without a uid the address tells', () => {
+test('one address is one cluster unless its uids differ; one uid at two addresses is two clusters that are twins', () => {
   const asked = { times: 0 };
   const [a, b, c] = [candidate('a', 'https://one', asked), candidate('b', 'https://one', asked), candidate('c', 'https://two', asked)];
 
   expect(seatsOf([a, b, c], {})).toEqual([['a', 'b'], ['c']]);
   expect(seatsOf([a, b, c], { a: '1', b: '2' })).toEqual([['a'], ['b'], ['c']]);
-  expect(seatsOf([a, b, c], { a: '1', c: '1' })).toEqual([['a', 'b', 'c']]);
+  expect(seatsOf([a, b, c], { a: '1', b: '1' })).toEqual([['a', 'b'], ['c']]);
+  expect(seatsOf([a, b, c], { a: '1', c: '1' })).toEqual([
+    ['a', 'b', 'twin c'],
+    ['c', 'twin a'],
+  ]);
   expect(seatsOf([a, b, c], { b: '2', c: '2' })).toEqual([['a', 'b'], ['c']]);
-  expect(seatsOf([c, b, a], { a: '2', c: '2' })).toEqual([['c', 'a'], ['b']]);
+  expect(seatsOf([c, b, a], { a: '2', c: '2' })).toEqual([['c'], ['b', 'a']]);
 });
 
 test('spells each candidate out once, however many there are and however often they are seated', () => {

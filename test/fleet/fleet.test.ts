@@ -1,10 +1,11 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Endpoint } from '../../src/cluster/endpoint.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { clusterName } from '../../src/core/names.ts';
 import type { Candidate, ClusterSource } from '../../src/fleet/cluster-source.ts';
 import { createFleet, type Fleet } from '../../src/fleet/fleet.ts';
 import type { Member } from '../../src/fleet/member.ts';
+import type { Connect } from '../../src/fleet/roster.ts';
 import { endpointOf, silentApi } from '../support/endpoints.ts';
 import { turns } from '../support/manual-clock.ts';
 
@@ -119,22 +120,95 @@ test('one server with another CA, or behind another TLS name, is another cluster
   expect(names(fleet)).toEqual(['a', 'b', 'c']);
 });
 
-test('two members that turn out to have one kube-system become one: the earlier of the set, whoever answered first', async () => {
+test('two members at two addresses with one kube-system uid stay two, with a DUPLICATE fault each', async () => {
   const { fleet, say } = await startFleet([usable('north'), usable('public')]);
   await using _ = fleet;
-  const later = fleet.member(clusterName('public'));
-  fleet.identified(clusterName('public'), 'uid-1');
-  expect(names(fleet)).toEqual(['north', 'public']);
-  fleet.identified(clusterName('north'), 'uid-1');
-  expect(names(fleet)).toEqual(['north']);
-  expect(later?.signal.aborted).toBe(true);
+  const before = fleet.members();
+  const told: string[] = [];
+  fleet.onRedescribed(({ name }) => told.push(name), never);
+  expect(fleet.identified(clusterName('public'), 'uid-1')).toEqual([]);
+  expect(fleet.identified(clusterName('north'), 'uid-1')).toEqual([]);
+  expect(fleet.members()).toEqual(before);
+  expect(before.some(({ signal }) => signal.aborted)).toBe(false);
+  expect(told).toEqual(['north', 'public']);
   expect(duplicatesOf(fleet, 'north')).toEqual(['public']);
+  expect(duplicatesOf(fleet, 'public')).toEqual(['north']);
+  await say([usable('north')]);
+  expect(duplicatesOf(fleet, 'north'), 'the fault ends with the other cluster').toEqual([]);
+});
 
-  await say([usable('north'), usable('public'), usable('south')]);
-  expect(names(fleet), 'it is not forgotten at the next change').toEqual(['north', 'south']);
-  await say([usable('public'), usable('south')]);
-  expect(names(fleet), 'with the winner gone the other name has the seat').toEqual(['public', 'south']);
-  expect(duplicatesOf(fleet, 'public')).toEqual([]);
+describe('a description that changes', () => {
+  const described = (name: string, settings: Partial<Candidate['settings']>, endpoint: Partial<Endpoint> = {}): Candidate => ({
+    ...usable(name, endpoint),
+    settings: { labels: {}, namespaces: [], secrets: 'live', ...settings },
+  });
+
+  /** A fleet of `north` alone, and what became of its connections. */
+  async function startConnecting() {
+    const { source, say } = scriptedSource([usable('north')]);
+    const connections: { readonly signal: AbortSignal; readonly current: () => Endpoint }[] = [];
+    const connect: Connect = ({ name }, signal, current) => {
+      connections.push({ signal, current });
+      return silentApi(name);
+    };
+    const fleet = await createFleet({ sources: [source], connect, log: silentLog });
+    const told: string[] = [];
+    fleet.onRedescribed(({ name }) => told.push(name), never);
+    return { fleet, say, connections, told, member: () => fleet.member(clusterName('north')) };
+  }
+
+  test.each([
+    { labels: { tier: 'prod' } },
+    { region: 'eu-1' },
+    { provider: 'aws' },
+    { zones: ['a'] },
+    { taints: [{ key: 'full', effect: 'NoSchedule' }] },
+  ] as const)('in %o keeps the member and its connection', async (settings) => {
+    const { fleet, say, connections, told, member } = await startConnecting();
+    await using _ = fleet;
+    const before = member();
+    await say([described('north', settings)]);
+    expect(member()).toBe(before);
+    expect(before?.settings).toMatchObject(settings);
+    expect(before?.signal.aborted).toBe(false);
+    expect(connections).toHaveLength(1);
+    expect(told).toEqual(['north']);
+    await say([described('north', settings)]);
+    expect(told, 'an unchanged description is not told').toEqual(['north']);
+  });
+
+  test('in the credentials keeps the member, and the connection uses them from its next request on', async () => {
+    const { fleet, say, connections, told, member } = await startConnecting();
+    await using _ = fleet;
+    const before = member();
+    await say([usable('north', { credentials: { type: 'token', token: 'new' } })]);
+    expect(member()).toBe(before);
+    expect(connections).toHaveLength(1);
+    expect(connections[0]?.current().credentials).toEqual({ type: 'token', token: 'new' });
+    expect(told).toEqual(['north']);
+  });
+
+  test('in what is mirrored is another member over the same connection', async () => {
+    const { fleet, say, connections, member } = await startConnecting();
+    await using _ = fleet;
+    const before = member();
+    await say([described('north', { secrets: 'none' })]);
+    expect(member()).not.toBe(before);
+    expect(before?.signal.aborted).toBe(true);
+    expect(connections.map(({ signal }) => signal.aborted)).toEqual([false]);
+  });
+
+  test.each([{ server: 'https://moved.test' }, { tlsServerName: 'other.test' }, { impersonation: { user: 'eve', groups: [], extra: {} } }])(
+    'in %o is another member over another connection',
+    async (endpoint) => {
+      const { fleet, say, connections, member } = await startConnecting();
+      await using _ = fleet;
+      const before = member();
+      await say([usable('north', endpoint)]);
+      expect(member()).not.toBe(before);
+      expect(connections.map(({ signal }) => signal.aborted)).toEqual([true, false]);
+    },
+  );
 });
 
 test('two uids are two clusters, whatever their address says', async () => {

@@ -136,17 +136,15 @@ test('one cluster by two contexts is one, with a DUPLICATE fault: by its address
   expect(await run.query('{ pods { totalCount } }')).toEqual({ pods: { totalCount: 2 } });
 });
 
-test('and by another address as soon as it has said who it is; the first named wins', async () => {
+test('one kube-system uid at two addresses is two clusters, with a DUPLICATE fault each', async () => {
   const aliased = {
     name: 'alias',
     cluster: { ...north, url: north.url.replace('127.0.0.1', 'localhost'), caPem: north.caPem, token: north.token },
   };
-  await using run = await runGateway({ contexts: [...both(), aliased], flags: { context: ['alias', 'south', 'north'] } });
+  await using run = await runGateway({ contexts: [...both(), aliased] });
   await run.gateway.whenReady(never);
-  await vi.waitUntil(async () => (await namesOf(run)) === 'alias south', { timeout: 20_000 });
-  expect((await clustersOf(run))[0]?.faults.map(({ code }) => code)).toEqual(['DUPLICATE']);
-  expect(await run.query('{ pods { totalCount } }')).toEqual({ pods: { totalCount: 2 } });
-  expect(run.progress).toContainEqual({ cluster: 'north', step: 'duplicate', same: 'alias' });
+  const codesOf = async () => (await clustersOf(run)).map(({ name, faults }) => [name, ...faults.map(({ code }) => code)].join(' '));
+  await vi.waitUntil(async () => (await codesOf()).join() === 'alias DUPLICATE,north DUPLICATE,south', { timeout: 20_000 });
 });
 
 test('the config file names clusters and what is known of them, and is followed as it changes', async () => {
@@ -159,6 +157,26 @@ test('the config file names clusters and what is known of them, and is followed 
   await run.rewrite('config', `${first}  - { name: us, context: south }\n`);
   await vi.waitUntil(async () => (await namesOf(run)) === 'eu us', { timeout: 20_000 });
   expect(await view()).toMatchObject({ clusters: [{ name: 'eu' }, { name: 'us', region: null, labels: {} }] });
+});
+
+test('a change of labels, region or taints keeps connections, mirrors and requests in flight', async () => {
+  const header = 'apiVersion: config.muster.dev/v1alpha1\n';
+  const describedAs = (more: string) => `${header}clusters:\n  - { name: eu, context: north, ${more} }\n`;
+  await using run = await runGateway({ contexts: both(), configFile: describedAs('labels: { tier: test }') });
+  await run.gateway.whenReady(never);
+  await run.query('{ pods { totalCount } }');
+  const asked = () => north.requests.filter(({ resource }) => resource?.resource === 'pods' && resource.verb !== 'get').length;
+  const [before, connections] = [asked(), north.connections()];
+  using _slow = north.delay(2_000, { verb: 'get', resource: 'pods' });
+  const inFlight = run.query('{ pod(cluster: "eu", namespace: "default", name: "web-north", live: true) { metadata { name } } }');
+  await vi.waitUntil(() => north.requests.some(({ resource }) => resource?.resource === 'pods' && resource.verb === 'get'));
+  await run.rewrite('config', describedAs('region: eu-2, labels: { tier: prod }, taints: [{ key: full, effect: NoSchedule }]'));
+  const view = async () => JSON.stringify(await run.query('{ clusters { region labels taints { key } } }'));
+  const expected = JSON.stringify({ clusters: [{ region: 'eu-2', labels: { tier: 'prod' }, taints: [{ key: 'full' }] }] });
+  await vi.waitUntil(async () => (await view()) === expected, { timeout: 20_000 });
+  expect(await inFlight).toMatchObject({ pod: { metadata: { name: 'web-north' } } });
+  expect(asked()).toBe(before);
+  expect(north.connections()).toBe(connections);
 });
 
 test('a cluster that cannot be reached at the start is a fault of its own, and the others answer', async () => {
