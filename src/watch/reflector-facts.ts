@@ -9,7 +9,7 @@ export interface ReflectorFacts {
   readonly whole: boolean;
   /** Its stream stands, or the next poll is due. */
   readonly stands: boolean;
-  /** It has failed since the last list: nobody needs to wait for it. */
+  /** It has failed since the last list, and not only with a 429 that is retried within 5 s: no request needs to wait for it. */
   readonly failedOnce: boolean;
   /** The kind cannot be watched. */
   readonly polled: boolean;

@@ -52,6 +52,9 @@ export function createReflector(options: ReflectorOptions): Reflector {
   return new RunningReflector(options);
 }
 
+/** A wait for a server that is too busy counts as a failure if it is longer. */
+const longestBusyMs = 5_000;
+
 class RunningReflector implements Reflector {
   readonly #options: ReflectorOptions;
   readonly #life = new AbortController();
@@ -227,8 +230,16 @@ class RunningReflector implements Reflector {
     if (heardMs !== undefined) this.#trueMs = Math.max(this.#trueMs ?? 0, heardMs);
   }
 
+  /** A server that is busy for a moment (429), as while it makes the storage of a changed definition, is worth waiting for. */
+  #hasFailed(): boolean {
+    const state = this.#state;
+    if (state.phase !== 'waiting') return state.phase === 'ended';
+    const waitMs = state.untilMs - this.#options.surroundings.clock.monotonic();
+    return state.fault.code !== 'THROTTLED' || waitMs > longestBusyMs;
+  }
+
   #changed(): void {
-    if (this.#state.phase === 'waiting' || this.#state.phase === 'ended') this.#failedOnce = true;
+    if (this.#hasFailed()) this.#failedOnce = true;
     if (this.#stands()) this.#lostMs = undefined;
     else this.#lostMs ??= this.#options.surroundings.clock.monotonic();
     if (this.#state.phase === 'ended') {

@@ -413,3 +413,28 @@ test('a uid that becomes readable is a fresh list of what was mirrored without i
   expect(north.requests('list', 'Pod').length + north.requests('watch', 'Pod').length).toBeGreaterThan(lists);
   expect(watching.mirrors.peek(north.name, podKind)).toBe(mirror);
 });
+
+test('a first list that is refused with 429 is worth waiting for, unless it is refused for longer', async () => {
+  await using watching = startWatching();
+  const north = watching.fake('north');
+  north.put('Pod', pod('web'));
+  watching.engage(north);
+  await turns(20);
+  const busy = north.fault('THROTTLED', { code: 429, retryAfterSeconds: 1 });
+  north.fail({ of: 'Pod', times: 1, fault: busy });
+  const { mirror } = watching.hold(north, pods);
+  await turns(10);
+  expect(mirror.sync()).toMatchObject({ phase: 'SYNCING', fault: { code: 'THROTTLED' } });
+  expect(mirror.settled()).toBe(false);
+  let isSettled = false;
+  void mirror.whenSettled(signal).then(() => {
+    isSettled = true;
+  });
+  await watching.clock.advance(3_000);
+  expect([isSettled, mirror.sync().phase, mirror.store.size]).toEqual([true, 'SYNCED', 1]);
+
+  north.fail({ of: 'Secret', fault: north.fault('THROTTLED', { code: 429, retryAfterSeconds: 30 }) });
+  const overloaded = watching.hold(north, secrets).mirror;
+  await turns(10);
+  expect(overloaded.settled()).toBe(true);
+});
