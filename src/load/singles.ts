@@ -82,15 +82,16 @@ export async function readById(options: SinglesOptions, context: ReadContext, { 
       `expected a kind other than ${keyOfKind(kind)}: its values are read by ${kind.one}(live: true) alone`,
     );
   }
-  const namespace = key.namespace === '' ? undefined : key.namespace;
-  return find(options, context, { cluster, kind, key: { ...key, namespace }, from });
+  return find(options, context, { cluster, kind, key, from });
 }
 
 interface Wanted extends AskedSingle {
   readonly cluster: ClusterView;
 }
 
-async function find(options: SinglesOptions, context: ReadContext, wanted: Wanted): Promise<Found> {
+async function find(options: SinglesOptions, context: ReadContext, asked: Wanted): Promise<Found> {
+  // The empty text asks for a cluster-scoped object: it is the only way where another cluster has the kind in namespaces.
+  const wanted = asked.key.namespace === '' ? { ...asked, key: { ...asked.key, namespace: undefined } } : asked;
   if (!isInScope(options, wanted)) return nothing;
   return wanted.from === 'mirror' ? findInMirror(options, context, wanted) : findLive(options, context, wanted);
 }
@@ -98,7 +99,7 @@ async function find(options: SinglesOptions, context: ReadContext, wanted: Wante
 /** No object of a cluster-scoped kind is in a namespace, and none of another kind is outside of one: nobody needs to be asked. */
 function isInScope({ mirrors }: SinglesOptions, { cluster, kind, key }: Wanted): boolean {
   const { namespaced } = mirrors.served(cluster.name, kind) ?? kind;
-  return namespaced === ((key.namespace ?? '') !== '');
+  return namespaced === (key.namespace !== undefined);
 }
 
 async function findInMirror(options: SinglesOptions, context: ReadContext, { cluster, kind, key }: Wanted): Promise<Found> {

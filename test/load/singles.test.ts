@@ -138,6 +138,19 @@ test('live paths: groups, and kinds without a namespace', async () => {
   expect(upstream.requests.map(({ path }) => path.join('/'))).toEqual(['apis/apps/v1/namespaces/shop/deployments/web', 'api/v1/nodes/n1']);
 });
 
+test('an empty namespace reads an object of a cluster that has the kind in no namespace, live or not', async () => {
+  const { ask, north, upstream } = graphWithLive();
+  const clusterScoped = { ...pods, namespaced: false };
+  north.discover(clusterScoped);
+  upstream.answer = answered(JSON.stringify(objectNamed('web')));
+  const text = 'query ($live: Boolean!) { pod(cluster: "north", namespace: "", name: "web", live: $live) { metadata { name } } }';
+  expect((await ask(text, { live: true })).at('pod.metadata.name')).toBe('web');
+  expect(upstream.requests.map(({ path }) => path.join('/'))).toEqual(['api/v1/pods/web']);
+  const held = ask(text, { live: false });
+  north.mirror(clusterScoped).list(objectNamed('web'));
+  expect((await held).at('pod.metadata.name')).toBe('web');
+});
+
 test('a name that can be no segment of a path is absent, and no request', async () => {
   const { ask, upstream } = graphWithLive();
   for (const name of ['', '.', '..', 'a/b', 'a%2fb', '../../nodes/x']) {
