@@ -1,3 +1,4 @@
+import { compareApiVersions } from '../core/api-versions.ts';
 import { invariant, MusterError } from '../core/errors.ts';
 import { isJsonObject, type JsonObject } from '../core/json.ts';
 import { keyOfKind, type ServedResource } from '../core/kinds.ts';
@@ -8,7 +9,6 @@ import { modelFields } from './model-fields.ts';
 import { type Dialect, fieldsOf, shapeOf } from './openapi-shapes.ts';
 import { reservedTypeNames, resourceFieldNames } from './reserved-names.ts';
 import { compareText, keysOfEveryObject, type Shape } from './shapes.ts';
-import { compareVersions } from './versions.ts';
 import { writtenShapeOf } from './written-shapes.ts';
 
 /** Kinds that are listable but nobody should build on: one is deprecated since 1.19, the other holds core's events once more. */
@@ -54,7 +54,7 @@ class Converter {
     return {
       group: resource.group,
       kind: resource.kind,
-      versions: resource.versions.filter((version) => !version.includes('alpha')).toSorted(compareVersions),
+      versions: resource.versions.filter((version) => !version.includes('alpha')).toSorted(compareApiVersions),
       plural: resource.resource,
       singular: resource.singular,
       shortNames: resource.shortNames.toSorted(compareText),

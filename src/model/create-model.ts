@@ -1,3 +1,4 @@
+import { compareApiVersions } from '../core/api-versions.ts';
 import { MusterError } from '../core/errors.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import { embeddedObjectMeta } from './hand-written-types.ts';
@@ -6,7 +7,6 @@ import type { Model, ModelKind, ModelType } from './model.ts';
 import { createNameClaims, inOrderOfArrival, type KindNames, type NameClaims } from './name-claims.ts';
 import { nameStructures } from './name-structures.ts';
 import { compareText, type KindSchema } from './shapes.ts';
-import { compareVersions } from './versions.ts';
 
 /** What a model is made of. */
 export interface ModelSources {
@@ -82,7 +82,7 @@ function typesOf(members: readonly NamedSchema[], claims: NameClaims): readonly 
 }
 
 function modelKind({ shape: _, description: __, versions, ...schema }: KindSchema, names: KindNames): ModelKind {
-  return { ...schema, versions: versions.toSorted(compareVersions), ...names };
+  return { ...schema, versions: versions.toSorted(compareApiVersions), ...names };
 }
 
 function deprecate(kinds: ReadonlyMap<string, ModelKind>, unserved: ReadonlySet<string> | undefined): ReadonlyMap<string, ModelKind> {

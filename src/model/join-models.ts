@@ -1,10 +1,10 @@
+import { compareApiVersions } from '../core/api-versions.ts';
 import { invariant } from '../core/errors.ts';
 import { joinObjects } from './join-shapes.ts';
 import type { Model, ModelField, ModelKind, ModelType, TypeReference } from './model.ts';
 import { modelFields } from './model-fields.ts';
 import { resourceFieldNames } from './reserved-names.ts';
 import { compareText, type Shape } from './shapes.ts';
-import { compareVersions } from './versions.ts';
 
 /** A joined model, and where the two had nothing in common. */
 export interface JoinedModels {
@@ -55,7 +55,7 @@ function reference(shape: Shape): TypeReference {
 function joinKinds(a: ModelKind, b: ModelKind): ModelKind {
   return {
     ...a,
-    versions: union(a.versions, b.versions).sort(compareVersions),
+    versions: union(a.versions, b.versions).sort(compareApiVersions),
     shortNames: union(a.shortNames, b.shortNames),
     categories: union(a.categories, b.categories),
     conflicts: union(a.conflicts, b.conflicts),

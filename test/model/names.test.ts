@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { compareApiVersions } from '../../src/core/api-versions.ts';
 import { deprecationOf, firstSentence } from '../../src/model/descriptions.ts';
 import { fieldNamesOf, legalName, uncapitalised } from '../../src/model/graphql-names.ts';
 import { builtInTypeName, fullGroupPrefix, groupPrefix, rootFieldNames } from '../../src/model/kind-names.ts';
-import { compareVersions } from '../../src/model/versions.ts';
 
 describe('root fields', () => {
   test.each([
@@ -101,7 +101,7 @@ test.each([
 
 test('versions stand in the order of Kubernetes', () => {
   const versions = ['v1alpha1', 'v1', 'foo', 'v10', 'v2beta1', 'v2', 'v1beta2', 'v11alpha2', 'bar', 'v1beta10'];
-  expect(versions.sort(compareVersions)).toEqual([
+  expect(versions.sort(compareApiVersions)).toEqual([
     'v10',
     'v2',
     'v1',

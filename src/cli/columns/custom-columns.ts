@@ -1,3 +1,4 @@
+import { compareApiVersions } from '../../core/api-versions.ts';
 import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../../core/json.ts';
 import { parseJsonPath } from '../../core/json-path.ts';
 import { humanDuration } from '../human-duration.ts';
@@ -17,7 +18,12 @@ export interface Definition {
   readonly cluster: { readonly name: string };
   readonly spec?: Maybe<{
     readonly versions?: Maybe<
-      readonly { readonly name?: Maybe<string>; readonly additionalPrinterColumns?: Maybe<readonly DefinedColumn[]> }[]
+      readonly {
+        readonly name?: Maybe<string>;
+        /** Absent: it is served. */
+        readonly served?: Maybe<boolean>;
+        readonly additionalPrinterColumns?: Maybe<readonly DefinedColumn[]>;
+      }[]
     >;
   }>;
 }
@@ -33,7 +39,7 @@ export async function customColumns(
 ): Promise<readonly PrintedColumn[]> {
   const query = `query ($clusters: [String!], $name: JSON!) {
     customResourceDefinitions(clusters: $clusters, where: { path: "metadata.name", eq: $name }, first: 500) {
-      items { cluster { name } spec { versions { name additionalPrinterColumns { name type jsonPath priority } } } }
+      items { cluster { name } spec { versions { name served additionalPrinterColumns { name type jsonPath priority } } } }
     }
   }`;
   const answer = await gateway.query<{ readonly customResourceDefinitions: { readonly items: readonly Definition[] } }>(query, {
@@ -44,46 +50,79 @@ export async function customColumns(
 }
 
 /**
- * The columns of the definitions of one kind: NAME, then those of the first cluster, then what others have besides. The cell of an object is what
- * the definition of its own cluster says for the version it was read in; undefined where that has no such column.
+ * The columns of the definitions of one kind: NAME, then those of the first cluster, then what others have in addition. Each cluster's are those of the
+ * version that is read, the best one that is served. The cell of an object is what the definition of its own cluster says for the version it was read in;
+ * undefined where that has no such column.
  */
 export function columnsOfDefinitions(definitions: readonly Definition[]): readonly PrintedColumn[] {
   const byVersion = new Map<string, ReadonlyMap<string, Cell>>();
   const headers = new Map<string, Header>();
-  for (const { cluster, spec } of definitions) {
-    for (const { name, additionalPrinterColumns } of spec?.versions ?? []) {
-      const columns = additionalPrinterColumns?.length ? additionalPrinterColumns : usualColumns;
-      for (const column of columns) headers.set(headerOf(column), joined(headers.get(headerOf(column)), column));
-      byVersion.set(keyOf(cluster.name, name ?? ''), new Map(columns.map((column) => [headerOf(column), cellOf(column)])));
-    }
-  }
+  const versions = definitions.flatMap(versionsOf);
+  for (const { key, columns } of versions) byVersion.set(key, new Map(columns.map(({ key: header, column }) => [header, cellOf(column)])));
+  for (const { columns } of versions.filter(({ isRead }) => isRead))
+    for (const { key, column } of columns) headers.set(key, joined(headers.get(key), column));
+  // Just after a change of the version that is read, objects may still be of another one. A column that no object has is not shown.
+  for (const { columns } of versions)
+    for (const { key, column } of columns) if (!headers.has(key)) headers.set(key, joined(undefined, column));
   if (headers.size === 0) return [nameColumn, ageColumn];
-  const cellIn = (item: Custom, header: string) => {
+  const cellIn = (item: Custom, key: string) => {
     const cells = byVersion.get(keyOf(item.cluster.name, item.apiVersion.split('/').at(-1) ?? ''));
-    return cells === undefined && header === ageColumn.header ? ageColumn.cell : cells?.get(header);
+    return cells === undefined && key === ageKey ? ageColumn.cell : cells?.get(key);
   };
-  const printed = [...headers].map(([header, { isWide, isAge }]) => ({
+  const printed = [...headers].map(([key, { header, isWide, isAge }]) => ({
     ...(isWide ? { isWide: true as const } : {}),
     header,
     fields: isAge ? '' : 'object',
-    cell: (item: Custom, at: CellContext) => cellIn(item, header)?.(item, at),
+    cell: (item: Custom, at: CellContext) => cellIn(item, key)?.(item, at),
   }));
   return [nameColumn, ...printed];
+}
+
+/** A column, by a key that is equal for the same column of other definitions. */
+interface KeyedColumn {
+  readonly key: string;
+  readonly column: DefinedColumn;
+}
+
+/** The served versions of one definition. */
+function versionsOf({ cluster, spec }: Definition) {
+  const served = (spec?.versions ?? []).filter((version) => version.served !== false);
+  const [read] = served.map(({ name }) => name ?? '').toSorted(compareApiVersions);
+  return served.map(({ name, additionalPrinterColumns }) => ({
+    key: keyOf(cluster.name, name ?? ''),
+    isRead: name === read,
+    columns: keyed(additionalPrinterColumns?.length ? additionalPrinterColumns : usualColumns),
+  }));
+}
+
+/** Columns of one header, as of names that differ in case only, stay several: the key counts them. */
+function keyed(columns: readonly DefinedColumn[]): readonly KeyedColumn[] {
+  const counts = new Map<string, number>();
+  return columns.map((column) => {
+    const header = headerOf(column);
+    const count = counts.get(header) ?? 0;
+    counts.set(header, count + 1);
+    return { key: `${header} ${count}`, column };
+  });
 }
 
 /** Of a version that says nothing of columns. */
 const usualColumns: readonly DefinedColumn[] = [{ name: ageColumn.header, type: 'date', jsonPath: '.metadata.creationTimestamp' }];
 
-/** What all definitions say of the columns of one name. */
+const ageKey = `${ageColumn.header} 0`;
+
+/** What all definitions say of the columns of one key. */
 interface Header {
+  readonly header: string;
   /** All of them have it among the wide ones. */
   readonly isWide: boolean;
   /** To all of them it is the age of the object, which is known anyway. */
   readonly isAge: boolean;
 }
 
-function joined({ isWide, isAge }: Header = { isWide: true, isAge: true }, column: DefinedColumn): Header {
-  return { isWide: isWide && (column.priority ?? 0) !== 0, isAge: isAge && isAgeColumn(column) };
+function joined(before: Header | undefined, column: DefinedColumn): Header {
+  const { header, isWide, isAge } = before ?? { header: headerOf(column), isWide: true, isAge: true };
+  return { header, isWide: isWide && (column.priority ?? 0) !== 0, isAge: isAge && isAgeColumn(column) };
 }
 
 function isAgeColumn({ type, jsonPath }: DefinedColumn): boolean {

@@ -59,8 +59,23 @@ test('clusters that differ show each what their own definition says, and nothing
 
 test('the version that an object was read in decides', () => {
   const versions = definition('north', { v1: [size], v2: [age] });
-  expect(cells(widget('north', 'v1'), versions)).toEqual(['one', '3', undefined]);
-  expect(cells(widget('north', 'v2'), versions)).toEqual(['one', undefined, '60m']);
+  expect(cells(widget('north', 'v1'), versions)).toEqual(['one', undefined, '3']);
+  expect(cells(widget('north', 'v2'), versions)).toEqual(['one', '60m', undefined]);
+});
+
+test('order and priority are those of the version that is read: the best one that is served', () => {
+  const wideSize = { ...size, priority: 1 };
+  const versions = definition('north', { v1beta1: [size, phase, age], v1: [age, { ...phase, priority: 0 }, wideSize], v2: [phase] });
+  const served = (versions.spec?.versions ?? []).map((version) => ({ ...version, served: version.name !== 'v2' }));
+  const read = { ...versions, spec: { versions: served } };
+  expect(headers(read)).toEqual(['NAME', 'AGE', 'PHASE of object', 'SIZE wide of object']);
+  expect(cells(widget('north', 'v1'), read)).toEqual(['one', '60m', 'Up', '3']);
+});
+
+test('columns whose names differ in case only stay two, and so do columns of one name', () => {
+  const twice = definition('north', { v1: [size, { ...phase, name: 'size' }, { ...age, name: 'SIZE' }] });
+  expect(headers(twice)).toEqual(['NAME', 'SIZE of object', 'SIZE wide of object', 'SIZE']);
+  expect(cells(widget('north'), twice)).toEqual(['one', '3', 'Up', '60m']);
 });
 
 test('a cluster whose definition may not be read shows ages all the same', () => {

@@ -1,15 +1,17 @@
-import { compareText } from './shapes.ts';
-
 const stages: Readonly<Record<string, number>> = { alpha: 0, beta: 1 };
 
 /**
  * Orders API versions, the best first, as Kubernetes does: GA before beta before alpha, then the higher number (`v2`, `v1`, `v1beta2`,
  * `v1beta1`, `v1alpha1`), then all other names by their code units.
  */
-export function compareVersions(a: string, b: string): number {
+export function compareApiVersions(a: string, b: string): number {
   const [left, right] = [ranked(a), ranked(b)];
-  if (left === undefined || right === undefined) return left === right ? compareText(a, b) : left === undefined ? 1 : -1;
-  return right.stage - left.stage || right.major - left.major || right.minor - left.minor || compareText(a, b);
+  if (left === undefined || right === undefined) return left === right ? byCodeUnits(a, b) : left === undefined ? 1 : -1;
+  return right.stage - left.stage || right.major - left.major || right.minor - left.minor || byCodeUnits(a, b);
+}
+
+function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }
 
 function ranked(version: string): { readonly stage: number; readonly major: number; readonly minor: number } | undefined {
