@@ -70,14 +70,15 @@ function joinAll(custom: readonly KindSchema[]): readonly KindSchema[] {
 }
 
 function typesOf(members: readonly NamedSchema[], claims: NameClaims): readonly ModelType[] {
-  const roots = members.map(({ schema: { shape, description }, names: { type } }) => ({
+  const roots = members.map(({ schema: { group, kind, shape, description }, names: { type } }) => ({
+    kind: `${kind}/${group}`,
     type,
     shape,
     ...(description === undefined ? {} : { description }),
   }));
   return nameStructures(
     roots.sort((a, b) => compareText(a.type, b.type)),
-    claims.claimType,
+    claims.structureNames(),
   );
 }
 

@@ -22,23 +22,39 @@ export function uncapitalised(text: string): string {
   return text.replace(/^[A-Z]+(?![a-z])|^[A-Z]+(?=[A-Z][a-z])|^[A-Z]/, (run) => run.toLowerCase());
 }
 
+/** True for a key that may be its own name in GraphQL. */
+export function isFieldName(key: string, hidden?: ReadonlySet<string>): boolean {
+  return legalName(key) === key && !objectMembers.has(key) && hidden?.has(key) !== true;
+}
+
 /**
- * A GraphQL name for each key of an object, in the order of the keys: the key itself where it is legal and nobody's, else with `_` in place of
- * what is illegal, else (names taken, in `hidden`, or of `Object.prototype`) with as many `_` behind it as are needed. Legal keys choose first.
+ * A GraphQL name for each key of an object, in the order of the keys. A key has its `remembered` name if that is free. Otherwise it is its own name
+ * if it is legal and free. Otherwise `_` replaces what is illegal, and as many `_` follow as make the name free: of other keys, of `hidden`, and of
+ * `Object.prototype`. Legal keys choose first.
  */
-export function fieldNamesOf(keys: readonly string[], hidden?: ReadonlySet<string>): readonly string[] {
-  const free = (name: string) => !objectMembers.has(name) && hidden?.has(name) !== true;
+export function fieldNamesOf(
+  keys: readonly string[],
+  hidden?: ReadonlySet<string>,
+  remembered: (key: string) => string | undefined = () => undefined,
+): readonly string[] {
   const names = new Map<string, string>();
   const taken = new Set<string>();
-  for (const legalFirst of [true, false]) {
-    for (const key of keys) {
-      let name = legalName(key);
-      if (names.has(key) || (legalFirst && (name !== key || !free(name)))) continue;
-      // Two underscores in front belong to introspection.
-      while (!free(name) || taken.has(name)) name += name === '_' ? '0' : '_';
-      taken.add(name);
-      names.set(key, name);
-    }
+  const isFree = (name: string) => isFieldName(name, hidden) && !taken.has(name);
+  const give = (key: string, name: string) => {
+    taken.add(name);
+    names.set(key, name);
+  };
+  for (const key of keys) {
+    const name = remembered(key);
+    if (name !== undefined && !names.has(key) && isFree(name)) give(key, name);
+  }
+  for (const key of keys) if (!names.has(key) && isFree(key)) give(key, key);
+  for (const key of keys) {
+    let name = legalName(key);
+    if (names.has(key)) continue;
+    // Two underscores in front belong to introspection.
+    while (!isFree(name)) name += name === '_' ? '0' : '_';
+    give(key, name);
   }
   return keys.map((key) => names.get(key) ?? key);
 }

@@ -1,5 +1,6 @@
 import { type GroupKind, keyOfKind } from '../core/kinds.ts';
-import { capitalised, legalName, legalPart } from './graphql-names.ts';
+import { isKindKey, keyOfPlace, type NamedPlace, parsePlaceKey } from './given-names.ts';
+import { capitalised, fieldNamesOf, legalName, legalPart } from './graphql-names.ts';
 import { fullGroupPrefix, groupPrefix, type RootFieldNames, rootFieldNames } from './kind-names.ts';
 import type { Model } from './model.ts';
 import { companionSuffixes, reservedRootFields, reservedTypeNames } from './reserved-names.ts';
@@ -13,10 +14,23 @@ export interface KindNames extends RootFieldNames {
 export interface NameClaims {
   /** The names of a kind of a group; the same as last time if `remembered` has them. */
   claimKind(kind: GroupKind & { readonly plural: string }): KindNames;
-  /** The name, or with a number behind it if somebody has it. */
-  claimType(name: string): string;
+  /** The names of the structures of one group, whose kinds have claimed theirs. */
+  structureNames(): StructureNames;
   /** What is to be remembered, with what was. */
   readonly remembered: ReadonlyMap<string, string>;
+}
+
+/** Gives out names of types and fields within kinds. A name that was given once keeps its meaning. */
+export interface StructureNames {
+  /** True if some place in the kind has a field name that is not its key. */
+  hasFieldNames(kind: string): boolean;
+  /** The names of the fields of the object at a place, in the order of its keys. */
+  fieldNames(place: NamedPlace, keys: readonly string[], hidden: ReadonlySet<string> | undefined): readonly string[];
+  /**
+   * The name of the type at a place: the remembered one, else that of an equal structure, else the wanted one, with a number behind it if it is
+   * taken. Places with equal structures may have one name.
+   */
+  typeName(place: NamedPlace, structure: number, wanted: string): string;
 }
 
 /**
@@ -25,7 +39,7 @@ export interface NameClaims {
  * A kind's type is the prefix of its group and the kind, always, whoever else is connected. Where two groups have one prefix, or two names
  * meet, the later one takes its full group; what came first is remembered.
  *
- * @param remembered What an earlier call left: prefixes by group, types by `Kind/group`.
+ * @param remembered What an earlier call left: prefixes by group, types by `Kind/group`, and names within kinds by `keyOfPlace`.
  */
 export function createNameClaims(baseline: Model, remembered: ReadonlyMap<string, string>): NameClaims {
   const memory = new Map(remembered);
@@ -47,30 +61,63 @@ export function createNameClaims(baseline: Model, remembered: ReadonlyMap<string
     return prefix;
   };
 
+  const claimRootField = (key: string, candidates: readonly string[]): string => {
+    const known = memory.get(key);
+    const isFree = (name: string) => !rootFields.has(name) && (owners.rootFields.get(name) ?? key) === key;
+    const name = firstFree([...(known === undefined ? [] : [known]), ...candidates], isFree);
+    rootFields.add(name);
+    memory.set(key, name);
+    return name;
+  };
+
   const claimKind = (kind: GroupKind & { readonly plural: string }): KindNames => {
     const key = `${kind.kind}/${kind.group}`;
     const suffix = capitalised(legalPart(kind.kind));
-    const free = (type: string) => withCompanions(type).every((name) => !types.has(name) && (owners.get(name) ?? key) === key);
+    const free = (type: string) => withCompanions(type).every((name) => !types.has(name) && (owners.types.get(name) ?? key) === key);
     const candidates = [prefixFor(kind.group), fullGroupPrefix(kind.group)].map((prefix) => legalName(`${prefix}${suffix}`));
     const type = firstFree([...(memory.has(key) ? [memory.get(key) ?? ''] : []), ...candidates], free);
     memory.set(key, type);
     for (const name of withCompanions(type)) types.add(name);
     const prefix = type.endsWith(suffix) ? type.slice(0, -suffix.length) : prefixFor(kind.group);
     const names = rootFieldNames({ prefix, kind: kind.kind, plural: kind.plural });
-    const many = firstFree([names.many, `${names.many}List`], (name) => !rootFields.has(name));
-    rootFields.add(many);
-    const one = firstFree([names.one, `${names.one}ByName`], (name) => !rootFields.has(name));
-    rootFields.add(one);
+    const many = claimRootField(keyOfPlace('many', [key]), [names.many, `${names.many}List`]);
+    const one = claimRootField(keyOfPlace('one', [key]), [names.one, `${names.one}ByName`]);
     return { type, many, one };
   };
 
-  const claimType = (wanted: string): string => {
-    const name = firstFree([wanted], (candidate) => !types.has(candidate) && !owners.has(candidate));
-    types.add(name);
-    return name;
+  const withFieldNames = new Set(
+    [...remembered.keys()].flatMap((key) => {
+      const { use, place: [kind] = [] } = parsePlaceKey(key) ?? {};
+      return use === 'field' && kind !== undefined ? [kind] : [];
+    }),
+  );
+
+  const fieldNames: StructureNames['fieldNames'] = (place, keys, hidden) => {
+    const keyOf = (key: string) => keyOfPlace('field', [...place, key]);
+    const names = fieldNamesOf(keys, hidden, (key) => memory.get(keyOf(key)));
+    for (const [index, key] of keys.entries()) if (names[index] !== key) memory.set(keyOf(key), names[index] ?? key);
+    return names;
   };
 
-  return { claimKind, claimType, remembered: memory };
+  const structureNames = (): StructureNames => {
+    const structures = new Map<string, number>();
+    const shared = new Map<number, string>();
+    const typeName: StructureNames['typeName'] = (place, structure, wanted) => {
+      const key = keyOfPlace('type', place);
+      const known = memory.get(key);
+      const isKept = known !== undefined && (structures.has(known) ? structures.get(known) === structure : !types.has(known));
+      const isNew = (name: string) => !types.has(name) && !owners.types.has(name);
+      const name = isKept ? known : (shared.get(structure) ?? firstFree([wanted], isNew));
+      types.add(name);
+      structures.set(name, structure);
+      if (!shared.has(structure)) shared.set(structure, name);
+      memory.set(key, name);
+      return name;
+    };
+    return { hasFieldNames: (kind) => withFieldNames.has(kind), fieldNames, typeName };
+  };
+
+  return { claimKind, structureNames, remembered: memory };
 }
 
 /** The order in which kinds choose: those that are remembered, as they came; then the new ones by group and kind. */
@@ -84,10 +131,17 @@ export function inOrderOfArrival<T extends GroupKind>(kinds: readonly T[], remem
   });
 }
 
-/** Whose each remembered name is, also while its kind is nowhere served. */
-function ownersOf(remembered: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
-  const kinds = [...remembered].filter(([key]) => key.includes('/'));
-  return new Map(kinds.flatMap(([key, type]) => withCompanions(type).map((name): [string, string] => [name, key])));
+/** By whom each remembered name of a type and of a root field is held, also while its kind is nowhere served. Kinds win over structures. */
+function ownersOf(remembered: ReadonlyMap<string, string>) {
+  const types = new Map<string, string>();
+  const rootFields = new Map<string, string>();
+  for (const [key, name] of remembered) {
+    const use = parsePlaceKey(key)?.use;
+    if (use === 'type') types.set(name, key);
+    if (use === 'many' || use === 'one') rootFields.set(name, key);
+  }
+  for (const [key, type] of remembered) if (isKindKey(key)) for (const name of withCompanions(type)) types.set(name, key);
+  return { types, rootFields };
 }
 
 function withCompanions(type: string): readonly string[] {

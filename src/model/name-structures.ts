@@ -1,7 +1,8 @@
-import { invariant, MusterError } from '../core/errors.ts';
-import { capitalised, legalPart } from './graphql-names.ts';
-import type { ModelType, TypeReference } from './model.ts';
-import { modelFields } from './model-fields.ts';
+import { MusterError } from '../core/errors.ts';
+import type { NamedPlace } from './given-names.ts';
+import { capitalised, isFieldName, legalPart } from './graphql-names.ts';
+import type { ModelField, ModelType, TypeReference } from './model.ts';
+import type { StructureNames } from './name-claims.ts';
 import { resourceFieldNames } from './reserved-names.ts';
 import type { ObjectShape, Shape, ShapeField } from './shapes.ts';
 
@@ -10,49 +11,109 @@ const maxFields = 60_000;
 
 /** A kind whose type has its name already. */
 export interface NamedKind {
+  /** `Kind/group`: where its names are remembered. */
+  readonly kind: string;
   readonly type: string;
   readonly description?: string;
   readonly shape: ObjectShape;
 }
 
+/** A structure with the name of its type. */
+interface NamedStructure {
+  readonly type: string;
+  readonly shape: ObjectShape;
+  readonly place: NamedPlace;
+}
+
 /**
  * The types of all kinds of one group: each kind's own, and one for each structure within them. Equal structures share one type, called by the
  * shortest path that leads to it (`PostgresqlCnpgClusterSpecBackup`); of paths as short, by the first. Texts of that place describe it.
+ * Names that were given before stay, even if structures have become equal since.
  *
  * @param kinds In the order in which they choose.
- * @param claim Makes a name that nobody else has.
  * @throws {MusterError} `BAD_INPUT` if the group has more fields than any real one.
  */
-export function nameStructures(kinds: readonly NamedKind[], claim: (name: string) => string): readonly ModelType[] {
+export function nameStructures(kinds: readonly NamedKind[], names: StructureNames): readonly ModelType[] {
   const structures = createStructures();
-  const queue: { readonly type: string; readonly shape: ObjectShape }[] = [...kinds];
-  const named = new Map<number, string>();
+  const queue = kinds.map(
+    ({ kind, type, shape }): NamedStructure => ({ type, shape: withFieldNames(shape, [kind], names), place: [kind] }),
+  );
+  const queued = new Set<string>();
   let fields = 0;
-  for (const { type, shape } of queue) {
-    fields += shape.fields.length;
-    if (fields > maxFields) throw new MusterError('BAD_INPUT', `expected at most ${maxFields} fields in one group, got more`);
-    for (const field of shape.fields) {
-      const inner = objectIn(field.shape);
-      if (inner === undefined || named.has(structures.idOf(inner))) continue;
-      const name = claim(`${type}${capitalised(legalPart(field.key))}`);
-      named.set(structures.idOf(inner), name);
-      queue.push({ type: name, shape: inner });
-    }
-  }
-  const reference = (shape: Shape): TypeReference => {
-    if ('list' in shape) return { list: reference(shape.list) };
-    if (!('fields' in shape)) return shape;
-    if (shape.fields.length === 0) return { scalar: 'JSON' };
-    const type = named.get(structures.idOf(shape));
-    invariant(type !== undefined, 'every structure that a kind leads to has a name');
-    return { type };
+
+  const typeAt = ({ type, place }: NamedStructure, { key }: ShapeField, shape: ObjectShape): string => {
+    const at = [...place, key];
+    const name = names.typeName(at, structures.idOf(shape), `${type}${capitalised(legalPart(key))}`);
+    if (!queued.has(name)) queue.push({ type: name, shape, place: at });
+    queued.add(name);
+    return name;
   };
-  const descriptions = new Map(kinds.map(({ type, description }) => [type, description]));
-  return queue.map(({ type, shape }): ModelType => {
-    const description = descriptions.get(type);
-    const hidden = descriptions.has(type) ? resourceFieldNames : undefined;
-    return { name: type, ...(description === undefined ? {} : { description }), fields: modelFields(shape.fields, reference, hidden) };
-  });
+
+  const types = new Map<string, ModelType>();
+  for (const structure of queue) {
+    fields += structure.shape.fields.length;
+    if (fields > maxFields) throw new MusterError('BAD_INPUT', `expected at most ${maxFields} fields in one group, got more`);
+    const modelFields = structure.shape.fields.map(({ name, shape, ...field }, index): ModelField => {
+      const inner = objectIn(shape);
+      const type = inner === undefined ? undefined : typeAt(structure, structure.shape.fields[index] ?? { ...field, shape }, inner);
+      return { name: name ?? field.key, type: referenceTo(shape, type), ...field };
+    });
+    types.set(structure.type, { name: structure.type, fields: modelFields });
+  }
+  for (const { type, description } of kinds) {
+    const found = types.get(type);
+    if (found !== undefined && description !== undefined) types.set(type, { name: type, description, fields: found.fields });
+  }
+  return [...types.values()];
+}
+
+/** What a field of this shape holds. `type` is the name of the object that it leads to. */
+function referenceTo(shape: Shape, type: string | undefined): TypeReference {
+  if ('list' in shape) return { list: referenceTo(shape.list, type) };
+  if (!('fields' in shape)) return shape;
+  return type === undefined ? { scalar: 'JSON' } : { type };
+}
+
+/** The shape with the names of those fields whose names are not their keys. The shape itself if it has none. */
+function withFieldNames(root: ObjectShape, place: NamedPlace, names: StructureNames): ObjectShape {
+  const [kind = ''] = place;
+  const isOdd = createOddity();
+  const isRemembered = names.hasFieldNames(kind);
+
+  const named = (shape: ObjectShape, at: NamedPlace, hidden?: ReadonlySet<string>): ObjectShape => {
+    if (!isRemembered && !isOdd(shape, hidden)) return shape;
+    const keys = shape.fields.map(({ key }) => key);
+    const given = names.fieldNames(at, keys, hidden);
+    return {
+      fields: shape.fields.map((field, index) => {
+        const name = given[index] ?? field.key;
+        const inner = namedIn(field.shape, [...at, field.key]);
+        return name === field.key ? { ...field, shape: inner } : { ...field, name, shape: inner };
+      }),
+    };
+  };
+  const namedIn = (shape: Shape, at: NamedPlace): Shape => {
+    if ('list' in shape) return { list: namedIn(shape.list, at) };
+    return 'fields' in shape ? named(shape, at) : shape;
+  };
+
+  return named(root, place, resourceFieldNames);
+}
+
+/** Tells whether an object has, at any depth, a key that cannot be a name. Each object is looked at once. */
+function createOddity(): (shape: ObjectShape, hidden?: ReadonlySet<string>) => boolean {
+  const known = new Map<ObjectShape, boolean>();
+  const isOdd = (shape: ObjectShape, hidden?: ReadonlySet<string>): boolean => {
+    const seen = known.get(shape);
+    if (seen !== undefined) return seen;
+    const odd = shape.fields.some(({ key, shape: inner }) => {
+      const below = objectIn(inner);
+      return !isFieldName(key, hidden) || (below !== undefined && isOdd(below));
+    });
+    known.set(shape, odd);
+    return odd;
+  };
+  return isOdd;
 }
 
 /** Tells equal structures by number. Descriptions do not count, how lists merge does. Each object is looked at once. */
@@ -64,8 +125,8 @@ function createStructures(): { idOf(shape: ObjectShape): number } {
     if ('type' in shape) return `@${shape.type}`;
     return 'list' in shape ? `[${signatureOf(shape.list)}]` : `#${idOf(shape)}`;
   };
-  const fieldSignature = ({ key, shape, deprecated, listType, listMapKeys, patchMergeKey }: ShapeField): string =>
-    `${JSON.stringify(key)}:${signatureOf(shape)}${rulesSignature([deprecated === undefined ? '' : '!', listType, listMapKeys, patchMergeKey])}`;
+  const fieldSignature = ({ key, name = key, shape, deprecated, listType, listMapKeys, patchMergeKey }: ShapeField): string =>
+    `${JSON.stringify(key)}${name === key ? '' : ` as ${name}`}:${signatureOf(shape)}${rulesSignature([deprecated === undefined ? '' : '!', listType, listMapKeys, patchMergeKey])}`;
   const idOf = (shape: ObjectShape): number => {
     const seen = known.get(shape);
     if (seen !== undefined) return seen;

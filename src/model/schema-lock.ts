@@ -1,6 +1,7 @@
 import { MusterError } from '../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { keyOfKind } from '../core/kinds.ts';
+import { parsePlaceKey } from './given-names.ts';
 import { embeddedObjectMeta } from './hand-written-types.ts';
 import { joinKindSchemas } from './join-kinds.ts';
 import { type KindSource, scalarNames } from './model.ts';
@@ -87,7 +88,7 @@ export function withoutForgotten({ kinds, prefixes }: SchemaLock, nowMs: number)
   const firstDay = dayOf(nowMs - keptDays * 86_400_000);
   const rest = new Map([...kinds].filter(([, { servedOn }]) => servedOn >= firstDay));
   const named = new Set([...rest.values()].flatMap(({ schema: { group, kind } }) => [group, `${kind}/${group}`]));
-  return { kinds: rest, prefixes: new Map([...prefixes].filter(([key]) => named.has(key))) };
+  return { kinds: rest, prefixes: new Map([...prefixes].filter(([key]) => named.has(parsePlaceKey(key)?.place[0] ?? key))) };
 }
 
 /** The day of UTC on which a time is: `YYYY-MM-DD`. */
@@ -99,13 +100,16 @@ function joinLocked(a: LockedKind, b: LockedKind): LockedKind {
   return { schema: joinKindSchemas(a.schema, b.schema), servedOn: a.servedOn > b.servedOn ? a.servedOn : b.servedOn };
 }
 
-/** Groups have prefixes, kinds (`Kind/group`) have types: two of a sort never have one name. */
+/**
+ * Groups have prefixes, kinds (`Kind/group`) have types: two of a sort never have one name. Names within kinds may meet: whoever gives them out next
+ * sees to that.
+ */
 function joinNames(kept: ReadonlyMap<string, string>, ours: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const joined = new Map(kept);
   const sortOf = (key: string, name: string) => `${key.includes('/') ? 'type' : 'prefix'} ${name}`;
   const taken = new Set([...kept].map(([key, name]) => sortOf(key, name)));
   for (const [key, name] of ours) {
-    if (joined.has(key) || taken.has(sortOf(key, name))) continue;
+    if (joined.has(key) || (!key.startsWith('[') && taken.has(sortOf(key, name)))) continue;
     joined.set(key, name);
     taken.add(sortOf(key, name));
   }

@@ -17,6 +17,8 @@ export type Shape =
 /** One field of an object, by its key in the JSON. */
 export interface ShapeField extends ListRules {
   readonly key: string;
+  /** Its name in GraphQL once it is named, if that is not its key. */
+  readonly name?: string;
   readonly shape: Shape;
   readonly description?: string;
   /** The reason given in `@deprecated`. */

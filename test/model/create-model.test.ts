@@ -5,7 +5,8 @@ import { convertDefinition } from '../../src/model/convert-definition.ts';
 import { type CreatedModel, createModel } from '../../src/model/create-model.ts';
 import type { Model } from '../../src/model/model.ts';
 import { companionSuffixes, reservedRootFields, reservedTypeNames, resourceFieldNames } from '../../src/model/reserved-names.ts';
-import type { KindSchema, Shape } from '../../src/model/shapes.ts';
+import { parseSchemaLock, printSchemaLock, withoutForgotten } from '../../src/model/schema-lock.ts';
+import type { KindSchema, Shape, ShapeField } from '../../src/model/shapes.ts';
 import { arbitraryKindSchema } from '../support/arbitrary-shapes.ts';
 import { committedModel, corpusDefinitions, fixtureDefinition } from '../support/corpus.ts';
 
@@ -125,6 +126,139 @@ describe('names', () => {
     checkLaws(model);
   });
 });
+
+describe('names that were given once keep their meaning', () => {
+  const fields = (...keys: readonly string[]): Shape & { fields: readonly ShapeField[] } => ({
+    fields: keys.toSorted().map((key) => ({ key, shape: { scalar: 'String' } })),
+  });
+  const thing = (spec: Shape, kind = 'Thing') => custom({ group: 't.org', kind, shape: { fields: [{ key: 'spec', shape: spec }] } });
+  const keysOf = ({ model }: CreatedModel, type: string) =>
+    Object.fromEntries((model.types.get(type)?.fields ?? []).map(({ name, key }) => [name, key]));
+  const typeOf = ({ model }: CreatedModel, type: string, field: string) =>
+    model.types.get(type)?.fields.find(({ name }) => name === field)?.type;
+  /** As after a restart: from the text of the lock file. */
+  const reread = (last: CreatedModel, schemas: readonly KindSchema[]): CreatedModel => {
+    const kinds = new Map(schemas.map((schema) => [keyOfKind(schema), { schema, servedOn: '2026-01-01' }]));
+    const lock = withoutForgotten(
+      parseSchemaLock(JSON.parse(printSchemaLock({ kinds, prefixes: last.prefixes }))),
+      Date.parse('2026-01-02'),
+    );
+    return { ...last, prefixes: lock.prefixes };
+  };
+
+  test.each([
+    ['a legal key', ['my-dash'], ['my-dash', 'my_dash'], { my_dash: 'my-dash', my_dash_: 'my_dash' }],
+    ['a key that is spelt otherwise', ['a-b'], ['a-b', 'a.b'], { a_b: 'a-b', a_b_: 'a.b' }],
+    ['an illegal key', ['a_b'], ['a-b', 'a_b'], { a_b: 'a_b', a_b_: 'a-b' }],
+    ['the name that a suffix made', ['a-b', 'a_b'], ['a-b', 'a_b', 'a_b_'], { a_b: 'a_b', a_b_: 'a-b', a_b__: 'a_b_' }],
+  ])('the suffix is for the newcomer: %s', (_, before, after, names) => {
+    const first = create([thing(fields(...before))]);
+    const then = create([thing(fields(...after))], first);
+    expect(keysOf(then, 'TThingSpec')).toEqual(names);
+    expect(keysOf(create([thing(fields(...after))], reread(then, [thing(fields(...after))])), 'TThingSpec')).toEqual(names);
+    const [last = ''] = after.filter((key) => !before.includes(key));
+    const alone = create([thing(fields(last))], then);
+    expect(keysOf(alone, 'TThingSpec')).toEqual(Object.fromEntries(Object.entries(names).filter(([, key]) => key === last)));
+  });
+
+  test('also in a structure that two kinds shared until one of them changed', () => {
+    const first = create([thing(fields('my-dash')), thing(fields('my-dash'), 'Other')]);
+    expect(typeOf(first, 'TThing', 'spec')).toEqual(typeOf(first, 'TOther', 'spec'));
+    const then = create([thing(fields('my-dash')), thing(fields('my-dash', 'my_dash'), 'Other')], first);
+    const names = [then.model.types.get('TThing'), then.model.types.get('TOther')].map((type) => {
+      const spec = type?.fields.find(({ name }) => name === 'spec')?.type;
+      return keysOf(then, spec !== undefined && 'type' in spec ? spec.type : '');
+    });
+    expect(names).toEqual([{ my_dash: 'my-dash' }, { my_dash: 'my-dash', my_dash_: 'my_dash' }]);
+    checkLaws(then.model);
+  });
+
+  test('the type of a structure, when a kind comes that would be called so', () => {
+    const first = create([thing(fields('a'))]);
+    expect(typeOf(first, 'TThing', 'spec')).toEqual({ type: 'TThingSpec' });
+    const all = [thing(fields('a')), custom({ group: 't.org', kind: 'ThingSpec' })];
+    const then = create(all, first);
+    expect(typeOf(then, 'TThing', 'spec')).toEqual({ type: 'TThingSpec' });
+    expect(then.model.kinds.get('ThingSpec.t.org')?.type).toBe('TOrgThingSpec');
+    expect(create(all, reread(then, all)).model).toEqual(then.model);
+    checkLaws(then.model);
+  });
+
+  test('the type of a structure, when another structure comes that would be called so, or is equal and nearer', () => {
+    const inner = (key: string, shape: Shape): Shape => ({ fields: [{ key, shape }] });
+    const ab = custom({ group: 't.org', kind: 'AB', shape: { fields: [{ key: 'c', shape: fields('x') }] } });
+    const deep = custom({ group: 't.org', kind: 'Deep', shape: { fields: [{ key: 'a', shape: inner('b', fields('z')) }] } });
+    const first = create([ab, deep]);
+    expect([typeOf(first, 'TAB', 'c'), typeOf(first, 'TDeepA', 'b')]).toEqual([{ type: 'TABC' }, { type: 'TDeepAB' }]);
+    const a = custom({ group: 't.org', kind: 'A', shape: { fields: [{ key: 'bC', shape: fields('y') }] } });
+    const near = custom({ group: 't.org', kind: 'Near', shape: { fields: [{ key: 'n', shape: fields('z') }] } });
+    const all = [ab, deep, a, near];
+    const then = create(all, first);
+    expect([typeOf(then, 'TAB', 'c'), typeOf(then, 'TDeepA', 'b')]).toEqual([{ type: 'TABC' }, { type: 'TDeepAB' }]);
+    expect(typeOf(then, 'TA', 'bC')).toEqual({ type: 'TABC_2' });
+    expect(create(all, reread(then, all)).model).toEqual(then.model);
+    checkLaws(then.model);
+  });
+
+  test('the list field of a kind whose plural becomes another one', () => {
+    const gear = (plural: string): KindSchema => ({ ...custom({ group: 'odd.io', kind: 'Gear' }), plural });
+    const first = create([gear('gears')]);
+    expect(namesIn(first.model)).toEqual({ 'Gear.odd.io': 'OddGear oddGears oddGear' });
+    const then = create([gear('gears'), gear('gearwheels')], first);
+    expect(namesIn(then.model)).toEqual({ 'Gear.odd.io': 'OddGear oddGears oddGear' });
+  });
+
+  test('random definitions that come one after the other rename nothing, and make a lawful model', () => {
+    const odd = fc.constantFrom('a-b', 'a_b', 'a.b', 'a_b_', 'aB', 'b', 'B', 'spec', 'toString', 'id');
+    const { shape } = fc.letrec<{ shape: Shape; object: KindSchema['shape'] }>((tie) => ({
+      shape: fc.oneof(
+        { maxDepth: 3 },
+        fc.constant<Shape>({ scalar: 'String' }),
+        tie('object'),
+        tie('object').map((list): Shape => ({ list })),
+      ),
+      object: fc
+        .uniqueArray(fc.record({ key: odd, shape: tie('shape') }), { selector: ({ key }) => key, minLength: 1, maxLength: 5 })
+        .map((all) => ({ fields: all.toSorted((a, b) => (a.key < b.key ? -1 : 1)) })),
+    }));
+    const kind = fc.record({ kind: fc.constantFrom('A', 'AB', 'AAB', 'ASpec', 'AA_b'), root: shape });
+    fc.assert(
+      fc.property(fc.array(kind, { minLength: 2, maxLength: 6 }), (arriving) => {
+        const schemas: KindSchema[] = [];
+        let last: CreatedModel | undefined;
+        let names = new Map<string, string>();
+        for (const { kind, root } of arriving) {
+          schemas.push(custom({ group: 't.org', kind, shape: 'fields' in root ? root : { fields: [{ key: 'b', shape: root }] } }));
+          last = create(schemas, last);
+          checkLaws(last.model);
+          const now = meanings(last.model);
+          // A path that became JSON in a join leads to no field any more.
+          const keys = new Set(now.values());
+          for (const [path, key] of names) expect(now.get(path), path).toBe(keys.has(key) ? key : undefined);
+          names = now;
+          expect(meanings(create(schemas, reread(last, schemas)).model)).toEqual(now);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+/** The JSON path of each path of names, from each kind. */
+function meanings({ kinds, types }: Model): Map<string, string> {
+  const found = new Map<string, string>();
+  const walk = (type: string, path: string, keys: string): void => {
+    for (const field of types.get(type)?.fields ?? []) {
+      let inner = field.type;
+      while ('list' in inner) inner = inner.list;
+      const [name, key] = [`${path} ${field.name}`, `${keys} ${field.key}`];
+      found.set(name, key);
+      if ('type' in inner) walk(inner.type, name, key);
+    }
+  };
+  for (const { type, source } of kinds.values()) if (source !== 'BUILT_IN') walk(type, type, type);
+  return found;
+}
 
 test('a custom kind of the group and name of a built-in one adds nothing', () => {
   const { model, prefixes } = create([custom({ group: 'apps', kind: 'Deployment' })]);
