@@ -1,5 +1,7 @@
+import { textAt } from '../core/json-at.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
+import { isEstablished } from '../model/convert-definition.ts';
 import type { ModelKind } from '../model/model.ts';
 import type { Mirrors } from '../watch/mirrors.ts';
 import { definitionKind } from './definitions.ts';
@@ -16,8 +18,8 @@ export interface KindInCluster {
  */
 export function isAnnounced(mirrors: Mirrors, { cluster, kind }: KindInCluster): boolean {
   if (kind.source !== 'CUSTOM' || mirrors.served(cluster, kind) !== undefined) return false;
-  const definition = mirrors.peek(cluster, definitionKind)?.store.get('', `${kind.plural}.${kind.group}`);
-  return definition !== undefined && definition.metadata.deletionTimestamp === undefined && namesAccepted(definition);
+  const definition = definitionOf(mirrors, { cluster, kind });
+  return definition !== undefined && definition.metadata.deletionTimestamp === undefined && isEstablished(definition);
 }
 
 /** Resolves once discovery says that an announced kind is served, or it is announced no more; or when the signal aborts. */
@@ -37,8 +39,13 @@ export function whenServed(mirrors: Mirrors, announced: KindInCluster, signal: A
   });
 }
 
-// Names that another definition has taken are never served (apiextensions.k8s.io/v1, condition NamesAccepted).
-function namesAccepted({ status }: KubernetesObject): boolean {
-  const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
-  return !conditions.some(({ type, status: holds }) => type === 'NamesAccepted' && holds === 'False');
+/** A definition is called `<plural>.<group>`. The plural may be another one in this cluster. */
+function definitionOf(mirrors: Mirrors, { cluster, kind }: KindInCluster): KubernetesObject | undefined {
+  const store = mirrors.peek(cluster, definitionKind)?.store;
+  const named = store?.get('', `${kind.plural}.${kind.group}`);
+  if (named !== undefined || store === undefined) return named;
+  for (const definition of store.objects()) {
+    if (textAt(definition, 'spec', 'group') === kind.group && textAt(definition, 'spec', 'names', 'kind') === kind.kind) return definition;
+  }
+  return undefined;
 }

@@ -4,21 +4,22 @@ import { keyOfKind, type ServedResource } from '../core/kinds.ts';
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
-import { convertDefinition } from '../model/convert-definition.ts';
+import { convertDefinition, isEstablished } from '../model/convert-definition.ts';
 import type { Model } from '../model/model.ts';
-import { dayOf, type LockedKind } from '../model/schema-lock.ts';
+import { anyCluster, dayOf, type LockedKind } from '../model/schema-lock.ts';
 import type { KindSchema } from '../model/shapes.ts';
 import type { ClusterState, Mirrors } from '../watch/mirrors.ts';
+import { createCustomModel } from './custom-model.ts';
 import { debounce } from './debounce.ts';
+import { createDefinedKinds, type DefinedKinds } from './defined-kinds.ts';
 import { type ClusterDefinitions, definitionKind, followDefinitions } from './definitions.ts';
 import { createBelonging, type GroupRules, rememberedKinds } from './group-filter.ts';
-import { createGrownModel } from './grown-model.ts';
 import { createKindDescriptions } from './kind-descriptions.ts';
 import { createKindService, type KindService } from './kind-service.ts';
 import { noSchemaLock, type SchemaLockFile } from './schema-lock-file.ts';
 import { createUnknownKinds, type FetchDocument } from './unknown-kinds.ts';
 
-/** The kinds of all clusters as one model, which only grows. */
+/** The kinds of all clusters as one model. No kind ever leaves it; its type follows what the clusters define. */
 export interface Catalog {
   model(): Model;
   /** Which groups are missing from the model or are not as their clusters define them, and why. Undefined if all is well. */
@@ -53,21 +54,27 @@ const atMostMs = 1_000;
 /**
  * Follows what the clusters define and serve, until the signal aborts: a new model 0.3 to 1 s after a change that matters.
  *
- * A definition that cannot be understood leaves its group as it last was, or out, and the others alone. A kind that was served and that nobody
- * serves any more stays, deprecated; one that is known from an earlier run only is so once every cluster has said what it serves. Of groups that the
- * rules leave out nothing is converted or asked for; built-in groups are never left out.
+ * A kind is as the clusters define it now, and as those defined it last that are away. A definition that is not established changes nothing. One that
+ * cannot be understood leaves its group as it last was, or out, and the others alone. A kind that was served and that nobody serves any more stays,
+ * deprecated; one that is known from an earlier run only is so once every cluster has said what it serves. Of groups that the rules leave out nothing is
+ * converted or asked for; built-in groups are never left out.
  */
 export function createCatalog(options: CatalogOptions, signal: AbortSignal): Catalog {
   const { mirrors, baseline, clock, log, groups = {}, lock = noSchemaLock } = options;
   const belongs = createBelonging(baseline, groups);
   const earlier = rememberedKinds(lock.earlier, baseline, belongs);
-  const grown = createGrownModel({ baseline, earlier: earlier.map(({ schema }) => schema), prefixes: lock.earlier.prefixes, log });
+  const kinds = createDefinedKinds(earlier);
+  const custom = createCustomModel({ baseline, earlier: kinds.all(), prefixes: lock.earlier.prefixes, log });
   const service = createKindService(new Map(earlier.map(({ schema, servedOn }) => [keyOfKind(schema), servedOn])), clock);
   const readers = new Set<(model: Model) => void>();
   const converted = createConversions();
   let broken: ReadonlyMap<string, string> = new Map();
 
-  const remember = lock.keep(() => ({ kinds: lockedKinds(grown.schemas(), service, clock), prefixes: grown.current().prefixes }));
+  const remember = lock.keep(() => ({
+    kinds: lockedKinds(kinds, service, clock),
+    prefixes: custom.current().prefixes,
+    clusters: mirrors.members(),
+  }));
   const changed = debounce({ clock, quietMs, atMostMs, run: rebuild }, signal);
   const definitions = followDefinitions(mirrors, changed, signal);
   const descriptions = createKindDescriptions({ ...options, onDescribed: describe }, signal);
@@ -76,29 +83,30 @@ export function createCatalog(options: CatalogOptions, signal: AbortSignal): Cat
 
   function rebuild(): void {
     const clusters = definitions.now();
-    const defined = converted.of(clusters.flatMap(({ objects }) => [...objects]).filter((one) => belongs(groupOf(one))));
+    const defined = converted.of(clusters, (definition) => belongs(groupOf(definition)) && isEstablished(definition));
+    const ofCustomKinds = [...defined.schemas.values()].flat();
     broken = defined.broken;
-    const fresh = [...defined.schemas, ...unknown.found()].filter(({ group }) => !broken.has(group));
-    if (grown.take(fresh, service.unserved(mirrors.clusters(), defined.schemas))) tell();
+    kinds.update({ defined: withFound(defined.schemas, unknown.found()), broken, isAway: createAbsence(mirrors.clusters()) });
+    if (custom.take(kinds.all(), service.unserved(mirrors.clusters(), ofCustomKinds))) tell();
     remember();
     const leftOut = mirrors.clusters().flatMap(({ resources = [] }) => resources.filter(({ group }) => !belongs(group)));
-    const known = new Set([...baseline.kinds.keys(), ...[...defined.schemas, ...leftOut].map(keyOfKind)]);
+    const known = new Set([...baseline.kinds.keys(), ...[...ofCustomKinds, ...leftOut].map(keyOfKind)]);
     unknown.look(whoseDefinitionsAreKnown(mirrors, clusters), known);
   }
 
   function describe(): void {
-    grown.describe(descriptions.now());
+    custom.describe(descriptions.now());
     tell();
   }
 
   function tell(): void {
-    for (const reader of readers) reader(grown.current().model);
+    for (const reader of readers) reader(custom.current().model);
   }
 
   return {
-    model: () => grown.current().model,
+    model: () => custom.current().model,
     problem() {
-      const groups = [...broken.values(), ...grown.current().problems.map(({ message }) => message)].sort();
+      const groups = [...broken.values(), ...custom.current().problems.map(({ message }) => message)].sort();
       return [...groups, lock.problem()].filter((text) => text !== undefined).join('; ') || undefined;
     },
     settle() {
@@ -132,8 +140,13 @@ function onServedChange(mirrors: Mirrors, callback: () => void, signal: AbortSig
 }
 
 interface Conversions {
-  /** `broken` says why, by group. */
-  of(definitions: readonly KubernetesObject[]): { readonly schemas: readonly KindSchema[]; readonly broken: ReadonlyMap<string, string> };
+  /** The kinds of the definitions that are asked for, by cluster. `broken` says why a group is left out. */
+  of(clusters: readonly ClusterDefinitions[], isAsked: (definition: KubernetesObject) => boolean): Converted;
+}
+
+interface Converted {
+  readonly schemas: ReadonlyMap<ClusterName, readonly KindSchema[]>;
+  readonly broken: ReadonlyMap<string, string>;
 }
 
 /** Each revision of a definition is converted once. */
@@ -147,17 +160,40 @@ function createConversions(): Conversions {
   }
 
   return {
-    of(definitions) {
-      const schemas: KindSchema[] = [];
+    of(clusters, isAsked) {
+      const schemas = new Map<ClusterName, readonly KindSchema[]>();
       const broken = new Map<string, string>();
-      for (const definition of definitions) {
-        const result = convert(definition);
-        if (result instanceof MusterError) broken.set(groupOf(definition), result.message);
-        else schemas.push(result);
+      for (const { cluster, objects } of clusters) {
+        const ofCluster: KindSchema[] = [];
+        for (const definition of objects) {
+          if (!isAsked(definition)) continue;
+          const result = convert(definition);
+          if (result instanceof MusterError) broken.set(groupOf(definition), result.message);
+          else ofCluster.push(result);
+        }
+        schemas.set(cluster, ofCluster);
       }
       return { schemas, broken };
     },
   };
+}
+
+/** A cluster is away for a kind if it has not said yet what it serves, or serves the kind without its definition being known. */
+function createAbsence(clusters: readonly ClusterState[]): (cluster: string, kind: string) => boolean {
+  const served = new Map(clusters.map(({ name, resources }) => [String(name), resources && new Set(resources.map(keyOfKind))]));
+  const isAway = (cluster: string, kind: string): boolean => served.has(cluster) && served.get(cluster)?.has(kind) !== false;
+  return (cluster, kind) => (cluster === anyCluster ? [...served.keys()].some((name) => isAway(name, kind)) : isAway(cluster, kind));
+}
+
+/** What a definition says of a kind stands above what was found before the definition could be read. */
+function withFound(defined: Converted['schemas'], found: Converted['schemas']): Converted['schemas'] {
+  return new Map(
+    [...defined, ...found].map(([cluster]) => {
+      const ofCluster = defined.get(cluster) ?? [];
+      const keys = new Set(ofCluster.map(keyOfKind));
+      return [cluster, [...ofCluster, ...(found.get(cluster) ?? []).filter((schema) => !keys.has(keyOfKind(schema)))]];
+    }),
+  );
 }
 
 function attempt(definition: KubernetesObject): KindSchema | MusterError {
@@ -174,11 +210,11 @@ function groupOf({ metadata: { name } }: KubernetesObject): string {
   return name.slice(name.indexOf('.') + 1);
 }
 
-function lockedKinds(schemas: readonly KindSchema[], service: KindService, clock: Clock): ReadonlyMap<string, LockedKind> {
+function lockedKinds(kinds: DefinedKinds, service: KindService, clock: Clock): ReadonlyMap<string, LockedKind> {
   return new Map(
-    schemas.map((schema) => {
+    kinds.all().map((schema) => {
       const key = keyOfKind(schema);
-      return [key, { schema, servedOn: service.servedOn(key) ?? dayOf(clock.now()) }];
+      return [key, { schema, by: kinds.definitionsOf(key), servedOn: service.servedOn(key) ?? dayOf(clock.now()) }];
     }),
   );
 }

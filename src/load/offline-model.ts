@@ -2,8 +2,8 @@ import type { Log } from '../core/log.ts';
 import type { Model } from '../model/model.ts';
 import type { SchemaLock } from '../model/schema-lock.ts';
 import { readBaseline } from './baseline.ts';
+import { createCustomModel } from './custom-model.ts';
 import { createBelonging, type GroupRules, rememberedKinds } from './group-filter.ts';
-import { createGrownModel } from './grown-model.ts';
 
 export interface OfflineModelOptions {
   readonly lock: SchemaLock;
@@ -15,5 +15,5 @@ export interface OfflineModelOptions {
 export async function offlineModel({ lock, groups, log }: OfflineModelOptions): Promise<Model> {
   const baseline = await readBaseline();
   const earlier = rememberedKinds(lock, baseline, createBelonging(baseline, groups)).map(({ schema }) => schema);
-  return createGrownModel({ baseline, earlier, prefixes: lock.prefixes, log }).current().model;
+  return createCustomModel({ baseline, earlier, prefixes: lock.prefixes, log }).current().model;
 }

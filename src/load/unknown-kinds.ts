@@ -24,7 +24,8 @@ export interface UnknownKindsOptions {
 export interface UnknownKinds {
   /** Asks the clusters about the kinds that are not known, one group version after the other, each once per cluster; again at the next look if there was no answer. */
   look(clusters: readonly ClusterState[], known: ReadonlySet<string>): void;
-  found(): readonly KindSchema[];
+  /** By the cluster that has answered. */
+  found(): ReadonlyMap<ClusterName, readonly KindSchema[]>;
 }
 
 /** Kinds that are left out on purpose: a relic without objects, and the other name of core's events. */
@@ -38,7 +39,7 @@ interface Question {
 
 /** Looks until the signal aborts. */
 export function createUnknownKinds({ fetchDocument, log, onFound }: UnknownKindsOptions, signal: AbortSignal): UnknownKinds {
-  const found: KindSchema[] = [];
+  const found = new Map<ClusterName, KindSchema[]>();
   const asked = new Set<string>();
   const waiting: Question[] = [];
   let busy = false;
@@ -55,7 +56,7 @@ export function createUnknownKinds({ fetchDocument, log, onFound }: UnknownKinds
 
   function learn({ cluster, resources }: Question, document: Json): void {
     try {
-      found.push(...convertGroupVersion({ document, resources, source: 'AGGREGATED' }));
+      found.set(cluster, [...(found.get(cluster) ?? []), ...convertGroupVersion({ document, resources, source: 'AGGREGATED' })]);
       onFound();
     } catch (error) {
       if (!(error instanceof MusterError)) throw error;

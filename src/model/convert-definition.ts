@@ -1,5 +1,6 @@
 import { MusterError } from '../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
+import { listAt, textAt as textIn, valueAt } from '../core/json-at.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { firstSentence } from './descriptions.ts';
 import { joinKindSchemas } from './join-kinds.ts';
@@ -17,7 +18,8 @@ const maxFields = 60_000;
  */
 export function convertDefinition(definition: KubernetesObject): KindSchema {
   try {
-    return convertSpec(objectAt(definition, 'spec'));
+    const spec = objectAt(definition, 'spec');
+    return convertSpec(spec, namesOf(definition, spec));
   } catch (error) {
     if (!(error instanceof MusterError)) throw error;
     const name = definition.metadata.name.slice(0, 253);
@@ -25,8 +27,30 @@ export function convertDefinition(definition: KubernetesObject): KindSchema {
   }
 }
 
-function convertSpec(spec: JsonObject): KindSchema {
-  const names = objectAt(spec, 'names');
+/**
+ * True if the API server serves the kind, as far as the definition says: its names were accepted, and are not those of another definition
+ * (apiextensions.k8s.io/v1, conditions `Established` and `NamesAccepted`). True without conditions: they follow in the next moment.
+ */
+export function isEstablished(definition: KubernetesObject): boolean {
+  const established = conditionOf(definition, 'Established');
+  return established === undefined ? conditionOf(definition, 'NamesAccepted') !== 'False' : established === 'True';
+}
+
+function conditionOf(definition: KubernetesObject, type: string): string | undefined {
+  return textIn(
+    listAt(definition, 'status', 'conditions').find((condition) => textIn(condition, 'type') === type),
+    'status',
+  );
+}
+
+/** The names under which the kind is served. Once it is established, changed names count only when they are accepted. */
+function namesOf(definition: KubernetesObject, spec: JsonObject): JsonObject {
+  const accepted = valueAt(definition, 'status', 'acceptedNames');
+  const isServed = textIn(accepted, 'kind') !== undefined && textIn(accepted, 'kind') !== '' && (textIn(accepted, 'plural') ?? '') !== '';
+  return isServed && isJsonObject(accepted) ? accepted : objectAt(spec, 'names');
+}
+
+function convertSpec(spec: JsonObject, names: JsonObject): KindSchema {
   const kind = textAt(names, 'kind');
   const scope = textAt(spec, 'scope');
   if (!Array.isArray(spec.versions) || spec.versions.length === 0)

@@ -18,13 +18,19 @@ export function joinKindSchemas(a: KindSchema, b: KindSchema): KindSchema {
   const found: string[] = [];
   const shape = joinObjects(a.shape, b.shape, { path: [], conflict: (path) => found.push(printPath(path)) });
   const description = joinTexts(a.description, b.description);
+  const plural = joinTexts(a.plural, b.plural) ?? a.plural;
+  const singular = joinTexts(a.singular, b.singular) ?? a.singular;
+  // The other cluster's names find the kind too.
+  const otherNames = [a.plural, b.plural]
+    .filter((name) => name !== plural)
+    .concat([a.singular, b.singular].filter((name) => name !== singular));
   return {
     group: a.group,
     kind: a.kind,
     versions: union(a.versions, b.versions),
-    plural: joinTexts(a.plural, b.plural) ?? a.plural,
-    singular: joinTexts(a.singular, b.singular) ?? a.singular,
-    shortNames: union(a.shortNames, b.shortNames),
+    plural,
+    singular,
+    shortNames: union([...a.shortNames, ...otherNames], b.shortNames),
     categories: union(a.categories, b.categories),
     namespaced: a.namespaced || b.namespaced,
     source: sources.find((source) => source === a.source || source === b.source) ?? a.source,

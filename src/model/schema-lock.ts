@@ -8,12 +8,18 @@ import { type KindSource, scalarNames } from './model.ts';
 import { parseListRules, textsIn } from './model-document.ts';
 import { compareText, type KindSchema, listOf, type ObjectShape, type Shape, type ShapeField } from './shapes.ts';
 
-/** A custom kind as the clusters of this run and earlier ones have defined it. */
+/** A custom kind as the clusters have defined it last. */
 export interface LockedKind {
+  /** All definitions, joined. */
   readonly schema: KindSchema;
+  /** What each cluster defines, by its name; what is of no known one by `anyCluster`. Absent: all of it is of no known one. */
+  readonly by?: ReadonlyMap<string, KindSchema>;
   /** The last day on which a cluster served it: `YYYY-MM-DD`, of UTC. */
   readonly servedOn: string;
 }
+
+/** In place of the name of a cluster: it may be any. Earlier releases did not write down whose definitions they remember. */
+export const anyCluster = '';
 
 /** What is remembered of custom kinds from one run to the next, so that a cluster that is down takes no type away and no type another name. */
 export interface SchemaLock {
@@ -21,6 +27,8 @@ export interface SchemaLock {
   readonly kinds: ReadonlyMap<string, LockedKind>;
   /** As `createModel` gives and takes them, in order of arrival. */
   readonly prefixes: ReadonlyMap<string, string>;
+  /** The clusters of which it has all definitions: what another lock has of them is older. Default: none. Not written to the file. */
+  readonly clusters?: ReadonlySet<string>;
 }
 
 /** The only version of the lock file there is. */
@@ -32,18 +40,28 @@ export const keptDays = 30;
 /** Nothing remembered. */
 export const emptySchemaLock: SchemaLock = { kinds: new Map(), prefixes: new Map() };
 
-/** The lock as JSON with a line for each kind and each name: equal text for equal locks, whatever the order in which its kinds came. */
+/** The lock as JSON with a line for each definition of a kind and each name: equal text for equal locks, whatever the order in which its kinds came. */
 export function printSchemaLock({ kinds, prefixes }: SchemaLock): string {
-  const lines = [...kinds].sort(([a], [b]) => compareText(a, b)).map(([, locked]) => printKind(locked));
+  const lines = [...kinds].sort(([a], [b]) => compareText(a, b)).flatMap(([, locked]) => printKind(locked));
   const names = [...prefixes].map((pair) => JSON.stringify(pair));
   return `{"apiVersion":${JSON.stringify(schemaLockVersion)},"names":[\n${names.join(',\n')}\n],"kinds":[\n${lines.join(',\n')}\n]}\n`;
 }
 
+/** A line for each different definition, with its clusters. */
+function printKind({ schema, by, servedOn }: LockedKind): readonly string[] {
+  if (by === undefined) return [JSON.stringify({ schema: printedSchema(schema), servedOn })];
+  const clusters = Map.groupBy([...by.keys()].sort(compareText), (cluster) => JSON.stringify(printedSchema(by.get(cluster) ?? schema)));
+  return [...clusters].map(([text, names]) => {
+    const known = names.filter((name) => name !== anyCluster);
+    return `{"schema":${text},"servedOn":${JSON.stringify(servedOn)}${known.length === 0 ? '' : `,"clusters":${JSON.stringify(known)}`}}`;
+  });
+}
+
 /** In one order of keys, whoever has made the schema. */
-function printKind({ schema, servedOn }: LockedKind): string {
+function printedSchema(schema: KindSchema) {
   const { group, kind, versions, plural, singular, shortNames, categories, namespaced, source, description, shape, conflicts } = schema;
   const names = { group, kind, versions: versions.toSorted(compareText), plural, singular, shortNames, categories };
-  return JSON.stringify({ schema: { ...names, namespaced, source, description, shape, conflicts }, servedOn });
+  return { ...names, namespaced, source, description, shape, conflicts };
 }
 
 /**
@@ -57,7 +75,10 @@ export function parseSchemaLock(document: unknown): SchemaLock {
   const { names, kinds } = document;
   if (!Array.isArray(names)) throw malformed('names', 'a list');
   if (!Array.isArray(kinds)) throw malformed('kinds', 'a list');
-  const locked = (kinds as readonly Json[]).map((value, place) => parseKind(value, `kinds[${place}]`));
+  const lines = Map.groupBy(
+    (kinds as readonly Json[]).map((value, place) => parseKind(value, `kinds[${place}]`)),
+    ({ schema }) => keyOfKind(schema),
+  );
   const pairs = (names as readonly Json[]).flatMap((pair): [string, string][] => {
     if (!Array.isArray(pair) || pair.length !== 2) throw malformed('names', 'pairs of texts');
     const [key, name] = pair;
@@ -65,20 +86,20 @@ export function parseSchemaLock(document: unknown): SchemaLock {
     return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !name.startsWith('__') ? [[key, name]] : [];
   });
   return {
-    kinds: new Map(locked.map((kind) => [keyOfKind(kind.schema), kind])),
+    kinds: new Map([...lines].map(([key, definitions]) => [key, definitions.reduce(joinDefinitions)])),
     prefixes: joinNames(new Map(), new Map(pairs)),
   };
 }
 
 /**
- * Both, joined: kinds field by field, each served on the later day. Where both have chosen names that cannot stand together, those of `kept`
- * stand: whoever starts next goes by them.
+ * Both, joined: each kind as the clusters of both define it, served on the later day. Of `ours.clusters` only what `ours` has counts. Where both have
+ * chosen names that cannot stand together, those of `kept` stand: whoever starts next goes by them.
  */
 export function joinSchemaLocks(kept: SchemaLock, ours: SchemaLock): SchemaLock {
   const kinds = new Map(kept.kinds);
   for (const [key, kind] of ours.kinds) {
     const known = kinds.get(key);
-    kinds.set(key, known === undefined ? kind : joinLocked(known, kind));
+    kinds.set(key, known === undefined ? kind : joinLocked(known, kind, ours.clusters));
   }
   return { kinds, prefixes: joinNames(kept.prefixes, ours.prefixes) };
 }
@@ -96,8 +117,23 @@ export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-function joinLocked(a: LockedKind, b: LockedKind): LockedKind {
-  return { schema: joinKindSchemas(a.schema, b.schema), servedOn: a.servedOn > b.servedOn ? a.servedOn : b.servedOn };
+function joinLocked(kept: LockedKind, ours: LockedKind, clusters: ReadonlySet<string> = new Set()): LockedKind {
+  const servedOn = kept.servedOn > ours.servedOn ? kept.servedOn : ours.servedOn;
+  if (ours.by === undefined) return { ...joinDefinitions(kept, ours), servedOn };
+  const others = [...(kept.by ?? [])].filter(([cluster]) => cluster !== anyCluster && !clusters.has(cluster));
+  const by = new Map([...others, ...ours.by]);
+  return { schema: [...by.values()].reduce(joinKindSchemas), servedOn, by };
+}
+
+function joinDefinitions(a: LockedKind, b: LockedKind): LockedKind {
+  const schema = joinKindSchemas(a.schema, b.schema);
+  const servedOn = a.servedOn > b.servedOn ? a.servedOn : b.servedOn;
+  if (a.by === undefined && b.by === undefined) return { schema, servedOn };
+  return { schema, servedOn, by: new Map([...definitionsOf(a), ...definitionsOf(b)]) };
+}
+
+function definitionsOf({ schema, by }: LockedKind): ReadonlyMap<string, KindSchema> {
+  return by ?? new Map([[anyCluster, schema]]);
 }
 
 /**
@@ -129,23 +165,22 @@ function parseKind(value: Json, at: string): LockedKind {
   };
   const source = customSources.find((name) => name === schema.source);
   if (source === undefined) throw malformed(`${at}.schema.source`, customSources.join(' or '));
-  return {
-    schema: {
-      group: text('group'),
-      kind: text('kind'),
-      versions: textsIn(schema.versions),
-      plural: text('plural'),
-      singular: text('singular'),
-      shortNames: textsIn(schema.shortNames),
-      categories: textsIn(schema.categories),
-      namespaced: schema.namespaced === true,
-      source,
-      ...textOf(schema, 'description'),
-      shape: parseObject(schema.shape, `${at}.schema.shape`),
-      conflicts: textsIn(schema.conflicts),
-    },
-    servedOn,
+  const locked: KindSchema = {
+    group: text('group'),
+    kind: text('kind'),
+    versions: textsIn(schema.versions),
+    plural: text('plural'),
+    singular: text('singular'),
+    shortNames: textsIn(schema.shortNames),
+    categories: textsIn(schema.categories),
+    namespaced: schema.namespaced === true,
+    source,
+    ...textOf(schema, 'description'),
+    shape: parseObject(schema.shape, `${at}.schema.shape`),
+    conflicts: textsIn(schema.conflicts),
   };
+  const clusters = textsIn(value.clusters);
+  return { schema: locked, servedOn, ...(clusters.length === 0 ? {} : { by: new Map(clusters.map((cluster) => [cluster, locked])) }) };
 }
 
 /** The types by name that shapes of custom kinds hold. */

@@ -7,9 +7,12 @@ import { type Catalog, createCatalog } from '../../src/load/catalog.ts';
 import { definitionKind } from '../../src/load/definitions.ts';
 import { createGroupFilter, type GroupRules } from '../../src/load/group-filter.ts';
 import { noSchemaLock, type SchemaLockFile } from '../../src/load/schema-lock-file.ts';
+import { kindByAnyName } from '../../src/model/any-name.ts';
 import { convertDefinition } from '../../src/model/convert-definition.ts';
+import { joinKindSchemas } from '../../src/model/join-kinds.ts';
 import type { Model } from '../../src/model/model.ts';
 import type { SchemaLock } from '../../src/model/schema-lock.ts';
+import type { KindSchema } from '../../src/model/shapes.ts';
 import { createFakeMirrors, type FakeCluster } from '../support/fake-mirrors.ts';
 import { definitionsServed, loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';
@@ -56,7 +59,9 @@ function start(documents: Readonly<Record<string, string>> = {}, groups: GroupRu
     const document = documents[path.join('/')];
     return document === undefined ? undefined : parseJsonExactly(document);
   };
-  const catalog = createCatalog({ mirrors, baseline, groups, fetchDocument, lock, clock, log: silentLog }, controller.signal);
+  const logged: string[] = [];
+  const log = { ...silentLog, warn: (_: object, message: string) => void logged.push(message) };
+  const catalog = createCatalog({ mirrors, baseline, groups, fetchDocument, lock, clock, log }, controller.signal);
   const models: Model[] = [];
   catalog.onModel((model) => models.push(model), controller.signal);
   const joined = (name: string, ...crds: readonly KubernetesObject[]): FakeCluster => {
@@ -65,7 +70,7 @@ function start(documents: Readonly<Record<string, string>> = {}, groups: GroupRu
     cluster.mirror(definitionKind).list(...crds);
     return cluster;
   };
-  return { clock, mirrors, catalog, models, joined, fetched, controller };
+  return { clock, mirrors, catalog, models, joined, fetched, controller, logged };
 }
 
 function fieldsOf(catalog: Catalog, type: string): readonly string[] | undefined {
@@ -144,7 +149,7 @@ test('joins two clusters that define a kind differently, whoever comes first', a
   expect(seen[0]).toEqual(['color: String', 'size: IntOrString', 'weight: Float']);
 });
 
-test('only grows: what a definition drops stays, a kind that nobody serves is deprecated, and back when it is served', async () => {
+test('follows what is defined: a field that is dropped goes, a kind that nobody serves stays, deprecated, and is back when it is served', async () => {
   const { clock, catalog, models, joined } = start();
   const widget = definition('example.com', 'Widget', { size: integer });
   const north = joined('north', widget);
@@ -155,12 +160,13 @@ test('only grows: what a definition drops stays, a kind that nobody serves is de
     .mirror(definitionKind)
     .put({ ...definition('example.com', 'Widget', { color: text }), metadata: { ...widget.metadata, resourceVersion: '99' } });
   await clock.advance(1_000);
-  expect(fieldsOf(catalog, 'ExampleWidgetSpec')).toEqual(['color: String', 'size: Int64']);
+  expect(fieldsOf(catalog, 'ExampleWidgetSpec')).toEqual(['color: String']);
   expect(catalog.model().kinds.get('Widget.example.com')?.deprecated).toBeUndefined();
 
   north.mirror(definitionKind).list();
   north.discover(definitionsServed);
   await clock.advance(1_000);
+  expect(fieldsOf(catalog, 'ExampleWidgetSpec')).toEqual(['color: String']);
   expect(catalog.model().kinds.get('Widget.example.com')?.deprecated).toBe('No connected cluster serves this kind.');
   // Never served here, so nobody misses them.
   expect(catalog.model().kinds.get('Node')?.deprecated).toBeUndefined();
@@ -183,9 +189,97 @@ test('a cluster that leaves takes no type with it', async () => {
   await clock.advance(1_000);
   expect(catalog.model().kinds.get('Widget.example.com')).toMatchObject({ deprecated: expect.any(String) });
   expect(north.leases).toBe(0);
+  expect(fieldsOf(catalog, 'ExampleWidgetSpec')).toEqual(['size: Int64']);
   joined('north', definition('example.com', 'Widget', { weight: integer }));
   await clock.advance(1_000);
-  expect(fieldsOf(catalog, 'ExampleWidgetSpec')).toEqual(['size: Int64', 'weight: Int64']);
+  expect(fieldsOf(catalog, 'ExampleWidgetSpec')).toEqual(['weight: Int64']);
+});
+
+test('a type heals: it follows a definition that is changed back, or deleted and made again, within a second', async () => {
+  const { clock, catalog, joined, logged } = start();
+  const north = joined('north', definition('example.com', 'Widget', { size: integer }));
+  const revised = async (properties: Properties, version: string) => {
+    const made = definition('example.com', 'Widget', properties);
+    north.mirror(definitionKind).put({ ...made, metadata: { ...made.metadata, resourceVersion: version } });
+    await clock.advance(1_000);
+    return fieldsOf(catalog, 'ExampleWidgetSpec');
+  };
+  expect(await revised({ size: { type: 'boolean' } }, '2')).toEqual(['size: Boolean']);
+  expect(await revised({ size: integer }, '3')).toEqual(['size: Int64']);
+  north.mirror(definitionKind).list();
+  await clock.advance(1_000);
+  expect(await revised({ size: { type: 'number' } }, '4')).toEqual(['size: Float']);
+  expect(catalog.model().kinds.get('Widget.example.com')?.conflicts).toEqual([]);
+  expect(logged.filter((message) => message.includes('differently'))).toEqual([]);
+});
+
+test('while a cluster is unreachable, what it defined last stays in the type', async () => {
+  const { clock, catalog, joined } = start();
+  joined('north', definition('example.com', 'Widget', { size: integer }));
+  const south = joined('south', definition('example.com', 'Widget', { color: text }));
+  await clock.advance(1_000);
+  south.fail({ code: 'UNREACHABLE', cluster: south.name, message: 'gone dark', retry: 'LATER' });
+  await clock.advance(60_000);
+  expect(fieldsOf(catalog, 'ExampleWidgetSpec')).toEqual(['color: String', 'size: Int64']);
+});
+
+describe('a definition that is not established changes nothing', () => {
+  const condition = (type: string, status: string) => ({ type, status });
+  const gear = (plural: string, properties: Properties, status: Json): KubernetesObject => {
+    const made = definition('odd.io', 'Gear', properties);
+    const spec = made.spec as { readonly names: object };
+    const names = { ...spec.names, plural };
+    return { ...made, metadata: { ...made.metadata, name: `${plural}.odd.io` }, spec: { ...spec, names }, status } as KubernetesObject;
+  };
+  const refused = {
+    conditions: [condition('NamesAccepted', 'False'), condition('Established', 'False')],
+    acceptedNames: { kind: '', plural: '' },
+  };
+  const established = { conditions: [condition('NamesAccepted', 'True'), condition('Established', 'True')] };
+
+  test('beside one that is, in another cluster', async () => {
+    const { clock, catalog, joined } = start();
+    joined('north', gear('gears', { size: integer }, established));
+    await clock.advance(1_000);
+    joined(
+      'south',
+      gear('gearwheels', { color: text }, refused),
+      gear('cogs', { color: text }, { conditions: [condition('NamesAccepted', 'False')] }),
+    );
+    await clock.advance(1_000);
+    expect(fieldsOf(catalog, 'OddGearSpec')).toEqual(['size: Int64']);
+    expect(catalog.model().kinds.get('Gear.odd.io')).toMatchObject({ plural: 'gears', many: 'oddGears', shortNames: [] });
+  });
+
+  test('alone: there is no such kind', async () => {
+    const { clock, catalog, joined } = start();
+    joined('south', gear('gearwheels', { color: text }, refused));
+    await clock.advance(1_000);
+    expect(catalog.model().kinds.has('Gear.odd.io')).toBe(false);
+    expect(catalog.problem()).toBeUndefined();
+  });
+
+  test('with names that were refused after others were accepted, the accepted ones count', async () => {
+    const { clock, catalog, joined } = start();
+    const accepted = { kind: 'Gear', plural: 'gears', singular: 'gear', listKind: 'GearList' };
+    const conditions = [condition('NamesAccepted', 'False'), condition('Established', 'True')];
+    joined('north', gear('gearwheels', { size: integer }, { conditions, acceptedNames: accepted }));
+    await clock.advance(1_000);
+    expect(catalog.model().kinds.get('Gear.odd.io')).toMatchObject({ plural: 'gears', many: 'oddGears' });
+  });
+
+  test('where established plurals differ, the older list field stays and the names of both find the kind', async () => {
+    const { clock, catalog, joined } = start();
+    joined('north', gear('gears', { size: integer }, established));
+    await clock.advance(1_000);
+    joined('south', gear('gearwheels', { size: integer }, established));
+    await clock.advance(1_000);
+    const model = catalog.model();
+    expect(model.kinds.get('Gear.odd.io')?.many).toBe('oddGears');
+    for (const name of ['gears', 'gearwheels', 'gear', 'gears.odd.io', 'gearwheels.odd.io']) {
+      expect(kindByAnyName(model, name).type, name).toBe('OddGear');
+    }
+  });
 });
 
 test('a definition that cannot be understood leaves out its group, and no other', async () => {
@@ -304,8 +398,45 @@ describe('with what earlier runs knew', () => {
     expect(catalog.model().kinds.get('Widget.other.org')?.deprecated).toBeUndefined();
     late.discover(definitionsServed);
     await clock.advance(2_000);
+    expect(fieldsOf(catalog, 'OursWidgetSpec')).toEqual(['color: String']);
     expect(catalog.model().kinds.get('Widget.other.org')?.deprecated).toBe('No connected cluster serves this kind.');
     expect(catalog.model().kinds.get('Widget.example.com')?.deprecated).toBeUndefined();
+  });
+
+  const definedBy = (by: Readonly<Record<string, Properties>>): SchemaLock => {
+    const definitions = Object.entries(by).map(([cluster, properties]): [string, KindSchema] => [
+      cluster,
+      convertDefinition(definition('example.com', 'Widget', properties)),
+    ]);
+    const schema = definitions.map(([, one]) => one).reduce(joinKindSchemas);
+    return {
+      kinds: new Map([['Widget.example.com', { schema, servedOn: '2025-12-30', by: new Map(definitions) }]]),
+      prefixes: new Map(),
+    };
+  };
+
+  test('it fills in for clusters that are away, and for nothing else', async () => {
+    const written: SchemaLock[] = [];
+    const kept = definedBy({ north: { size: text }, south: { color: text }, left: { weight: text } });
+    const { clock, catalog, joined, mirrors, logged } = start({}, {}, lockFile(kept, written));
+    expect(fieldsOf(catalog, 'ExampleWidgetSpec')).toEqual(['color: String', 'size: String', 'weight: String']);
+    const south = mirrors.join('south');
+    joined('north', definition('example.com', 'Widget', { size: { type: 'boolean' } }));
+    await clock.advance(2_000);
+    expect(fieldsOf(catalog, 'ExampleWidgetSpec')).toEqual(['color: String', 'size: Boolean']);
+    expect([...(written.at(-1)?.kinds.get('Widget.example.com')?.by?.keys() ?? [])].sort()).toEqual(['north', 'south']);
+    expect([...(written.at(-1)?.clusters ?? [])]).toEqual(['north', 'south']);
+
+    south.discover(definitionsServed, widgets);
+    await clock.advance(2_000);
+    expect(fieldsOf(catalog, 'ExampleWidgetSpec'), 'it serves the kind, and its definition is not read yet').toEqual([
+      'color: String',
+      'size: Boolean',
+    ]);
+    south.mirror(definitionKind).list(definition('example.com', 'Widget', { size: { type: 'boolean' } }));
+    await clock.advance(2_000);
+    expect(fieldsOf(catalog, 'ExampleWidgetSpec')).toEqual(['size: Boolean']);
+    expect(logged.filter((message) => message.includes('differently'))).toEqual([]);
   });
 
   test('each kind is remembered with the last day on which it was served', async () => {

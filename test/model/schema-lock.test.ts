@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { keyOfKind } from '../../src/core/kinds.ts';
 import { convertDefinition } from '../../src/model/convert-definition.ts';
+import { joinKindSchemas } from '../../src/model/join-kinds.ts';
 import {
   dayOf,
   emptySchemaLock,
@@ -79,6 +80,27 @@ describe('of two locks', () => {
         ['spec', { fields: [{ key: 'size', shape: { scalar: 'Int64' } }] }],
       ]);
     }
+  });
+
+  test('the definitions of a cluster are those of the lock that knows the cluster; those of others stay', () => {
+    const [size, color, weight] = ['size', 'color', 'weight'].map((key) =>
+      kindOf('Widget', { shape: { fields: [{ key, shape: { scalar: 'String' } }] } }),
+    ) as [KindSchema, KindSchema, KindSchema];
+    const of = (by: Readonly<Record<string, KindSchema>>): LockedKind => ({
+      schema: Object.values(by).reduce(joinKindSchemas),
+      servedOn: '2026-07-01',
+      by: new Map(Object.entries(by)),
+    });
+    const kept = reread(lockOf([of({ north: size, south: color, other: weight })]));
+    const ours = { ...lockOf([of({ north: color })]), clusters: new Set(['north', 'south']) };
+    const joined = reread(joinSchemaLocks(kept, ours)).kinds.get('Widget.example.com');
+    expect([...(joined?.by ?? [])].sort()).toEqual([
+      ['north', color],
+      ['other', weight],
+    ]);
+    expect(joined?.schema.shape.fields.map(({ key }) => key)).toEqual(['color', 'weight']);
+    const old = lockOf([{ schema: size, servedOn: '2026-07-02' }]);
+    expect(joinSchemaLocks(old, ours).kinds.get('Widget.example.com')).toMatchObject({ schema: color, servedOn: '2026-07-02' });
   });
 
   test('the names of the first stand; a name that is taken is left to be given anew', () => {
