@@ -20,7 +20,10 @@ export function addQueryInputs({ pothos, types }: GraphBuilder): void {
       '`cluster.region`; of Pods on to their Node (`node.ready`), of anything on to `kind`, `apiVersion` and `metadata` of its owner (`owner.kind`), ' +
       'but not in streams; through a list it matches if any element does. At most 100 conditions, 1,000 values of `in`, and 16 levels.',
     fields: (t) => ({
-      path: t.string({ description: 'What the other members of this level are about.' }),
+      path: t.string({
+        description:
+          'What the other members of this level are about. In brackets stands the key of a map itself: `["cpuCores"]` is that key, `.cpuCores` the field.',
+      }),
       eq: t.field({ type: 'JSON', description: 'Equal to this.' }),
       ne: t.field({ type: 'JSON', description: 'Not equal to this, or absent.' }),
       in: t.field({ type: ['JSON'], description: 'Equal to one of these.' }),
@@ -30,7 +33,9 @@ export function addQueryInputs({ pothos, types }: GraphBuilder): void {
       gte: t.field({ type: 'JSON', description: 'Greater than this, or equal.' }),
       contains: t.string({ description: 'A text that has this in it.' }),
       startsWith: t.string({ description: 'A text that begins with this.' }),
-      exists: t.boolean({ description: 'True: there is a value. False: there is none.' }),
+      exists: t.boolean({
+        description: 'True: there is a value. False: there is none. A list without elements has no value, except in a field of type JSON.',
+      }),
       some: t.field({
         type: types.where,
         description:

@@ -1,8 +1,9 @@
 import { MusterError } from '../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { deprecationOf, firstSentence } from './descriptions.ts';
+import { embeddedObjectMeta } from './hand-written-types.ts';
 import type { ListRules, ScalarName } from './model.ts';
-import { compareText, json, listOf, type Shape, type ShapeField } from './shapes.ts';
+import { compareText, json, keysOfEveryObject, listOf, type Shape, type ShapeField } from './shapes.ts';
 
 /** What differs between the dialects of OpenAPI that clusters speak. */
 export interface Dialect {
@@ -110,9 +111,23 @@ function listShape(items: Json | undefined, dialect: Dialect, depth: number): Sh
 
 function objectShape(schema: JsonObject, dialect: Dialect, depth: number): Shape {
   const { additionalProperties } = schema;
+  if (schema['x-kubernetes-embedded-resource'] === true) return embeddedShape(schema, dialect, depth);
   const fields = fieldsOf(schema, dialect, { depth });
   if (isJsonObject(additionalProperties)) return fields.length > 0 ? json : mapShape(shapeOf(additionalProperties, dialect, depth + 1));
   return fields.length === 0 || additionalProperties === true ? json : { fields };
+}
+
+/** What the API server allows in every embedded resource, whether it is declared or not. */
+const impliedFields: readonly ShapeField[] = [
+  { key: 'apiVersion', shape: { scalar: 'String' } },
+  { key: 'kind', shape: { scalar: 'String' } },
+  { key: 'metadata', shape: { type: embeddedObjectMeta.name } },
+];
+
+function embeddedShape(schema: JsonObject, dialect: Dialect, depth: number): Shape {
+  for (const _ of impliedFields) dialect.count();
+  const declared = fieldsOf(schema, dialect, { depth, except: keysOfEveryObject });
+  return { fields: [...impliedFields, ...declared].sort((a, b) => compareText(a.key, b.key)) };
 }
 
 /** Text of any meaning makes a map of strings; only quantities and text have a map of their own. */

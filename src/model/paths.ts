@@ -300,7 +300,9 @@ function stepInto(place: Asked, type: TypeReference, given: ModelType | undefine
   }
   if (type.type === 'ResourceList') {
     if (!isLast) return { wrong: 'keyWithDots' };
-    return { key: resourceKeys.get(segment) ?? segment, type: { scalar: 'Quantity' } };
+    // In brackets it is the key itself: a map of quantities may have one that is called as the field.
+    const isKey = walk.text.endsWith(']');
+    return { key: (isKey ? undefined : resourceKeys.get(segment)) ?? segment, type: { scalar: 'Quantity' } };
   }
   const known = given ?? handWritten.get(type.type) ?? walk.model.types.get(type.type);
   return known?.fields.find(({ name }) => name === segment) ?? { wrong: 'noSuchField', type: known };

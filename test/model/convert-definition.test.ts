@@ -82,6 +82,31 @@ describe('what nothing is known of', () => {
   });
 });
 
+test('an embedded resource has apiVersion, kind and metadata beside what it declares', () => {
+  const embedded = (properties: object): Json => ({
+    type: 'object',
+    'x-kubernetes-embedded-resource': true,
+    properties: properties as Json,
+  });
+  const text = { type: 'string' };
+  const spec = {
+    type: 'object',
+    properties: {
+      template: embedded({ spec: { type: 'object', properties: { size: text } } }),
+      templates: { type: 'array', items: embedded({ metadata: { type: 'object', properties: { name: text } }, kind: text }) },
+    },
+  };
+  const converted = convertDefinition(definition({ versions: [version({ spec })] }));
+  const implied = [
+    { key: 'apiVersion', shape: { scalar: 'String' } },
+    { key: 'kind', shape: { scalar: 'String' } },
+    { key: 'metadata', shape: { type: 'EmbeddedObjectMeta' } },
+  ];
+  const declared = { key: 'spec', shape: { fields: [{ key: 'size', shape: { scalar: 'String' } }] } };
+  expect(fieldAt(converted, 'spec', 'template').shape).toEqual({ fields: [...implied, declared] });
+  expect(fieldAt(converted, 'spec', 'templates').shape).toEqual({ list: { fields: implied } });
+});
+
 describe('versions', () => {
   test('that are served are joined, others do not count', () => {
     const machine = convertDefinition(fixtureDefinition('machines'));

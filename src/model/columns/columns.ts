@@ -124,7 +124,7 @@ const eventColumns: readonly Column[] = [
     name: 'lastSeen',
     type: { scalar: 'DateTime' },
     nullable: true,
-    description: 'When it was last seen: the latest of its times.',
+    description: 'When it was last seen, as kubectl prints it. The creation, if it has no other time.',
     get: lastSeenOf,
   },
 ];

@@ -1,13 +1,20 @@
 import { textAt } from '../../core/json-at.ts';
+import { parseInstant } from '../../core/json-values.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { later } from './later.ts';
 
-const whereTimesStand = [['series', 'lastObservedTime'], ['lastTimestamp'], ['eventTime'], ['metadata', 'creationTimestamp']] as const;
+/** In the order in which kubectl prefers them, then the creation. */
+const paths = [
+  ['series', 'lastObservedTime'],
+  ['lastTimestamp'],
+  ['firstTimestamp'],
+  ['eventTime'],
+  ['metadata', 'creationTimestamp'],
+] as const;
 
 /**
- * When what an Event tells was last seen: the latest of the times that it has, as served. Who wrote it by which API decides which those are, and
- * one that goes on keeps its creation. Undefined if none of them is a time.
+ * When an Event was last seen, as served: the time that kubectl prints under LAST SEEN. An Event without such a time has its creation. Undefined if none
+ * of them is a time.
  */
 export function lastSeenOf(event: KubernetesObject): string | undefined {
-  return whereTimesStand.reduce<string | undefined>((latest, path) => later(latest, textAt(event, ...path)), undefined);
+  return paths.map((path) => textAt(event, ...path)).find((text) => text !== undefined && parseInstant(text) !== undefined);
 }

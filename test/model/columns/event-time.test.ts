@@ -21,11 +21,17 @@ test.each([
     '2026-01-01T02:00:00.000001Z',
   ],
   [
-    'by microseconds',
+    'one of the old API beside the new one',
     event({ eventTime: '2026-01-01T02:00:00.000002Z', lastTimestamp: '2026-01-01T02:00:00Z' }),
-    '2026-01-01T02:00:00.000002Z',
+    '2026-01-01T02:00:00Z',
   ],
-  ['whatever the zone', event({ eventTime: '2026-01-01T03:00:00+02:00', lastTimestamp: '2026-01-01T02:00:00Z' }), '2026-01-01T02:00:00Z'],
+  ['one seen once', event({ firstTimestamp: '2026-01-01T01:00:00Z', eventTime: '2026-01-01T02:00:00Z' }), '2026-01-01T01:00:00Z'],
+  [
+    'one that goes on, and was last written with a later time',
+    event({ series: { lastObservedTime: '2026-01-01T01:00:00Z' }, lastTimestamp: '2026-01-01T02:00:00Z' }),
+    '2026-01-01T01:00:00Z',
+  ],
+  ['one created after it was seen', event({ lastTimestamp: '2026-01-01T02:00:00Z' }, '2026-01-01T03:00:00Z'), '2026-01-01T02:00:00Z'],
   ['one without times of its own', event({}, '2026-01-01T00:00:00Z'), '2026-01-01T00:00:00Z'],
   [
     'one with times that are none',
@@ -33,7 +39,7 @@ test.each([
     '2026-01-01T00:00:00Z',
   ],
   ['one without any', event({ lastTimestamp: 'today' }), undefined],
-])('the latest of its times: %s', (_, object, seen) => {
+])('the time that kubectl prints: %s', (_, object, seen) => {
   expect(lastSeenOf(object)).toBe(seen);
 });
 
