@@ -27,6 +27,7 @@ import type { ServedSchema } from './serve/engine.ts';
 import type { Health } from './serve/health.ts';
 import type { ClusterGauges } from './serve/metrics.ts';
 import type { OperationScope } from './serve/operations.ts';
+import { measureProcessHeap } from './serve/process-heap.ts';
 import type { Serving } from './serve/serve.ts';
 import { type Listening, listen } from './serve/server.ts';
 import { AnomalyCounts } from './watch/anomaly-counts.ts';
@@ -96,8 +97,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { sensitiveKinds } = config;
   const turns = new Turns(clock);
   const slices = new Slices(clock);
+  const heap = measureProcessHeap(ending.signal);
   const mirrors = stack.use(
-    createMirrors({ clock, log, turns, sensitiveKinds, onReport: (cluster, report) => anomalies.add(cluster, report) }),
+    createMirrors({ clock, log, turns, heap, sensitiveKinds, onReport: (cluster, report) => anomalies.add(cluster, report) }),
   );
   const fleet = stack.use(
     await createFleet({
@@ -147,6 +149,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       leadership: writeSide.leadership,
     },
     examples: examples.all,
+    heap,
     clock,
     log,
   });

@@ -2,6 +2,7 @@ import type { Caller } from '../access/access.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
+import { type HeapGauge, roomyHeap } from '../core/heap-gauge.ts';
 import type { Log } from '../core/log.ts';
 import { documentLimits, limitRules } from '../graph/limits.ts';
 import { Admission } from './admission.ts';
@@ -38,6 +39,8 @@ export interface ServeOptions {
   readonly observed: MetricsOptions;
   /** What GraphiQL opens with. */
   readonly examples: readonly ExampleQuery[];
+  /** How full the heap is; one that has room for everything by default. */
+  readonly heap?: HeapGauge;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -142,7 +145,7 @@ interface Running {
 }
 
 /** What runs operations, whatever their transport. */
-function runningOf({ config, clock, log, served, contextOf }: ServeOptions, { ending, metrics, unsent }: Parts): Running {
+function runningOf({ config, clock, log, served, contextOf, heap = roomyHeap }: ServeOptions, { ending, metrics, unsent }: Parts): Running {
   const { querySeconds, mutationSeconds, streams, answerBytes } = config.limits;
   const common = {
     contextOf,
@@ -156,7 +159,7 @@ function runningOf({ config, clock, log, served, contextOf }: ServeOptions, { en
     },
   };
   const onClosed = (reason: string) => metrics.streamClosed(reason);
-  const subscriptions = new Subscriptions({ ...common, served, maxStreams: streams, onClosed });
+  const subscriptions = new Subscriptions({ ...common, served, maxStreams: streams, heap, onClosed });
   metrics.gaugeStreams((transport) => subscriptions.count(transport));
   const engine = createEngine({ served, maxTokens: documentLimits.tokens, limitRules });
   const mutationDeadlines = new Deadlines({ clock, limitMs: mutationSeconds * 1000 }, ending);

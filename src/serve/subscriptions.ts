@@ -1,5 +1,6 @@
 import type { FormattedExecutionResult, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import { MusterError } from '../core/errors.ts';
+import { type HeapGauge, streamsUntil } from '../core/heap-gauge.ts';
 import { Turns } from '../core/turns.ts';
 import type { Subscribed } from '../graph/subscribing.ts';
 import { codeOf, maskingOf } from './answer-body.ts';
@@ -17,6 +18,8 @@ export interface SubscriptionsOptions extends Omit<OperationsOptions, 'engine' |
   readonly served: () => ServedSchema;
   /** In the process, over all transports. */
   readonly maxStreams: number;
+  /** From `streamsUntil` on no new stream begins; those that run go on. */
+  readonly heap: HeapGauge;
   /** Told why each stream that had begun is over: `CLIENT`, `LIFETIME`, or a code. */
   readonly onClosed: (reason: string) => void;
 }
@@ -192,8 +195,10 @@ export class Subscriptions {
   }
 
   #refusalOf({ ready, request }: StreamAsked): MusterError | undefined {
-    const { maxStreams } = this.#options;
+    const { maxStreams, heap } = this.#options;
     if (this.#isClosed) return shuttingDown();
+    if (heap.used() >= streamsUntil)
+      return new MusterError('OVERLOADED', 'the gateway is short of memory and begins no new streams: try again later');
     if (this.#streams.size + this.#openings.size >= maxStreams)
       return new MusterError('OVERLOADED', `expected at most ${maxStreams} streams in the gateway: try again later`);
     const length = heldLength(ready, request);

@@ -1,3 +1,5 @@
+import { type HeapGauge, kindsUntil, roomyHeap } from '../core/heap-gauge.ts';
+
 /** Who may list now: bounds what first lists hold in flight, over the whole fleet. */
 export interface Admission {
   /**
@@ -16,6 +18,8 @@ export interface ListSize {
   readonly bytesInFlight: number;
   /** All that is still to come, as far as it is known. */
   readonly bytesToCome: number;
+  /** True for the first list of a kind or namespace of which nothing is held yet. It waits while the heap is nearly full. */
+  readonly isNew: boolean;
 }
 
 export interface AdmissionLimits {
@@ -31,13 +35,18 @@ interface Waiter {
   readonly admit: () => void;
 }
 
-/** A list larger than the bound enters alone, as otherwise it never would. */
-export function createAdmission(limits: AdmissionLimits = admissionLimits): Admission {
+/** A list larger than the bound enters alone, as otherwise it never would. Waiting lists are looked at again after each measurement of the heap. */
+export function createAdmission(
+  limits: AdmissionLimits = admissionLimits,
+  heap: HeapGauge = roomyHeap,
+  ended: AbortSignal = new AbortController().signal,
+): Admission {
   const perCluster = new Map<string, number>();
   const waiting: Waiter[] = [];
   let bytesInFlight = 0;
 
-  function hasRoom({ cluster, bytesInFlight: bytes }: ListSize): boolean {
+  function hasRoom({ cluster, bytesInFlight: bytes, isNew }: ListSize): boolean {
+    if (isNew && heap.used() >= kindsUntil) return false;
     if ((perCluster.get(cluster) ?? 0) >= limits.listsPerCluster) return false;
     return bytesInFlight === 0 || bytesInFlight + bytes <= limits.bytesInFlight;
   }
@@ -70,6 +79,7 @@ export function createAdmission(limits: AdmissionLimits = admissionLimits): Admi
     else waiting.splice(after, 0, waiter);
   }
 
+  heap.onMeasured(admitNext, ended);
   return {
     enter: (list, signal) =>
       new Promise((resolve) => {

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
+import { type HeapGauge, streamsUntil } from '../core/heap-gauge.ts';
 import type { Mirror } from './mirror.ts';
 
 const keptMs = 300_000;
@@ -17,10 +18,12 @@ export interface IdleOptions {
   readonly clock: Clock;
   /** Of all of them together; the one idle longest goes first. */
   readonly maxBytes: number;
+  /** From `streamsUntil` on, all idle mirrors are evicted at once. */
+  readonly heap: HeapGauge;
 }
 
 /** Keeps idle mirrors for 5 minutes, within a bound of bytes (docs/mirror.md 5). Stops sweeping when the signal aborts. */
-export function createIdleMirrors({ clock, maxBytes }: IdleOptions, signal: AbortSignal): IdleMirrors {
+export function createIdleMirrors({ clock, maxBytes, heap }: IdleOptions, signal: AbortSignal): IdleMirrors {
   const evictions = new WeakMap<Mirror, () => void>();
   const idle = new LRUCache<Mirror, { readonly mirror: Mirror }>({
     maxSize: maxBytes,
@@ -59,7 +62,14 @@ export function createIdleMirrors({ clock, maxBytes }: IdleOptions, signal: Abor
     }
   }
 
+  /** Each of them alone: `clear` would evict a mirror that an eviction before it has taken. */
+  function evictAllIfFull(): void {
+    if (heap.used() < streamsUntil) return;
+    for (const mirror of [...idle.rkeys()]) if (idle.delete(mirror)) letGo(mirror);
+  }
+
   void sweeping();
+  heap.onMeasured(evictAllIfFull, signal);
   return {
     rest(mirror, evict) {
       evictions.set(mirror, evict);

@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts';
+import { type HeapGauge, roomyHeap } from '../core/heap-gauge.ts';
 import { type GroupKind, keyOfKind, type ServedResource } from '../core/kinds.ts';
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
@@ -22,6 +23,8 @@ export interface MirrorsOptions {
   readonly maxIdleBytes?: number;
   /** What first lists may have in flight; 64 MiB, and two lists per cluster, by default. */
   readonly admission?: AdmissionLimits;
+  /** How full the heap is; one that has room for everything by default. */
+  readonly heap?: HeapGauge;
   /** The row in which readers are told what changes; one of its own by default. */
   readonly turns?: Turns;
   /** Told of what an operator may want to count. */
@@ -73,16 +76,17 @@ class Registry implements MirrorRegistry {
     sensitiveKinds = [],
     maxIdleBytes = defaultIdleBytes,
     admission = admissionLimits,
+    heap = roomyHeap,
     turns,
     onReport,
   }: MirrorsOptions) {
     this.#wide = {
       clock,
       log,
-      admission: createAdmission(admission),
+      admission: createAdmission(admission, heap, this.#life.signal),
       pace: createPace(clock),
       turns: turns ?? new Turns(clock),
-      idle: createIdleMirrors({ clock, maxBytes: maxIdleBytes }, this.#life.signal),
+      idle: createIdleMirrors({ clock, maxBytes: maxIdleBytes, heap }, this.#life.signal),
       sensitiveKinds: new Set(sensitiveKinds),
       onChange: (change) => this.#tell(change),
       onReport: (cluster, report) => {

@@ -137,7 +137,8 @@ class ReflectorRequests implements Requests {
     const inPage = page.limit ?? this.#likelySize();
     const toCome = list.page === 1 ? inPage : (this.#remaining ?? inPage);
     const meanBytes = this.#meanBytes();
-    if (!(await this.#admit(request, { bytesInFlight: inPage * meanBytes, bytesToCome: toCome * meanBytes }))) return;
+    const isNew = list.page === 1 && this.#options.heldSize() === 0;
+    if (!(await this.#admit(request, { bytesInFlight: inPage * meanBytes, bytesToCome: toCome * meanBytes, isNew }))) return;
     if (list.page === 1) this.#startedMs = clock.monotonic();
     for await (const part of api.list(page, request.ended.signal)) {
       if (request.ended.signal.aborted) return;
@@ -191,7 +192,7 @@ class ReflectorRequests implements Requests {
     const { version, initialEvents, timeoutSeconds } = start;
     if (initialEvents) {
       const bytesToCome = this.#likelySize() * this.#meanBytes();
-      if (!(await this.#admit(request, { bytesInFlight: streamWindowBytes, bytesToCome }))) return;
+      if (!(await this.#admit(request, { bytesInFlight: streamWindowBytes, bytesToCome, isNew: this.#options.heldSize() === 0 }))) return;
       // Meanwhile another kind may have found out.
       if (!this.#options.streaming()) return this.#listener.hear({ type: 'unstreamed' });
       this.#startedMs = clock.monotonic();

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { MusterError } from '../../src/core/errors.ts';
+import { fakeHeap } from '../support/fake-heap.ts';
 import { fedSchema, HandFedSource } from '../support/hand-fed-streams.ts';
 import { liveHeapBytes } from '../support/heap.ts';
 import { begun, createStreamHarness, type TestStream } from '../support/stream-harness.ts';
@@ -354,6 +355,17 @@ test('one stream more than may be is refused, whatever its transport, and there 
   expect(streams.map(({ opened }) => ('stage' in opened ? opened.code : 'begun'))).toEqual(['begun', 'begun', 'begun', 'OVERLOADED']);
   expect([harness.subscriptions.count('sse'), harness.subscriptions.count('websocket')]).toEqual([2, 1]);
   begun(streams[0]).close();
+  begun(await harness.open(plain));
+});
+
+test('C6: from 80 % of the heap on no new stream begins, and those that run go on', async () => {
+  const heap = fakeHeap();
+  const harness = createStreamHarness({ heap });
+  begun(await harness.open(plain));
+  heap.set(0.8);
+  expect((await harness.open(plain)).opened).toMatchObject({ code: 'OVERLOADED' });
+  expect(harness.subscriptions.count('sse')).toBe(1);
+  heap.set(0.79);
   begun(await harness.open(plain));
 });
 

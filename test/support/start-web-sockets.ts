@@ -4,6 +4,7 @@ import { GraphQLInt, GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLSche
 import { type ClientOptions, WebSocket } from 'ws';
 import { systemClock } from '../../src/core/clock.ts';
 import type { MusterError } from '../../src/core/errors.ts';
+import { roomyHeap } from '../../src/core/heap-gauge.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { documentLimits, limitRules } from '../../src/graph/limits.ts';
 import { SourceCarrier } from '../../src/graph/subscribing.ts';
@@ -55,7 +56,7 @@ export async function startWebSockets(
   };
   const served = () => servedOf(schema);
   const operations = new Operations({ ...common, engine: createEngine({ served, maxTokens: documentLimits.tokens, limitRules }) });
-  const subscriptions = new Subscriptions({ ...common, served, maxStreams, onClosed: () => undefined });
+  const subscriptions = new Subscriptions({ ...common, served, maxStreams, heap: roomyHeap, onClosed: () => undefined });
   const admission = new Admission(400);
   const listening = await listen({ host: '127.0.0.1', port: 0, maxConnections: 10_000 });
   listening.answer(async (_request, response) => void response.end('plain'));

@@ -1,4 +1,5 @@
 import type { FormattedExecutionResult, GraphQLSchema } from 'graphql';
+import { type HeapGauge, roomyHeap } from '../../src/core/heap-gauge.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { documentLimits, limitRules } from '../../src/graph/limits.ts';
@@ -68,7 +69,15 @@ export interface StreamChanges {
 }
 
 /** `Subscriptions` over a hand-fed source, with outlets that are the test's. */
-export function createStreamHarness({ maxStreams = 100, log = silentLog }: { readonly maxStreams?: number; readonly log?: Log } = {}) {
+export function createStreamHarness({
+  maxStreams = 100,
+  heap = roomyHeap,
+  log = silentLog,
+}: {
+  readonly maxStreams?: number;
+  readonly heap?: HeapGauge;
+  readonly log?: Log;
+} = {}) {
   const source = new HandFedSource();
   const { schema, fields } = fedSchema(source);
   let served = servedOf(schema);
@@ -82,6 +91,7 @@ export function createStreamHarness({ maxStreams = 100, log = silentLog }: { rea
     deadlines: new Deadlines({ clock, limitMs: 30_000 }, new AbortController().signal),
     encoder: new AnswerEncoder({ clock }),
     maxStreams,
+    heap,
     clock,
     log,
     onAnswered: (ended) => answered.push(ended),

@@ -4,6 +4,7 @@ import { clusterName } from '../../src/core/names.ts';
 import { createStore } from '../../src/store/store.ts';
 import { createIdleMirrors, type IdleMirrors } from '../../src/watch/idle-mirrors.ts';
 import type { Mirror } from '../../src/watch/mirror.ts';
+import { type FakeHeap, fakeHeap } from '../support/fake-heap.ts';
 import { createManualClock, type ManualClock, turns } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { pods } from './watching.ts';
@@ -24,6 +25,7 @@ interface Idling {
 
 interface Place {
   readonly clock: ManualClock;
+  readonly heap: FakeHeap;
   readonly idle: IdleMirrors;
   readonly all: Idling[];
   /** One more, which somebody holds. */
@@ -51,7 +53,8 @@ async function open(): Promise<Place> {
     sleep: clock.sleep,
   };
   const life = new AbortController();
-  const idle = createIdleMirrors({ clock: counting, maxBytes }, life.signal);
+  const heap = fakeHeap();
+  const idle = createIdleMirrors({ clock: counting, maxBytes, heap }, life.signal);
   const all: Idling[] = [];
   const take = (one: Idling) => {
     one.condition = 'held';
@@ -59,6 +62,7 @@ async function open(): Promise<Place> {
   };
   return {
     clock,
+    heap,
     idle,
     all,
     take,
@@ -106,6 +110,18 @@ function mirrorOf(bytes: () => number, clock: Clock): Mirror {
     end: () => undefined,
   };
 }
+
+test('C6: from 80 % of the heap on every idle mirror is evicted at once, and none that is held', async () => {
+  const place = await open();
+  const held = place.add(1);
+  for (let count = 0; count < 5; count++) place.rest(place.add(1));
+  place.heap.set(0.79);
+  expect(place.idleBytes()).toBe(5);
+  place.heap.set(0.8);
+  expect(place.all.map(({ evictions }) => evictions)).toEqual([0, 1, 1, 1, 1, 1]);
+  expect(held.condition).toBe('held');
+  place.end();
+});
 
 test('many that went idle together are all evicted, once each, when their time is over', async () => {
   const place = await open();

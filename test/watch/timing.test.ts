@@ -6,6 +6,7 @@ import { backoffMs } from '../../src/watch/backoff.ts';
 import { createBreaker } from '../../src/watch/breaker.ts';
 import { createDiscoveryLoop } from '../../src/watch/discovery-loop.ts';
 import { createPace } from '../../src/watch/pace.ts';
+import { fakeHeap } from '../support/fake-heap.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
@@ -79,13 +80,31 @@ test('those who wait for the breaker wake spread over a second per 20', async ()
   for (const count of perSecond) expect(count).toBeGreaterThan(8);
 });
 
+test('C6: nothing new is listed while the heap is nearly full; what is held already is listed again', async () => {
+  const heap = fakeHeap();
+  const admission = createAdmission(undefined, heap);
+  const entered: string[] = [];
+  const enter = (name: string, isNew: boolean) => {
+    const list = { cluster: 'north', bytesInFlight: 1, bytesToCome: 1, isNew };
+    void admission.enter(list, new AbortController().signal).then(() => entered.push(name));
+  };
+  heap.set(0.9);
+  enter('new', true);
+  enter('held', false);
+  await turns();
+  expect(entered).toEqual(['held']);
+  heap.set(0.89);
+  await turns();
+  expect(entered).toEqual(['held', 'new']);
+});
+
 test('C8: the admission bounds lists per cluster and bytes over all, small ones first', async () => {
   const admission = createAdmission({ bytesInFlight: 100, listsPerCluster: 2 });
   const signal = new AbortController().signal;
   const entered: string[] = [];
   const leaves = new Map<string, Leave | undefined>();
   const enter = (name: string, cluster: string, bytes: number) => {
-    void admission.enter({ cluster, bytesInFlight: Math.min(bytes, 40), bytesToCome: bytes }, signal).then((leave) => {
+    void admission.enter({ cluster, bytesInFlight: Math.min(bytes, 40), bytesToCome: bytes, isNew: true }, signal).then((leave) => {
       entered.push(name);
       leaves.set(name, leave);
     });
@@ -113,13 +132,13 @@ test('C8: the admission bounds lists per cluster and bytes over all, small ones 
 test('a list larger than the bound enters alone; one that gives up leaves its place', async () => {
   const admission = createAdmission({ bytesInFlight: 100, listsPerCluster: 2 });
   const given = new AbortController();
-  const leave = await admission.enter({ cluster: 'north', bytesInFlight: 500, bytesToCome: 500 }, given.signal);
-  const waiting = admission.enter({ cluster: 'south', bytesInFlight: 10, bytesToCome: 10 }, given.signal);
+  const leave = await admission.enter({ cluster: 'north', bytesInFlight: 500, bytesToCome: 500, isNew: true }, given.signal);
+  const waiting = admission.enter({ cluster: 'south', bytesInFlight: 10, bytesToCome: 10, isNew: true }, given.signal);
   given.abort();
   expect(await waiting).toBeUndefined();
-  expect(await admission.enter({ cluster: 'south', bytesInFlight: 10, bytesToCome: 10 }, given.signal)).toBeUndefined();
+  expect(await admission.enter({ cluster: 'south', bytesInFlight: 10, bytesToCome: 10, isNew: true }, given.signal)).toBeUndefined();
   leave?.();
-  const next = await admission.enter({ cluster: 'south', bytesInFlight: 10, bytesToCome: 10 }, new AbortController().signal);
+  const next = await admission.enter({ cluster: 'south', bytesInFlight: 10, bytesToCome: 10, isNew: true }, new AbortController().signal);
   expect(next).toBeDefined();
 });
 
