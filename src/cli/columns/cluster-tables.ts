@@ -38,7 +38,15 @@ const nodeColumns: readonly PrintedColumn<Node>[] = [
   addressColumn('INTERNAL-IP', 'InternalIP'),
   addressColumn('EXTERNAL-IP', 'ExternalIP'),
   { ...nodeInfoColumn('OS-IMAGE', 'osImage', '<unknown>'), isWide: true },
-  { ...nodeInfoColumn('KERNEL-VERSION', 'kernelVersion', '<unknown>'), isWide: true },
+  {
+    header: 'KERNEL-VERSION',
+    isWide: true,
+    fields: 'status { nodeInfo { kernelVersion architecture } }',
+    cell: ({ status }) => {
+      const { kernelVersion, architecture } = status?.nodeInfo ?? {};
+      return `${kernelVersion || '<unknown>'}${architecture ? ` (${architecture})` : ''}`;
+    },
+  },
   { ...nodeInfoColumn('CONTAINER-RUNTIME', 'containerRuntimeVersion', '<unknown>'), isWide: true },
 ];
 

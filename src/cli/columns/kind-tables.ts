@@ -1,4 +1,5 @@
 import { autoscalerTable } from './autoscaler-table.ts';
+import { builtInTables } from './built-in-tables.ts';
 import { clusterTables } from './cluster-tables.ts';
 import { eventTable } from './event-table.ts';
 import { networkTables } from './network-tables.ts';
@@ -16,6 +17,7 @@ export const kindTables: readonly KindTable[] = [
   ...storageTables,
   autoscalerTable,
   eventTable,
+  ...builtInTables,
 ];
 
 const plain: readonly PrintedColumn[] = [nameColumn, ageColumn];

@@ -20,6 +20,7 @@ interface SummaryColumns {
 /** Where READY is a mere count in the table of the kind, or goes by another name. */
 const readyOfKinds: ReadonlyMap<string, PrintedColumn> = new Map([
   ['ReplicaSet.apps', readyOfReplicas()],
+  ['ReplicationController', readyOfReplicas()],
   ['DaemonSet.apps', readyOfDaemons],
 ]);
 

@@ -1,18 +1,7 @@
 import type { JsonObject } from '../../../src/core/json.ts';
 import { container, containers, podStates, sidecars } from '../../model/columns/pod-states.ts';
-
-/** An object to be made in a cluster, and what its controllers would have said of it. */
-export interface PrintedObject {
-  /** Where objects of its kind are made. */
-  readonly collection: string;
-  readonly object: JsonObject & { readonly metadata: JsonObject & { readonly name: string } };
-  readonly status?: JsonObject;
-  /** True while it is being deleted. */
-  readonly deleted?: boolean;
-}
-
-/** The namespace that all of them are in that are in one. */
-export const place = 'printed';
+import { furtherObjects } from './further-objects.ts';
+import { type PrintedObject, place } from './printed-object.ts';
 
 const [core, apps, batch] = ['/api/v1', '/apis/apps/v1', '/apis/batch/v1'];
 const within = (group: string, plural: string) => `${group}/namespaces/${place}/${plural}`;
@@ -229,7 +218,7 @@ const clusters: readonly PrintedObject[] = [
         osImage: 'Some Linux 1',
         kernelVersion: '6.1.0',
         containerRuntimeVersion: 'containerd://2.1',
-        architecture: '',
+        architecture: 'amd64',
         bootID: '',
         kubeProxyVersion: '',
         machineID: '',
@@ -405,7 +394,7 @@ const events: readonly PrintedObject[] = [
   }),
 ];
 
-/** Objects of the sixteen kinds, in the states that their columns tell apart. */
+/** Objects of every built-in kind, in the states that their columns tell apart. */
 export const printedObjects: readonly PrintedObject[] = [
   ...pods,
   ...workloads,
@@ -415,4 +404,5 @@ export const printedObjects: readonly PrintedObject[] = [
   ...storage,
   ...autoscalers,
   ...events,
+  ...furtherObjects,
 ];

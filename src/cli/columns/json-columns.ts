@@ -1,0 +1,40 @@
+import { isRawNumber, type Json } from '../../core/json.ts';
+import { listAt, valueAt } from '../../core/json-at.ts';
+import { countText, type ListedItem, type PrintedColumn } from './printed-column.ts';
+
+interface PathColumn {
+  /** The cell of an object that has nothing at the path. Default: empty. */
+  readonly absent?: string;
+}
+
+/** A column with the text, number or boolean at a path of the kind's type, such as `spec.replicas`. */
+export function pathColumn(header: string, path: string, { absent = '' }: PathColumn = {}): PrintedColumn {
+  const keys = path.split('.');
+  return { header, fields: fieldsOf(keys), cell: (item) => scalarText(valueAt(jsonOf(item), ...keys)) ?? absent };
+}
+
+/** A column with the number of elements of the list at a path. `field` is any field of an element. */
+export function countColumn(header: string, path: string, field: string): PrintedColumn {
+  const keys = path.split('.');
+  return { header, fields: fieldsOf([...keys, field]), cell: (item) => countText(listAt(jsonOf(item), ...keys).length) };
+}
+
+/** A column that is computed from the JSON of the selected fields. */
+export function computedColumn(header: string, fields: string, textOf: (item: Json) => string): PrintedColumn {
+  return { header, fields, cell: (item) => textOf(jsonOf(item)) };
+}
+
+/** The text of a scalar as Go prints it; undefined for anything else. */
+export function scalarText(value: Json | undefined): string | undefined {
+  if (isRawNumber(value)) return value.rawJSON;
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+}
+
+/** What a gateway answered is JSON. */
+function jsonOf(item: ListedItem): Json {
+  return item as unknown as Json;
+}
+
+function fieldsOf(keys: readonly string[]): string {
+  return keys.reduceRight((inner, key) => (inner === '' ? key : `${key} { ${inner} }`), '');
+}
