@@ -1,17 +1,26 @@
 import { isJsonObject, type Json } from './json.ts';
 
-/** A JSONPath that was understood: gives what it leads to in a value, in order. Nothing where a part of it is missing. */
+/** A JSONPath that was understood: gives what it leads to in a value, in order. Nothing where a part of it is missing or cannot be applied. */
 export type JsonPath = (value: Json) => readonly Json[];
+
+/** Leads from values to others. Undefined if it cannot be applied to one of them: then the whole path has no result. */
+type Take = (input: readonly Json[]) => readonly Json[] | undefined;
 
 /**
  * A path as CustomResourceDefinitions write it, which is Kubernetes' own JSONPath: `.status.conditions[?(@.type=="Ready")].status`. It knows members
- * (`.name`, `['name']`, `\.` for a dot in a name), elements (`[0]`, `[-1]`, `[1:]`, `[0,2]`, `[*]`) and filters of lists that compare with `==`, `!=`,
- * `<`, `<=`, `>`, `>=`, or ask whether something is there. Nothing of it is ever run as a script: paths come from clusters.
+ * (`.name`, `['name']`, `\.` for a dot in a name, in single quotes too), elements (`[0]`, `[-1]`, `[1:]`, `[0,2]`, `[*]`) and filters of lists that compare
+ * with `==`, `!=`, `<`, `<=`, `>`, `>=`, or ask whether something is there. Nothing of it is ever run as a script: paths come from clusters.
  *
+ * As in client-go (util/jsonpath) an index or slice beyond the end, a list step on what is no list, and a comparison of two types have no result.
  * Undefined for what is not understood, such as `..`, whose order Kubernetes leaves to chance.
  */
 export function parseJsonPath(text: string): JsonPath | undefined {
-  const steps: JsonPath[] = [];
+  const take = parseSteps(text);
+  return take && ((value) => take([value]) ?? []);
+}
+
+function parseSteps(text: string): Take | undefined {
+  const steps: Take[] = [];
   let rest = text;
   while (rest !== '') {
     const step = memberStep(rest) ?? bracketStep(rest);
@@ -19,11 +28,11 @@ export function parseJsonPath(text: string): JsonPath | undefined {
     steps.push(step.take);
     rest = rest.slice(step.length);
   }
-  return (value) => steps.reduce<readonly Json[]>((found, take) => found.flatMap(take), [value]);
+  return (input) => steps.reduce<readonly Json[] | undefined>((found, take) => found && take(found), input);
 }
 
 interface Step {
-  readonly take: JsonPath;
+  readonly take: Take;
   /** So many characters it is written in. */
   readonly length: number;
 }
@@ -32,7 +41,7 @@ function memberStep(text: string): Step | undefined {
   const match = /^\.((?:\\.|[^.[\]\\\s'"(){}])+)/.exec(text);
   if (match === null) return undefined;
   const name = (match[1] ?? '').replaceAll(/\\(.)/g, '$1');
-  return { take: name === '*' ? all : member(name), length: match[0].length };
+  return { take: name === '*' ? members : member(name), length: match[0].length };
 }
 
 /** In brackets stand names in quotes, numbers, ranges, `*`, each alone or several with commas; or a filter. */
@@ -45,48 +54,81 @@ function bracketStep(text: string): Step | undefined {
   const match = /^\[((?:[^[\]"']|"[^"]*"|'[^']*')+)\]/.exec(text);
   const parts = (match?.[1] ?? '').match(/(?:[^,"']|"[^"]*"|'[^']*')+/g)?.map((part) => selectionOf(part.trim())) ?? [];
   if (match === null || parts.length === 0 || !parts.every((part) => part !== undefined)) return undefined;
-  return { take: (value) => parts.flatMap((take) => take(value)), length: match[0].length };
+  return { take: unionOf(parts), length: match[0].length };
 }
 
-function selectionOf(part: string): JsonPath | undefined {
-  if (part === '*') return all;
+function unionOf(parts: readonly Take[]): Take {
+  return (input) => {
+    const found = parts.map((take) => take(input));
+    return found.every((some) => some !== undefined) ? found.flat() : undefined;
+  };
+}
+
+function selectionOf(part: string): Take | undefined {
+  if (part === '*') return sliceOf({});
+  // What stands in single quotes is a path: a dot in a name needs its backslash there too.
   const quoted = /^(?:"([^"]*)"|'([^']*)')$/.exec(part);
-  if (quoted !== null) return member((quoted[1] ?? quoted[2] ?? '').replaceAll(/\\(.)/g, '$1'));
-  if (/^-?\d+$/.test(part)) {
-    const at = Number(part);
-    return (value) => (Array.isArray(value) ? value.slice(at, at === -1 ? undefined : at + 1) : []);
-  }
+  if (quoted?.[2] !== undefined) return parseSteps(`.${quoted[2]}`);
+  if (quoted?.[1] !== undefined) return member(quoted[1].replaceAll(/\\(.)/g, '$1'));
+  if (/^-?\d+$/.test(part)) return sliceOf({ start: Number(part), isIndex: true });
   const range = /^(-?\d*):(-?\d*)(?::([1-9]\d*)?)?$/.exec(part);
   if (range === null) return undefined;
   const [start, end, step] = [range[1], range[2], range[3]].map((bound) => (bound ? Number(bound) : undefined));
-  return (value) => (Array.isArray(value) ? value.slice(start ?? 0, end).filter((_, at) => at % (step ?? 1) === 0) : []);
+  return sliceOf({ start, end, step });
 }
 
-function filterOf(text: string): JsonPath | undefined {
+interface Slice {
+  readonly start?: number | undefined;
+  readonly end?: number | undefined;
+  readonly step?: number | undefined;
+  /** One element, at `start`. */
+  readonly isIndex?: true;
+}
+
+function sliceOf({ start = 0, end, step = 1, isIndex }: Slice): Take {
+  return (input) => {
+    const found: Json[] = [];
+    for (const list of input) {
+      if (list === null) continue;
+      if (!Array.isArray(list)) return undefined;
+      const { length } = list;
+      const from = start < 0 ? start + length : start;
+      const named = isIndex ? start + 1 : (end ?? length);
+      const to = named < 0 || (named === 0 && isIndex) ? named + length : named;
+      // As client-go, which then looks at no further list.
+      if (from === to) return found;
+      if (from < 0 || from >= length || to > length || to < from) return undefined;
+      found.push(...list.slice(from, to).filter((_, at) => at % step === 0));
+    }
+    return found;
+  };
+}
+
+function filterOf(text: string): Take | undefined {
   const match = /^((?:[^"'=!<>]|"[^"]*"|'[^']*')+?)\s*(?:(==|!=|<=|>=|<|>)\s*((?:[^"'=!<>]|"[^"]*"|'[^']*')+))?$/.exec(text);
   const left = operandOf(match?.[1] ?? '');
   if (match === null || left === undefined) return undefined;
-  if (match[2] === undefined) return elementsThat((element) => left(element) !== undefined);
+  if (match[2] === undefined) return elementsThat((element) => (left([element]) ?? []).length > 0);
   const compare = comparisons[match[2]];
   const right = operandOf(match[3] ?? '');
   if (compare === undefined || right === undefined) return undefined;
   return elementsThat((element) => {
-    const [a, b] = [left(element), right(element)];
-    return isScalar(a) && isScalar(b) && typeof a === typeof b && compare(a, b);
+    const [ours, theirs] = [left([element]), right([element])];
+    if (ours?.length === 0 || (ours?.length === 1 && theirs?.length === 0)) return false;
+    const [a, b] = [ours?.[0], theirs?.[0]];
+    if (ours?.length !== 1 || theirs?.length !== 1 || !isScalar(a) || !isScalar(b) || typeOf(a) !== typeOf(b)) return undefined;
+    return typeof a === 'boolean' && !/^[=!]=$/.test(match[2] ?? '') ? undefined : compare(a, b);
   });
 }
 
 type Scalar = string | number | boolean;
 
-/** One side of a comparison, of an element: undefined where there is nothing to compare. */
-function operandOf(text: string): ((element: Json) => Json | undefined) | undefined {
+/** One side of a comparison, of an element. */
+function operandOf(text: string): Take | undefined {
   const trimmed = text.trim();
-  if (trimmed.startsWith('@')) {
-    const path = parseJsonPath(trimmed.slice(1));
-    return path && ((element) => path(element)[0]);
-  }
+  if (trimmed.startsWith('@')) return parseSteps(trimmed.slice(1));
   const literal = literalOf(trimmed);
-  return literal === undefined ? undefined : () => literal;
+  return literal === undefined ? undefined : () => [literal];
 }
 
 function literalOf(text: string): Scalar | undefined {
@@ -105,25 +147,47 @@ const comparisons: Readonly<Record<string, (a: Scalar, b: Scalar) => boolean>> =
   '>=': (a, b) => a >= b,
 };
 
+/** Go's type of a value: integers and other numbers are two. */
+function typeOf(value: Scalar): string {
+  return typeof value === 'number' ? `number ${Number.isInteger(value)}` : typeof value;
+}
+
 function isScalar(value: Json | undefined): value is Scalar {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
-function elementsThat(holds: (element: Json) => boolean): JsonPath {
-  return (value) => (Array.isArray(value) ? value.filter(holds) : []);
-}
-
-function member(name: string): JsonPath {
-  return (value) => {
-    const found = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-    return found === undefined ? [] : [found];
+/** @param holds Undefined if the elements cannot be compared. */
+function elementsThat(holds: (element: Json) => boolean | undefined): Take {
+  return (input) => {
+    const elements: Json[] = [];
+    for (const list of input) {
+      if (!Array.isArray(list)) return undefined;
+      elements.push(...list);
+    }
+    const found: Json[] = [];
+    for (const element of elements) {
+      const isFound = holds(element);
+      if (isFound === undefined) return undefined;
+      if (isFound) found.push(element);
+    }
+    return found;
   };
 }
 
-/** The elements of a list; of an object its members, by name. */
-function all(value: Json): readonly Json[] {
-  if (Array.isArray(value)) return value;
-  if (!isJsonObject(value)) return [];
-  const members = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return members.flatMap(([, found]) => (found === undefined ? [] : [found]));
+function member(name: string): Take {
+  return (input) =>
+    input.flatMap((value) => {
+      const found = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+      return found === undefined ? [] : [found];
+    });
+}
+
+/** The elements of lists; of objects their members, by name. */
+function members(input: readonly Json[]): readonly Json[] {
+  return input.flatMap((value) => {
+    if (Array.isArray(value)) return value;
+    if (!isJsonObject(value)) return [];
+    const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+    return entries.flatMap(([, found]) => (found === undefined ? [] : [found]));
+  });
 }

@@ -1,6 +1,7 @@
 import { compareApiVersions } from '../../core/api-versions.ts';
 import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../../core/json.ts';
 import { parseJsonPath } from '../../core/json-path.ts';
+import { goFloat, goJson } from '../go-text.ts';
 import { humanDuration } from '../human-duration.ts';
 import type { Session } from '../session.ts';
 import { ageColumn, type CellContext, type ListedItem, type Maybe, nameColumn, type PrintedColumn } from './printed-column.ts';
@@ -146,22 +147,23 @@ function textOf(type: string, value: Json, nowMs: number): string {
     case 'integer':
       return isRawNumber(value) ? value.rawJSON : typeof value === 'number' ? String(Math.trunc(value)) : '';
     case 'number':
-      return isRawNumber(value) ? value.rawJSON : typeof value === 'number' ? numberText(value) : '';
+      return numberCell(value);
     case 'boolean':
       return typeof value === 'boolean' ? String(value) : '';
     case 'date':
       return typeof value === 'string' ? dateText(value, nowMs) : '';
     default:
       if (value === null) return '<no value>';
-      if (Array.isArray(value) || isJsonObject(value)) return JSON.stringify(value);
-      return isRawNumber(value) ? value.rawJSON : typeof value === 'number' ? numberText(value) : String(value);
+      if (Array.isArray(value) || isJsonObject(value)) return goJson(value);
+      return isRawNumber(value) ? value.rawJSON : typeof value === 'number' && !Number.isInteger(value) ? goFloat(value) : String(value);
   }
 }
 
-/** As the API server, which is written in Go, prints one: `1e-05`. */
-function numberText(value: number): string {
-  const text = value !== 0 && Math.abs(value) < 1e-4 ? value.toExponential() : String(value);
-  return text.replace(/e([+-])(\d)$/, (_, sign: string, digit: string) => `e${sign}0${digit}`);
+/** The API server makes a double of it; in its JSON a whole number is an integer again. */
+function numberCell(value: Json): string {
+  const number = isRawNumber(value) ? Number(value.rawJSON) : value;
+  if (typeof number !== 'number') return '';
+  return Number.isInteger(number) && Math.abs(number) < 2 ** 63 ? BigInt(number).toString() : goFloat(number);
 }
 
 /** Unlike an AGE, what is no time is said to be none. */

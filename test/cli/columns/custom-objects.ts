@@ -32,6 +32,20 @@ export const customDefinition: JsonObject = {
           column('Map', 'string', '.spec.map'),
           column('Escaped', 'string', '.metadata.annotations.a\\.b/c'),
           column('Quoted', 'string', ".metadata.annotations['a\\.b/c']"),
+          column('Path in quotes', 'string', ".spec['map.b']"),
+          column('Dot in quotes', 'string', ".metadata.annotations['a.b/c']"),
+          column('Slice past the end', 'string', '.spec.items[1:9].name'),
+          column('Slice to the last', 'string', '.spec.items[0:-1].name'),
+          column('Slice of nothing', 'string', '.spec.items[3:].name'),
+          column('Element of a map', 'string', '.spec.map[0]'),
+          column('Elements of a map', 'string', '.spec.map[*]'),
+          column('Mixed types', 'string', '.spec.mixed[?(@.value>1)].name'),
+          column('Mixed numbers', 'string', '.spec.mixed[?(@.number>=1)].name'),
+          column('Mixed map', 'string', '.spec.mixed'),
+          column('Large', 'number', '.spec.large'),
+          column('Text of large', 'string', '.spec.large'),
+          column('Huge', 'number', '.spec.huge'),
+          column('Text of huge', 'string', '.spec.huge'),
           column('Int', 'integer', '.spec.int'),
           column('Int of text', 'integer', '.spec.text'),
           column('Int of number', 'integer', '.spec.number'),
@@ -65,6 +79,36 @@ const gadget = (name: string, more: JsonObject, annotations: JsonObject = {}): J
 export const customObjects: readonly JsonObject[] = [
   gadget('bare', {}),
   gadget('small', { spec: { number: 0.0000125, int: 1 } }),
+  gadget('large', {
+    spec: {
+      large: 1000000.5,
+      huge: 2 ** 53,
+      mixed: [
+        { value: '<&>', name: 'a' },
+        { value: 2, name: 'b' },
+      ],
+    },
+  }),
+  gadget('larger', {
+    spec: {
+      large: 1e21,
+      huge: 1e300,
+      mixed: [
+        { number: 2, name: 'a' },
+        { number: 2.5, name: 'b' },
+      ],
+    },
+  }),
+  gadget('whole', {
+    spec: {
+      large: 2500000,
+      huge: -123456789.25,
+      mixed: [
+        { number: 0, value: 2, name: 'a' },
+        { number: 1, name: 'b' },
+      ],
+    },
+  }),
   gadget('empty', { spec: { items: [], map: {}, number: -0.5, int: 123456789012, nothing: null } }),
   gadget(
     'full',
