@@ -1,6 +1,6 @@
 import type { Fault } from '../core/faults.ts';
 import type { GroupKind, ServedResource } from '../core/kinds.ts';
-import type { ClusterName } from '../core/names.ts';
+import type { ClusterName, ResourceVersion } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 
 /** Which object of a kind. `namespace` is `''` for cluster-scoped ones. */
@@ -11,9 +11,18 @@ export interface ObjectPlace {
 
 /** What a mirror says of one object. */
 export type MirroredObject =
-  /** As it was last heard; `asOfMs` is up to when that is known to be true. The object is shared: nobody changes it. */
-  | { readonly result: 'held'; readonly object: KubernetesObject; readonly asOfMs: number; readonly fault?: Fault }
-  | { readonly result: 'absent'; readonly asOfMs: number; readonly fault?: Fault }
+  /**
+   * As it was last heard; `asOfMs` is up to when that is known to be true. The object is shared: nobody changes it. `version`: the mirror has every change
+   * of the kind up to this version. Absent where a mirror is made of single namespaces.
+   */
+  | {
+      readonly result: 'held';
+      readonly object: KubernetesObject;
+      readonly version?: ResourceVersion;
+      readonly asOfMs: number;
+      readonly fault?: Fault;
+    }
+  | { readonly result: 'absent'; readonly version?: ResourceVersion; readonly asOfMs: number; readonly fault?: Fault }
   /** Nobody can tell: the first list is not whole, the kind is not served, the cluster is no member. */
   | { readonly result: 'unread'; readonly fault: Fault };
 

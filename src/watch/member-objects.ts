@@ -85,7 +85,8 @@ function readFrom(mirror: MirrorReader, { namespace, name }: ObjectPlace): Mirro
   const unread = unreadOf(mirror) ?? (namespace === '' ? undefined : mirror.unread([namespace]));
   if (unread !== undefined) return { result: 'unread', fault: unread };
   const { asOfMs = 0, fault } = mirror.sync();
-  const age = { asOfMs, ...(fault === undefined ? {} : { fault }) };
+  const { version } = mirror.store;
+  const age = { asOfMs, ...(version === undefined ? {} : { version }), ...(fault === undefined ? {} : { fault }) };
   const object = mirror.store.get(namespace, name);
   return object === undefined ? { result: 'absent', ...age } : { result: 'held', object, ...age };
 }

@@ -46,7 +46,7 @@ test('says of an object what the mirror says, and how true that is', async () =>
   expect(objects.all(north, kind)).toBeUndefined();
   const mirror = cluster.mirror(kind);
   mirror.list();
-  expect(objects.read(north, kind, place)).toEqual({ result: 'absent', asOfMs: clock.now() });
+  expect(objects.read(north, kind, place)).toEqual({ result: 'absent', version: '101', asOfMs: clock.now() });
   expect(objects.all(north, kind)).toEqual([]);
   mirror.put(web);
   expect(objects.read(north, kind, place)).toMatchObject({ result: 'held', object: { metadata: { name: 'web' } } });

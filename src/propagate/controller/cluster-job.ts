@@ -80,6 +80,9 @@ function settle(pass: Pass, { cluster, asked, onDone }: ClusterJob, outcomes: re
   for (const copy of outcomes.flatMap(({ copies }) => copies)) {
     const text = textOfKey(copy.key);
     known.outcomes.set(text, copy);
+    if (copy.version !== undefined) known.versions.set(text, copy.version);
+    // It may have been written all the same.
+    else if (copy.fault !== undefined) known.versions.delete(text);
     const version = copy.action === 'Unchanged' ? asked?.get(text) : undefined;
     if (version !== undefined) known.cleared.set(text, version);
   }

@@ -13,8 +13,8 @@ export interface NeedFacts {
   readonly objects: readonly RenderedObject[];
   readonly share: Pick<ClusterShare, 'entries'> | undefined;
   readonly mirrored: (key: ObjectKey) => MirroredObject;
-  /** True if the mirror can have heard of our last write there. */
-  readonly isHeard: (mirrored: MirroredObject) => boolean;
+  /** True if the mirror has seen our last write of that copy. */
+  readonly isHeard: (mirrored: MirroredObject, key: ObjectKey) => boolean;
   /** True if a field that we sent is another one by now. */
   readonly isDrifted: (object: RenderedObject, entry: InventoryEntry, mirrored: MirroredObject) => boolean;
   /** False: it is only watched. What was never written as it is to be now is written all the same. */
@@ -110,7 +110,7 @@ function isHealed(entry: InventoryEntry | undefined, { mirrored, isHeard }: Need
   if (entry === undefined || (entry.fault === undefined && entry.action !== 'Failed')) return false;
   const seen = mirrored(entry.key);
   if (seen.result === 'absent') return entry.finished === true;
-  return seen.result === 'held' && isHeard(seen) && seen.object.metadata.deletionTimestamp === undefined;
+  return seen.result === 'held' && isHeard(seen, entry.key) && seen.object.metadata.deletionTimestamp === undefined;
 }
 
 /** It was last sent as it would be sent now. */
@@ -120,7 +120,7 @@ function isWritten({ desiredHash }: RenderedObject, entry: InventoryEntry | unde
 
 function isAmiss(object: RenderedObject, entry: InventoryEntry, { mirrored, isHeard, isDrifted }: NeedFacts): boolean {
   const seen = mirrored(object.key);
-  if (seen.result === 'unread' || !isHeard(seen)) return false;
+  if (seen.result === 'unread' || !isHeard(seen, object.key)) return false;
   if (seen.result === 'absent' || seen.object.metadata.uid !== entry.uid) return entry.finished !== true;
   // What is on its way out comes back once it is gone: until then nothing holds.
   return seen.object.metadata.deletionTimestamp === undefined && isDrifted(object, entry, seen);
@@ -134,7 +134,7 @@ export function isGoing(
   if (state !== 'Deleting' || action === 'Skipped') return false;
   const seen = mirrored(key);
   if (seen.result !== 'held' || seen.object.metadata.uid !== uid) return false;
-  return seen.object.metadata.deletionTimestamp !== undefined || !isHeard(seen);
+  return seen.object.metadata.deletionTimestamp !== undefined || !isHeard(seen, key);
 }
 
 function isFinishing(entry: InventoryEntry, seen: MirroredObject): boolean {

@@ -1,5 +1,6 @@
 import type { ClusterName } from '../../core/names.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
+import { compareVersions } from '../../store/versions.ts';
 import { reasonOf } from '../copies/copy-reason.ts';
 import { isToReturn } from '../copies/taking.ts';
 import type { ClusterShare, InventoryEntry, RecordedFault } from '../inventory.ts';
@@ -181,10 +182,20 @@ function mirrorFacts(
 ): Pick<NeedFacts, 'mirrored' | 'isHeard' | 'isDrifted'> {
   return {
     mirrored: (key) => mirroredOf(members, cluster, key),
-    isHeard: (seen) => seen.result !== 'unread' && seen.asOfMs > (known?.wroteAtMs ?? 0) + echoMs,
+    isHeard: (seen, key) => isHeard(known, seen, key),
     isDrifted: (object, entry, seen) =>
       seen.result === 'held' && !isCleared(known, entry, seen) && drift.isDrifted(cluster, object, { entry, live: seen.object }),
   };
+}
+
+/** By the version that the write returned; by the time, 1 s after the write, where that is not known or cannot be compared. */
+function isHeard(known: ClusterRun | undefined, seen: MirroredObject, key: ObjectKey): boolean {
+  if (seen.result === 'unread') return false;
+  if (seen.asOfMs > (known?.wroteAtMs ?? 0) + echoMs) return true;
+  const written = known?.versions.get(textOfKey(key));
+  const mirrored = seen.version ?? (seen.result === 'held' ? seen.object.metadata.resourceVersion : undefined);
+  if (written === undefined || mirrored === undefined) return false;
+  return (compareVersions(mirrored, written) ?? -1) >= 0;
 }
 
 /** Which of these copies, written by an older generation, were deleted or changed since. */

@@ -127,6 +127,8 @@ export interface ClusterRun {
   cleared: Map<string, string>;
   /** Why the last work there could not be done at all. */
   fault: Fault | undefined;
+  /** The resourceVersion that the last write of each copy returned, by `textOfKey`. */
+  versions: Map<string, string>;
   /** Milliseconds of the epoch: a mirror that is not known to be true after it may not have heard of what we wrote. */
   wroteAtMs: number;
 }
@@ -173,6 +175,7 @@ export function clusterRunOf(run: Run, cluster: ClusterName): ClusterRun {
     outcomes: new Map(),
     cleared: new Map(),
     fault: undefined,
+    versions: new Map(),
     wroteAtMs: 0,
   };
   run.clusters.set(cluster, fresh);

@@ -73,6 +73,8 @@ export interface CopyOutcome {
   readonly uid?: string;
   readonly fault?: Fault;
   readonly reason?: CopyReason;
+  /** The resourceVersion that the write returned. A mirror that has it, or a later one, has seen the write. */
+  readonly version?: string;
   /** Without values of manifests. */
   readonly message?: string;
   readonly warnings?: readonly string[];

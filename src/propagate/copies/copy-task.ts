@@ -36,8 +36,12 @@ export type Settled =
   | { readonly result: 'stopped' };
 
 /** It was written, or is as it is to be. */
-export function settledAs(entry: InventoryEntry, more: { readonly action: WrittenAction; readonly warnings?: readonly string[] }): Settled {
-  const { action, warnings = [] } = more;
+export function settledAs(
+  entry: InventoryEntry,
+  more: { readonly action: WrittenAction; readonly warnings?: readonly string[]; readonly written?: KubernetesObject },
+): Settled {
+  const { action, warnings = [], written } = more;
+  const version = written?.metadata.resourceVersion;
   const { fault: _fault, ...kept } = entry;
   return {
     result: 'settled',
@@ -47,6 +51,7 @@ export function settledAs(entry: InventoryEntry, more: { readonly action: Writte
       action,
       state: entry.state,
       ...(entry.uid === undefined ? {} : { uid: entry.uid }),
+      ...(version === undefined ? {} : { version }),
       ...(warnings.length === 0 ? {} : { warnings }),
     },
   };

@@ -36,7 +36,7 @@ export async function updateCopy(copy: CopyToWrite, given: CopyUpdate): Promise<
     case 'answered':
       return written(copy, update, answer);
     case 'unchanged':
-      return settledAs(writtenEntry(copy, update.object, update.state), { action: 'Unchanged' });
+      return settledAs(writtenEntry(copy, update.object, update.state), { action: 'Unchanged', written: update.object });
     case 'absent':
       return { result: 'again' };
     case 'failed': {
@@ -98,6 +98,7 @@ function written(copy: CopyToWrite, { object, state }: CopyUpdate, answer: Extra
   return settledAs(isChanged && copy.task.purpose === 'correct' ? corrected(copy, entry) : entry, {
     action,
     warnings: answer.warnings,
+    written: answer.object,
   });
 }
 

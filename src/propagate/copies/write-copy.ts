@@ -68,7 +68,11 @@ async function create(copy: CopyToWrite): Promise<CopyStep> {
   );
   switch (answer.result) {
     case 'answered':
-      return settledAs(writtenEntry(copy, answer.object, 'Owned'), { action: 'Created', warnings: answer.warnings });
+      return settledAs(writtenEntry(copy, answer.object, 'Owned'), {
+        action: 'Created',
+        warnings: answer.warnings,
+        written: answer.object,
+      });
     case 'absent':
       return failedCopy(copy, racedFault(copy, 'the API server took it for one that is absent'));
     case 'failed':
