@@ -1,3 +1,4 @@
+import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { CopiesOutcome, CopyWork, GoingBack } from '../copies/copies.ts';
 import { reasonOf } from '../copies/copy-reason.ts';
@@ -96,7 +97,7 @@ function settle(pass: Pass, { cluster, asked, onDone }: ClusterJob, outcomes: re
   const faults = faultsIn(last);
   known.isOutOfReach = faults.some((fault) => reasonOf(fault) === 'Unreachable');
   if (faults.length > 0) {
-    tryLater(pass, cluster, faults.every(({ retry }) => retry === 'NEVER') ? 'never' : 'soon');
+    tryLater(pass, cluster, hopeOf(last));
     return;
   }
   known.failures = 0;
@@ -121,12 +122,36 @@ function forgetInventory(pass: Pass, cluster: ClusterName): void {
   tryLater(pass, cluster, 'soon');
 }
 
-/** What would fail again in the same way is tried again all the same, as rarely as anything: who mends it need not tell us. */
-function tryLater({ run, ports }: Pass, cluster: ClusterName, hope: 'soon' | 'never'): void {
+/**
+ * When what failed may succeed. `never`: it would fail again in the same way, and is tried again as rarely as anything, as somebody may mend it without
+ * telling us. A number: with backoff, and at the latest after so many milliseconds.
+ */
+type Hope = 'soon' | 'never' | number;
+
+/** A right that was granted is noticed within this time: no mirror shows it. */
+const mostUnauthorizedMs = 30_000;
+/** Copies that are to go hold up the deletion of their Propagation. */
+const mostRefusedMs = 60_000;
+
+function hopeOf(outcome: CopiesOutcome): Hope {
+  const faults = faultsIn(outcome);
+  if (faults.every(({ retry }) => retry !== 'NEVER')) return 'soon';
+  if (faults.some(isUnauthorized)) return mostUnauthorizedMs;
+  if (outcome.copies.some(({ state, reason }) => state === 'Deleting' && reason === 'Denied')) return mostRefusedMs;
+  return faults.every(({ retry }) => retry === 'NEVER') ? 'never' : 'soon';
+}
+
+/** RBAC's words, as opposed to those of admission. */
+function isUnauthorized({ code, status }: Fault): boolean {
+  return code === 'FORBIDDEN' && / cannot \w+ resource /.test(status?.message ?? '');
+}
+
+function tryLater({ run, ports }: Pass, cluster: ClusterName, hope: Hope): void {
   const known = clusterRunOf(run, cluster);
   known.failures += 1;
   const failures = known.isHurried ? 1 : hope === 'never' ? Number.MAX_SAFE_INTEGER : known.failures;
-  known.retryAtMs = ports.clock.monotonic() + retryAfterMs(failures, ports.clock.random());
+  const afterMs = retryAfterMs(failures, ports.clock.random());
+  known.retryAtMs = ports.clock.monotonic() + (typeof hope === 'number' ? Math.min(hope, afterMs) : afterMs);
 }
 
 function workOf({ run, ports }: Pass, job: ClusterJob, mayWrite: () => boolean): CopyWork {

@@ -5,7 +5,7 @@ import type { InventoryEntry, TakenOver } from '../inventory.ts';
 import { marks, musterGroup } from '../propagation.ts';
 import type { Manifest } from '../spec.ts';
 import type { CopyOwner } from './copies.ts';
-import { ownedPaths } from './owned-fields.ts';
+import { ownedPaths, spellPath } from './owned-fields.ts';
 
 /** What a copy says of itself: hints, no proof. */
 export interface CopyMarks {
@@ -77,10 +77,16 @@ function removed(field: 'labels' | 'annotations', metadata: JsonObject, names: r
   return present.length === 0 ? {} : { [field]: Object.fromEntries(present.map((name) => [name, null])) };
 }
 
-/** True if a later generation of the same Propagation wrote it: it is not for us any more. */
+/**
+ * True if a later generation of the same Propagation wrote it: it is not for us any more. A mark that another manager set is no proof: it is drift. Mirrors
+ * do not hold who owns a field, so of their objects this is only what may be.
+ */
 export function isOfLater(object: KubernetesObject, { owner, generation }: Pick<MarksToWrite, 'owner' | 'generation'>): boolean {
   const said = marksOf(object);
-  return said.propagation === owner.uid && said.generation !== undefined && said.generation > generation;
+  if (said.propagation !== owner.uid || said.generation === undefined || said.generation <= generation) return false;
+  return (
+    object.metadata.managedFields === undefined || ownedPaths(object).includes(spellPath(['metadata', 'annotations', marks.generation]))
+  );
 }
 
 /** True if another Propagation wrote it last, as what it says of itself: whatever we wrote to it before, it is not ours to take away any more. */

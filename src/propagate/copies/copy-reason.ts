@@ -8,6 +8,9 @@ import type { CopyReason } from '../propagation.ts';
 /** The words API servers have for a field that may not change: most kinds, Services, StatefulSets. */
 const immutable = /immutable|may not change once set|updates to \w+ spec for fields other than/;
 
+/** The words of admission: a webhook, or a policy of the cluster. A policy is answered by 422, as its reason is `Invalid` by default. */
+const denial = /(?:admission webhook "[^"]*"|ValidatingAdmissionPolicy '[^']*' with binding '[^']*') denied (?:the )?request/;
+
 /** Why a cluster is in its phase, by what it could not do. */
 export function reasonOf(fault: Fault): CopyReason {
   const { code, status } = fault;
@@ -25,6 +28,7 @@ export function reasonOf(fault: Fault): CopyReason {
     case 'NOT_SERVED':
       return 'ApiMissing';
     case 'INVALID':
+      if (denial.test(status?.message ?? '')) return 'Denied';
       return status?.causes.some(({ message = '' }) => immutable.test(message)) === true ? 'Immutable' : 'Invalid';
     case 'MISFIT':
     case 'TOO_LARGE':
@@ -59,6 +63,8 @@ export function describeFault(fault: Fault): string {
   if (conflicts.length > 0) return `owned by another manager: ${listed(conflicts.map(({ manager, path }) => `${path} (${manager})`))}`;
   const { code, message, status } = fault;
   if (status === undefined) return message;
+  const denied = denial.exec(status.message)?.[0];
+  if (denied !== undefined) return `${message}: ${denied}`;
   const causes = status.causes.map(({ field, reason }) => [field, reason].filter((text) => text !== undefined).join(': '));
   if (causes.length > 0) return `${message}: ${listed(causes)}`;
   const said = code === 'NOT_FOUND' ? [status.message] : harmless.flatMap((words) => status.message.match(words) ?? []);
@@ -90,7 +96,7 @@ export function copyFault(cluster: ClusterName, code: FaultCode, message: string
 const harmless: readonly RegExp[] = [
   /User "[^"]*" cannot \w+ resource "[^"]*"/g,
   /exceeded quota: [^\s,]+/g,
-  /(?:admission webhook "[^"]*" denied the request|failed calling webhook "[^"]*")/g,
+  /failed calling webhook "[^"]*"/g,
   /(?:illegal base64 data at input byte \d+|quantities must match the regular expression)/g,
   /\.\S+: (?:field not declared in schema|expected [a-z()/ ]*[a-z)]|duplicate entries for key)/g,
 ];

@@ -193,5 +193,8 @@ function deleting(copy: CopyToTake, object: KubernetesObject): Settled {
 /** It could not be taken back; where nobody answers it is to go as soon as somebody does. */
 export function failedTaking({ entry, work }: Pick<CopyToTake, 'entry' | 'work'>, fault: Fault): Settled {
   const isAway = fault.code === 'UNREACHABLE' || fault.code === 'TIMED_OUT' || fault.code === 'GONE';
-  return settledWith(isAway ? asPending(entry) : entry, fault, { now: work.clock.now() });
+  const settled = settledWith(isAway ? asPending(entry) : entry, fault, { now: work.clock.now() });
+  if (settled.result === 'stopped' || settled.outcome.reason !== 'Denied') return settled;
+  const message = `its deletion was refused: ${settled.outcome.message ?? ''}; it is tried again within a minute, and at once after resumePropagation`;
+  return { ...settled, outcome: { ...settled.outcome, message } };
 }

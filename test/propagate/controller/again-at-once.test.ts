@@ -21,7 +21,7 @@ test.each<{ readonly how: string; readonly ask: (fleet: ControllerWorld) => Prom
   async ({ ask, generation }) => {
     await using fleet = await startControllerWorld({ hub: [], south: [] });
     fleet.startProcess();
-    const denied = fleet.world.cluster('south').forbid({ kind: 'ConfigMap', verbs: ['patch', 'create', 'update'] });
+    const denied = fleet.world.cluster('south').refuseWrites({ type: 'denied' }, { kind: 'ConfigMap' });
     await fleet.propagate(input);
     await fleet.phase('web', 'Paused');
     denied[Symbol.dispose]();
@@ -37,6 +37,18 @@ test.each<{ readonly how: string; readonly ask: (fleet: ControllerWorld) => Prom
   },
   60_000,
 );
+
+test('a right that is granted is noticed within 30 s, however often it was missing', async () => {
+  await using fleet = await startControllerWorld({ hub: [], south: [] });
+  fleet.startProcess();
+  const denied = fleet.world.cluster('south').forbid({ kind: 'ConfigMap', verbs: ['patch', 'create', 'update'] });
+  await fleet.propagate(input);
+  await fleet.phase('web', 'Paused');
+  await fleet.world.pass(120_000);
+  expect(fleet.mirrored('web')?.status.clusters?.find(({ cluster }) => cluster === 'south')).toMatchObject({ phase: 'Denied' });
+  denied[Symbol.dispose]();
+  await fleet.world.until(() => copyIn(fleet, 'south') !== undefined, 31_000);
+}, 60_000);
 
 test('what is denied while somebody goes on is tried again soon, as what he mended came too late for it', async () => {
   await using fleet = await startControllerWorld({ hub: [], south: [] });
