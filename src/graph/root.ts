@@ -161,7 +161,9 @@ function listArguments({ arg }: RootFields, types: GraphBuilder['types']) {
     after: arg.string({ description: 'A cursor: the page begins behind it.' }),
     waitSeconds: arg.float({
       defaultValue: 10,
-      description: 'How long to wait for clusters whose first list is not whole yet: 0 to 60. Nothing else is ever waited for.',
+      description:
+        'How long to wait for clusters whose first list is not whole yet: 0 to 60. Nothing else is ever waited for. The wait ends when four fifths of the ' +
+        'time of the operation have passed (30 s for a query by default), so that the other clusters are answered.',
     }),
   };
 }

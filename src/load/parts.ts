@@ -71,7 +71,7 @@ export async function withParts<T>(
   const held = asks.map((ask, index) => (sights[index]?.type === 'none' ? undefined : hold(ask, mirrors, leases)));
   let known = asks;
   if (waitMs > 0 && held.some((holding) => holding?.state === 'waiting')) {
-    using deadline = createDeadline(waitMs, clock, context.signal);
+    using deadline = createDeadline(waitMs, clock, context);
     await Promise.all(held.map((holding) => settle(holding, { mirrors, leases, signal: deadline.signal })));
     // Rights and clusters may have changed meanwhile: what is read below goes by those of now.
     sights = await sightsOf(asks, access, context);
@@ -110,7 +110,7 @@ export function holdPart(options: OnePartOptions, asked: AskedPart): NowOrLater<
 
 async function settledPart(options: OnePartOptions, { ask, waitMs, context, leases }: AskedPart, holding: Holding): Promise<Part> {
   const { mirrors, access, clock } = options;
-  using deadline = createDeadline(waitMs, clock, context.signal);
+  using deadline = createDeadline(waitMs, clock, context);
   await settle(holding, { mirrors, leases, signal: deadline.signal });
   // Rights may have changed meanwhile.
   const sight = await sightOf(ask, access, context);

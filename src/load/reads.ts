@@ -120,6 +120,11 @@ export interface Listed extends Aggregates {
 export interface ReadContext {
   readonly caller: Caller;
   readonly signal: AbortSignal;
+  /**
+   * When waiting for clusters ends at the latest, in milliseconds of the monotonic clock: well before the operation does, so that the clusters that are
+   * there are answered. Default: no such time.
+   */
+  readonly waitUntilMs?: number | undefined;
   /** Told about each null that stands for a fault, not for absence: `extensions.faults`. */
   reportFault(fault: Fault, path: readonly (string | number)[]): void;
   /**

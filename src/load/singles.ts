@@ -188,7 +188,7 @@ function logValuesRead(log: Log, { caller }: ReadContext, { cluster, kind, key }
 
 async function whenDiscovered({ mirrors, clock }: SinglesOptions, context: ReadContext, cluster: ClusterName): Promise<void> {
   if (mirrors.cluster(cluster)?.resources !== undefined) return;
-  using deadline = createDeadline(singleWaitMs, clock, context.signal);
+  using deadline = createDeadline(singleWaitMs, clock, context);
   await mirrors.whenDiscovered(cluster, deadline.signal);
   context.signal.throwIfAborted();
 }

@@ -12,10 +12,15 @@ import { FaultReport } from './fault-report.ts';
 import { clientError, type MaskOptions } from './masking.ts';
 import type { OperationRequest } from './request-body.ts';
 
+/** The share of an operation's time in which it may wait for clusters. The rest is left for reading and sending what is there. */
+const waitingShare = 0.8;
+
 /** What one operation needs to know of its caller. */
 export interface OperationScope {
   readonly caller: Caller;
   readonly signal: AbortSignal;
+  /** When waiting for clusters ends at the latest, in milliseconds of the monotonic clock. Default: no such time. */
+  readonly waitUntilMs?: number;
   readonly served: ServedSchema;
   /** What ends when the operation is answered: of a subscription, the message. */
   readonly held: DisposableStack;
@@ -109,7 +114,8 @@ export class Operations {
     const deadline = deadlines.start(() => life.abort(new MusterError('TOO_COSTLY', `expected to answer within ${deadlines.seconds} s`)));
     try {
       const report = new FaultReport();
-      const outcome = await this.#execute(ready, asking, { report, deadline });
+      const waitUntilMs = startedMs + deadlines.seconds * 1_000 * waitingShare;
+      const outcome = await this.#execute(ready, asking, { report, deadline, waitUntilMs });
       const { body, faults } = answerBody(outcome, report, this.#masking(asking));
       try {
         const json = await this.#options.encoder.encode(body, life.signal);
@@ -123,7 +129,7 @@ export class Operations {
     }
   }
 
-  async #execute(ready: ReadyExecution, { caller, life }: Asking, { report, deadline }: Execution): Promise<Outcome> {
+  async #execute(ready: ReadyExecution, { caller, life }: Asking, { report, deadline, waitUntilMs }: Execution): Promise<Outcome> {
     const { contextOf } = this.#options;
     using held = new DisposableStack();
     try {
@@ -132,7 +138,8 @@ export class Operations {
         deadline.check();
         signal.throwIfAborted();
       };
-      const scope = { caller, signal, served: ready.served, held, isMessage: false, throwIfOver, reportFault: report.add.bind(report) };
+      const reportFault = report.add.bind(report);
+      const scope = { caller, signal, waitUntilMs, served: ready.served, held, isMessage: false, throwIfOver, reportFault };
       const result = await ready.execute(contextOf(scope), signal);
       // What graphql-js had finished by then may hold the reason as an error of a field.
       return deadline.passed ? { failure: signal.reason } : result;
@@ -177,4 +184,5 @@ interface About {
 interface Execution {
   readonly report: FaultReport;
   readonly deadline: Deadline;
+  readonly waitUntilMs: number;
 }

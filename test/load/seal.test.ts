@@ -31,6 +31,26 @@ test('no changed bit opens', () => {
   }
 });
 
+test('a cursor of a stream that was closed with another key is known as such, and neither a changed nor another one is', () => {
+  const [ours, theirs] = [createSeal(new Uint8Array(32)), createSeal(new Uint8Array(32).fill(1))];
+  const stream = { stream: 'pods' };
+  const cursor = theirs.close(new TextEncoder().encode('position'), stream);
+  expect([ours.isOfOtherKey(cursor, stream), theirs.isOfOtherKey(cursor, stream)]).toEqual([true, false]);
+  expect(() => ours.open(cursor, stream)).toThrow('expected a cursor');
+  expect(new TextDecoder().decode(theirs.open(cursor, stream))).toBe('position');
+  expect(ours.isOfOtherKey(cursor, { stream: 'jobs' })).toBe(false);
+  expect(ours.isOfOtherKey(theirs.close(new Uint8Array(50), scope), stream)).toBe(false);
+  for (const text of ['', 'bm9uc2Vuc2U', 'x'.repeat(200), `${cursor}=`, cursor.slice(2)])
+    expect(ours.isOfOtherKey(text, stream)).toBe(false);
+  const bytes = Buffer.from(cursor, 'base64url');
+  for (let bit = 0; bit < bytes.length * 8; bit++) {
+    const changed = Buffer.from(bytes);
+    changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+    expect(ours.isOfOtherKey(changed.toString('base64url'), stream)).toBe(false);
+    expect(() => theirs.open(changed.toString('base64url'), stream)).toThrow('expected a cursor');
+  }
+});
+
 test('no other spelling opens', () => {
   const seal = createSeal(new Uint8Array(32));
   const cursor = seal.close(new TextEncoder().encode('a position'), scope);

@@ -165,6 +165,18 @@ test('B3: a cluster that lists slowly is waited for as long as the query says, a
   await gateway.until(async () => namesIn(await askPods(gateway)).length === 2);
 });
 
+test('waitSeconds that are longer than the query may take end before it, and the other clusters are answered', async () => {
+  const configFile = { limits: { querySeconds: 10 } };
+  await using gateway = await startGateway({ north: [pod('web')], south: [pod('api')] }, { configFile });
+  using _slow = gateway.cluster('south').delay(60_000, { resource: 'pods' });
+  const fromMs = gateway.clock.monotonic();
+  const pods = await askPods(gateway, '(waitSeconds: 40)');
+  expect(namesIn(pods)).toEqual(['web']);
+  expect(faultsIn(pods)).toEqual(['SYNCING south']);
+  expect(gateway.clock.monotonic() - fromMs).toBeLessThan(9_000);
+  expect(gateway.clock.monotonic() - fromMs).toBeGreaterThan(7_000);
+});
+
 test('a kind that may not be read is a fault of that kind alone', async () => {
   await using gateway = await startGateway(
     { north: [pod('web')], south: [pod('api')] },

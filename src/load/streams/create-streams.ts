@@ -16,7 +16,7 @@ import { type ClusterViews, createClusterViews } from '../cluster-views.ts';
 import { type BegunRelations, checkArguments } from '../list-arguments.ts';
 import { createQueueBudget, type QueueBudget } from '../queue-budget.ts';
 import type { ReadContext } from '../reads.ts';
-import { createSeal, foreignCursor, type Seal } from '../seal.ts';
+import { createSeal, foreignCursor, type Seal, type StreamScope } from '../seal.ts';
 import { createSourceBudget, type SourceBudget } from './source-budget.ts';
 import { parseStreamCursor } from './stream-cursor.ts';
 import { changesMessage, jobStatusMessage } from './stream-message.ts';
@@ -105,7 +105,7 @@ function checkStream({ views, seal, sensitive }: Checkers, { context, model, kin
   const { namespaces, selector, where, search, filter, after, clusters, relations } = checkArguments(args, { model, kinds, sensitive });
   refuseRelations(relations);
   if (tallied) refuseTally(kinds.filter((kind) => sensitive.has(kind)));
-  const point = after === undefined ? undefined : resumePointOf(seal.open(after, { stream: filter }));
+  const point = after === undefined ? undefined : resumePointOf(seal, after, { stream: filter });
   // Whoever resumes has named what was there once: that it has left is told as it would have been told to whoever stayed.
   const named =
     point === undefined && clusters !== undefined
@@ -141,7 +141,12 @@ function refuseRelations(relations: BegunRelations): void {
   );
 }
 
-function resumePointOf(bytes: Uint8Array): ResumePoint {
+/** No digest of a cursor has these words. */
+const ofOtherKey: ResumePoint = { digest: 'of another key', cursor: { scope: '', vector: new Map(), isUnreadable: true } };
+
+function resumePointOf(seal: Seal, after: string, scope: StreamScope): ResumePoint {
+  if (seal.isOfOtherKey(after, scope)) return ofOtherKey;
+  const bytes = seal.open(after, scope);
   const cursor = parseStreamCursor(bytes);
   if (cursor === undefined) throw foreignCursor();
   return { digest: createHash('sha256').update(bytes).digest('base64'), cursor };

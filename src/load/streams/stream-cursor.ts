@@ -32,6 +32,8 @@ export interface StreamCursor {
   /** `Scope.digest` of whoever it was made for. */
   readonly scope: string;
   readonly vector: Vector;
+  /** The positions cannot be read: all that was told is to be told anew. Not printed. */
+  readonly isUnreadable?: true;
 }
 
 /** One kind of one cluster, as a text. */

@@ -45,7 +45,7 @@ export function resume({ scope, kinds, sources }: ResumedView, cursor: StreamCur
     if (part !== undefined) known.set(part, position === undefined ? ignorance : { position, fault: undefined });
   };
   for (const [key, source] of sources) {
-    const said = cursor.vector.get(key);
+    const said = cursor.isUnreadable === true ? voidPosition : cursor.vector.get(key);
     const position = said === undefined || cursor.scope === scope ? said : voidPosition;
     if (position === undefined) add(source.whole(), undefined);
     else {

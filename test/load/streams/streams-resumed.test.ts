@@ -94,3 +94,13 @@ test('the cluster fails otherwise, and leaves: that is told to all together', as
   expect(lastOf(resumed).size).toBe(1);
   expect(resumed[0]?.fold.whole()).toEqual(['north Pod']);
 });
+
+test('a cursor of a gateway with another key begins each cluster anew', async () => {
+  const { after, from } = await readBefore();
+  const graph = graphOverMirrors({ model, sealKey: new Uint8Array(32).fill(9) });
+  for (const name of ['north', 'south']) join(graph, name).mirror(pods).list(pod('new'));
+  const resumed = await readEagerly(podsOf(graph, { after }), { from });
+  await turns();
+  expect(resumed.lines()).toEqual(['north', 'south'].flatMap((name) => [`RESET ${name}`, `INITIAL ${name} +new`, `SYNCED ${name}`]));
+  expect(() => podsOf(graph, { after, labels: 'app=web' })).toThrow(expect.objectContaining({ code: 'BAD_INPUT' }));
+});
