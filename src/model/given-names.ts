@@ -9,12 +9,17 @@ export function keyOfPlace(use: PlaceNameUse, place: NamedPlace): string {
   return JSON.stringify([use, ...place]);
 }
 
-/** A key that `keyOfPlace` made, taken apart. Undefined for all others: those of groups and kinds too. */
-export function parsePlaceKey(key: string): { readonly use: string; readonly place: NamedPlace } | undefined {
+/** What a key is for that `keyOfPlace` made. Undefined for those of groups and kinds. */
+export function useOfKey(key: string): string | undefined {
+  return key.startsWith('["') ? key.slice(2, key.indexOf('"', 2)) : undefined;
+}
+
+/** The kind (`Kind/group`) of a key that `keyOfPlace` made. Undefined for all others. */
+export function kindOfKey(key: string): string | undefined {
   if (!key.startsWith('[')) return undefined;
   try {
-    const [use, ...place] = JSON.parse(key) as readonly unknown[];
-    return typeof use === 'string' && place.every((step) => typeof step === 'string') ? { use, place } : undefined;
+    const [, kind] = JSON.parse(key) as readonly unknown[];
+    return typeof kind === 'string' ? kind : undefined;
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 import { type GroupKind, keyOfKind } from '../core/kinds.ts';
-import { isKindKey, keyOfPlace, type NamedPlace, parsePlaceKey } from './given-names.ts';
+import { isKindKey, keyOfPlace, kindOfKey, type NamedPlace, useOfKey } from './given-names.ts';
 import { capitalised, fieldNamesOf, legalName, legalPart } from './graphql-names.ts';
 import { fullGroupPrefix, groupPrefix, type RootFieldNames, rootFieldNames } from './kind-names.ts';
 import type { Model } from './model.ts';
@@ -85,12 +85,7 @@ export function createNameClaims(baseline: Model, remembered: ReadonlyMap<string
     return { type, many, one };
   };
 
-  const withFieldNames = new Set(
-    [...remembered.keys()].flatMap((key) => {
-      const { use, place: [kind] = [] } = parsePlaceKey(key) ?? {};
-      return use === 'field' && kind !== undefined ? [kind] : [];
-    }),
-  );
+  const withFieldNames = new Set([...remembered.keys()].filter((key) => useOfKey(key) === 'field').map(kindOfKey));
 
   const fieldNames: StructureNames['fieldNames'] = (place, keys, hidden) => {
     const keyOf = (key: string) => keyOfPlace('field', [...place, key]);
@@ -136,7 +131,7 @@ function ownersOf(remembered: ReadonlyMap<string, string>) {
   const types = new Map<string, string>();
   const rootFields = new Map<string, string>();
   for (const [key, name] of remembered) {
-    const use = parsePlaceKey(key)?.use;
+    const use = useOfKey(key);
     if (use === 'type') types.set(name, key);
     if (use === 'many' || use === 'one') rootFields.set(name, key);
   }

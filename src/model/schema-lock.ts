@@ -1,7 +1,7 @@
 import { MusterError } from '../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { keyOfKind } from '../core/kinds.ts';
-import { parsePlaceKey } from './given-names.ts';
+import { kindOfKey } from './given-names.ts';
 import { embeddedObjectMeta } from './hand-written-types.ts';
 import { joinKindSchemas } from './join-kinds.ts';
 import { type KindSource, scalarNames } from './model.ts';
@@ -109,7 +109,7 @@ export function withoutForgotten({ kinds, prefixes }: SchemaLock, nowMs: number)
   const firstDay = dayOf(nowMs - keptDays * 86_400_000);
   const rest = new Map([...kinds].filter(([, { servedOn }]) => servedOn >= firstDay));
   const named = new Set([...rest.values()].flatMap(({ schema: { group, kind } }) => [group, `${kind}/${group}`]));
-  return { kinds: rest, prefixes: new Map([...prefixes].filter(([key]) => named.has(parsePlaceKey(key)?.place[0] ?? key))) };
+  return { kinds: rest, prefixes: new Map([...prefixes].filter(([key]) => named.has(kindOfKey(key) ?? key))) };
 }
 
 /** The day of UTC on which a time is: `YYYY-MM-DD`. */
