@@ -86,7 +86,8 @@ export function createCatalog(options: CatalogOptions, signal: AbortSignal): Cat
     const defined = converted.of(clusters, (definition) => belongs(groupOf(definition)) && isEstablished(definition));
     const ofCustomKinds = [...defined.schemas.values()].flat();
     broken = defined.broken;
-    kinds.update({ defined: withFound(defined.schemas, unknown.found()), broken, isAway: createAbsence(mirrors.clusters()) });
+    const isAway = createAbsence(mirrors.clusters());
+    kinds.update({ defined: withFound(defined.schemas, unknown.found()), broken, isAway, today: dayOf(clock.now()) });
     if (custom.take(kinds.all(), service.unserved(mirrors.clusters(), ofCustomKinds))) tell();
     remember();
     const leftOut = mirrors.clusters().flatMap(({ resources = [] }) => resources.filter(({ group }) => !belongs(group)));
@@ -211,10 +212,11 @@ function groupOf({ metadata: { name } }: KubernetesObject): string {
 }
 
 function lockedKinds(kinds: DefinedKinds, service: KindService, clock: Clock): ReadonlyMap<string, LockedKind> {
+  const today = dayOf(clock.now());
   return new Map(
     kinds.all().map((schema) => {
       const key = keyOfKind(schema);
-      return [key, { schema, by: kinds.definitionsOf(key), servedOn: service.servedOn(key) ?? dayOf(clock.now()) }];
+      return [key, { schema, by: kinds.definitionsOf(key, today), servedOn: service.servedOn(key) ?? today }];
     }),
   );
 }

@@ -1,6 +1,6 @@
 import { keyOfKind } from '../core/kinds.ts';
 import { joinKindSchemas } from '../model/join-kinds.ts';
-import { anyCluster, type LockedKind } from '../model/schema-lock.ts';
+import { definitionsOf, type LockedDefinition, type LockedKind } from '../model/schema-lock.ts';
 import type { KindSchema } from '../model/shapes.ts';
 
 /** What the clusters define now. */
@@ -11,6 +11,8 @@ export interface DefinitionsNow {
   readonly broken: { has(group: string): boolean };
   /** True if a cluster may define a kind (`keyOfKind`) although that is not known now. `anyCluster` stands for all of them. */
   isAway(cluster: string, kind: string): boolean;
+  /** As `dayOf` gives it. */
+  readonly today: string;
 }
 
 /** Custom kinds as the clusters define them, with what is remembered of clusters that are away. */
@@ -19,17 +21,29 @@ export interface DefinedKinds {
   update(now: DefinitionsNow): void;
   /** Each kind once, joined. A kind that no cluster defines any more is as it was last. The same object as long as its definitions are the same. */
   all(): readonly KindSchema[];
-  /** The definitions of a kind by cluster, as they are to be remembered. */
-  definitionsOf(kind: string): ReadonlyMap<string, KindSchema>;
+  /** The definitions of a kind by cluster, as they are to be remembered today. */
+  definitionsOf(kind: string, today: string): ReadonlyMap<string, LockedDefinition>;
+}
+
+interface Definition extends LockedDefinition {
+  /** False: the cluster is away, or defines the kind no more. Then `servedOn` is the last day on which it did. */
+  readonly isCurrent: boolean;
 }
 
 /** The kinds of earlier runs. */
 export function createDefinedKinds(earlier: readonly LockedKind[]): DefinedKinds {
-  const kinds = new Map(earlier.map(({ schema, by }) => [keyOfKind(schema), by ?? new Map([[anyCluster, schema]])]));
+  const kinds = new Map<string, ReadonlyMap<string, Definition>>();
+  for (const locked of earlier) {
+    const definitions = [...definitionsOf(locked)].map(([cluster, definition]): [string, Definition] => [
+      cluster,
+      { ...definition, isCurrent: false },
+    ]);
+    kinds.set(keyOfKind(locked.schema), new Map(definitions));
+  }
   const joined = new Map<string, { readonly parts: readonly KindSchema[]; readonly schema: KindSchema }>();
 
-  function joinedOf(kind: string, definitions: ReadonlyMap<string, KindSchema>): readonly KindSchema[] {
-    const parts = [...definitions.values()];
+  function joinedOf(kind: string, definitions: ReadonlyMap<string, Definition>): readonly KindSchema[] {
+    const parts = [...definitions.values()].map(({ schema }) => schema);
     const last = joined.get(kind);
     if (last !== undefined && last.parts.length === parts.length && parts.every((part, index) => part === last.parts[index])) {
       return [last.schema];
@@ -43,25 +57,43 @@ export function createDefinedKinds(earlier: readonly LockedKind[]): DefinedKinds
   }
 
   return {
-    update({ defined, broken, isAway }) {
-      const now = new Map<string, Map<string, KindSchema>>();
-      for (const [cluster, schemas] of defined) {
-        for (const schema of schemas) {
-          const kind = keyOfKind(schema);
-          const of = now.get(kind) ?? new Map<string, KindSchema>();
-          const other = of.get(cluster);
-          now.set(kind, of.set(cluster, other === undefined ? schema : joinKindSchemas(other, schema)));
-        }
-      }
-      for (const [kind, of] of new Map([...kinds, ...now])) {
-        const [schema] = of.values();
-        if (schema === undefined || broken.has(schema.group)) continue;
-        const current = now.get(kind) ?? new Map<string, KindSchema>();
-        const away = [...(kinds.get(kind) ?? [])].filter(([cluster]) => !current.has(cluster) && isAway(cluster, kind));
-        if (current.size + away.length > 0) kinds.set(kind, new Map([...current, ...away]));
+    update({ defined, broken, isAway, today }) {
+      const now = byKind(defined, today);
+      for (const kind of new Set([...kinds.keys(), ...now.keys()])) {
+        const current = now.get(kind) ?? new Map<string, Definition>();
+        const before = [...(kinds.get(kind) ?? [])].filter(([cluster]) => !current.has(cluster));
+        const [any] = [...current.values(), ...before.map(([, definition]) => definition)];
+        if (any === undefined || broken.has(any.schema.group)) continue;
+        const away = before.filter(([cluster]) => isAway(cluster, kind));
+        // Nobody defines it: it stays as it was last.
+        const kept = current.size + away.length > 0 ? away : before;
+        kinds.set(kind, new Map([...current, ...kept.map(([cluster, last]) => [cluster, formerly(last, today)] as const)]));
       }
     },
     all: () => [...kinds].flatMap(([kind, definitions]) => joinedOf(kind, definitions)),
-    definitionsOf: (kind) => kinds.get(kind) ?? new Map(),
+    definitionsOf(kind, today) {
+      const definitions = [...(kinds.get(kind) ?? [])];
+      return new Map(
+        definitions.map(([cluster, { schema, servedOn, isCurrent }]) => [cluster, { schema, servedOn: isCurrent ? today : servedOn }]),
+      );
+    },
   };
+}
+
+function byKind(defined: DefinitionsNow['defined'], today: string): ReadonlyMap<string, ReadonlyMap<string, Definition>> {
+  const kinds = new Map<string, Map<string, Definition>>();
+  for (const [cluster, schemas] of defined) {
+    for (const schema of schemas) {
+      const kind = keyOfKind(schema);
+      const of = kinds.get(kind) ?? new Map<string, Definition>();
+      const other = of.get(cluster);
+      const joined = other === undefined ? schema : joinKindSchemas(other.schema, schema);
+      kinds.set(kind, of.set(cluster, { schema: joined, servedOn: today, isCurrent: true }));
+    }
+  }
+  return kinds;
+}
+
+function formerly(definition: Definition, today: string): Definition {
+  return definition.isCurrent ? { ...definition, servedOn: today, isCurrent: false } : definition;
 }

@@ -13,8 +13,14 @@ export interface LockedKind {
   /** All definitions, joined. */
   readonly schema: KindSchema;
   /** What each cluster defines, by its name; what is of no known one by `anyCluster`. Absent: all of it is of no known one. */
-  readonly by?: ReadonlyMap<string, KindSchema>;
+  readonly by?: ReadonlyMap<string, LockedDefinition>;
   /** The last day on which a cluster served it: `YYYY-MM-DD`, of UTC. */
+  readonly servedOn: string;
+}
+
+/** A custom kind as one cluster has defined it last, and the last day on which it did. */
+export interface LockedDefinition {
+  readonly schema: KindSchema;
   readonly servedOn: string;
 }
 
@@ -49,19 +55,20 @@ export function printSchemaLock({ kinds, prefixes }: SchemaLock): string {
 
 /** A line for each different definition, with its clusters. */
 function printKind({ schema, by, servedOn }: LockedKind): readonly string[] {
-  if (by === undefined) return [JSON.stringify({ schema: printedSchema(schema), servedOn })];
-  const clusters = Map.groupBy([...by.keys()].sort(compareText), (cluster) => JSON.stringify(printedSchema(by.get(cluster) ?? schema)));
-  return [...clusters].map(([text, names]) => {
-    const known = names.filter((name) => name !== anyCluster);
-    return `{"schema":${text},"servedOn":${JSON.stringify(servedOn)}${known.length === 0 ? '' : `,"clusters":${JSON.stringify(known)}`}}`;
+  if (by === undefined) return [JSON.stringify(printedDefinition({ schema, servedOn }))];
+  const names = [...by.keys()].sort(compareText);
+  const clusters = Map.groupBy(names, (cluster) => JSON.stringify(printedDefinition(by.get(cluster) ?? { schema, servedOn })));
+  return [...clusters].map(([text, all]) => {
+    const known = all.filter((name) => name !== anyCluster);
+    return known.length === 0 ? text : `${text.slice(0, -1)},"clusters":${JSON.stringify(known)}}`;
   });
 }
 
 /** In one order of keys, whoever has made the schema. */
-function printedSchema(schema: KindSchema) {
+function printedDefinition({ schema, servedOn }: LockedDefinition) {
   const { group, kind, versions, plural, singular, shortNames, categories, namespaced, source, description, shape, conflicts } = schema;
   const names = { group, kind, versions: versions.toSorted(compareText), plural, singular, shortNames, categories };
-  return { ...names, namespaced, source, description, shape, conflicts };
+  return { schema: { ...names, namespaced, source, description, shape, conflicts }, servedOn };
 }
 
 /**
@@ -104,12 +111,19 @@ export function joinSchemaLocks(kept: SchemaLock, ours: SchemaLock): SchemaLock 
   return { kinds, prefixes: joinNames(kept.prefixes, ours.prefixes) };
 }
 
-/** The lock without kinds that nobody served in the last 30 days, and without their names. */
+/** The lock without kinds that nobody served in the last 30 days, without their names, and without what a cluster defined before. */
 export function withoutForgotten({ kinds, prefixes }: SchemaLock, nowMs: number): SchemaLock {
   const firstDay = dayOf(nowMs - keptDays * 86_400_000);
-  const rest = new Map([...kinds].filter(([, { servedOn }]) => servedOn >= firstDay));
+  const rest = new Map(
+    [...kinds].filter(([, { servedOn }]) => servedOn >= firstDay).map(([key, kind]) => [key, definedSince(kind, firstDay)]),
+  );
   const named = new Set([...rest.values()].flatMap(({ schema: { group, kind } }) => [group, `${kind}/${group}`]));
   return { kinds: rest, prefixes: new Map([...prefixes].filter(([key]) => named.has(kindOfKey(key) ?? key))) };
+}
+
+function definedSince(kind: LockedKind, firstDay: string): LockedKind {
+  const by = new Map([...(kind.by ?? [])].filter(([, { servedOn }]) => servedOn >= firstDay));
+  return by.size === 0 || by.size === kind.by?.size ? kind : { ...kind, schema: joined(by), by };
 }
 
 /** The day of UTC on which a time is: `YYYY-MM-DD`. */
@@ -122,7 +136,11 @@ function joinLocked(kept: LockedKind, ours: LockedKind, clusters: ReadonlySet<st
   if (ours.by === undefined) return { ...joinDefinitions(kept, ours), servedOn };
   const others = [...(kept.by ?? [])].filter(([cluster]) => cluster !== anyCluster && !clusters.has(cluster));
   const by = new Map([...others, ...ours.by]);
-  return { schema: [...by.values()].reduce(joinKindSchemas), servedOn, by };
+  return { schema: joined(by), servedOn, by };
+}
+
+function joined(by: ReadonlyMap<string, LockedDefinition>): KindSchema {
+  return [...by.values()].map(({ schema }) => schema).reduce(joinKindSchemas);
 }
 
 function joinDefinitions(a: LockedKind, b: LockedKind): LockedKind {
@@ -132,8 +150,9 @@ function joinDefinitions(a: LockedKind, b: LockedKind): LockedKind {
   return { schema, servedOn, by: new Map([...definitionsOf(a), ...definitionsOf(b)]) };
 }
 
-function definitionsOf({ schema, by }: LockedKind): ReadonlyMap<string, KindSchema> {
-  return by ?? new Map([[anyCluster, schema]]);
+/** What each cluster defines, by its name or `anyCluster`. */
+export function definitionsOf({ schema, servedOn, by }: LockedKind): ReadonlyMap<string, LockedDefinition> {
+  return by ?? new Map([[anyCluster, { schema, servedOn }]]);
 }
 
 /**
@@ -180,7 +199,11 @@ function parseKind(value: Json, at: string): LockedKind {
     conflicts: textsIn(schema.conflicts),
   };
   const clusters = textsIn(value.clusters);
-  return { schema: locked, servedOn, ...(clusters.length === 0 ? {} : { by: new Map(clusters.map((cluster) => [cluster, locked])) }) };
+  return {
+    schema: locked,
+    servedOn,
+    ...(clusters.length === 0 ? {} : { by: new Map(clusters.map((cluster) => [cluster, { schema: locked, servedOn }])) }),
+  };
 }
 
 /** The types by name that shapes of custom kinds hold. */

@@ -409,8 +409,14 @@ describe('with what earlier runs knew', () => {
       convertDefinition(definition('example.com', 'Widget', properties)),
     ]);
     const schema = definitions.map(([, one]) => one).reduce(joinKindSchemas);
+    const servedOn = '2025-12-30';
     return {
-      kinds: new Map([['Widget.example.com', { schema, servedOn: '2025-12-30', by: new Map(definitions) }]]),
+      kinds: new Map([
+        [
+          'Widget.example.com',
+          { schema, servedOn, by: new Map(definitions.map(([cluster, one]) => [cluster, { schema: one, servedOn }])) },
+        ],
+      ]),
       prefixes: new Map(),
     };
   };
@@ -424,7 +430,9 @@ describe('with what earlier runs knew', () => {
     joined('north', definition('example.com', 'Widget', { size: { type: 'boolean' } }));
     await clock.advance(2_000);
     expect(fieldsOf(catalog, 'ExampleWidgetSpec')).toEqual(['color: String', 'size: Boolean']);
-    expect([...(written.at(-1)?.kinds.get('Widget.example.com')?.by?.keys() ?? [])].sort()).toEqual(['north', 'south']);
+    const days = () =>
+      [...(written.at(-1)?.kinds.get('Widget.example.com')?.by ?? [])].map(([cluster, { servedOn }]) => `${cluster} ${servedOn}`).sort();
+    expect(days()).toEqual(['north 2026-01-01', 'south 2025-12-30']);
     expect([...(written.at(-1)?.clusters ?? [])]).toEqual(['north', 'south']);
 
     south.discover(definitionsServed, widgets);
@@ -436,6 +444,7 @@ describe('with what earlier runs knew', () => {
     south.mirror(definitionKind).list(definition('example.com', 'Widget', { size: { type: 'boolean' } }));
     await clock.advance(2_000);
     expect(fieldsOf(catalog, 'ExampleWidgetSpec')).toEqual(['size: Boolean']);
+    expect(days()).toEqual(['north 2026-01-01', 'south 2026-01-01']);
     expect(logged.filter((message) => message.includes('differently'))).toEqual([]);
   });
 

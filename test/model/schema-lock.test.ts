@@ -89,15 +89,18 @@ describe('of two locks', () => {
     const of = (by: Readonly<Record<string, KindSchema>>): LockedKind => ({
       schema: Object.values(by).reduce(joinKindSchemas),
       servedOn: '2026-07-01',
-      by: new Map(Object.entries(by)),
+      by: new Map(Object.entries(by).map(([cluster, schema]) => [cluster, { schema, servedOn: days[cluster] ?? '2026-07-01' }])),
     });
+    const days: Readonly<Record<string, string>> = { other: '2026-06-15' };
     const kept = reread(lockOf([of({ north: size, south: color, other: weight })]));
     const ours = { ...lockOf([of({ north: color })]), clusters: new Set(['north', 'south']) };
     const joined = reread(joinSchemaLocks(kept, ours)).kinds.get('Widget.example.com');
     expect([...(joined?.by ?? [])].sort()).toEqual([
-      ['north', color],
-      ['other', weight],
+      ['north', { schema: color, servedOn: '2026-07-01' }],
+      ['other', { schema: weight, servedOn: '2026-06-15' }],
     ]);
+    const late = withoutForgotten(joinSchemaLocks(kept, ours), Date.parse('2026-07-16T12:00:00Z')).kinds.get('Widget.example.com');
+    expect([[...(late?.by?.keys() ?? [])], late?.schema]).toEqual([['north'], color]);
     expect(joined?.schema.shape.fields.map(({ key }) => key)).toEqual(['color', 'weight']);
     const old = lockOf([{ schema: size, servedOn: '2026-07-02' }]);
     expect(joinSchemaLocks(old, ours).kinds.get('Widget.example.com')).toMatchObject({ schema: color, servedOn: '2026-07-02' });

@@ -106,3 +106,22 @@ test('the names that two groups have chosen stand, whoever is there first the ne
     expect(await typesOf(gateway)).toEqual(before);
   });
 });
+
+test('a definition that changed while the gateway was down is what it is now, and no other cluster is said to differ', async () => {
+  const sizeOf = async (gateway: TestGateway) => {
+    const { __type, kinds } = await gateway.query<{
+      __type: { fields: { name: string; type: { name: string } }[] };
+      kinds: { conflicts: string[] }[];
+    }>('{ __type(name: "ExampleWidgetSpec") { fields { name type { name } } } kinds(groups: ["example.com"]) { conflicts } }');
+    return [__type.fields.find(({ name }) => name === 'size')?.type.name, ...kinds.flatMap(({ conflicts }) => conflicts)];
+  };
+  await withLock(async (schemaLock) => {
+    await using gateway = await startGateway({ north: [widgetDefinition()], south: [widgetDefinition()] }, { flags: { schemaLock } });
+    await gateway.until(async () => (await reasonOf(gateway)) === null, 5_000);
+    expect(await sizeOf(gateway)).toEqual(['Int64']);
+    await gateway.kill();
+    for (const name of ['north', 'south']) gateway.cluster(name).define(widgetDefinition({ size: { type: 'boolean' } }));
+    await gateway.restart();
+    await gateway.until(async () => (await sizeOf(gateway)).join() === 'Boolean', 5_000);
+  });
+});
