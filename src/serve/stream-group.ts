@@ -59,6 +59,10 @@ export class StreamGroup {
   #members = 0;
   /** Objects of one message that the document can afford, as far as the messages so far have shown. */
   #mostObjects = Number.POSITIVE_INFINITY;
+  /** Characters and objects of the latest messages. Each message halves the weight of those before it. */
+  #recent = { length: 0, objects: 0 };
+  /** Halves of a message that was too long. They are made as they are, as the other half may be why. */
+  readonly #halves = new WeakSet<object>();
 
   constructor(options: StreamGroupOptions) {
     this.#options = options;
@@ -88,15 +92,19 @@ export class StreamGroup {
   /** Makes it. A promise only where the document selects what is read live, or where the result is long. Neither throws nor rejects. */
   render(message: object): Rendering | Promise<Rendering> {
     const renewed = this.#options.isVolatile && message instanceof ObjectMessage ? message.renew() : undefined;
-    const made = this.#split(renewed ?? message) ?? this.#make(renewed ?? message);
+    const made = (this.#halves.has(message) ? undefined : this.#split(renewed ?? message)) ?? this.#make(renewed ?? message);
     if (renewed === undefined) this.#renderings.set(message, made);
     return made;
   }
 
   /** Undefined if the message is small enough. */
   #split(message: object): Rendering | undefined {
-    if (!(message instanceof ObjectMessage) || message.objectCount <= this.#mostObjects) return undefined;
-    return { type: 'split', messages: message.split(this.#mostObjects) };
+    const { length, objects } = this.#recent;
+    // Three quarters of the bound, as objects differ in length.
+    const mostByLength = length === 0 ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor((0.75 * maxLength * objects) / length));
+    const most = Math.min(this.#mostObjects, mostByLength);
+    if (!(message instanceof ObjectMessage) || message.objectCount <= most) return undefined;
+    return { type: 'split', messages: message.split(most) };
   }
 
   /** A message was too costly as a whole. Undefined if it cannot be split. */
@@ -108,12 +116,14 @@ export class StreamGroup {
 
   /** A message is long as a whole. Undefined if it is not, or cannot be split. */
   #splitLong(message: object, body: FormattedExecutionResult): Rendering | undefined {
-    if (!(message instanceof ObjectMessage) || message.objectCount < 2) return undefined;
+    if (!(message instanceof ObjectMessage) || message.objectCount === 0) return undefined;
     const length = jsonLength(listsOf(body), longestCounted);
-    if (length <= maxLength) return undefined;
-    // Three quarters of the bound, as objects differ in length.
-    this.#mostObjects = Math.max(1, Math.floor((message.objectCount * maxLength * 0.75) / length));
-    return this.#split(message);
+    this.#recent = { length: this.#recent.length / 2 + length, objects: this.#recent.objects / 2 + message.objectCount };
+    if (length <= maxLength || message.objectCount < 2) return undefined;
+    // In halves: one large object is soon alone, and the messages of the others stay large.
+    const halves = message.split(Math.ceil(message.objectCount / 2));
+    for (const half of halves) this.#halves.add(half);
+    return { type: 'split', messages: halves };
   }
 
   #make(message: object): Rendering | Promise<Rendering> {

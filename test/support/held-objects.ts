@@ -66,7 +66,9 @@ export class HeldObjects {
     if (message.cursor.length === 0) throw isWrong('expected a cursor');
     if (new Set(changes.map(({ id }) => id)).size < changes.length) throw isWrong('expected each object once');
     if ((message.type === 'FAILED') !== (message.fault !== null)) throw isWrong('expected a fault with FAILED, and only with it');
-    const mayChange = message.type === 'LIVE' || (message.type === 'INITIAL' && changes.length === message.added.length);
+    // In the middle of a first state a resume tells what has changed of the objects that were told before.
+    const mayBeModified = message.type === 'LIVE' || (message.type === 'INITIAL' && cluster.phase === 'initial');
+    const mayChange = mayBeModified || (message.type === 'INITIAL' && changes.length === message.added.length);
     if (changes.length > 0 && !mayChange) throw isWrong(`expected no such objects with ${message.type}`);
     this.#step(cluster, message, isWrong);
     for (const object of message.deleted) this.#delete(cluster, object, isWrong);

@@ -4,7 +4,7 @@
 export abstract class ObjectMessage<Message extends object = object> {
   /** How many objects it holds. */
   abstract readonly objectCount: number;
-  /** The same content in messages of at most `most` objects each, in order. A cursor of any but the last one resumes with the source told anew. */
+  /** The same content in two messages, to be sent one after the other. @param most Objects of the first one: 1 to one less than there are. */
   abstract split(most: number): readonly Message[];
   /**
    * The same message with the cluster and the mirror's state of now. Undefined for changes: all readers are given these within a second, whereas a

@@ -167,18 +167,15 @@ export function isIgnorant({ position, fault }: Knowledge): boolean {
   return position === undefined && fault === undefined;
 }
 
-/** The same in drafts of at most `most` changes each. After each part of a first state a reader can resume, else only after the last. */
-export function splitDraft(draft: Draft, most: number): readonly Draft[] {
-  const drafts: Draft[] = [];
+/** The same in two drafts, the first with `most` changes. After it a reader can resume in the middle of a first state, else it has to begin again. */
+export function splitDraft(draft: Draft, most: number): readonly [Draft, Draft] {
   const isFirstState = draft.isFirstState === true;
   const changes = isFirstState ? draft.changes.toSorted((one, other) => comparePlaces(one.object, other.object)) : draft.changes;
-  for (let start = 0; start < changes.length; start += most) {
-    const slice = changes.slice(start, start + most);
-    const isLast = start + most >= changes.length;
-    const between = isFirstState ? afterLast(slice, draft.position) : voidPosition;
-    drafts.push({ ...draft, changes: slice, position: isLast ? draft.position : between });
-  }
-  return drafts;
+  const head = changes.slice(0, most);
+  return [
+    { ...draft, changes: head, position: isFirstState ? afterLast(head, draft.position) : voidPosition },
+    { ...draft, changes: changes.slice(most) },
+  ];
 }
 
 function chunksOf(objects: readonly KubernetesObject[]): readonly (readonly ObjectChange[])[] {
