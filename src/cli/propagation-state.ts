@@ -125,7 +125,7 @@ function hintsOf(phase: string, { namespace, name, conditions }: PropagationStat
   const goOn = `go on with: ${verb(`resume ${target}`)}`;
   // What somebody paused stays so, whatever it is taken back to.
   if (phase === 'PAUSED') return [isFor('Progressing', 'Breach') ? `${goOn}; or take it back with: ${verb(`rollback ${target}`)}` : goOn];
-  if (phase === 'HELD' && isFor('Planned', 'PruneHeld'))
+  if (phase === 'HELD' && (isFor('Planned', 'PruneHeld') || isFor('Planned', 'DeletionHeld')))
     return [`confirm what would be deleted with: ${verb(`resume ${target} --confirm-prune`)}`];
   return [];
 }

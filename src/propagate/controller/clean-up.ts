@@ -1,19 +1,22 @@
-import type { ClusterShare, InventoryEntry } from '../inventory.ts';
+import type { Fault } from '../../core/faults.ts';
+import { type ClusterShare, type InventoryEntry, isOnItsWay } from '../inventory.ts';
 import { kindOfKey, placeOfKey } from '../object-key.ts';
 import type { RenderedObject } from '../plan.ts';
 import { decideRemoval } from '../planner/decide-action.ts';
 import { isSourceEntry, makesIn, sourcesIn } from '../planner/sources.ts';
-import { marks, type Propagation } from '../propagation.ts';
-import type { ClusterFacts } from '../status/facts.ts';
+import { type HeldPrune, marks, type Propagation } from '../propagation.ts';
+import { type ClusterFacts, deletionHeld } from '../status/facts.ts';
 import { summarize } from '../status/summarize.ts';
 import { beginJob, type ClusterJob } from './cluster-job.ts';
 import { isGoing, noNeeds } from './cluster-needs.ts';
 import { copiesIn, echoMs, holding, troubleOfCopies } from './cluster-view.ts';
 import { type Act, actOn, removeShare } from './cluster-work.ts';
 import { deletionRulesOf } from './deletion-rules.ts';
+import { hubEnding } from './hub-ending.ts';
 import { hubWait } from './hub-wait.ts';
 import { actOnLost } from './lost-clusters.ts';
 import type { Pass, PassResult } from './ports.ts';
+import { heldPruneOf, isConfirmed, openPrune } from './prune-to-confirm.ts';
 import { loadShares } from './read-hub.ts';
 import { clusterRunOf, isBusy, turnOver } from './run.ts';
 import { writeStatus } from './write-status.ts';
@@ -34,11 +37,14 @@ export async function cleanUp(pass: Pass, propagation: Propagation): Promise<Pas
   const rules = await deletionRulesOf(pass, propagation);
   if (rules === undefined) return { result: 'passed', ...hubWait(pass) };
   const shares = [...(run.shares?.values() ?? [])];
-  if (rules.result === 'known') {
+  const hold = rules.result === 'held' ? undefined : await holdOf(pass, propagation, { shares, spec: rules.spec });
+  if (hold !== undefined && 'fault' in hold) return { result: 'passed', ...hubWait(pass) };
+  if (rules.result === 'known' && hold === undefined) {
     const isSource = sourceGuard(pass, propagation, shares);
     for (const share of shares) takeBack(pass, { propagation, spec: rules.spec, share, isSource });
   }
-  const told = await tell(pass, { propagation, urgency: 'usual', ...(rules.result === 'held' ? { held: rules.message } : {}) });
+  const why = rules.result === 'held' ? { refused: rules.message } : { hold };
+  const told = await tell(pass, { propagation, urgency: 'usual', ...why });
   run.hubFailures = 0;
   return { result: 'passed', againMs: Math.min(told, ...shares.map(({ cluster }) => retryInMs(pass, cluster))) };
 }
@@ -84,6 +90,39 @@ async function tellWhoWaits(pass: Pass, propagation: Propagation): Promise<void>
   if (isWaitedFor && status.phase !== 'Deleting') await tell(pass, { propagation, urgency: 'urgent' });
 }
 
+/** A deletion that came with that of the Namespace or the definition, and that nobody has confirmed. */
+interface DeletionHold {
+  readonly message: string;
+  readonly prune: HeldPrune;
+}
+
+/**
+ * Why no copy is deleted now. Undefined: all of them may go. Who deletes the Namespace of a Propagation, or the definition of its kind, may not know that
+ * copies in all clusters go with it. So their deletion is to be confirmed as a prune is, or the copies are to be left with the policy Orphan.
+ */
+async function holdOf(
+  { ports, term }: Pass,
+  propagation: Propagation,
+  { shares, spec }: { readonly shares: readonly ClusterShare[]; readonly spec: ClusterJob['spec'] },
+): Promise<DeletionHold | { readonly fault: Fault } | undefined> {
+  const { status, metadata } = propagation;
+  const leaving = shares.map(({ cluster, entries }) => {
+    const objects = entries.map((entry) => removalOf(entry, spec)).filter(({ action }) => action === 'DELETE');
+    return { cluster, objects };
+  });
+  // A cluster that is no member now may come back.
+  const open = openPrune({ clusters: [], leaving }, new Map(shares.map((share) => [share.cluster, share])), () => true);
+  if (open.objects === 0 || isConfirmed(open, status.prune, metadata.annotations[marks.confirmPrune])) return undefined;
+  const ending = await hubEnding(ports.hub, propagation, term.signal);
+  if (ending === undefined || typeof ending !== 'string') return ending;
+  const { namespace, name } = metadata;
+  const message =
+    `${ending} is being deleted on the hub: ${open.objects} copies are not deleted until somebody says so. Delete them: ` +
+    `muster rollout resume ${name} -n ${namespace} --confirm-prune. Keep them: ` +
+    `kubectl patch propagation ${name} -n ${namespace} --type merge -p '{"spec":{"deletion":{"policy":"Orphan"}}}'`;
+  return { message, prune: heldPruneOf(open, status.prune, ports.clock.now()) };
+}
+
 interface Taking {
   readonly propagation: Propagation;
   readonly spec: ClusterJob['spec'];
@@ -117,9 +156,19 @@ function takeBack(pass: Pass, { propagation, spec, share, isSource }: Taking): v
   const [kept, going] = [true, false].map((is) => entries.filter((entry) => isSource(cluster, entry) === is));
   const apply = (kept ?? []).map((entry): RenderedObject => ({ ...removalOf(entry, spec), action: 'HOLD', held: 'Source' }));
   const prune = (going ?? []).filter((entry) => !isGoing(entry, facts)).map((entry) => removalOf(entry, spec));
+  const { status, metadata } = propagation;
+  const isConfirmedOnce = status.prune !== undefined && metadata.annotations[marks.confirmPrune] === status.prune.digest;
+  // What was confirmed as one stays confirmed when the first of it is gone.
+  const announce = !isConfirmedOnce
+    ? []
+    : prune.filter(({ action, key }) => action === 'DELETE' && !isOnItsWayIn(share, key)).map(({ key }) => key);
   const lost = entries.length === 0 ? removeEmpty : actOnLost({ share, propagation, members, nowMs: ports.clock.now() });
   if (lost === undefined && (members.get(cluster) === undefined || prune.length + apply.length === 0)) return;
-  beginJob(pass, { cluster, propagation, spec, isPinned: false, act: lost ?? actOn({ ...noNeeds, apply, prune }, copies) });
+  beginJob(pass, { cluster, propagation, spec, isPinned: false, act: lost ?? actOn({ ...noNeeds, apply, announce, prune }, copies) });
+}
+
+function isOnItsWayIn({ entries }: ClusterShare, key: InventoryEntry['key']): boolean {
+  return entries.some((entry) => entry.key === key && isOnItsWay(entry));
 }
 
 const removeEmpty: Act = async (work, signal) => [await removeShare(work, signal)];
@@ -134,22 +183,25 @@ function removalOf(entry: InventoryEntry, { deletion }: ClusterJob['spec']): Ren
 interface Telling {
   readonly propagation: Propagation;
   readonly urgency: 'urgent' | 'usual';
-  /** Why nothing is taken away. */
-  readonly held?: string;
+  /** Why nobody can tell what is to be taken away. */
+  readonly refused?: string;
+  readonly hold?: DeletionHold | undefined;
 }
 
 /** After how many milliseconds to look again. */
-async function tell(pass: Pass, { propagation, urgency, held }: Telling): Promise<number> {
+async function tell(pass: Pass, { propagation, urgency, refused, hold }: Telling): Promise<number> {
   const { run, ports } = pass;
   const { status: previous, metadata, spec } = propagation;
-  const clusters = leavingIn(pass, propagation).map((facts): ClusterFacts => (held === undefined ? facts : { ...facts, ...heldBy(held) }));
+  const trouble = troubleOf(refused, hold);
+  const clusters = leavingIn(pass, propagation).map((facts): ClusterFacts => ({ ...facts, ...trouble }));
   const nowMs = ports.clock.now();
   const { unreadable } = run;
   const status = summarize({
     generation: metadata.generation,
     spec: 'problems' in spec ? undefined : spec,
     previous,
-    ...(held === undefined ? {} : { refused: { stage: 'Accepted', message: held } }),
+    ...(refused === undefined ? {} : { refused: { stage: 'Accepted', message: refused } }),
+    ...(hold === undefined ? {} : { prune: hold.prune, held: { reason: deletionHeld, message: hold.message } }),
     clusters,
     unreadable,
     isDeleting: true,
@@ -160,8 +212,9 @@ async function tell(pass: Pass, { propagation, urgency, held }: Telling): Promis
   return written.result === 'later' ? written.ms : lookMs;
 }
 
-function heldBy(message: string): Pick<ClusterFacts, 'trouble'> {
-  return { trouble: { reason: 'Invalid', message } };
+function troubleOf(refused: string | undefined, hold: DeletionHold | undefined): Pick<ClusterFacts, 'trouble'> {
+  if (refused !== undefined) return { trouble: { reason: 'Invalid', message: refused } };
+  return hold === undefined ? {} : { trouble: { reason: 'PruneHeld', message: hold.message } };
 }
 
 function leavingIn({ run, ports }: Pass, propagation: Propagation): readonly ClusterFacts[] {

@@ -7,7 +7,8 @@ import type { ObjectAddress, ObjectClient } from '../object-client.ts';
 
 const ours = 'muster-system';
 
-const namespaceKind: ServedResource = {
+/** The kind of Namespaces, as every API server serves it. */
+export const namespaceKind: ServedResource = {
   group: '',
   kind: 'Namespace',
   version: 'v1',

@@ -2,11 +2,19 @@ import type { Fault } from '../../core/faults.ts';
 import type { HubStores } from '../hub/hub-stores.ts';
 import type { ClusterShare, InventoryEntry } from '../inventory.ts';
 import { kindOfKey, placeOfKey } from '../object-key.ts';
-import { type ClusterLine, type ClusterObjects, marks, type Propagation, type PropagationPhase } from '../propagation.ts';
+import {
+  type ClusterLine,
+  type ClusterObjects,
+  marks,
+  type Propagation,
+  type PropagationPhase,
+  type PropagationStatus,
+} from '../propagation.ts';
 import type { PropagationView } from '../propagations.ts';
 import { resumedAtMsOf } from '../rollout/resumption.ts';
 import { breachedAtOf } from '../status/conditions.ts';
 import { healthOfCopy } from '../status/copy-state.ts';
+import { deletionHeld } from '../status/facts.ts';
 
 /** The Propagation as it is shown, with what the mirrors know of its shares and copies, as of when that is first asked for; `faults` are of the hub. */
 export function viewOf(stores: HubStores, propagation: Propagation, faults: readonly Fault[]): PropagationView {
@@ -49,11 +57,15 @@ function withHealth(entry: InventoryEntry, { hub, share, line }: EntryOf): Inven
 /** Its status may be of an older generation, which says nothing of this one, or from before somebody paused it or went on. */
 export function phaseOf(propagation: Propagation): PropagationPhase {
   const { metadata, status } = propagation;
-  if (metadata.deletionTimestamp !== undefined) return 'Deleting';
+  if (metadata.deletionTimestamp !== undefined) return isDeletionHeld(status) ? 'Held' : 'Deleting';
   if (status.phase === undefined || (status.observedGeneration ?? 0) < metadata.generation) return 'Planning';
   const isAsked = isPaused(propagation);
   if (isAsked && pausable.includes(status.phase)) return 'Paused';
   return !isAsked && status.phase === 'Paused' ? 'Rolling' : status.phase;
+}
+
+function isDeletionHeld({ phase, conditions = [] }: PropagationStatus): boolean {
+  return phase === 'Held' && conditions.some(({ type, reason }) => type === 'Planned' && reason === deletionHeld);
 }
 
 /** What a pause comes before; all else is said though it is paused. */

@@ -69,6 +69,9 @@ export interface PlanFacts {
   readonly notes: PropagationStatus['notes'];
 }
 
+/** Why nothing is deleted though the Propagation is: its Namespace or its definition is being deleted too. */
+export const deletionHeld = 'DeletionHeld';
+
 /** All that a status is made from: pure data, as of `nowMs`. */
 export interface PropagationFacts {
   /** `metadata.generation`. */
@@ -93,7 +96,7 @@ export interface PropagationFacts {
   /** Names of ClusterShares of ours that cannot be read: what they hold is not known. */
   readonly unreadable?: readonly string[];
   /** Somebody must confirm or change something first. */
-  readonly held?: { readonly reason: 'PruneHeld' | 'PlanStale'; readonly message: string };
+  readonly held?: { readonly reason: 'PruneHeld' | 'PlanStale' | typeof deletionHeld; readonly message: string };
   /** In any order. */
   readonly clusters: readonly ClusterFacts[];
   /** Absent without a plan. */

@@ -1,5 +1,5 @@
 import type { ClusterLine, CopyPhase, PropagationPhase } from '../propagation.ts';
-import type { PropagationFacts } from './facts.ts';
+import { deletionHeld, type PropagationFacts } from './facts.ts';
 
 const rollingPhases: readonly CopyPhase[] = ['Waiting', 'Applying', 'Progressing', 'Soaking', 'Draining', 'Deleting'];
 const degradedPhases: readonly CopyPhase[] = ['Failed', 'Denied', 'Unknown'];
@@ -11,7 +11,7 @@ const degradedPhases: readonly CopyPhase[] = ['Failed', 'Denied', 'Unknown'];
 export function phaseOf(facts: PropagationFacts, lines: readonly ClusterLine[]): PropagationPhase {
   const { spec, plan, refused, rollback, held, isDeleting, isPaused, waves } = facts;
   const isAny = (phases: readonly CopyPhase[]) => lines.some(({ phase }) => phases.includes(phase));
-  if (isDeleting) return 'Deleting';
+  if (isDeleting) return held?.reason === deletionHeld ? 'Held' : 'Deleting';
   if (spec?.suspend.all === true || (spec?.suspend.scheduling === true && plan === undefined)) return 'Suspended';
   if (plan === undefined && refused === undefined) return 'Planning';
   if (rollback === 'running' || isAny(['RollingBack'])) return 'RollingBack';

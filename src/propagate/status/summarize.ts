@@ -72,7 +72,7 @@ function notesOf({ refused, plan, held }: PropagationFacts): NonNullable<Propaga
 
 /** What was held stays so while nobody knows what is wanted. */
 function pruneIn({ plan, prune, previous }: PropagationFacts): Pick<PropagationStatus, 'prune'> {
-  const held = plan === undefined ? previous.prune : prune;
+  const held = prune ?? (plan === undefined ? previous.prune : undefined);
   return held === undefined ? {} : { prune: held };
 }
 
