@@ -1,12 +1,10 @@
-import { ClusterAnswers } from './cluster-answers.ts';
 import type { FaultReport } from './cluster-faults.ts';
 import type { ListedItem } from './columns/printed-column.ts';
-import { exitCodes } from './command-failure.ts';
+import { FoundNames, nameCondition } from './found-names.ts';
 import { kindsMeant } from './list-tables.ts';
 import { everything, listedPages } from './listed-pages.ts';
 import { type NamedKind, nameOfKind } from './meant-kinds.ts';
 import type { Session } from './session.ts';
-import { printable } from './table.ts';
 import { objectsOfWords } from './words-of-objects.ts';
 
 /** What to ask of objects that were named. */
@@ -45,28 +43,21 @@ export async function findNamed<Item extends ListedItem>(
   { words, namespaces, report, select, pageSize }: NamedObjects,
 ): Promise<{ readonly found: readonly FoundOfKind<Item>[]; readonly exitCode: number }> {
   const asked = objectsOfWords(words, { words: 'KIND NAME or KIND/NAME', why: 'muster list shows all of a kind' });
+  const byKind = Map.groupBy(asked, ({ kind }) => kind);
+  const targets = [...byKind].map(([kind, objects]) => ({ kind, names: [...new Set(objects.map(({ name }) => name))] }));
   const found: FoundOfKind<Item>[] = [];
-  const codes = new Set<number>();
-  for (const [word, objects] of Map.groupBy(asked, ({ kind }) => kind)) {
-    const names = [...new Set(objects.map(({ name }) => name))];
-    const where = { path: 'metadata.name', in: names };
-    const known = new Set<string>();
-    const answers = new ClusterAnswers();
-    for (const kind of await kindsMeant(session, [word])) {
+  const foundNames = new FoundNames();
+  for (const target of targets) {
+    const { names, answers } = foundNames.of(target);
+    const selected = { ...everything, namespaces, where: nameCondition(target) };
+    for (const kind of await kindsMeant(session, [target.kind])) {
       const { fields, fragments } = await select(kind);
-      const selected = { ...everything, namespaces, where };
       const items: Item[] = [];
       const listed = { kinds: [nameOfKind(kind)], selected, fields, fragments, pageSize, report, answers };
       for await (const page of listedPages<Item>(session, listed)) items.push(...page);
-      for (const { metadata } of items) known.add(metadata.name);
+      for (const { metadata } of items) names.add(metadata.name);
       found.push({ kind, items });
     }
-    for (const name of names.filter((one) => !known.has(one))) {
-      const place = namespaces === null ? '' : ` in ${namespaces.join(' or ')}`;
-      if (answers.isComplete) session.terminal.err(`muster: ${printable(`${word} ${name} is in no cluster${place && `,${place}`}`)}\n`);
-      else answers.reportUnknown(session, `${word} ${name}${place}`);
-      codes.add(answers.isComplete ? exitCodes.failed : exitCodes.unknown);
-    }
   }
-  return { found, exitCode: [exitCodes.failed, exitCodes.unknown].find((code) => codes.has(code)) ?? exitCodes.good };
+  return { found, exitCode: foundNames.reportMissing(session, targets, namespaces) };
 }

@@ -1,20 +1,22 @@
 import type { JsonObject } from '../core/json.ts';
-import type { ClusterAnswers } from './cluster-answers.ts';
 import type { FaultReport } from './cluster-faults.ts';
+import { type FoundNames, nameCondition } from './found-names.ts';
 import { jsonText } from './json-text.ts';
 import { listedPages, type Selected } from './listed-pages.ts';
 import { fullName, type NamedObject } from './object-names.ts';
 import type { Session } from './session.ts';
 import { printable } from './table.ts';
+import type { ListTarget } from './words-of-objects.ts';
 
 /** Formats for programs. */
 export type ListFormat = 'json' | 'yaml' | 'name';
 
 export interface ListedDocuments {
-  readonly kinds: readonly string[];
+  readonly targets: readonly ListTarget[];
   readonly selected: Selected;
   readonly report: FaultReport;
-  readonly answers: ClusterAnswers;
+  /** Is told what was found of targets that are named, and which clusters have answered. */
+  readonly found: FoundNames;
   readonly output: ListFormat;
 }
 
@@ -32,17 +34,32 @@ interface ListedObject extends NamedObject {
  * @throws {CommandFailure} if no cluster serves any of the kinds.
  */
 export async function listDocuments(session: Session, asked: ListedDocuments): Promise<boolean> {
-  const { kinds, selected, report, answers, output } = asked;
-  const orderBy = selected.orderBy ?? (kinds.length > 1 ? [{ path: 'kind' }] : null);
+  const { report, output } = asked;
   const fields = `apiVersion kind cluster { name } metadata { name namespace } ${output === 'name' ? '' : output === 'json' ? 'object' : 'yaml'}`;
   let isFound = false;
   const sink = sinkFor(output, (text) => session.terminal.out(text));
-  for await (const items of listedPages<ListedObject>(session, { kinds, selected: { ...selected, orderBy }, fields, report, answers })) {
-    isFound ||= items.length > 0;
-    await sink.take(items);
+  for (const { names, ...listing } of listingsOf(asked)) {
+    for await (const items of listedPages<ListedObject>(session, { ...listing, fields, report })) {
+      isFound ||= items.length > 0;
+      for (const { metadata } of items) names.add(metadata.name);
+      await sink.take(items);
+    }
   }
   await sink.end();
   return isFound;
+}
+
+/** One for each target that is named, else one for all kinds. */
+function listingsOf({ targets, selected, found }: ListedDocuments) {
+  if (targets.some(({ names }) => names !== undefined))
+    return targets.map((target) => ({
+      kinds: [target.kind],
+      selected: { ...selected, where: nameCondition(target) },
+      ...found.of(target),
+    }));
+  const kinds = targets.map(({ kind }) => kind);
+  const orderBy = selected.orderBy ?? (kinds.length > 1 ? [{ path: 'kind' }] : null);
+  return [{ kinds, selected: { ...selected, orderBy }, names: new Set<string>(), answers: found.answers }];
 }
 
 /** Takes objects page by page. */

@@ -1,21 +1,24 @@
-import type { ClusterAnswers } from './cluster-answers.ts';
 import type { FaultReport } from './cluster-faults.ts';
 import { stylesOf } from './columns/cell-style.ts';
 import { customColumns } from './columns/custom-columns.ts';
 import { columnsOfKind } from './columns/kind-tables.ts';
 import { itemFields, type ListedItem, type PrintedColumn } from './columns/printed-column.ts';
 import { CommandFailure, exitCodes } from './command-failure.ts';
+import { type FoundNames, nameCondition } from './found-names.ts';
 import { listedPages, type Selected } from './listed-pages.ts';
 import { meantKinds, type NamedKind, nameOfKind } from './meant-kinds.ts';
 import { type Paint, paintFor } from './paint.ts';
 import type { Session } from './session.ts';
 import { createColumns } from './table.ts';
+import type { ListTarget } from './words-of-objects.ts';
 
 export interface ListedTables {
-  readonly kinds: readonly string[];
+  readonly targets: readonly ListTarget[];
+  /** Of targets that are named `where` is not used. */
   readonly selected: Selected;
   readonly report: FaultReport;
-  readonly answers: ClusterAnswers;
+  /** Is told what was found of targets that are named, and which clusters have answered. */
+  readonly found: FoundNames;
   readonly isWide: boolean;
 }
 
@@ -27,21 +30,37 @@ export interface ListedTables {
  */
 export async function listTables(session: Session, asked: ListedTables): Promise<boolean> {
   const { terminal } = session;
-  const kinds = await kindsMeant(session, asked.kinds);
+  const { targets } = asked;
+  const kinds = new Map<string, { readonly kind: NamedKind; readonly target: ListTarget }>();
+  const meant = await kindsOfTargets(session, targets);
+  // Two names of a kind are one table, but not if each comes with names of objects.
+  for (const one of meant) kinds.set(`${one.target.names === undefined ? '' : one.target.kind} ${nameOfKind(one.kind)}`, one);
   const tables: string[] = [];
-  for (const kind of kinds) {
-    const lines = await tableOf(session, kind, { ...asked, isMixed: kinds.length > 1 });
+  for (const one of kinds.values()) {
+    const lines = await tableOf(session, one, { ...asked, isMixed: kinds.size > 1 });
     if (lines.length > 0) tables.push(lines.map((line) => `${line}\n`).join(''));
   }
   if (tables.length > 0) await terminal.out(tables.join('\n'));
   return tables.length > 0;
 }
 
+/** The kinds of targets: one of the targets may mean several. */
+async function kindsOfTargets(session: Session, targets: readonly ListTarget[]) {
+  const meant = await Promise.all(targets.map(({ kind }) => meantKinds(session, [kind])));
+  const kinds = meant.flatMap((some, at) => some.map(({ kind }) => ({ kind, target: targets[at] ?? { kind: '' } })));
+  if (kinds.length === 0) throw notServed(targets.map(({ kind }) => kind));
+  return kinds;
+}
+
+function notServed(names: readonly string[]): CommandFailure {
+  return new CommandFailure(exitCodes.failed, `no cluster serves ${names.join(',')}`);
+}
+
 /** The kinds of these names, each once. */
 export async function kindsMeant(session: Session, names: readonly string[]): Promise<readonly NamedKind[]> {
   const meant = await Promise.all(names.map((name) => meantKinds(session, [name])));
   const kinds = new Map(meant.flat().map(({ kind }) => [nameOfKind(kind), kind]));
-  if (kinds.size === 0) throw new CommandFailure(exitCodes.failed, `no cluster serves ${names.join(',')}`);
+  if (kinds.size === 0) throw notServed(names);
   return [...kinds.values()];
 }
 
@@ -64,14 +83,18 @@ export function fieldsFor({ type }: NamedKind, columns: readonly PrintedColumn[]
 /** How wide a column is, is known at the end: so all rows are held, as text. */
 async function tableOf(
   session: Session,
-  kind: NamedKind,
-  { selected, report, answers, isWide, isMixed }: ListedTables & { readonly isMixed: boolean },
+  { kind, target }: { readonly kind: NamedKind; readonly target: ListTarget },
+  { selected, report, found, isWide, isMixed }: ListedTables & { readonly isMixed: boolean },
 ): Promise<readonly string[]> {
   const columns = [...placeColumns(kind), ...(await columnsToPrint(session, kind, { isWide }))];
   const at = { nowMs: session.clock.now(), isMixed };
   const rows: (readonly (string | undefined)[])[] = [];
-  const asked = { kinds: [nameOfKind(kind)], selected, fields: fieldsFor(kind, columns), report, answers };
+  const isNamed = target.names !== undefined;
+  const { names, answers } = isNamed ? found.of(target) : { names: new Set<string>(), answers: found.answers };
+  const chosen = isNamed ? { ...selected, where: nameCondition(target) } : selected;
+  const asked = { kinds: [nameOfKind(kind)], selected: chosen, fields: fieldsFor(kind, columns), report, answers };
   for await (const items of listedPages<ListedItem>(session, asked)) {
+    for (const { metadata } of items) names.add(metadata.name);
     rows.push(...items.map((item) => columns.map((column) => column.cell(item, at))));
   }
   return linesOf(columns, rows, paintFor(session.terminal));

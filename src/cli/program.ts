@@ -30,6 +30,7 @@ import { StartLine } from './start-line.ts';
 import type { StartProgress } from './start-view.ts';
 import { printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
+import { withDryRunValues } from './write-options.ts';
 
 /** A gateway that a command has for itself. Disposing it ends it. */
 export interface OwnGateway extends AsyncDisposable {
@@ -93,7 +94,7 @@ export async function runProgram(args: readonly string[], options: ProgramOption
   const ownOptions = (of: Commander) => new Help().visibleOptions(of);
   program.configureHelp({ visibleOptions: (of) => (of === program ? [...serving.options, ...ownOptions(of)] : ownOptions(of)) });
   try {
-    await program.parseAsync([...commandFirst(args, program)], { from: 'user' });
+    await program.parseAsync([...commandFirst(withDryRunValues(args), program)], { from: 'user' });
     return exitCode;
   } catch (error) {
     if (error instanceof CommandFailure || error instanceof MusterError) return tell(error, terminal);

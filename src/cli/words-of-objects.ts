@@ -7,6 +7,29 @@ export interface NamedByKind {
   readonly name: string;
 }
 
+/** Objects to list: a kind, and names if not all of its objects are meant. */
+export interface ListTarget {
+  /** As it was written. */
+  readonly kind: string;
+  readonly names?: readonly string[];
+}
+
+/**
+ * What the words of `get` mean, as kubectl takes them: `KIND[,KIND]…`, then names in each of them, or any number of KIND/NAME.
+ *
+ * @throws {CommandFailure} for words that name nothing.
+ */
+export function listTargets(words: readonly string[]): readonly ListTarget[] {
+  if (words.some((word) => word.includes('/'))) {
+    const byKind = Map.groupBy(words.map(slashed), ({ kind }) => kind);
+    return [...byKind].map(([kind, objects]) => ({ kind, names: [...new Set(objects.map(({ name }) => name))] }));
+  }
+  const [kinds = '', ...names] = words;
+  const all = kinds.split(',').map((kind) => kind.trim());
+  if (all.includes('')) throw new CommandFailure(exitCodes.refused, 'Expected names of kinds with commas between them.');
+  return all.map((kind) => (names.length === 0 ? { kind } : { kind, names: [...new Set(names)] }));
+}
+
 /**
  * The objects that words name, as kubectl takes them: a kind and names, or any number of KIND/NAME.
  *

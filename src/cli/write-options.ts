@@ -2,11 +2,35 @@ import { type Command as Commander, Option } from 'commander';
 import { withSources } from './gateway-options.ts';
 import { resultFormats } from './write-results.ts';
 
+/** Who tries a write without doing it: each API server, or nobody. */
+export type DryRun = 'server' | 'client' | 'none';
+
+/** The flag of commands that can do without writing. */
+export interface DryRunFlags {
+  readonly dryRun?: DryRun;
+}
+
+/** As kubectl: the value stands only behind `=`, so a word that follows is no value. */
+export function withDryRunValues(args: readonly string[]): readonly string[] {
+  return args.map((arg) => (arg === '--dry-run' ? '--dry-run=server' : arg));
+}
+
+/** Adds `--dry-run`. */
+export function withDryRun(command: Commander, description: string): Commander {
+  return command.addOption(new Option('--dry-run <how>', description).choices(['server', 'client', 'none']));
+}
+
+/** True if nothing is only tried. */
+export function isRealRun({ dryRun = 'none' }: DryRunFlags): boolean {
+  return dryRun === 'none';
+}
+
 /** Adds the options of commands that write single objects: `--dry-run` and `-o`. */
 export function withWrites(command: Commander): Commander {
-  return command
-    .option('--dry-run', 'write nothing, and show what would change')
-    .addOption(new Option('-o, --output <format>', 'how results are printed').choices(resultFormats));
+  return withDryRun(
+    command,
+    'write nothing, and show what would change (=server, as without a value) or only what would be written (=client)',
+  ).addOption(new Option('-o, --output <format>', 'how results are printed').choices(resultFormats));
 }
 
 /** Adds what says which objects are meant: their kinds and names, or `-f`, and `-n`. */

@@ -1,5 +1,5 @@
 import { type ClusterFault, FaultReport, faultFields } from './cluster-faults.ts';
-import { exitCodes } from './command-failure.ts';
+import { CommandFailure, exitCodes } from './command-failure.ts';
 import { fullName, kindAndName, type NamedObject, namedObject } from './object-names.ts';
 import { paintFor } from './paint.ts';
 import { keyFields, type ObjectKey } from './plan.ts';
@@ -56,6 +56,32 @@ export async function tellResults(session: Session, results: readonly WriteResul
     for (const warning of warnings) terminal.err(`warning: ${where}: ${printable(warning)}\n`);
   }
   return exitCodeOf(session, results, options);
+}
+
+/** @throws {CommandFailure} for a format that only an API server can fill. */
+export function refuseClientRun(output: string | undefined): void {
+  if (output === 'json' || output === 'yaml')
+    throw new CommandFailure(exitCodes.refused, `expected --dry-run=server with -o ${output}, got --dry-run=client`);
+}
+
+/** An object that would be written in a cluster. */
+export interface MeantObject {
+  readonly cluster: string;
+  readonly object: NamedObject;
+}
+
+/** Tells what would be written where, in a line each; no API server was asked. @returns 0. */
+export async function tellClientRun(
+  { terminal }: Session,
+  objects: readonly MeantObject[],
+  { output, word }: { readonly output: ResultFormat | undefined; readonly word: string },
+): Promise<number> {
+  refuseClientRun(output);
+  const lines = objects.map(({ cluster, object }) =>
+    output === 'name' ? fullName(cluster, object) : `${kindAndName(object)} ${word} (${cluster}) (dry run)`,
+  );
+  await terminal.out(lines.map((line) => `${printable(line)}\n`).join(''));
+  return exitCodes.good;
 }
 
 function printedWhole(results: readonly WriteResult[], output: DocumentFormat): string {

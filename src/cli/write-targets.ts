@@ -5,6 +5,7 @@ import { meantKinds } from './meant-kinds.ts';
 import { readManifests } from './read-sources.ts';
 import type { Session } from './session.ts';
 import { type NamedByKind, objectsOfWords } from './words-of-objects.ts';
+import type { MeantObject } from './write-results.ts';
 
 /** `Target` of the graph: an object in one cluster. */
 export type WriteTarget =
@@ -28,6 +29,8 @@ export interface PropagationPlace {
 /** What a command line means: objects in each of the clusters, by object, then cluster; Propagations are of the hub alone. */
 export interface MeantObjects {
   readonly targets: readonly WriteTarget[];
+  /** The objects of the targets, in the same order. */
+  readonly objects: readonly MeantObject[];
   readonly propagations: readonly PropagationPlace[];
 }
 
@@ -42,12 +45,12 @@ export async function meantObjects(session: Session, words: readonly string[], f
   const manifests = await readManifests(session, flags);
   const clusters = await clustersOf(session);
   const own = manifests.filter(isPropagation);
-  const targets = manifests
-    .filter((manifest) => !isPropagation(manifest))
-    .flatMap(({ apiVersion, kind, metadata: { namespace = null, name } }) =>
-      clusters.map((cluster) => ({ ref: { cluster, apiVersion, kind, namespace, name } })),
-    );
-  return { targets, propagations: own.map(({ metadata: { namespace = 'default', name } }) => ({ namespace, name })) };
+  const others = manifests.filter((manifest) => !isPropagation(manifest));
+  const objects = others.flatMap((object) => clusters.map((cluster) => ({ cluster, object })));
+  const targets = others.flatMap(({ apiVersion, kind, metadata: { namespace = null, name } }) =>
+    clusters.map((cluster) => ({ ref: { cluster, apiVersion, kind, namespace, name } })),
+  );
+  return { targets, objects, propagations: own.map(({ metadata: { namespace = 'default', name } }) => ({ namespace, name })) };
 }
 
 /** What is said to who names nothing. */
@@ -71,13 +74,16 @@ async function namedObjects(session: Session, objects: readonly NamedByKind[], n
   const kinds = new Map<string, { readonly group: string; readonly kind: string; readonly namespaced: boolean }>();
   for (const { kind } of others) if (!kinds.has(kind)) kinds.set(kind, await kindOf(session, kind));
   const clusters = others.length === 0 ? [] : await clustersOf(session);
-  const targets = others.flatMap(({ kind: word, name }) => {
-    const meant = kinds.get(word);
-    if (meant === undefined) return [];
-    const { group, kind, namespaced } = meant;
-    return clusters.map((cluster) => ({ id: idOfObject({ cluster, group, kind, namespace: namespaced ? namespace : '', name }) }));
+  const meant = others.flatMap(({ kind: word, name }) => {
+    const found = kinds.get(word);
+    if (found === undefined) return [];
+    const { group, kind, namespaced } = found;
+    const place = namespaced ? namespace : '';
+    const object = { apiVersion: group === '' ? 'v1' : `${group}/`, kind, metadata: { name, namespace: place } };
+    return clusters.map((cluster) => ({ id: idOfObject({ cluster, group, kind, namespace: place, name }), cluster, object }));
   });
-  return { targets, propagations: objects.filter(isOwn).map(({ name }) => ({ namespace, name })) };
+  const targets = meant.map(({ id }) => ({ id }));
+  return { targets, objects: meant, propagations: objects.filter(isOwn).map(({ name }) => ({ namespace, name })) };
 }
 
 /** A name of a kind means one kind in all clusters. */

@@ -38,14 +38,15 @@ export async function remoteGateway({
   return { url, ...(file === undefined ? {} : { token: await readToken(path.resolve(directory, file)) }) };
 }
 
-/** `127.0.0.1:4000` is an address too, and the path is known. */
+/** `127.0.0.1:4000` is an address too, a port alone is one of this machine, and the path is known. */
 function urlOf(text: string, by: string): string {
-  const url = URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`);
+  const address = text.replace(/^:?(?=\d{1,5}\/?$)/, '127.0.0.1:');
+  const url = URL.parse(/^[a-z]+:\/\//i.test(address) ? address : `http://${address}`);
   if (url !== null && `${url.username}${url.password}${url.search}` !== '')
     throw new MusterError('BAD_INPUT', `${by}: expected a URL without user and query: a token is read from --token-file`);
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new MusterError('BAD_INPUT', `${by}: expected a URL such as http://127.0.0.1:4000/graphql, got ${shown(text)}`);
-  if (url.pathname === '/') url.pathname = '/graphql';
+  url.pathname = url.pathname.replace(/\/+$/, '') || '/graphql';
   url.hash = '';
   return url.href;
 }

@@ -200,6 +200,8 @@ describe('a command that asks a gateway', () => {
       ['scale deploy web --replicas 2 --dry-run', '', false],
       ['restart deploy web', '', true],
       ['restart deploy web --dry-run', '', false],
+      ['delete deploy web --dry-run=client', '', false],
+      ['delete deploy web --dry-run=none', '', true],
       ['propagate -f none.yaml', '', true],
       ['propagate -f none.yaml --dry-run', '', false],
       ['rollout status web', '', false],

@@ -19,6 +19,12 @@ test.each([
   ['http://127.0.0.1:4000/graphql', 'http://127.0.0.1:4000/graphql'],
   ['http://127.0.0.1:4000', 'http://127.0.0.1:4000/graphql'],
   ['127.0.0.1:4000', 'http://127.0.0.1:4000/graphql'],
+  ['4000', 'http://127.0.0.1:4000/graphql'],
+  [':4000', 'http://127.0.0.1:4000/graphql'],
+  ['4000/', 'http://127.0.0.1:4000/graphql'],
+  ['http://127.0.0.1:4000/', 'http://127.0.0.1:4000/graphql'],
+  ['http://127.0.0.1:4000/graphql/', 'http://127.0.0.1:4000/graphql'],
+  ['https://muster.example.com/team/graphql//', 'https://muster.example.com/team/graphql'],
   ['localhost:4000/', 'http://localhost:4000/graphql'],
   ['https://muster.example.com/team/graphql#top', 'https://muster.example.com/team/graphql'],
 ])('%s is %s', async (gateway, url) => {

@@ -274,8 +274,7 @@ describe('what the port is asked', () => {
         return stale;
       },
     });
-    const query =
-      'mutation ($input: PropagationInput!) { propagate(input: $input, digest: "d") { result plan { digest } propagation { name } notes { code } faults { code } } }';
+    const query = `mutation ($input: PropagationInput!) { propagate(input: $input, digest: "${'d'.repeat(64)}") { result plan { digest } propagation { name } notes { code } faults { code } } }`;
     const { at: find } = await graph.ask(query, { input: { ...input, conflict: 'SERVER_SIDE_APPLY', rollout: { onFailure: 'ROLLBACK' } } });
     expect(find('propagate')).toEqual({
       result: 'PLAN_STALE',
@@ -285,7 +284,10 @@ describe('what the port is asked', () => {
       faults: [{ code: 'TIMED_OUT' }],
     });
     expect(asked).toMatchObject([
-      { digest: 'd', input: { ...input, conflict: 'SERVER_SIDE_APPLY', write: 'APPLY', rollout: { onFailure: 'ROLLBACK', soak: '0s' } } },
+      {
+        digest: 'd'.repeat(64),
+        input: { ...input, conflict: 'SERVER_SIDE_APPLY', write: 'APPLY', rollout: { onFailure: 'ROLLBACK', soak: '0s' } },
+      },
     ]);
   });
 });

@@ -4,11 +4,11 @@ import { type GatewayFlags, type Run, type SourceFlags, withFiles, withGatewayOp
 import { readManifests } from '../read-sources.ts';
 import type { Session } from '../session.ts';
 import { writeObjects } from '../write-objects.ts';
-import { withWrites } from '../write-options.ts';
-import { type ResultFormat, tellResults } from '../write-results.ts';
+import { type DryRunFlags, isRealRun, withWrites } from '../write-options.ts';
+import { type ResultFormat, tellClientRun, tellResults } from '../write-results.ts';
 import { clustersOf, isPropagation } from '../write-targets.ts';
 
-type ApplyFlags = GatewayFlags & SourceFlags & { readonly dryRun?: boolean; readonly force?: boolean; readonly output?: ResultFormat };
+type ApplyFlags = GatewayFlags & SourceFlags & DryRunFlags & { readonly force?: boolean; readonly output?: ResultFormat };
 
 const help = `
 Each object of the files in each cluster: those that --context names, else all.
@@ -17,7 +17,8 @@ Only the fields that stand in the files are changed, server-side:
   muster apply -f app/ --dry-run
 
 --dry-run writes nothing: each API server is asked, and what would change is
-shown. A field that somebody else manages is a conflict, told with its manager;
+shown. --dry-run=client asks none, and shows what would be written where.
+A field that somebody else manages is a conflict, told with its manager;
 --force takes it. A Propagation belongs to the hub: muster propagate.
 
 Exits with 1 if one object of one cluster could not be written.`;
@@ -28,11 +29,12 @@ export function addApply(program: Commander, run: Run): void {
     .description('apply objects in many clusters')
     .option('--force', 'take fields that somebody else manages')
     .addHelpText('after', help)
-    .action((flags: ApplyFlags) => run(flags, (session) => applyFiles(session, flags), { writes: flags.dryRun !== true }));
+    .action((flags: ApplyFlags) => run(flags, (session) => applyFiles(session, flags), { writes: isRealRun(flags) }));
 }
 
 async function applyFiles(session: Session, flags: ApplyFlags): Promise<number> {
-  const { dryRun = false, force = false, output } = flags;
+  const { dryRun, force = false, output } = flags;
+  const isDry = dryRun === 'server';
   const manifests = await readManifests(session, flags);
   const intent = manifests.find(isPropagation);
   if (intent !== undefined && session.clusters === null)
@@ -41,6 +43,10 @@ async function applyFiles(session: Session, flags: ApplyFlags): Promise<number> 
       `expected objects of clusters, got the Propagation ${intent.metadata.name}: it belongs to the hub, as muster propagate -f brings it there`,
     );
   const clusters = await clustersOf(session);
+  if (dryRun === 'client') {
+    const objects = manifests.flatMap((object) => clusters.map((cluster) => ({ cluster, object })));
+    return tellClientRun(session, objects, { output, word: 'applied' });
+  }
   const results = await writeObjects(session.gateway, {
     field: 'apply',
     list: { name: 'manifests', type: '[Manifest!]!', items: manifests.map((json) => ({ json })) },
@@ -48,9 +54,9 @@ async function applyFiles(session: Session, flags: ApplyFlags): Promise<number> 
     rest: {
       clusters: { type: '[String!]!', value: clusters },
       force: { type: 'Boolean', value: force },
-      dryRun: { type: 'Boolean', value: dryRun },
+      dryRun: { type: 'Boolean', value: isDry },
     },
     output,
   });
-  return tellResults(session, results, { output, isDry: dryRun, configured: 'configured', absence: 'failure' });
+  return tellResults(session, results, { output, isDry, configured: 'configured', absence: 'failure' });
 }

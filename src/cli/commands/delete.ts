@@ -4,16 +4,16 @@ import { type GatewayFlags, type Run, type SourceFlags, withGatewayOptions } fro
 import { changePropagations, placeArguments } from '../propagation-outcome.ts';
 import type { Session } from '../session.ts';
 import { writeObjects } from '../write-objects.ts';
-import { withTargets, withWrites } from '../write-options.ts';
-import { type ResultFormat, tellResults } from '../write-results.ts';
+import { type DryRunFlags, isRealRun, withTargets, withWrites } from '../write-options.ts';
+import { type ResultFormat, tellClientRun, tellResults } from '../write-results.ts';
 import { meantObjects, type PropagationPlace } from '../write-targets.ts';
 
 const cascades = ['background', 'foreground', 'orphan'] as const;
 
 type DeleteFlags = GatewayFlags &
-  SourceFlags & {
+  SourceFlags &
+  DryRunFlags & {
     readonly cascade?: (typeof cascades)[number];
-    readonly dryRun?: boolean;
     readonly wait?: boolean;
     readonly output?: ResultFormat;
   };
@@ -41,25 +41,27 @@ export function addDelete(program: Commander, run: Run): void {
     .option('--wait', 'of a Propagation: stay until it is gone')
     .addHelpText('after', help)
     .action((words: readonly string[], flags: DeleteFlags) =>
-      run(flags, (session) => deleteObjects(session, words, flags), { writes: flags.dryRun !== true }),
+      run(flags, (session) => deleteObjects(session, words, flags), { writes: isRealRun(flags) }),
     );
 }
 
 async function deleteObjects(session: Session, words: readonly string[], flags: DeleteFlags): Promise<number> {
-  const { targets, propagations } = await meantObjects(session, words, flags);
-  if (propagations.length > 0 && flags.dryRun === true)
+  const { targets, objects, propagations } = await meantObjects(session, words, flags);
+  if (propagations.length > 0 && !isRealRun(flags))
     throw new CommandFailure(exitCodes.refused, 'expected no --dry-run with a Propagation: muster rollout status says what it holds');
   const taken = propagations.length === 0 ? exitCodes.good : await takeBack(session, propagations, flags);
   if (targets.length === 0) return taken;
-  const { dryRun = false, cascade = 'background', output } = flags;
+  const { dryRun, cascade = 'background', output } = flags;
+  if (dryRun === 'client') return tellClientRun(session, objects, { output, word: 'deleted' });
+  const isDry = dryRun === 'server';
   const results = await writeObjects(session.gateway, {
     field: 'delete',
     list: { name: 'targets', type: '[Target!]!', items: targets },
     writesPerItem: 1,
-    rest: { cascade: { type: 'Cascade', value: cascade.toUpperCase() }, dryRun: { type: 'Boolean', value: dryRun } },
+    rest: { cascade: { type: 'Cascade', value: cascade.toUpperCase() }, dryRun: { type: 'Boolean', value: isDry } },
     output,
   });
-  return Math.max(taken, await tellResults(session, results, { output, isDry: dryRun, configured: 'configured', absence: 'allowed' }));
+  return Math.max(taken, await tellResults(session, results, { output, isDry, configured: 'configured', absence: 'allowed' }));
 }
 
 async function takeBack(session: Session, places: readonly PropagationPlace[], { cascade, wait, output }: DeleteFlags): Promise<number> {

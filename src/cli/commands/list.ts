@@ -1,22 +1,15 @@
 import { type Command as Commander, Option } from 'commander';
 import type { JsonObject } from '../../core/json.ts';
-import { ClusterAnswers } from '../cluster-answers.ts';
 import { FaultReport } from '../cluster-faults.ts';
-import { exitCodes } from '../command-failure.ts';
-import {
-  type GatewayFlags,
-  kindsOf,
-  type Run,
-  type SelectionFlags,
-  selectionOf,
-  withGatewayOptions,
-  withSelection,
-} from '../gateway-options.ts';
+import { CommandFailure, exitCodes } from '../command-failure.ts';
+import { FoundNames } from '../found-names.ts';
+import { type GatewayFlags, type Run, type SelectionFlags, selectionOf, withGatewayOptions, withSelection } from '../gateway-options.ts';
 import { listDocuments } from '../list-documents.ts';
 import { listTables } from '../list-tables.ts';
 import type { Selected } from '../listed-pages.ts';
 import type { Session } from '../session.ts';
 import { allOf, parseWhere, pathOf, whereHelp } from '../where-text.ts';
+import { type ListTarget, listTargets } from '../words-of-objects.ts';
 
 const outputs = ['wide', 'json', 'yaml', 'name'] as const;
 
@@ -28,7 +21,10 @@ type ListFlags = GatewayFlags &
 const help = `
 KIND is any name of a kind: pods, po, Pod, deployments.apps, certificates. What
 is shown of it is what kubectl shows; of custom resources what their definition
-in each cluster says. Several kinds are a table each.
+in each cluster says. Several kinds are a table each. Names show these objects
+alone, in all clusters:
+  muster get pod web-0
+  muster get deploy/checkout svc/checkout -n shop
 ${whereHelp}
 
   -o wide  adds the columns that kubectl adds
@@ -48,17 +44,24 @@ export function addList(program: Commander, run: Run): void {
   withGatewayOptions(withSelection(program.command('list')))
     .alias('get')
     .description('list objects of all clusters')
-    .argument('<kind[,kind]>', 'which kinds', kindsOf)
+    .argument('<object...>', 'KIND[,KIND], with names if not all are meant; or KIND/NAME')
+    // Any number of names.
+    .allowExcessArguments(true)
     .addOption(new Option('-o, --output <format>', 'how they are printed').choices(outputs))
     .option('--where <condition>', 'only what is so, such as spec.replicas>3; may be repeated: all must hold', wheres)
     .option('--sort-by <path>', 'sort by this, such as metadata.creationTimestamp', pathOf)
     .addHelpText('after', help)
-    .action((kinds: readonly string[], flags: ListFlags) => run(flags, (session) => listObjects(session, kinds, flags)));
+    .action((words: readonly string[], flags: ListFlags) => {
+      const targets = listTargets(words);
+      if (targets.some(({ names }) => names !== undefined) && (flags.selector !== undefined || flags.where !== undefined))
+        throw new CommandFailure(exitCodes.refused, 'expected names, or -l and --where, got both');
+      return run(flags, (session) => listObjects(session, targets, flags));
+    });
 }
 
-async function listObjects(session: Session, kinds: readonly string[], flags: ListFlags): Promise<number> {
+async function listObjects(session: Session, targets: readonly ListTarget[], flags: ListFlags): Promise<number> {
   const { output, sortBy } = flags;
-  const [report, answers] = [new FaultReport(session), new ClusterAnswers()];
+  const [report, found] = [new FaultReport(session), new FoundNames()];
   const selected: Selected = {
     ...selectionOf(flags),
     where: allOf(flags.where),
@@ -66,10 +69,12 @@ async function listObjects(session: Session, kinds: readonly string[], flags: Li
   };
   const isTable = output === undefined || output === 'wide';
   const isFound = isTable
-    ? await listTables(session, { kinds, selected, report, answers, isWide: output === 'wide' })
-    : await listDocuments(session, { kinds, selected, report, answers, output });
-  if (!isFound && !answers.isComplete) {
-    answers.reportUnknown(session, kinds.join(','));
+    ? await listTables(session, { targets, selected, report, found, isWide: output === 'wide' })
+    : await listDocuments(session, { targets, selected, report, found, output });
+  if (targets.some(({ names }) => names !== undefined))
+    return found.reportMissing(session, targets, selected.namespaces) || report.exitCode();
+  if (!isFound && !found.answers.isComplete) {
+    found.answers.reportUnknown(session, targets.map(({ kind }) => kind).join(','));
     return exitCodes.unknown;
   }
   if (!isFound && isTable) session.terminal.err('No resources found\n');

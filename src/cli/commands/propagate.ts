@@ -1,4 +1,4 @@
-import { type Command as Commander, Option } from 'commander';
+import { type Command as Commander, InvalidArgumentError, Option } from 'commander';
 import { CommandFailure, exitCodes } from '../command-failure.ts';
 import { type GatewayFlags, type Run, type SourceFlags, withFiles, withGatewayOptions } from '../gateway-options.ts';
 import type { ReadIntent } from '../manifest-reader.ts';
@@ -7,9 +7,13 @@ import { documentFormats } from '../print-answer.ts';
 import { changePropagations, type OutcomeFormat } from '../propagation-outcome.ts';
 import { readIntents } from '../read-sources.ts';
 import type { Session } from '../session.ts';
+import { printable } from '../table.ts';
+import { type DryRunFlags, isRealRun, withDryRun } from '../write-options.ts';
+import { refuseClientRun } from '../write-results.ts';
 
 type PropagateFlags = GatewayFlags &
-  SourceFlags & { readonly digest?: string; readonly wait?: boolean; readonly dryRun?: boolean; readonly output?: OutcomeFormat };
+  SourceFlags &
+  DryRunFlags & { readonly digest?: string; readonly wait?: boolean; readonly output?: OutcomeFormat };
 
 const help = `
 Files hold Propagations (muster.dev/v1alpha1); kubectl apply of such a file to
@@ -33,16 +37,23 @@ intent cannot be understood.`;
 
 /** `muster propagate`: records intents, and follows them. */
 export function addPropagate(program: Commander, run: Run): void {
-  withGatewayOptions(withFiles(program.command('propagate')))
+  withDryRun(
+    withGatewayOptions(withFiles(program.command('propagate'))),
+    'plan only (=server, as without a value), or only read the files (=client)',
+  )
     .description('bring an intent to its clusters, and show how far that is')
-    .option('--digest <digest>', 'only this plan, as muster plan printed it')
+    .option('--digest <digest>', 'only this plan, as muster plan printed it', digestOf)
     .option('--wait', 'with --gateway: stay until no copy waits any more')
-    .option('--dry-run', 'plan only')
     .addOption(new Option('-o, --output <format>', 'how the outcome is printed').choices([...documentFormats, 'name']))
     .addHelpText('after', help)
     .action((flags: PropagateFlags) =>
-      run(flags, async (session) => propagate(session, await readIntents(session, flags), flags), { writes: flags.dryRun !== true }),
+      run(flags, async (session) => propagate(session, await readIntents(session, flags), flags), { writes: isRealRun(flags) }),
     );
+}
+
+function digestOf(text: string): string {
+  if (/^[0-9a-f]{64}$/.test(text)) return text;
+  throw new InvalidArgumentError('Expected the 64 hexadecimal digits that muster plan printed.');
 }
 
 async function propagate(
@@ -52,9 +63,19 @@ async function propagate(
 ): Promise<number> {
   if (digest !== undefined && intents.length > 1)
     throw new CommandFailure(exitCodes.refused, `expected one intent with --digest, got ${intents.length}`);
-  if (dryRun === true && output === 'name')
+  if (dryRun === 'client') {
+    refuseClientRun(output);
+    await session.terminal.out(
+      intents
+        .map(({ name }) => printable(`propagation.muster.dev/${name} (dry run)`))
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
+    return exitCodes.good;
+  }
+  if (dryRun === 'server' && output === 'name')
     throw new CommandFailure(exitCodes.refused, 'expected -o json or yaml with --dry-run, got name');
-  if (dryRun === true) return planIntents(session, intents, output === 'name' ? undefined : output);
+  if (dryRun === 'server') return planIntents(session, intents, output === 'name' ? undefined : output);
   const changes = intents.map(({ namespace, name, input }) => {
     const given = { input: { type: 'PropagationInput!', value: input }, digest: { type: 'String', value: digest ?? null } };
     return { namespace, name, field: 'propagate', given };

@@ -1,10 +1,10 @@
 import type { Command as Commander } from 'commander';
 import { changeWorkloads } from '../change-workloads.ts';
 import { type GatewayFlags, type Run, type SourceFlags, withGatewayOptions } from '../gateway-options.ts';
-import { withTargets, withWrites } from '../write-options.ts';
+import { type DryRunFlags, isRealRun, withTargets, withWrites } from '../write-options.ts';
 import type { ResultFormat } from '../write-results.ts';
 
-type RestartFlags = GatewayFlags & SourceFlags & { readonly dryRun?: boolean; readonly output?: ResultFormat };
+type RestartFlags = GatewayFlags & SourceFlags & DryRunFlags & { readonly output?: ResultFormat };
 
 const help = `
 As kubectl rollout restart, in each cluster: those that --context names, else
@@ -21,7 +21,7 @@ export function addRestart(program: Commander, run: Run): void {
     .addHelpText('after', help)
     .action((words: readonly string[], flags: RestartFlags) =>
       run(flags, (session) => changeWorkloads(session, { field: 'restart', words, rest: {}, configured: 'restarted' }, flags), {
-        writes: flags.dryRun !== true,
+        writes: isRealRun(flags),
       }),
     );
 }

@@ -1,10 +1,10 @@
 import type { Command as Commander } from 'commander';
 import { changeWorkloads } from '../change-workloads.ts';
 import { type GatewayFlags, type Run, type SourceFlags, wholeNumber, withGatewayOptions } from '../gateway-options.ts';
-import { withTargets, withWrites } from '../write-options.ts';
+import { type DryRunFlags, isRealRun, withTargets, withWrites } from '../write-options.ts';
 import type { ResultFormat } from '../write-results.ts';
 
-type ScaleFlags = GatewayFlags & SourceFlags & { readonly replicas: number; readonly dryRun?: boolean; readonly output?: ResultFormat };
+type ScaleFlags = GatewayFlags & SourceFlags & DryRunFlags & { readonly replicas: number; readonly output?: ResultFormat };
 
 const help = `
 In each cluster: those that --context names, else all; the same count in each.
@@ -23,7 +23,7 @@ export function addScale(program: Commander, run: Run): void {
     .action((words: readonly string[], flags: ScaleFlags) => {
       const rest = { replicas: { type: 'Int!', value: flags.replicas } };
       return run(flags, (session) => changeWorkloads(session, { field: 'scale', words, rest, configured: 'scaled' }, flags), {
-        writes: flags.dryRun !== true,
+        writes: isRealRun(flags),
       });
     });
 }

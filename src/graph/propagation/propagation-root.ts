@@ -1,3 +1,4 @@
+import { MusterError } from '../../core/errors.ts';
 import type { Listed } from '../../load/reads.ts';
 import type { PropagationPlan } from '../../propagate/plan.ts';
 import type { PropagationPhase } from '../../propagate/propagation.ts';
@@ -126,6 +127,12 @@ function addOutcome({ pothos, types }: GraphBuilder, { enums, propagation, plan,
   });
 }
 
+/** @throws {MusterError} `BAD_INPUT` for a text that no plan has as its digest. */
+function checkedDigest(digest: string | null | undefined): string | undefined {
+  if (digest === null || digest === undefined || /^[0-9a-f]{64}$/.test(digest)) return digest ?? undefined;
+  throw new MusterError('BAD_INPUT', 'digest: expected the 64 hexadecimal digits of a plan');
+}
+
 function addMutations({ pothos }: GraphBuilder, { inputs }: RootTypes, outcome: ObjectRefOf<PropagationOutcome>): void {
   pothos.mutationFields((t) => ({
     propagate: t.field({
@@ -137,7 +144,7 @@ function addMutations({ pothos }: GraphBuilder, { inputs }: RootTypes, outcome: 
         digest: t.arg.string({ description: 'Of the plan that was seen.' }),
       },
       resolve: (_root, { input, digest }, { propagations, read }) =>
-        propagations.propagate(read, { input: input as unknown as PropagationInput, digest }),
+        propagations.propagate(read, { input: input as unknown as PropagationInput, digest: checkedDigest(digest) }),
     }),
     pausePropagation: t.field({
       type: outcome,

@@ -201,6 +201,46 @@ describe('scale and restart', () => {
   });
 });
 
+describe('--dry-run', () => {
+  test('=client asks no API server, and says what would be written where', async () => {
+    const all = (line: string) => lines(...['east', 'north', 'south'].map((cluster) => `${line} (${cluster}) (dry run)`));
+    expect(await run(['apply', '-f', '-', '--dry-run=client'], web)).toEqual({
+      code: 0,
+      out: all('configmap/settings applied') + all('deployment.apps/web applied'),
+      err: '',
+    });
+    expect((await run(['delete', 'cm/shared', '--dry-run=client', '--context', 'north'])).out).toBe(
+      'configmap/shared deleted (north) (dry run)\n',
+    );
+    expect((await run(['scale', 'deploy/web', '--replicas', '2', '--dry-run=client'])).out).toBe(all('deployment.apps/web scaled'));
+    expect((await run(['restart', 'deploy/web', '--dry-run=client', '-o', 'name', '--context', 'east'])).out).toBe(
+      'east/default/deployment.apps/web\n',
+    );
+    expect(settingsIn('north', 'settings')).toBeUndefined();
+    expect(settingsIn('north', 'shared')).toBeDefined();
+  });
+
+  test('=server is what it is without a value, and a word behind it is no value', async () => {
+    const { out } = await run(['delete', '--dry-run', 'cm', 'shared', '--context', 'north']);
+    expect(out).toMatch(/^configmap\/shared deleted \(north\) \(server dry run\)\n/);
+    expect((await run(['delete', 'cm', 'shared', '--context', 'north', '--dry-run=server'])).out).toBe(out);
+    expect(settingsIn('north', 'shared')).toBeDefined();
+  });
+
+  test('=none writes', async () => {
+    expect((await run(['delete', 'cm', 'shared', '--context', 'north', '--dry-run=none'])).out).toBe('configmap/shared deleted (north)\n');
+    expect(settingsIn('north', 'shared')).toBeUndefined();
+  });
+
+  test.each([
+    ['another word', ['delete', 'cm', 'shared', '--dry-run=maybe'], 'Allowed choices are server, client, none'],
+    ['whole objects of the client', ['delete', 'cm', 'shared', '--dry-run=client', '-o', 'json'], 'expected --dry-run=server with -o json'],
+  ])('is refused for %s', async (_, args, message) => {
+    const { code, out, err } = await run(args);
+    expect([code, out, err]).toEqual([2, '', expect.stringContaining(message)]);
+  });
+});
+
 test('-o json prints the whole outcome, with objects', async () => {
   const { out } = await run(['apply', '-f', '-', '--context', 'north', '-o', 'json'], manifestFile(settings('settings')));
   expect(JSON.parse(out)).toMatchObject({

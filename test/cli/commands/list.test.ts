@@ -151,6 +151,44 @@ test('-o yaml is a document per object, below its cluster', async () => {
   expect(documents[0]).toMatch(/^# cluster: north\napiVersion: v1\nkind: ConfigMap\nmetadata:\n/);
 });
 
+describe('names', () => {
+  const get = (...args: string[]) => runCli(gateway, ['get', ...args]);
+
+  test.each([
+    ['a kind and a name', ['pod', 'web'], ['north/shop/pod/web', 'south/shop/pod/web']],
+    ['a kind and names', ['pod', 'web', 'other'], ['north/default/pod/other', 'north/shop/pod/web', 'south/shop/pod/web']],
+    ['KIND/NAME', ['deploy/web'], ['north/shop/deployment.apps/web', 'south/shop/deployment.apps/web']],
+    [
+      'two of them',
+      ['pod/other', 'deployment.apps/web', '--context', 'north'],
+      ['north/default/pod/other', 'north/shop/deployment.apps/web'],
+    ],
+    ['two names of a kind', ['pod/other', 'po/web', '--context', 'north'], ['north/default/pod/other', 'north/shop/pod/web']],
+    ['kinds and a name', ['pods,deploy', 'web', '--context', 'south'], ['south/shop/pod/web', 'south/shop/deployment.apps/web']],
+  ])('%s show these objects', async (_, args, lines) => {
+    expect(await get(...args, '-o', 'name')).toEqual({ code: 0, out: lines.map((line) => `${line}\n`).join(''), err: '' });
+    const { out } = await get(...args);
+    expect(out.split('\n').filter((line) => /^(?:north|south) /.test(line))).toHaveLength(lines.length);
+    expect((JSON.parse((await get(...args, '-o', 'json')).out) as { items: unknown[] }).items).toHaveLength(lines.length);
+  });
+
+  test('a name that no cluster has is a failure, and the others are shown', async () => {
+    const { code, out, err } = await get('pod', 'web', 'nosuch');
+    expect([code, err]).toEqual([1, 'muster: pod nosuch is in no cluster\n']);
+    expect(out.split('\n')).toHaveLength(4);
+    expect(await get('pod/nosuch', '-n', 'shop')).toEqual({ code: 1, out: '', err: 'muster: pod nosuch is in no cluster, in shop\n' });
+  });
+
+  test.each([
+    ['labels', ['pod', 'web', '-l', 'app=web']],
+    ['conditions', ['pod/web', '--where', 'phase=Running']],
+    ['a kind alone', ['deploy/web', 'pods']],
+  ])('are refused beside %s', async (_, args) => {
+    const { code, out, err } = await get(...args);
+    expect([code, out, err]).toEqual([2, '', expect.stringMatching(/^muster: expected .+\n$/)]);
+  });
+});
+
 test('says that there is nothing, as kubectl does', async () => {
   expect(await list('jobs')).toEqual({ code: 0, out: '', err: 'No resources found\n' });
 });
@@ -185,7 +223,7 @@ describe('what is wrong with the command line is one line and exit code 2', () =
     ['an unknown kind', ['list', 'nope'], /^muster: no kind nope.*\n$/],
     ['an unknown cluster', ['list', 'pods', '--context', 'nroth'], /^muster: .*nroth.*\n$/],
     ['a selector that is none', ['list', 'pods', '-l', 'a in ('], /^muster: .*\n$/],
-    ['no kind', ['list'], "muster: missing required argument 'kind[,kind]'\n"],
+    ['no kind', ['list'], "muster: missing required argument 'object'\n"],
     ['an empty kind', ['list', 'pods,'], /^muster: .*Expected names of kinds with commas between them.\n$/],
     ['an unknown format', ['list', 'pods', '-o', 'xml'], /^muster: .*Allowed choices are wide, json, yaml, name.\n$/],
     ['all namespaces and one', ['list', 'pods', '-A', '-n', 'shop'], /^muster: .*cannot be used with.*\n$/],

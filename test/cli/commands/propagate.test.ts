@@ -96,10 +96,11 @@ describe('plan', () => {
     ],
     [
       'two for one digest',
-      ['propagate', '-f', '-', '--digest', 'd'],
+      ['propagate', '-f', '-', '--digest', 'd'.repeat(64)],
       `${settingsIntent('a')}---\n${settingsIntent('b')}`,
       /expected one intent with --digest, got 2/,
     ],
+    ['a digest that is none', ['propagate', '-f', '-', '--digest', 'd'], settingsIntent('a'), /Expected the 64 hexadecimal digits/],
     [
       'names of what is only planned',
       ['propagate', '-f', '-', '--dry-run', '-o', 'name'],

@@ -32,6 +32,8 @@ describe('while no cluster answers', () => {
     ['list pods,deploy', 'pods,deploy not found in the clusters that answered (0 of 2)'],
     ['list pods -o json', 'pods not found in the clusters that answered (0 of 2)'],
     ['list pods -o name --context south', 'pods not found in the clusters that answered (0 of 1)'],
+    ['get pod web', 'pod web not found in the clusters that answered (0 of 2)'],
+    ['get deploy/web -o json', 'deploy web not found in the clusters that answered (0 of 2)'],
     ['describe pod web', 'pod web not found in the clusters that answered (0 of 2)'],
     ['describe pod/web -n shop', 'pod web in shop not found in the clusters that answered (0 of 2)'],
     ['tree deploy web', 'deploy web not found in the clusters that answered (0 of 2)'],
