@@ -1,7 +1,7 @@
 import { textAt } from '../core/json-at.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
-import { isEstablished } from '../model/convert-definition.ts';
+import { areNamesAccepted } from '../model/convert-definition.ts';
 import type { ModelKind } from '../model/model.ts';
 import type { Mirrors } from '../watch/mirrors.ts';
 import { definitionKind } from './definitions.ts';
@@ -19,7 +19,7 @@ export interface KindInCluster {
 export function isAnnounced(mirrors: Mirrors, { cluster, kind }: KindInCluster): boolean {
   if (kind.source !== 'CUSTOM' || mirrors.served(cluster, kind) !== undefined) return false;
   const definition = definitionOf(mirrors, { cluster, kind });
-  return definition !== undefined && definition.metadata.deletionTimestamp === undefined && isEstablished(definition);
+  return definition !== undefined && definition.metadata.deletionTimestamp === undefined && areNamesAccepted(definition);
 }
 
 /** Resolves once discovery says that an announced kind is served, or it is announced no more; or when the signal aborts. */

@@ -1,6 +1,7 @@
+import { conditionOf } from '../core/conditions.ts';
 import { MusterError } from '../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
-import { listAt, textAt as textIn, valueAt } from '../core/json-at.ts';
+import { textAt as textIn, valueAt } from '../core/json-at.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { firstSentence } from './descriptions.ts';
 import { joinKindSchemas } from './join-kinds.ts';
@@ -33,14 +34,12 @@ export function convertDefinition(definition: KubernetesObject): KindSchema {
  */
 export function isEstablished(definition: KubernetesObject): boolean {
   const established = conditionOf(definition, 'Established');
-  return established === undefined ? conditionOf(definition, 'NamesAccepted') !== 'False' : established === 'True';
+  return established === undefined ? areNamesAccepted(definition) : established.status === 'True';
 }
 
-function conditionOf(definition: KubernetesObject, type: string): string | undefined {
-  return textIn(
-    listAt(definition, 'status', 'conditions').find((condition) => textIn(condition, 'type') === type),
-    'status',
-  );
+/** False if another definition has taken the names: then the kind is never served. Accepted names may be served some seconds later. */
+export function areNamesAccepted(definition: KubernetesObject): boolean {
+  return conditionOf(definition, 'NamesAccepted')?.status !== 'False';
 }
 
 /** The names under which the kind is served. Once it is established, changed names count only when they are accepted. */
