@@ -6,8 +6,9 @@ export interface ObjectMetadata extends JsonObject {
   readonly namespace?: string;
   readonly uid?: string;
   readonly resourceVersion?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
+  /** `null` is as good as absent, here and below: API servers pass it on. */
+  readonly labels?: Readonly<Record<string, string>> | null;
+  readonly annotations?: Readonly<Record<string, string>> | null;
   readonly ownerReferences?: readonly OwnerReference[];
 }
 

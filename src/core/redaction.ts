@@ -31,7 +31,7 @@ const shownOfSensitive: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'me
 
 function redactMetadata(metadata: ObjectMetadata, sensitive: boolean): ObjectMetadata {
   const { annotations } = metadata;
-  const repeated = sensitive && annotations !== undefined && Object.hasOwn(annotations, lastApplied);
+  const repeated = sensitive && annotations != null && Object.hasOwn(annotations, lastApplied);
   if (!repeated && !Object.hasOwn(metadata, 'managedFields')) return metadata;
   const rest = without(metadata, ['managedFields']);
   return repeated ? { ...rest, annotations: without(annotations, [lastApplied]) } : rest;

@@ -206,15 +206,15 @@ export function idOf({ cluster, kind, object }: Row): string {
 }
 
 /** Maps come from outside: a key such as `constructor` must not find what every object inherits. */
-function ownValue<T>(map: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
-  return map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
+function ownValue<T>(map: Readonly<Record<string, T>> | null | undefined, key: string): T | undefined {
+  return map != null && Object.hasOwn(map, key) ? map[key] : undefined;
 }
 
 function onlyKeys(
-  map: Readonly<Record<string, string>> | undefined,
+  map: Readonly<Record<string, string>> | null | undefined,
   keys: readonly string[],
 ): Readonly<Record<string, string>> | undefined {
-  if (map === undefined) return undefined;
+  if (map == null) return undefined;
   const wanted = new Set(keys);
   return Object.fromEntries(Object.entries(map).filter(([key]) => wanted.has(key)));
 }

@@ -38,7 +38,7 @@ function providerOf({ spec }: KubernetesObject): string | undefined {
 }
 
 function labelOf({ metadata: { labels } }: KubernetesObject, keys: readonly string[]): string | undefined {
-  const key = keys.find((candidate) => labels !== undefined && Object.hasOwn(labels, candidate));
+  const key = keys.find((candidate) => labels != null && Object.hasOwn(labels, candidate));
   return key === undefined ? undefined : labels?.[key];
 }
 

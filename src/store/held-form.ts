@@ -24,7 +24,7 @@ function metadataOf({ apiVersion, kind, metadata }: KubernetesObject): Kubernete
   return {
     ...(kind === undefined ? {} : { kind }),
     ...(apiVersion === undefined ? {} : { apiVersion }),
-    metadata: annotations === undefined ? rest : { ...rest, annotations: withoutLastApplied(annotations) },
+    metadata: annotations == null ? rest : { ...rest, annotations: withoutLastApplied(annotations) },
   };
 }
 

@@ -34,8 +34,8 @@ export interface SoakCluster extends AsyncDisposable {
 /** The state of one cluster as readers are held to it. */
 export function trueObjects(cluster: string, objects: readonly KubernetesObject[]): readonly TrueObject[] {
   return objects.map(({ kind = '', metadata }) => {
-    const { namespace = '', name, uid = '', resourceVersion = '', labels = {} } = metadata;
-    const phase = labels.phase === undefined ? {} : { phase: labels.phase };
-    return { cluster, kind, namespace, name, uid, version: resourceVersion, tier: labels.tier ?? '', ...phase };
+    const { namespace = '', name, uid = '', resourceVersion = '', labels } = metadata;
+    const phase = labels?.phase === undefined ? {} : { phase: labels.phase };
+    return { cluster, kind, namespace, name, uid, version: resourceVersion, tier: labels?.tier ?? '', ...phase };
   });
 }

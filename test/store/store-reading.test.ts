@@ -121,7 +121,7 @@ describe('reading', () => {
       Array.from({ length: objects }, (_, index) => objectOf({ name: `n${index}`, labels: labelled(index) })),
     );
     const bare = store.bytes;
-    const keys = new Set([...store.objects()].flatMap(({ metadata: { labels = {} } }) => Object.keys(labels)));
+    const keys = new Set([...store.objects()].flatMap(({ metadata: { labels } }) => Object.keys(labels ?? {})));
     for (const key of keys) expect(store.indexed({ by: 'label', key, values: ['v'] })).toHaveLength(1);
     expect(store.bytes - bare).toBe(held * 48);
   });

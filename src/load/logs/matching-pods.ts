@@ -27,7 +27,7 @@ export function isSelected({ metadata }: KubernetesObject, { namespaces, names, 
   return (
     (names === undefined || names.has(metadata.name)) &&
     (namespaces === undefined || namespaces.includes(metadata.namespace ?? '')) &&
-    (selector === undefined || matchesSelector(selector, metadata.labels))
+    (selector === undefined || matchesSelector(selector, metadata.labels ?? undefined))
   );
 }
 

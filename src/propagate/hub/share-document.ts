@@ -91,8 +91,8 @@ export function parseShare(object: KubernetesObject): ClusterShare | undefined {
 }
 
 function shareIn(object: KubernetesObject): ClusterShare | undefined {
-  const { name, namespace = '', uid, labels = {}, ownerReferences = [] } = object.metadata;
-  const owner = labels[marks.propagation];
+  const { name, namespace = '', uid, labels, ownerReferences = [] } = object.metadata;
+  const owner = labels?.[marks.propagation];
   const ownerName = ownerReferences.find((reference) => reference.uid === owner)?.name;
   const version = parseResourceVersion(object.metadata.resourceVersion);
   const problems: SpecProblem[] = [];

@@ -42,8 +42,8 @@ export function createShareStore(hub: Hub, signal: AbortSignal): HubShares {
   };
 }
 
-function saysOf({ metadata: { labels = {}, ownerReferences = [] } }: KubernetesObject, uid: string): boolean {
-  return labels[marks.propagation] === uid || ownerReferences.some((reference) => reference.uid === uid);
+function saysOf({ metadata: { labels, ownerReferences = [] } }: KubernetesObject, uid: string): boolean {
+  return labels?.[marks.propagation] === uid || ownerReferences.some((reference) => reference.uid === uid);
 }
 
 async function save(hub: Hub, share: ClusterShare, signal: AbortSignal): Promise<ShareSaved> {

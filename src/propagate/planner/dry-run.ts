@@ -211,11 +211,10 @@ function isShared({ spec: { conflict } }: PlanRequest, entry: InventoryEntry | u
 
 /** Our marks stay what they are: they are in no plan. */
 function withMarksOf(manifest: Manifest, { metadata }: KubernetesObject): Manifest {
-  const { labels = {}, annotations = {} } = metadata;
   const kept = (map: Readonly<Record<string, string>>, names: readonly string[]) =>
     Object.fromEntries(Object.entries(map).filter(([name]) => names.includes(name)));
-  const label = kept(labels, [marks.propagation]);
-  const notes = kept(annotations, [marks.source, marks.generation, marks.intent]);
+  const label = kept(metadata.labels ?? {}, [marks.propagation]);
+  const notes = kept(metadata.annotations ?? {}, [marks.source, marks.generation, marks.intent]);
   return {
     ...manifest,
     metadata: {

@@ -14,9 +14,9 @@ for (const name of new Set(pods.map(({ spec }) => (spec as { readonly nodeName: 
 const deployments = new Set<string>();
 for (const pod of pods) {
   put('v1', 'Pod', pod);
-  const { namespace = '', labels = {}, ownerReferences = [] } = pod.metadata;
+  const { namespace = '', labels, ownerReferences = [] } = pod.metadata;
   const [owner] = ownerReferences;
-  const { app = '' } = labels;
+  const { app = '' } = labels ?? {};
   if (owner === undefined || deployments.has(owner.uid)) continue;
   deployments.add(owner.uid);
   const spec = { selector: { matchLabels: { app } } };
