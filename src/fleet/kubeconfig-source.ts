@@ -2,7 +2,7 @@ import type { Kubeconfig, KubeconfigContext } from '../cluster/kubeconfig.ts';
 import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { clusterName } from '../core/names.ts';
+import { type ClusterName, clusterName, parseClusterName } from '../core/names.ts';
 import { nearest } from '../core/nearest.ts';
 import type { Candidate, ClusterSource } from './cluster-source.ts';
 import { watchFiles } from './file-watch.ts';
@@ -149,9 +149,14 @@ function namedCandidate(cluster: NamedCluster, context: KubeconfigContext): Cand
 }
 
 function candidateOf(context: KubeconfigContext, as: { readonly name: string; readonly settings: MemberSettings }): Candidate {
+  if (context.result === 'broken') return { result: 'broken', name: shownName(as.name), problem: context.problem, settings: as.settings };
   const name = clusterName(as.name);
-  if (context.result === 'broken') return { result: 'broken', name, problem: context.problem, settings: as.settings };
   return { result: 'usable', name, endpoint: { ...context.endpoint, name }, settings: as.settings };
+}
+
+/** The name of a broken context may be what is wrong with it: it is then shown without what no name may have. */
+function shownName(text: string): ClusterName {
+  return parseClusterName(text) ?? clusterName(`${text.replaceAll(/\p{Cc}/gu, '?').slice(0, 80) || '?'} (invalid name)`);
 }
 
 function settingsOfContext(context: KubeconfigContext, { secrets }: KubeconfigSourceOptions): MemberSettings {

@@ -97,6 +97,20 @@ test('a broken context among others is a candidate with its problem', async () =
 });
 
 test.each([
+  ['a\nb', 'a?b (invalid name)'],
+  ['', '? (invalid name)'],
+  ['x'.repeat(300), `${'x'.repeat(80)} (invalid name)`],
+])('a context whose name is invalid (%j) spoils only itself', async (name, shown) => {
+  const problem = 'expected a name of 1 to 253 characters without control characters';
+  const invalid = { ...contextOf('odd', { problem }), name };
+  const candidates = await firstOf(open(kubeconfigWith([invalid, contextOf('north')])));
+  expect(candidates).toMatchObject([
+    { result: 'broken', name: shown, problem },
+    { result: 'usable', name: 'north' },
+  ]);
+});
+
+test.each([
   [
     'an unknown context',
     kubeconfigWith([contextOf('north'), contextOf('south')]),
