@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { transports } from '../support/live-socket.ts';
 import { PodReader, untilAllHold } from '../support/pod-reader.ts';
+import { speakingNode, speakingPod } from '../support/speaking-pods.ts';
 import { startGateway } from '../support/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
@@ -39,4 +40,26 @@ test('a cluster whose token was refused is read again as soon as the kubeconfig 
   await gateway.pass(180_000);
   await gateway.setMembers(['north']);
   await untilAllHold(gateway, [reader], { clusters: ['north'], withinMs: 8_000 });
+});
+
+test('a rotated token in the kubeconfig neither repeats nor loses lines of followed logs', async () => {
+  await using gateway = await startGateway({ north: [speakingNode, speakingPod()] });
+  const north = gateway.cluster('north');
+  const main = { pod: 'web', container: 'main' };
+  const stream = await gateway.subscribe('subscription { podLogs(tailLines: 1) { type lines { text } } }');
+  const batches = () =>
+    stream.seen.map(({ data }) => data?.podLogs as { readonly type: string; readonly lines: readonly { readonly text: string }[] });
+  const lines = () => batches().flatMap((batch) => batch.lines.map(({ text }) => text));
+  north.writeLog(main, 'one');
+  await gateway.until(() => lines().includes('one'));
+  north.rotateToken();
+  await gateway.setMembers(['north']);
+  await gateway.pass(7_000);
+  north.writeLog(main, 'two', 'three', 'four');
+  await gateway.until(() => lines().includes('four'));
+  // The next request for the log has the new token.
+  north.disconnect();
+  north.writeLog(main, 'five', 'six');
+  await gateway.until(() => lines().includes('six'));
+  expect(lines()).toEqual(['one', 'two', 'three', 'four', 'five', 'six']);
 });

@@ -10,7 +10,7 @@ import type { ClusterView } from '../reads.ts';
 
 /** Who wants to know the Pods of one cluster. */
 export interface PodsListener {
-  /** New or changed. `first`: it was there when the Pods of the cluster became known. */
+  /** New or changed. `later`: it was created after the Pods of the cluster became known. */
   pod(pod: KubernetesObject, since: 'first' | 'later'): void;
   gone(pod: KubernetesObject): void;
   /** These are all there are, whatever was told before; in no promised order. `since` holds for those that are new. */
@@ -89,7 +89,8 @@ export class FollowedPods implements Disposable {
     const { listener } = this.#options;
     switch (event.type) {
       case 'applied':
-        listener.pod(event.object, held.isWhole ? 'later' : 'first');
+        // A Pod that was known is no new one, though it may match only now.
+        listener.pod(event.object, held.isWhole && event.before === undefined ? 'later' : 'first');
         break;
       case 'deleted':
         listener.gone(event.object);

@@ -392,8 +392,11 @@ export class ViewSource implements Origin {
   }
 }
 
-/** That what was known is void, for the reason that the fault gives. */
+/**
+ * The fault that makes void what was known. It has the message of `NOT_SERVED` only: that of any other fault is about the mirror that follows, such as
+ * that its first list is not whole yet.
+ */
 function goneOf(source: Pick<Ask, 'cluster' | 'kind'>, { code, message }: Fault): Fault {
   const gone = faultOf(source, 'GONE');
-  return code === 'GONE' ? gone : { ...gone, message };
+  return code === 'NOT_SERVED' ? { ...gone, message } : gone;
 }

@@ -92,7 +92,28 @@ describe('what is followed', () => {
     expect(logs.seen[0]).not.toHaveProperty('sinceSeconds');
   });
 
-  test('so is a container that had not run yet', async () => {
+  test('a Pod that starts to match later begins where one that matched from the start does, each time', async () => {
+    const world = createLogWorld();
+    const { put, logs, log } = northOf(world, { labels: { app: 'x' } });
+    log().write('a', 'b', 'c');
+    const sinceTime = '2026-01-01T00:00:00Z';
+    using probe = await followLogs(world, { selection: { labels: 'app=y' }, extent: { tailLines: 1, sinceTime } });
+    put({ labels: { app: 'y' } });
+    await world.clock.advance(50);
+    expect(await probe.news()).toEqual([`${web}: c`]);
+    put({ labels: { app: 'x' } });
+    await world.clock.advance(50);
+    log().write('d', 'e');
+    put({ labels: { app: 'y' } });
+    await world.clock.advance(50);
+    expect(await probe.news()).toEqual([`${web}: e`]);
+    expect(logs.seen.map((request) => [request.tailLines, request.sinceTime])).toEqual([
+      [1, sinceTime],
+      [1, sinceTime],
+    ]);
+  });
+
+  test('a container that had not run yet is told from its first line', async () => {
     const world = createLogWorld();
     const { put, log } = northOf(world, { states: { main: 'waiting' } });
     using probe = await followLogs(world, { extent: { tailLines: 1 } });
