@@ -106,6 +106,8 @@ function checkStream({ views, seal, sensitive }: Checkers, { context, model, kin
   refuseRelations(relations);
   if (tallied) refuseTally(kinds.filter((kind) => sensitive.has(kind)));
   const point = after === undefined ? undefined : resumePointOf(seal, after, { stream: filter });
+  // Each message is about one cluster, so that "of no cluster" is told as "of no namespace of any cluster": SYNCED without an object.
+  const isEmpty = clusters?.length === 0;
   // Whoever resumes has named what was there once: that it has left is told as it would have been told to whoever stayed.
   const named =
     point === undefined && clusters !== undefined
@@ -117,8 +119,8 @@ function checkStream({ views, seal, sensitive }: Checkers, { context, model, kin
     after: point,
     question: {
       kinds,
-      clusters: named,
-      conditions: { namespaces, selector, where, search },
+      clusters: isEmpty ? undefined : named,
+      conditions: { namespaces: isEmpty ? [] : namespaces, selector, where, search },
       tallied,
       filter,
     },

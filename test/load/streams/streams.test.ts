@@ -315,6 +315,26 @@ describe('a cluster', () => {
     expect(read.fold.whole().toSorted()).toEqual(['north Pod', 'south Pod']);
   });
 
+  test.each([{ clusters: [] }, { namespaces: [] }])('%j is SYNCED without an object', async (args) => {
+    const graph = graphOverMirrors({ model });
+    join(graph, 'north', pod('a'));
+    const read = await readEagerly(podsOf(graph, args));
+    await turns();
+    expect(read.lines()).toEqual(['SYNCED north']);
+  });
+
+  test('that is replaced in one turn is void, for the reason that it left and not that the next one is listing', async () => {
+    const graph = graphOverMirrors({ model });
+    const north = join(graph, 'north', pod('a'));
+    const read = await readEagerly(podsOf(graph));
+    await turns();
+    north.leave();
+    graph.mirrors.join('north');
+    await graph.clock.advance(5);
+    const gone = read.messages.find(({ fault }) => fault?.code === 'GONE')?.fault;
+    expect(gone?.message).toContain('the cluster has left the fleet');
+  });
+
   test('that serves the kind no more is void, and begins anew when it does', async () => {
     const graph = graphOverMirrors({ model });
     const north = join(graph, 'north', pod('a'));
