@@ -392,10 +392,7 @@ export class ViewSource implements Origin {
   }
 }
 
-/**
- * The fault that makes void what was known. It has the message of `NOT_SERVED` only: that of any other fault is about the mirror that follows, such as
- * that its first list is not whole yet.
- */
+/** Voids what was known. Only NOT_SERVED keeps its message: the message of another fault is about the mirror that follows. */
 function goneOf(source: Pick<Ask, 'cluster' | 'kind'>, { code, message }: Fault): Fault {
   const gone = faultOf(source, 'GONE');
   return code === 'NOT_SERVED' ? { ...gone, message } : gone;
