@@ -6,7 +6,7 @@ import { createColumns, printable } from './table.ts';
 
 /**
  * A plan for people, line by line: a table of its clusters; what would change in each of them; overrides without effect; notes with their paths; how many
- * replicas have a place; at last its digest.
+ * replicas have a place; at last its digest, unless an error keeps it from being done.
  */
 export function planLines(plan: Plan, paint: Paint): readonly string[] {
   const changes = plan.clusters.flatMap((one) => changesIn(one, paint));
@@ -14,7 +14,7 @@ export function planLines(plan: Plan, paint: Paint): readonly string[] {
     names.map((name) => printable(`${cluster.name}: override ${name} changes nothing`)),
   );
   const told = [...unmatched, ...plan.notes.map(noteLine), ...replicaLines(plan)];
-  const parts = [tableOf(plan, paint), ...changes, told, [`digest: ${plan.digest}`]];
+  const parts = [tableOf(plan, paint), ...changes, told, plan.digest === '' ? [] : [`digest: ${plan.digest}`]];
   return parts.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
 }
 

@@ -155,8 +155,13 @@ function causeOf(cause: JsonObject): ApiStatus['causes'][number] {
   };
 }
 
+/** How much of the end of a longer message is kept: a server prints the whole value that it refuses first, and what is wrong with it last. */
+const keptEnd = 256;
+
 function textIn(value: Json | undefined): string {
-  return typeof value === 'string' ? value.slice(0, maxMessage).replace(/\p{Cc}+/gu, ' ') : '';
+  if (typeof value !== 'string') return '';
+  const text = value.length <= maxMessage ? value : `${value.slice(0, maxMessage - keptEnd - 3)} … ${value.slice(-keptEnd)}`;
+  return text.replace(/\p{Cc}+/gu, ' ');
 }
 
 /** An API server tells of webhooks and aggregated APIs it cannot reach by URL and address: these stay here. */

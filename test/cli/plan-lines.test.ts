@@ -93,6 +93,7 @@ test.each<readonly [string, Partial<ClusterPlan>, string]>([
 
 test('a plan of nothing still has its digest', () => {
   expect(planLines(planOf(), plain)).toEqual(['digest: d1']);
+  expect(planLines({ ...planOf(), ok: false, digest: '' }, plain)).toEqual([]);
 });
 
 describe('an object', () => {

@@ -59,9 +59,11 @@ export function addPlans(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<P
   return pothos.objectRef<PropagationPlan>('PropagationPlan').implement({
     description: 'What an intent would do, cluster by cluster, and why not there. Nothing was written for it.',
     fields: (t) => ({
-      digest: t.exposeString('digest', {
+      digest: t.string({
         nullable: false,
-        description: 'Equal as long as the plan would do the same. `propagate` with it does exactly this plan, or nothing.',
+        description:
+          'Equal as long as the plan would do the same. `propagate` with it does exactly this plan, or nothing. Empty if the plan has an error.',
+        resolve: ({ ok, digest }) => (ok ? digest : ''),
       }),
       ok: t.exposeBoolean('ok', { nullable: false, description: 'No note is an error.' }),
       asOf: t.field({

@@ -35,11 +35,15 @@ export function showPlan(
   { sensitiveKinds }: Pick<PlannerPorts, 'sensitiveKinds'>,
 ): PropagationPlan {
   const { digest, desired, placed, unplaced, waves, pruneHeld } = rendered;
+  const ok = notes.every(({ severity }) => severity !== 'ERROR');
+  // With an error nothing is done: above all nothing is deleted, though nothing may be chosen any more.
   const shown = (cluster: ClusterName, objects: readonly RenderedObject[]) =>
-    objects.map((object) => {
-      const dryRun = answers.get(cluster)?.get(textOfKey(object.key));
-      return showObject({ cluster, object, dryRun, isHeld: pruneHeld !== undefined, uid }, sensitiveKinds);
-    });
+    objects
+      .filter((object) => ok || !isRemoval(object))
+      .map((object) => {
+        const dryRun = answers.get(cluster)?.get(textOfKey(object.key));
+        return showObject({ cluster, object, dryRun, isHeld: pruneHeld !== undefined, uid }, sensitiveKinds);
+      });
   const chosen = rendered.clusters.map((one): PlannedCluster => {
     const { cluster } = one.chosen;
     const fault = one.fault ?? silenceOf(answers.get(cluster));
@@ -56,7 +60,7 @@ export function showPlan(
   const clusters = [...chosen, ...rejected, ...lost].toSorted((a, b) => compareText(a.cluster, b.cluster));
   return {
     digest,
-    ok: notes.every(({ severity }) => severity !== 'ERROR'),
+    ok,
     asOfMs: snapshot.asOfMs,
     ...(desired === undefined ? {} : { desired }),
     ...(placed === undefined ? {} : { placed }),

@@ -5,14 +5,15 @@ import type { ManifestInput, ObjectWrites, WriteOutcome, WriteResult } from '../
 import type { WriteContext } from '../propagations.ts';
 import { readManifestJson, readManifestText } from '../rendering/read-manifests.ts';
 import type { Manifest } from '../spec.ts';
+import { writeRankOf } from '../write-order.ts';
 import { createShown } from './shown.ts';
 import { failure, writeOne } from './write-one.ts';
 import { type ObjectWritesOptions, outcomeOf, tell } from './write-outcome.ts';
 import { addressOf, checkCount, visibleCluster, type WriteTarget } from './write-targets.ts';
 
 /**
- * Applies each manifest in each cluster: in one cluster one after the other, in the order given, as a namespace stands before what is in it; the clusters
- * side by side. What is true in one cluster alone is stripped, its version too: an export of one cluster can be applied in another, and who must not overwrite
+ * Applies each manifest in each cluster: in one cluster one after the other, Namespaces first, then CustomResourceDefinitions, then the others in the order
+ * given; the clusters side by side. Results are in the order given. What is true in one cluster alone is stripped, its version too: an export of one cluster can be applied in another, and who must not overwrite
  * others is kept from it by the owners of fields, or patches a target with a `resourceVersion`.
  *
  * @throws {MusterError} `BAD_INPUT` for manifests that cannot be read: which, at which path, what was expected.
@@ -27,20 +28,26 @@ export async function applyManifests(
   const clusters = [...new Set(names)].map((name) => visibleCluster(name, { members, access, caller }));
   const manifests = given.flatMap(readOne);
   checkCount(manifests.length * clusters.length);
+  const inOrder = manifests.toSorted((a, b) => applyRankOf(a) - applyRankOf(b));
   const columns = await Promise.all(
     clusters.map(async (cluster) => {
-      const results: WriteResult[] = [];
-      for (const manifest of manifests) {
+      const results = new Map<Manifest, WriteResult>();
+      for (const manifest of inOrder) {
         signal.throwIfAborted();
-        results.push(await applyOne(options, context, { cluster, manifest, force, dryRun }));
+        results.set(manifest, await applyOne(options, context, { cluster, manifest, force, dryRun }));
       }
       return results;
     }),
   );
   // By manifest, then cluster.
-  const results = manifests.flatMap((_manifest, row) => columns.flatMap((column) => column[row] ?? []));
+  const results = manifests.flatMap((manifest) => columns.flatMap((column) => column.get(manifest) ?? []));
   if (!dryRun) tell(options.log, { context, verb: force ? 'apply --force' : 'apply', results });
   return outcomeOf(results, signal);
+}
+
+/** What others need goes first. Between all others the order that was given says what comes before what. */
+function applyRankOf({ apiVersion, kind }: Manifest): number {
+  return Math.min(writeRankOf({ group: groupOf(apiVersion), kind }), writeRankOf({ group: '', kind: 'ServiceAccount' }));
 }
 
 function readOne(input: ManifestInput, index: number): readonly Manifest[] {

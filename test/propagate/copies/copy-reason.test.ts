@@ -27,6 +27,12 @@ test.each<readonly [CopyReason, Fault]>([
   ['NamespaceMissing', refused(404, 'namespaces "nope" not found', { details: { name: 'nope', kind: 'namespaces' } })],
   ['ApiMissing', refused(404, '')],
   ['Immutable', refused(422, 'invalid', because('FieldValueInvalid', 'spec.selector', 'Invalid value: {}: field is immutable'))],
+  // A server prints the whole value first: of a Job's template that is several kilobytes.
+  [
+    'Immutable',
+    refused(422, 'invalid', because('FieldValueInvalid', 'spec.template', `Invalid value: {${'x'.repeat(5_000)}}: field is immutable`)),
+  ],
+  ['Denied', refused(422, `configmaps "a" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`)],
   ['Immutable', refused(422, 'invalid', because('FieldValueInvalid', 'spec.clusterIPs[0]', 'Invalid value: []: may not change once set'))],
   [
     'Immutable',

@@ -47,6 +47,17 @@ test('shows every cluster once, by name: chosen, rejected, left; with what goes 
   expect(plan.faults.map(({ code }) => code)).toEqual(['GONE', 'GONE']);
 });
 
+test('of a plan with an error nothing is shown as going, though nothing is chosen any more', () => {
+  const old = entry(configMap('old'), { uid: 'u' });
+  const plan = show({
+    spec: { placement: { exclude: ['a', 'b'] } },
+    clusters: { a: { entries: [old] }, b: {} },
+    left: [shareOf('0', [old])],
+  });
+  expect([plan.ok, plan.notes.map(({ code }) => code)]).toEqual([false, expect.arrayContaining(['NOTHING_CHOSEN'])]);
+  expect(plan.clusters.flatMap(({ objects }) => objects)).toEqual([]);
+});
+
 test('shows what is to be confirmed as held', () => {
   const owned = Array.from({ length: 5 }, (_, index) => entry(configMap(`m${index}`), { uid: `u${index}` }));
   const plan = show({ clusters: { a: { entries: owned } } });

@@ -35,6 +35,17 @@ describe('apply', () => {
     expect(changed.results[0]?.key).toEqual({ apiVersion: 'v1', kind: 'ConfigMap', namespace: fleet.namespace, name: 'each' });
   });
 
+  test('writes Namespaces and definitions first, and answers in the order given', async () => {
+    const team = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'ordered' } };
+    const settings = { ...configMap('settings', { a: '1' }), metadata: { name: 'settings', namespace: 'ordered' } };
+    const manifests = [settings, team].map((json) => ({ json }));
+    const { results } = await mutate('apply', { manifests: ['[Manifest!]!', manifests], clusters: ['[String!]!', ['south']] });
+    expect(results.map(({ action, key }) => [key.kind, action])).toEqual([
+      ['ConfigMap', 'CREATED'],
+      ['Namespace', 'CREATED'],
+    ]);
+  });
+
   test('dry, it says the same and shows the difference, and does nothing', async () => {
     await apply(configMap('dry', { a: '1' }));
     const dry = { dryRun: true };
