@@ -30,10 +30,8 @@ export interface MemberCluster extends Disposable {
   list(path: string): Promise<readonly LiveObject[]>;
   /** Sends a write. Returns the HTTP status. Throws at none: a schedule may lose a race. */
   write(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<number>;
-  /** The uids of all Pods that were ever seen, by the name of their Job. Filled by `recordPods`. */
-  readonly podsOfJobs: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Records the Pods of Jobs in a namespace until the signal aborts. */
-  recordPods(namespace: string, signal: AbortSignal): Promise<void>;
+  /** The uids of all Pods that are ever seen in the namespace until the signal aborts, by the name of their Job. */
+  recordPods(namespace: string, signal: AbortSignal): ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 interface KubeconfigFile {
@@ -61,16 +59,10 @@ export function readMembers(file: string): { readonly members: readonly MemberCl
 function createMember(name: string, server: string, keys: { caPem: string; certPem: string; keyPem: string }): MemberCluster {
   const client = createRawClient({ url: server, ...keys });
   const { hostname, port } = new URL(server);
-  const podsOfJobs = new Map<string, Set<string>>();
-  const record = (pod: LiveObject) => {
-    const job = pod.metadata.labels?.['batch.kubernetes.io/job-name'];
-    if (job !== undefined) podsOfJobs.set(job, (podsOfJobs.get(job) ?? new Set()).add(pod.metadata.uid));
-  };
   return {
     name,
     host: hostname,
     port: Number(port),
-    podsOfJobs,
     get: async (path) => {
       const answer = await client.get(path);
       return answer.status === 200 ? (answer.json() as unknown as LiveObject) : undefined;
@@ -84,13 +76,21 @@ function createMember(name: string, server: string, keys: { caPem: string; certP
       const headers = method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {};
       return (await client.send(method, path, body === undefined ? {} : { body, headers })).status;
     },
-    recordPods: (namespace, signal) => recordPods(client, namespace, record, signal),
+    recordPods: (namespace, signal) => {
+      const podsOfJobs = new Map<string, Set<string>>();
+      const record = ({ metadata: { labels, uid } }: LiveObject) => {
+        const job = labels?.['batch.kubernetes.io/job-name'];
+        if (job !== undefined) podsOfJobs.set(job, (podsOfJobs.get(job) ?? new Set()).add(uid));
+      };
+      void watchPods(client, namespace, record, signal);
+      return podsOfJobs;
+    },
     [Symbol.dispose]: () => client[Symbol.dispose](),
   };
 }
 
 /** Watches from the beginning, and again after each end. A Pod lives longer than the moment without a watch, so none is missed. */
-async function recordPods(client: RawClient, namespace: string, record: (pod: LiveObject) => void, signal: AbortSignal): Promise<void> {
+async function watchPods(client: RawClient, namespace: string, record: (pod: LiveObject) => void, signal: AbortSignal): Promise<void> {
   const path = `/api/v1/namespaces/${namespace}/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`;
   while (!signal.aborted) {
     try {

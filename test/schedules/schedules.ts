@@ -54,34 +54,45 @@ async function runSeed(seed: number): Promise<{ readonly records: readonly Opera
   const namespace = `schedule-${seed}-${Date.now().toString(36)}`;
   const world: ScheduleWorld = { members: fleet.members, gateways, namespace };
   const recording = new AbortController();
+  const podsOfJobs = new Map<string, ReadonlyMap<string, ReadonlySet<string>>>();
   for (const member of fleet.members) {
     await member.write('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
-    void member.recordPods(namespace, recording.signal);
+    podsOfJobs.set(member.name, member.recordPods(namespace, recording.signal));
   }
   const settled = watchSettled(world, recording.signal);
   const result = await runSchedule(seed, Number(values.operations), world);
   await result.faultsOver;
   await Promise.all(gateways.map((gateway) => gateway.start()));
-  const atRest = await violationsAtRest(world, result);
+  const atRest = await violationsAtRest(world, result, podsOfJobs);
   recording.abort();
   await cleanUp(world, atRest.length === 0);
   return { records: result.records, violations: [...result.violations, ...settled.violations(), ...atRest] };
 }
 
 /** Confirms what waits for a person, and waits until no invariant is violated. Returns what is still violated when the time is over. */
-async function violationsAtRest(world: ScheduleWorld, result: ScheduleResult): Promise<readonly string[]> {
+async function violationsAtRest(
+  world: ScheduleWorld,
+  result: ScheduleResult,
+  podsOfJobs: FleetState['podsOfJobs'],
+): Promise<readonly string[]> {
   const endMs = performance.now() + restMs;
   for (let round = 0; ; round += 1) {
     // What waits for a person: a pause, a prune to confirm, a copy that was edited too often, a plan that no longer holds.
     if (round % 5 === 0) await decideForThePerson(world, result.intents);
-    const violations = await readViolations(world, result).catch((error: Error) => [`the fleet could not be read: ${error.message}`]);
+    const violations = await readViolations(world, result, podsOfJobs).catch((error: Error) => [
+      `the fleet could not be read: ${error.message}`,
+    ]);
     if (violations.length === 0 || performance.now() > endMs) return violations;
     await sleep(2_000);
   }
 }
 
-async function readViolations(world: ScheduleWorld, { untouchables, intents }: ScheduleResult): Promise<readonly string[]> {
-  const state = await readState(world, untouchables);
+async function readViolations(
+  world: ScheduleWorld,
+  { untouchables, intents }: ScheduleResult,
+  podsOfJobs: FleetState['podsOfJobs'],
+): Promise<readonly string[]> {
+  const state = { ...(await readState(world)), untouchables, podsOfJobs };
   return [...violationsIn(state), ...intents.flatMap((intent) => recordedWrongly(intent, state))];
 }
 
@@ -111,7 +122,7 @@ async function decideForThePerson(
   }
 }
 
-async function readState({ members, namespace }: ScheduleWorld, untouchables: FleetState['untouchables']): Promise<FleetState> {
+async function readState({ members, namespace }: ScheduleWorld): Promise<Omit<FleetState, 'untouchables' | 'podsOfJobs'>> {
   const objects = await Promise.all(
     members.map(async (member) => {
       const kinds = await Promise.all(
@@ -127,8 +138,6 @@ async function readState({ members, namespace }: ScheduleWorld, untouchables: Fl
     propagations: await hub.list(pathOf('Propagation', namespace)),
     shares: (await hub.list(pathOf('ClusterShare', namespace))) as readonly ClusterShareObject[],
     objects: new Map(objects),
-    untouchables,
-    podsOfJobs: new Map(members.map(({ name, podsOfJobs }) => [name, podsOfJobs])),
   };
 }
 
