@@ -78,8 +78,10 @@ export interface TemplateOrigin {
 
 /** What the pure stages give: equal snapshots give equal bytes. */
 export interface RenderedPlan {
-  /** SHA-256 over what propagation.md 4 names. */
+  /** `digestOf` the content, and of the intent that is replaced. */
   readonly digest: string;
+  /** SHA-256 over what propagation.md 4 names: the intent that is replaced is not in it. */
+  readonly content: string;
   /** No note of severity ERROR. */
   readonly ok: boolean;
   /** In the order of the names of clusters. */

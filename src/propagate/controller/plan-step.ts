@@ -5,6 +5,7 @@ import { rollbackOf } from '../hub/rollback-mark.ts';
 import type { Note } from '../notes.ts';
 import type { RenderedPlan, SpecDocument } from '../plan.ts';
 import { standingIn } from '../planner/held-prune.ts';
+import { digestsOf } from '../planner/plan-digest.ts';
 import type { ExistingPropagation, PlanRequest } from '../planner/planner.ts';
 import { type AskedPlan, marks, type Propagation, type PropagationRevision } from '../propagation.ts';
 import { canonicalJson } from '../rendering/canonical.ts';
@@ -133,7 +134,8 @@ function decisionOf(
   const { uid, generation } = metadata;
   const isKept = isDecided(propagation);
   const asked = askedOf(propagation);
-  const digest = (isKept ? status.digest : undefined) ?? rendered.digest;
+  const [usual, ...others] = digestsOf(rendered.content, metadata);
+  const digest = (isKept ? status.digest : undefined) ?? others.find((one) => one === asked?.digest) ?? usual ?? rendered.digest;
   const verdict = verdictOf(ports, planning, rendered);
   return {
     uid,
@@ -163,7 +165,7 @@ function verdictOf(ports: ControllerPorts, { run, propagation }: Planning, rende
   const { metadata, status } = propagation;
   const asked = askedOf(propagation);
   const isOpen = !isDecided(propagation) && asked?.generation === metadata.generation;
-  if (isOpen && asked.digest !== rendered.digest) return { result: 'stale', asked: asked.digest };
+  if (isOpen && !digestsOf(rendered.content, metadata).includes(asked.digest)) return { result: 'stale', asked: asked.digest };
   if (rendered.notes.some(isFatal)) return { result: 'refused' };
   if (rendered.pruneHeld === undefined) return rendered.ok ? { result: 'do' } : { result: 'refused' };
   const open = openPrune(rendered, run.shares ?? new Map(), (cluster) => ports.hub.members.get(cluster) !== undefined);

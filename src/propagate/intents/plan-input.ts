@@ -30,7 +30,7 @@ export async function planInput(
   const found: Mirrored = ports.hub === undefined ? { propagation: undefined } : await mirrored(ports.hub, place, signal);
   const existing =
     ports.hub === undefined || found.propagation === undefined ? undefined : await existingOf(ports.hub, found.propagation, signal);
-  const plan = await ports.planner.plan(requestOf({ place, spec, existing, signal }));
+  const plan = await ports.planner.plan(requestOf({ place, spec, before: found.propagation, existing, signal }));
   return found.fault === undefined ? plan : { ...plan, faults: [...plan.faults, found.fault] };
 }
 
@@ -38,11 +38,13 @@ export async function planInput(
 export function requestOf(asked: {
   readonly place: PropagationName;
   readonly spec: PropagationSpec;
+  readonly before: Propagation | undefined;
   readonly existing: ExistingPropagation | undefined;
   readonly signal: AbortSignal;
 }): PlanRequest {
-  const { place, spec, existing, signal } = asked;
-  return { ...place, spec, purpose: 'decide', ...(existing === undefined ? {} : { existing }), signal };
+  const { place, spec, before, existing, signal } = asked;
+  const replaced = before === undefined ? {} : { replaced: { uid: before.metadata.uid, generation: before.metadata.generation } };
+  return { ...place, spec, purpose: 'decide', ...(existing === undefined ? {} : { existing }), ...replaced, signal };
 }
 
 /**

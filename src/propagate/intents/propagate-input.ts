@@ -58,7 +58,7 @@ async function attempt(ports: HubPorts, decision: Decision, signal: AbortSignal)
     return { result: 'UNCHANGED', propagation: viewOf(ports.stores, before, []), notes: [], faults: [] };
   }
   const existing = before === undefined ? undefined : await existingOf(ports.stores, before, signal);
-  const planned = await planOf(ports, requestOf({ place: asked.place, spec: asked.spec, existing, signal }), digest);
+  const planned = await planOf(ports, requestOf({ place: asked.place, spec: asked.spec, before, existing, signal }), digest);
   const { notes } = planned.plan;
   if (digest !== null && planned.plan.digest !== digest) return { result: 'PLAN_STALE', ...planned.shown, notes, faults: [] };
   // A prune that is to be confirmed is no mistake of the input: the controller holds it until somebody does.

@@ -61,6 +61,7 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
     clusters,
     left: left.toSorted((a, b) => compareText(a.cluster, b.cluster)),
     ...(existing === undefined ? {} : { previous: decisionOf(existing, request) }),
+    ...(request.replaced === undefined ? {} : { replaced: request.replaced }),
     sources: templates.sources,
     asOfMs: oldestOf(clusters, clock.now()),
     nowMs: clock.now(),

@@ -12,11 +12,17 @@ export interface DigestedPlan {
   readonly leaving: readonly LeavingCluster[];
 }
 
+/** The intent on the hub that a plan replaces. */
+export interface ReplacedIntent {
+  readonly uid: string;
+  readonly generation: number;
+}
+
 /**
  * SHA-256 over what propagation.md 4 names: the spec, but not who asked and when; of each cluster its count and wave; of each object its action, the hash
- * of what is sent, and uid and hash of what stands there. So capacities, scores and times do not move it.
+ * of what is sent, and uid and hash of what stands there. So capacities, scores and times do not move it. The intent that is replaced is not in it.
  */
-export function digestOf({ spec, clusters, leaving }: DigestedPlan): string {
+export function contentDigestOf({ spec, clusters, leaving }: DigestedPlan): string {
   const { requester: _requester, ...asked } = spec;
   const chosen = clusters.map(({ chosen: { cluster }, share, wave, objects, fault }): Json => {
     return [cluster, share?.to ?? null, share?.completions ?? null, wave, fault === undefined, objects.map(linesOf)];
@@ -25,6 +31,23 @@ export function digestOf({ spec, clusters, leaving }: DigestedPlan): string {
   // Lists of texts and numbers are canonical as they are printed: no keys, and no numbers but small whole ones.
   const text = `[${canonicalJson(printSpec(asked))},${JSON.stringify(chosen)},${JSON.stringify(going)}]`;
   return sha256OfText(text);
+}
+
+/**
+ * The digest of a plan: of its content, and of the intent that it replaces. So the plan of one editor is stale when another editor was first. Undefined: there
+ * is no such intent yet.
+ */
+export function digestOf(content: string, replaced: ReplacedIntent | undefined): string {
+  return replaced === undefined ? content : sha256OfText(`${content} ${replaced.uid} ${replaced.generation}`);
+}
+
+/**
+ * The digests that the plan of a recorded generation may have been asked for by. The plan was made before: of the generation before, or of none. It was made of
+ * this generation itself where only another digest was asked for.
+ */
+export function digestsOf(content: string, { uid, generation }: ReplacedIntent): readonly string[] {
+  const before = generation <= 1 ? undefined : { uid, generation: generation - 1 };
+  return [digestOf(content, before), digestOf(content, { uid, generation })];
 }
 
 function linesOf({ key, action, held, desiredHash, liveUid, liveHash }: RenderedObject): Json {

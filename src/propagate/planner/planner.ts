@@ -9,6 +9,7 @@ import type { ObjectClient } from '../object-client.ts';
 import type { PropagationPlan, RenderedObject, RenderedPlan } from '../plan.ts';
 import type { PropagationStatus } from '../propagation.ts';
 import type { PropagationSpec } from '../spec.ts';
+import type { ReplacedIntent } from './plan-digest.ts';
 import type { HubRecords } from './sources.ts';
 
 /** Whose rights a Propagation is read and written with. */
@@ -30,6 +31,8 @@ export interface PlanRequest {
   readonly purpose: 'decide' | 'keep';
   /** Absent: there is no such Propagation yet. */
   readonly existing?: ExistingPropagation;
+  /** Goes into the digest. Absent: there is no such intent yet, or the digest is made of the content. */
+  readonly replaced?: ReplacedIntent;
   /** The inventory. Absent: read from the hub, if there is an `existing`. */
   readonly shares?: readonly ClusterShare[];
   readonly signal: AbortSignal;

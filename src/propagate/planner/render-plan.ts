@@ -6,7 +6,7 @@ import { placementSetsIn } from '../placing/sets-in.ts';
 import type { LeavingCluster, RenderedCluster, RenderedPlan } from '../plan.ts';
 import { heldPrune } from './held-prune.ts';
 import { type Placing, place } from './place.ts';
-import { digestOf } from './plan-digest.ts';
+import { contentDigestOf, type DigestedPlan, digestOf } from './plan-digest.ts';
 import { isOk, notesOf } from './plan-notes.ts';
 import { planWaves } from './plan-waves.ts';
 import { type PlanGround, renderCluster, renderLeaving, renderLost } from './render-cluster.ts';
@@ -64,7 +64,7 @@ function planOf(snapshot: Snapshot, { placing, clusters, leaving, copies, waves 
   const pruneHeld = heldPrune({ shares: sharesOf(snapshot), clusters, leaving, away, mostObjects: previous?.mostObjects });
   const notes = notesOf({ snapshot, placing, copies, clusters, pruneHeld });
   return {
-    digest: digestOf({ spec, clusters, leaving }),
+    ...digestsIn(snapshot, { spec, clusters, leaving }),
     ok: isOk(notes),
     clusters,
     leaving,
@@ -80,6 +80,11 @@ function planOf(snapshot: Snapshot, { placing, clusters, leaving, copies, waves 
     ...(pruneHeld === undefined ? {} : { pruneHeld }),
     notes,
   };
+}
+
+function digestsIn({ replaced }: Snapshot, digested: DigestedPlan): Pick<RenderedPlan, 'digest' | 'content'> {
+  const content = contentDigestOf(digested);
+  return { content, digest: digestOf(content, replaced) };
 }
 
 /** Of clusters that are no members: those which the placement may have, as far as their names tell, and which leave. */
@@ -106,7 +111,7 @@ function unreadable(snapshot: Snapshot): RenderedPlan {
   const count = sharesOf(snapshot).reduce((sum, { entries }) => sum + entries.length, 0);
   const pruneHeld = count === 0 ? {} : { pruneHeld: `what is wanted could not be read, and ${count} objects are there` };
   return {
-    digest: digestOf({ spec, clusters: [], leaving: [] }),
+    ...digestsIn(snapshot, { spec, clusters: [], leaving: [] }),
     ok: false,
     clusters: [],
     leaving: [],

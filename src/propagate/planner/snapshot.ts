@@ -5,6 +5,7 @@ import type { MemberCluster } from '../members.ts';
 import type { Note } from '../notes.ts';
 import type { RenderedObject, TemplateOrigin } from '../plan.ts';
 import type { Manifest, ObjectKey, PropagationSpec } from '../spec.ts';
+import type { ReplacedIntent } from './plan-digest.ts';
 import type { PlanRequest } from './planner.ts';
 import type { SourceObject } from './sources.ts';
 
@@ -26,6 +27,8 @@ export interface Snapshot {
   /** Of clusters that are no members any more, by name. */
   readonly left: readonly ClusterShare[];
   readonly previous?: PreviousDecision;
+  /** Absent: there is no such intent yet. */
+  readonly replaced?: ReplacedIntent;
   /** What the templates were read from, and what they need that is not there: a change there makes the plan old. */
   readonly sources: readonly TemplateOrigin[];
   /** Milliseconds of the epoch: as of when the oldest mirror that was read is true. */

@@ -5,6 +5,7 @@ import { newShare } from '../../../src/propagate/hub/share-document.ts';
 import { createPropagations } from '../../../src/propagate/intents/create-propagations.ts';
 import type { ClusterShare, InventoryState } from '../../../src/propagate/inventory.ts';
 import type { Note } from '../../../src/propagate/notes.ts';
+import { digestOf } from '../../../src/propagate/planner/plan-digest.ts';
 import type { Planner, PlanRequest } from '../../../src/propagate/planner/planner.ts';
 import type { Propagation, PropagationStatus } from '../../../src/propagate/propagation.ts';
 import type { PropagationInput, PropagationOutcome, Propagations, WriteContext } from '../../../src/propagate/propagations.ts';
@@ -99,9 +100,10 @@ function scriptedPlanner(): ScriptedPlanner {
   function said<More>(how: ScriptedPlanner['asked'][number]['how'], request: PlanRequest, more: More) {
     planner.asked.push({ how, request });
     const { requester: _, ...spec } = request.spec;
-    const digest = sha256Of([printSpec(spec), planner.fleet]);
+    const content = sha256Of([printSpec(spec), planner.fleet]);
+    const digest = digestOf(content, request.replaced);
     const ok = planner.notes.every(({ severity }) => severity !== 'ERROR');
-    return { ...more, digest, ok, clusters: [], unplaced: 0, waves: [], notes: planner.notes };
+    return { ...more, content, digest, ok, clusters: [], unplaced: 0, waves: [], notes: planner.notes };
   }
   return planner;
 }
