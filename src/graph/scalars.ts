@@ -50,7 +50,9 @@ function textual(name: string) {
     coerceOutputValue: (value: unknown) => value,
     coerceInputValue: (value: unknown) => {
       if (typeof value === 'string') return value;
-      throw new GraphQLError(`expected a text for ${name}, got ${JSON.stringify(value)?.slice(0, 80)}`);
+      throw new GraphQLError(
+        `expected a text for ${name}, got ${typeof value === 'object' ? 'an object or a list' : JSON.stringify(value)}`,
+      );
     },
     coerceInputLiteral: (node: ConstValueNode) => (node.kind === Kind.STRING ? node.value : undefined),
   };

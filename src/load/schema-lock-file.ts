@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { withoutValues } from '../core/loggable-error.ts';
 import {
   emptySchemaLock,
   joinSchemaLocks,
@@ -230,5 +231,5 @@ function isOfAnotherVersion(text: string): boolean {
 
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  return error instanceof MusterError ? message : (code ?? message);
+  return error instanceof MusterError ? message : (code ?? withoutValues(error).message);
 }

@@ -1,6 +1,7 @@
 import type { ExecutionResult, FormattedExecutionResult } from 'graphql';
 import { MusterError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { withoutValues } from '../core/loggable-error.ts';
 import type { FaultReport } from './fault-report.ts';
 import { clientError, type MaskOptions, maskedCode } from './masking.ts';
 
@@ -30,7 +31,10 @@ export function codeOf({ errors }: FormattedExecutionResult): string {
 
 /** How the errors of one request are masked: bugs go to the log under its id. */
 export function maskingOf(requestId: string, log: Log): MaskOptions {
-  return { requestId, onBug: (error) => log.error({ requestId, error }, 'a bug: an operation met an error nobody expects') };
+  return {
+    requestId,
+    onBug: (error) => log.error({ requestId, error: withoutValues(error) }, 'a bug: an operation met an error nobody expects'),
+  };
 }
 
 function tellable(outcome: Outcome, masking: MaskOptions): FormattedExecutionResult {

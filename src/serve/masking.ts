@@ -1,5 +1,6 @@
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type ErrorCode, errorCodes, MusterError } from '../core/errors.ts';
+import { withoutQuotedValues } from '../core/loggable-error.ts';
 import { Refusal } from './refusal.ts';
 
 /** What a client gets to know of an error that is none of its making. */
@@ -44,7 +45,7 @@ function knownError(error: unknown): KnownError | undefined {
   // variables meet the types of arguments only there. graphql-js marks these by nothing but their words.
   if (error.path !== undefined && !error.message.startsWith('Argument "')) return undefined;
   const { code } = error.extensions;
-  return { code: errorCodes.find((known) => known === code) ?? 'BAD_INPUT', message: error.message };
+  return { code: errorCodes.find((known) => known === code) ?? 'BAD_INPUT', message: withoutQuotedValues(error.message) };
 }
 
 /** The error beneath the wrapping of GraphQL, however deep. */

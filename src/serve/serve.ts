@@ -4,6 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
 import { type HeapGauge, roomyHeap } from '../core/heap-gauge.ts';
 import type { Log } from '../core/log.ts';
+import { withoutValues } from '../core/loggable-error.ts';
 import { documentLimits, limitRules } from '../graph/limits.ts';
 import { Admission } from './admission.ts';
 import { AnswerEncoder } from './answer-encoder.ts';
@@ -181,7 +182,7 @@ function partsOf(
     metrics,
     health: { isReady: () => !isRetired() && health.isReady(), checks: () => health.checks() },
     guard: createGuard({ host: config.host, allowOrigins: config.allowOrigins, ...(token === undefined ? {} : { token }) }),
-    onBug: (error) => log.error({ error }, 'a bug: a request met an error nobody expects'),
+    onBug: (error) => log.error({ error: withoutValues(error) }, 'a bug: a request met an error nobody expects'),
     onRefused: refusedOver('http', metrics),
   };
 }

@@ -2,6 +2,7 @@ import type { ObjectForm } from '../cluster/cluster-api.ts';
 import { decodeEvent } from '../cluster/decode.ts';
 import type { Fault, FaultCode } from '../core/faults.ts';
 import { keyOfKind, type ServedResource } from '../core/kinds.ts';
+import { withoutValues } from '../core/loggable-error.ts';
 import type { ResourceVersion } from '../core/names.ts';
 import type { MirrorStore } from '../store/mirror-store.ts';
 import type { ReflectorFacts } from './reflector-facts.ts';
@@ -251,7 +252,10 @@ class RunningReflector implements Reflector {
 
   #threw(error: unknown): Input {
     const { surroundings, resource } = this.#options;
-    surroundings.log.error({ cluster: surroundings.cluster, kind: keyOfKind(resource), err: error }, 'an event could not be taken in');
+    surroundings.log.error(
+      { cluster: surroundings.cluster, kind: keyOfKind(resource), err: withoutValues(error) },
+      'an event could not be taken in',
+    );
     return { type: 'threw', fault: this.#fault('MALFORMED', 'an event could not be taken in') };
   }
 

@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import { type HeapGauge, roomyHeap } from '../core/heap-gauge.ts';
 import { type GroupKind, keyOfKind, type ServedResource } from '../core/kinds.ts';
 import type { Log } from '../core/log.ts';
+import { withoutValues } from '../core/loggable-error.ts';
 import type { ClusterName } from '../core/names.ts';
 import { Turns } from '../core/turns.ts';
 import { type AdmissionLimits, admissionLimits, createAdmission } from './admission.ts';
@@ -209,7 +210,7 @@ class Registry implements MirrorRegistry {
     try {
       callback(change);
     } catch (error) {
-      this.#wide.log.error({ cluster: change.cluster, err: error }, 'a follower of the mirrors threw');
+      this.#wide.log.error({ cluster: change.cluster, err: withoutValues(error) }, 'a follower of the mirrors threw');
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { Caller } from '../../access/access.ts';
 import { MusterError } from '../../core/errors.ts';
+import { withoutValues } from '../../core/loggable-error.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { MirrorsChange } from '../../watch/mirrors.ts';
 import type { ClusterView } from '../reads.ts';
@@ -159,7 +160,7 @@ class LogReader implements StreamReader<LogBatchView> {
 
   /** A bug in one listener ends its stream, and nothing else. */
   #threw(error: unknown): void {
-    this.#asked.options.log.error({ err: error }, 'a listener of logs threw: its stream was ended');
+    this.#asked.options.log.error({ err: withoutValues(error) }, 'a listener of logs threw: its stream was ended');
     this[Symbol.dispose]();
   }
 

@@ -1,6 +1,7 @@
 import type { Caller } from '../../access/access.ts';
 import { MusterError } from '../../core/errors.ts';
 import { keyOfKind } from '../../core/kinds.ts';
+import { withoutValues } from '../../core/loggable-error.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { Worker } from '../../core/turns.ts';
 import type { Model } from '../../model/model.ts';
@@ -188,7 +189,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     try {
       action();
     } catch (error) {
-      this.#options.surroundings.log.error({ err: error, filter: this.#options.question.filter }, 'a view of streams failed and was ended');
+      this.#options.surroundings.log.error({ err: withoutValues(error) }, 'a view of streams failed and was ended');
       this.#endAll(failed());
     }
   }

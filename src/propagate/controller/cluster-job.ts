@@ -1,4 +1,5 @@
 import type { Fault } from '../../core/faults.ts';
+import { withoutValues } from '../../core/loggable-error.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { CopiesOutcome, CopyWork, GoingBack } from '../copies/copies.ts';
 import { reasonOf } from '../copies/copy-reason.ts';
@@ -48,7 +49,7 @@ export function beginJob(pass: Pass, job: ClusterJob): void {
   void doJob(pass, job, signal)
     .catch((error: unknown) => {
       if (isAbortOf(error, signal)) return;
-      ports.log.error({ propagation: run.key, cluster: job.cluster, error: String(error) }, 'bug: work in a cluster has thrown');
+      ports.log.error({ propagation: run.key, cluster: job.cluster, error: withoutValues(error) }, 'bug: work in a cluster has thrown');
       tryLater(pass, job.cluster, 'never');
     })
     .finally(() => {

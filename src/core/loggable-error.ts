@@ -1,0 +1,51 @@
+import { InvariantError, MusterError } from './errors.ts';
+
+/**
+ * An error as it may stand in a log: its class, its code and where it was thrown. Its message only where that is of our own words: messages of the
+ * runtime and of libraries quote the values that they fail at, which may be those of a Secret.
+ */
+export function withoutValues(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(`expected an error to be thrown, got: ${error === null ? 'null' : typeof error}`);
+  if (isOfOurWords(error) && error.cause === undefined) return error;
+  const cause = error.cause === undefined ? undefined : withoutValues(error.cause);
+  const safe = new Error(safeMessage(error), cause === undefined ? undefined : { cause });
+  safe.name = error.name;
+  safe.stack = [`${error.name}: ${safe.message}`, ...framesOf(error)].join('\n');
+  const { code } = error as NodeJS.ErrnoException;
+  return typeof code === 'string' && /^E[A-Z0-9_]+$/.test(code) ? Object.assign(safe, { code }) : safe;
+}
+
+/** Neither the runtime nor graphql-js throws a plain `Error`. */
+function isOfOurWords(error: Error): boolean {
+  return error instanceof MusterError || error instanceof InvariantError || error.constructor === Error;
+}
+
+/** Messages of V8 that name code, not values. */
+const aboutCode =
+  /^(?:Cannot read properties of (?:undefined|null) \(reading '[\w$]{1,60}'\)|[\w.$]{1,80} is not a (?:function|constructor))$/;
+
+function safeMessage(error: Error): string {
+  const { message } = error;
+  if (isOfOurWords(error) || aboutCode.test(message)) return message;
+  // "Cannot return null for non-nullable field Pod.kind." names a field; after a colon stands a value.
+  if (error.name === 'GraphQLError') return message.replace(/: [\s\S]*$/, '');
+  return 'the message is left out, as it may quote a value';
+}
+
+function framesOf({ stack = '', message }: Error): readonly string[] {
+  const after = stack.indexOf(message) < 0 ? stack : stack.slice(stack.indexOf(message) + message.length);
+  return after.split('\n').filter((line) => /^ {4}at \S/.test(line));
+}
+
+/** A message of graphql-js, which ends with the value that it is about: numbers and Booleans stay, of all else only the sort is told. */
+export function withoutQuotedValues(message: string): string {
+  return message.replace(/((?:cannot represent [^:]*|[Ff]ound): )([\s\S]*)$/, (_, words: string, value: string) => words + sortOf(value));
+}
+
+function sortOf(text: string): string {
+  const value = text.replace(/\.$/, '');
+  if (/^(?:-?\d[\d.e+-]{0,40}|true|false|null|undefined|NaN|-?Infinity)$/i.test(value)) return text;
+  if (/^["']/.test(value)) return 'a text.';
+  if (value.startsWith('[')) return 'a list.';
+  return value.startsWith('{') ? 'an object.' : 'another value.';
+}

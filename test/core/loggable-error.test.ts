@@ -1,0 +1,85 @@
+import { GraphQLError, GraphQLString } from 'graphql';
+import { expect, test } from 'vitest';
+import { InvariantError, MusterError } from '../../src/core/errors.ts';
+import { withoutQuotedValues, withoutValues } from '../../src/core/loggable-error.ts';
+
+const canary = 'C4NARY';
+
+function thrownBy(action: () => unknown): Error {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof Error) return error;
+  }
+  throw new Error('expected it to throw an error');
+}
+
+const failing: readonly [string, () => unknown][] = [
+  ['JSON', () => JSON.parse(`${canary} is no JSON`)],
+  ['a search in a text', () => canary in (canary as unknown as object)],
+  ['a property of a text', () => Object.assign(canary, [1]) && Object.defineProperty(canary as never, '0', {})],
+  ['a BigInt', () => BigInt(canary)],
+  ['entries', () => Object.fromEntries([canary as never])],
+  ['a map', () => new Map([canary as never])],
+  ['a URL', () => new URL(canary)],
+  ['a Buffer', () => Buffer.from({ length: canary } as never, canary as never)],
+  ['a leaf of graphql-js', () => GraphQLString.coerceOutputValue({ password: canary })],
+  [
+    'a wrapped leaf',
+    () => {
+      throw new GraphQLError('wrapped', { originalError: thrownBy(() => GraphQLString.coerceOutputValue({ password: canary })) });
+    },
+  ],
+  [
+    'a cause',
+    () => {
+      throw new MusterError('BAD_INPUT', 'expected JSON', { cause: thrownBy(() => JSON.parse(canary)) });
+    },
+  ],
+  [
+    'another error',
+    () => {
+      throw Object.assign(new TypeError(canary), { body: canary, code: canary });
+    },
+  ],
+];
+
+test.each(failing)('no value stands in what is logged of an error: %s', (_what, action) => {
+  let error: unknown;
+  try {
+    action();
+    return;
+  } catch (thrown) {
+    error = thrown;
+  }
+  const safe = withoutValues(error);
+  expect(JSON.stringify([safe, safe.message, safe.stack, String(safe.cause), Object.entries(safe)])).not.toContain(canary);
+  expect(safe.stack).toMatch(/\n {4}at .*loggable-error\.test/);
+});
+
+test('what is no error is not shown', () => {
+  expect(withoutValues({ password: canary }).message).toBe('expected an error to be thrown, got: object');
+});
+
+test('our own words and those about code stay', () => {
+  for (const error of [new InvariantError('a bug'), new MusterError('GONE', 'gone'), new Error('ours')])
+    expect(withoutValues(error)).toBe(error);
+  const none = undefined as unknown as { readonly metadata: { readonly name: string } };
+  expect(withoutValues(thrownBy(() => none.metadata)).message).toBe("Cannot read properties of undefined (reading 'metadata')");
+  const field = new GraphQLError('Cannot return null for non-nullable field Pod.kind.');
+  expect(withoutValues(field).message).toBe(field.message);
+});
+
+test.each([
+  ['String cannot represent a non string value: { p: "C4NARY" }', 'String cannot represent a non string value: an object.'],
+  ['Int cannot represent non-integer value: "C4NARY"', 'Int cannot represent non-integer value: a text.'],
+  ['Int cannot represent non 32-bit signed integer value: 3000000000', 'Int cannot represent non 32-bit signed integer value: 3000000000'],
+  ['String cannot represent value: [1, "C4NARY"]', 'String cannot represent value: a list.'],
+  [
+    'Expected value of type "Manifest" to be an object. Found: "C4NARY".',
+    'Expected value of type "Manifest" to be an object. Found: a text.',
+  ],
+  ['Cannot query field "colour" on type "Pod".', 'Cannot query field "colour" on type "Pod".'],
+])('%s', (message, expected) => {
+  expect(withoutQuotedValues(message)).toBe(expected);
+});
