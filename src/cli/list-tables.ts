@@ -120,7 +120,7 @@ export function placeColumns({ namespaced }: Pick<NamedKind, 'namespaced'>): rea
 }
 
 /** As kubectl cuts a cell of several lines. */
-function firstLine(text: string): string {
+export function firstLine(text: string): string {
   const end = text.search(/[\f\n\r]/);
   return end === -1 ? text : `${text.slice(0, end)}...`;
 }

@@ -1,12 +1,15 @@
 import type { JsonObject } from '../core/json.ts';
 import { ChangeLines, eventHeader } from './change-lines.ts';
 import { type ClusterFault, faultFields } from './cluster-faults.ts';
+import { ageColumn, nameColumn, type PrintedColumn } from './columns/printed-column.ts';
+import { summaryDefinition, summaryFragment, summaryOf } from './columns/summary-columns.ts';
 import { follow } from './follow.ts';
 import { tellLoss } from './follow-logs.ts';
 import type { Change, ChangesOf, Foldable } from './held-objects.ts';
-import { ageOf } from './human-duration.ts';
+import { columnsToPrint, fieldsFor, firstLine, placeColumns } from './list-tables.ts';
+import { meantKinds, nameOfKind } from './meant-kinds.ts';
 import { MessageLines } from './message-lines.ts';
-import { kindAndName, type NamedObject } from './object-names.ts';
+import type { NamedObject } from './object-names.ts';
 import type { Session } from './session.ts';
 
 /** Which objects to watch, and how they are shown. */
@@ -33,14 +36,14 @@ interface Message extends ChangesOf<Omit<WatchedObject, 'version'>> {
   readonly fault: ClusterFault | null;
 }
 
-const queryOf = (extra: string) => {
-  const object = `id apiVersion kind cluster { name } metadata { name namespace uid creationTimestamp resourceVersion } ${extra}`;
+const queryOf = ({ fields, fragments = '' }: Pick<ShownColumns, 'fields' | 'fragments'>) => {
+  const object = `id apiVersion kind cluster { name } metadata { name namespace uid creationTimestamp resourceVersion } ${fields}`;
   return `subscription ($kinds: [String!]!, $clusters: [String!], $namespaces: [String!], $labels: String, $after: String) {
     resources(kinds: $kinds, clusters: $clusters, namespaces: $namespaces, labels: $labels, after: $after) {
       type cluster { name } kind { group kind } cursor fault { ${faultFields} }
       added { ${object} } modified { ${object} } deleted { ${object} }
     }
-  }`;
+  } ${fragments}`;
 };
 
 /** Prints objects as they change, until the signal aborts. A stream that is lost goes on where it was. */
@@ -48,8 +51,9 @@ export async function watchObjects(session: Session, { kinds, selection, output 
   const { open, clock, signal, terminal, gateway } = session;
   let cursor: string | null = null;
   const variables = (how: 'first' | 'resumed' | 'anew') => ({ kinds, ...selection, after: how === 'anew' ? null : cursor });
-  const query = queryOf(output === 'json' ? 'object' : '');
-  const show = output === 'json' ? jsonLines(session) : changeLines(session, { isMixed: kinds.length > 1 });
+  const columns = output === 'json' ? undefined : await columnsToWatch(session, kinds);
+  const query = queryOf(columns ?? { fields: 'object' });
+  const show = columns === undefined ? jsonLines(session) : changeLines(session, columns);
   for await (const event of follow({ open, clock, query, variables, url: gateway.address.url }, signal)) {
     if (event.type === 'restarted') await show.restart();
     if (event.type !== 'message') {
@@ -69,13 +73,44 @@ interface Show {
   restart(): Promise<void>;
 }
 
-function changeLines(session: Session, { isMixed }: { readonly isMixed: boolean }): Show {
+/** The columns of the lines, and what has to be selected for them. */
+interface ShownColumns {
+  readonly columns: readonly PrintedColumn[];
+  readonly fields: string;
+  readonly fragments?: string;
+  readonly isMixed: boolean;
+}
+
+/** The columns of a kind as `list` prints it; of several kinds what all of them have. */
+async function columnsToWatch(session: Session, kinds: readonly string[]): Promise<ShownColumns> {
+  const meant = new Map((await meantKinds(session, kinds)).map(({ kind }) => [nameOfKind(kind), kind]));
+  const [kind, another] = meant.values();
+  if (kind === undefined || another !== undefined)
+    return { columns: mixedColumns, fields: `...${summaryFragment}`, fragments: summaryDefinition, isMixed: true };
+  const columns = [...placeColumns(kind), ...(await columnsToPrint(session, kind, { isWide: false }))];
+  return { columns, fields: fieldsFor(kind, columns), isMixed: false };
+}
+
+const summaryColumn = (header: string, part: 'ready' | 'status'): PrintedColumn => ({
+  header,
+  fields: '',
+  cell: (item, at) => summaryOf(item, at)[part],
+});
+
+const mixedColumns: readonly PrintedColumn[] = [
+  ...placeColumns({ namespaced: true }),
+  nameColumn,
+  summaryColumn('READY', 'ready'),
+  summaryColumn('STATUS', 'status'),
+  ageColumn,
+];
+
+function changeLines(session: Session, { columns, isMixed }: ShownColumns): Show {
   const row = ({ type, item }: Change<WatchedObject>) => {
-    const { cluster, metadata } = item;
-    const name = isMixed ? kindAndName(item) : metadata.name;
-    return [cluster.name, metadata.namespace ?? '', name, type, ageOf(metadata.creationTimestamp, session.clock.now())];
+    const at = { nowMs: session.clock.now(), isMixed };
+    return [type, ...columns.map((column) => firstLine(column.cell(item, at) ?? ''))];
   };
-  const lines = new ChangeLines<WatchedObject>(session, { header: ['CLUSTER', 'NAMESPACE', 'NAME', eventHeader, 'AGE'], row });
+  const lines = new ChangeLines<WatchedObject>(session, { header: [eventHeader, ...columns.map(({ header }) => header)], row });
   return { take: (message) => lines.take(versioned(message)), restart: async () => lines.restart() };
 }
 

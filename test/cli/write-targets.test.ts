@@ -51,6 +51,7 @@ describe('words', () => {
       const it = session();
       expect(await meantObjects(it, [word, 'web'], { namespace: 'shop' })).toEqual({
         targets: [],
+        objects: [],
         propagations: [{ namespace: 'shop', name: 'web' }],
       });
       expect(it.asked).toEqual([]);

@@ -1,7 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -35,8 +34,8 @@ beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'muster-launch-'));
   muster = path.join(folder, 'node_modules/muster');
   mkdirSync(path.join(muster, 'dist'), { recursive: true });
-  const text = readFileSync(path.join(import.meta.dirname, '../../src/launch.ts'), 'utf8');
-  writeFileSync(path.join(muster, 'dist/launch.js'), stripTypeScriptTypes(text));
+  mkdirSync(path.join(muster, 'bin'));
+  writeFileSync(path.join(muster, 'bin/muster.js'), readFileSync(path.join(import.meta.dirname, '../../bin/muster.js')));
   writeFileSync(path.join(muster, 'dist/main.js'), main);
   writeFileSync(path.join(muster, 'package.json'), readFileSync(path.join(import.meta.dirname, '../../package.json')));
 });
@@ -52,7 +51,7 @@ function install(into: string): void {
 }
 
 function launch(node: string, ...args: readonly string[]) {
-  const child = spawn(node, [path.join(muster, 'dist/launch.js'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(node, [path.join(muster, 'bin/muster.js'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const texts = { out: '', err: '' };
   child.stdout.setEncoding('utf8').on('data', (text) => {
     texts.out += text;
@@ -98,9 +97,20 @@ test.skipIf(old === undefined)('an older one says in one line what is missing, a
   expect(await launch(old ?? '', 'exit', '0').ended).toEqual({ out: '', err: expect.stringMatching(line), end: 2 });
 });
 
+test('a checkout without a build runs its source', async () => {
+  rmSync(path.join(muster, 'dist'), { recursive: true });
+  // Node strips types nowhere below node_modules, and `npm link` puts no copy there.
+  const checkout = path.join(folder, 'checkout');
+  cpSync(muster, checkout, { recursive: true });
+  muster = checkout;
+  mkdirSync(path.join(muster, 'src'));
+  writeFileSync(path.join(muster, 'src/main.ts'), `const typed: boolean = true;\n${main}`);
+  expect(await launch(process.execPath, 'exit', '3').ended).toEqual({ out: '[true,"exit","3"]\n', err: '', end: 3 });
+});
+
 test('the commands of the package are the launcher', () => {
   const { bin } = JSON.parse(readFileSync(path.join(muster, 'package.json'), 'utf8'));
-  expect(bin).toEqual({ muster: 'dist/launch.js', 'kubectl-muster': 'dist/launch.js' });
+  expect(bin).toEqual({ muster: 'bin/muster.js', 'kubectl-muster': 'bin/muster.js' });
 });
 
 function nameOfRuntime(): string {

@@ -18,8 +18,8 @@ import { watchObjects } from '../watch-objects.ts';
 type WatchFlags = GatewayFlags & SelectionFlags & { readonly output?: 'json'; readonly until?: Until };
 
 const help = `
-Prints a line per change: first what is there (ADDED), then each change as it
-happens, until it is interrupted. A lost connection is made again, and goes on
+Prints a line per change, with the columns of muster list: first what is there
+(ADDED), then each change as it happens, until it is interrupted. A lost connection is made again, and goes on
 where it was lost. -o json prints the messages of the stream, one JSON per line,
 with whole objects.
 

@@ -34,11 +34,11 @@ test('watch tells what is there and what changes, of all clusters, over a real s
   await until(({ written }) => written.includes('DELETED'));
   const events = terminal.written.split('\n').map((line) => line.split(/ {2,}/).slice(0, 4).join(' '));
   expect(events).toEqual([
-    'CLUSTER NAMESPACE NAME EVENT',
-    'north shop old ADDED',
-    'south shop new ADDED',
-    'south shop new MODIFIED',
-    'north shop old DELETED',
+    'EVENT CLUSTER NAMESPACE NAME',
+    'ADDED north shop old',
+    'ADDED south shop new',
+    'MODIFIED south shop new',
+    'DELETED north shop old',
     '',
   ]);
   expect(terminal.told).toBe('');

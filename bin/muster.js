@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// What stands here is run by whatever Node a machine has: only syntax and functions of Node 20.
+// Runs on the Node that a machine has: only syntax and functions of Node 20, and no build.
 
 /** The oldest Node that knows all that the rest is written in. */
 const leastMajor = 24;
@@ -13,25 +13,25 @@ const leastMajor = 24;
 /** Of a command line that cannot be served, as in `exitCodes`. */
 const refused = 2;
 
-/** `main.js` beside `launch.js`, `main.ts` beside `launch.ts`. */
-const main = import.meta.url.replace(/launch(\.\w+)$/, 'main$1');
+/** What was built; in a checkout without a build the source, which Node 24 reads too. */
+const main = [new URL('../dist/main.js', import.meta.url), new URL('../src/main.ts', import.meta.url)].find(existsSync);
 
-if (Number.parseInt(process.versions.node, 10) >= leastMajor) await import(main);
+if (Number.parseInt(process.versions.node, 10) >= leastMajor) await import(main.href);
 else {
   const runtime = runtimeOfPackages();
   if (runtime === undefined) refuse();
   else runBy(runtime);
 }
 
-/** The Node that an optional dependency has brought for this platform, wherever npm has put it. */
-function runtimeOfPackages(): string | undefined {
+/** The Node that an optional dependency has brought for this platform, wherever npm has put it; undefined if there is none. */
+function runtimeOfPackages() {
   const require = createRequire(import.meta.url);
-  const { optionalDependencies = {} } = require('../package.json') as { readonly optionalDependencies?: Readonly<Record<string, string>> };
+  const { optionalDependencies = {} } = require('../package.json');
   const platform = `-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
   for (const name of Object.keys(optionalDependencies).filter((one) => one.endsWith(platform))) {
     try {
       const description = require.resolve(`${name}/package.json`);
-      const { bin } = require(description) as { readonly bin: { readonly node: string } };
+      const { bin } = require(description);
       const runtime = path.join(path.dirname(description), bin.node);
       if (existsSync(runtime)) return runtime;
     } catch {
@@ -42,10 +42,10 @@ function runtimeOfPackages(): string | undefined {
 }
 
 /** Runs main by that Node, as if it were this process: it has its terminal, its signals and its end. */
-function runBy(runtime: string): void {
+function runBy(runtime) {
   const child = spawn(runtime, [fileURLToPath(main), ...process.argv.slice(2)], { stdio: 'inherit' });
-  const passOn = (signal: NodeJS.Signals) => void child.kill(signal);
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
+  const passOn = (signal) => void child.kill(signal);
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
   for (const signal of signals) process.on(signal, passOn);
   // Installed, but not for this system: one with another C library, say.
   child.on('error', refuse);
@@ -56,7 +56,7 @@ function runBy(runtime: string): void {
   });
 }
 
-function refuse(): void {
+function refuse() {
   process.stderr.write(`muster needs Node ${leastMajor} or newer, this is ${process.version}\n`);
   process.exitCode = refused;
 }
