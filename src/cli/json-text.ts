@@ -1,7 +1,10 @@
-/** The value as JSON without what a terminal would obey: JSON leaves the second set of control characters (U+007F to U+009F) as they are. */
+/**
+ * The value as JSON without characters that a terminal would obey. JSON leaves two sets of them as they are: U+007F to U+009F, and those that change
+ * the direction of text.
+ */
 export function jsonText(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replaceAll(
-    /[\u007f-\u009f]/g,
+    /[\u007f-\u009f\p{Bidi_Control}]/gu,
     (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }

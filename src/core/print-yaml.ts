@@ -76,10 +76,11 @@ function isPlain(text: string): boolean {
   return text.length <= maxPlainLength && plain.test(text) && !notText.test(text);
 }
 
-// Line breaks and marks to a YAML 1.1 reader, or not printable to it; to JSON characters like any other.
-const mustBeEscaped = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
+// Line breaks and marks to a YAML 1.1 reader, or not printable to it; to JSON characters like any other. Characters that change the direction of text
+// are escaped too: on a terminal they would show a text other than the one that is stored.
+const mustBeEscaped = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff\p{Bidi_Control}]/gu;
 // Control characters, and lines of which a reader cannot tell whether their white space belongs to the text.
-const notInBlock = /[^\P{Cc}\t\n]|[\u2028\u2029\ufeff\ufffe\uffff]|^\s|\n[ \t]+(?:\n|$)|\n\n$/u;
+const notInBlock = /[^\P{Cc}\t\n]|[\u2028\u2029\ufeff\ufffe\uffff\p{Bidi_Control}]|^\s|\n[ \t]+(?:\n|$)|\n\n$/u;
 
 function isBlock(text: string): boolean {
   return text.includes('\n') && text.isWellFormed() && !notInBlock.test(text);

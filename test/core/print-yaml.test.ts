@@ -39,6 +39,8 @@ const texts = [
   '\u2028',
   '\ufeffx',
   '\u007f',
+  'a\u202eb',
+  'a\n\u2066b\n',
   '\u0001',
   '"\u0085\\"',
   'é',
@@ -165,4 +167,9 @@ test('integers keep their digits, shared parts are repeated, long texts are not 
   const shared = { a: 1 };
   const object = { big: parseJsonExactly('9007199254740993'), one: shared, two: shared, long: 'word '.repeat(60) } as JsonObject;
   expect(printYaml(object)).toBe(`big: 9007199254740993\none:\n  a: 1\ntwo:\n  a: 1\nlong: "${'word '.repeat(60)}"\n`);
+});
+
+test('characters that change the direction of text are escaped, in lines and in blocks', () => {
+  const printed = printYaml({ line: 'safe\u202egnp.exe', block: 'one\ntwo\u2067\n' });
+  expect(printed).toBe('line: "safe\\u202egnp.exe"\nblock: "one\\ntwo\\u2067\\n"\n');
 });
