@@ -54,17 +54,18 @@ export interface AskedKinds {
 export function checkArguments(args: ListArguments, asked: AskedKinds): CheckedArguments {
   const { model, kinds } = asked;
   const selector = args.labels == null ? undefined : parseSelector(args.labels);
+  const order = args.orderBy == null ? undefined : compileOrder(model, kinds, args.orderBy);
   const checked = {
     clusters: boundedList('clusters', args.clusters) ?? undefined,
     namespaces: args.namespaces == null ? undefined : [...new Set(boundedList('namespaces', args.namespaces))].sort(),
     selector,
     where: args.where == null ? undefined : compileWhere(model, kinds, args.where),
     search: checkSearch(args.search),
-    order: args.orderBy == null ? undefined : compileOrder(model, kinds, args.orderBy),
+    order,
     first: checkFirst(args.first, defaultFirst),
     after: args.after ?? undefined,
     waitMs: checkWaitSeconds(args.waitSeconds) * 1_000,
-    filter: canonicalFilter({ ...args, kinds: kinds.map(keyOfKind), selector }),
+    filter: canonicalFilter({ ...args, kinds: kinds.map(keyOfKind), selector, orderMeaning: order?.meaning }),
   };
   // Last, when what the paths may cost is known to be within bounds.
   const paths = [...pathsIn(args.where), ...(args.orderBy ?? []).map(({ path }) => path)];

@@ -47,10 +47,12 @@ export interface FilterQuestion {
   readonly where?: WhereInput | null | undefined;
   readonly search?: string | null | undefined;
   readonly orderBy?: readonly OrderByInput[] | null | undefined;
+  /** `Order.meaning`: the same paths compare otherwise after their types have changed. */
+  readonly orderMeaning?: string | undefined;
 }
 
 /** A text that is equal for questions that mean the same by their form: order and repetition of names, `null` and what is not said count for nothing. */
-export function canonicalFilter({ kinds, clusters, namespaces, selector, where, search, orderBy }: FilterQuestion): string {
+export function canonicalFilter({ kinds, clusters, namespaces, selector, where, search, orderBy, orderMeaning }: FilterQuestion): string {
   return JSON.stringify([
     sortedSet(kinds),
     clusters == null ? null : sortedSet(clusters),
@@ -59,6 +61,7 @@ export function canonicalFilter({ kinds, clusters, namespaces, selector, where, 
     where == null ? null : canonicalWhere(where),
     search ?? '',
     (orderBy ?? []).map(({ path, direction }) => [path, direction ?? 'ASC']),
+    ...(orderMeaning === undefined || orderMeaning === '' ? [] : [orderMeaning]),
   ]);
 }
 

@@ -1,5 +1,5 @@
 import { MusterError } from '../core/errors.ts';
-import { compareOrderKeys, type OrderKey, orderKeyOf } from '../core/json-values.ts';
+import { compareOrderKeys, type OrderKey, orderKeyOf, type ValueType } from '../core/json-values.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { Model, ModelKind } from '../model/model.ts';
@@ -17,6 +17,8 @@ export interface OrderByInput {
 export interface Order {
   /** For each term whether the greatest comes first. */
   readonly descending: readonly boolean[];
+  /** Equal for orders whose terms compare alike: a cursor is good for such orders alone. */
+  readonly meaning: string;
   /** The keys of an object of this source, one for each term; undefined for what it does not have, which stands last in both directions. @param read Counts the values that are read. */
   keysFor(source: QuerySource, read?: ReadValues): (object: KubernetesObject) => readonly (OrderKey | undefined)[];
 }
@@ -36,6 +38,7 @@ export function compileOrder(model: Model, kinds: readonly ModelKind[], orderBy:
   const terms = orderBy.map((term) => compileTerm(model, kinds, term));
   return {
     descending: terms.map(({ descending }) => descending),
+    meaning: terms.length === 0 ? '' : JSON.stringify(terms.map(({ types }) => types)),
     keysFor(source, read) {
       const around = surroundingsOf(source, read);
       const kind = keyOfKind(source.kind);
@@ -46,7 +49,7 @@ export function compileOrder(model: Model, kinds: readonly ModelKind[], orderBy:
 }
 
 /** The order by namespace, name, cluster and kind alone. */
-export const defaultOrder: Order = { descending: [], keysFor: () => () => [] };
+export const defaultOrder: Order = { descending: [], meaning: '', keysFor: () => () => [] };
 
 type KeyAt = (place: Place, descending: boolean) => OrderKey | undefined;
 
@@ -54,11 +57,17 @@ interface Term {
   readonly descending: boolean;
   /** By `keyOfKind`; none for a kind that the path does not fit. */
   readonly keys: ReadonlyMap<string, KeyAt>;
+  /** How it compares in each of these kinds. */
+  readonly types: readonly (readonly [string, ValueType])[];
 }
 
 function compileTerm(model: Model, kinds: readonly ModelKind[], { path, direction }: OrderByInput): Term {
   const paths = valuePathsIn({ model, kinds }, path, singleValues('orderBy'));
-  return { descending: direction === 'DESC', keys: new Map([...paths].map(([kind, found]) => [kind, keyAt(found)])) };
+  return {
+    descending: direction === 'DESC',
+    keys: new Map([...paths].map(([kind, found]) => [kind, keyAt(found)])),
+    types: [...paths].map(([kind, { type }]) => [kind, type] as const).sort(([a], [b]) => (a < b ? -1 : 1)),
+  };
 }
 
 function keyAt({ path, type }: ValuePath): KeyAt {

@@ -54,6 +54,7 @@ const involvedName: Mention = { name: 'involved', of: (event) => textsOf([textAt
 
 const newestFirst: Order = {
   descending: [true],
+  meaning: '',
   keysFor: () => (event) => [orderKeyOf(lastSeenOf(event), 'DateTime')],
 };
 
