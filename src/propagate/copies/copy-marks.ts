@@ -89,6 +89,14 @@ export function isOfLater(object: KubernetesObject, { owner, generation }: Pick<
   );
 }
 
+/**
+ * True if a Propagation of this namespace and name wrote it last: this one, or one of another uid, whose hub was lost. There is only one of that name on a hub.
+ */
+export function isMarkedFor(object: KubernetesObject, { uid, namespace, name }: Partial<CopyOwner> & Omit<CopyOwner, 'uid'>): boolean {
+  const { propagation, source } = marksOf(object);
+  return propagation !== undefined && (propagation === uid || source === `${namespace}/${name}`);
+}
+
 /** True if another Propagation wrote it last, as what it says of itself: whatever we wrote to it before, it is not ours to take away any more. */
 export function isOfAnother(object: KubernetesObject, { owner }: Pick<MarksToWrite, 'owner'>): boolean {
   const { propagation } = marksOf(object);

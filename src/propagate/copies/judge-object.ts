@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { InventoryEntry } from '../inventory.ts';
 import { liveHashOf } from '../planner/live-hash.ts';
-import { deletionOf, isAnnounced, isLetGo, isOfAnother, marksOf, takenOverOf } from './copy-marks.ts';
+import { deletionOf, isAnnounced, isLetGo, isMarkedFor, isOfAnother, marksOf, takenOverOf } from './copy-marks.ts';
 import { copyFault } from './copy-reason.ts';
 import { type Settled, settledSkipped, settledWith } from './copy-task.ts';
 import { type CopyAtHand, failedCopy, racedFault } from './copy-to-write.ts';
@@ -82,14 +82,14 @@ function judgeStranger({ task, work }: CopyAtHand, object: KubernetesObject): Ju
 
 /** The inventory knows of no object there, not of another one. */
 function isLost({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
-  return task.entry.uid === undefined && marksOf(object).propagation === work.owner.uid;
+  return task.entry.uid === undefined && isMarkedFor(object, work.owner);
 }
 
 /** Whose it is, where taking it would undo what Muster does or did there: one field manager has one set of fields, and drops what it leaves out. */
 function otherOwner({ work }: CopyAtHand, object: KubernetesObject): string | undefined {
   const { propagation, source = '' } = marksOf(object);
   const isApplied = isAppliedByUs(object);
-  if (isApplied && isOfAnother(object, work)) return `it belongs to another Propagation: ${source}`;
+  if (isApplied && isOfAnother(object, work) && !isMarkedFor(object, work.owner)) return `it belongs to another Propagation: ${source}`;
   if (isApplied && propagation === undefined && work.spec.conflict === 'ServerSideApply')
     return 'it holds fields that were applied with Muster';
   return undefined;

@@ -3,7 +3,7 @@ import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { redact } from '../../core/redaction.ts';
 import { compareText } from '../../model/shapes.ts';
-import { marksOf } from '../copies/copy-marks.ts';
+import { isMarkedFor } from '../copies/copy-marks.ts';
 import { copyFault, toldFault } from '../copies/copy-reason.ts';
 import { lostWords } from '../copies/judge-object.ts';
 import { isHidden } from '../copies/observed.ts';
@@ -37,12 +37,13 @@ export function showPlan(
   const { digest, desired, placed, unplaced, waves, pruneHeld } = rendered;
   const ok = notes.every(({ severity }) => severity !== 'ERROR');
   // With an error nothing is done: above all nothing is deleted, though nothing may be chosen any more.
+  const owner = { namespace: snapshot.namespace, name: snapshot.name, ...(uid === undefined ? {} : { uid }) };
   const shown = (cluster: ClusterName, objects: readonly RenderedObject[]) =>
     objects
       .filter((object) => ok || !isRemoval(object))
       .map((object) => {
         const dryRun = answers.get(cluster)?.get(textOfKey(object.key));
-        return showObject({ cluster, object, dryRun, isHeld: pruneHeld !== undefined, uid }, sensitiveKinds);
+        return showObject({ cluster, object, dryRun, isHeld: pruneHeld !== undefined, owner }, sensitiveKinds);
       });
   const chosen = rendered.clusters.map((one): PlannedCluster => {
     const { cluster } = one.chosen;
@@ -78,13 +79,16 @@ interface ShownObject {
   readonly dryRun: DryRun | undefined;
   /** What goes waits for somebody to confirm it. */
   readonly isHeld: boolean;
-  readonly uid: string | undefined;
+  readonly owner: Parameters<typeof isMarkedFor>[1];
 }
 
-function showObject({ cluster, object, dryRun, isHeld, uid }: ShownObject, sensitiveKinds: PlannerPorts['sensitiveKinds']): PlannedObject {
+function showObject(
+  { cluster, object, dryRun, isHeld, owner }: ShownObject,
+  sensitiveKinds: PlannerPorts['sensitiveKinds'],
+): PlannedObject {
   const { key, action, desired, predicted, held, live } = object;
   const sensitive = isHidden(key, { sensitiveKinds });
-  const isLost = live !== undefined && uid !== undefined && marksOf(live).propagation === uid;
+  const isLost = live !== undefined && isMarkedFor(live, owner);
   const fault = faultOf({ held, cluster, isLost, isSensitive: sensitive }, dryRun);
   const diff =
     dryRun?.result === 'accepted'
