@@ -55,6 +55,14 @@ export function podOf(index: number, { revision = 0, version = String(1_000_000 
   };
 }
 
+/** The same pod with so many values of environment, which the replicas of an owner share. */
+export function podWithEnvironment(index: number, values: number): object {
+  const pod = podOf(index) as { readonly spec: { readonly containers: readonly object[] } };
+  const owner = Math.floor(index / replicasPerOwner);
+  const env = Array.from({ length: values }, (_, n) => ({ name: `SETTING_${n}`, value: `value-${n}-of-service-${owner}` }));
+  return { ...pod, spec: { ...pod.spec, containers: pod.spec.containers.map((container) => ({ ...container, env })) } };
+}
+
 function specOf(app: string, owner: number, index: number): object {
   return {
     volumes: [
