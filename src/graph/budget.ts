@@ -1,7 +1,7 @@
 import { MusterError } from '../core/errors.ts';
 import type { NowOrLater } from '../core/now-or-later.ts';
 import type { OperationSlices } from '../core/slices.ts';
-import type { Look } from '../load/reads.ts';
+import { type Look, maxLooks } from '../load/reads.ts';
 
 /** What one operation may still be given: of a subscription, one message. */
 export interface Budget {
@@ -27,12 +27,6 @@ export interface Budget {
 
 /** Most objects in one answer: each element of a list counts, and a list inside another one counts each time it is given. */
 export const maxObjects = 10_000;
-
-/**
- * Most objects that one answer may look at: each again for each path that is read of it by sums, extremes and groups, and for each page of relations that
- * it may be on. Of a million objects groups by two paths with a sum are three million looks. A million take one to three seconds, in which nothing else runs.
- */
-export const maxLooks = 4_000_000;
 
 /** As many objects as one text of YAML counts beside the object itself: a page of 500 with it is half a budget. */
 export const yamlCost = 9;

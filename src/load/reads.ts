@@ -15,7 +15,7 @@ import type { WhereInput } from '../store/where.ts';
 import type { ClusterPhase, SyncState } from '../watch/mirrors.ts';
 
 export type { GroupOrder } from '../store/aggregates/groups.ts';
-export { type Look, valuesPerLook } from '../store/looks.ts';
+export { type Look, maxLooks, valuesPerLook } from '../store/looks.ts';
 export type { OrderByInput } from '../store/order.ts';
 export type { WhereInput } from '../store/where.ts';
 

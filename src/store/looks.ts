@@ -44,6 +44,12 @@ export function countLooks(look: Look = ignored): CountedLooks {
   };
 }
 
+/**
+ * Most looks of one answer, or of the first state of a stream: each object again for each path that is read of it by sums, extremes and groups, and for each
+ * page of relations that it may be on. Of a million objects groups by two paths with a sum are three million looks. A million take one to three seconds.
+ */
+export const maxLooks = 4_000_000;
+
 const tellAt = 1_000;
 
 /** Looks in one step: 0.2 to 0.6 ms. */

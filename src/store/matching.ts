@@ -30,10 +30,10 @@ export interface Conditions extends ObjectConditions {
   readonly namespaces?: readonly string[] | undefined;
 }
 
-/** True for the objects of the source that are in sight and meet all conditions. */
-export function createMatcher(source: QuerySource, conditions: Conditions): (object: KubernetesObject) => boolean {
+/** True for the objects of the source that are in sight and meet all conditions. @param read Counts the values that are read of them. */
+export function createMatcher(source: QuerySource, conditions: Conditions, read?: ReadValues): (object: KubernetesObject) => boolean {
   const within = namespacesInSight(conditions.namespaces, source.sight);
-  const matches = predicateOf(source, conditions);
+  const matches = predicateOf(source, conditions, read);
   if (within === undefined) return matches;
   return (object) => within.has(object.metadata.namespace ?? '') && matches(object);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createBudget, maxLooks } from '../../src/graph/budget.ts';
+import { createBudget } from '../../src/graph/budget.ts';
+import { maxLooks } from '../../src/load/reads.ts';
 import { type GraphOverMirrors, graphOverMirrors } from '../support/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
 import { apiVersionOf, type ServedResource } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import type { Steps } from '../../core/slices.ts';
 import type { ModelKind } from '../../model/model.ts';
-import { type Conditions, createMatcher, selectAll } from '../../store/matching.ts';
+import type { Look } from '../../store/looks.ts';
+import type { Conditions } from '../../store/matching.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
 import type { QuerySight, QuerySource } from '../../store/query-source.ts';
 import type { MirrorLease, MirrorReader } from '../../watch/mirrors.ts';
 import type { ClusterView } from '../reads.ts';
 import { createChangesQueue, type ObjectChange } from './changes-queue.ts';
+import { JudgedSelection } from './judged-selection.ts';
 import { batchesOf, changeOfTransition, type Transition, transitionIn } from './selection-changes.ts';
 import { type Position, voidPosition } from './stream-cursor.ts';
 import { isKnownAt } from './stream-draft.ts';
@@ -25,9 +28,8 @@ export class SelectedMirror {
   readonly #lease: MirrorLease;
   readonly #life = new AbortController();
   readonly #pull: () => void;
-  #source: QuerySource;
   #conditions: Conditions;
-  #matches: (object: KubernetesObject) => boolean;
+  #selected: JudgedSelection;
   #meaning: string;
   #epoch: { readonly long: string; readonly short: string } | undefined;
 
@@ -35,8 +37,7 @@ export class SelectedMirror {
   constructor(lease: MirrorLease, selection: Selection, hear: (events: readonly StoreEvent[]) => void) {
     this.#lease = lease;
     this.#conditions = selection.conditions;
-    this.#source = sourceOf(lease.mirror, selection);
-    this.#matches = createMatcher(this.#source, selection.conditions);
+    this.#selected = new JudgedSelection(sourceOf(lease.mirror, selection), selection.conditions);
     this.#meaning = meaningOf(selection, lease.mirror.resource);
     this.#pull = lease.mirror.store.attend(hear, this.#life.signal);
   }
@@ -79,33 +80,62 @@ export class SelectedMirror {
     this.#meaning = meaning;
     this.#epoch = undefined;
     this.#conditions = selection.conditions;
-    this.#source = sourceOf(this.mirror, selection);
-    this.#matches = createMatcher(this.#source, selection.conditions);
+    this.#selected = new JudgedSelection(sourceOf(this.mirror, selection), selection.conditions);
     return true;
   }
 
   /** Undefined if it is nothing to the selection. */
   transitionIn(event: Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>): Transition | undefined {
-    return transitionIn(event, this.#matches);
+    return transitionIn(event, this.#selected.has);
   }
 
   /** All objects of the selection, as they are now. */
   select(): readonly KubernetesObject[] {
-    return selectAll(this.#source, this.#conditions);
+    return this.#selected.all();
+  }
+
+  /** Its objects take long to select: they are to be judged before many of them are needed at once. */
+  get isCostly(): boolean {
+    return isCostly(this.#conditions);
+  }
+
+  /** Judges these objects, in steps. @returns How many were not judged yet. */
+  judge(objects: Iterable<KubernetesObject>): Steps<number> {
+    return this.#selected.judge(objects);
+  }
+
+  /** Judges all objects that the mirror holds now, in steps. @returns How many were not judged yet. */
+  judgeAll(look: Look): Steps<number> {
+    return this.#selected.judgeAll(look);
+  }
+
+  /** Judges what `changesSince` needs, in steps. */
+  judgeSince(position: Position): Steps<number> {
+    const events = this.#eventsSince(position) ?? [];
+    return this.judge(events.flatMap((event) => (isOfObject(event) ? [event.before ?? event.object, event.object] : [])));
+  }
+
+  /** What was judged is needed no more. */
+  forgetJudged(): void {
+    this.#selected.forget();
   }
 
   /** What has become since then of those objects of the selection that the reader knows, a message each; undefined if that is not remembered. */
   changesSince(position: Position): readonly (readonly ObjectChange[])[] | undefined {
-    const { store } = this.mirror;
-    if (position.type === 'void' || position.epoch !== this.#short(store.epoch)) return undefined;
-    const events = store.changesSince(store.epoch, position.version);
+    const events = this.#eventsSince(position);
     if (events === undefined) return undefined;
     const missed = createChangesQueue();
     for (const event of events) {
-      const transition = event.type === 'applied' || event.type === 'deleted' ? this.transitionIn(event) : undefined;
+      const transition = isOfObject(event) ? this.transitionIn(event) : undefined;
       if (transition !== undefined && isKnownAt(position, transition.last)) missed.put(changeOfTransition(transition));
     }
     return batchesOf(missed);
+  }
+
+  #eventsSince(position: Position): readonly StoreEvent[] | undefined {
+    const { store } = this.mirror;
+    if (position.type === 'void' || position.epoch !== this.#short(store.epoch)) return undefined;
+    return store.changesSince(store.epoch, position.version);
   }
 
   end(): void {
@@ -121,6 +151,15 @@ export class SelectedMirror {
     if (this.#epoch?.long !== long) this.#epoch = { long, short: shortEpoch(long, this.#meaning) };
     return this.#epoch.short;
   }
+}
+
+/** True for conditions that take long to check, of all objects of a large mirror together. */
+export function isCostly({ where, search = '' }: Conditions): boolean {
+  return where !== undefined || search !== '';
+}
+
+function isOfObject(event: StoreEvent): event is Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }> {
+  return event.type === 'applied' || event.type === 'deleted';
 }
 
 function meaningOf({ kind, cluster, conditions: { where } }: Selection, resource: ServedResource): string {

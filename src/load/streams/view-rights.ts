@@ -97,3 +97,8 @@ export class ViewRights {
 export function rightLost(): MusterError {
   return new MusterError('FORBIDDEN', 'the right to watch some of what is streamed has been lost');
 }
+
+/** Why a stream ends whose view has a bug. */
+export function streamFailed(): MusterError {
+  return new MusterError('UNAVAILABLE', 'this stream has failed: go on with after');
+}

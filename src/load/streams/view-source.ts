@@ -4,44 +4,20 @@ import type { ServedResource } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { redact } from '../../core/redaction.ts';
+import type { Steps } from '../../core/slices.ts';
 import type { ModelKind } from '../../model/model.ts';
-import type { Conditions } from '../../store/matching.ts';
+import type { Look } from '../../store/looks.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
 import type { QuerySight } from '../../store/query-source.ts';
-import type { Mirrors } from '../../watch/mirrors.ts';
 import { type Ask, absenceOf, faultOf, partSyncOf, syncViewOf, unreadFaultOf } from '../parts.ts';
 import type { ClusterView, Row, SyncView } from '../reads.ts';
-import { createChangesQueue, type ObjectChange } from './changes-queue.ts';
+import type { ObjectChange } from './changes-queue.ts';
+import { PendingChanges } from './pending-changes.ts';
 import { SelectedMirror, type Selection } from './selected-mirror.ts';
-import { batchesOf, changeOfTransition } from './selection-changes.ts';
 import { type Position, sourceKey, voidPosition } from './stream-cursor.ts';
 import { ignorance, isKnownAt, type Knowledge, type News, type Origin, type Part } from './stream-draft.ts';
 import { createTally, type Tally } from './tally.ts';
-
-/** What a view asks of each of its sources. */
-export interface SourceQuestion {
-  readonly conditions: Conditions;
-  /** The clusters were named: that one does not serve the kind is then a fault. */
-  readonly named: boolean;
-  /** Jobs are counted. */
-  readonly tallied: boolean;
-}
-
-export interface ViewSourceOptions {
-  readonly mirrors: Mirrors;
-  readonly question: SourceQuestion;
-  readonly cluster: ClusterView;
-  /** Undefined if it is no member. */
-  readonly clusterNow: () => ClusterView | undefined;
-  readonly kind: ModelKind;
-  readonly sensitive: boolean;
-  /** What may be seen of it; a fault if nothing. */
-  readonly sight: QuerySight | Fault;
-  /** There may be news, which the next cut will tell. */
-  readonly onNews: () => void;
-  /** Runs what code of the selection is in, and answers for what it throws. */
-  readonly guard: (action: () => void) => void;
-}
+import type { ViewSourceOptions } from './view-source-options.ts';
 
 /**
  * One kind of one cluster, as a view selects from it: follows the mirror as soon as there is one, and gathers what is new until the next cut.
@@ -53,7 +29,7 @@ export class ViewSource implements Origin {
   readonly kind: ModelKind;
   readonly tally: Tally | undefined;
   readonly #options: ViewSourceOptions;
-  readonly #changes = createChangesQueue();
+  readonly #changes: PendingChanges;
   #cluster: ClusterView;
   /** Kept when the mirror has ended: messages of its objects may still be made. */
   #resource: ServedResource | undefined;
@@ -79,6 +55,7 @@ export class ViewSource implements Origin {
     this.kind = options.kind;
     this.key = sourceKey(options.cluster.name, options.kind);
     this.tally = options.question.tallied ? createTally() : undefined;
+    this.#changes = new PendingChanges(this.tally);
     this.#absent = this.voided !== undefined;
     this.refresh(options.cluster);
   }
@@ -184,10 +161,26 @@ export class ViewSource implements Origin {
    */
   cut(readers: 'some' | 'none'): Part | undefined {
     const before = this.#known;
+    this.#changes.settle(this.#held);
     const news = this.#takeNews(readers);
     this.#known = news?.type === 'gone' ? ignorance : { position: this.#position(), fault: this.#fault };
     this.#confirmed = false;
     return news === undefined ? undefined : { source: this, before, after: this.#known, news };
+  }
+
+  /** Judges in steps what a cut needs, and the first message of readers who join at these positions. @returns How many objects were not judged yet. */
+  *judgeObjects(look: Look, joining?: readonly (Position | undefined)[]): Steps<number> {
+    const held = this.#held;
+    if (held === undefined || !this.#whole) return 0;
+    const judged = this.#restarted || joining !== undefined ? yield* held.judgeAll(look) : 0;
+    for (const position of joining ?? []) if (position !== undefined) yield* held.judgeSince(position);
+    yield* this.#changes.judge(held);
+    return judged;
+  }
+
+  /** What was judged is needed no more. */
+  forgetJudged(): void {
+    this.#held?.forgetJudged();
   }
 
   /** All of it, as those in step know it. Right after a cut. Undefined where there is nothing to say yet. */
@@ -257,7 +250,7 @@ export class ViewSource implements Origin {
       return { type: 'gone', fault };
     }
     if (!this.hasNews) return undefined;
-    if (!this.#restarted || !this.#whole) return { type: 'changed', batches: batchesOf(this.#changes) };
+    if (!this.#restarted || !this.#whole) return { type: 'changed', batches: this.#changes.take() };
     this.#restarted = false;
     const objects = readers === 'some' || this.tally !== undefined ? this.#select() : [];
     this.tally?.recount(objects);
@@ -298,7 +291,7 @@ export class ViewSource implements Origin {
   #hear(events: readonly StoreEvent[]): void {
     this.#syncTold = undefined;
     for (const event of events) this.#take(event);
-    if (this.hasNews || this.#confirmed) this.#options.onNews();
+    if (this.hasNews || this.#confirmed || !this.#changes.areJudged) this.#options.onNews();
   }
 
   #take(event: StoreEvent): void {
@@ -334,10 +327,7 @@ export class ViewSource implements Origin {
   #change(event: Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>): void {
     // What is told whole at the next cut has this in it already.
     if (this.#held === undefined || !this.#whole || this.#restarted) return;
-    const transition = this.#held.transitionIn(event);
-    if (transition === undefined) return;
-    this.#changes.put(changeOfTransition(transition));
-    this.tally?.changed(transition.before, transition.after);
+    this.#changes.add(event, this.#held);
   }
 
   /** The mirror was emptied, or goes on from what nobody was told. */

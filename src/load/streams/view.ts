@@ -8,6 +8,7 @@ import type { Model } from '../../model/model.ts';
 import type { MirrorsChange } from '../../watch/mirrors.ts';
 import type { StreamScope } from '../seal.ts';
 import { CutPace } from './cut-pace.ts';
+import { isCostly } from './selected-mirror.ts';
 import { audiencesOf } from './stream-audience.ts';
 import { type Position, printStreamCursor, withPositions } from './stream-cursor.ts';
 import type { Draft, Part } from './stream-draft.ts';
@@ -19,8 +20,9 @@ import { createRun, type Known, type Run } from './stream-run.ts';
 import type { Scope } from './stream-scope.ts';
 import type { ChangesMessage } from './streams.ts';
 import { summaryOf } from './tally.ts';
+import { pieceMs, ViewJudging } from './view-judging.ts';
 import { type MoveTarget, ViewMoves } from './view-moves.ts';
-import { rightLost, type Verdict, ViewRights } from './view-rights.ts';
+import { rightLost, streamFailed, type Verdict, ViewRights } from './view-rights.ts';
 import type { ViewSource } from './view-source.ts';
 import { type Standing, type ViewQuestion, ViewSources } from './view-sources.ts';
 import type { ViewSurroundings } from './view-surroundings.ts';
@@ -38,8 +40,6 @@ export interface ViewOptions<Message extends ChangesMessage> {
   readonly onEnd: () => void;
 }
 
-/** Who is let in, in one piece of work. */
-const pieceMs = 2;
 /** Clusters that have changed, in one piece of work. */
 const heardAtOnce = 32;
 const bookmarkEveryMs = 30_000;
@@ -60,6 +60,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   readonly #pace: CutPace;
   readonly #openings: Openings<Message>;
   readonly #moves: ViewMoves<Message, View<Message>>;
+  readonly #judging: ViewJudging;
   /** Who is told. */
   readonly #readers = new Set<ViewReader<Message>>();
   /** Who will be, from the next attempt on. */
@@ -95,6 +96,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
       run: (said) => this.#run(said),
     });
     this.#moves = new ViewMoves({ clock, viewFor });
+    this.#judging = new ViewJudging({ clock, isCostly: isCostly(question.conditions), sources: () => this.#sources.all.values() });
     const onImpatient = () => {
       this.#untaken.clear();
       this.#stir();
@@ -189,8 +191,9 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     try {
       action();
     } catch (error) {
-      this.#options.surroundings.log.error({ err: withoutValues(error) }, 'a view of streams failed and was ended');
-      this.#endAll(failed());
+      const isKnown = error instanceof MusterError;
+      if (!isKnown) this.#options.surroundings.log.error({ err: withoutValues(error) }, 'a view of streams failed and was ended');
+      this.#endAll(isKnown ? error : streamFailed());
     }
   }
 
@@ -232,6 +235,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     if (this.#pace.windowOpen && this.#joining.size === 0) return false;
     // What is told first is all there is, also of sources that have said nothing.
     this.#sources.pull(this.#joining.size > 0 ? 'all' : 'news');
+    if (!this.#judging.proceed(this.#joining)) return true;
     if (this.#sources.hasNews) {
       if (this.#untaken.size > 0) {
         this.#pace.wait();
@@ -294,6 +298,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
       if (clock.monotonic() > endMs) break;
     }
     for (const reader of admitted) reader.notify();
+    if (this.#joining.size === 0) this.#judging.forget();
     return this.#joining.size > 0;
   }
 
@@ -371,7 +376,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
       // Both as of this moment, so that what it has not been told by the one is what it has not been told by the other.
       this.#settle();
       target.#guarded(() => target.#settle());
-      if (target.#life.signal.aborted) reader.end(failed());
+      if (target.#life.signal.aborted) reader.end(streamFailed());
       if (!reader.ended) target.#adopt(reader, this.#sources.all);
     } else {
       reader.move(target);
@@ -392,8 +397,4 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     reader.owe(differences(from, this.#sources.all));
     reader.notify();
   }
-}
-
-function failed(): MusterError {
-  return new MusterError('UNAVAILABLE', 'this stream has failed: go on with after');
 }

@@ -1,0 +1,71 @@
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { Steps } from '../../core/slices.ts';
+import { type CountedLooks, countLooks, type Look } from '../../store/looks.ts';
+import { type Conditions, candidatesOf, createMatcher } from '../../store/matching.ts';
+import type { QuerySource } from '../../store/query-source.ts';
+
+/** Known objects that are passed over in one step. */
+const knownAtOnce = 2_000;
+
+/**
+ * Which objects of a mirror a stream selects. A filter may take a millisecond for each object, so objects are judged in steps, before a message needs
+ * all of them in one event-loop turn. Objects never change, so a verdict holds until `forget`.
+ */
+export class JudgedSelection {
+  readonly #source: QuerySource;
+  readonly #conditions: Conditions;
+  readonly #read = { values: 0 };
+  readonly #matches: (object: KubernetesObject) => boolean;
+  readonly #verdicts = new Map<KubernetesObject, boolean>();
+  /** Of single objects one after the other, whose looks are told to nobody. */
+  readonly #untold = countLooks();
+
+  constructor(source: QuerySource, conditions: Conditions) {
+    this.#source = source;
+    this.#conditions = conditions;
+    this.#matches = createMatcher(source, conditions, this.#read);
+  }
+
+  /** True for an object of the selection. */
+  readonly has = (object: KubernetesObject): boolean => this.#verdicts.get(object) ?? this.#matches(object);
+
+  /** All objects of the selection, as they are now: at once, as far as they are judged. */
+  all(): readonly KubernetesObject[] {
+    return candidatesOf(this.#source, this.#conditions).flatMap((list) => list.filter(this.has));
+  }
+
+  /** Judges the objects that the mirror holds now. @returns How many had no verdict yet. */
+  *judgeAll(look: Look): Steps<number> {
+    let judged = 0;
+    const looks = countLooks(look);
+    for (const list of candidatesOf(this.#source, this.#conditions)) judged += yield* this.judge(list, looks);
+    looks.end();
+    return judged;
+  }
+
+  /** Judges these objects. @returns How many had no verdict yet. */
+  *judge(objects: Iterable<KubernetesObject>, looks = this.#untold): Steps<number> {
+    let judged = 0;
+    let known = 0;
+    for (const object of objects) {
+      if (!this.#verdicts.has(object)) {
+        judged += 1;
+        if (this.#judge(object, looks)) yield;
+      } else if (++known % knownAtOnce === 0) yield;
+    }
+    return judged;
+  }
+
+  /** Drops all verdicts: they hold objects that the mirror may have dropped. */
+  forget(): void {
+    this.#verdicts.clear();
+  }
+
+  /** True if it is time to yield. */
+  #judge(object: KubernetesObject, looks: CountedLooks): boolean {
+    this.#verdicts.set(object, this.#matches(object));
+    const isStep = looks.compared(this.#read.values);
+    this.#read.values = 0;
+    return looks.add(1) || isStep;
+  }
+}

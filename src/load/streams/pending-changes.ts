@@ -1,0 +1,89 @@
+import type { Steps } from '../../core/slices.ts';
+import { keyOfObject } from '../../store/changes.ts';
+import type { StoreEvent } from '../../store/mirror-store.ts';
+import { createChangesQueue, type ObjectChange } from './changes-queue.ts';
+import type { SelectedMirror } from './selected-mirror.ts';
+import { batchesOf, changeOfTransition } from './selection-changes.ts';
+import type { Tally } from './tally.ts';
+
+type ObjectEvent = Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>;
+
+/**
+ * What has become of a selection since the last cut. Events of a costly selection wait, one for each object, until `judge` or `settle` decides what they
+ * are to the selection.
+ */
+export class PendingChanges {
+  readonly #tally: Tally | undefined;
+  readonly #changes = createChangesQueue();
+  readonly #events = new Map<string, ObjectEvent>();
+
+  constructor(tally: Tally | undefined) {
+    this.#tally = tally;
+  }
+
+  /** Changes that are judged. */
+  get size(): number {
+    return this.#changes.size;
+  }
+
+  /** No event waits. */
+  get areJudged(): boolean {
+    return this.#events.size === 0;
+  }
+
+  add(event: ObjectEvent, held: SelectedMirror): void {
+    if (!held.isCostly) {
+      this.#take(event, held);
+      return;
+    }
+    const key = keyOfObject(event.object);
+    const earlier = this.#events.get(key);
+    const both = earlier === undefined ? event : merged(earlier, event);
+    if (both === undefined) this.#events.delete(key);
+    else this.#events.set(key, both);
+  }
+
+  /** Judges what waits, also what comes meanwhile. */
+  *judge(held: SelectedMirror): Steps<void> {
+    while (this.#events.size > 0) {
+      for (const [key, event] of this.#events) {
+        yield* held.judge(event.before === undefined ? [event.object] : [event.before, event.object]);
+        // It stays until it is judged: a cut may take it between two steps, or another event of the object may come.
+        if (this.#events.get(key) !== event) continue;
+        this.#events.delete(key);
+        this.#take(event, held);
+      }
+    }
+  }
+
+  /** Judges at once what waits. */
+  settle(held: SelectedMirror | undefined): void {
+    if (held !== undefined) for (const event of this.#events.values()) this.#take(event, held);
+    this.#events.clear();
+  }
+
+  /** All changes that are judged, in messages. */
+  take(): readonly (readonly ObjectChange[])[] {
+    return batchesOf(this.#changes);
+  }
+
+  clear(): void {
+    this.#events.clear();
+    this.#changes.clear();
+  }
+
+  #take(event: ObjectEvent, held: SelectedMirror): void {
+    const transition = held.transitionIn(event);
+    if (transition === undefined) return;
+    this.#changes.put(changeOfTransition(transition));
+    this.#tally?.changed(transition.before, transition.after);
+  }
+}
+
+/** From the state before the first event to the state after the last one. Undefined for an object that came and went. */
+function merged({ before }: ObjectEvent, event: ObjectEvent): ObjectEvent | undefined {
+  if (before !== undefined) return { ...event, before };
+  if (event.type === 'deleted') return undefined;
+  const { before: _, ...fresh } = event;
+  return fresh;
+}

@@ -1,0 +1,86 @@
+import type { Clock } from '../../core/clock.ts';
+import { MusterError } from '../../core/errors.ts';
+import type { Steps } from '../../core/slices.ts';
+import { maxLooks } from '../../store/looks.ts';
+import type { ResumePoint } from './stream-openings.ts';
+import type { ViewSource } from './view-source.ts';
+
+export interface ViewJudgingOptions {
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** Its objects take long to select: else nothing is judged before it is needed. */
+  readonly isCostly: boolean;
+  readonly sources: () => Iterable<ViewSource>;
+}
+
+/** A reader who waits for its first message. */
+interface Joining {
+  readonly after: ResumePoint | undefined;
+}
+
+/** One piece of the work of a view. */
+export const pieceMs = 2;
+
+/** So many that have changed meanwhile are judged in the turn that needs them. */
+const fewObjects = 16;
+
+/** Decides piece by piece which objects a view selects, so that no cut and no first message takes long in one event-loop turn. */
+export class ViewJudging {
+  readonly #options: ViewJudgingOptions;
+  #steps: Steps<void> | undefined;
+  #points = new Set<ResumePoint>();
+  #looks = 0;
+
+  constructor(options: ViewJudgingOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Does the next piece. False if there is more.
+   *
+   * @throws {MusterError} `TOO_COSTLY` if a first state costs more than an answer may.
+   */
+  proceed(joining: ReadonlySet<Joining>): boolean {
+    const { clock, isCostly } = this.#options;
+    if (!isCostly) return true;
+    const endMs = clock.monotonic() + pieceMs;
+    this.#steps ??= this.#judge(joining);
+    do {
+      if (this.#steps.next().done !== true) continue;
+      this.#steps = undefined;
+      return true;
+    } while (clock.monotonic() < endMs);
+    return false;
+  }
+
+  /** What was judged was told. */
+  forget(): void {
+    if (!this.#options.isCostly) return;
+    this.#looks = 0;
+    this.#points = new Set();
+    for (const source of this.#options.sources()) source.forgetJudged();
+  }
+
+  *#judge(joining: ReadonlySet<Joining>): Steps<void> {
+    for (let judged = Number.POSITIVE_INFINITY; judged > fewObjects; ) {
+      judged = 0;
+      const points = [...joining].flatMap(({ after }) => (after === undefined || this.#points.has(after) ? [] : [after]));
+      for (const point of points) this.#points.add(point);
+      for (const source of this.#options.sources()) {
+        const positions = joining.size === 0 ? undefined : points.map(({ cursor }) => cursor.vector.get(source.key));
+        judged += yield* source.judgeObjects(this.#look, positions);
+      }
+    }
+  }
+
+  readonly #look = (looks: number): void => {
+    this.#looks += looks;
+    if (this.#looks <= maxLooks) return;
+    this.#looks = 0;
+    this.#steps = undefined;
+    throw new MusterError(
+      'TOO_COSTLY',
+      `expected a first state that looks at no more than ${maxLooks} objects, eight values that are compared counted as one: narrow it (clusters, ` +
+        'namespaces, labels), or ask for fewer conditions',
+    );
+  };
+}
