@@ -8,6 +8,7 @@ import { listDocuments } from '../list-documents.ts';
 import { listTables } from '../list-tables.ts';
 import type { Selected } from '../listed-pages.ts';
 import type { Session } from '../session.ts';
+import { hintAtBooleans } from '../where-hints.ts';
 import { allOf, parseWhere, pathOf, whereHelp } from '../where-text.ts';
 import { type ListTarget, listTargets } from '../words-of-objects.ts';
 
@@ -61,6 +62,11 @@ export function addList(program: Commander, run: Run): void {
 
 async function listObjects(session: Session, targets: readonly ListTarget[], flags: ListFlags): Promise<number> {
   const { output, sortBy } = flags;
+  await hintAtBooleans(
+    session,
+    targets.map(({ kind }) => kind),
+    flags.where ?? [],
+  );
   const [report, found] = [new FaultReport(session), new FoundNames()];
   const selected: Selected = {
     ...selectionOf(flags),

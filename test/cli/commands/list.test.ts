@@ -98,6 +98,21 @@ test.each([
   expect(out.trimEnd().split('\n')).toEqual(lines);
 });
 
+test.each([
+  [
+    '!spec.hostNetwork',
+    ['pods'],
+    'hint: spec.hostNetwork is true or false, and this asks whether it is not there: spec.hostNetwork!=true asks for its value\n',
+  ],
+  ['ready', ['nodes'], 'hint: ready is true or false, and this asks whether it is there: ready=true asks for its value\n'],
+  ['spec.nodeName', ['pods'], ''],
+  ['metadata.labels.app', ['pods'], ''],
+  ['cluster.region', ['pods'], ''],
+])('hints at the value of a Boolean, if only its presence is asked for: %s', async (condition, kinds, hint) => {
+  const { code, err } = await list(...kinds, '--where', condition);
+  expect([code, err.replace('No resources found\n', '')]).toEqual([0, hint]);
+});
+
 test.each(['.status.phase', '{.status.phase}', 'phase'])('sorts by %s', async (path) => {
   const names = (out: string) =>
     out
