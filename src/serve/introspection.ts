@@ -17,6 +17,9 @@ export interface ReadyBytes {
 /** Distinct documents kept per schema. */
 const maxDocuments = 8;
 
+/** Bytes of all answers kept, plain and compressed: 64 MiB. One of the whole schema with many custom kinds takes 20 MiB. */
+const maxBytes = 64 << 20;
+
 /** Documents longer than this are answered but not kept. */
 const maxKeyLength = 64 << 10;
 
@@ -27,9 +30,18 @@ export function isIntrospection(operation: OperationDefinitionNode): boolean {
   );
 }
 
-/** Answers to introspection, made once per schema, document and variables: in flight they are shared, a failed one is not kept. */
+/**
+ * Answers to introspection, made once per schema, document and variables: in flight they are shared, a failed one is not kept. Those of the schema that
+ * was asked last are kept, within a bound in bytes.
+ */
 export class IntrospectionCache {
-  readonly #bySchema = new WeakMap<GraphQLSchema, LRUCache<string, Promise<ReadyBytes>>>();
+  #schema: WeakRef<GraphQLSchema> | undefined;
+  #kept = newCache();
+
+  /** Bytes that are kept now. */
+  get bytes(): number {
+    return this.#kept.calculatedSize;
+  }
 
   /** The kept bytes; else those of `make`, compressed. */
   async bytesOf(schema: GraphQLSchema, request: OperationRequest, make: () => Promise<Uint8Array>): Promise<ReadyBytes> {
@@ -39,17 +51,30 @@ export class IntrospectionCache {
     if (found !== undefined) return found;
     const making = make().then(withGzip);
     if (key.length <= maxKeyLength) {
-      kept.set(key, making);
-      making.catch(() => kept.delete(key));
+      // How large it is, is known once it is made.
+      kept.set(key, making, { size: 1 });
+      const keep = ({ plain, gzipped }: ReadyBytes) => {
+        const size = key.length * 2 + plain.length + (gzipped?.length ?? 0);
+        if (kept.peek(key) !== making) return;
+        // Setting the same value again would keep its old size.
+        kept.delete(key);
+        kept.set(key, making, { size });
+      };
+      making.then(keep).catch(() => kept.delete(key));
     }
     return making;
   }
 
   #keptOf(schema: GraphQLSchema): LRUCache<string, Promise<ReadyBytes>> {
-    const kept = this.#bySchema.get(schema) ?? new LRUCache<string, Promise<ReadyBytes>>({ max: maxDocuments });
-    this.#bySchema.set(schema, kept);
-    return kept;
+    if (this.#schema?.deref() === schema) return this.#kept;
+    this.#schema = new WeakRef(schema);
+    this.#kept = newCache();
+    return this.#kept;
   }
+}
+
+function newCache(): LRUCache<string, Promise<ReadyBytes>> {
+  return new LRUCache({ max: maxDocuments, maxSize: maxBytes });
 }
 
 /** Answers introspection on every transport, from bytes that were made once. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { buildSchema, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { createDocumentCache, createErrorCache, type TextCache } from '../../src/serve/document-cache.ts';
@@ -64,6 +65,17 @@ describe('answers to introspection', () => {
     for (let place = 12; place < 20; place++) expect(await madeFor(cache, textOf(place, 100))).toBe(0);
     expect(await madeFor(cache, textOf(11, 100)), 'the ninth').toBe(1);
     expect(await madeFor(cache, textOf(19, 100), buildSchema('type Query { bye: String }')), 'another schema').toBe(1);
+  });
+
+  test('are kept up to 64 MiB, and one that is larger is not kept', async () => {
+    const cache = new IntrospectionCache();
+    const ask = (query: string, mib: number) => cache.bytesOf(schema, { query }, async () => randomBytes(mib << 20));
+    for (let place = 0; place < 8; place++) await ask(`${place}`, 12);
+    expect(cache.bytes).toBeGreaterThan(48 << 20);
+    expect(cache.bytes).toBeLessThanOrEqual(64 << 20);
+    expect([await madeFor(cache, '7'), await madeFor(cache, '0')]).toEqual([0, 1]);
+    await ask('whole', 65);
+    expect(await madeFor(cache, 'whole')).toBe(1);
   });
 
   test('are made each time for a document longer than 64 KiB', async () => {
