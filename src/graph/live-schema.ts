@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
-import { findSchemaChanges, type GraphQLSchema, printSchema } from 'graphql';
+import { type GraphQLSchema, isIntrospectionType, isSpecifiedScalarType, printSchema, printType } from 'graphql';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import { afterwards } from '../core/now-or-later.ts';
+import { type OperationSlices, Slices, type Steps } from '../core/slices.ts';
 import type { Model } from '../model/model.ts';
 import { buildGraph } from './graph.ts';
 import { withoutGroups } from './without-groups.ts';
@@ -50,6 +52,7 @@ export interface LiveSchemaOptions {
  * @throws {Error} if the first model makes no schema even without custom kinds.
  */
 export function createLiveSchema({ models, clock, log }: LiveSchemaOptions, signal: AbortSignal): LiveSchema {
+  const slices = new Slices(clock).operation(() => signal.throwIfAborted());
   let failure: string | undefined;
   let current = build(models.model(), undefined);
 
@@ -69,8 +72,11 @@ export function createLiveSchema({ models, clock, log }: LiveSchemaOptions, sign
       log.error({ schemaProblem: failure }, 'the last good schema stays');
       return;
     }
-    // After the answers that wait for this turn: telling what changed takes longer than building.
-    setImmediate(() => logChanges(before, current, log));
+    const after = current;
+    // After the answers that wait for this turn, and in slices: with 80,000 fields it takes longer than building.
+    setImmediate(() => {
+      if (!signal.aborted) logChanges(before, after, { log, slices, signal });
+    });
   }
 
   models.onModel(rebuild, signal);
@@ -151,9 +157,35 @@ function canBeBuilt(model: Model): boolean {
 
 const maxChangesLogged = 20;
 
-function logChanges(before: BuiltSchema, after: BuiltSchema, log: Log): void {
-  const changes = findSchemaChanges(before.schema, after.schema).map(({ description }) => description);
-  log.info({ changes: changes.length, first: changes.slice(0, maxChangesLogged), schemaHash: after.hash }, 'another schema serves');
+interface ChangesLog {
+  readonly log: Log;
+  readonly slices: OperationSlices;
+  readonly signal: AbortSignal;
+}
+
+/** Logs the types that differ, in slices. Nothing is logged if the gateway ends meanwhile. */
+function logChanges(before: BuiltSchema, after: BuiltSchema, { log, slices, signal }: ChangesLog): void {
+  const told = afterwards(slices.run(changesOf(before.schema, after.schema)), (changes) =>
+    log.info({ changes: changes.length, first: changes.slice(0, maxChangesLogged), schemaHash: after.hash }, 'another schema serves'),
+  );
+  if (told instanceof Promise)
+    told.catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+}
+
+/** One line for each type that was added, removed or changed. Type by type, as graphql-js compares and prints only whole schemas. */
+function* changesOf(before: GraphQLSchema, after: GraphQLSchema): Steps<readonly string[]> {
+  const changes: string[] = [];
+  for (const name of new Set([...Object.keys(before.getTypeMap()), ...Object.keys(after.getTypeMap())])) {
+    const [old, now] = [before.getType(name), after.getType(name)];
+    if (old === undefined) changes.push(`Type ${name} was added.`);
+    else if (now === undefined) changes.push(`Type ${name} was removed.`);
+    else if (!isSpecifiedScalarType(now) && !isIntrospectionType(now) && printType(old) !== printType(now))
+      changes.push(`Type ${name} was changed.`);
+    yield;
+  }
+  return changes;
 }
 
 function messageOf(error: unknown): string {
