@@ -1,17 +1,19 @@
 import { MusterError } from './errors.ts';
 import type { GroupKind } from './kinds.ts';
 
-/** What an id says: enough to read the object again, nothing about its state. */
+/** What an id stands for: enough to read the object again, nothing about its state. */
 export interface IdentifiedObject extends GroupKind {
   readonly cluster: string;
   /** `''` for cluster-scoped kinds. */
   readonly namespace: string;
   readonly name: string;
+  /** An object that is created again under its name has another one. Absent: whichever object has the name, as where there are no uids. */
+  readonly uid?: string | undefined;
 }
 
-/** The opaque id of an object: the same for as long as its cluster, kind, namespace and name are, whoever reads it and whatever becomes of it. */
-export function idOfObject({ cluster, group, kind, namespace, name }: IdentifiedObject): string {
-  return encode([cluster, group, kind, namespace, name]);
+/** The opaque id of an object: the same for its whole life, whoever reads it. */
+export function idOfObject({ cluster, group, kind, namespace, name, uid }: IdentifiedObject): string {
+  return encode([cluster, group, kind, namespace, name, ...(uid === undefined || uid === '' ? [] : [uid])]);
 }
 
 /** The opaque id of a cluster. Never equal to an object's. */
@@ -26,9 +28,9 @@ export function idOfCluster(name: string): string {
  */
 export function parseObjectId(id: string): IdentifiedObject {
   const parts = decode(id);
-  const [cluster, group, kind, namespace, name] = parts;
+  const [cluster, group, kind, namespace, name, uid] = parts;
   const whole = cluster !== undefined && group !== undefined && kind !== undefined && namespace !== undefined && name !== undefined;
-  if (whole && parts.length === 5) return { cluster, group, kind, namespace, name };
+  if (whole && parts.length <= 6 && uid !== '') return { cluster, group, kind, namespace, name, ...(uid === undefined ? {} : { uid }) };
   throw new MusterError('BAD_INPUT', `expected the id of an object, as its field id gives it, got ${JSON.stringify(id.slice(0, 80))}`);
 }
 

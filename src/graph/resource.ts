@@ -23,7 +23,7 @@ export function addResource(builder: GraphBuilder): void {
     fields: (t) => ({
       id: t.id({
         nullable: false,
-        description: 'Opaque. Stands for cluster, kind, namespace and name: it outlives the object, and names its successor.',
+        description: 'Opaque. Stands for this very object: one that is created again under its name has another id.',
         resolve: idOf,
       }),
       cluster: t.field({ type: types.cluster, nullable: false, description: 'Where it lives.', resolve: (row) => row.cluster }),
@@ -201,8 +201,8 @@ function yamlOf(row: Row, _args: unknown, { budget }: GraphContext): string {
 
 /** The id of the object in its row. */
 export function idOf({ cluster, kind, object }: Row): string {
-  const { namespace = '', name } = object.metadata;
-  return idOfObject({ cluster: cluster.name, group: kind.group, kind: kind.kind, namespace, name });
+  const { namespace = '', name, uid } = object.metadata;
+  return idOfObject({ cluster: cluster.name, group: kind.group, kind: kind.kind, namespace, name, uid });
 }
 
 /** Maps come from outside: a key such as `constructor` must not find what every object inherits. */

@@ -36,7 +36,8 @@ export interface SinglesOptions extends PartsOptions {
 /** What a single field asks for. */
 export interface AskedSingle {
   readonly kind: ModelKind;
-  readonly key: ObjectKey;
+  /** With a uid that object alone. */
+  readonly key: ObjectKey & Pick<NamedObject, 'uid'>;
   readonly from: ReadFrom;
 }
 
@@ -162,6 +163,7 @@ async function findLive(options: SinglesOptions, context: ReadContext, { cluster
   const result = await live.read(context, { api: found.api, resource, namespace: key.namespace, name: key.name });
   if (result.type === 'absent') return nothing;
   if (result.type === 'failed') return { faults: [aboutKind(result.fault, kind)] };
+  if (key.uid !== undefined && result.object.metadata.uid !== key.uid) return nothing;
   const sensitive = options.sensitive.has(kind);
   if (sensitive) logValuesRead(options.log, context, { cluster, kind, key });
   const object = redact(result.object, { sensitive, live: true });

@@ -12,6 +12,13 @@ test('an id says exactly what it was made of', () => {
   );
 });
 
+test('an object that is created again under its name has another id, and an id without a uid stands for either', () => {
+  const object = { cluster: 'north', group: 'apps', kind: 'Deployment', namespace: 'shop', name: 'web' };
+  const [first, second] = ['u1', 'u2'].map((uid) => idOfObject({ ...object, uid }));
+  expect(new Set([first, second, idOfObject(object)]).size).toBe(3);
+  expect(parseObjectId(first ?? '')).toEqual({ ...object, uid: 'u1' });
+});
+
 test('different objects have different ids, and no cluster has the id of an object', () => {
   fc.assert(
     fc.property(identified, identified, (a, b) => {

@@ -16,7 +16,7 @@ export async function resourceOf(
   const { apiVersion, kind, namespace = '', name } = entry.key;
   if (entry.uid === undefined) return undefined;
   const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
-  const id = idOfObject({ cluster, group, kind, namespace, name });
+  const id = idOfObject({ cluster, group, kind, namespace, name, uid: entry.uid });
   const { row } = await context.reads.getById(context.read, { model, id, from: 'mirror' });
   return row?.object.metadata.uid === entry.uid ? row : undefined;
 }

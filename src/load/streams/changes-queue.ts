@@ -13,7 +13,7 @@ export interface ChangesQueue {
   readonly size: number;
   put(change: ObjectChange): void;
   /**
-   * The next changes, as many as one message holds: of an object that was deleted and made again under its name, the deletion alone, as both have
+   * The next changes, as many as one message holds: of an object that was deleted and made again under its name, the deletion alone, as without uids both have
    * one id. Empty only if nothing waits.
    */
   take(most: number): readonly ObjectChange[];

@@ -77,9 +77,9 @@ export function visibleCluster(
 type ReadTarget = Omit<WriteTarget, 'cluster'> & { readonly cluster: string };
 
 function readId(id: string): ReadTarget {
-  const { cluster, group, kind, namespace, name } = parseObjectId(id);
+  const { cluster, group, kind, namespace, name, uid } = parseObjectId(id);
   checkNames({ namespace, name }, 'id');
-  return { cluster, kind: { group, kind }, ...(namespace === '' ? {} : { namespace }), name, preconditions: {} };
+  return { cluster, kind: { group, kind }, ...(namespace === '' ? {} : { namespace }), name, preconditions: { uid } };
 }
 
 function readRef(ref: Extract<TargetInput, { readonly ref: unknown }>['ref'], path: string): ReadTarget {

@@ -46,6 +46,21 @@ describe('apply', () => {
     ]);
   });
 
+  test('by an id never hits an object that was created again under the name', async () => {
+    await apply(configMap('again', { a: '1' }));
+    const { configMaps } = await fleet.query<{ configMaps: { items: readonly { id: string }[] } }>(
+      '{ configMaps(clusters: ["south"], where: { path: "metadata.name", eq: "again" }) { items { id } } }',
+    );
+    const id = configMaps.items[0]?.id ?? '';
+    fleet.cluster('south').remove('ConfigMap', 'again', fleet.namespace);
+    await apply(configMap('again', { a: '2' }));
+    const refused = await onTargets('delete', [{ id }]);
+    expect(brief(refused)).toEqual([['south', 'CONFLICT']]);
+    expect(fleet.cluster('south').get('ConfigMap', 'again', fleet.namespace)?.data).toEqual({ a: '2' });
+    const { resource } = await fleet.query<{ resource: unknown }>('query ($id: ID!) { resource(id: $id, live: true) { id } }', { id });
+    expect(resource).toBeNull();
+  });
+
   test('dry, it says the same and shows the difference, and does nothing', async () => {
     await apply(configMap('dry', { a: '1' }));
     const dry = { dryRun: true };
