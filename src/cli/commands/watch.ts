@@ -18,10 +18,10 @@ import { watchObjects } from '../watch-objects.ts';
 type WatchFlags = GatewayFlags & SelectionFlags & { readonly output?: 'json'; readonly until?: Until };
 
 const help = `
-Prints a line per change, with the columns of muster list: first what is there
-(ADDED), then each change as it happens, until it is interrupted. A lost connection is made again, and goes on
-where it was lost. -o json prints the messages of the stream, one JSON per line,
-with whole objects.
+Prints a line per change, with the columns of muster list: first what there is
+(ADDED), then each change as it happens, until it is interrupted. A lost
+connection is made again, and goes on where it was lost. -o json prints the
+messages of the stream, one JSON per line, with whole objects.
 
 watch jobs shows the live status of Jobs: on a terminal a table that is redrawn
 in place, with their number by phase and cluster; elsewhere a line per change.
