@@ -1,10 +1,12 @@
 import type { FormattedExecutionResult } from 'graphql';
 import type { Caller } from '../access/access.ts';
+import { MusterError } from '../core/errors.ts';
 import type { Subscribed } from '../graph/subscribing.ts';
 import { ObjectMessage } from '../load/streams/object-message.ts';
 import type { Outcome } from './answer-body.ts';
 import { answerBody, codeOf } from './answer-body.ts';
 import { type AnswerEncoder, jsonLength } from './answer-encoder.ts';
+import type { Deadline, Deadlines } from './deadlines.ts';
 import type { ServedSchema } from './engine.ts';
 import { eventOf } from './event-stream.ts';
 import { FaultReport } from './fault-report.ts';
@@ -38,6 +40,8 @@ export interface StreamGroupOptions {
   readonly caller: Caller;
   readonly contextOf: (scope: OperationScope) => object;
   readonly encoder: AnswerEncoder;
+  /** How long one message may take to make. */
+  readonly deadlines: Deadlines;
   readonly masking: MaskOptions;
   /** The document selects what can change although the objects of a message do not. */
   readonly isVolatile: boolean;
@@ -54,8 +58,6 @@ export class StreamGroup {
   readonly #options: StreamGroupOptions;
   readonly #renderings = new WeakMap<object, Rendering | Promise<Rendering>>();
   readonly #life = new AbortController();
-  /** One for all messages: made with a message, it would hold that. */
-  readonly #throwIfOver = () => this.#life.signal.throwIfAborted();
   #members = 0;
   /** Objects of one message that the document can afford, as far as the messages so far have shown. */
   #mostObjects = Number.POSITIVE_INFINITY;
@@ -127,11 +129,13 @@ export class StreamGroup {
   }
 
   #make(message: object): Rendering | Promise<Rendering> {
-    const { execute, served, caller, contextOf } = this.#options;
+    const { execute, served, caller, contextOf, deadlines } = this.#options;
+    const deadline = deadlines.start(ignored);
     const report = new FaultReport();
     const held = new DisposableStack();
     const finish = (outcome: Outcome) => {
       held.dispose();
+      deadline.end();
       return this.#finish(message, outcome, report);
     };
     try {
@@ -141,7 +145,7 @@ export class StreamGroup {
         served,
         held,
         isMessage: true,
-        throwIfOver: this.#throwIfOver,
+        throwIfOver: checkOf(deadline, deadlines.seconds, this.#life.signal),
         reportFault: report.add.bind(report),
       };
       const result = execute(message, contextOf(scope));
@@ -188,6 +192,17 @@ export class StreamGroup {
 function listsOf({ data }: FormattedExecutionResult): readonly unknown[] {
   return Object.values(data ?? {}).flatMap((field) => Object.values(field ?? {}).filter(Array.isArray));
 }
+
+/** Throws once nobody reads the message any more, or its time is over. Made here, so that it does not hold the message. */
+function checkOf(deadline: Deadline, seconds: number, signal: AbortSignal): () => void {
+  return () => {
+    signal.throwIfAborted();
+    deadline.check();
+    if (deadline.passed) throw new MusterError('TOO_COSTLY', `expected to make a message within ${seconds} s`);
+  };
+}
+
+function ignored(): void {}
 
 /** Not an error: nobody is left to read for. */
 const over = new Error('the stream has ended');

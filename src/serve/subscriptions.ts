@@ -212,9 +212,9 @@ export class Subscriptions {
 
   #join(asked: StreamAsked, { execute }: Subscribed): Membership {
     const { served } = asked.ready;
-    const { contextOf, encoder } = this.#options;
+    const { contextOf, encoder, deadlines } = this.#options;
     const { caller } = asked.asking;
-    return this.#groups.join(asked, { execute, served, caller, contextOf, encoder, masking: this.#masking(asked) });
+    return this.#groups.join(asked, { execute, served, caller, contextOf, encoder, deadlines, masking: this.#masking(asked) });
   }
 
   async #carry(asked: Kept, source: Subscribed['source'], { outlet, startedMs, membership }: Begun): Promise<Stream> {

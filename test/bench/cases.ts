@@ -1,4 +1,5 @@
 import type { BenchCase } from './bench-case.ts';
+import { costlyCase } from './cases/costly-case.ts';
 import { fanOutCases } from './cases/fan-out-case.ts';
 import { firstAnswerCase } from './cases/first-answer-case.ts';
 import { helloCase, listToBytesCase } from './cases/front-case.ts';
@@ -24,6 +25,7 @@ export const cases: readonly BenchCase[] = [
   firstAnswerCase,
   indexCase,
   groupsCase,
+  costlyCase,
   helloCase,
   listToBytesCase,
   relationsCase,
