@@ -20,13 +20,15 @@ function isOfOurWords(error: Error): boolean {
   return error instanceof MusterError || error instanceof InvariantError || error.constructor === Error;
 }
 
-/** Messages of V8 that name code, not values. */
-const aboutCode =
-  /^(?:Cannot read properties of (?:undefined|null) \(reading '[\w$]{1,60}'\)|[\w.$]{1,80} is not a (?:function|constructor))$/;
+/** A message of V8 that names code, not values. */
+const aboutCode = /^Cannot read properties of (?:undefined|null) \(reading '[\w$]{1,60}'\)$/;
+
+/** V8 and Node begin their messages with a capital, or with the value, such as `secret is not a function`. Ours are plain words. */
+const plainWords = /^(?!.* (?:is|has|are|must) )[a-z][a-z ,-]*$/;
 
 function safeMessage(error: Error): string {
   const { message } = error;
-  if (isOfOurWords(error) || aboutCode.test(message)) return message;
+  if (isOfOurWords(error) || aboutCode.test(message) || plainWords.test(message)) return message;
   // "Cannot return null for non-nullable field Pod.kind." names a field; after a colon stands a value.
   if (error.name === 'GraphQLError') return message.replace(/: [\s\S]*$/, '');
   return 'the message is left out, as it may quote a value';
@@ -44,6 +46,8 @@ export function withoutQuotedValues(message: string): string {
 
 function sortOf(text: string): string {
   const value = text.replace(/\.$/, '');
+  const exact = /^\{ rawJSON: "(-?\d+)" \}$/.exec(value);
+  if (exact?.[1] !== undefined) return exact[1];
   if (/^(?:-?\d[\d.e+-]{0,40}|true|false|null|undefined|NaN|-?Infinity)$/i.test(value)) return text;
   if (/^["']/.test(value)) return 'a text.';
   if (value.startsWith('[')) return 'a list.';
