@@ -160,8 +160,8 @@ describe('a propagation is streamed', () => {
 });
 
 describe('the Jobs of a propagation', () => {
-  const text = (more = '') =>
-    `subscription { jobStatus(propagation: { namespace: "shop", name: "web" } ${more}) { type summary { total completion { mode needed complete failed done } } added { name } } }`;
+  const text = (more = '', fields = 'type') =>
+    `subscription { jobStatus(propagation: { namespace: "shop", name: "web" } ${more}) { ${fields} summary { total completion { mode needed complete failed done } } added { name } } }`;
   const label = { 'muster.dev/propagation': 'u-1' };
   const job = (name: string, type?: string) =>
     objectNamed(
@@ -180,7 +180,7 @@ describe('the Jobs of a propagation', () => {
     mirror.list(...held, objectNamed('stranger', { namespace: 'shop' }));
     const stream = await opened(graph, text());
     await turns();
-    return { followed, mirror, stream, sample };
+    return { graph, followed, mirror, stream, sample };
   }
 
   /** The last message that waits. */
@@ -221,6 +221,23 @@ describe('the Jobs of a propagation', () => {
       },
     });
     expect([stream.reader.hasMore, await stream.next()]).toEqual([false, undefined]);
+  });
+
+  test('a stream that resumes reports a completion that changed meanwhile, though no Job changed', async () => {
+    const { graph, followed, sample } = await started({ complete: 1, done: false }, job('a', 'Complete'), job('b'));
+    const first = await opened(graph, text('', 'cursor'));
+    await turns();
+    const { jobStatus } = (await last(first)) as { readonly jobStatus: { readonly cursor: string } };
+    first.reader[Symbol.dispose]();
+    followed.change({
+      ...sample,
+      propagation: { ...sample.propagation, spec: { ...sample.propagation.spec, completion: { mode: 'Any' } } },
+    });
+    const resumed = await opened(graph, text(`, after: ${JSON.stringify(jobStatus.cursor)}`));
+    await turns();
+    expect(await last(resumed)).toMatchObject({
+      jobStatus: { type: 'BOOKMARK', summary: { total: 2, completion: { mode: 'ANY', done: true } }, added: [] },
+    });
   });
 
   test('count by the mode that the spec asks for now, though the status is still of another one', async () => {

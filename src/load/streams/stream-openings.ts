@@ -88,7 +88,19 @@ export class Openings<Message extends object> {
     const { scope, kinds, sources, run } = this.#options;
     const { parts, known, awaited } = resume({ scope, kinds, sources: sources() }, cursor);
     const beside = new Map(awaited.map(({ source, known: { position } }) => [source.key, position]));
-    return openingOf(run({ parts, before: (part) => known.get(part) ?? ignorance, beside, isOpening: true }), awaited);
+    const missed = run({ parts, before: (part) => known.get(part) ?? ignorance, beside, isOpening: true });
+    const summary = missed.length === 0 ? this.#summaryAlone(parts) : [];
+    return openingOf(summary.length === 0 ? missed : run({ parts: summary, before: () => ignorance, beside, isOpening: true }), awaited);
+  }
+
+  /**
+   * A BOOKMARK for a reader of summaries that has missed no change of a Job. A summary also depends on clusters and on the propagation: the reader may
+   * know an older one. Empty if the view has no summaries.
+   */
+  #summaryAlone(parts: readonly Part[]): readonly Part[] {
+    const sources = this.#options.sources();
+    const part = parts.find(({ source }) => sources.get(source.key)?.tally !== undefined);
+    return part === undefined ? [] : [{ ...part, news: { type: 'confirmed' } }];
   }
 }
 
