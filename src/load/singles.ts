@@ -97,8 +97,12 @@ async function find(options: SinglesOptions, context: ReadContext, asked: Wanted
   return wanted.from === 'mirror' ? findInMirror(options, context, wanted) : findLive(options, context, wanted);
 }
 
-/** No object of a cluster-scoped kind is in a namespace, and none of another kind is outside of one: nobody needs to be asked. */
+/**
+ * False if the cluster has the kind in namespaces and the key names none, or the other way round: then there is no such object. True for a custom kind
+ * of a cluster whose discovery is not known yet: clusters may differ in its scope.
+ */
 function isInScope({ mirrors }: SinglesOptions, { cluster, kind, key }: Wanted): boolean {
+  if (kind.source !== 'BUILT_IN' && mirrors.cluster(cluster.name)?.resources === undefined) return true;
   const { namespaced } = mirrors.served(cluster.name, kind) ?? kind;
   return namespaced === (key.namespace !== undefined);
 }

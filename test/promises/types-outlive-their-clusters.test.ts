@@ -48,6 +48,28 @@ test('a kind that only a cluster defines which is down at the start can be asked
   });
 });
 
+test('an object of a kind that only this cluster has outside of namespaces is said to be missing, not absent, while the cluster is down', async () => {
+  await withLock(async (schemaLock) => {
+    const definition = widgetDefinition();
+    const clusterScoped = { ...definition, spec: { ...(definition.spec as object), scope: 'Cluster' } };
+    const press = { ...widget('press'), metadata: { name: 'press' } };
+    await using gateway = await startGateway({ north: [definition], south: [clusterScoped, press] }, { flags: { schemaLock } });
+    const text = `query ($live: Boolean!) {
+      exampleWidget(cluster: "south", namespace: "", name: "press", live: $live) { metadata { name } }
+    }`;
+    await gateway.until(async () => (await reasonOf(gateway)) === null, 5_000);
+    for (const live of [false, true])
+      expect(await gateway.query(text, { live })).toEqual({ exampleWidget: { metadata: { name: 'press' } } });
+    using _silence = gateway.cluster('south').refuse();
+    gateway.cluster('south').disconnect();
+    await gateway.restart();
+    for (const live of [false, true]) {
+      const { data, extensions } = await gateway.ask(text, { live });
+      expect([data, extensions?.faults]).toMatchObject([{ exampleWidget: null }, [{ code: 'UNREACHABLE', cluster: 'south' }]]);
+    }
+  });
+});
+
 test('a kind that nobody serves any more is deprecated once all clusters have said so', async () => {
   await withLock(async (schemaLock) => {
     await using gateway = await startGateway({ north: [pod('web')], south: [widgetDefinition()] }, { flags: { schemaLock } });
