@@ -13,19 +13,23 @@ export interface ReportedFault {
   readonly retry: Fault['retry'];
 }
 
-/** Different faults told in one answer; further ones are left out. */
+/** Different faults told in one answer; further ones are left out. As many stored values that misfit: they leave out no other fault. */
 const maxReported = 100;
 
 /** Gathers the faults of one operation's nulls: once per code, cluster and kind; those of stored values that misfit also per field. */
 export class FaultReport {
   readonly #faults = new Map<string, { fault: Fault; path: readonly (string | number)[]; count: number }>();
+  #misfits = 0;
 
   add(fault: Fault, path: readonly (string | number)[]): void {
-    const field = fault.code === 'MISFIT' ? fault.message : '';
+    const isMisfit = fault.code === 'MISFIT';
+    const field = isMisfit ? fault.message : '';
     const key = `${fault.code} ${fault.kind === undefined ? '' : keyOfKind(fault.kind)} ${fault.cluster} ${field}`;
     const known = this.#faults.get(key);
     if (known !== undefined) known.count++;
-    else if (this.#faults.size < maxReported) this.#faults.set(key, { fault, path, count: 1 });
+    if (known !== undefined || (isMisfit ? this.#misfits : this.#faults.size - this.#misfits) >= maxReported) return;
+    this.#faults.set(key, { fault, path, count: 1 });
+    if (isMisfit) this.#misfits++;
   }
 
   /** Undefined if there was none. */
