@@ -16,12 +16,17 @@ export function useOfKey(key: string): string | undefined {
 
 /** The kind (`Kind/group`) of a key that `keyOfPlace` made. Undefined for all others. */
 export function kindOfKey(key: string): string | undefined {
-  if (!key.startsWith('[')) return undefined;
+  return placeOfKey(key)[0];
+}
+
+/** The place of a key that `keyOfPlace` made. Empty for all others. */
+export function placeOfKey(key: string): NamedPlace {
+  if (!key.startsWith('[')) return [];
   try {
-    const [, kind] = JSON.parse(key) as readonly unknown[];
-    return typeof kind === 'string' ? kind : undefined;
+    const [, ...place] = JSON.parse(key) as readonly unknown[];
+    return place.every((part) => typeof part === 'string') ? place : [];
   } catch {
-    return undefined;
+    return [];
   }
 }
 

@@ -27,16 +27,22 @@ export function isFieldName(key: string, hidden?: ReadonlySet<string>): boolean 
   return legalName(key) === key && !objectMembers.has(key) && hidden?.has(key) !== true;
 }
 
+/** Names that fields of one object were given before. */
+export interface EarlierFieldNames {
+  /** Of a key. */
+  nameOf(key: string): string | undefined;
+  /** True if a key has the name that is no key of the object now. */
+  isOfAbsentKey(name: string): boolean;
+}
+
+const noEarlierNames: EarlierFieldNames = { nameOf: () => undefined, isOfAbsentKey: () => false };
+
 /**
- * A GraphQL name for each key of an object, in the order of the keys. A key has its `remembered` name if that is free. Otherwise it is its own name
- * if it is legal and free. Otherwise `_` replaces what is illegal, and as many `_` follow as make the name free: of other keys, of `hidden`, and of
- * `Object.prototype`. Legal keys choose first.
+ * A GraphQL name for each key of an object, in the order of the keys. A key has its earlier name if that is free. Otherwise it is its own name
+ * if it is legal and free. Otherwise `_` replaces what is illegal, and as many `_` follow as make the name free: of other keys, also of absent ones that
+ * had it earlier, of `hidden`, and of `Object.prototype`. Legal keys choose first.
  */
-export function fieldNamesOf(
-  keys: readonly string[],
-  hidden?: ReadonlySet<string>,
-  remembered: (key: string) => string | undefined = () => undefined,
-): readonly string[] {
+export function fieldNamesOf(keys: readonly string[], hidden?: ReadonlySet<string>, earlier = noEarlierNames): readonly string[] {
   const names = new Map<string, string>();
   const taken = new Set<string>();
   const isFree = (name: string) => isFieldName(name, hidden) && !taken.has(name);
@@ -45,15 +51,16 @@ export function fieldNamesOf(
     names.set(key, name);
   };
   for (const key of keys) {
-    const name = remembered(key);
+    const name = earlier.nameOf(key);
     if (name !== undefined && !names.has(key) && isFree(name)) give(key, name);
   }
-  for (const key of keys) if (!names.has(key) && isFree(key)) give(key, key);
+  const isNew = (name: string) => isFree(name) && !earlier.isOfAbsentKey(name);
+  for (const key of keys) if (!names.has(key) && isNew(key)) give(key, key);
   for (const key of keys) {
     let name = legalName(key);
     if (names.has(key)) continue;
     // Two underscores in front belong to introspection.
-    while (!isFree(name)) name += name === '_' ? '0' : '_';
+    while (!isNew(name)) name += name === '_' ? '0' : '_';
     give(key, name);
   }
   return keys.map((key) => names.get(key) ?? key);

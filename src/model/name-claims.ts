@@ -1,5 +1,5 @@
 import { type GroupKind, keyOfKind } from '../core/kinds.ts';
-import { isKindKey, keyOfPlace, kindOfKey, type NamedPlace, useOfKey } from './given-names.ts';
+import { isKindKey, keyOfPlace, kindOfKey, type NamedPlace, placeOfKey, useOfKey } from './given-names.ts';
 import { capitalised, fieldNamesOf, legalName, legalPart } from './graphql-names.ts';
 import { fullGroupPrefix, groupPrefix, type RootFieldNames, rootFieldNames } from './kind-names.ts';
 import type { Model } from './model.ts';
@@ -85,11 +85,16 @@ export function createNameClaims(baseline: Model, remembered: ReadonlyMap<string
     return { type, many, one };
   };
 
+  const fieldOwners = fieldOwnersOf(remembered);
   const withFieldNames = new Set([...remembered.keys()].filter((key) => useOfKey(key) === 'field').map(kindOfKey));
 
   const fieldNames: StructureNames['fieldNames'] = (place, keys, hidden) => {
     const keyOf = (key: string) => keyOfPlace('field', [...place, key]);
-    const names = fieldNamesOf(keys, hidden, (key) => memory.get(keyOf(key)));
+    const earlier = {
+      nameOf: (key: string) => memory.get(keyOf(key)),
+      isOfAbsentKey: (name: string) => fieldOwners.get(keyOf(name))?.some((key) => !keys.includes(key)) === true,
+    };
+    const names = fieldNamesOf(keys, hidden, earlier);
     for (const [index, key] of keys.entries()) if (names[index] !== key) memory.set(keyOf(key), names[index] ?? key);
     return names;
   };
@@ -137,6 +142,20 @@ function ownersOf(remembered: ReadonlyMap<string, string>) {
   }
   for (const [key, type] of remembered) if (isKindKey(key)) for (const name of withCompanions(type)) types.set(name, key);
   return { types, rootFields };
+}
+
+/** The keys that had a name, by `keyOfPlace` of that name in place of its key. */
+function fieldOwnersOf(remembered: ReadonlyMap<string, string>): ReadonlyMap<string, readonly string[]> {
+  const owners = new Map<string, string[]>();
+  for (const [remembering, name] of remembered) {
+    if (useOfKey(remembering) !== 'field') continue;
+    const place = placeOfKey(remembering);
+    const key = place.at(-1);
+    if (key === undefined) continue;
+    const named = keyOfPlace('field', [...place.slice(0, -1), name]);
+    owners.set(named, [...(owners.get(named) ?? []), key]);
+  }
+  return owners;
 }
 
 function withCompanions(type: string): readonly string[] {

@@ -161,6 +161,17 @@ describe('names that were given once keep their meaning', () => {
     expect(keysOf(alone, 'TThingSpec')).toEqual(Object.fromEntries(Object.entries(names).filter(([, key]) => key === last)));
   });
 
+  test.each([
+    ['at once', [['my_dash']], { my_dash_: 'my_dash' }],
+    ['later', [['other'], ['my_dash']], { my_dash_: 'my_dash' }],
+    ['and comes back', [['my_dash'], ['my-dash', 'my_dash']], { my_dash: 'my-dash', my_dash_: 'my_dash' }],
+  ] as const)('a key that takes the place of another one does not take its name: %s', (_, steps, names) => {
+    let last = create([thing(fields('my-dash'))]);
+    for (const keys of steps) last = create([thing(fields(...keys))], reread(last, [thing(fields(...keys))]));
+    expect(keysOf(last, 'TThingSpec')).toEqual(names);
+    checkLaws(last.model);
+  });
+
   test('also in a structure that two kinds shared until one of them changed', () => {
     const first = create([thing(fields('my-dash')), thing(fields('my-dash'), 'Other')]);
     expect(typeOf(first, 'TThing', 'spec')).toEqual(typeOf(first, 'TOther', 'spec'));
