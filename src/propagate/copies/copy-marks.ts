@@ -84,9 +84,7 @@ function removed(field: 'labels' | 'annotations', metadata: JsonObject, names: r
 export function isOfLater(object: KubernetesObject, { owner, generation }: Pick<MarksToWrite, 'owner' | 'generation'>): boolean {
   const said = marksOf(object);
   if (said.propagation !== owner.uid || said.generation === undefined || said.generation <= generation) return false;
-  return (
-    object.metadata.managedFields === undefined || ownedPaths(object).includes(spellPath(['metadata', 'annotations', marks.generation]))
-  );
+  return isMarkOfMuster(object, ['annotations', marks.generation]);
 }
 
 /**
@@ -97,10 +95,18 @@ export function isMarkedFor(object: KubernetesObject, { uid, namespace, name }: 
   return propagation !== undefined && (propagation === uid || source === `${namespace}/${name}`);
 }
 
-/** True if another Propagation wrote it last, as what it says of itself: whatever we wrote to it before, it is not ours to take away any more. */
+/**
+ * True if another Propagation wrote it last: whatever we wrote to it before, it is not ours to take away any more. A label that another manager set is no
+ * proof: it is drift. Of a mirror's object, which does not hold who owns a field, this is only what may be.
+ */
 export function isOfAnother(object: KubernetesObject, { owner }: Pick<MarksToWrite, 'owner'>): boolean {
   const { propagation } = marksOf(object);
-  return propagation !== undefined && propagation !== owner.uid;
+  return propagation !== undefined && propagation !== owner.uid && isMarkOfMuster(object, ['labels', marks.propagation]);
+}
+
+/** True if our field manager wrote the mark; true also where nobody can tell. */
+function isMarkOfMuster(object: KubernetesObject, path: readonly string[]): boolean {
+  return object.metadata.managedFields === undefined || ownedPaths(object).includes(spellPath(['metadata', ...path]));
 }
 
 /** True if the entry does not know of our last write to the object: the process that did it has crashed. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { applyCopies } from '../../../src/propagate/copies/apply-copies.ts';
 import type { CopiesOutcome, CopyWork } from '../../../src/propagate/copies/copies.ts';
 import { pruneCopies } from '../../../src/propagate/copies/prune-copies.ts';
-import type { ObjectClient } from '../../../src/propagate/object-client.ts';
+import { fieldManager, type ObjectClient } from '../../../src/propagate/object-client.ts';
 import { marks } from '../../../src/propagate/propagation.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
@@ -108,13 +108,23 @@ for (const { title, available, start } of contractServers) {
       const manifest = settings(bench.namespace);
       await apply(bench, [manifest]);
       const marked = { labels: { [marks.propagation]: 'uid-of-another' }, annotations: { [marks.source]: 'apps/another' } };
-      const taken = await bench.others({ ...manifest, metadata: { ...manifest.metadata, ...marked } }, { verb: 'merge' });
+      const by = { verb: 'merge', manager: fieldManager } as const;
+      const taken = await bench.others({ ...manifest, metadata: { ...manifest.metadata, ...marked } }, by);
       const { deletion, ...rest } = { deletion: bench.work().spec.deletion, ...more };
       const { copies } = await prune(bench, [manifest], { ...rest, spec: { ...bench.work().spec, deletion } });
       const message = expect.stringContaining('it belongs to another Propagation: apps/another');
       expect(copies).toMatchObject([{ action: 'Skipped', message }]);
       expect([bench.shares.kept, bench.told]).toMatchObject([undefined, [{ message, propagation: 'apps/web' }]]);
       expect((await bench.live(manifest))?.metadata).toEqual(taken.metadata);
+    });
+
+    test('a label of another Propagation that somebody else wrote saves no copy', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifest = settings(bench.namespace);
+      await apply(bench, [manifest]);
+      await bench.others({ ...manifest, metadata: { ...manifest.metadata, labels: { [marks.propagation]: 'x' } } }, { verb: 'merge' });
+      expect(brief(await prune(bench, [manifest]))).toEqual(['Deleted']);
+      expect(await bench.live(manifest)).toBeUndefined();
     });
 
     test('leaves an object that is recreated between the read and the deletion (D10)', async () => {
