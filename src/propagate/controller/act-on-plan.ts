@@ -8,7 +8,7 @@ import { isDue } from './cluster-needs.ts';
 import { type ClusterView, holding, viewsOf } from './cluster-view.ts';
 import { actOn, versionsOf } from './cluster-work.ts';
 import { hubWait } from './hub-wait.ts';
-import { keepPlaced } from './keep-placed.ts';
+import { isToRestoreFirst, keepPlaced } from './keep-placed.ts';
 import type { Look, PlannedPropagation } from './look.ts';
 import { actOnLost } from './lost-clusters.ts';
 import { nextLookMs } from './next-look.ts';
@@ -37,10 +37,12 @@ export async function actOnPlan(pass: Pass, planned: PlannedPropagation): Promis
   const now = { ...planned, propagation: decided };
   const restored = await rollBack(pass, now, look);
   if ('againMs' in restored) return { result: 'passed', ...restored };
+  const isFirst = restored.views.some(({ share }) => share?.entries.some((entry) => isToRestoreFirst(planned.plan, entry)));
+  const kept = isFirst ? await keepPlaced(pass, now, restored) : undefined;
   // The inventory turned out to be another's meanwhile: nothing that was seen holds, and it is read again first.
   if (run.shares === undefined) return { result: 'passed', againMs: 0 };
   if (restored.rollback === undefined) begin(pass, now, restored);
-  return await tell(pass, now, await keepPlaced(pass, now, restored));
+  return await tell(pass, now, kept ?? (await keepPlaced(pass, now, restored)));
 }
 
 function lookAt({ run, ports, drift }: Pass, { propagation, spec, plan }: PlannedPropagation): Look {

@@ -1,3 +1,4 @@
+import { changedWords } from '../copies/judge-object.ts';
 import type { ClusterShare, InventoryEntry } from '../inventory.ts';
 import { textOfKey } from '../object-key.ts';
 import { isRemoval } from '../planner/held-prune.ts';
@@ -11,15 +12,15 @@ import { actOn } from './cluster-work.ts';
 import type { Look, PlannedPropagation } from './look.ts';
 import type { Pass } from './ports.ts';
 import { mayBegin } from './rollout-step.ts';
-import { clusterRunOf, type PlacedCopies } from './run.ts';
+import { type CurrentPlan, clusterRunOf, type PlacedCopies } from './run.ts';
 
 /** Rendering a revision takes as long as a plan. What older ones placed is told, and not restored. */
 const mostRevisions = 4;
 
 /**
  * Keeps in sync what older generations placed, where this one may not write yet: the cluster waits for its wave, the plan is stale or refused, a prune is to be
- * confirmed, or a breach was rolled back. A copy that was deleted or changed is written again as it was, by the spec and the generation that placed it.
- * The look tells what is lost.
+ * confirmed, a breach was rolled back, or the copy is not as the plan of a digest saw it. A copy that was deleted or changed is written again as it was, by
+ * the spec and the generation that placed it. The look tells what is lost.
  */
 export async function keepPlaced(pass: Pass, planned: PlannedPropagation, look: Look): Promise<Look> {
   const open = look.views.flatMap((view) => {
@@ -39,6 +40,14 @@ export async function keepPlaced(pass: Pass, planned: PlannedPropagation, look: 
   return { ...look, views };
 }
 
+/**
+ * True of a copy that is not as the plan of the digest saw it. It may be that only somebody changed it since: it is restored, and compared with the plan
+ * again, before this generation tries to write it again.
+ */
+export function isToRestoreFirst({ isPinned }: CurrentPlan, { fault }: InventoryEntry): boolean {
+  return isPinned && fault?.message === changedWords;
+}
+
 /** The entries of copies that an older generation wrote, and that nothing of this one concerns now. Undefined: there are none. */
 function shareToKeep(
   { share, facts, rendered, needs }: ClusterView,
@@ -52,7 +61,10 @@ function shareToKeep(
   if (standing === 'leaving' && !isHeld && mayBegin(facts, look.rollout)) return undefined;
   const going = new Set(needs.prune.map(({ key }) => textOfKey(key)));
   const kept = new Set(rendered?.objects.filter(isRemoval).map(({ key }) => textOfKey(key)));
-  const isOfOlder = ({ key }: InventoryEntry) => standing !== 'begun' || (kept.has(textOfKey(key)) && !going.has(textOfKey(key)));
+  const isOfOlder = (entry: InventoryEntry) => {
+    const text = textOfKey(entry.key);
+    return standing !== 'begun' || isToRestoreFirst(plan, entry) || (kept.has(text) && !going.has(text));
+  };
   const entries = share.entries.filter((entry) => entry.uid !== undefined && isKept(entry) && isOfOlder(entry));
   return entries.length === 0 ? undefined : { ...share, entries };
 }

@@ -12,6 +12,9 @@ import { staleCopy } from './stale-copy.ts';
 /** Of an object that our own writes marked, and that no entry has: the hub lost it, or somebody took it away there. */
 export const lostWords = 'it exists and carries our marks, but the inventory does not know it: conflict Adopt takes it back';
 
+/** Of an object that is not as the plan saw it, where a plan with a digest was asked for. */
+export const changedWords = 'it was changed since it was planned';
+
 /** What an object that stands where a copy is to be means for it. */
 export type Judgement =
   | { readonly result: 'ours'; readonly state: 'Owned' | 'Shared' }
@@ -29,7 +32,7 @@ export function judgeObject(copy: CopyAtHand, object: KubernetesObject): Judgeme
   }
   const stale = staleCopy({ entry: task.entry, work }, object);
   if (stale !== undefined) return stale;
-  if (isChangedSincePlanned(copy, object)) return failedCopy(copy, racedFault(copy, 'it was changed since it was planned'));
+  if (isChangedSincePlanned(copy, object)) return failedCopy(copy, racedFault(copy, changedWords));
   return isOurs(copy, object) ? { result: 'ours', state: stateOf(task.entry, object) } : judgeStranger(copy, object);
 }
 
@@ -53,10 +56,12 @@ function stateOf(entry: InventoryEntry, object: KubernetesObject): 'Owned' | 'Sh
   return entry.state === 'Shared' || takenOverOf(entry, object)?.as === 'Shared' ? 'Shared' : 'Owned';
 }
 
-/** A plan with a digest covers what it saw. What this generation wrote itself is as it was planned. */
+/** A plan with a digest covers what it saw. Once the copy was written as it was planned, what changes it is drift, whatever its marks say. */
 function isChangedSincePlanned({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
-  const { liveHash, key } = task.object;
+  const { liveHash, desiredHash, key } = task.object;
+  const { uid, appliedHash } = task.entry;
   if (work.pinned !== true || liveHash === undefined || isHidden(key, work)) return false;
+  if (uid === object.metadata.uid && appliedHash === desiredHash) return false;
   return marksOf(object).generation !== work.generation && liveHashOf(object) !== liveHash;
 }
 

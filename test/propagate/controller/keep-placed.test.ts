@@ -109,6 +109,29 @@ describe('a copy of the generation before is restored', () => {
     await fleet.world.until(() => valueIn(fleet, 'north') === '1');
   }, 60_000);
 
+  test('while the plan of a digest does not hold for the copy; then the plan goes on', async () => {
+    await using fleet = await startControllerWorld({ hub: [], south: [] });
+    const first = fleet.startProcess();
+    const input = (value: string) => intent('web', [configMap('web', { a: value })], { placement: { clusters: ['south'] } });
+    await fleet.propagate(input('1'));
+    await fleet.phase('web', 'Settled');
+    const planned = await fleet.world.pumped(fleet.propagations.plan(fleet.context, input('2')));
+    await first.stop();
+    await fleet.propagate(input('2'), planned.digest);
+    const refusal = fleet.world.cluster('south').refuseWrites({ type: 'denied' }, { kind: 'ConfigMap' });
+    fleet.startProcess();
+    await fleet.world.until(() => lineOf(fleet, 'south')?.phase === 'Denied');
+    // It changes between the plan and the write.
+    const copy = copyIn(fleet, 'south') as KubernetesObject;
+    const labels = { ...copy.metadata.labels, [marks.propagation]: 'x' };
+    fleet.world.cluster('south').put({ ...copy, data: { a: 'edited' }, metadata: { ...copy.metadata, labels } });
+    refusal[Symbol.dispose]();
+    const place = { namespace: 'default', name: 'web' };
+    await fleet.world.pumped(fleet.propagations.resume(fleet.context, place, { confirmPrune: false, abandon: [] }));
+    await fleet.phase('web', 'Settled', 120_000);
+    expect(shown(copyIn(fleet, 'south'))).toEqual([{ a: '2' }, '2']);
+  }, 60_000);
+
   test('with the replicas that were divided there', async () => {
     await using fleet = await startControllerWorld({ hub: [], north: [], south: [] });
     fleet.startProcess();

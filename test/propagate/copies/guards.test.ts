@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { applyCopies } from '../../../src/propagate/copies/apply-copies.ts';
+import { correctDrift } from '../../../src/propagate/copies/correct-drift.ts';
 import { marks } from '../../../src/propagate/propagation.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
@@ -192,6 +193,22 @@ for (const { title, available, start } of contractServers) {
       const anew = await bench.rendered(settings(bench.namespace, { a: '2' }));
       const next = await applyCopies(bench.work({ generation: 2, pinned: true }), [anew], never);
       expect(next.copies).toMatchObject([{ action: 'Configured' }]);
+    });
+
+    test('of a plan with a digest, what changes after it was written is drift, whatever its marks say', async () => {
+      using bench = await createCopyBench(server.endpoint);
+      const manifest = settings(bench.namespace, { a: '1' });
+      await apply(bench, manifest);
+      const { liveHash = '' } = await bench.rendered(manifest);
+      const annotations = { [marks.generation]: '999' };
+      await bench.others(
+        { ...settings(bench.namespace, { a: 'edited' }), metadata: { ...manifest.metadata, annotations } },
+        { verb: 'merge' },
+      );
+      const edited = await bench.rendered(manifest);
+      const { copies } = await correctDrift(bench.work({ generation: 2, pinned: true }), [{ ...edited, liveHash }], never);
+      expect(copies).toMatchObject([{ action: 'Configured' }]);
+      expect(await bench.live(manifest)).toMatchObject({ data: { a: '1' }, metadata: { annotations: { [marks.generation]: '2' } } });
     });
 
     test('what is being deleted is waited for', async () => {
