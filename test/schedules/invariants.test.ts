@@ -101,6 +101,19 @@ describe('finds', () => {
     expect(violationsIn({ ...beside, propagations })).toEqual([]);
   });
 
+  test('nothing in the clusters of a wave that waits for one where a stranger stands', () => {
+    const waves = [{ name: 'first', set: { clusters: ['south'] } }];
+    const state = (rollout: object) => ({
+      ...settled(),
+      propagations: settled().propagations.map((one) => ({ ...one, spec: { ...one.spec, rollout }, status: { phase: 'Rolling' } })),
+      objects: new Map([['south', [configMap('web', 'theirs', undefined, stranger.data)]]]),
+      untouchables: [stranger],
+      shares: [],
+    });
+    expect(violationsIn(state({ waves }))).toEqual([]);
+    expect(violationsIn(state({}))).toEqual(['web: north lacks ConfigMap web']);
+  });
+
   test('replicas that do not add up', () => {
     const deployment = (cluster: string, replicas: number): LiveObject => ({
       apiVersion: 'apps/v1',

@@ -31,7 +31,12 @@ export interface ScheduledSpec {
   readonly template: readonly { readonly json?: ScheduledManifest; readonly ref?: { readonly cluster: string; readonly name: string } }[];
   readonly placement: { readonly clusters: readonly string[] };
   readonly replicas?: { readonly mode?: string; readonly total?: number };
-  readonly overrides?: readonly { readonly set?: { readonly clusters?: readonly string[] }; readonly merge?: { readonly data: Data } }[];
+  readonly overrides?: readonly { readonly set?: ScheduledSet; readonly merge?: { readonly data: Data } }[];
+  readonly rollout?: { readonly waves?: readonly { readonly set?: ScheduledSet }[] };
+}
+
+interface ScheduledSet {
+  readonly clusters?: readonly string[];
 }
 
 interface ScheduledManifest {
@@ -59,12 +64,16 @@ export function violationsIn(state: FleetState): readonly string[] {
   ];
 }
 
-/** Differences between what one Propagation wants and what the clusters hold. A stranger at the place of a copy excuses that copy. */
+/**
+ * Differences between what one Propagation wants and what the clusters hold. A stranger at the place of a copy excuses that copy, and where it holds up a
+ * wave, the clusters of the waves after it.
+ */
 export function violationsOfPropagation(propagation: LiveObject, state: FleetState): readonly string[] {
   const spec = propagation.spec as unknown as ScheduledSpec;
   const { name, uid } = propagation.metadata;
   const wanted = spec.template.flatMap((template) => manifestOf(template, state) ?? []);
-  const differences = clustersWithShare(spec, wanted, state).flatMap((cluster) =>
+  const clusters = clustersWithShare(spec, wanted, state).filter((cluster) => !isHeldUp(cluster, spec, wanted, state));
+  const differences = clusters.flatMap((cluster) =>
     wanted.flatMap((manifest) => {
       if (untouchableAt(state, cluster, manifest.metadata.name)) return [];
       const live = find(state, cluster, manifest.kind, manifest.metadata.name);
@@ -82,6 +91,25 @@ function clustersWithShare(spec: ScheduledSpec, wanted: readonly ScheduledManife
   const workload = wanted.find(({ kind }) => kind === 'Deployment');
   if (spec.replicas?.mode !== 'Divided' || workload === undefined) return spec.placement.clusters;
   return spec.placement.clusters.filter((cluster) => find(state, cluster, 'Deployment', workload.metadata.name) !== undefined);
+}
+
+/** True if a stranger stands in a wave before that of the cluster: this wave cannot end, so the cluster keeps what it has. */
+function isHeldUp(cluster: string, spec: ScheduledSpec, wanted: readonly ScheduledManifest[], state: FleetState): boolean {
+  const waves = spec.rollout?.waves?.map(({ set }) => set?.clusters ?? []) ?? [];
+  const own = waves.findIndex((wave) => wave.includes(cluster));
+  const before = waves.slice(0, own < 0 ? waves.length : own).flat();
+  return before.some((other) => isInTheWay(other, spec, wanted, state));
+}
+
+/** True if a stranger stands at the place of a copy. The source of a template is none. */
+function isInTheWay(
+  cluster: string,
+  { placement, template }: ScheduledSpec,
+  wanted: readonly ScheduledManifest[],
+  state: FleetState,
+): boolean {
+  if (!placement.clusters.includes(cluster)) return false;
+  return wanted.some(({ metadata }, index) => template[index]?.ref === undefined && untouchableAt(state, cluster, metadata.name));
 }
 
 function manifestOf(
@@ -129,13 +157,11 @@ function phaseViolations(
   wanted: readonly ScheduledManifest[],
   state: FleetState,
 ): readonly string[] {
-  const isInTheWay = spec.placement.clusters.some((cluster) =>
-    wanted.some((manifest, index) => spec.template[index]?.ref === undefined && untouchableAt(state, cluster, manifest.metadata.name)),
-  );
+  const isBeside = spec.placement.clusters.some((cluster) => isInTheWay(cluster, spec, wanted, state));
   const isSettled = status?.phase === 'Settled';
-  if (isSettled !== isInTheWay) return [];
+  if (isSettled !== isBeside) return [];
   const reasons = JSON.stringify(status?.clusters ?? []);
-  return [`${metadata.name}: expected ${isInTheWay ? 'a conflict' : 'Settled'}, got ${String(status?.phase)} ${reasons}`];
+  return [`${metadata.name}: expected ${isBeside ? 'a conflict' : 'Settled'}, got ${String(status?.phase)} ${reasons}`];
 }
 
 function touchedObjects({ untouchables, objects }: FleetState): readonly string[] {
