@@ -123,7 +123,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const writeSide = stack.use(createWriteSide({ mirrors, fleet, model, hub, sensitiveKinds, clock, log }, ending.signal));
   const contextOf = ({ served, held, isMessage, throwIfOver, ...asked }: OperationScope): GraphContext => {
     const budget = createBudget(throwIfOver, config.limits.answerBytes);
-    const read = { ...asked, look: budget.look, slices: slices.operation(throwIfOver) };
+    const throwIfDone = () => {
+      throwIfOver();
+      budget.throwIfSpent();
+    };
+    const read = { ...asked, look: budget.look, slices: slices.operation(throwIfDone) };
     return {
       ...readSide,
       relations: held.use(relationsOf(read, { isMessage })),

@@ -23,6 +23,12 @@ export interface Budget {
    * @throws {MusterError} `TOO_COSTLY` once all texts together have more characters than an answer may have bytes.
    */
   text(text: string): string;
+  /**
+   * Called before each slice of the operation: an answer that is refused as a whole is not completed any further.
+   *
+   * @throws {MusterError} What `charge`, `look` or `text` threw first.
+   */
+  throwIfSpent(): void;
 }
 
 /** Most objects in one answer: each element of a list counts, and a list inside another one counts each time it is given. */
@@ -50,13 +56,21 @@ export function createBudget(throwIfOver: () => void, maxAnswerBytes = Number.PO
   let spent = 0;
   let looked = 0;
   let characters = 0;
+  /** Made once: each of 150,000 fields may run into it. */
+  let refusal: MusterError | undefined;
+  const refuse = (message: string): never => {
+    refusal ??= new MusterError('TOO_COSTLY', message);
+    throw refusal;
+  };
   return {
+    throwIfSpent() {
+      if (refusal !== undefined) throw refusal;
+    },
     charge(objects) {
       throwIfOver();
       spent += objects;
       if (spent <= maxObjects) return;
-      throw new MusterError(
-        'TOO_COSTLY',
+      refuse(
         `expected at most ${maxObjects} objects in one answer, a list inside a list counted each time, got ${spent} so far: narrow it ` +
           '(first, clusters, kinds, names), leave out inner lists, or ask in parts',
       );
@@ -64,8 +78,7 @@ export function createBudget(throwIfOver: () => void, maxAnswerBytes = Number.PO
     text(text) {
       characters += text.length;
       if (characters <= maxAnswerBytes) return text;
-      throw new MusterError(
-        'TOO_COSTLY',
+      return refuse(
         `expected an answer of at most ${maxAnswerBytes} bytes, got more: ask for fewer objects (first), select single fields instead of yaml, or ask in parts`,
       );
     },
@@ -73,8 +86,7 @@ export function createBudget(throwIfOver: () => void, maxAnswerBytes = Number.PO
       throwIfOver();
       looked += looks;
       if (looked <= maxLooks) return;
-      throw new MusterError(
-        'TOO_COSTLY',
+      refuse(
         `expected to look at no more than ${maxLooks} objects, one counted again for each path and page of relations that it is read for, got ${looked} ` +
           'so far: narrow the lists (clusters, namespaces, labels), or ask in parts',
       );

@@ -71,7 +71,7 @@ describe('long work', () => {
   });
 });
 
-test('a small operation waits for one slice, however many long ones there are', async () => {
+test('C9: a small operation waits for one slice, however many long ones there are', async () => {
   const { clock, work, now } = createBusyClock();
   const slices = new Slices(clock);
   const long = Array.from({ length: 50 }, () => slices.operation(never).run(taking(work, 1_000)));

@@ -27,9 +27,9 @@ test('a thousand keys are looked up', async () => {
   expect(at('pods.items.metadata.annotations')).toEqual(Array.from({ length: 20 }, () => ({ team: 'shop' })));
 });
 
-test('keys that are looked up are charged, in each field that names them', async () => {
+test('C9: keys that are looked up are charged, in each field that names them', async () => {
   const aliases = Array.from({ length: 30 }, (_, index) => `a${index}: annotations(keys: $words)`).join(' ');
-  const many = relatedWorld({ north: { Pod: Array.from({ length: 500 }, (_, index) => inShop(`p${index}`)) } });
+  const many = relatedWorld({ north: { Pod: Array.from({ length: 130 }, (_, index) => inShop(`p${index}`)) } });
   const roots = Array.from({ length: 10 }, (_, index) => `r${index}: pods(first: 500) { items { metadata { ...A } } }`).join(' ');
   const { errors } = await many.ask(`query ($words: [String!]!) { ${roots} } fragment A on ObjectMeta { ${aliases} }`, {
     words: words(1_000),

@@ -51,7 +51,7 @@ function world(count: number, { values = 1, lookMs = 0 }: { readonly values?: nu
   return { clock, mirror, streams, changes };
 }
 
-test('a first state whose filter takes long is judged in several turns of the loop, and is of one moment', async () => {
+test('C9: a first state whose filter takes long is judged in several turns of the loop, and is of one moment', async () => {
   const { mirror, changes } = world(1_000, { lookMs: 3 });
   const { lines, fold } = await readEagerly(changes(), {});
   // Objects change while others are judged.
