@@ -119,6 +119,12 @@ async function decideForThePerson(
     const document = `mutation R($namespace: String!, $name: String!) {
       resumePropagation(namespace: $namespace, name: $name, confirmPrune: true) { result } }`;
     await gateway?.query(document, { namespace, name: metadata.name }).catch(() => undefined);
+    // A plan that no longer holds is asked for without a digest.
+    const conditions = (status?.conditions ?? []) as readonly { readonly reason: string }[];
+    if (conditions.some(({ reason }) => reason === 'PlanStale'))
+      await hub?.write('PATCH', pathOf('Propagation', namespace, metadata.name), {
+        metadata: { annotations: { 'muster.dev/plan-digest': null } },
+      });
   }
 }
 
