@@ -12,6 +12,8 @@ export interface Operation {
   readonly negated: boolean;
   /** How many comparisons a value takes. Default: 1. */
   readonly comparisons?: number | undefined;
+  /** True if the test reads a text to its end, however long it is. Default: false. */
+  readonly scansText?: boolean | undefined;
 }
 
 export const comparisons = ['eq', 'ne', 'in', 'lt', 'lte', 'gt', 'gte', 'contains', 'startsWith'] as const;
@@ -54,7 +56,7 @@ export function compileComparison(place: OperandPlace, operand: Json): Operation
       };
     case 'contains':
     case 'startsWith':
-      return { test: compareText(place, operand), negated: false };
+      return { test: compareText(place, operand), negated: false, scansText: operator === 'contains' };
     default:
       return { test: compareOrder(place, operand, operator), negated: false };
   }

@@ -2,6 +2,7 @@ import { isRawNumber, type Json, type JsonObject } from '../core/json.ts';
 import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
 import type { Column } from '../model/columns/columns.ts';
 import type { ModelPath } from '../model/paths.ts';
+import type { LongTexts } from './long-texts.ts';
 import type { QuerySource, RelatedObjects } from './query-source.ts';
 
 /** What a path may begin at beside the object itself; the same for all objects of a source. */
@@ -16,6 +17,8 @@ export interface Surroundings {
 /** How many values were read so far, a long text as several: what a scan costs. */
 export interface ReadValues {
   values: number;
+  /** Set while a filter may be interrupted between two long texts. */
+  texts?: LongTexts | undefined;
 }
 
 /** What columns computed last: many conditions on one column look at the same object one after the other. */

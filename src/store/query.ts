@@ -5,6 +5,7 @@ import type { LabelSelector } from '../core/selectors.ts';
 import type { Steps } from '../core/slices.ts';
 import { candidatesIn, fewObjects, namespacesInSight, prepareIndexes } from './candidates.ts';
 import type { Position } from './cursor.ts';
+import { inAttempts } from './long-texts.ts';
 import { countLooks, type Look } from './looks.ts';
 import { exactHintOf, hintsOf, predicateOf, type Related } from './matching.ts';
 import { defaultOrder, type Order } from './order.ts';
@@ -177,10 +178,11 @@ function* scan<S extends QuerySource>(
   for (const [index, { source }] of views.entries()) {
     const objects: KubernetesObject[] = [];
     const keysOf = order.keysFor(source, read);
-    const passes = predicateOf(source, conditions, read);
+    const judge = inAttempts(predicateOf(source, conditions, read), read);
     for (const list of candidates[index] ?? []) {
       for (const object of list) {
-        const isMatch = passes(object);
+        let isMatch = judge(object);
+        for (; isMatch === undefined; isMatch = judge(object)) yield;
         if (isMatch) {
           totalCount += 1;
           if (keepMatches) objects.push(object);

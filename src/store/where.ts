@@ -191,8 +191,12 @@ function comparisonsOf(where: WhereInput, path: ModelPath, { operationOf }: Scop
   });
 }
 
-/** The test of a value, which counts its comparisons where there are several. */
-function passesOf({ test, comparisons: each = 1 }: Operation): (place: Place) => ValueTest {
+/** The test of a value, which counts its comparisons where there are several. A test that scans a long text may interrupt the filter. */
+function passesOf({ test, comparisons: each = 1, scansText = false }: Operation): (place: Place) => ValueTest {
+  if (scansText)
+    return ({ around: { read } }) =>
+      (value) =>
+        read.texts === undefined ? test(value) : read.texts.passes(test, value);
   if (each === 1) return () => test;
   return ({ around: { read } }) => {
     return (value) => {

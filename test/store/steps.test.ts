@@ -47,6 +47,30 @@ test.each<[string, () => Steps<unknown>]>([
   expect(steps).toBeGreaterThanOrEqual(9);
 });
 
+// A hundred conditions on a text of 900 kB take 100 ms and more.
+const longObjects = ['ab', 'ba', 'abc'].map((text, index) =>
+  objectOf({ name: `n${index}`, spec: { text: text.repeat(900_000 / text.length) } }),
+);
+const longTexts = compileWhere(smallModel, kinds, {
+  or: Array.from({ length: 100 }, (_, index) => ({ path: 'spec.text', contains: index === 99 ? 'bca' : `ab${index}` })),
+});
+
+test('a scan can be interrupted between two conditions on a long text, and counts each of them once', () => {
+  let looks = 0;
+  const look = (more: number) => {
+    looks += more;
+  };
+  const work = queryInSteps([sourceOf({ objects: longObjects })], { where: longTexts, first: 5, look });
+  let steps = 0;
+  let step = work.next();
+  for (; step.done !== true; step = work.next()) steps += 1;
+  expect(step.value.hits.map(({ object }) => object.metadata.name)).toEqual(['n2']);
+  expect(steps).toBeGreaterThanOrEqual(297);
+  // 300 texts of 900,000 characters: 512 of them count as a value, and 8 values as a look.
+  expect(looks).toBeGreaterThan(65_000);
+  expect(looks).toBeLessThan(67_000);
+});
+
 test('a moment of a store stays as it was, through changes, lists and the loss of everything', () => {
   const { store } = sourceOf({ objects: objects.slice(0, 3) });
   using moment = store.freeze();

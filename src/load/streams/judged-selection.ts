@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Steps } from '../../core/slices.ts';
+import { inAttempts } from '../../store/long-texts.ts';
 import { type CountedLooks, countLooks, type Look } from '../../store/looks.ts';
 import { type Conditions, candidatesOf, createMatcher } from '../../store/matching.ts';
 import type { QuerySource } from '../../store/query-source.ts';
@@ -16,6 +17,7 @@ export class JudgedSelection {
   readonly #conditions: Conditions;
   readonly #read = { values: 0 };
   readonly #matches: (object: KubernetesObject) => boolean;
+  readonly #matchesInAttempts: (object: KubernetesObject) => boolean | undefined;
   readonly #verdicts = new Map<KubernetesObject, boolean>();
   /** Of single objects one after the other, whose looks are told to nobody. */
   readonly #untold = countLooks();
@@ -24,6 +26,7 @@ export class JudgedSelection {
     this.#source = source;
     this.#conditions = conditions;
     this.#matches = createMatcher(source, conditions, this.#read);
+    this.#matchesInAttempts = inAttempts(this.#matches, this.#read);
   }
 
   /** True for an object of the selection. */
@@ -50,7 +53,10 @@ export class JudgedSelection {
     for (const object of objects) {
       if (!this.#verdicts.has(object)) {
         judged += 1;
-        if (this.#judge(object, looks)) yield;
+        let matches = this.#matchesInAttempts(object);
+        for (; matches === undefined; matches = this.#matchesInAttempts(object)) yield;
+        this.#verdicts.set(object, matches);
+        if (this.#count(looks)) yield;
       } else if (++known % knownAtOnce === 0) yield;
     }
     return judged;
@@ -61,9 +67,8 @@ export class JudgedSelection {
     this.#verdicts.clear();
   }
 
-  /** True if it is time to yield. */
-  #judge(object: KubernetesObject, looks: CountedLooks): boolean {
-    this.#verdicts.set(object, this.#matches(object));
+  /** Counts what one object took. True if it is time to yield. */
+  #count(looks: CountedLooks): boolean {
     const isStep = looks.compared(this.#read.values);
     this.#read.values = 0;
     return looks.add(1) || isStep;

@@ -56,3 +56,13 @@ test('looks are told: an object each, and its values', () => {
   runAtOnce(selection.judgeAll(look));
   expect(looks).toBe(0);
 });
+
+test('one object is judged in steps where many conditions read a long text', () => {
+  const source = sourceOf({ objects: [objectAt(0, 'ab'.repeat(450_000))] });
+  const or = Array.from({ length: 100 }, (_, index) => ({ path: 'spec.text', contains: index === 99 ? 'bab' : `ab${index}` }));
+  const selection = new JudgedSelection(source, { where: compileWhere(smallModel, [sample], { or }) });
+  let steps = 0;
+  for (const work = selection.judgeAll(() => undefined); work.next().done !== true; steps += 1);
+  expect(steps).toBeGreaterThanOrEqual(99);
+  expect(selection.all()).toHaveLength(1);
+});
