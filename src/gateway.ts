@@ -116,8 +116,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const lock = stack.use(await openSchemaLock({ file: lockFileOf(config, demo), clock, log }));
   const models = createCatalog({ mirrors, baseline, groups: config.kinds, fetchDocument, lock, clock, log }, ending.signal);
   const schema = createLiveSchema({ models, clock, log }, ending.signal);
-  const health = healthOf(mirrors, models);
-  const { relationsOf, ...readSide } = readSideOf(parts, { mirrors, fleet, models, schema, sealKey, turns, options }, ending.signal);
+  const health = healthOf({ mirrors, models, schema });
+  const { relationsOf, ...readSide } = readSideOf(parts, { mirrors, fleet, schema, sealKey, turns, options }, ending.signal);
   const model = () => schema.current().model;
   const hub = demo ? demoHub : config.hub;
   const writeSide = stack.use(createWriteSide({ mirrors, fleet, model, hub, sensitiveKinds, clock, log }, ending.signal));
@@ -158,15 +158,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     log,
   });
   stack.use(serving);
-  models.onModel(() => serving.schemaSwapped(), ending.signal);
+  schema.onSwap(() => serving.schemaSwapped(), ending.signal);
   const queries = examples.pasted.map(({ query }) => query);
-  return gatewayOf({ options, mirrors, health, serving, demo, queries, rest: stack.move() });
+  return gatewayOf({ options, mirrors, schema, health, serving, demo, queries, rest: stack.move() });
 }
 
 interface ReadSide {
   readonly mirrors: MirrorRegistry;
   readonly fleet: Fleet;
-  readonly models: Catalog;
   readonly schema: LiveSchema;
   readonly sealKey: Uint8Array;
   readonly turns: Turns;
@@ -176,7 +175,7 @@ interface ReadSide {
 /** What resolvers read through: one view of mirrors and rights, and one bound for the queues of streams and logs. */
 function readSideOf(
   { createReads, createRelations, createStreams, createLogs }: Awaited<ReturnType<typeof prepare>>,
-  { mirrors, fleet, models, schema, sealKey, turns, options }: ReadSide,
+  { mirrors, fleet, schema, sealKey, turns, options }: ReadSide,
   signal: AbortSignal,
 ): Pick<GraphContext, 'reads' | 'streams' | 'logs'> & { readonly relationsOf: RelationsOf } {
   const { clock, log, config } = options;
@@ -188,7 +187,7 @@ function readSideOf(
   return {
     reads: createReads({ ...shared, member, sealKey, sensitiveKinds }),
     relationsOf: createRelations({ ...shared, sealKey, sensitiveKinds }),
-    streams: createStreams({ ...shared, budget, turns, onModel: models.onModel, settingsOf, sealKey, sensitiveKinds }, signal),
+    streams: createStreams({ ...shared, budget, turns, onModel: schema.onSwap, settingsOf, sealKey, sensitiveKinds }, signal),
     logs: createLogs({ ...shared, member, budget }),
   };
 }
@@ -237,15 +236,17 @@ function mirrorAll({ mirrors, fleet, onProgress }: Followed, signal: AbortSignal
 
 interface Starting extends Pick<GatewayOptions, 'clock' | 'onProgress'> {
   readonly mirrors: MirrorRegistry;
+  readonly schema: Pick<LiveSchema, 'onSwap'>;
   readonly health: Health;
 }
 
 /** Resolves once all is ready, telling on the way how far each cluster is. */
-async function untilReady({ mirrors, health, clock, onProgress }: Starting, signal: AbortSignal): Promise<void> {
+async function untilReady({ mirrors, schema, health, clock, onProgress }: Starting, signal: AbortSignal): Promise<void> {
   const done = new AbortController();
   const either = AbortSignal.any([signal, done.signal]);
   let changed = Promise.withResolvers<void>();
   mirrors.onChange(() => changed.resolve(), either);
+  schema.onSwap(() => changed.resolve(), either);
   for (let ready = false; !ready && !signal.aborted; ) {
     ready = health.isReady();
     for (const progress of mirrors.progress()) onProgress?.(startStepOf(progress));
@@ -264,14 +265,22 @@ function startStepOf({ cluster, phase, version, ready, objects, fault }: Cluster
   return { cluster, step: ready ? 'synced' : 'listing', version, objects, ...(fault === undefined ? {} : { fault }) };
 }
 
+interface ReadinessParts {
+  readonly mirrors: MirrorRegistry;
+  readonly models: Pick<Catalog, 'settle'>;
+  readonly schema: Pick<LiveSchema, 'isBuilding'>;
+}
+
 /** Ready once every cluster is, and the schema has their custom kinds; from then on it stays so, whoever joins or falls ill. */
-function healthOf(mirrors: MirrorRegistry, models: Pick<Catalog, 'settle'>): Health {
+function healthOf({ mirrors, models, schema }: ReadinessParts): Health {
+  let settled = false;
   let ready = false;
   return {
     isReady: () => {
       if (ready || !mirrors.ready()) return ready;
-      models.settle();
-      ready = true;
+      if (!settled) models.settle();
+      settled = true;
+      ready = !schema.isBuilding();
       return ready;
     },
     checks: () =>
@@ -316,6 +325,7 @@ function gatewayView(served: ServedSchema, { schema, demo, leadership }: Gateway
 interface GatewayParts {
   readonly options: GatewayOptions;
   readonly mirrors: MirrorRegistry;
+  readonly schema: LiveSchema;
   readonly health: Health;
   readonly serving: Serving;
   readonly demo: boolean;
@@ -324,7 +334,7 @@ interface GatewayParts {
   readonly rest: AsyncDisposableStack;
 }
 
-function gatewayOf({ options, mirrors, health, serving, demo, queries, rest }: GatewayParts): Gateway {
+function gatewayOf({ options, mirrors, schema, health, serving, demo, queries, rest }: GatewayParts): Gateway {
   const { config, clock } = options;
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   let stopped: Promise<void> | undefined;
@@ -338,7 +348,7 @@ function gatewayOf({ options, mirrors, health, serving, demo, queries, rest }: G
     url: `http://${host}:${serving.port}/graphql`,
     demo,
     queries,
-    whenReady: (signal) => untilReady({ mirrors, health, clock, onProgress: options.onProgress }, signal),
+    whenReady: (signal) => untilReady({ mirrors, schema, health, clock, onProgress: options.onProgress }, signal),
     stop: () => {
       stopped ??= stop();
       return stopped;

@@ -1,19 +1,26 @@
+import {
+  type GraphQLFieldConfig,
+  GraphQLList,
+  type GraphQLNamedType,
+  GraphQLNonNull,
+  type GraphQLNullableOutputType,
+  GraphQLObjectType,
+  isOutputType,
+} from 'graphql';
+import { invariant } from '../core/errors.ts';
 import type { Row } from '../load/reads.ts';
-import type { ModelField, ModelKind, ModelType } from '../model/model.ts';
+import type { ModelField, ModelKind, ModelType, TypeReference } from '../model/model.ts';
 import { asServed, type GraphBuilder } from './builder.ts';
+import type { GraphContext } from './context.ts';
 import { leads, Within, within } from './relations/within.ts';
 import { enterRow, type StoredResolver, storedAs } from './stored-values.ts';
 
-/** Adds the types of the model: what kinds of objects hold, and the kinds themselves. */
+/** Adds the types of the model: the kinds of objects, and the types of their fields. `partWithFields` adds the fields of the latter. */
 export function addGenerated(builder: GraphBuilder): void {
   const { kinds, parts, modelTypes, model } = builder;
   for (const [name, ref] of parts) {
     const type = modelTypes.get(name);
-    if (type !== undefined)
-      ref.implement({
-        ...describe(type),
-        fields: (t) => fieldsOf(type, (field) => t.field({ ...optionsOf(builder, field), resolve: partResolverOf(builder, name, field) })),
-      });
+    if (type !== undefined) ref.implement(describe(type));
   }
   for (const kind of model.kinds.values()) {
     const type = modelTypes.get(kind.type);
@@ -25,6 +32,50 @@ export function addGenerated(builder: GraphBuilder): void {
       fields: (t) => fieldsOf(type, (field) => t.field({ ...optionsOf(builder, field), resolve: kindResolverOf(builder, field) })),
     });
   }
+}
+
+/**
+ * The type with the fields that the model declares, if it is one of `builder.parts`. Other types are returned as they are.
+ *
+ * Most fields of a schema are declared here. Pothos keeps about ten objects for each field, and builds all of them in one piece.
+ *
+ * @param types All types of the schema by name, complete when the fields are first read.
+ * @throws {InvariantError} when the fields are read, if the model refers to a type that it does not have.
+ */
+export function partWithFields(
+  builder: GraphBuilder,
+  type: GraphQLObjectType,
+  types: ReadonlyMap<string, GraphQLNamedType>,
+): GraphQLObjectType {
+  const { name, description } = type;
+  const declared = builder.parts.has(name) ? builder.modelTypes.get(name) : undefined;
+  if (declared === undefined) return type;
+  const fields = () => {
+    const ofModel = fieldsOf(declared, (field): GraphQLFieldConfig<unknown, GraphContext> => {
+      const resolve = partResolverOf(builder, name, field);
+      return {
+        type: outputTypeOf(builder, types, field.type),
+        description: field.description,
+        deprecationReason: field.deprecated,
+        resolve: resolve === asServed ? undefined : resolve,
+      };
+    });
+    // Relations are added to a few of these types, with Pothos.
+    return { ...ofModel, ...(builder.pothos.configStore.getFields(name).size === 0 ? {} : type.toConfig().fields) };
+  };
+  return new GraphQLObjectType({ name, description, fields });
+}
+
+function outputTypeOf(
+  builder: GraphBuilder,
+  types: ReadonlyMap<string, GraphQLNamedType>,
+  reference: TypeReference,
+): GraphQLNullableOutputType {
+  if ('list' in reference) return new GraphQLList(new GraphQLNonNull(outputTypeOf(builder, types, reference.list)));
+  const type = types.get('scalar' in reference ? reference.scalar : reference.type);
+  const isKnown = isOutputType(type) && !builder.kinds.has(type.name);
+  invariant(isKnown, `the model refers to ${JSON.stringify(reference)}, which is not among its types`);
+  return type;
 }
 
 function optionsOf(builder: GraphBuilder, { type, description, deprecated }: ModelField) {

@@ -1,4 +1,5 @@
-import { type GraphQLSchema, validateSchema } from 'graphql';
+import type { GraphQLSchema } from 'graphql';
+import { runAtOnce, type Steps } from '../core/slices.ts';
 import type { Model } from '../model/model.ts';
 import { addAggregates } from './aggregates.ts';
 import { createGraphBuilder } from './builder.ts';
@@ -18,6 +19,7 @@ import { addQueryInputs } from './query-inputs.ts';
 import { addRelations } from './relations/add-relations.ts';
 import { addResource } from './resource.ts';
 import { addRoot } from './root.ts';
+import { schemaInSteps } from './schema-in-steps.ts';
 import { addSubscription } from './subscription.ts';
 import { addSync } from './sync.ts';
 
@@ -28,25 +30,38 @@ import { addSync } from './sync.ts';
  * @throws {Error} if the model makes no valid schema: which types or fields are at fault.
  */
 export function buildGraph(model: Model): GraphQLSchema {
+  return runAtOnce(buildGraphInSteps(model));
+}
+
+/** As `buildGraph`, but can be interrupted. */
+export function* buildGraphInSteps(model: Model): Steps<GraphQLSchema> {
   const builder = createGraphBuilder(model);
+  yield;
   addFaults(builder);
   addKinds(builder);
+  yield;
   addSync(builder);
   addClusters(builder);
   addGateway(builder);
   addResource(builder);
   addQueryInputs(builder);
+  yield;
   addGenerated(builder);
+  yield;
   addAggregates(builder);
+  yield;
   const connections = { any: addConnections(builder), ofKinds: addKindConnections(builder) };
+  yield;
   addRoot(builder, connections);
+  yield;
   addRelations(builder, connections);
+  yield;
   addSubscription(builder, addChanges(builder));
+  yield;
   const enums = addColumns(builder);
+  yield;
   addJobs(builder, { enums, ...addPropagation(builder, addChanging(builder), connections.ofKinds.get('Job')) });
   addLogs(builder);
-  const schema = builder.pothos.toSchema({ sortSchema: false });
-  const errors = validateSchema(schema);
-  if (errors.length > 0) throw new Error(`the model makes no valid schema: ${errors.map(({ message }) => message).join('; ')}`);
-  return schema;
+  yield;
+  return yield* schemaInSteps(builder);
 }

@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
-import { type GraphQLSchema, isIntrospectionType, isSpecifiedScalarType, printSchema, printType } from 'graphql';
+import type { GraphQLSchema } from 'graphql';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import { afterwards } from '../core/now-or-later.ts';
-import { type OperationSlices, Slices, type Steps } from '../core/slices.ts';
+import { runAtOnce, Slices, type Steps } from '../core/slices.ts';
 import type { Model } from '../model/model.ts';
-import { buildGraph } from './graph.ts';
+import { buildGraphInSteps } from './graph.ts';
+import { type PrintedSchema, printInSteps } from './printed-schema.ts';
 import { withoutGroups } from './without-groups.ts';
 
 /** One schema with the model it was built from. */
@@ -14,9 +13,9 @@ export interface BuiltSchema {
   readonly model: Model;
   /** Milliseconds of the epoch. */
   readonly builtAtMs: number;
-  /** Of the SDL: equal for equal schemas, whichever process made them. Made when first asked for. */
+  /** Of the SDL: equal for equal schemas, whichever process made them. The first schema is printed when it is first read, later ones before they serve. */
   readonly hash: string;
-  /** The schema as text. Made when first asked for, then kept. */
+  /** The schema as text. */
   sdl(): string;
 }
 
@@ -35,6 +34,10 @@ export interface LiveSchema {
   current(): BuiltSchema;
   /** Why kinds are missing, or why the newest model does not serve. Undefined if all is well. */
   problem(): string | undefined;
+  /** True while the newest model has neither been built nor failed. */
+  isBuilding(): boolean;
+  /** Calls back after each swap until the signal aborts. */
+  onSwap(callback: () => void, signal: AbortSignal): void;
 }
 
 export interface LiveSchemaOptions {
@@ -44,7 +47,8 @@ export interface LiveSchemaOptions {
 }
 
 /**
- * Builds a schema from the model, and again from each new one, until the signal aborts.
+ * Builds a schema from the model, and again from each new one, until the signal aborts. The first is built at once. Later ones are built in slices of the
+ * event loop while the last one serves. Models that arrive during a build are skipped, except the newest.
  *
  * A group of custom kinds that makes no valid schema stays as it last was, or is left out. If nothing helps, the last good schema stays. Each swap is logged with what
  * changed.
@@ -52,57 +56,85 @@ export interface LiveSchemaOptions {
  * @throws {Error} if the first model makes no schema even without custom kinds.
  */
 export function createLiveSchema({ models, clock, log }: LiveSchemaOptions, signal: AbortSignal): LiveSchema {
-  const slices = new Slices(clock).operation(() => signal.throwIfAborted());
+  const slices = new Slices(clock);
+  const readers = new Set<() => void>();
+  let newest: Model | undefined;
+  let building = false;
   let failure: string | undefined;
-  let current = build(models.model(), undefined);
+  let current = runAtOnce(build(models.model(), undefined));
 
-  function build(model: Model, good: Model | undefined): BuiltSchema {
-    const { schema, used, problem } = buildWhatCanBe(model, good);
+  function* build(model: Model, good: Model | undefined): Steps<PrintableSchema> {
+    const { schema, used, problem } = yield* buildWhatCanBe(model, good);
+    const built = new PrintableSchema(schema, used, clock.now());
+    if (good !== undefined) yield* built.print();
     failure = problem;
     if (problem !== undefined) log.error({ schemaProblem: problem }, 'not every group of kinds is as its clusters define it');
-    return finish(schema, used, clock.now());
+    return built;
   }
 
-  function rebuild(model: Model): void {
-    const before = current;
-    try {
-      current = build(model, before.model);
-    } catch (error) {
-      failure = messageOf(error);
-      log.error({ schemaProblem: failure }, 'the last good schema stays');
-      return;
+  function* rebuild(): Steps<void> {
+    for (let model = newest; model !== undefined; model = newest) {
+      newest = undefined;
+      const before = current;
+      try {
+        current = yield* build(model, before.model);
+      } catch (error) {
+        failure = messageOf(error);
+        log.error({ schemaProblem: failure }, 'the last good schema stays');
+        continue;
+      }
+      for (const reader of readers) reader();
+      const changes = yield* changesOf(yield* before.print(), yield* current.print());
+      log.info({ changes: changes.length, first: changes.slice(0, maxChangesLogged), schemaHash: current.hash }, 'another schema serves');
     }
-    const after = current;
-    // After the answers that wait for this turn, and in slices: with 80,000 fields it takes longer than building.
-    setImmediate(() => {
-      if (!signal.aborted) logChanges(before, after, { log, slices, signal });
-    });
+    building = false;
   }
 
-  models.onModel(rebuild, signal);
+  models.onModel((model) => {
+    newest = model;
+    if (building) return;
+    building = true;
+    const done = slices.operation(() => signal.throwIfAborted()).run(rebuild());
+    if (done instanceof Promise)
+      done.catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+  }, signal);
   return {
     current: () => current,
     problem: () => [models.problem(), failure].filter((text) => text !== undefined).join('; ') || undefined,
+    isBuilding: () => building,
+    onSwap(callback, until) {
+      readers.add(callback);
+      until.addEventListener('abort', () => readers.delete(callback), { once: true });
+    },
   };
 }
 
-function finish(schema: GraphQLSchema, model: Model, builtAtMs: number): BuiltSchema {
-  let text: string | undefined;
-  let hash: string | undefined;
-  const sdl = () => {
-    text ??= `${printSchema(schema)}\n`;
-    return text;
-  };
-  return {
-    schema,
-    model,
-    builtAtMs,
-    sdl,
-    get hash() {
-      hash ??= createHash('sha256').update(sdl()).digest('hex').slice(0, 32);
-      return hash;
-    },
-  };
+class PrintableSchema implements BuiltSchema {
+  readonly schema: GraphQLSchema;
+  readonly model: Model;
+  readonly builtAtMs: number;
+  #printed: PrintedSchema | undefined;
+
+  constructor(schema: GraphQLSchema, model: Model, builtAtMs: number) {
+    this.schema = schema;
+    this.model = model;
+    this.builtAtMs = builtAtMs;
+  }
+
+  get hash(): string {
+    return runAtOnce(this.print()).hash;
+  }
+
+  sdl(): string {
+    return runAtOnce(this.print()).text();
+  }
+
+  *print(): Steps<PrintedSchema> {
+    this.#printed ??= yield* printInSteps(this.schema);
+    return this.#printed;
+  }
 }
 
 interface WhatCouldBeBuilt {
@@ -112,21 +144,34 @@ interface WhatCouldBeBuilt {
 }
 
 /** All of it; else with the groups that cannot be built even alone as they were in the good model; else without them. */
-function buildWhatCanBe(model: Model, good: Model | undefined): WhatCouldBeBuilt {
+function* buildWhatCanBe(model: Model, good: Model | undefined): Steps<WhatCouldBeBuilt> {
   try {
-    return { schema: buildGraph(model), used: model, problem: undefined };
+    return { schema: yield* buildGraphInSteps(model), used: model, problem: undefined };
   } catch (error) {
-    const custom = customGroupsOf(model);
-    const broken = new Set([...custom].filter((group) => !canBeBuilt(onlyGroup(model, group))));
+    const broken = yield* brokenGroupsOf(model);
     for (const used of remedies(model, broken, good)) {
       try {
-        return { schema: buildGraph(used), used, problem: [[...broken].join(', '), messageOf(error)].filter(Boolean).join(': ') };
+        const schema = yield* buildGraphInSteps(used);
+        return { schema, used, problem: [[...broken].join(', '), messageOf(error)].filter(Boolean).join(': ') };
       } catch {
         // The next remedy takes less of the model; the first error says what is wrong.
       }
     }
     throw error;
   }
+}
+
+/** The custom groups that cannot be built even alone. */
+function* brokenGroupsOf(model: Model): Steps<ReadonlySet<string>> {
+  const broken = new Set<string>();
+  for (const group of customGroupsOf(model)) {
+    try {
+      yield* buildGraphInSteps(onlyGroup(model, group));
+    } catch {
+      broken.add(group);
+    }
+  }
+  return broken;
 }
 
 /** In order of how much they keep. Without a good model something must serve, if only the built-in kinds. */
@@ -146,43 +191,22 @@ function customGroupsOf(model: Model): ReadonlySet<string> {
   return new Set([...model.kinds.values()].filter(({ source }) => source !== 'BUILT_IN').map(({ group }) => group));
 }
 
-function canBeBuilt(model: Model): boolean {
-  try {
-    buildGraph(model);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 const maxChangesLogged = 20;
 
-interface ChangesLog {
-  readonly log: Log;
-  readonly slices: OperationSlices;
-  readonly signal: AbortSignal;
-}
+/** Types of this many names are compared in one step. */
+const namesPerStep = 100;
 
-/** Logs the types that differ, in slices. Nothing is logged if the gateway ends meanwhile. */
-function logChanges(before: BuiltSchema, after: BuiltSchema, { log, slices, signal }: ChangesLog): void {
-  const told = afterwards(slices.run(changesOf(before.schema, after.schema)), (changes) =>
-    log.info({ changes: changes.length, first: changes.slice(0, maxChangesLogged), schemaHash: after.hash }, 'another schema serves'),
-  );
-  if (told instanceof Promise)
-    told.catch((error: unknown) => {
-      if (!signal.aborted) throw error;
-    });
-}
-
-/** One line for each type that was added, removed or changed. Type by type, as graphql-js compares and prints only whole schemas. */
-function* changesOf(before: GraphQLSchema, after: GraphQLSchema): Steps<readonly string[]> {
+/** One line for each type that was added, removed or changed. */
+function* changesOf(before: PrintedSchema, after: PrintedSchema): Steps<readonly string[]> {
   const changes: string[] = [];
-  for (const name of new Set([...Object.keys(before.getTypeMap()), ...Object.keys(after.getTypeMap())])) {
-    const [old, now] = [before.getType(name), after.getType(name)];
+  let left = namesPerStep;
+  for (const name of new Set([...before.types.keys(), ...after.types.keys()])) {
+    const [old, now] = [before.types.get(name), after.types.get(name)];
     if (old === undefined) changes.push(`Type ${name} was added.`);
     else if (now === undefined) changes.push(`Type ${name} was removed.`);
-    else if (!isSpecifiedScalarType(now) && !isIntrospectionType(now) && printType(old) !== printType(now))
-      changes.push(`Type ${name} was changed.`);
+    else if (old !== now) changes.push(`Type ${name} was changed.`);
+    if (--left > 0) continue;
+    left = namesPerStep;
     yield;
   }
   return changes;

@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
+import { GraphQLSchema, printSchema, validateSchema } from 'graphql';
 import { expect, test } from 'vitest';
+import type { Clock } from '../../src/core/clock.ts';
 import type { Log } from '../../src/core/log.ts';
 import { createLiveSchema, type ModelSource } from '../../src/graph/live-schema.ts';
 import type { Model, ModelKind, ModelType } from '../../src/model/model.ts';
@@ -32,7 +35,7 @@ const color = { name: 'color', key: 'color', type: { scalar: 'String' } } as con
 const illegal = { name: 'not a name', key: 'x', type: { scalar: 'String' } } as const;
 const dangling = { name: 'size', key: 'size', type: { type: 'Nowhere' } } as const;
 
-function start(first: Model) {
+function start(first: Model, passing: Partial<Clock> = {}) {
   let change: (model: Model) => void = () => undefined;
   let problem: string | undefined;
   const models: ModelSource = { model: () => first, problem: () => problem, onModel: (callback) => (change = callback) };
@@ -40,7 +43,7 @@ function start(first: Model) {
   const line = (fields: Readonly<Record<string, unknown>>, message: string) => void logged.push({ fields, message });
   const log: Log = { debug: line, info: line, warn: line, error: line };
   const clock = createManualClock();
-  const live = createLiveSchema({ models, clock, log }, new AbortController().signal);
+  const live = createLiveSchema({ models, clock: { ...clock, ...passing }, log }, new AbortController().signal);
   return { live, logged, clock, change: (model: Model) => change(model), fail: (text: string) => (problem = text) };
 }
 
@@ -126,4 +129,59 @@ test('tells the problems of the model beside its own', () => {
   expect(live.problem()).toBe('group x is left out');
   change(withKind(baseline, 'broken.org', illegal));
   expect(live.problem()).toMatch(/^group x is left out; broken\.org: /);
+});
+
+/** Each step of a rebuild takes a millisecond, so that a slice has at most eight. */
+function passingTime(): Partial<Clock> {
+  let nowMs = 0;
+  return { monotonic: () => nowMs++ };
+}
+
+async function untilBuilt({ live }: ReturnType<typeof start>): Promise<number> {
+  let eventLoopTurns = 0;
+  for (; live.isBuilding(); eventLoopTurns++) await new Promise((resolve) => setImmediate(resolve));
+  return eventLoopTurns;
+}
+
+test('builds in many event-loop turns, while the last schema serves, and swaps once for all models that arrive during a build', async () => {
+  const started = start(baseline, passingTime());
+  const { live, change, logged } = started;
+  const before = live.current();
+  const served: (readonly string[])[] = [];
+  live.onSwap(() => served.push(fieldsOf(live, 'ExampleThing')), new AbortController().signal);
+  change(withKind(baseline, 'example.com', size));
+  change(withKind(baseline, 'skipped.org', size));
+  change(withKind(baseline, 'example.com', color));
+  expect(live.current()).toBe(before);
+  expect(live.isBuilding()).toBe(true);
+
+  expect(await untilBuilt(started)).toBeGreaterThan(100);
+  expect(served).toEqual([['size'], ['color']]);
+  expect(live.current().schema.getType('SkippedThing')).toBeUndefined();
+  expect(logged.map(({ message }) => message)).toEqual(['another schema serves', 'another schema serves']);
+});
+
+test('keeps the last good schema if a build in slices fails, and builds the next model', async () => {
+  const started = start(baseline, passingTime());
+  const before = started.live.current();
+  started.change({ kinds: baseline.kinds, types: new Map([...baseline.types, ['Bad', { name: 'Bad', fields: [illegal] }]]) });
+  await untilBuilt(started);
+  expect(started.live.current()).toBe(before);
+  expect(started.live.problem()).toMatch(/not a name/);
+
+  started.change(withKind(baseline, 'example.com', size));
+  await untilBuilt(started);
+  expect(fieldsOf(started.live, 'ExampleThing')).toEqual(['size']);
+  expect(started.live.problem()).toBeUndefined();
+});
+
+test('prints what graphql-js prints, hashes these bytes, and serves only what graphql-js finds valid', async () => {
+  const started = start(baseline, passingTime());
+  started.change(withKind(baseline, 'example.com', size));
+  await untilBuilt(started);
+  const built = started.live.current();
+  const { schema, hash } = built;
+  expect(built.sdl()).toBe(`${printSchema(schema)}\n`);
+  expect(hash).toBe(createHash('sha256').update(built.sdl()).digest('hex').slice(0, 32));
+  expect(validateSchema(new GraphQLSchema({ ...schema.toConfig(), assumeValid: false }))).toEqual([]);
 });
