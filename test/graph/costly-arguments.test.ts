@@ -1,4 +1,6 @@
+import type { GraphQLObjectType } from 'graphql';
 import { expect, test } from 'vitest';
+import { createBudget } from '../../src/graph/budget.ts';
 import { inShop, relatedWorld } from '../support/related-world.ts';
 
 const annotations = { owner: 'web', team: 'shop' };
@@ -35,4 +37,22 @@ test('C9: keys that are looked up are charged, in each field that names them', a
     words: words(1_000),
   });
   expect(errors?.[0]?.originalError).toMatchObject({ code: 'TOO_COSTLY' });
+});
+
+test('a text of YAML is printed in a later slice where the operation has used up its own', async () => {
+  const pod = world.schema.getType('Pod') as GraphQLObjectType;
+  const slice = Promise.withResolvers<void>();
+  let printed = 0;
+  const text = (yaml: string) => {
+    printed += 1;
+    return yaml;
+  };
+  const budget = { ...createBudget(() => undefined), text };
+  const context = { budget, read: { slices: { pause: () => slice.promise } } };
+  const row = { object: inShop('web'), resource: { group: '', version: 'v1', kind: 'Pod' }, kind: { group: '', kind: 'Pod' } };
+  const yaml = pod.getFields().yaml?.resolve?.(row, {}, context, undefined as never);
+  expect(printed).toBe(0);
+  slice.resolve();
+  expect(await yaml).toContain('name: web');
+  expect(printed).toBe(1);
 });
