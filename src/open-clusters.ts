@@ -12,13 +12,13 @@ import { openKubeconfigSource } from './fleet/kubeconfig-source.ts';
 /** Where the members of a fleet come from. Disposing it ends the embedded fleet. */
 export interface OpenedClusters extends AsyncDisposable {
   readonly source: ClusterSource;
-  /** The clusters are embedded ones. */
+  /** True if the clusters are embedded ones. */
   readonly demo: boolean;
 }
 
 export interface OpenClustersOptions {
   readonly config: Config;
-  /** What happens if no cluster is named and no kubeconfig is found: the embedded fleet starts, or `BAD_INPUT` is thrown. Default: `demo`. */
+  /** The action if no cluster is named and no kubeconfig is found: `demo` starts the embedded fleet, `refuse` throws `BAD_INPUT`. Default: `demo`. */
   readonly withoutClusters?: 'demo' | 'refuse';
   readonly clock: Clock;
   readonly log: Log;
@@ -49,7 +49,7 @@ export async function openClusters({ config, withoutClusters, clock, log }: Open
       'BAD_INPUT',
       'no kubeconfig was found: expected --gateway or --kubeconfig, or --demo to write to the embedded fleet',
     );
-  // Who has clusters of his own does not pay for the embedded ones.
+  // The code of the embedded fleet is loaded only when it is needed.
   const [{ startDemoFleet }, { hubDefinitions }] = await Promise.all([
     import('./sim/demo.ts'),
     import('./propagate/hub/hub-definitions.ts'),
@@ -58,7 +58,7 @@ export async function openClusters({ config, withoutClusters, clock, log }: Open
   return { source: fixedSource(demo.clusters.map(demoCandidate)), demo: true, [Symbol.asyncDispose]: () => demo[Symbol.asyncDispose]() };
 }
 
-/** What the config file says of clusters: first as it was read with all the rest, later as it is then. */
+/** Returns a reader of the cluster settings. Its first call gives the settings of the loaded config. Later calls read the config file again. */
 function createClustersReader({ clusters, configFile }: Config): () => Promise<Config['clusters']> {
   let first = true;
   return async () => {

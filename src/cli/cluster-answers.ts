@@ -1,22 +1,22 @@
 import type { Session } from './session.ts';
 import { printable } from './table.ts';
 
-/** How much is known of one kind in one cluster, as commands select it. */
+/** The sync state of one kind in one cluster, as commands select it. */
 export interface ClusterSync {
   readonly cluster: { readonly name: string };
   readonly phase: string;
   readonly fault: { readonly code: string } | null;
 }
 
-/** The selection of a `ClusterSync`. */
+/** The GraphQL selection that gives a `ClusterSync`. */
 export const syncFields = 'phase cluster { name } fault { code }';
 
-/** Which clusters have answered a question. Only if all of them have, what was not found does not exist. */
+/** The clusters that have answered a request. An object that was not found is known not to exist only if every cluster has answered. */
 export class ClusterAnswers {
   /** The clusters that were asked, with the codes of their faults. Without a code: the cluster has answered. */
   readonly #codes = new Map<string, string | undefined>();
 
-  /** Adds what is known of some kinds. A cluster that does not serve a kind was not asked for it. */
+  /** Adds the sync states of some kinds. The state of a kind that the cluster does not serve is skipped. */
   add(syncs: readonly ClusterSync[]): void {
     for (const { cluster, phase, fault } of syncs) {
       if (fault?.code === 'NOT_SERVED') continue;
@@ -33,7 +33,7 @@ export class ClusterAnswers {
   /**
    * Reports on standard error that something was not found, and which clusters have answered: a whole line.
    *
-   * @param what What was searched for, such as `pod web`.
+   * @param what The missing object or resource, such as `pod web`.
    */
   reportUnknown({ terminal }: Pick<Session, 'terminal'>, what: string): void {
     const clusters = [...this.#codes].toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -5,13 +5,13 @@ import type { Session } from './session.ts';
 import { printable } from './table.ts';
 import type { ListTarget } from './words-of-objects.ts';
 
-/** Which of the objects that were named have been found, and which clusters have answered. */
+/** Collects which of the named objects were found, and which clusters have answered. */
 export class FoundNames {
-  /** Of all targets together. */
+  /** The answers for all targets together. */
   readonly answers = new ClusterAnswers();
   readonly #byTarget = new Map<string, { readonly names: Set<string>; readonly answers: ClusterAnswers }>();
 
-  /** Where what is found of a target is noted. */
+  /** The names found so far of a target, and the answers for it. The caller adds to both. */
   of({ kind }: ListTarget): { readonly names: Set<string>; readonly answers: ClusterAnswers } {
     const known = this.#byTarget.get(kind) ?? { names: new Set(), answers: new ClusterAnswers() };
     this.#byTarget.set(kind, known);

@@ -4,9 +4,10 @@ import type { Session } from './session.ts';
 import { printable } from './table.ts';
 
 /**
- * Reports on standard error how to ask for the value of a Boolean, for each condition `PATH` or `!PATH` that asks only whether one is there.
+ * Prints a hint on standard error for each condition `PATH` or `!PATH` on a Boolean field. Such a condition tests only whether the field is set. The hint
+ * shows the condition that tests its value.
  *
- * @param kinds As they were written.
+ * @param kinds The kinds as the user wrote them.
  */
 export async function hintAtBooleans(session: Session, kinds: readonly string[], conditions: readonly JsonObject[]): Promise<void> {
   const asked = conditions.flatMap(({ path, exists }) =>
@@ -33,7 +34,7 @@ interface Fields {
   readonly __type: { readonly fields: readonly { readonly name: string; readonly type: TypeOfField }[] | null } | null;
 }
 
-/** False also for a path that goes on where no field of the type is, such as a label or the cluster. */
+/** True if the path leads to a Boolean field. False if it leads beyond the fields of the type, for example to a label or the cluster. */
 async function isBoolean({ gateway }: Session, type: string, path: readonly string[]): Promise<boolean> {
   const query = `query ($name: String!) {
     __type(name: $name) { fields { name type { name ofType { name ofType { name ofType { name } } } } } }
@@ -47,7 +48,7 @@ async function isBoolean({ gateway }: Session, type: string, path: readonly stri
   return name === 'Boolean';
 }
 
-/** The name inside lists and non-nulls. */
+/** The name of the type inside lists and non-nulls. */
 function nameOf(type: TypeOfField | null | undefined): string | undefined {
   return type === null || type === undefined ? undefined : (type.name ?? nameOf(type.ofType));
 }

@@ -6,11 +6,11 @@ export interface HeapGauge {
   onMeasured(callback: () => void, signal: AbortSignal): void;
 }
 
-/** From this share on no new stream begins, and idle mirrors end: docs/promises.md, C6. */
+/** From this share on, no new stream begins, and idle mirrors end: docs/promises.md, C6. */
 export const streamsUntil = 0.8;
 
-/** From this share on no kind is listed that is not held yet. */
+/** From this share on, a kind or namespace is not listed for the first time. */
 export const kindsUntil = 0.9;
 
-/** A heap with room for everything: for parts that run without a gauge. */
+/** The gauge of an empty heap, for parts that run without a measured one. */
 export const roomyHeap: HeapGauge = { used: () => 0, onMeasured: () => undefined };

@@ -1,8 +1,8 @@
 import { InvariantError, MusterError } from './errors.ts';
 
 /**
- * An error as it may stand in a log: its class, its code and where it was thrown. Its message only where that is of our own words: messages of the
- * runtime and of libraries quote the values that they fail at, which may be those of a Secret.
+ * Returns an error that may be logged: with its class, its code and its stack frames. A message that may quote a value is left out. Messages of the
+ * runtime and of libraries quote the values that they fail at, and such a value may be that of a Secret.
  */
 export function withoutValues(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(`expected an error to be thrown, got: ${error === null ? 'null' : typeof error}`);
@@ -15,7 +15,7 @@ export function withoutValues(error: unknown): Error {
   return typeof code === 'string' && /^E[A-Z0-9_]+$/.test(code) ? Object.assign(safe, { code }) : safe;
 }
 
-/** Neither the runtime nor graphql-js throws a plain `Error`. */
+/** True for errors of this project. Neither the runtime nor graphql-js throws a plain `Error`. */
 function isOfOurWords(error: Error): boolean {
   return error instanceof MusterError || error instanceof InvariantError || error.constructor === Error;
 }
@@ -23,13 +23,16 @@ function isOfOurWords(error: Error): boolean {
 /** A message of V8 that names code, not values. */
 const aboutCode = /^Cannot read properties of (?:undefined|null) \(reading '[\w$]{1,60}'\)$/;
 
-/** V8 and Node begin their messages with a capital, or with the value, such as `secret is not a function`. Ours are plain words. */
+/**
+ * A message in plain words, as this project writes them. V8 and Node begin their messages with a capital, or with the value, such as `secret is not a
+ * function`.
+ */
 const plainWords = /^(?!.* (?:is|has|are|must) )[a-z][a-z ,-]*$/;
 
 function safeMessage(error: Error): string {
   const { message } = error;
   if (isOfOurWords(error) || aboutCode.test(message) || plainWords.test(message)) return message;
-  // "Cannot return null for non-nullable field Pod.kind." names a field; after a colon stands a value.
+  // "Cannot return null for non-nullable field Pod.kind." names a field. A colon is followed by a value.
   if (error.name === 'GraphQLError') return message.replace(/: [\s\S]*$/, '');
   return 'the message is left out, as it may quote a value';
 }
@@ -39,7 +42,9 @@ function framesOf({ stack = '', message }: Error): readonly string[] {
   return after.split('\n').filter((line) => /^ {4}at \S/.test(line));
 }
 
-/** A message of graphql-js, which ends with the value that it is about: numbers and Booleans stay, of all else only the sort is told. */
+/**
+ * A message of graphql-js without the text, list or object that it ends with: the sort of the value takes its place. Numbers, Booleans and `null` stay.
+ */
 export function withoutQuotedValues(message: string): string {
   return message.replace(/((?:cannot represent [^:]*|[Ff]ound): )([\s\S]*)$/, (_, words: string, value: string) => words + sortOf(value));
 }

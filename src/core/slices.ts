@@ -12,31 +12,34 @@ export function runAtOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** Runs the long work of one operation in slices, between which other operations have theirs. */
+/** Runs the long work of one operation in slices. Other operations have their slices in between. */
 export interface OperationSlices {
   /**
-   * Runs the steps, and gives their result: at once if it is there within the first slice, else as a promise.
+   * Runs the steps and returns their result: at once if the first slice is enough, else as a promise.
    *
-   * The first step always runs at once: what it reads is of the moment of the call. Between slices it checks whether the operation is over, and
-   * throws or rejects with the reason if so.
+   * The first step always runs at once, so it reads the state at the time of the call. Each later slice first checks whether the operation is over, and
+   * rejects with the reason if so.
    */
   run<T>(steps: Steps<T>): NowOrLater<T>;
   /** Undefined while the current slice has time left; else resolves in a later slice. Rejects with the reason once the operation is over. */
   pause(): Promise<void> | undefined;
 }
 
-/** The time of all slices in one turn of the event loop. */
+/** Milliseconds for the slices of all operations in one event-loop turn. */
 const turnMs = 8;
 
-/** Where several operations wait, each has so much of a turn. */
+/** Milliseconds of one slice while several operations wait. */
 const sliceMs = 4;
 
-/** Each operation has so much at once, however many others there are: most need no more. So long are its first slices, too, as many may begin together. */
+/**
+ * Milliseconds that each operation gets at once, however many others there are. Most operations need no more. The first slices of an operation are as
+ * short, because many operations may begin together.
+ */
 const firstMs = 1;
 
 /**
- * Shares the time of the process among operations with long work. All together have 8 ms in each turn of the event loop; then sockets are read and timers
- * run. The operation that has had the least time goes first, so a small one never waits for more than the slice of another.
+ * Shares the time of the process among operations with long work. All operations together get 8 ms in each event-loop turn. Then sockets are read and
+ * timers run. The operation that has had the least time runs first, so a small one never waits for more than the slice of another.
  */
 export class Slices {
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -49,19 +52,19 @@ export class Slices {
     this.#clock = clock;
   }
 
-  /** @param throwIfOver Called before each slice: throws once the operation is over. */
+  /** @param throwIfOver Called before each slice. It throws once the operation is over. */
   operation(throwIfOver: () => void): OperationSlices {
     return new Operation({ slices: this, clock: this.#clock, throwIfOver });
   }
 
-  /** When the work of this turn has to stop. */
+  /** The time at which the work of this event-loop turn has to stop. */
   turnEndsMs(nowMs: number): number {
     if (!this.#planned) this.#plan();
     this.#turnEndsMs ??= nowMs + turnMs;
     return this.#turnEndsMs;
   }
 
-  /** The operation has work for later slices. */
+  /** Queues an operation that has work for later slices. */
   wait(operation: Operation): void {
     this.#waiting.add(operation);
     this.#plan();
@@ -82,7 +85,7 @@ export class Slices {
       if (beganMs >= endsMs) return;
       next.work(this.#waiting.size === 1 ? endsMs : Math.min(endsMs, beganMs + (next.usedMs < sliceMs ? firstMs : sliceMs)));
       if (!next.waits) this.#waiting.delete(next);
-      // What the operation does with its result belongs to the slice.
+      // The operation may go on with its result in microtasks. Their time counts as part of the slice.
       await microtasksDone();
       next.usedMs += this.#clock.monotonic() - beganMs;
     }
@@ -105,7 +108,7 @@ interface OperationOptions {
   readonly throwIfOver: () => void;
 }
 
-/** Does a part of its work until then. False once it is done. */
+/** Works until `untilMs`. Returns false once all of the work is done. */
 type Work = (untilMs: number) => boolean;
 
 class Operation implements OperationSlices {
@@ -113,7 +116,7 @@ class Operation implements OperationSlices {
   readonly #work: Work[] = [];
   #next = 0;
   #firstEndsMs: number | undefined;
-  /** In slices, without the first one. */
+  /** Milliseconds of work in slices, without the first slice. */
   usedMs = 0;
 
   constructor(options: OperationOptions) {

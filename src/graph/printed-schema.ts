@@ -4,11 +4,11 @@ import type { Steps } from '../core/slices.ts';
 
 /** A schema as text. The text is kept once, type by type. */
 export interface PrintedSchema {
-  /** The text of each type, by its name. Scalars and types of GraphQL itself are not in it. */
+  /** The text of each type, by its name. Introspection types and the five scalars of GraphQL itself are left out. */
   readonly types: ReadonlyMap<string, string>;
-  /** Of the whole text: 32 hexadecimal digits. */
+  /** Hash of the whole text: 32 hexadecimal digits. */
   readonly hash: string;
-  /** The whole text: what `printSchema` returns, and a line break. */
+  /** The whole text, as `printSchema` returns it, and a line break. */
   text(): string;
 }
 

@@ -20,9 +20,10 @@ const buildOrder = [['Enum', 'Scalar'], ['InputObject'], ['Interface'], ['Object
 /**
  * Builds the schema as `pothos.toSchema({ sortSchema: false })` does, but in steps.
  *
- * Two steps grow with the schema: 50 ms for Pothos to read what each type declares, and 50 ms for the constructor of graphql-js (80,000 fields).
+ * Two steps take longer for a larger schema. With 80,000 fields, Pothos needs 50 ms to read the declarations of all types, and the constructor of
+ * graphql-js needs 50 ms.
  *
- * @throws {Error} if a type is invalid: the names of the types or fields.
+ * @throws {Error} if a type is invalid. The message names the types or fields.
  */
 export function* schemaInSteps(builder: GraphBuilder): Steps<GraphQLSchema> {
   const { pothos } = builder;
@@ -56,7 +57,7 @@ export function* schemaInSteps(builder: GraphBuilder): Steps<GraphQLSchema> {
   return schema;
 }
 
-/** graphql-js makes fields when they are first read. */
+/** Makes the fields of a type now. Otherwise graphql-js makes them when they are first read. */
 function makeFields(type: GraphQLNamedType): void {
   if (type instanceof GraphQLObjectType || type instanceof GraphQLInterfaceType || type instanceof GraphQLInputObjectType) type.getFields();
   else if (type instanceof GraphQLUnionType) type.getTypes();
@@ -66,7 +67,7 @@ function objectOf(type: GraphQLNamedType | undefined): GraphQLObjectType | undef
   return type instanceof GraphQLObjectType ? type : undefined;
 }
 
-/** So many types are validated in one step, which takes less than a millisecond. */
+/** Number of types that one step validates, in less than a millisecond. */
 const typesPerStep = 50;
 
 /** The errors of `validateSchema`, in steps. Input types are validated together: a circle of them can be an error. */

@@ -10,7 +10,7 @@ import type { GraphContext } from './context.ts';
 export type StoredResolver<Source> = GraphQLFieldResolver<Source, GraphContext>;
 
 /**
- * A resolver that gives what `read` finds, as far as it fits the type of the field.
+ * Returns a resolver for the value that `read` finds, without the parts that do not fit the type of the field.
  *
  * A cluster may hold objects that were stored before their definition was tightened. A value of another type is null. List items and map
  * entries of another type are left out. Each of them is reported as a `MISFIT` fault, without the value.
@@ -57,7 +57,7 @@ function rowAround(context: GraphContext, path: Path): Row {
   return found.row;
 }
 
-/** Aliases do not show in the message, so that equal misfits of many objects are one entry of the report. */
+/** Reports the misfit. The message leaves out aliases, so that equal misfits of many objects become one fault. */
 function reportMisfit(expected: TypeReference, at: readonly number[], context: GraphContext, info: GraphQLResolveInfo): void {
   const { cluster, kind } = rowAround(context, info.path);
   const field = `${info.parentType.name}.${info.fieldName}`;
@@ -68,7 +68,7 @@ function reportMisfit(expected: TypeReference, at: readonly number[], context: G
 
 type Fit = (value: unknown) => boolean;
 
-/** True for values that the type can be read as: all that GraphQL sends without changing them. */
+/** Returns the test for values that GraphQL sends as this type without a change. */
 function fitOf(type: TypeReference): Fit {
   if ('scalar' in type) return scalarFits[type.scalar];
   if (!('list' in type)) return isObject;
@@ -77,12 +77,12 @@ function fitOf(type: TypeReference): Fit {
 }
 
 interface Misfits {
-  /** Indexes from the field to here. */
+  /** List indexes that lead from the field to the value. */
   readonly at: readonly number[];
   report(expected: TypeReference, at: readonly number[]): void;
 }
 
-/** What of a value fits; undefined if nothing does. */
+/** The part of a value that fits the type. Undefined if no part fits. */
 function fittingPart(type: TypeReference, value: Json, { at, report }: Misfits): Json | undefined {
   if (fitOf(type)(value)) return value;
   if ('list' in type && Array.isArray(value)) {

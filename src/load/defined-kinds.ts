@@ -3,34 +3,37 @@ import { joinKindSchemas } from '../model/join-kinds.ts';
 import { definitionsOf, type LockedDefinition, type LockedKind } from '../model/schema-lock.ts';
 import type { KindSchema } from '../model/shapes.ts';
 
-/** What the clusters define now. */
+/** The kinds that the clusters define now. */
 export interface DefinitionsNow {
-  /** By cluster. */
+  /** The kinds of each cluster, by its name. */
   readonly defined: ReadonlyMap<string, readonly KindSchema[]>;
-  /** Groups with a definition that cannot be understood: their kinds stay as they were. */
+  /** Groups with a definition that cannot be understood. Their kinds stay unchanged. */
   readonly broken: { has(group: string): boolean };
-  /** True if a cluster may define a kind (`keyOfKind`) although that is not known now. `anyCluster` stands for all of them. */
+  /** True if a cluster may define a kind (`keyOfKind`) although its definition is not known now. `anyCluster` stands for all clusters. */
   isAway(cluster: string, kind: string): boolean;
-  /** As `dayOf` gives it. */
+  /** The current day, as `dayOf` gives it. */
   readonly today: string;
 }
 
-/** Custom kinds as the clusters define them, with what is remembered of clusters that are away. */
+/** Custom kinds as the clusters define them, and the remembered definitions of clusters that are away. */
 export interface DefinedKinds {
-  /** Takes in what is defined now. */
+  /** Replaces the current definitions. */
   update(now: DefinitionsNow): void;
-  /** Each kind once, joined. A kind that no cluster defines any more is as it was last. The same object as long as its definitions are the same. */
+  /**
+   * Each kind once, joined from all its definitions. A kind that no cluster defines any more keeps its last definitions. The object of a kind stays the
+   * same as long as the joined schema does.
+   */
   all(): readonly KindSchema[];
-  /** The definitions of a kind by cluster, as they are to be remembered today. */
+  /** The definitions of a kind by cluster, in the form in which the schema lock remembers them. Current definitions get `today` as `servedOn`. */
   definitionsOf(kind: string, today: string): ReadonlyMap<string, LockedDefinition>;
 }
 
 interface Definition extends LockedDefinition {
-  /** False: the cluster is away, or defines the kind no more. Then `servedOn` is the last day on which it did. */
+  /** False if the cluster is away or no longer defines the kind. Then `servedOn` is the last day on which it did. */
   readonly isCurrent: boolean;
 }
 
-/** The kinds of earlier runs. */
+/** Begins with the kinds that earlier runs remembered. */
 export function createDefinedKinds(earlier: readonly LockedKind[]): DefinedKinds {
   const kinds = new Map<string, ReadonlyMap<string, Definition>>();
   for (const locked of earlier) {
@@ -65,7 +68,7 @@ export function createDefinedKinds(earlier: readonly LockedKind[]): DefinedKinds
         const [any] = [...current.values(), ...before.map(([, definition]) => definition)];
         if (any === undefined || broken.has(any.schema.group)) continue;
         const away = before.filter(([cluster]) => isAway(cluster, kind));
-        // Nobody defines it: it stays as it was last.
+        // If no cluster defines the kind and none is away, its last definitions stay.
         const kept = current.size + away.length > 0 ? away : before;
         kinds.set(kind, new Map([...current, ...kept.map(([cluster, last]) => [cluster, formerly(last, today)] as const)]));
       }

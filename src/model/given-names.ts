@@ -1,25 +1,25 @@
-/** A kind (`Kind/group`), then keys of its JSON: where a structure or a field is. Lists do not count. */
+/** The place of a structure or a field: a kind (`Kind/group`), then the keys of its JSON that lead there. Lists do not count. */
 export type NamedPlace = readonly string[];
 
-/** What at a place has a name: the type of its structure, or its field. Of a kind also its two root fields. */
+/** The use of a name: for the type of the structure at a place, or for the field there. A kind also has two root fields, `many` and `one`. */
 export type PlaceNameUse = 'type' | 'field' | 'many' | 'one';
 
-/** The key under which the name of a place is remembered. Groups and kinds (`Kind/group`) are keys as they are. */
+/** The key under which the name of a place is remembered. The key of a group or a kind (`Kind/group`) is its own text. */
 export function keyOfPlace(use: PlaceNameUse, place: NamedPlace): string {
   return JSON.stringify([use, ...place]);
 }
 
-/** What a key is for that `keyOfPlace` made. Undefined for those of groups and kinds. */
+/** The use of a name, from a key that `keyOfPlace` made. Undefined for keys of groups and kinds. */
 export function useOfKey(key: string): string | undefined {
   return key.startsWith('["') ? key.slice(2, key.indexOf('"', 2)) : undefined;
 }
 
-/** The kind (`Kind/group`) of a key that `keyOfPlace` made. Undefined for all others. */
+/** The kind (`Kind/group`) of a key that `keyOfPlace` made. Undefined for all other keys. */
 export function kindOfKey(key: string): string | undefined {
   return placeOfKey(key)[0];
 }
 
-/** The place of a key that `keyOfPlace` made. Empty for all others. */
+/** The place of a key that `keyOfPlace` made. Empty for all other keys. */
 export function placeOfKey(key: string): NamedPlace {
   if (!key.startsWith('[')) return [];
   try {

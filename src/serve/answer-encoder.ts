@@ -18,7 +18,7 @@ const pieceLength = 256 << 10;
 /** An answer of fewer characters is encoded at once. */
 const smallLength = 1 << 20;
 
-/** An answer that takes longer to encode lets other work run after each slice. */
+/** Milliseconds of one slice. An answer that takes longer to encode lets other work run after each slice. */
 const sliceMs = 8;
 
 /** Turns answers into the bytes of their JSON, within bounds of time and bytes. */
@@ -34,10 +34,10 @@ export class AnswerEncoder {
   }
 
   /**
-   * The bytes of the same text that `JSON.stringify` makes, in order. Small answers are encoded at once, others in slices of 8 ms.
+   * Returns the bytes of the text that `JSON.stringify` makes, in order. Small answers are encoded at once, others in slices of 8 ms.
    *
-   * @throws {MusterError} `TOO_COSTLY` if the answer is larger than the bound; `OVERLOADED` if all unsent answers together are. Also the reason of
-   * the signal, between two slices.
+   * @throws {MusterError} `TOO_COSTLY` if the answer is larger than the bound. `OVERLOADED` if all unsent answers together are larger than their budget.
+   * After an abort it throws the reason of the signal between two slices.
    */
   encode(body: FormattedExecutionResult, signal: AbortSignal): readonly Buffer[] | Promise<readonly Buffer[]> {
     if (jsonLength(body, smallLength) > smallLength) return this.#encodeInSlices(body, signal);
@@ -77,7 +77,7 @@ export class AnswerEncoder {
   }
 }
 
-/** The text of `JSON.stringify`, in pieces that each take about 1 ms. A single text is never divided. */
+/** The text of `JSON.stringify`, in pieces that each take about 1 ms. A single string value is never divided. */
 function* piecesOf(value: unknown): Generator<string> {
   if (!isContainer(value) || jsonLength(value, pieceLength) <= pieceLength) {
     yield JSON.stringify(value) ?? 'null';
@@ -124,7 +124,7 @@ function* elementsOf(list: readonly unknown[]): Generator<string> {
   if (run.length > 0) yield `${separator}${JSON.stringify(run).slice(1, -1)}`;
 }
 
-/** About how many characters the JSON of a value has. Stops counting at the first value that leads beyond `most`. */
+/** Estimates the number of characters in the JSON of a value. Stops at the first value that leads beyond `most`. */
 export function jsonLength(value: unknown, most: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (!isContainer(value)) return 8;

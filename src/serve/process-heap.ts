@@ -6,8 +6,8 @@ import type { HeapGauge } from '../core/heap-gauge.ts';
 type CollectionEntry = PerformanceEntry & { readonly detail: { readonly kind: number } };
 
 /**
- * Measures the heap of this process after each full garbage collection, until the signal aborts. V8 collects the more often, the fuller the heap
- * is, so the figure is fresh when it matters.
+ * Measures the heap of this process after each full garbage collection, until the signal aborts. V8 collects a fuller heap more often, so the figure is
+ * fresh when it matters.
  */
 export function measureProcessHeap(signal: AbortSignal): HeapGauge {
   const callbacks = new Set<() => void>();

@@ -4,15 +4,15 @@ import type { Clock } from '../core/clock.ts';
 import { createQueueBudget, type QueueBudget, type QueueShare } from '../load/queue-budget.ts';
 import { Beats } from './beats.ts';
 
-/** A client that takes not one byte for this long, while bytes wait for it, is cut. */
+/** A connection is closed if its client takes not one byte for this long while bytes wait for it. */
 const stalledMs = 60_000;
 
-/** How often answers on their way are looked at. */
+/** Interval between two checks of the answers that are being sent. */
 const checkMs = 6_000;
 
-/** What waits to be sent in all connections, and the watch over clients that do not take it. */
+/** Counts the bytes that wait in all connections, and closes connections whose clients do not take them. */
 export class UnsentBytes {
-  /** Beyond its bound the connection with the most waiting bytes is cut first. */
+  /** The bound for all waiting bytes. Above it the connection with the most waiting bytes is closed first. */
   readonly budget: QueueBudget;
   readonly #clock: Clock;
   readonly #answers: Beats<SentAnswer>;
@@ -23,14 +23,14 @@ export class UnsentBytes {
     this.#answers = new Beats({ clock, everyMs: checkMs, beat: (answer) => answer.check(clock.monotonic()) });
   }
 
-  /** Watches one connection. Its owner calls `isStalled` now and then. */
+  /** Watches one connection. The caller has to call `isStalled` at regular intervals. */
   backlog(socket: Socket): Backlog {
     return new Backlog(socket, this.budget, this.#clock.monotonic());
   }
 
   /**
-   * Resolves once the kernel has taken an answer that was written whole, or once its connection is gone. Cuts the connection if the client takes
-   * nothing for 60 s.
+   * Resolves once the kernel has taken an answer that was written as a whole, or once its connection is gone. Closes the connection if the client takes
+   * no byte for 60 s. Undefined if no byte waits.
    */
   sent(response: ServerResponse): Promise<void> | undefined {
     const { socket } = response;
@@ -63,7 +63,7 @@ export class Backlog implements Disposable {
   readonly #budget: QueueBudget;
   #share: QueueShare | undefined;
   #taken = 0;
-  /** When bytes were last seen to be taken, or none were waiting. */
+  /** The last time at which the client had taken bytes, or no bytes were waiting. */
   #movedMs: number;
   #waitedMs = 0;
 
@@ -73,16 +73,16 @@ export class Backlog implements Disposable {
     this.#movedMs = nowMs;
   }
 
-  /** When bytes were last seen waiting, in milliseconds of the monotonic clock. 0 if never. */
+  /** The last time at which bytes were waiting, in milliseconds of the monotonic clock. 0 if never. */
   get waitedMs(): number {
     return this.#waitedMs;
   }
 
-  /** Counts what waits now. Cuts the connection with the most bytes, which may be this one, if all together are too many. */
+  /** Counts the waiting bytes. If all connections together have too many, closes the one with the most, which may be this one. */
   note(): void {
     const { writableLength } = this.#socket;
     if (writableLength === 0 && this.#share === undefined) return;
-    // Not at once: the caller may be in the middle of a write.
+    // The socket is destroyed later, because the caller may be in the middle of a write.
     this.#share ??= this.#budget.open(() => setImmediate(() => this.#socket.destroy()));
     this.#share.set(writableLength);
   }
@@ -107,9 +107,9 @@ export class Backlog implements Disposable {
 }
 
 /**
- * Bytes that the kernel has taken. `writableLength` shows a write only once all of it was taken, which may be many megabytes; `writeQueueSize` is
- * what Node's own `socket.setTimeout` reads to tell whether a write still moves. The kernel asks for more when a third of its buffer is free, so a
- * buffer of 4 MiB that is read at 32 KiB/s moves every 43 s.
+ * Bytes that the kernel has taken. `writableLength` changes only when a write was taken as a whole, and one write may have many megabytes.
+ * `writeQueueSize` also changes during a write: Node's own `socket.setTimeout` reads it for this reason. The kernel asks for more when a third of its
+ * buffer is free. With a buffer of 4 MiB that is read at 32 KiB/s, that is every 43 s.
  */
 function takenBytes(socket: Socket): number {
   const { _handle: handle } = socket as unknown as {

@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../core/objects.ts';
 import type { ValueTest } from './operators.ts';
 import type { ReadValues } from './path-values.ts';
 
-/** Shorter texts are compared in a few microseconds. */
+/** Characters from which on a text is long. Shorter texts are compared in a few microseconds. */
 const longText = 32 << 10;
 
 /** Characters of long texts that one attempt compares: 1 to 2 ms. A single text may be longer. */
@@ -13,14 +13,14 @@ const charsAtOnce = 1 << 20;
 const interruption = new Error('the attempt has compared enough');
 
 /**
- * What the tests of a filter say of the long texts in one object. A hundred conditions on a text of 1 MB take 100 ms, so a filter can be interrupted
- * between two of them. The next attempt begins anew, and takes the known verdicts from here.
+ * Remembers the verdicts of a filter on the long texts of one object. A hundred conditions on a text of 1 MB take 100 ms, so a filter can be interrupted
+ * between two of them. The next attempt begins anew, and reuses these verdicts.
  */
 export class LongTexts {
   readonly #verdicts = new Map<ValueTest, Map<string, boolean>>();
   #chars = 0;
 
-  /** The verdict of a test on a value. Those on long texts are remembered. */
+  /** The verdict of a test on a value. Verdicts on long texts are remembered. */
   passes(test: ValueTest, value: Json): boolean {
     if (typeof value !== 'string' || value.length < longText) return test(value);
     const ofTest = this.#verdicts.get(test) ?? new Map<string, boolean>();
@@ -43,8 +43,8 @@ export class LongTexts {
 }
 
 /**
- * The same predicate in attempts of a few milliseconds. Undefined if it needs another attempt with the same object: the caller yields first. Values
- * count once, whatever the number of attempts.
+ * Returns the same predicate in attempts of a few milliseconds. It returns undefined if it needs another attempt with the same object. The caller yields
+ * before that attempt. Values are counted once, whatever the number of attempts.
  */
 export function inAttempts(
   passes: (object: KubernetesObject) => boolean,

@@ -3,9 +3,9 @@ import type { Clock } from '../core/clock.ts';
 const periodMs = 30_000;
 const spacingMs = 1_000;
 
-/** Asks a cluster again which one it is, so that another cluster behind its address is noticed. */
+/** Checks the identity of a cluster again and again, to notice when another cluster answers at its address. */
 export interface IdentityChecks {
-  /** Checks within a second: a request has just been answered, perhaps by another cluster. */
+  /** Checks again after a second. Called when a request was answered, perhaps by another cluster. */
   soon(): void;
 }
 
@@ -24,7 +24,7 @@ export function createIdentityChecks({ clock, check }: IdentityChecksOptions, si
     while (!signal.aborted) {
       if (!requested) await sleep(periodMs * (0.8 + 0.4 * clock.random()));
       if (requested) await clock.sleep(spacingMs, signal);
-      // A request that is answered during the check may reach another cluster than the check: it needs a check of its own.
+      // A request that is answered during the check may have reached another cluster than the check. Such a request needs a later check.
       requested = false;
       if (!signal.aborted) await check(signal);
     }

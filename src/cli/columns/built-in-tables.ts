@@ -7,14 +7,14 @@ import { ageColumn, type KindTable, nameColumn, orNone, type PrintedColumn } fro
 
 // The tables of Kubernetes 1.36 (pkg/printers/internalversion/printers.go) for kinds whose columns are read from fields.
 
-/** Of kinds for which the API server has no printer. */
+/** The column of kinds for which the API server has no printer. */
 const createdColumn: PrintedColumn = {
   header: 'CREATED AT',
   fields: '',
   cell: ({ metadata }) => metadata.creationTimestamp ?? '<unknown>',
 };
 
-/** Only the metadata of Secrets is mirrored. */
+/** A column that cannot be filled: only the metadata of Secrets is mirrored. */
 const unknownColumn = (header: string): PrintedColumn => ({ header, fields: '', cell: () => '<unknown>' });
 
 const templateColumns: readonly PrintedColumn[] = [
@@ -292,7 +292,7 @@ function subjectsText(item: Json, kind: 'User' | 'Group' | 'ServiceAccount'): st
     .join(', ');
 }
 
-/** The first three, and how many there are beside them. */
+/** The first three texts, and the number of further ones. */
 function shortListText(all: readonly string[]): string {
   const most = 3;
   if (all.length > most) return `${all.slice(0, most).join(',')} + ${all.length - most} more...`;

@@ -3,7 +3,7 @@ import { listAt, valueAt } from '../../core/json-at.ts';
 import { countText, type ListedItem, type PrintedColumn } from './printed-column.ts';
 
 interface PathColumn {
-  /** The cell of an object that has nothing at the path. Default: empty. */
+  /** The cell of an object that has no value at the path. Default: empty. */
   readonly absent?: string;
 }
 
@@ -30,7 +30,7 @@ export function scalarText(value: Json | undefined): string | undefined {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
-/** What a gateway answered is JSON. */
+/** An object as JSON. The answer of a gateway is always JSON. */
 function jsonOf(item: ListedItem): Json {
   return item as unknown as Json;
 }

@@ -5,7 +5,7 @@ import { type CountedLooks, countLooks, type Look } from '../../store/looks.ts';
 import { type Conditions, candidatesOf, createMatcher } from '../../store/matching.ts';
 import type { QuerySource } from '../../store/query-source.ts';
 
-/** Known objects that are passed over in one step. */
+/** Number of objects with a known verdict that one step passes over. */
 const knownAtOnce = 2_000;
 
 /**
@@ -19,7 +19,7 @@ export class JudgedSelection {
   readonly #matches: (object: KubernetesObject) => boolean;
   readonly #matchesInAttempts: (object: KubernetesObject) => boolean | undefined;
   readonly #verdicts = new Map<KubernetesObject, boolean>();
-  /** Of single objects one after the other, whose looks are told to nobody. */
+  /** Decides when to yield while single objects are judged. Its looks are not charged to a limit. */
   readonly #untold = countLooks();
 
   constructor(source: QuerySource, conditions: Conditions) {
@@ -29,10 +29,10 @@ export class JudgedSelection {
     this.#matchesInAttempts = inAttempts(this.#matches, this.#read);
   }
 
-  /** True for an object of the selection. */
+  /** True if the stream selects the object. */
   readonly has = (object: KubernetesObject): boolean => this.#verdicts.get(object) ?? this.#matches(object);
 
-  /** All objects of the selection, as they are now: at once, as far as they are judged. */
+  /** All selected objects as of now. Objects without a verdict are judged during the call. */
   all(): readonly KubernetesObject[] {
     return candidatesOf(this.#source, this.#conditions).flatMap((list) => list.filter(this.has));
   }
@@ -67,7 +67,7 @@ export class JudgedSelection {
     this.#verdicts.clear();
   }
 
-  /** Counts what one object took. True if it is time to yield. */
+  /** Counts the work for one object. True if it is time to yield. */
   #count(looks: CountedLooks): boolean {
     const isStep = looks.compared(this.#read.values);
     this.#read.values = 0;

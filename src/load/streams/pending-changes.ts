@@ -9,8 +9,8 @@ import type { Tally } from './tally.ts';
 type ObjectEvent = Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>;
 
 /**
- * What has become of a selection since the last cut. Events of a costly selection wait, one for each object, until `judge` or `settle` decides what they
- * are to the selection.
+ * The changes of a selection since the last cut. Events of a costly selection wait, at most one for each object. `judge` or `settle` then decides whether
+ * an event adds, changes or removes an object of the selection.
  */
 export class PendingChanges {
   readonly #tally: Tally | undefined;
@@ -21,12 +21,12 @@ export class PendingChanges {
     this.#tally = tally;
   }
 
-  /** Changes that are judged. */
+  /** Number of changes that are judged. */
   get size(): number {
     return this.#changes.size;
   }
 
-  /** No event waits. */
+  /** True if no event waits. */
   get areJudged(): boolean {
     return this.#events.size === 0;
   }
@@ -43,12 +43,12 @@ export class PendingChanges {
     else this.#events.set(key, both);
   }
 
-  /** Judges what waits, also what comes meanwhile. */
+  /** Judges all waiting events, including events that arrive meanwhile. */
   *judge(held: SelectedMirror): Steps<void> {
     while (this.#events.size > 0) {
       for (const [key, event] of this.#events) {
         yield* held.judge(event.before === undefined ? [event.object] : [event.before, event.object]);
-        // It stays until it is judged: a cut may take it between two steps, or another event of the object may come.
+        // The event stays in the map until it is judged. Between two steps a cut may take it, or another event of the object may replace it.
         if (this.#events.get(key) !== event) continue;
         this.#events.delete(key);
         this.#take(event, held);
@@ -56,7 +56,7 @@ export class PendingChanges {
     }
   }
 
-  /** Judges at once what waits. */
+  /** Judges the waiting events in one step. Without a mirror they are dropped. */
   settle(held: SelectedMirror | undefined): void {
     if (held !== undefined) for (const event of this.#events.values()) this.#take(event, held);
     this.#events.clear();
@@ -80,7 +80,7 @@ export class PendingChanges {
   }
 }
 
-/** From the state before the first event to the state after the last one. Undefined for an object that came and went. */
+/** One event from the state before the first to the state after the last. Undefined for an object that was added and deleted. */
 function merged({ before }: ObjectEvent, event: ObjectEvent): ObjectEvent | undefined {
   if (before !== undefined) return { ...event, before };
   if (event.type === 'deleted') return undefined;

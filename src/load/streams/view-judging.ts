@@ -7,23 +7,23 @@ import type { ViewSource } from './view-source.ts';
 
 export interface ViewJudgingOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Its objects take long to select: else nothing is judged before it is needed. */
+  /** True if selecting the objects takes long. Otherwise objects are judged only when they are needed. */
   readonly isCostly: boolean;
   readonly sources: () => Iterable<ViewSource>;
 }
 
-/** A reader who waits for its first message. */
+/** A reader that waits for its first message. */
 interface Joining {
   readonly after: ResumePoint | undefined;
 }
 
-/** One piece of the work of a view. */
+/** Milliseconds of one piece of work of a view. */
 export const pieceMs = 2;
 
-/** So many that have changed meanwhile are judged in the turn that needs them. */
+/** Up to this many objects that changed meanwhile are judged in the event-loop turn that needs them. */
 const fewObjects = 16;
 
-/** Decides piece by piece which objects a view selects, so that no cut and no first message takes long in one event-loop turn. */
+/** Decides piece by piece which objects a view selects. So no cut and no first message takes long in one event-loop turn. */
 export class ViewJudging {
   readonly #options: ViewJudgingOptions;
   #steps: Steps<void> | undefined;
@@ -52,7 +52,7 @@ export class ViewJudging {
     return false;
   }
 
-  /** What was judged was told. */
+  /** Drops the verdicts. Called after a cut, when no reader waits for its first message. */
   forget(): void {
     if (!this.#options.isCostly) return;
     this.#looks = 0;

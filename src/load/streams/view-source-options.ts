@@ -5,12 +5,12 @@ import type { QuerySight } from '../../store/query-source.ts';
 import type { Mirrors } from '../../watch/mirrors.ts';
 import type { ClusterView } from '../reads.ts';
 
-/** What a view asks of each of its sources. */
+/** The query of a view, which is the same for each of its sources. */
 export interface SourceQuestion {
   readonly conditions: Conditions;
-  /** The clusters were named: that one does not serve the kind is then a fault. */
+  /** True if the request names clusters. A cluster that does not serve the kind is then a fault. */
   readonly named: boolean;
-  /** Jobs are counted. */
+  /** True if Jobs are counted. */
   readonly tallied: boolean;
 }
 
@@ -18,14 +18,14 @@ export interface ViewSourceOptions {
   readonly mirrors: Mirrors;
   readonly question: SourceQuestion;
   readonly cluster: ClusterView;
-  /** Undefined if it is no member. */
+  /** The current state of the cluster. Undefined if it is no member. */
   readonly clusterNow: () => ClusterView | undefined;
   readonly kind: ModelKind;
   readonly sensitive: boolean;
-  /** What may be seen of it; a fault if nothing. */
+  /** Visibility of the kind to the caller; a fault if the caller may see no object. */
   readonly sight: QuerySight | Fault;
-  /** There may be news, which the next cut will tell. */
+  /** Called when there may be changes for the next cut to send. */
   readonly onNews: () => void;
-  /** Runs what code of the selection is in, and answers for what it throws. */
+  /** Runs an action that contains code of the selection, and handles the errors that it throws. */
   readonly guard: (action: () => void) => void;
 }

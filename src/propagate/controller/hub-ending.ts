@@ -20,8 +20,8 @@ const definitionKind: ServedResource = {
 };
 
 /**
- * The object of the hub whose deletion deletes the Propagation too: its Namespace, or the definition of its kind. Read live. Undefined if neither is being
- * deleted, or if we may not see them. A fault if the hub does not answer.
+ * Reads live whether the Namespace of the Propagation, or the definition of its kind, is being deleted: the Propagation is then deleted with it. Returns
+ * that object. Undefined if neither is being deleted, or if the gateway may not see them. A fault if the hub does not answer.
  */
 export async function hubEnding(
   hub: Hub,

@@ -14,13 +14,19 @@ import type { Pass } from './ports.ts';
 import { mayBegin } from './rollout-step.ts';
 import { type CurrentPlan, clusterRunOf, type PlacedCopies } from './run.ts';
 
-/** Rendering a revision takes as long as a plan. What older ones placed is told, and not restored. */
+/** Number of revisions that are rendered: each takes as long as a plan. Lost copies of older revisions are reported, and not restored. */
 const mostRevisions = 4;
 
 /**
- * Keeps in sync what older generations placed, where this one may not write yet: the cluster waits for its wave, the plan is stale or refused, a prune is to be
- * confirmed, a breach was rolled back, or the copy is not as the plan of a digest saw it. A copy that was deleted or changed is written again as it was, by
- * the spec and the generation that placed it. The look tells what is lost.
+ * Keeps the copies of older generations in sync where the current generation may not write yet. The reasons are:
+ *
+ * - the cluster waits for its wave
+ * - the plan is stale or refused
+ * - a prune waits for its confirmation
+ * - a breach was rolled back
+ * - the copy differs from the state that a plan with a digest saw
+ *
+ * A copy that was deleted or changed is written again as it was, by the spec and the generation that placed it. The returned look names the lost copies.
  */
 export async function keepPlaced(pass: Pass, planned: PlannedPropagation, look: Look): Promise<Look> {
   const open = look.views.flatMap((view) => {
@@ -41,14 +47,14 @@ export async function keepPlaced(pass: Pass, planned: PlannedPropagation, look: 
 }
 
 /**
- * True of a copy that is not as the plan of the digest saw it. It may be that only somebody changed it since: it is restored, and compared with the plan
- * again, before this generation tries to write it again.
+ * True for a copy that differs from the state that the plan of the digest saw. The cause may be a change of the copy since then. So the copy is restored,
+ * and compared with the plan again, before this generation tries to write it again.
  */
 export function isToRestoreFirst({ isPinned }: CurrentPlan, { fault }: InventoryEntry): boolean {
   return isPinned && fault?.message === changedWords;
 }
 
-/** The entries of copies that an older generation wrote, and that nothing of this one concerns now. Undefined: there are none. */
+/** The entries of copies that an older generation wrote, and that this generation neither writes nor deletes now. Undefined if there are none. */
 function shareToKeep(
   { share, facts, rendered, needs }: ClusterView,
   { spec, plan }: PlannedPropagation,
@@ -69,7 +75,10 @@ function shareToKeep(
   return entries.length === 0 ? undefined : { ...share, entries };
 }
 
-/** What kept revisions placed in these clusters; the newest that has a copy counts. Made once for a plan; empty while the hub does not answer. */
+/**
+ * The copies that kept revisions placed in these clusters. The newest revision that has a copy counts. Each cluster is computed once for a plan. A cluster
+ * that is not computed yet is absent while the hub does not answer.
+ */
 async function placedNow(
   pass: Pass,
   planned: PlannedPropagation,
@@ -119,7 +128,7 @@ interface Restoring {
   readonly placed: readonly PlacedCopies[];
 }
 
-/** Begins to restore what one revision placed; another comes after that. Gives what is lost, in words. */
+/** Begins to restore the lost copies of one revision. Later passes restore the copies of further revisions. Returns a text that names the lost copies. */
 function restore(pass: Pass, { propagation }: PlannedPropagation, { view, share, placed }: Restoring): string | undefined {
   const { run, ports, drift } = pass;
   const { cluster, entries } = share;
@@ -144,7 +153,10 @@ function restore(pass: Pass, { propagation }: PlannedPropagation, { view, share,
   );
 }
 
-/** A requester's rights serve the generation that he asked for: it is only watched. What is only created is never written again. */
+/**
+ * True if copies of this older spec may be written again. Copies written with the rights of a requester are only watched: these rights serve the generation
+ * that the requester applied. Copies with `CreateOnly` are never written again.
+ */
 function mayRestore({ ports }: Pass, { runAs, conflict, suspend }: PlacedCopies['spec']): boolean {
   return (ports.accounts === 'one' || runAs.type === 'serviceAccount') && conflict !== 'CreateOnly' && !suspend.all;
 }

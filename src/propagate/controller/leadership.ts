@@ -3,14 +3,14 @@ import type { Log } from '../../core/log.ts';
 import type { PropagationStore } from '../hub/propagation-store.ts';
 import type { Propagation, StatusCondition } from '../propagation.ts';
 
-/** What the loop that asks for the Lease found: this process leads, another one does, or none, and why. */
+/** The result of one try to get the Lease: this process leads, another one does, or none does for the reason `why`. */
 export type Leader = { readonly leader: 'self' | 'other' } | { readonly leader: 'nobody'; readonly why: string };
 
-/** Whether Propagations are kept in sync by some gateway, as far as this process knows. */
+/** Tells whether some gateway keeps Propagations in sync, as far as this process knows. */
 export interface Leadership {
   /** Seconds since some gateway was known to lead; 0 while one does. */
   leaderlessSeconds(): number;
-  /** Why no gateway has led for longer than 30 s. Undefined: one leads, or did less than 30 s ago. */
+  /** The reason why no gateway has led for longer than 30 s. Undefined if a gateway leads, or has led within the last 30 s. */
   problem(): string | undefined;
 }
 
@@ -20,17 +20,17 @@ export interface LeadershipOptions {
   readonly log: Log;
 }
 
-/** A new leader takes over within 15 s, and a restart of the gateway takes a few. */
+/** Time without a leader that is no problem: a new leader takes over within 15 s, and a restart of the gateway takes a few seconds. */
 const patienceMs = 30_000;
 
 /**
- * Keeps who leads. After 30 s without a leader it logs that once, and writes the condition `Led` to every Propagation, which the next leader takes away
- * with its first status.
+ * Records whether some gateway leads. After 30 s without a leader it logs an error once, and writes the condition `Led` to every Propagation. The next
+ * leader removes the condition with its first status.
  */
 export class LeadershipWatch implements Leadership {
   readonly #options: LeadershipOptions;
   readonly #signal: AbortSignal;
-  /** Monotonic. */
+  /** Milliseconds of the monotonic clock. */
   #lastLedMs: number;
   #lastLedAt: string;
   #found: Leader = { leader: 'nobody', why: 'this gateway has just started' };
@@ -44,7 +44,7 @@ export class LeadershipWatch implements Leadership {
     this.#lastLedAt = new Date(options.clock.now()).toISOString();
   }
 
-  /** Called at each try to have the Lease, every 2 s. */
+  /** Called at each try to get the Lease, every 2 s. */
   found(leader: Leader): void {
     const { clock, log } = this.#options;
     if (this.#found.leader !== 'nobody') {
@@ -70,7 +70,7 @@ export class LeadershipWatch implements Leadership {
     return `no gateway has led since ${this.#lastLedAt}: ${this.#found.why}`;
   }
 
-  /** One after the other. What the hub refuses is tried again at the next call of `found`. */
+  /** Writes the condition to one Propagation after the other, until the hub refuses a write. The next call of `found` tries again. */
   async #writeConditions(message: string): Promise<void> {
     const { propagations } = this.#options;
     this.#isWriting = true;

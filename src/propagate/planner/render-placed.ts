@@ -10,14 +10,15 @@ import type { PlacedRequest, PlannerPorts } from './planner.ts';
 import { type CopyRenderer, createCopyRenderer, type RenderedCopy } from './render-copies.ts';
 import type { Snapshot, SnapshotCluster } from './snapshot.ts';
 
-/** Divided counts above this are not tried. */
+/** Largest divided replica count that is tried. */
 const mostReplicas = 1_000;
 
 /**
- * The copies that a spec placed in each cluster, as they were written last: those whose manifest has the hash that the inventory keeps. A copy is missing
- * here if another spec placed it, or if a template or dependency changed since.
+ * Renders the copies that a spec placed in each cluster, as they were written last. A copy is returned if its manifest has the hash of the inventory. A
+ * copy is missing if another spec placed it, or if a template or dependency changed since.
  *
- * The hash is the proof, so nothing is placed or divided again: a divided count is found by trying, first what the mirror holds.
+ * The hash proves the match, so clusters are not chosen again and replicas are not divided again. A divided count is found by trying. The count in the
+ * mirror is tried first.
  */
 export async function renderPlaced(
   ports: PlannerPorts,
@@ -66,7 +67,9 @@ function workloadsIn({ spec, templates }: Snapshot): readonly Workload[] {
   });
 }
 
-/** By index in `Snapshot.templates`. Each copy is compared alone, so divided workloads may be tried with one count together. */
+/**
+ * Yields the counts to try, by index in `Snapshot.templates`. Each copy is compared alone, so one try can give the same count to all divided workloads.
+ */
 function* countsToTry(
   { spec }: Snapshot,
   { live }: SnapshotCluster,

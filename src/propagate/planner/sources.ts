@@ -12,15 +12,15 @@ export interface SourceObject {
   readonly key: ObjectKey;
   readonly uid?: string | undefined;
   /**
-   * The clusters from which other Propagations make the source, through any number of them. The value is one of these Propagations, as `namespace/name`. The
-   * object has the same key there. A copy there would make a circle.
+   * The clusters from which other Propagations make the source, directly or through further Propagations. The value is one of these Propagations, as
+   * `namespace/name`. The object has the same key there. A copy there would make a circle.
    */
   readonly madeFrom: ReadonlyMap<string, string>;
-  /** The cluster is one of several that the dependency may have been read from. */
+  /** True if the dependency may have been read from this cluster or from another one. Default: false. */
   readonly isGuess?: boolean;
 }
 
-/** True if the inventory entry must leave the inventory without a write: the object is a source, or a source stands in it. */
+/** True if the inventory entry must leave the inventory without a write: the object is a source, or contains one. */
 export function isSourceEntry(
   sources: readonly SourceObject[],
   { cluster, entry, makes }: { readonly cluster: string; readonly entry: InventoryEntry; readonly makes: TemplateMakes },
@@ -30,7 +30,7 @@ export function isSourceEntry(
   return sources.some((source) => {
     const isSameKey = textOfKey(source.key) === text;
     if (source.uid !== undefined && source.uid === entry.uid) return true;
-    // A copy that we made is no source. In a circle it is what another Propagation reads, and may go.
+    // A copy that we created, and did not take over, is no source. In a circle another Propagation reads it, and it may be deleted.
     if (isSameKey && isTaken && source.madeFrom.has(cluster)) return true;
     if (source.cluster !== cluster || (source.isGuess === true && !isTaken)) return false;
     return isSameKey || containersOf(source.key, makes).includes(text);
@@ -46,18 +46,18 @@ function containersOf(key: ObjectKey, makes: TemplateMakes): readonly string[] {
   ];
 }
 
-/** Where the objects of other Propagations are recorded. */
+/** The records of the hub about the objects of other Propagations. */
 export interface HubRecords {
   readonly cluster: ClusterName;
   readonly shares: Pick<HubShares, 'read'>;
-  /** Undefined while they are unread. */
+  /** Undefined until the Propagations have been read. */
   readonly propagations: { all(): readonly Propagation[] | undefined };
 }
 
-/** What a Propagation is called. */
+/** The namespace and the name of a Propagation. */
 type Name = Pick<Propagation['metadata'], 'namespace' | 'name'>;
 
-/** The value of `SourceObject.madeFrom` for the object of that key in that cluster. `own` is the Propagation that asks. */
+/** The value of `SourceObject.madeFrom` for an object of a cluster. `own` is the Propagation that has this object as its source. */
 export function madeFrom(
   { cluster, key }: Pick<SourceObject, 'cluster' | 'key'>,
   own: Name,
@@ -85,7 +85,8 @@ export function madeFrom(
 }
 
 /**
- * The sources of a spec as far as the spec and the inventory tell: without a read. A dependency is any object of the inventory that the template has not.
+ * The sources of a spec, derived from the spec and the inventory without a read. Every object of the inventory that is not in the template counts as a
+ * dependency.
  */
 export function sourcesIn(
   spec: PropagationSpec,
@@ -104,7 +105,7 @@ export function sourcesIn(
   });
 }
 
-/** What the manifests of a spec define and open. */
+/** The kinds and the namespaces that the manifests of a spec make. */
 export function makesIn({ template }: PropagationSpec): TemplateMakes {
   return makesOf(template.flatMap((source) => (source.type === 'manifest' ? [source.manifest] : [])));
 }
@@ -114,7 +115,10 @@ interface SpecPlace {
   readonly hub: ClusterName;
 }
 
-/** Where a Propagation reads the object of that key. Dependencies are read from the cluster of the object that needs them, those of manifests from the hub. */
+/**
+ * The clusters from which a Propagation reads the object with this key. A dependency is read from the cluster of the object that needs it. A dependency of
+ * a manifest is read from the hub.
+ */
 function sourceClustersOf({ template, dependencies }: PropagationSpec, key: ObjectKey, at: SpecPlace): readonly ClusterName[] {
   const text = textOfKey(key);
   const own = template.filter((source) => textsOf(source.type === 'ref' ? source.key : keyOfManifest(source.manifest), at).includes(text));
@@ -126,7 +130,7 @@ function sourceClustersOf({ template, dependencies }: PropagationSpec, key: Obje
   return [...new Set(clusters)];
 }
 
-/** A key without a namespace is of a cluster-scoped kind, or of the namespace of the Propagation. */
+/** The possible texts of a key. A key without a namespace is of a cluster-scoped kind, or of the namespace of the Propagation. */
 function textsOf(key: ObjectKey, { namespace }: Pick<SpecPlace, 'namespace'>): readonly string[] {
   return key.namespace === undefined ? [textOfKey(key), textOfKey({ ...key, namespace })] : [textOfKey(key)];
 }
