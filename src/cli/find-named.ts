@@ -33,7 +33,7 @@ export interface FoundOfKind<Item> {
 }
 
 /**
- * Finds the objects that words name, in all clusters. Each name that was not found is told in a line on standard error.
+ * Finds the objects that words name, in all clusters. A line on standard error reports each name that was not found.
  *
  * @returns `exitCode`: 1 if no cluster has one of the names, 3 if that is not known because a cluster did not answer, else 0.
  * @throws {CommandFailure} for words that name nothing, or a kind that no cluster serves.

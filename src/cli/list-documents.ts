@@ -15,7 +15,7 @@ export interface ListedDocuments {
   readonly targets: readonly ListTarget[];
   readonly selected: Selected;
   readonly report: FaultReport;
-  /** Is told what was found of targets that are named, and which clusters have answered. */
+  /** Collects the found names of the targets, and which clusters have answered. */
   readonly found: FoundNames;
   readonly output: ListFormat;
 }
@@ -49,7 +49,7 @@ export async function listDocuments(session: Session, asked: ListedDocuments): P
   return isFound;
 }
 
-/** One for each target that is named, else one for all kinds. */
+/** The lists to print: one for each target with names, else one for all kinds. */
 function listingsOf({ targets, selected, found }: ListedDocuments) {
   if (targets.some(({ names }) => names !== undefined))
     return targets.map((target) => ({

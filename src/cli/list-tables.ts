@@ -14,10 +14,10 @@ import type { ListTarget } from './words-of-objects.ts';
 
 export interface ListedTables {
   readonly targets: readonly ListTarget[];
-  /** Of targets that are named `where` is not used. */
+  /** The selection of objects. Its `where` is not used for targets with names. */
   readonly selected: Selected;
   readonly report: FaultReport;
-  /** Is told what was found of targets that are named, and which clusters have answered. */
+  /** Collects the found names of the targets, and which clusters have answered. */
   readonly found: FoundNames;
   readonly isWide: boolean;
 }

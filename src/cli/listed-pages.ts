@@ -29,7 +29,7 @@ export interface AskedObjects {
   readonly pageSize?: number;
   /** Is told what clusters could not do, after the last page. */
   readonly report: Pick<FaultReport, 'tell'>;
-  /** Is told which clusters have answered, if kinds are named. */
+  /** Collects which clusters have answered, if kinds are named. */
   readonly answers?: ClusterAnswers;
 }
 

@@ -32,7 +32,7 @@ const maxPods = 500;
 export interface MissingLogs {
   /** A line for each Pod or container that does not exist. */
   readonly absent: readonly string[];
-  /** Names what was not found while clusters did not answer: Pods by name, or the logs as a whole. */
+  /** The Pods, by name, that were not found while clusters did not answer. For a request without names, the logs as a whole. */
   readonly unknown: readonly string[];
   readonly answers: ClusterAnswers;
 }

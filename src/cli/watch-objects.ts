@@ -73,7 +73,7 @@ interface Show {
   restart(): Promise<void>;
 }
 
-/** The columns of the lines, and what has to be selected for them. */
+/** The columns of the lines, and the fields that they need. */
 interface ShownColumns {
   readonly columns: readonly PrintedColumn[];
   readonly fields: string;
@@ -81,7 +81,7 @@ interface ShownColumns {
   readonly isMixed: boolean;
 }
 
-/** The columns of a kind as `list` prints it; of several kinds what all of them have. */
+/** The columns of a kind as `list` prints them. For several kinds, the columns that all of them have. */
 async function columnsToWatch(session: Session, kinds: readonly string[]): Promise<ShownColumns> {
   const meant = new Map((await meantKinds(session, kinds)).map(({ kind }) => [nameOfKind(kind), kind]));
   const [kind, another] = meant.values();

@@ -9,15 +9,15 @@ export interface NamedByKind {
 
 /** Objects to list: a kind, and names if not all of its objects are meant. */
 export interface ListTarget {
-  /** As it was written. */
+  /** The kind as the user wrote it. */
   readonly kind: string;
   readonly names?: readonly string[];
 }
 
 /**
- * What the words of `get` mean, as kubectl takes them: `KIND[,KIND]…`, then names in each of them, or any number of KIND/NAME.
+ * Parses the words of `get` as kubectl does: `KIND[,KIND]…` and then names, which count for each kind, or any number of KIND/NAME.
  *
- * @throws {CommandFailure} for words that name nothing.
+ * @throws {CommandFailure} for words that name no object or kind.
  */
 export function listTargets(words: readonly string[]): readonly ListTarget[] {
   if (words.some((word) => word.includes('/'))) {

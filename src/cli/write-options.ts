@@ -2,15 +2,15 @@ import { type Command as Commander, Option } from 'commander';
 import { withSources } from './gateway-options.ts';
 import { resultFormats } from './write-results.ts';
 
-/** Who tries a write without doing it: each API server, or nobody. */
+/** The kind of dry run: each API server tries the write (`server`), no API server is asked (`client`), or the write is real (`none`). */
 export type DryRun = 'server' | 'client' | 'none';
 
-/** The flag of commands that can do without writing. */
+/** The flag of commands that have a dry run. */
 export interface DryRunFlags {
   readonly dryRun?: DryRun;
 }
 
-/** As kubectl: the value stands only behind `=`, so a word that follows is no value. */
+/** Gives a bare `--dry-run` its value. As in kubectl, a value follows only after `=`, so the next word is no value. */
 export function withDryRunValues(args: readonly string[]): readonly string[] {
   return args.map((arg) => (arg === '--dry-run' ? '--dry-run=server' : arg));
 }
@@ -20,7 +20,7 @@ export function withDryRun(command: Commander, description: string): Commander {
   return command.addOption(new Option('--dry-run <how>', description).choices(['server', 'client', 'none']));
 }
 
-/** True if nothing is only tried. */
+/** True if the command writes: it is no dry run. */
 export function isRealRun({ dryRun = 'none' }: DryRunFlags): boolean {
   return dryRun === 'none';
 }

@@ -70,7 +70,7 @@ export interface MeantObject {
   readonly object: NamedObject;
 }
 
-/** Tells what would be written where, in a line each; no API server was asked. @returns 0. */
+/** Prints a line for each object that would be written, and its cluster. No API server was asked. @returns 0. */
 export async function tellClientRun(
   { terminal }: Session,
   objects: readonly MeantObject[],

@@ -17,7 +17,7 @@ import type { Payload } from './outlet.ts';
 /** What one message has become. */
 export type Rendering =
   | { readonly type: 'message'; readonly payload: Payload }
-  /** It holds too many objects for one answer of this document: these messages take its place, in order. */
+  /** The message holds too many objects for one answer of this document. These messages replace it, in order. */
   | { readonly type: 'split'; readonly messages: readonly object[] }
   /** Nothing of it can be told but errors: a stream with a hole in it would be a lie, so it ends there. */
   | {
@@ -30,7 +30,7 @@ export type Rendering =
 /** Characters of a message that holds several objects: 256 KiB. A longer one is split, so that a slow client has somewhere to resume. */
 const maxLength = 256 << 10;
 
-/** What is longer is taken to be as long as this: counting on would take more than a millisecond. */
+/** Characters at which counting stops. A longer message counts as this long: counting all of it would take more than a millisecond. */
 const longestCounted = 4 << 20;
 
 export interface StreamGroupOptions {
@@ -43,7 +43,7 @@ export interface StreamGroupOptions {
   /** How long one message may take to make. */
   readonly deadlines: Deadlines;
   readonly masking: MaskOptions;
-  /** The document selects what can change although the objects of a message do not. */
+  /** True if the document selects fields that can change although the objects of a message do not. */
   readonly isVolatile: boolean;
   /** Told what a message has become, if that is no error. */
   readonly onRendered: (message: object, payload: Payload) => void;
@@ -59,11 +59,11 @@ export class StreamGroup {
   readonly #renderings = new WeakMap<object, Rendering | Promise<Rendering>>();
   readonly #life = new AbortController();
   #members = 0;
-  /** Objects of one message that the document can afford, as far as the messages so far have shown. */
+  /** Largest number of objects in one message that the document can afford, as far as earlier messages have shown. */
   #mostObjects = Number.POSITIVE_INFINITY;
   /** Characters and objects of the latest messages. Each message halves the weight of those before it. */
   #recent = { length: 0, objects: 0 };
-  /** Halves of a message that was too long. They are made as they are, as the other half may be why. */
+  /** Halves of a message that was too long. They are rendered before they are split again, as the other half may be the long one. */
   readonly #halves = new WeakSet<object>();
 
   constructor(options: StreamGroupOptions) {
@@ -91,7 +91,7 @@ export class StreamGroup {
     return this.#renderings.get(message);
   }
 
-  /** Makes it. A promise only where the document selects what is read live, or where the result is long. Neither throws nor rejects. */
+  /** Renders a message. Returns a promise only if the document selects live data, or if the result is long. Neither throws nor rejects. */
   render(message: object): Rendering | Promise<Rendering> {
     const renewed = this.#options.isVolatile && message instanceof ObjectMessage ? message.renew() : undefined;
     const made = (this.#halves.has(message) ? undefined : this.#split(renewed ?? message)) ?? this.#make(renewed ?? message);
@@ -109,14 +109,14 @@ export class StreamGroup {
     return { type: 'split', messages: message.split(most) };
   }
 
-  /** A message was too costly as a whole. Undefined if it cannot be split. */
+  /** Splits a message that was too costly as a whole. Undefined if it cannot be split. */
   #splitCostly(message: object): Rendering | undefined {
     if (!(message instanceof ObjectMessage) || message.objectCount < 2) return undefined;
     this.#mostObjects = Math.min(this.#mostObjects, Math.floor(message.objectCount / 2));
     return this.#split(message);
   }
 
-  /** A message is long as a whole. Undefined if it is not, or cannot be split. */
+  /** Splits a message that is too long as a whole. Undefined if it is short enough or cannot be split. */
   #splitLong(message: object, body: FormattedExecutionResult): Rendering | undefined {
     if (!(message instanceof ObjectMessage) || message.objectCount === 0) return undefined;
     const length = jsonLength(listsOf(body), longestCounted);
@@ -182,7 +182,7 @@ export class StreamGroup {
     const [only] = json;
     const payload = new SharedPayload(json.length === 1 && only !== undefined ? only : Buffer.concat(json));
     this.#options.onRendered(message, payload);
-    // Slowly, so that a document which cannot afford more is executed in vain for one message of many only.
+    // The limit grows by one, so that a document that cannot afford more is executed in vain for only one message of many.
     if (message instanceof ObjectMessage && message.objectCount >= this.#mostObjects) this.#mostObjects++;
     return { type: 'message', payload };
   }
@@ -193,7 +193,7 @@ function listsOf({ data }: FormattedExecutionResult): readonly unknown[] {
   return Object.values(data ?? {}).flatMap((field) => Object.values(field ?? {}).filter(Array.isArray));
 }
 
-/** Throws once nobody reads the message any more, or its time is over. Made here, so that it does not hold the message. */
+/** Returns a check that throws once the message has no reader any more, or its time is over. It is made here, so that it does not hold the message. */
 function checkOf(deadline: Deadline, seconds: number, signal: AbortSignal): () => void {
   return () => {
     signal.throwIfAborted();

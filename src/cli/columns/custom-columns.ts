@@ -21,7 +21,7 @@ export interface Definition {
     readonly versions?: Maybe<
       readonly {
         readonly name?: Maybe<string>;
-        /** Absent: it is served. */
+        /** Default: true. */
         readonly served?: Maybe<boolean>;
         readonly additionalPrinterColumns?: Maybe<readonly DefinedColumn[]>;
       }[]
@@ -51,9 +51,9 @@ export async function customColumns(
 }
 
 /**
- * The columns of the definitions of one kind: NAME, then those of the first cluster, then what others have in addition. Each cluster's are those of the
- * version that is read, the best one that is served. The cell of an object is what the definition of its own cluster says for the version it was read in;
- * undefined where that has no such column.
+ * The columns of the definitions of one kind: NAME, then the columns of the first cluster, then further columns of other clusters. Each cluster gives the
+ * columns of the version that is read: the best one that is served. A cell follows the definition of the object's own cluster, for the version in which
+ * the object was read. It is undefined if that definition has no such column.
  */
 export function columnsOfDefinitions(definitions: readonly Definition[]): readonly PrintedColumn[] {
   const byVersion = new Map<string, ReadonlyMap<string, Cell>>();
@@ -112,7 +112,7 @@ const usualColumns: readonly DefinedColumn[] = [{ name: ageColumn.header, type: 
 
 const ageKey = `${ageColumn.header} 0`;
 
-/** What all definitions say of the columns of one key. */
+/** One printed column, joined from the columns of all definitions that have the same key. */
 interface Header {
   readonly header: string;
   /** All of them have it among the wide ones. */
@@ -159,7 +159,7 @@ function textOf(type: string, value: Json, nowMs: number): string {
   }
 }
 
-/** The API server makes a double of it; in its JSON a whole number is an integer again. */
+/** Prints a number as the API server does: it makes a double of the number, and prints a whole double as an integer. */
 function numberCell(value: Json): string {
   const number = isRawNumber(value) ? Number(value.rawJSON) : value;
   if (typeof number !== 'number') return '';

@@ -73,7 +73,7 @@ export class SelectedMirror {
     this.#pull();
   }
 
-  /** Selects so from now on. False if that gives the same objects as before, in the same version. */
+  /** Replaces the selection. False if the new one gives the same objects as before, in the same version. */
   reselect(selection: Selection): boolean {
     const meaning = meaningOf(selection, this.resource);
     if (meaning === this.#meaning) return false;
@@ -94,7 +94,7 @@ export class SelectedMirror {
     return this.#selected.all();
   }
 
-  /** Its objects take long to select: they are to be judged before many of them are needed at once. */
+  /** True if selecting the objects takes long. They should be judged before a message needs many of them at once. */
   get isCostly(): boolean {
     return isCostly(this.#conditions);
   }
@@ -109,13 +109,13 @@ export class SelectedMirror {
     return this.#selected.judgeAll(look);
   }
 
-  /** Judges what `changesSince` needs, in steps. */
+  /** Judges the objects that `changesSince` needs, in steps. */
   judgeSince(position: Position): Steps<number> {
     const events = this.#eventsSince(position) ?? [];
     return this.judge(events.flatMap((event) => (isOfObject(event) ? [event.before ?? event.object, event.object] : [])));
   }
 
-  /** What was judged is needed no more. */
+  /** Drops the verdicts, which are no longer needed. */
   forgetJudged(): void {
     this.#selected.forget();
   }

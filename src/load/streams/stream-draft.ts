@@ -46,7 +46,7 @@ export type News =
   | { readonly type: 'changed'; readonly batches: readonly (readonly ObjectChange[])[] }
   /** All there is, as what was known is not enough. */
   | { readonly type: 'whole'; readonly objects: readonly KubernetesObject[] }
-  /** For a reader that resumes in the middle of a first state: what changed of the objects that it knows, and all others. */
+  /** For a reader that resumes in the middle of a first state: the changes of the objects that it knows, and all other objects. */
   | {
       readonly type: 'rest';
       readonly batches: readonly (readonly ObjectChange[])[];
@@ -126,7 +126,7 @@ function firstStateOf(source: Origin, after: Knowledge, objects: readonly Kubern
   return [...chunks, { source, type: 'SYNCED', changes: none, position }, ...failureOf(source, after, undefined)];
 }
 
-/** True if a reader at this position was told of the object, if there was one at its place. */
+/** True if a reader at this position has got the object, or would have got it if it had existed then. */
 export function isKnownAt(position: Position, object: KubernetesObject): boolean {
   return position.type === 'exact' || (position.type === 'partial' && placeOf(object) <= position.through);
 }
@@ -142,7 +142,7 @@ function afterLast(changes: readonly ObjectChange[], goal: Position | undefined)
   return partialAt(goal, last);
 }
 
-/** As of the same version, up to that place only. `void` where no version is known. */
+/** The position of the same version, but only up to the place `through`. `void` if no version is known. */
 function partialAt(goal: Position | undefined, through: string): Position {
   return goal === undefined || goal.type === 'void' ? voidPosition : { ...goal, type: 'partial', through };
 }
@@ -167,7 +167,9 @@ export function isIgnorant({ position, fault }: Knowledge): boolean {
   return position === undefined && fault === undefined;
 }
 
-/** The same in two drafts, the first with `most` changes. After it a reader can resume in the middle of a first state, else it has to begin again. */
+/**
+ * Divides a draft into two, the first with `most` changes. In a first state a reader can resume after the first draft. Otherwise it has to begin again.
+ */
 export function splitDraft(draft: Draft, most: number): readonly [Draft, Draft] {
   const isFirstState = draft.isFirstState === true;
   const changes = isFirstState ? draft.changes.toSorted((one, other) => comparePlaces(one.object, other.object)) : draft.changes;

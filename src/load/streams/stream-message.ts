@@ -10,7 +10,7 @@ import type { ChangesMessage, ChangeType, JobStatusMessage, JobSummaryView } fro
 export interface Circumstances {
   /** True for a message of a first state or of a resume. */
   readonly isOpening: boolean;
-  /** Seals the cursor of the message of this draft: asked once, when it is first read. */
+  /** Seals the cursor of the message of this draft. Called once, when the cursor is first read. */
   readonly seal: (draft: Draft) => string;
   /** Sums up the Jobs: asked once, when it is first read. */
   readonly summarize: () => JobSummaryView;

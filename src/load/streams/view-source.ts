@@ -168,7 +168,7 @@ export class ViewSource implements Origin {
     return news === undefined ? undefined : { source: this, before, after: this.#known, news };
   }
 
-  /** Judges in steps what a cut needs, and the first message of readers who join at these positions. @returns How many objects were not judged yet. */
+  /** Judges the objects for a cut, and for the first message of readers that join at these positions. @returns How many were not judged yet. */
   *judgeObjects(look: Look, joining?: readonly (Position | undefined)[]): Steps<number> {
     const held = this.#held;
     if (held === undefined || !this.#whole) return 0;
@@ -178,7 +178,7 @@ export class ViewSource implements Origin {
     return judged;
   }
 
-  /** What was judged is needed no more. */
+  /** Drops the verdicts, which are no longer needed. */
   forgetJudged(): void {
     this.#held?.forgetJudged();
   }
@@ -337,7 +337,7 @@ export class ViewSource implements Origin {
     this.tally?.recount([]);
   }
 
-  /** The filter finds otherwise among the same objects, or they are served in another version. */
+  /** Starts anew: the filter selects other objects of the same mirror, or they are served in another version. */
   #restart(): void {
     if (!this.#whole) return;
     this.#changes.clear();

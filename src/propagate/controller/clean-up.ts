@@ -90,15 +90,15 @@ async function tellWhoWaits(pass: Pass, propagation: Propagation): Promise<void>
   if (isWaitedFor && status.phase !== 'Deleting') await tell(pass, { propagation, urgency: 'urgent' });
 }
 
-/** A deletion that came with that of the Namespace or the definition, and that nobody has confirmed. */
+/** An unconfirmed deletion that the deletion of the Namespace or of the definition caused. */
 interface DeletionHold {
   readonly message: string;
   readonly prune: HeldPrune;
 }
 
 /**
- * Why no copy is deleted now. Undefined: all of them may go. Who deletes the Namespace of a Propagation, or the definition of its kind, may not know that
- * copies in all clusters go with it. So their deletion is to be confirmed as a prune is, or the copies are to be left with the policy Orphan.
+ * The reason why no copy is deleted now. Undefined if all copies may be deleted. A user who deletes the Namespace of a Propagation, or the definition of
+ * its kind, may not know that this deletes copies in all clusters. So the user has to confirm their deletion like a prune, or keep them with `Orphan`.
  */
 async function holdOf(
   { ports, term }: Pass,
@@ -130,7 +130,7 @@ interface Taking {
   readonly isSource: SourceGuard;
 }
 
-/** True for what the intent is read from, or what that stands in: it leaves the inventory, and stays. */
+/** True for a source of the intent, or an object that contains one. It leaves the inventory and is not deleted. */
 type SourceGuard = (cluster: ClusterShare['cluster'], entry: InventoryEntry) => boolean;
 
 function sourceGuard({ ports }: Pass, { spec, metadata }: Propagation, shares: readonly ClusterShare[]): SourceGuard {

@@ -25,7 +25,7 @@ export interface ClusterJob {
   readonly isPinned: boolean;
   /** Beside which what is taken over is kept. Absent: nothing is taken over. */
   readonly revision?: number;
-  /** Written to the copies. Default: that of the Propagation. */
+  /** The generation that is written to the copies. Default: that of the Propagation. */
   readonly generation?: number;
   /** Of a generation that goes back to an older revision. */
   readonly goingBack?: GoingBack | undefined;
@@ -70,7 +70,7 @@ async function doJob(pass: Pass, job: ClusterJob, signal: AbortSignal): Promise<
   if (given.aborted) return;
   clusterRunOf(run, job.cluster).wroteAtMs = ports.clock.now();
   settle(pass, job, outcomes);
-  // The result is of the generation before: the one that was begun meanwhile has not failed.
+  // The result belongs to the previous generation. The generation that was begun meanwhile has not failed.
   if (run.begun.get(job.cluster) !== begunBefore) forgetFailures(run, job.cluster);
 }
 
@@ -83,7 +83,7 @@ function settle(pass: Pass, { cluster, asked, onDone }: ClusterJob, outcomes: re
     const text = textOfKey(copy.key);
     known.outcomes.set(text, copy);
     if (copy.version !== undefined) known.versions.set(text, copy.version);
-    // It may have been written all the same.
+    // The copy may have been written in spite of the fault.
     else if (copy.fault !== undefined) known.versions.delete(text);
     const version = copy.action === 'Unchanged' ? asked?.get(text) : undefined;
     if (version !== undefined) known.cleared.set(text, version);
@@ -124,8 +124,8 @@ function forgetInventory(pass: Pass, cluster: ClusterName): void {
 }
 
 /**
- * When what failed may succeed. `never`: it would fail again in the same way, and is tried again as rarely as anything, as somebody may mend it without
- * telling us. A number: with backoff, and at the latest after so many milliseconds.
+ * The time at which a failed write may succeed. `never`: it would fail again in the same way. It is tried again with the longest backoff, because the
+ * cause may be removed without an event for the gateway. A number: it is tried with backoff, and at the latest after that many milliseconds.
  */
 type Hope = 'soon' | 'never' | number;
 
@@ -142,7 +142,7 @@ function hopeOf(outcome: CopiesOutcome): Hope {
   return faults.every(({ retry }) => retry === 'NEVER') ? 'never' : 'soon';
 }
 
-/** RBAC's words, as opposed to those of admission. */
+/** True for a refusal by RBAC, not by admission. */
 function isUnauthorized({ code, status }: Fault): boolean {
   return code === 'FORBIDDEN' && / cannot \w+ resource /.test(status?.message ?? '');
 }

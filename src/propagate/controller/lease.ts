@@ -95,7 +95,7 @@ interface Lease {
   heldUntilMs(): number;
   /** As found by the last claim. */
   leader(): Leader;
-  /** The last claim was refused because of the namespace: it does not exist, is being deleted, or the rights in it are missing. */
+  /** True if the last claim was refused because of the namespace: it does not exist, is being deleted, or the rights in it are missing. */
   isMisplaced(): boolean;
   /** Gives it back, if it is ours: the next one need not wait 15 s. */
   release(): Promise<void>;
@@ -108,7 +108,7 @@ function createLease({ client: patient, namespace, name, identity, clock, log }:
   let seen: { readonly object: KubernetesObject; readonly record: string; readonly atMs: number } | undefined;
   let heldUntilMs = Number.NEGATIVE_INFINITY;
   const isHeld = () => clock.monotonic() < heldUntilMs;
-  /** Of the last call that failed. Undefined once one succeeded. */
+  /** The fault of the last call. Undefined if it succeeded. */
   let fault: Fault | undefined;
 
   function see(object: KubernetesObject): void {

@@ -78,12 +78,12 @@ async function currentPlan(pass: Pass, propagation: Propagation, spec: Propagati
   return plan;
 }
 
-/** A write that was under way while the plan was made has ended. */
+/** True if a write that was under way while the plan was made has ended. */
 function isWriteOver({ clusters }: Pass['run'], { duringWrite }: CurrentPlan): boolean {
   return duringWrite.values().some((cluster) => clusters.get(cluster)?.isBusy !== true);
 }
 
-/** What was refused, or is held by a circle, is planned again, at the latest every 5 min: who mends what was wrong need not tell us. */
+/** Plans again what was refused or is held by a circle, at the latest every 5 min. The cause may be removed without an event for the gateway. */
 function keepRetry({ run, ports: { clock } }: Pass, { verdict, rendered }: CurrentPlan): void {
   const isInCircle = rendered.clusters.some(({ objects }) => objects.some(({ held }) => held === 'Circle'));
   run.refusals = verdict.result === 'refused' || isInCircle ? run.refusals + 1 : 0;

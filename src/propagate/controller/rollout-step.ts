@@ -56,7 +56,7 @@ export function decideRollout({ views, propagation, spec, plan, nowMs }: Rollout
   return { waves, surge: counts, isPaused, mayDrain: !isStopped, start: new Set(isPaused ? [] : waves.start) };
 }
 
-/** True if this generation may write in the cluster: it was begun there, or what is held there may go. */
+/** True if this generation may write in the cluster: it was begun there, or the copies there may be deleted. */
 export function mayBegin({ cluster, standing, member }: ClusterFacts, { surge: counts, mayDrain }: RolloutDecision): boolean {
   if (standing !== 'leaving') return standing === 'begun';
   return mayDrain && member !== undefined && !counts.waiting.includes(cluster) && !counts.held.includes(cluster);

@@ -24,7 +24,7 @@ export interface Run {
   plan: CurrentPlan | undefined;
   /** Set while its generation is taken back. */
   restoring: Restoring | undefined;
-  /** What older revisions placed in clusters where the current plan has not begun. Made with that plan; only for clusters that were asked about. */
+  /** The copies of older revisions in clusters where the plan has not begun. Computed once for a plan, and only for the clusters that need it. */
   placed: { readonly plan: CurrentPlan; readonly clusters: Map<ClusterName, readonly PlacedCopies[]> } | undefined;
   /** Something the plan was made from changed. */
   isPlanOld: boolean;
@@ -70,8 +70,8 @@ export interface CurrentPlan {
   /** Of a generation that goes back to an older revision: what was taken over since is given back. */
   readonly goingBack?: GoingBack | undefined;
   /**
-   * Clusters where a write was under way while this was planned: the plan does not know what the write created. Nothing is concluded from their objects,
-   * and the plan is made again when the write has ended.
+   * Clusters where a write was under way while the plan was made. The plan does not know the objects that this write created, so it draws no conclusion
+   * from the objects of these clusters. The plan is made again when the write has ended.
    */
   readonly duringWrite: ReadonlySet<ClusterName>;
 }
@@ -200,7 +200,7 @@ export function turnOver(run: Run): void {
   for (const cluster of run.clusters.keys()) forgetFailures(run, cluster);
 }
 
-/** Another generation begins there: it is tried at once, and has not failed. */
+/** Forgets the failures in a cluster where another generation begins. That generation has not failed and is tried at once. */
 export function forgetFailures(run: Run, cluster: ClusterName): void {
   const known = clusterRunOf(run, cluster);
   known.failures = 0;

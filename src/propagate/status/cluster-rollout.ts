@@ -15,8 +15,8 @@ export interface ClusterRollout extends RolloutState {
 }
 
 /**
- * True for an object that our own writes are to create or change here: not for one that goes, or is left alone on purpose. One that met a stranger's object
- * counts: its write is tried and fails, and until then nothing is rolled out.
+ * True for an object that the gateway has to create or change here. False for an object that is deleted, or left alone on purpose. A copy that conflicts
+ * with an object of another owner counts too: its write is tried and fails, and until then the cluster is not rolled out.
  */
 export function isWanted({ action, held }: PlannedFacts['objects'][number]): boolean {
   return !isRemoval({ action }) && (action !== 'HOLD' || held === 'Conflict');

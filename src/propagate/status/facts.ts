@@ -36,7 +36,7 @@ export interface ClusterFacts {
    * are only watched (`watched`). Absent: nothing does.
    */
   readonly differs?: 'toWrite' | 'watched';
-  /** What older generations placed here, and somebody deleted or changed since, in words: it waits for its wave, or nobody knows what is wanted. */
+  /** A text that names the copies of older generations that were deleted or changed since. The cluster waits for its wave, or the wanted state is not known. */
   readonly lost?: string | undefined;
   /** Its line in the status as it stands. */
   readonly previous?: ClusterLine;
@@ -69,7 +69,7 @@ export interface PlanFacts {
   readonly notes: PropagationStatus['notes'];
 }
 
-/** Why nothing is deleted though the Propagation is: its Namespace or its definition is being deleted too. */
+/** The reason why no copy is deleted although the Propagation is: its Namespace or its definition is being deleted too. */
 export const deletionHeld = 'DeletionHeld';
 
 /** All that a status is made from: pure data, as of `nowMs`. */
