@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from './json.ts';
 
-/** A JSONPath that was understood: gives what it leads to in a value, in order. Nothing where a part of it is missing or cannot be applied. */
+/** A parsed JSONPath. It returns the values that it leads to, in order. The result is empty if a step is missing or cannot be applied. */
 export type JsonPath = (value: Json) => readonly Json[];
 
 /** Leads from values to others. Undefined if it cannot be applied to one of them: then the whole path has no result. */
@@ -66,7 +66,7 @@ function unionOf(parts: readonly Take[]): Take {
 
 function selectionOf(part: string): Take | undefined {
   if (part === '*') return sliceOf({});
-  // What stands in single quotes is a path: a dot in a name needs its backslash there too.
+  // The text in single quotes is a path, so a dot in a name needs its backslash there too.
   const quoted = /^(?:"([^"]*)"|'([^']*)')$/.exec(part);
   if (quoted?.[2] !== undefined) return parseSteps(`.${quoted[2]}`);
   if (quoted?.[1] !== undefined) return member(quoted[1].replaceAll(/\\(.)/g, '$1'));

@@ -44,7 +44,7 @@ export function fingerprintOf(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) => (part instanceof Uint8Array ? Buffer.from(part).toString('base64') : part));
 }
 
-/** What a connection is made with, but for credentials. Equal for candidates that one connection can serve. */
+/** The key of the connection settings without the credentials. Equal for candidates that one connection can serve. */
 export const connectionKeyOf = remembered((candidate) => {
   if (candidate.result === 'broken') return fingerprintOf(['broken', candidate.problem]);
   const { credentials: _, clientCertificate: __, namespace: ___, ...rest } = candidate.endpoint;
@@ -54,7 +54,7 @@ export const connectionKeyOf = remembered((candidate) => {
 /** The settings that decide what is mirrored. */
 export const mirroringKeyOf = remembered(({ settings: { namespaces, secrets } }) => fingerprintOf([namespaces, secrets]));
 
-/** All of the description. */
+/** The key of the whole description. */
 export const descriptionKeyOf = remembered((candidate) => fingerprintOf(candidate));
 
 const addressOf = remembered((candidate) => {

@@ -26,8 +26,8 @@ export interface Fleet extends AsyncDisposable {
    */
   onRedescribed(callback: (member: Member) => void, signal: AbortSignal): void;
   /**
-   * Tells the uid of a cluster's `kube-system`, once it is known. Two members of one uid at two addresses stay, with a `DUPLICATE` fault each. Of two
-   * at one address the later one leaves.
+   * Records the uid of a cluster's `kube-system`, once it is known. Two members with one uid at two addresses stay, each with a `DUPLICATE` fault. If they
+   * are at one address, the later one leaves.
    *
    * @returns Who has left by it, and as whom it is read from now on.
    */

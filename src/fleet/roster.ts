@@ -31,7 +31,7 @@ interface Connection {
 interface Seated {
   readonly member: Member;
   readonly connection: Connection;
-  /** The member's. It ends before the connection's life, or with it. */
+  /** Life of the member. It ends before the life of the connection, or with it. */
   readonly life: AbortController;
   seat: Seat;
 }
@@ -117,7 +117,7 @@ export class Roster {
     }
   }
 
-  /** @returns Whether a member that stays is described otherwise than before. */
+  /** @returns True if a member stays and its description has changed. */
   #seat(seat: Seat): boolean {
     const { candidate } = seat;
     const entry = this.#seated.get(candidate.name);

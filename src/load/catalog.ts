@@ -54,10 +54,12 @@ const atMostMs = 1_000;
 /**
  * Follows what the clusters define and serve, until the signal aborts: a new model 0.3 to 1 s after a change that matters.
  *
- * A kind is as the clusters define it now, and as those defined it last that are away. A definition that is not established changes nothing. One that
- * cannot be understood leaves its group as it last was, or out, and the others alone. A kind that was served and that nobody serves any more stays,
- * deprecated; one that is known from an earlier run only is so once every cluster has said what it serves. Of groups that the rules leave out nothing is
- * converted or asked for; built-in groups are never left out.
+ * - A kind is joined from the current definitions, and from the last definitions of clusters that are away.
+ * - A definition that is not established changes no kind.
+ * - If a definition cannot be understood, its group keeps its last state, or is left out. Other groups are not affected.
+ * - A kind that no cluster serves any more stays, deprecated. A kind that is known only from an earlier run becomes deprecated once every cluster has
+ *   reported the kinds that it serves.
+ * - Groups that the rules leave out are neither converted nor requested. Built-in groups are never left out.
  */
 export function createCatalog(options: CatalogOptions, signal: AbortSignal): Catalog {
   const { mirrors, baseline, clock, log, groups = {}, lock = noSchemaLock } = options;
@@ -179,14 +181,14 @@ function createConversions(): Conversions {
   };
 }
 
-/** A cluster is away for a kind if it has not said yet what it serves, or serves the kind without its definition being known. */
+/** A cluster is away for a kind if the kinds that it serves are not known yet, or if it serves the kind and the definition is not known. */
 function createAbsence(clusters: readonly ClusterState[]): (cluster: string, kind: string) => boolean {
   const served = new Map(clusters.map(({ name, resources }) => [String(name), resources && new Set(resources.map(keyOfKind))]));
   const isAway = (cluster: string, kind: string): boolean => served.has(cluster) && served.get(cluster)?.has(kind) !== false;
   return (cluster, kind) => (cluster === anyCluster ? [...served.keys()].some((name) => isAway(name, kind)) : isAway(cluster, kind));
 }
 
-/** What a definition says of a kind stands above what was found before the definition could be read. */
+/** Adds kinds that were found before their definition could be read. A kind that has a definition is taken from there. */
 function withFound(defined: Converted['schemas'], found: Converted['schemas']): Converted['schemas'] {
   return new Map(
     [...defined, ...found].map(([cluster]) => {

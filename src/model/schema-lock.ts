@@ -12,7 +12,7 @@ import { compareText, type KindSchema, listOf, type ObjectShape, type Shape, typ
 export interface LockedKind {
   /** All definitions, joined. */
   readonly schema: KindSchema;
-  /** What each cluster defines, by its name; what is of no known one by `anyCluster`. Absent: all of it is of no known one. */
+  /** The definition of each cluster, by its name. A definition whose cluster is not known is at `anyCluster`. Absent: no cluster is known. */
   readonly by?: ReadonlyMap<string, LockedDefinition>;
   /** The last day on which a cluster served it: `YYYY-MM-DD`, of UTC. */
   readonly servedOn: string;
@@ -24,7 +24,7 @@ export interface LockedDefinition {
   readonly servedOn: string;
 }
 
-/** In place of the name of a cluster: it may be any. Earlier releases did not write down whose definitions they remember. */
+/** Stands for a cluster whose name is not known. Earlier releases did not write down the clusters of the definitions that they remember. */
 export const anyCluster = '';
 
 /** What is remembered of custom kinds from one run to the next, so that a cluster that is down takes no type away and no type another name. */
@@ -150,14 +150,14 @@ function joinDefinitions(a: LockedKind, b: LockedKind): LockedKind {
   return { schema, servedOn, by: new Map([...definitionsOf(a), ...definitionsOf(b)]) };
 }
 
-/** What each cluster defines, by its name or `anyCluster`. */
+/** The definition of each cluster, by its name or `anyCluster`. */
 export function definitionsOf({ schema, servedOn, by }: LockedKind): ReadonlyMap<string, LockedDefinition> {
   return by ?? new Map([[anyCluster, { schema, servedOn }]]);
 }
 
 /**
- * Groups have prefixes, kinds (`Kind/group`) have types: two of a sort never have one name. Names within kinds may meet: whoever gives them out next
- * sees to that.
+ * Joins names. Groups have prefixes, and kinds (`Kind/group`) have types: two groups, or two kinds, never get one name. Names within kinds may clash: the
+ * next process that gives out names resolves that.
  */
 function joinNames(kept: ReadonlyMap<string, string>, ours: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const joined = new Map(kept);

@@ -13,10 +13,10 @@ export interface ReportedFault {
   readonly retry: Fault['retry'];
 }
 
-/** Different faults told in one answer; further ones are left out. As many stored values that misfit: they leave out no other fault. */
+/** Maximum number of different faults in one answer. `MISFIT` faults have a limit of their own, of the same size, so they push out no other fault. */
 const maxReported = 100;
 
-/** Gathers the faults of one operation's nulls: once per code, cluster and kind; those of stored values that misfit also per field. */
+/** Gathers the faults of one operation's nulls: one for each code, cluster and kind. `MISFIT` faults count for each field too. */
 export class FaultReport {
   readonly #faults = new Map<string, { fault: Fault; path: readonly (string | number)[]; count: number }>();
   #misfits = 0;

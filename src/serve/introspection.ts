@@ -17,7 +17,7 @@ export interface ReadyBytes {
 /** Distinct documents kept per schema. */
 const maxDocuments = 8;
 
-/** Bytes of all answers kept, plain and compressed: 64 MiB. One of the whole schema with many custom kinds takes 20 MiB. */
+/** Maximum bytes of all cached answers, plain and compressed: 64 MiB. An answer with the whole schema and many custom kinds takes 20 MiB. */
 const maxBytes = 64 << 20;
 
 /** Documents longer than this are answered but not kept. */
@@ -31,8 +31,8 @@ export function isIntrospection(operation: OperationDefinitionNode): boolean {
 }
 
 /**
- * Answers to introspection, made once per schema, document and variables: in flight they are shared, a failed one is not kept. Those of the schema that
- * was asked last are kept, within a bound in bytes.
+ * Answers to introspection, made once for each schema, document and variables. Requests share an answer while it is made, and a failed answer is not kept.
+ * The cache keeps the answers of the schema that was requested last, within a bound in bytes.
  */
 export class IntrospectionCache {
   #schema: WeakRef<GraphQLSchema> | undefined;
@@ -51,7 +51,7 @@ export class IntrospectionCache {
     if (found !== undefined) return found;
     const making = make().then(withGzip);
     if (key.length <= maxKeyLength) {
-      // How large it is, is known once it is made.
+      // The size of the answer is known only when it is made.
       kept.set(key, making, { size: 1 });
       const keep = ({ plain, gzipped }: ReadyBytes) => {
         const size = key.length * 2 + plain.length + (gzipped?.length ?? 0);

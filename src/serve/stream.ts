@@ -41,7 +41,7 @@ export class Stream implements OpenStream, StreamListener, Worker {
   #reader: StreamReader<object> | undefined;
   /** Parts of a message that had to be split, to be sent before the reader is asked for another one. */
   #split: readonly object[] = [];
-  /** Of a stream of states, the one that was sent last. */
+  /** The state that was sent last, if this is a stream of states. */
   #state: Payload | undefined;
   #phase: 'opening' | 'flowing' | 'full' | 'rendering' | 'ended' = 'opening';
 

@@ -28,7 +28,7 @@ export interface OperationSocket {
    * @returns How many bytes are written at the end of the turn only.
    */
   write(head: Buffer, json: Uint8Array, next: 'more' | 'nothing'): number;
-  /** An answer: its only message, in the same form. Resolves once the kernel has taken it, or the socket is gone. */
+  /** Sends an answer, the only message of its operation, in the same form. Resolves once the kernel has taken it, or the socket is gone. */
   writeAnswer(head: Buffer, json: readonly Uint8Array[]): Promise<void>;
   /** An operation begins, and is to be told of room and of the socket's end, until it says that nothing more comes of it. Each once. */
   joined(operation: SocketOperation): void;

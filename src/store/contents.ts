@@ -18,7 +18,7 @@ export interface Contents {
   /** Gives what stood there. */
   remove(namespace: string, name: string): Held | undefined;
   clear(): void;
-  /** The objects as they are now, whatever is changed until it is disposed of. */
+  /** The objects as of now. Later changes do not show in it. The caller has to dispose of it. */
   freeze(): FrozenObjects;
 }
 
@@ -30,7 +30,7 @@ export function createContents(clock: Clock): Contents {
   const shelves = createShelves();
   const indexes = createIndexes(() => shelves.all(), clock);
   const families = new Map<string, { object: KubernetesObject; members: number }>();
-  /** Of each moment that is held, what was replaced or removed since, and `undefined` for what has come. */
+  /** For each frozen state, the objects that were replaced or removed since. The value is `undefined` for an object that was added. */
   const moments = new Set<Map<string, KubernetesObject | undefined>>();
   let bytes = 0;
 

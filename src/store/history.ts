@@ -11,14 +11,14 @@ export interface History {
   /**
    * These changes led to this version, together.
    *
-   * @param how `listed` if a complete list brought them: what happened at the versions in between was never seen.
+   * @param how `listed` if a complete list brought them. The mirror has then not seen the versions in between.
    */
   add(changes: readonly Change[], version: ResourceVersion | undefined, how: StepOrigin): void;
   /** The version was reached without a change. */
   mark(version: ResourceVersion): void;
   /**
-   * What came after the version; undefined if that is not remembered, or if the mirror never was at that version: a list jumped over it. A replica
-   * that was there may have told of objects that this mirror has never held.
+   * The events after the version. Undefined if they are not remembered, or if the mirror never was at that version because a list jumped over it. A
+   * replica that was at that version may have sent objects that this mirror has never held.
    */
   since(version: ResourceVersion): readonly StoreEvent[] | undefined;
 }

@@ -57,7 +57,7 @@ interface Term {
   readonly descending: boolean;
   /** By `keyOfKind`; none for a kind that the path does not fit. */
   readonly keys: ReadonlyMap<string, KeyAt>;
-  /** How it compares in each of these kinds. */
+  /** The type by which the term compares in each of these kinds. */
   readonly types: readonly (readonly [string, ValueType])[];
 }
 

@@ -173,7 +173,7 @@ function* scan<S extends QuerySource>(
   const matches: Matches<S>[] = [];
   const looks = countLooks(look);
   const read = { values: 0 };
-  // All of one moment: what changes between two steps is not in these lists.
+  // These lists are of one moment: they do not contain changes that happen between two steps.
   const candidates = views.map(({ source, namespaces }) => candidatesIn(source.store, namespaces, hintsOf(source, conditions)));
   for (const [index, { source }] of views.entries()) {
     const objects: KubernetesObject[] = [];

@@ -18,7 +18,7 @@ export interface Breaker {
    * not run over.
    */
   onClosed(wake: () => void, signal: AbortSignal): void;
-  /** Wakes all who wait, although the breaker was not open: what failed before may work now. */
+  /** Wakes all waiting callers, even if the breaker was not open: a request that failed before may work now. */
   wake(): void;
 }
 

@@ -65,7 +65,7 @@ export class ClusterMirrors {
     });
     const listener = {
       onIdentified: () => this.#startKept(),
-      // What was mirrored before the uid could be read may be of another cluster.
+      // Objects that were mirrored before the uid could be read may belong to another cluster.
       onRecognized: () => this.#relistAll(),
       onExchanged,
       onDiscovered: () => this.#discovered(),
@@ -145,7 +145,7 @@ export class ClusterMirrors {
     this.#server.retry();
   }
 
-  /** Requests end, stores are wiped, readers are told `gone` with the reason. */
+  /** Ends requests, wipes stores, and sends `gone` with the reason to readers. */
   end(message: string): void {
     this.#life.abort();
     const fault: Fault = { code: 'GONE', cluster: this.name, message, retry: 'NEVER' };

@@ -37,9 +37,9 @@ export interface ClusterServer {
 export interface ServerListener {
   /** It has answered for the first time: mirrors may start. */
   onIdentified(): void;
-  /** The uid became readable after mirrors may have started. */
+  /** Called when the uid becomes readable after mirrors may have started. */
   onRecognized(): void;
-  /** Another cluster answers at this address: its uid differs. Nothing that is known of the former cluster holds any more. */
+  /** Called when another cluster answers at this address: its uid differs. All facts about the former cluster are then void. */
   onExchanged(): void;
   /** Discovery has succeeded. */
   onDiscovered(): void;
@@ -205,7 +205,7 @@ class AskedServer implements ClusterServer {
     this.#listener.onIdentified();
   }
 
-  /** A cluster that cannot be reached is the breaker's to find again, and discovery follows. */
+  /** Checks the identity, unless the breaker reports a fault: it then finds the cluster again, and discovery follows. */
   async #check(signal: AbortSignal): Promise<void> {
     if (!this.#identified || this.breaker.fault !== undefined) return;
     const heardRevision = this.#listener.onAsking();

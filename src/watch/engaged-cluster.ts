@@ -55,8 +55,8 @@ export interface ClusterProgress {
 export interface ClusterMirrorsOptions {
   readonly cluster: EngagedCluster;
   readonly wide: FleetWide;
-  /** How long the first request waits. */
+  /** Milliseconds that the first request waits. */
   readonly delayMs: number;
-  /** Another cluster answers at the address: these mirrors are to be ended, and others to be made. */
+  /** Called when another cluster answers at the address. The caller has to end these mirrors and make new ones. */
   readonly onExchanged: () => void;
 }

@@ -62,7 +62,7 @@ export function createIdleMirrors({ clock, maxBytes, heap }: IdleOptions, signal
     }
   }
 
-  /** Each of them alone: `clear` would evict a mirror that an eviction before it has taken. */
+  /** Evicts each mirror alone: `clear` would also evict a mirror that was taken into use during an earlier eviction. */
   function evictAllIfFull(): void {
     if (heap.used() < streamsUntil) return;
     for (const mirror of [...idle.rkeys()]) if (idle.delete(mirror)) letGo(mirror);

@@ -7,7 +7,7 @@ export interface ApiObserver {
   answered(): void;
   /** There was no connection, or it died. */
   failed(fault: Fault): void;
-  /** A list or a watch got its first answer. */
+  /** Called when a list or a watch got its first answer. */
   opened(): void;
 }
 

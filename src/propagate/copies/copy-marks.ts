@@ -78,8 +78,8 @@ function removed(field: 'labels' | 'annotations', metadata: JsonObject, names: r
 }
 
 /**
- * True if a later generation of the same Propagation wrote it: it is not for us any more. A mark that another manager set is no proof: it is drift. Mirrors
- * do not hold who owns a field, so of their objects this is only what may be.
+ * True if a later generation of the same Propagation wrote the object, which this generation then leaves alone. A mark that another manager set is no
+ * proof: it is drift. Mirrors do not hold the owners of fields, so for their objects true means only that it may be so.
  */
 export function isOfLater(object: KubernetesObject, { owner, generation }: Pick<MarksToWrite, 'owner' | 'generation'>): boolean {
   const said = marksOf(object);
@@ -88,7 +88,8 @@ export function isOfLater(object: KubernetesObject, { owner, generation }: Pick<
 }
 
 /**
- * True if a Propagation of this namespace and name wrote it last: this one, or one of another uid, whose hub was lost. There is only one of that name on a hub.
+ * True if a Propagation of this namespace and name wrote the object last: this one, or one of another uid whose hub was lost. A hub has only one
+ * Propagation of that name.
  */
 export function isMarkedFor(object: KubernetesObject, { uid, namespace, name }: Partial<CopyOwner> & Omit<CopyOwner, 'uid'>): boolean {
   const { propagation, source } = marksOf(object);
@@ -96,15 +97,15 @@ export function isMarkedFor(object: KubernetesObject, { uid, namespace, name }: 
 }
 
 /**
- * True if another Propagation wrote it last: whatever we wrote to it before, it is not ours to take away any more. A label that another manager set is no
- * proof: it is drift. Of a mirror's object, which does not hold who owns a field, this is only what may be.
+ * True if another Propagation wrote the object last: then this one must not delete it, whatever it wrote before. A label that another manager set is no
+ * proof: it is drift. Mirrors do not hold the owners of fields, so for their objects true means only that it may be so.
  */
 export function isOfAnother(object: KubernetesObject, { owner }: Pick<MarksToWrite, 'owner'>): boolean {
   const { propagation } = marksOf(object);
   return propagation !== undefined && propagation !== owner.uid && isMarkOfMuster(object, ['labels', marks.propagation]);
 }
 
-/** True if our field manager wrote the mark; true also where nobody can tell. */
+/** True if our field manager wrote the mark. True also for an object without `managedFields`, which does not show its owners. */
 function isMarkOfMuster(object: KubernetesObject, path: readonly string[]): boolean {
   return object.metadata.managedFields === undefined || ownedPaths(object).includes(spellPath(['metadata', ...path]));
 }

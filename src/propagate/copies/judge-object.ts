@@ -12,7 +12,7 @@ import { staleCopy } from './stale-copy.ts';
 /** Of an object that our own writes marked, and that no entry has: the hub lost it, or somebody took it away there. */
 export const lostWords = 'it exists and carries our marks, but the inventory does not know it: conflict Adopt takes it back';
 
-/** Of an object that is not as the plan saw it, where a plan with a digest was asked for. */
+/** The fault message for an object that differs from the state that the plan saw, if a plan with a digest was requested. */
 export const changedWords = 'it was changed since it was planned';
 
 /** What an object that stands where a copy is to be means for it. */
@@ -56,7 +56,7 @@ function stateOf(entry: InventoryEntry, object: KubernetesObject): 'Owned' | 'Sh
   return entry.state === 'Shared' || takenOverOf(entry, object)?.as === 'Shared' ? 'Shared' : 'Owned';
 }
 
-/** A plan with a digest covers what it saw. Once the copy was written as it was planned, what changes it is drift, whatever its marks say. */
+/** A plan with a digest covers the objects that it saw. After the planned write of a copy every change of the copy is drift, whatever its marks are. */
 function isChangedSincePlanned({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
   const { liveHash, desiredHash, key } = task.object;
   const { uid, appliedHash } = task.entry;

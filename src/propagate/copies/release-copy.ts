@@ -46,7 +46,7 @@ export function applyAsIs(
   return door.write((client, signal) => client.apply(request, signal));
 }
 
-/** Puts the whole of an object back, but for what its cluster owns of it. Under its uid and version. */
+/** Replaces the whole object, except the fields that its cluster owns. The write is guarded by uid and resourceVersion. */
 export async function replaceWith(
   door: CopyDoor,
   address: ObjectAddress,

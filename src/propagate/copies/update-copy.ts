@@ -55,14 +55,14 @@ export async function updateCopy(copy: CopyToWrite, given: CopyUpdate): Promise<
 }
 
 /**
- * Corrects who owns which fields, before the write. Fields that a replacement wrote are ours by `Update`: an apply would not drop those that it leaves out, so
- * they become ours by `Apply`. Fields that are left to others are given up: an apply without them would take their values away.
+ * Corrects the owners of fields before the write. Muster owns the fields of a replacement by `Update`. An apply would not remove such a field when it
+ * leaves it out, so these fields become Muster's by `Apply`. Fields left to other managers are given up: an apply without them would remove their values.
  */
 async function ownAnew(copy: CopyToWrite, { object, state }: CopyUpdate): Promise<CopyStep | { readonly object: KubernetesObject }> {
   const { leaves = [] } = copy.task.object;
   const { metadata } = object;
   const isToTurn = isApplied(copy, state) && isRecorded(object, musterGroup);
-  // A mirror holds no owners: the object is read.
+  // A mirror does not hold the owners of fields, so the object is read live.
   if (isToTurn && metadata.managedFields === undefined) return { result: 'again' };
   const turned = isToTurn ? turnedToApply(object) : undefined;
   const ours = turned === undefined ? object : { ...object, metadata: { ...metadata, managedFields: turned } };
@@ -70,7 +70,7 @@ async function ownAnew(copy: CopyToWrite, { object, state }: CopyUpdate): Promis
   return managedFields === undefined ? { object } : await putOwners(copy, object, managedFields);
 }
 
-/** What is shared stays theirs: the whole of it is not ours to put. */
+/** True if the copy is written by an apply. A shared object belongs to its other owners, so it is never replaced as a whole. */
 function isApplied({ work }: CopyToWrite, state: CopyUpdate['state']): boolean {
   return work.spec.write === 'Apply' || state === 'Shared';
 }

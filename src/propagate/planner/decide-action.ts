@@ -11,7 +11,7 @@ export interface CopyFacts {
   readonly entry: InventoryEntry | undefined;
   readonly conflict: ConflictMode;
   readonly isSuspended: boolean;
-  /** What the object is to the source of the copy. Absent: another object. */
+  /** The relation of the object to the source of the copy. Absent if it is another object. */
   readonly standsAs?: 'Source' | 'Circle' | undefined;
   /** True if what stands there is what was last sent, and that is what would be sent again. */
   readonly isSame: (entry: InventoryEntry) => boolean;

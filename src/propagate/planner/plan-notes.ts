@@ -125,8 +125,8 @@ function autoscaled({ snapshot, placing }: NotedPlan): readonly Note[] {
 }
 
 /**
- * What holds the sources that stand in a cluster of the placement, and the circles. A plan that would change a source, or close a circle, is refused while
- * it is decided. A generation that was decided before goes on, and leaves these objects alone.
+ * Notes for the sources that are in a cluster of the placement, and for the circles. A new plan that would change a source, or close a circle, is refused.
+ * A generation that was decided before goes on, and leaves these objects alone.
  */
 function sourcesInPlace({ snapshot: { purpose }, copies, clusters }: NotedPlan): readonly Note[] {
   const severity = purpose === 'decide' ? 'ERROR' : 'WARNING';

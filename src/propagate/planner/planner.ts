@@ -31,7 +31,7 @@ export interface PlanRequest {
   readonly purpose: 'decide' | 'keep';
   /** Absent: there is no such Propagation yet. */
   readonly existing?: ExistingPropagation;
-  /** Goes into the digest. Absent: there is no such intent yet, or the digest is made of the content. */
+  /** The intent to replace, as a part of the digest. Absent if there is no such intent yet, or if the digest covers the content only. */
   readonly replaced?: ReplacedIntent;
   /** The inventory. Absent: read from the hub, if there is an `existing`. */
   readonly shares?: readonly ClusterShare[];

@@ -25,15 +25,15 @@ export interface RenderedCopy {
   readonly hash: string;
   readonly secretOf?: TemplateObject['secretOf'];
   readonly leaves?: RenderedObject['leaves'];
-  /** Absent: it stands in the intent itself. */
+  /** Absent if the intent itself contains the manifest. */
   readonly source?: CopySource;
 }
 
-/** What a copy is read from. */
+/** The object from which a copy is read. */
 export interface CopySource extends SourceObject {
-  /** Of the template that refers to it, in the input. */
+  /** Path in the input of the template that refers to the object. */
   readonly path: string;
-  /** The copy differs from its source: it has another count, or overrides changed it. */
+  /** True if the copy differs from its source: it has another count, or overrides changed it. */
   readonly isAltered: boolean;
 }
 

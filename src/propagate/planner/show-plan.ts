@@ -36,7 +36,7 @@ export function showPlan(
 ): PropagationPlan {
   const { digest, desired, placed, unplaced, waves, pruneHeld } = rendered;
   const ok = notes.every(({ severity }) => severity !== 'ERROR');
-  // With an error nothing is done: above all nothing is deleted, though nothing may be chosen any more.
+  // A plan with an error changes no object. Above all it deletes no copy, even if it chooses no cluster.
   const owner = { namespace: snapshot.namespace, name: snapshot.name, ...(uid === undefined ? {} : { uid }) };
   const shown = (cluster: ClusterName, objects: readonly RenderedObject[]) =>
     objects

@@ -27,7 +27,7 @@ export interface Snapshot {
   /** Of clusters that are no members any more, by name. */
   readonly left: readonly ClusterShare[];
   readonly previous?: PreviousDecision;
-  /** Absent: there is no such intent yet. */
+  /** Absent if there is no such intent yet. */
   readonly replaced?: ReplacedIntent;
   /** What the templates were read from, and what they need that is not there: a change there makes the plan old. */
   readonly sources: readonly TemplateOrigin[];
@@ -46,7 +46,7 @@ export interface TemplateObject {
   /** Of a Secret alone: where its data are to be read, and the version of it that was seen. */
   readonly secretOf?: RenderedObject['secretOf'];
   readonly sourceVersion?: string;
-  /** Absent: it stands in the intent itself. */
+  /** Absent if the intent itself contains the manifest. */
   readonly source?: SourceObject;
   /** Of a dependency: the indices of the template's objects that use it. It goes where one of them goes. */
   readonly usedBy?: readonly number[];
