@@ -1,3 +1,4 @@
+import { CommandFailure, exitCodes } from './command-failure.ts';
 import type { Session } from './session.ts';
 
 /** A kind that was named, in one cluster that serves it. */
@@ -25,12 +26,31 @@ export function nameOfKind({ group, kind }: Pick<NamedKind, 'group' | 'kind'>): 
 /**
  * Asks the gateway what names of kinds mean, and where: once for each kind and cluster that serves it, as far as that is known.
  *
- * @throws {CommandFailure} for a name that means nothing.
+ * @throws {CommandFailure} for a name that means nothing. Its exit code is 3 if a cluster has not answered, because that cluster may have the kind.
  */
-export async function meantKinds({ gateway, clusters }: Session, kinds: readonly string[]): Promise<readonly MeantKind[]> {
+export async function meantKinds(session: Session, kinds: readonly string[]): Promise<readonly MeantKind[]> {
   const query = `query ($kinds: [String!]!, $clusters: [String!]) {
     resources(kinds: $kinds, clusters: $clusters, first: 1, waitSeconds: 0) { sync { cluster { name } kind { group kind plural type namespaced source } } }
   }`;
-  const { resources } = await gateway.query<{ readonly resources: { readonly sync: readonly MeantKind[] } }>(query, { kinds, clusters });
-  return resources.sync;
+  const { gateway, clusters } = session;
+  try {
+    const { resources } = await gateway.query<{ readonly resources: { readonly sync: readonly MeantKind[] } }>(query, { kinds, clusters });
+    return resources.sync;
+  } catch (error) {
+    if (!(error instanceof CommandFailure) || !error.message.startsWith('no kind ')) throw error;
+    const silent = await silentClusters(session);
+    if (silent.length === 0) throw error;
+    throw new CommandFailure(exitCodes.unknown, `${error.message} in the clusters that answered; no answer from ${silent.join(', ')}`);
+  }
+}
+
+/** The named clusters, or all, that do not answer now: `south (UNREACHABLE)`. */
+async function silentClusters({ gateway, clusters: named }: Session): Promise<readonly string[]> {
+  const { clusters } = await gateway.query<{ readonly clusters: readonly { readonly name: string; readonly phase: string }[] }>(
+    '{ clusters { name phase } }',
+    {},
+  );
+  return clusters
+    .filter(({ name, phase }) => (named?.includes(name) ?? true) && (phase === 'CONNECTING' || phase === 'UNREACHABLE'))
+    .map(({ name, phase }) => `${name} (${phase})`);
 }

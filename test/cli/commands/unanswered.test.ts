@@ -48,6 +48,14 @@ describe('while no cluster answers', () => {
     expect(code).toBe(3);
   });
 
+  test.each(['list gizmos', 'describe gizmo web', 'get gizmo web'])('%s does not claim that there is no such kind', async (command) => {
+    const { code, err } = await runCli(gateway, command.split(' '));
+    const line =
+      'muster: no kind gizmos? in the clusters that answered; no answer from north \\(UNREACHABLE\\), south \\(UNREACHABLE\\)\\n';
+    expect(err).toMatch(new RegExp(`^${line}$`));
+    expect(code).toBe(3);
+  });
+
   test('a write exits with 1', async () => {
     const { code, err } = await runCli(gateway, ['delete', 'pod', 'web', '-n', 'shop']);
     expect(code).toBe(1);
