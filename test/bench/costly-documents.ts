@@ -30,7 +30,7 @@ const orderBy = lists.map((path) => ({ path: `spec.containers.${path}` }));
 const leaves = `metadata { name labels annotations(keys: $keys) } status { phase podIP conditions { type status lastTransitionTime } } spec { nodeName
   containers { name image env { name value } ports { name containerPort protocol } volumeMounts { name mountPath } } tolerations { key operator effect } }`;
 
-/** What one operation may cost, in the ways that there are. On 3 × 20,000 pods with 24 values of environment. */
+/** The most expensive legal documents, one for each way to spend time. On 3 × 20,000 pods with 24 values of environment. */
 export const costlyDocuments: readonly CostlyDocument[] = [
   {
     name: 'a hundred texts among the values of lists',

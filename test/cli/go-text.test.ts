@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { goFloat, goJson } from '../../src/cli/go-text.ts';
 
-// What Go 1.25 printed.
+// The output of Go 1.25.
 test.each([
   [1000000.5, '1.0000005e+06'],
   [1000000, '1e+06'],

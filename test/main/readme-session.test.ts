@@ -73,7 +73,7 @@ test.each(session.map(({ command, printed }) => [command, printed] as const))(
       return normal(`${muster.out()}${muster.err()}`);
     };
     const [first = '', last = ''] = [printed[0], printed.findLast((line) => line !== '…')].map((line) => normal(line ?? ''));
-    // What is kept in sync is so soon after it was changed.
+    // A changed copy is back in sync soon.
     if (command.startsWith('rollout status')) await expect.poll(run, { timeout: 60_000 }).toContain(last);
     else {
       const text = await run();

@@ -4,7 +4,7 @@ import type { GatewayProcess } from './gateway-process.ts';
 import type { UntouchableObject } from './invariants.ts';
 import { type MemberCluster, pathOf } from './member-cluster.ts';
 
-/** What one seed works on. The first member is the hub. */
+/** The clusters, gateways and namespace of one seed. The first member is the hub. */
 export interface ScheduleWorld {
   readonly members: readonly MemberCluster[];
   readonly gateways: readonly GatewayProcess[];
@@ -21,7 +21,7 @@ export interface OperationRecord {
   outcome: string;
 }
 
-/** What a schedule leaves behind: enough to judge the fleet by. */
+/** The outcome of a schedule: enough to judge the fleet by. */
 export interface ScheduleResult {
   readonly records: readonly OperationRecord[];
   readonly intents: readonly ScheduledIntent[];

@@ -77,7 +77,7 @@ async function violationsAtRest(
 ): Promise<readonly string[]> {
   const endMs = performance.now() + restMs;
   for (let round = 0; ; round += 1) {
-    // What waits for a person: a pause, a prune to confirm, a copy that was edited too often, a plan that no longer holds.
+    // A person would decide these: a pause, a prune to confirm, a copy that was edited too often, a plan that no longer holds.
     if (round % 5 === 0) await decideForThePerson(world, result.intents);
     const violations = await readViolations(world, result, podsOfJobs).catch((error: Error) => [
       `the fleet could not be read: ${error.message}`,
@@ -96,7 +96,7 @@ async function readViolations(
   return [...violationsIn(state), ...intents.flatMap((intent) => recordedWrongly(intent, state))];
 }
 
-/** An accepted intent is on the hub with what was accepted or something newer, and an accepted deletion is done. */
+/** An accepted intent is on the hub with the accepted change or a newer one, and an accepted deletion is done. */
 function recordedWrongly({ name, acceptedToken, deletion, form }: ScheduledIntent, { propagations }: FleetState): readonly string[] {
   const recorded = propagations.find(({ metadata }) => metadata.name === name);
   if (deletion === 'accepted') return recorded === undefined ? [] : [`${name}: its deletion was accepted, and it is still there`];

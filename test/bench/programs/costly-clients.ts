@@ -55,7 +55,7 @@ async function repeat({ type, query, variables }: CostlyDocument, { port, untilM
   while (performance.now() < untilMs) {
     await post({ port, agent, body, accept, signal }).then(
       (text) => {
-        // What is refused before it costs anything is no measure.
+        // A document that is refused before it costs anything measures nothing.
         if (text.includes('BAD_INPUT') || text.includes('GRAPHQL_')) throw new Error(text.slice(0, 500));
         answered += 1;
       },

@@ -27,7 +27,7 @@ const [admission, storage, network, rbac, devices] = [
   of('resource.k8s.io'),
 ];
 const template = (labels: JsonObject) => ({ metadata: { labels }, spec: { containers: containers('web', 'log') } });
-/** Nothing of the fleet is intercepted. */
+/** The webhooks intercept no object of the fleet. */
 const nothing = { apiGroups: ['nothing.example.com'], apiVersions: ['v1'], resources: ['nothings'], operations: ['CREATE'] };
 
 const workloads: readonly PrintedObject[] = [

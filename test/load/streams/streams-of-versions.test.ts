@@ -13,7 +13,7 @@ const query = `subscription ($after: String, $where: Where) {
 }
 fragment State on ExampleWidget { id apiVersion object }`;
 
-/** Of what is served in several versions the newest is read. */
+/** The newest served version is read. */
 function definitionWith(...versions: readonly string[]): KubernetesObject {
   const definition = widgetDefinition();
   const [version] = (definition.spec as { readonly versions: readonly object[] }).versions;
@@ -30,7 +30,7 @@ interface Told {
   readonly object: { readonly apiVersion: string };
 }
 
-/** What a client holds that handles these streams in order: the versions, as told by the field and within `object`. */
+/** The objects of a client that handles these streams in order: the versions, as told by the field and within `object`. */
 function heldIn(...streams: readonly LiveStream[]): readonly string[] {
   const held = new Map<string, Told>();
   for (const { type, ...message } of streams.flatMap((stream) => changesIn(stream, 'exampleWidgets'))) {

@@ -101,7 +101,7 @@ describe('a copy of the generation before is restored', () => {
     await first.stop();
     const planned = await fleet.world.pumped(fleet.propagations.plan(fleet.context, inWaves('2')));
     await fleet.propagate(inWaves('2'), planned.digest);
-    // What stands there changes after it was planned.
+    // The copy changes after it was planned.
     fleet.world.cluster('north').put({ ...(copyIn(fleet, 'north') as KubernetesObject), data: { a: 'other' } });
     fleet.startProcess();
     const held = await fleet.phase('web', 'Held', 120_000);
@@ -121,7 +121,7 @@ describe('a copy of the generation before is restored', () => {
     const refusal = fleet.world.cluster('south').refuseWrites({ type: 'denied' }, { kind: 'ConfigMap' });
     fleet.startProcess();
     await fleet.world.until(() => lineOf(fleet, 'south')?.phase === 'Denied');
-    // It changes between the plan and the write.
+    // The copy changes between the plan and the write.
     const copy = copyIn(fleet, 'south') as KubernetesObject;
     const labels = { ...copy.metadata.labels, [marks.propagation]: 'x' };
     fleet.world.cluster('south').put({ ...copy, data: { a: 'edited' }, metadata: { ...copy.metadata, labels } });

@@ -25,7 +25,7 @@ test.each([
     await fleet.world.until(() => fleet.mirrored('web')?.status.observedGeneration === 2);
     const stale = await fleet.propagate(inputs[1], digests[1]);
     expect([stale.result, stale.plan?.digest === digests[1]]).toEqual(['PLAN_STALE', false]);
-    // What the refusal shows is the plan that replaces the first one.
+    // The refusal shows the plan that replaces the first one.
     expect((await fleet.propagate(inputs[1], stale.plan?.digest)).result).toBe('ACCEPTED');
     await fleet.world.until(() => fleet.mirrored('web')?.status.observedGeneration === 3);
     expect(fleet.mirrored('web')?.status).toMatchObject({ phase: 'Settled', digest: stale.plan?.digest });
