@@ -1,8 +1,8 @@
 import { setTimeout as inRealTime } from 'node:timers/promises';
 import type { RawAnswer, RawRequest } from './raw-client.ts';
 
-/** Why a server says no in admission: a quota is used up, a policy finds it invalid, a webhook does not answer. */
-export type RefusalKind = 'quota' | 'invalid' | 'webhook';
+/** Why a server says no in admission: a quota is used up, an admission policy denies it, a webhook does not answer. */
+export type RefusalKind = 'quota' | 'policy' | 'webhook';
 
 /** It says no until the end of this. Ended twice is ended once. */
 export interface Refusal extends AsyncDisposable {
@@ -76,7 +76,7 @@ function piecesOf(how: RefusalKind, namespace: string): readonly Piece[] {
           body: { metadata: { name: 'none' }, spec: { hard: { 'count/configmaps': '0' } } },
         },
       ];
-    case 'invalid':
+    case 'policy':
       return [
         {
           path: `${admission}/validatingadmissionpolicies`,

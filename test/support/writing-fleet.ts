@@ -102,10 +102,8 @@ export async function startEmbedded({
     until: gateway.until,
     send: (cluster, method, at, request) => pumped(gateway.clock, sendAsKubectl(clients.get(cluster), { method, at, request })),
     refuse: async (cluster, how) => {
-      const type = how === 'webhook' ? 'webhookTimeout' : how;
-      const refusal = gateway
-        .cluster(cluster)
-        .refuseWrites(type === 'invalid' ? { type, field: 'data.a' } : { type }, { kind: 'ConfigMap' });
+      const types = { quota: 'quota', policy: 'denied', webhook: 'webhookTimeout' } as const;
+      const refusal = gateway.cluster(cluster).refuseWrites({ type: types[how] }, { kind: 'ConfigMap' });
       const end = async () => refusal[Symbol.dispose]();
       return { end, [Symbol.asyncDispose]: end };
     },

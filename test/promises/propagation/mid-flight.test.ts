@@ -41,7 +41,8 @@ test('D5: of five clusters three refuse, each in its own way; two are done, and 
   timeout: 120_000,
 }, async () => {
   await using fleet = await startEmbedded({ names: five });
-  const refusals = [await fleet.refuse('south', 'quota'), await fleet.refuse('east', 'invalid'), await fleet.refuse('west', 'webhook')];
+  const invalid = fleet.cluster('east').refuseWrites({ type: 'invalid', field: 'data.a' }, { kind: 'ConfigMap' });
+  const refusals = [await fleet.refuse('south', 'quota'), await fleet.refuse('west', 'webhook')];
   await propagated(fleet, intentOf(fleet, 'five', [configMapOf(fleet, 'five', { a: '1' })], { rollout: { onFailure: 'CONTINUE' } }));
   const now = await stateWhere(
     fleet,
@@ -58,6 +59,7 @@ test('D5: of five clusters three refuse, each in its own way; two are done, and 
   ]);
   expect(now.conditions.find(({ type }) => type === 'Applied')).toMatchObject({ status: 'False', message: 'east, south, west' });
   const writes = fleet.written();
+  invalid[Symbol.dispose]();
   for (const refusal of refusals) await refusal.end();
   await phaseOf(fleet, 'five', 'SETTLED', 400_000);
   expect(await dataIn(fleet, 'five')).toEqual(five.map(() => ({ a: '1' })));
