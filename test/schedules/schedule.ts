@@ -229,7 +229,8 @@ export async function runSchedule(seed: number, count: number, world: ScheduleWo
           }
           const results = await Promise.all(digests.map((digest, index) => edit(index, digest)));
           if (results.every((result) => result === 'ACCEPTED')) violations.push(`${intent.name}: two editors replaced the same intent`);
-          if (results.includes('ACCEPTED')) intent.acceptedToken = intent.token - gateways.length + 1;
+          // Another edit may have begun meanwhile, so the token of now is not that of this edit.
+          if (results.includes('ACCEPTED')) intent.acceptedToken = versions[0]?.token;
           return results.join(' and ');
         })();
         return { detail: intent.name, outcome };
