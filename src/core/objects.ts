@@ -1,24 +1,11 @@
+import type { V1ObjectMeta, V1OwnerReference } from '@kubernetes/client-node';
 import type { Json, JsonObject } from './json.ts';
+import type { Stored } from './stored.ts';
 
 /** The metadata of an object as it is held: as served, without `managedFields`. */
-export interface ObjectMetadata extends JsonObject {
-  readonly name: string;
-  readonly namespace?: string;
-  readonly uid?: string;
-  readonly resourceVersion?: string;
-  /** `null` is as good as absent, here and below: API servers pass it on. */
-  readonly labels?: Readonly<Record<string, string>> | null;
-  readonly annotations?: Readonly<Record<string, string>> | null;
-  readonly ownerReferences?: readonly OwnerReference[];
-}
+export type ObjectMetadata = JsonObject & Stored<V1ObjectMeta> & { readonly name: string };
 
-export interface OwnerReference extends JsonObject {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly controller?: boolean;
-}
+export type OwnerReference = Stored<V1OwnerReference>;
 
 /**
  * One object of a cluster, as served. Items of lists of built-in kinds carry neither `kind` nor `apiVersion`: who needs them takes them from
@@ -29,6 +16,9 @@ export interface KubernetesObject extends JsonObject {
   readonly kind?: string;
   readonly metadata: ObjectMetadata;
 }
+
+/** An object of a built-in kind. */
+export type StoredObject<T> = KubernetesObject & Stored<T>;
 
 /** What tells an object and its state apart without reading the rest. `namespace` is `''` for cluster-scoped ones, `uid` for what has none. */
 export interface ObjectIdentity {

@@ -1,5 +1,4 @@
 import { isJsonObject, type Json } from '../core/json.ts';
-import type { OwnerReference } from '../core/objects.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { KindStorage } from './kind-storage.ts';
 import { dropObject, hasGeneration, patchMetadata } from './object-writes.ts';
@@ -94,7 +93,7 @@ function orphan(state: ClusterState, owner: StoredObject): void {
 
 function disown(state: ClusterState, storage: KindStorage, { object, uid }: { readonly object: StoredObject; readonly uid: string }): void {
   const references = parsed(storage.kind, object).metadata.ownerReferences ?? [];
-  const ownerReferences = references.filter((reference: OwnerReference) => reference.uid !== uid);
+  const ownerReferences = references.filter((reference) => reference.uid !== uid);
   patchMetadata(state, storage, object, { ownerReferences: ownerReferences.length === 0 ? undefined : ownerReferences });
 }
 
@@ -102,8 +101,8 @@ function disown(state: ClusterState, storage: KindStorage, { object, uid }: { re
 function settleOwners(state: ClusterState, storage: KindStorage, gone: StoredObject): void {
   if (gone.owners.length === 0) return;
   for (const reference of parsed(storage.kind, gone).metadata.ownerReferences ?? []) {
-    const owners = state.storages().find(({ kind }) => kind.kind === reference.kind && reference.apiVersion.startsWith(kind.group));
-    const owner = owners?.get(owners.kind.namespaced ? `${gone.namespace}/${reference.name}` : reference.name);
+    const owners = state.storages().find(({ kind }) => kind.kind === reference.kind && reference.apiVersion?.startsWith(kind.group));
+    const owner = owners?.get(owners.kind.namespaced ? `${gone.namespace}/${reference.name}` : (reference.name ?? ''));
     if (owners === undefined || owner?.terminating !== true || owner.uid !== reference.uid || hasDependents(state, owner)) continue;
     const finalizers = finalizersOf(owners, owner).filter((finalizer) => finalizer !== 'foregroundDeletion');
     if (finalizers.length === 0) removeNow(state, owners, owner);

@@ -54,7 +54,7 @@ export function storedOf(kind: SimKind, object: KubernetesObject, revision: numb
     uid: metadata.uid ?? '',
     revision,
     labels: { ...metadata.labels },
-    owners: (metadata.ownerReferences ?? []).map(({ uid }) => uid),
+    owners: (metadata.ownerReferences ?? []).flatMap(({ uid }) => uid ?? []),
     terminating: metadata.deletionTimestamp !== undefined,
     text,
     metadataEnd,

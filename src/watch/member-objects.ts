@@ -197,7 +197,7 @@ function createHoldings(mirrors: Mirrors, changes: MemberChanges): Holdings {
   };
 }
 
-function placeOf({ namespace = '', name }: { readonly namespace?: string; readonly name: string }): ObjectPlace {
+function placeOf({ namespace = '', name }: { readonly namespace?: string | undefined; readonly name: string }): ObjectPlace {
   return { namespace, name };
 }
 

@@ -1,6 +1,5 @@
 import { holdsCondition } from '../../core/conditions.ts';
-import type { Json } from '../../core/json.ts';
-import { objectAt } from '../../core/json-at.ts';
+import { isJsonObject, type Json } from '../../core/json.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { rollout } from '../hand-written-types.ts';
@@ -115,7 +114,7 @@ const configMapColumns: readonly Column[] = [
     type: { scalar: 'Int' },
     nullable: false,
     description: 'How many keys it has in `data` and `binaryData`.',
-    get: (configMap) => Object.keys(objectAt(configMap, 'data')).length + Object.keys(objectAt(configMap, 'binaryData')).length,
+    get: (configMap) => [configMap.data, configMap.binaryData].filter(isJsonObject).flatMap(Object.keys).length,
   },
 ];
 

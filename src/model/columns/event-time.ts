@@ -1,20 +1,14 @@
-import { textAt } from '../../core/json-at.ts';
+import type { CoreV1Event } from '@kubernetes/client-node';
 import { parseInstant } from '../../core/json-values.ts';
-import type { KubernetesObject } from '../../core/objects.ts';
-
-/** In the order in which kubectl prefers them, then the creation. */
-const paths = [
-  ['series', 'lastObservedTime'],
-  ['lastTimestamp'],
-  ['firstTimestamp'],
-  ['eventTime'],
-  ['metadata', 'creationTimestamp'],
-] as const;
+import type { StoredObject } from '../../core/objects.ts';
+import { textOf } from '../../core/stored.ts';
 
 /**
  * When an Event was last seen, as served: the time that kubectl prints under LAST SEEN. An Event without such a time has its creation. Undefined if none
  * of them is a time.
  */
-export function lastSeenOf(event: KubernetesObject): string | undefined {
-  return paths.map((path) => textAt(event, ...path)).find((text) => text !== undefined && parseInstant(text) !== undefined);
+export function lastSeenOf({ series, lastTimestamp, firstTimestamp, eventTime, metadata }: StoredObject<CoreV1Event>): string | undefined {
+  // In the order in which kubectl prefers them.
+  const times = [series?.lastObservedTime, lastTimestamp, firstTimestamp, eventTime, metadata.creationTimestamp];
+  return times.map(textOf).find((time) => time !== undefined && parseInstant(time) !== undefined);
 }

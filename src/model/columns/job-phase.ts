@@ -1,5 +1,6 @@
+import type { V1Job } from '@kubernetes/client-node';
 import { holdsCondition } from '../../core/conditions.ts';
-import type { KubernetesObject } from '../../core/objects.ts';
+import type { StoredObject } from '../../core/objects.ts';
 
 /** What a Job is in, in the order in which they are looked for: the first that holds. Equal to the schema's `JobPhase`. */
 export const jobPhases = ['COMPLETE', 'FAILED', 'TERMINATING', 'SUSPENDED', 'FAILURE_TARGET', 'RUNNING'] as const;
@@ -7,7 +8,7 @@ export const jobPhases = ['COMPLETE', 'FAILED', 'TERMINATING', 'SUSPENDED', 'FAI
 export type JobPhase = (typeof jobPhases)[number];
 
 /** The phase of a Job, as `kubectl get jobs` prints it under STATUS; but `SuccessCriteriaMet`, which lasts until its last Pods have ended, is `RUNNING`. */
-export function phaseOfJob(job: KubernetesObject): JobPhase {
+export function phaseOfJob(job: StoredObject<V1Job>): JobPhase {
   if (holdsCondition(job, 'Complete')) return 'COMPLETE';
   if (holdsCondition(job, 'Failed')) return 'FAILED';
   if (typeof job.metadata.deletionTimestamp === 'string') return 'TERMINATING';

@@ -1,8 +1,9 @@
-import { isRawNumber, type Json, type JsonObject } from '../../core/json.ts';
-import type { KubernetesObject } from '../../core/objects.ts';
+import type { V1Container, V1ContainerStatus, V1Pod, V1PodSpec, V1PodStatus } from '@kubernetes/client-node';
+import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../../core/json.ts';
+import type { StoredObject } from '../../core/objects.ts';
 import { compareQuantities, parseQuantity, printQuantity, sumQuantities } from '../../core/quantities.ts';
 import { readOnce } from '../../core/read-once.ts';
-import { listOf, objectOf } from './lenient.ts';
+import { itemsOf, type Stored } from '../../core/stored.ts';
 
 /**
  * What a Pod asks of its node, by the name of the resource, as the scheduler counts it and `kubectl describe node` prints it for each Pod: the sum
@@ -11,36 +12,38 @@ import { listOf, objectOf } from './lenient.ts';
  * (only the latter, where its node can never give more). An amount of which there is only one is as served. Never throws: what is no amount is left
  * out. The rules are those of k8s.io/component-helpers/resource (1.36).
  */
-export function podRequestsOf(pod: KubernetesObject): JsonObject {
+export function podRequestsOf(pod: StoredObject<V1Pod>): JsonObject {
   const total: Amounts = new Map();
-  const spec = objectOf(pod.spec);
-  const status = objectOf(pod.status);
-  const ofContainers = { statuses: listOf(status.containerStatuses), pod: status };
-  for (const container of listOf(spec.containers)) addAll(total, effectiveOf(container, ofContainers));
-  addInitContainers(total, listOf(spec.initContainers), { statuses: listOf(status.initContainerStatuses), pod: status });
+  const [spec, status] = [pod.spec ?? {}, pod.status ?? {}];
+  const ofContainers = { statuses: itemsOf(status.containerStatuses), pod: status };
+  for (const container of itemsOf(spec.containers)) addAll(total, effectiveOf(container, ofContainers));
+  addInitContainers(total, itemsOf(spec.initContainers), { statuses: itemsOf(status.initContainerStatuses), pod: status });
   if (spec.resources !== undefined) {
     for (const [name, amount] of amountsIn(requestsOf(spec))) if (isOfPod(name)) total.set(name, amount);
   }
-  if (spec.overhead !== undefined) addAll(total, amountsIn(objectOf(spec.overhead)));
+  addAll(total, amountsIn(spec.overhead ?? {}));
   return Object.fromEntries(total);
 }
+
+/** By the name of the resource, as served. */
+type Requests = Readonly<Record<string, string>>;
 
 /** By the name of the resource. */
 type Amounts = Map<string, string>;
 
 /** What the kubelet says of containers, and of their Pod. */
 interface Told {
-  readonly statuses: readonly Json[];
-  readonly pod: JsonObject;
+  readonly statuses: readonly Stored<V1ContainerStatus>[];
+  readonly pod: Stored<V1PodStatus>;
 }
 
 /** They run one after the other, each beside the sidecars that were started before it. */
-function addInitContainers(total: Amounts, initContainers: readonly Json[], told: Told): void {
+function addInitContainers(total: Amounts, initContainers: readonly Stored<V1Container>[], told: Told): void {
   if (initContainers.length === 0) return;
   const sidecars: Amounts = new Map();
   const least: Amounts = new Map();
   for (const container of initContainers) {
-    if (objectOf(container).restartPolicy === 'Always') {
+    if (container.restartPolicy === 'Always') {
       const requests = effectiveOf(container, told);
       addAll(total, requests);
       addAll(sidecars, requests);
@@ -54,12 +57,11 @@ function addInitContainers(total: Amounts, initContainers: readonly Json[], told
   raiseAll(total, least);
 }
 
-function effectiveOf(container: Json, { statuses, pod }: Told): Amounts {
+function effectiveOf(container: Stored<V1Container>, { statuses, pod }: Told): Amounts {
   const wanted = requestsOf(container);
-  const { name } = objectOf(container);
-  const status = objectOf(statuses.find((one) => objectOf(one).name === name));
-  if (typeof status.resources !== 'object' || status.resources === null) return amountsIn(wanted);
-  const given = [requestsOf(status), objectOf(status.allocatedResources)];
+  const status = statuses.find(({ name }) => name === container.name);
+  if (!isJsonObject(status?.resources)) return amountsIn(wanted);
+  const given = [requestsOf(status), status.allocatedResources ?? {}];
   // As nearly always: it has what it asks for.
   if (given.every((list) => isSame(wanted, list))) return amountsIn(wanted);
   const effective: Amounts = isInfeasible(pod) ? new Map() : amountsIn(wanted);
@@ -67,14 +69,13 @@ function effectiveOf(container: Json, { statuses, pod }: Told): Amounts {
   return effective;
 }
 
-function isSame(a: JsonObject, b: JsonObject): boolean {
+function isSame(a: Requests, b: Requests): boolean {
   const names = Object.keys(a);
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
 }
 
-function isInfeasible({ conditions }: JsonObject): boolean {
-  const pending = listOf(conditions).find((condition) => objectOf(condition).type === 'PodResizePending');
-  return objectOf(pending).reason === 'Infeasible';
+function isInfeasible({ conditions }: Stored<V1PodStatus>): boolean {
+  return itemsOf(conditions).find(({ type }) => type === 'PodResizePending')?.reason === 'Infeasible';
 }
 
 /** The resources that a Pod may ask for as a whole: of others what it says there does not count. */
@@ -83,14 +84,14 @@ function isOfPod(name: string): boolean {
 }
 
 /** Of a container, its status, or the spec of a Pod. */
-function requestsOf(holder: Json): JsonObject {
-  return objectOf(objectOf(objectOf(holder).resources).requests);
+function requestsOf({ resources }: Stored<V1Container | V1ContainerStatus | V1PodSpec>): Requests {
+  return resources?.requests ?? {};
 }
 
-function amountsIn(list: JsonObject): Amounts {
+function amountsIn(list: Requests): Amounts {
   const amounts: Amounts = new Map();
   for (const name of Object.keys(list)) {
-    const value = list[name];
+    const value: Json | undefined = list[name];
     const text = typeof value === 'number' ? String(value) : isRawNumber(value) ? value.rawJSON : value;
     if (typeof text === 'string' && quantityOf(text) !== undefined) amounts.set(name, text);
   }

@@ -1,7 +1,10 @@
-import type { Json, JsonObject } from '../../core/json.ts';
-import type { KubernetesObject } from '../../core/objects.ts';
+import type { V1Container, V1ContainerStateTerminated, V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
+import type { StoredObject } from '../../core/objects.ts';
+import { itemsOf, type Stored, textOf } from '../../core/stored.ts';
 import { later } from './later.ts';
-import { listOf, objectOf, textOf } from './lenient.ts';
+
+type Pod = StoredObject<V1Pod>;
+type ContainerStatus = Stored<V1ContainerStatus>;
 
 // What `kubectl get pods` says of a Pod: `printPod` of kubernetes/pkg/printers/internalversion/printers.go (1.36). Nothing here throws: what has
 // another type than Kubernetes gives it reads as absent. It runs once for each Pod and condition of a filter, so it makes as little as it can.
@@ -10,35 +13,34 @@ import { listOf, objectOf, textOf } from './lenient.ts';
  * STATUS: `Running`, `Init:0/2`, `CrashLoopBackOff`, `Completed`, `Terminating`, … Any text that a kubelet gives as a reason, so no closed set. Of a
  * Pod without any phase `Unknown`.
  */
-export function phaseOfPod(pod: KubernetesObject): string {
-  const { phase, reason } = objectOf(pod.status);
+export function phaseOfPod(pod: Pod): string {
+  const { phase, reason } = pod.status ?? {};
   if (typeof pod.metadata.deletionTimestamp !== 'string') return reasonOf(pod);
   if (reason === 'NodeLost') return 'Unknown';
   return phase === 'Succeeded' || phase === 'Failed' ? reasonOf(pod) : 'Terminating';
 }
 
 /** READY: containers that are ready, of all that are meant to go on running: `1/2`. Sidecars count. */
-export function readyOfPod(pod: KubernetesObject): string {
+export function readyOfPod(pod: Pod): string {
   const init = readInit(pod);
-  const spec = objectOf(pod.spec);
   let ready = init.ready;
-  if (isPast(init, pod)) for (const status of containerStatusesOf(pod)) if (isUp(status)) ready += 1;
-  let total = listOf(spec.containers).length;
-  for (const container of listOf(spec.initContainers)) if (isSidecar(container)) total += 1;
+  if (isPast(init, pod)) for (const status of itemsOf(pod.status?.containerStatuses)) if (isUp(status)) ready += 1;
+  let total = itemsOf(pod.spec?.containers).length;
+  for (const container of itemsOf(pod.spec?.initContainers)) if (isSidecar(container)) total += 1;
   return `${ready}/${total}`;
 }
 
 /** RESTARTS without when the last was. While the Pod is initializing those of its init containers, then those of the others and of sidecars. */
-export function restartsOfPod(pod: KubernetesObject): number {
+export function restartsOfPod(pod: Pod): number {
   let restarts = 0;
-  for (const status of countedIn(pod)) restarts += integerOf(objectOf(status).restartCount);
+  for (const status of countedIn(pod)) restarts += integerOf(status.restartCount);
   return Math.min(Math.max(restarts, -(2 ** 31)), 2 ** 31 - 1);
 }
 
 /** When the last of these restarts was: when a container that counts ended before it was started again, as served. Undefined if none says so. */
-export function lastRestartOfPod(pod: KubernetesObject): string | undefined {
+export function lastRestartOfPod(pod: Pod): string | undefined {
   let last: string | undefined;
-  for (const status of countedIn(pod)) last = later(last, textOf(objectOf(objectOf(objectOf(status).lastState).terminated).finishedAt));
+  for (const status of countedIn(pod)) last = later(last, textOf(status.lastState?.terminated?.finishedAt));
   return last;
 }
 
@@ -53,17 +55,16 @@ interface InitProgress {
 const withoutInit: InitProgress = { ready: 0, waiting: undefined };
 
 /** They run one after the other: the first that is not through says why the Pod waits, and those behind it have not begun. */
-function readInit(pod: KubernetesObject): InitProgress {
-  const statuses = initStatusesOf(pod);
+function readInit(pod: Pod): InitProgress {
+  const statuses = itemsOf(pod.status?.initContainerStatuses);
   if (statuses.length === 0) return withoutInit;
-  const containers = listOf(objectOf(pod.spec).initContainers);
+  const containers = itemsOf(pod.spec?.initContainers);
   let ready = 0;
   let at = 0;
-  for (const one of statuses) {
-    const status = objectOf(one);
-    const { terminated } = objectOf(status.state);
-    const isThrough = isThere(terminated) && integerOf(terminated.exitCode) === 0;
-    if (!isThrough && status.started === true && isOfSidecar(one, containers)) {
+  for (const status of statuses) {
+    const terminated = status.state?.terminated;
+    const isThrough = terminated && integerOf(terminated.exitCode) === 0;
+    if (!isThrough && status.started === true && isOfSidecar(status, containers)) {
       if (status.ready === true) ready += 1;
     } else if (!isThrough) {
       return { ready, waiting: { at, reason: `Init:${causeOf(status) ?? `${at}/${containers.length}`}` } };
@@ -73,41 +74,40 @@ function readInit(pod: KubernetesObject): InitProgress {
   return { ready, waiting: undefined };
 }
 
-function causeOf(status: JsonObject): string | undefined {
-  const { terminated, waiting } = objectOf(status.state);
-  if (isThere(terminated)) return reasonOfEnd(terminated);
-  const reason = textOf(objectOf(waiting).reason);
+function causeOf({ state }: ContainerStatus): string | undefined {
+  if (state?.terminated) return reasonOfEnd(state.terminated);
+  const reason = textOf(state?.waiting?.reason);
   return reason === '' || reason === 'PodInitializing' ? undefined : reason;
 }
 
 /** True if its other containers are looked at. A Pod that was initialized once may initialize again, after its node has. */
-function isPast({ waiting }: InitProgress, pod: KubernetesObject): boolean {
+function isPast({ waiting }: InitProgress, pod: Pod): boolean {
   return waiting === undefined || holds(pod, 'Initialized');
 }
 
 /** The statuses whose restarts count. */
-function countedIn(pod: KubernetesObject): readonly Json[] {
+function countedIn(pod: Pod): readonly ContainerStatus[] {
   const init = readInit(pod);
-  const statuses = containerStatusesOf(pod);
-  const ofInit = initStatusesOf(pod);
+  const statuses = itemsOf(pod.status?.containerStatuses);
+  const ofInit = itemsOf(pod.status?.initContainerStatuses);
   if (ofInit.length === 0) return statuses;
   const begun = init.waiting === undefined ? ofInit : ofInit.slice(0, init.waiting.at + 1);
   if (!isPast(init, pod)) return begun;
-  const containers = listOf(objectOf(pod.spec).initContainers);
+  const containers = itemsOf(pod.spec?.initContainers);
   return [...begun.filter((status) => isOfSidecar(status, containers)), ...statuses];
 }
 
-function reasonOf(pod: KubernetesObject): string {
+function reasonOf(pod: Pod): string {
   const init = readInit(pod);
   const before = init.waiting?.reason ?? reasonOfStatus(pod);
   if (!isPast(init, pod)) return before;
   let [reason, failure, hasRunning]: readonly [string | undefined, string | undefined, boolean] = [undefined, undefined, false];
-  for (const status of containerStatusesOf(pod)) {
-    const { waiting, terminated } = objectOf(objectOf(status).state);
-    const waitingFor = textOf(objectOf(waiting).reason) ?? '';
+  for (const status of itemsOf(pod.status?.containerStatuses)) {
+    const { waiting, terminated } = status.state ?? {};
+    const waitingFor = textOf(waiting?.reason) ?? '';
     if (waitingFor !== '') {
       reason ??= waitingFor;
-    } else if (isThere(terminated)) {
+    } else if (terminated) {
       const end = reasonOfEnd(terminated);
       reason ??= end;
       if (integerOf(terminated.exitCode) !== 0) failure ??= end;
@@ -122,57 +122,37 @@ function reasonOf(pod: KubernetesObject): string {
   return failure ?? (hasRunning ? 'NotReady' : reason);
 }
 
-function reasonOfStatus(pod: KubernetesObject): string {
-  const { conditions, reason, phase } = objectOf(pod.status);
-  for (const condition of listOf(conditions)) {
-    const { type, reason: cause } = objectOf(condition);
-    if (cause === 'SchedulingGated' && type === 'PodScheduled') return cause;
+function reasonOfStatus(pod: Pod): string {
+  const { conditions, reason, phase } = pod.status ?? {};
+  for (const condition of itemsOf(conditions)) {
+    if (condition.reason === 'SchedulingGated' && condition.type === 'PodScheduled') return condition.reason;
   }
   return textOf(reason) || textOf(phase) || 'Unknown';
 }
 
-function reasonOfEnd({ reason, signal, exitCode }: JsonObject): string {
+function reasonOfEnd({ reason, signal, exitCode }: Stored<V1ContainerStateTerminated>): string {
   const number = integerOf(signal);
   return textOf(reason) || (number === 0 ? `ExitCode:${integerOf(exitCode)}` : `Signal:${number}`);
 }
 
 /** Ready and running, and neither waiting for a reason nor ended. */
-function isUp(one: Json): boolean {
-  const status = objectOf(one);
-  const { running, waiting, terminated } = objectOf(status.state);
-  return status.ready === true && isThere(running) && !isThere(terminated) && !textOf(objectOf(waiting).reason);
+function isUp({ ready, state }: ContainerStatus): boolean {
+  return ready === true && !!state?.running && !state.terminated && !textOf(state.waiting?.reason);
 }
 
 /** As Kubernetes asks: of several conditions of a type the first. */
-function holds(pod: KubernetesObject, type: string): boolean {
-  for (const one of listOf(objectOf(pod.status).conditions)) {
-    const condition = objectOf(one);
-    if (condition.type === type) return condition.status === 'True';
-  }
-  return false;
+function holds(pod: Pod, type: string): boolean {
+  return itemsOf(pod.status?.conditions).find((condition) => condition.type === type)?.status === 'True';
 }
 
-function initStatusesOf({ status }: KubernetesObject): readonly Json[] {
-  return listOf(objectOf(status).initContainerStatuses);
+function isOfSidecar({ name }: ContainerStatus, initContainers: readonly Stored<V1Container>[]): boolean {
+  return initContainers.some((container) => container.name === name && isSidecar(container));
 }
 
-function containerStatusesOf({ status }: KubernetesObject): readonly Json[] {
-  return listOf(objectOf(status).containerStatuses);
+function isSidecar({ restartPolicy }: Stored<V1Container>): boolean {
+  return restartPolicy === 'Always';
 }
 
-function isOfSidecar(status: Json, initContainers: readonly Json[]): boolean {
-  const { name } = objectOf(status);
-  return initContainers.some((container) => objectOf(container).name === name && isSidecar(container));
-}
-
-function isSidecar(container: Json): boolean {
-  return objectOf(container).restartPolicy === 'Always';
-}
-
-function isThere(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function integerOf(value: Json | undefined): number {
+function integerOf(value: number | undefined): number {
   return typeof value === 'number' && Number.isInteger(value) ? value : 0;
 }

@@ -1,8 +1,10 @@
+import type { V1DaemonSet, V1Deployment, V1StatefulSet } from '@kubernetes/client-node';
 import { conditionOf } from '../../core/conditions.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { numberAt, textAt } from '../../core/json-at.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
-import { countOf, updatesByDeletion } from './workload-status.ts';
+import { countOf, type Stored } from '../../core/stored.ts';
+
+type Workload = V1Deployment | V1StatefulSet | V1DaemonSet;
 
 /** How far an object has come to be what its spec says. */
 export interface RolloutState {
@@ -37,9 +39,9 @@ export function workloadRolloutOf(kind: GroupKind, object: JsonObject): Workload
 }
 
 /** Set while the controller has not looked at the newest spec: until then its figures are about an older one. */
-function unobserved(object: JsonObject, noun: string): WorkloadRollout | undefined {
-  const generation = numberAt(object, 'metadata', 'generation') ?? 0;
-  const observed = countOf(object, 'observedGeneration');
+function unobserved({ metadata, status }: Stored<Workload>, noun: string): WorkloadRollout | undefined {
+  const generation = countOf(metadata?.generation);
+  const observed = countOf(status?.observedGeneration);
   if (observed > 0 && observed >= generation) return undefined;
   return progressing(
     `generation ${generation} is not observed yet: its controller is at ${observed}`,
@@ -47,14 +49,15 @@ function unobserved(object: JsonObject, noun: string): WorkloadRollout | undefin
   );
 }
 
-function rolloutOfDeployment(object: JsonObject): WorkloadRollout {
-  const wanted = numberAt(object, 'spec', 'replicas') ?? 0;
-  const updated = countOf(object, 'updatedReplicas');
-  const old = countOf(object, 'replicas') - updated;
-  const available = countOf(object, 'availableReplicas');
-  const name = quotedName(object);
+function rolloutOfDeployment(deployment: Stored<V1Deployment>): WorkloadRollout {
+  const { spec, status } = deployment;
+  const wanted = countOf(spec?.replicas);
+  const updated = countOf(status?.updatedReplicas);
+  const old = countOf(status?.replicas) - updated;
+  const available = countOf(status?.availableReplicas);
+  const name = quotedName(deployment);
   const waiting = `Waiting for deployment ${name} rollout to finish:`;
-  if (textAt(conditionOf(object, 'Progressing'), 'reason') === 'ProgressDeadlineExceeded') {
+  if (conditionOf(deployment, 'Progressing')?.reason === 'ProgressDeadlineExceeded') {
     const message = `progress deadline exceeded: ${updated} of ${wanted} replicas updated, ${available} available`;
     return { phase: 'failed', message, told: `deployment ${name} exceeded its progress deadline` };
   }
@@ -73,20 +76,20 @@ function rolloutOfDeployment(object: JsonObject): WorkloadRollout {
   return done(`rolled out: ${updated} replicas updated and available`, `deployment ${name} successfully rolled out`);
 }
 
-function rolloutOfStatefulSet(object: JsonObject): WorkloadRollout {
-  const wanted = numberAt(object, 'spec', 'replicas') ?? 0;
-  const ready = countOf(object, 'readyReplicas');
-  const updated = countOf(object, 'updatedReplicas');
+function rolloutOfStatefulSet({ spec, status }: Stored<V1StatefulSet>): WorkloadRollout {
+  const wanted = countOf(spec?.replicas);
+  const ready = countOf(status?.readyReplicas);
+  const updated = countOf(status?.updatedReplicas);
   if (ready < wanted) return progressing(`${ready} of ${wanted} replicas ready`, `Waiting for ${wanted - ready} pods to be ready...`);
-  if (updatesByDeletion(object)) return done(`${ready} replicas ready; updated as they are deleted (OnDelete)`);
-  const partition = numberAt(object, 'spec', 'updateStrategy', 'rollingUpdate', 'partition');
-  if (partition !== undefined) return rolloutAbove(partition, { wanted, updated });
-  const target = textAt(object, 'status', 'updateRevision') ?? '';
-  if (target !== (textAt(object, 'status', 'currentRevision') ?? '')) {
+  if (spec?.updateStrategy?.type === 'OnDelete') return done(`${ready} replicas ready; updated as they are deleted (OnDelete)`);
+  const partition = spec?.updateStrategy?.rollingUpdate?.partition;
+  if (typeof partition === 'number') return rolloutAbove(partition, { wanted, updated });
+  const target = status?.updateRevision ?? '';
+  if (target !== (status?.currentRevision ?? '')) {
     const told = `waiting for statefulset rolling update to complete ${updated} pods at revision ${target}...`;
     return progressing(`${updated} replicas updated to revision ${target}`, told);
   }
-  const current = countOf(object, 'currentReplicas');
+  const current = countOf(status?.currentReplicas);
   const told = `statefulset rolling update complete ${current} pods at revision ${target}...`;
   return done(`rolled out: ${current} replicas at revision ${target}`, told);
 }
@@ -101,13 +104,14 @@ function rolloutAbove(partition: number, { wanted, updated }: { readonly wanted:
   return done(`rolled out${from}: ${updated} replicas updated`, `partitioned roll out complete: ${updated} new pods have been updated...`);
 }
 
-function rolloutOfDaemonSet(object: JsonObject): WorkloadRollout {
-  const desired = countOf(object, 'desiredNumberScheduled');
-  const updated = countOf(object, 'updatedNumberScheduled');
-  const available = countOf(object, 'numberAvailable');
-  const name = quotedName(object);
+function rolloutOfDaemonSet(daemonSet: Stored<V1DaemonSet>): WorkloadRollout {
+  const { spec, status } = daemonSet;
+  const desired = countOf(status?.desiredNumberScheduled);
+  const updated = countOf(status?.updatedNumberScheduled);
+  const available = countOf(status?.numberAvailable);
+  const name = quotedName(daemonSet);
   const waiting = `Waiting for daemon set ${name} rollout to finish:`;
-  if (updatesByDeletion(object)) {
+  if (spec?.updateStrategy?.type === 'OnDelete') {
     return available < desired
       ? progressing(`${available} of ${desired} pods available`)
       : done(`${available} pods available; updated as they are deleted (OnDelete)`);
@@ -123,8 +127,8 @@ function rolloutOfDaemonSet(object: JsonObject): WorkloadRollout {
   return done(`rolled out: ${updated} pods updated and available`, `daemon set ${name} successfully rolled out`);
 }
 
-function quotedName(object: JsonObject): string {
-  return JSON.stringify(textAt(object, 'metadata', 'name') ?? '');
+function quotedName({ metadata }: Stored<Workload>): string {
+  return JSON.stringify(metadata?.name ?? '');
 }
 
 function progressing(message: string, told: string = message): WorkloadRollout {

@@ -138,7 +138,7 @@ function shared(left: JsonObject, right: JsonObject): JsonObject {
  * The `managedFields` in which the fields at these paths are not ours by `Apply` any more; undefined if none of them is. So an apply without them leaves what
  * they hold, where it would drop it else (the server gives a count back its default, 1).
  */
-export function withoutOurPaths(object: KubernetesObject, paths: readonly (readonly string[])[]): readonly Json[] | undefined {
+export function withoutOurPaths(object: JsonObject, paths: readonly (readonly string[])[]): readonly Json[] | undefined {
   const entries = entriesOf(object);
   const ours = entries.find(isOurApply);
   if (ours === undefined) return undefined;
@@ -159,7 +159,7 @@ export function spellPath(path: readonly string[]): string {
   return path.map((key) => `.${key}`).join('');
 }
 
-function entriesOf(object: KubernetesObject): readonly FieldsEntry[] {
+function entriesOf(object: JsonObject): readonly FieldsEntry[] {
   return listAt(object, 'metadata', 'managedFields').filter(isJsonObject).map(entryOf);
 }
 

@@ -1,9 +1,9 @@
+import type { V1Job } from '@kubernetes/client-node';
 import { conditionOf, holdsCondition } from '../../core/conditions.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { textAt } from '../../core/json-at.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
+import { countOf, type Stored } from '../../core/stored.ts';
 import { type RolloutState, workloadRolloutOf } from '../../model/columns/rollout.ts';
-import { countOf } from '../../model/columns/workload-status.ts';
 import { healthOf } from '../status/health.ts';
 
 /**
@@ -21,10 +21,10 @@ export function rolloutOf(kind: GroupKind, object: JsonObject): RolloutState {
     : { phase: 'progressing', message: 'not healthy yet' };
 }
 
-function rolloutOfJob(object: JsonObject): RolloutState {
-  if (holdsCondition(object, 'Complete')) return { phase: 'done', message: `complete: ${countOf(object, 'succeeded')} succeeded` };
-  const reason = textAt(conditionOf(object, 'Failed'), 'reason') ?? 'no reason given';
-  if (holdsCondition(object, 'Failed')) return { phase: 'failed', message: `failed: ${reason}` };
-  if (holdsCondition(object, 'Suspended')) return { phase: 'progressing', message: 'suspended' };
-  return { phase: 'progressing', message: `${countOf(object, 'active')} active, ${countOf(object, 'succeeded')} succeeded` };
+function rolloutOfJob(job: Stored<V1Job>): RolloutState {
+  if (holdsCondition(job, 'Complete')) return { phase: 'done', message: `complete: ${countOf(job.status?.succeeded)} succeeded` };
+  const reason = conditionOf(job, 'Failed')?.reason ?? 'no reason given';
+  if (holdsCondition(job, 'Failed')) return { phase: 'failed', message: `failed: ${reason}` };
+  if (holdsCondition(job, 'Suspended')) return { phase: 'progressing', message: 'suspended' };
+  return { phase: 'progressing', message: `${countOf(job.status?.active)} active, ${countOf(job.status?.succeeded)} succeeded` };
 }

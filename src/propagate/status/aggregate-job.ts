@@ -1,28 +1,28 @@
+import type { V1JobStatus } from '@kubernetes/client-node';
 import { holdsCondition } from '../../core/conditions.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { listAt, textAt } from '../../core/json-at.ts';
+import { itemsOf, type Stored, textOf } from '../../core/stored.ts';
 import { type StatusItem, sortedTimes, statusesOf, sumOf } from './status-item.ts';
 
 /** Which of its final conditions a Job's status holds first. Undefined: it has not ended. */
-export function jobEndOf(status: JsonObject): 'Complete' | 'Failed' | undefined {
-  const held = listAt(status, 'conditions').filter((condition) => textAt(condition, 'status') === 'True');
-  const types = held.map((condition) => textAt(condition, 'type'));
-  return types.find((type) => type === 'Complete' || type === 'Failed');
+export function jobEndOf({ conditions }: Stored<V1JobStatus>): 'Complete' | 'Failed' | undefined {
+  const held = itemsOf(conditions).filter(({ status }) => status === 'True');
+  return held.map(({ type }) => type).find((type) => type === 'Complete' || type === 'Failed');
 }
 
 /**
  * One status for a Job in many clusters. What has ended stays as it is. It failed if it did in any cluster, and is complete when it is in all; it began
  * with the first and ended with the last, told once all have. Conditions have no times: nothing here knows the clock.
  */
-export function aggregateJob(before: JsonObject, items: readonly StatusItem[]): JsonObject {
+export function aggregateJob(before: Stored<V1JobStatus>, items: readonly StatusItem[]): JsonObject {
   if (jobEndOf(before) !== undefined) return before;
   const statuses = statusesOf(items);
-  const all = <T>(values: readonly (T | undefined)[]): readonly T[] => {
-    const given = values.flatMap((value) => value ?? []);
-    return given.length === items.length ? given : [];
+  const timesOf = (field: 'startTime' | 'completionTime'): readonly string[] => {
+    const given = statuses.flatMap((status: Stored<V1JobStatus>) => textOf(status[field]) ?? []);
+    return given.length === items.length ? sortedTimes(given) : [];
   };
-  const startTime = textAt(before, 'startTime') ?? sortedTimes(all(statuses.map((status) => textAt(status, 'startTime')))).at(0);
-  const completionTime = sortedTimes(all(statuses.map((status) => textAt(status, 'completionTime')))).at(-1);
+  const startTime = textOf(before.startTime) ?? timesOf('startTime').at(0);
+  const completionTime = timesOf('completionTime').at(-1);
   const conditions = conditionsOf(items);
   return {
     active: sumOf(statuses, 'active'),

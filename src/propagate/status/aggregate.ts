@@ -1,6 +1,17 @@
-import type { Json, JsonObject } from '../../core/json.ts';
-import { listAt, numberAt, objectAt, textAt } from '../../core/json-at.ts';
+import type {
+  V1CronJobStatus,
+  V1IngressStatus,
+  V1LoadBalancerIngress,
+  V1PersistentVolumeClaimStatus,
+  V1PodDisruptionBudgetStatus,
+  V1PodStatus,
+  V1Service,
+  V1ServiceStatus,
+} from '@kubernetes/client-node';
+import type { JsonObject } from '../../core/json.ts';
+import { numberAt, objectAt } from '../../core/json-at.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
+import { itemsOf, type Stored, textOf } from '../../core/stored.ts';
 import { aggregateJob } from './aggregate-job.ts';
 import { otherCounters, workloadCounters } from './counters.ts';
 import { ingressPoints, joinPoints, type PointFields, servicePoints } from './join-points.ts';
@@ -39,7 +50,7 @@ export function aggregateStatus(aggregation: Aggregation): JsonObject {
     case 'CronJob.batch':
       return aggregateCronJob(before, statuses);
     case 'Service':
-      return textAt(template, 'spec', 'type') === 'LoadBalancer' ? pointsOf(statuses, servicePoints) : before;
+      return isLoadBalancer(template) ? pointsOf(statuses, servicePoints) : before;
     case 'Ingress.networking.k8s.io':
       return pointsOf(statuses, ingressPoints);
     case 'Pod':
@@ -80,11 +91,12 @@ function aggregateWorkload({ kind, template, items, semantics }: Aggregation, co
   return { ...before, ...sums(statuses, counters), ...(isObserved ? { observedGeneration: generation } : {}) };
 }
 
-function aggregateCronJob(before: JsonObject, statuses: readonly JsonObject[]): JsonObject {
+function aggregateCronJob(before: Stored<V1CronJobStatus>, statuses: readonly Stored<V1CronJobStatus>[]): JsonObject {
   const { active: _, lastScheduleTime: __, lastSuccessfulTime: ___, ...rest } = before;
-  const latest = (field: string) => sortedTimes(statuses.flatMap((status) => textAt(status, field) ?? [])).at(-1);
-  const active = statuses.flatMap((status) => listAt(status, 'active'));
-  const [scheduled, succeeded] = [latest('lastScheduleTime'), latest('lastSuccessfulTime')];
+  const latest = (times: readonly (string | undefined)[]) => sortedTimes(times.flatMap((time) => textOf(time) ?? [])).at(-1);
+  const active = statuses.flatMap((status) => itemsOf(status.active));
+  const scheduled = latest(statuses.map(({ lastScheduleTime }) => lastScheduleTime));
+  const succeeded = latest(statuses.map(({ lastSuccessfulTime }) => lastSuccessfulTime));
   return {
     ...rest,
     ...(active.length === 0 ? {} : { active }),
@@ -93,18 +105,20 @@ function aggregateCronJob(before: JsonObject, statuses: readonly JsonObject[]): 
   };
 }
 
-function pointsOf(statuses: readonly JsonObject[], fields: PointFields): JsonObject {
-  const ingress = joinPoints(
-    statuses.flatMap((status) => listAt(status, 'loadBalancer', 'ingress')),
-    fields,
-  );
+function isLoadBalancer({ spec }: Stored<V1Service>): boolean {
+  return spec?.type === 'LoadBalancer';
+}
+
+function pointsOf(statuses: readonly Stored<V1ServiceStatus | V1IngressStatus>[], fields: PointFields): JsonObject {
+  const points = statuses.flatMap((status) => itemsOf<Stored<V1LoadBalancerIngress>>(status.loadBalancer?.ingress));
+  const ingress = joinPoints(points, fields);
   return { loadBalancer: ingress.length === 0 ? {} : { ingress } };
 }
 
 function aggregatePod(items: readonly StatusItem[]): JsonObject {
-  const statesOf = (field: string): readonly Json[] =>
-    items.flatMap(({ status }) =>
-      listAt(status ?? {}, field).map((container) => ({ ready: objectAt(container).ready ?? false, state: objectAt(container, 'state') })),
+  const statesOf = (field: 'containerStatuses' | 'initContainerStatuses'): readonly JsonObject[] =>
+    statusesOf(items).flatMap((status: Stored<V1PodStatus>) =>
+      itemsOf(status[field]).map(({ ready, state }) => ({ ready: ready ?? false, state: state ?? {} })),
     );
   const [containers, initContainers] = [statesOf('containerStatuses'), statesOf('initContainerStatuses')];
   return {
@@ -116,19 +130,20 @@ function aggregatePod(items: readonly StatusItem[]): JsonObject {
 
 /** What has no status yet is pending. Undefined if no copy is in any of them. */
 function firstPhase(items: readonly StatusItem[], phases: readonly string[]): string | undefined {
-  const found = new Set(items.map(({ status }) => (status === undefined || status === null ? 'Pending' : textAt(status, 'phase'))));
+  const found = new Set(items.map(({ status }) => (status === undefined || status === null ? 'Pending' : status.phase)));
   return phases.find((phase) => found.has(phase));
 }
 
-function claimPhaseOf(statuses: readonly JsonObject[]): string {
-  const phases = statuses.map((status) => textAt(status, 'phase') ?? '');
+function claimPhaseOf(statuses: readonly Stored<V1PersistentVolumeClaimStatus>[]): string {
+  const phases = statuses.map(({ phase }) => textOf(phase) ?? '');
   return phases.includes('Lost') ? 'Lost' : (phases.filter((phase) => phase !== 'Bound').at(-1) ?? 'Bound');
 }
 
 function aggregateBudget(items: readonly StatusItem[], statuses: readonly JsonObject[]): JsonObject {
-  const disrupted = items.flatMap(({ clusterName, status }) =>
-    Object.entries(objectAt(status ?? {}, 'disruptedPods')).map(([pod, time]) => [`${clusterName}/${pod}`, time] as const),
-  );
+  const disrupted = items.flatMap(({ clusterName, status }) => {
+    const { disruptedPods }: Stored<V1PodDisruptionBudgetStatus> = status ?? {};
+    return Object.entries(disruptedPods ?? {}).map(([pod, time]) => [`${clusterName}/${pod}`, time] as const);
+  });
   return {
     ...sums(statuses, otherCounters.get('PodDisruptionBudget.policy') ?? []),
     ...(disrupted.length === 0 ? {} : { disruptedPods: Object.fromEntries(disrupted) }),

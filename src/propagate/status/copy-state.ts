@@ -1,9 +1,10 @@
+import type { V1DaemonSetStatus, V1DeploymentStatus, V1JobStatus } from '@kubernetes/client-node';
 import { holdsCondition } from '../../core/conditions.ts';
-import { numberAt } from '../../core/json-at.ts';
+import { objectAt } from '../../core/json-at.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import { countOf, type Stored } from '../../core/stored.ts';
 import type { RolloutState } from '../../model/columns/rollout.ts';
-import { countOf } from '../../model/columns/workload-status.ts';
 import type { Health, InventoryEntry } from '../inventory.ts';
 import { kindOfKey } from '../object-key.ts';
 import { marks } from '../propagation.ts';
@@ -55,18 +56,19 @@ export function isJob({ key }: InventoryEntry): boolean {
 export function readyOf({ entry, mirrored }: CopyFacts): number | undefined {
   if (mirrored.result !== 'held') return undefined;
   const { object } = mirrored;
+  const status: Stored<V1DeploymentStatus & V1DaemonSetStatus & V1JobStatus> = objectAt(object, 'status');
   switch (keyOfKind(kindOfKey(entry.key))) {
     case 'Deployment.apps':
     case 'StatefulSet.apps':
     case 'ReplicaSet.apps':
-      return countOf(object, 'readyReplicas');
+      return countOf(status.readyReplicas);
     case 'DaemonSet.apps':
-      return countOf(object, 'numberReady');
+      return countOf(status.numberReady);
     case 'Job.batch':
-      return countOf(object, 'ready');
+      return countOf(status.ready);
     case 'Pod':
       return holdsCondition(object, 'Ready') ? 1 : 0;
     default:
-      return numberAt(object, 'status', 'readyReplicas');
+      return typeof status.readyReplicas === 'number' ? status.readyReplicas : undefined;
   }
 }

@@ -1,8 +1,8 @@
+import type * as k8s from '@kubernetes/client-node';
 import { conditionOf, holdsCondition } from '../../core/conditions.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { listAt, numberAt, textAt } from '../../core/json-at.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
-import { countOf, updatesByDeletion } from '../../model/columns/workload-status.ts';
+import { countOf, itemsOf, type Stored } from '../../core/stored.ts';
 import type { Health } from '../inventory.ts';
 
 /**
@@ -19,64 +19,91 @@ export function healthOf(kind: GroupKind, object: JsonObject): Exclude<Health, '
 function isHealthy(kind: GroupKind, object: JsonObject): boolean {
   switch (keyOfKind(kind)) {
     case 'Deployment.apps':
-      return isObserved(object) && hasUpdated(object, numberAt(object, 'spec', 'replicas'));
+      return isDeploymentHealthy(object);
     case 'StatefulSet.apps':
-      return isObserved(object) && isStatefulSetHealthy(object);
+      return isStatefulSetHealthy(object);
     case 'ReplicaSet.apps':
-      return isObserved(object) && countOf(object, 'availableReplicas') >= (numberAt(object, 'spec', 'replicas') ?? 0);
+      return isReplicaSetHealthy(object);
     case 'DaemonSet.apps':
-      return isObserved(object) && isDaemonSetHealthy(object);
+      return isDaemonSetHealthy(object);
     case 'Job.batch':
-      return holdsCondition(object, 'Complete') || (countOf(object, 'failed') === 0 && !holdsCondition(object, 'Failed'));
+      return isJobHealthy(object);
     case 'Service':
-      return textAt(object, 'spec', 'type') !== 'LoadBalancer' || hasPoint(object);
+      return isServiceHealthy(object);
     case 'Ingress.networking.k8s.io':
       return hasPoint(object);
     case 'Pod':
       return isPodHealthy(object);
     case 'PersistentVolume':
-      return textAt(object, 'status', 'phase') !== 'Failed';
+      return phaseOf(object) !== 'Failed';
     case 'PersistentVolumeClaim':
-      return textAt(object, 'status', 'phase') === 'Bound';
+      return phaseOf(object) === 'Bound';
     case 'PodDisruptionBudget.policy':
-      return countOf(object, 'currentHealthy') >= countOf(object, 'desiredHealthy');
+      return isBudgetHealthy(object);
     default:
       return isReady(object);
   }
 }
 
-function isObserved(object: JsonObject): boolean {
-  return countOf(object, 'observedGeneration') === (numberAt(object, 'metadata', 'generation') ?? 0);
+function isObserved({ metadata, status }: Stored<k8s.V1Deployment | k8s.V1StatefulSet | k8s.V1ReplicaSet | k8s.V1DaemonSet>): boolean {
+  return countOf(status?.observedGeneration) === countOf(metadata?.generation);
 }
 
-function hasUpdated(object: JsonObject, wanted: number | undefined): boolean {
-  const updated = countOf(object, 'updatedReplicas');
-  return updated >= (wanted ?? 0) && countOf(object, 'availableReplicas') >= updated;
+function hasUpdated({ status }: Stored<k8s.V1Deployment | k8s.V1StatefulSet>, wanted: number): boolean {
+  const updated = countOf(status?.updatedReplicas);
+  return updated >= wanted && countOf(status?.availableReplicas) >= updated;
+}
+
+function isDeploymentHealthy(deployment: Stored<k8s.V1Deployment>): boolean {
+  return isObserved(deployment) && hasUpdated(deployment, countOf(deployment.spec?.replicas));
 }
 
 /** Pods that a partition or `OnDelete` leaves as they are keep it no less healthy: somebody asked for that. */
-function isStatefulSetHealthy(object: JsonObject): boolean {
-  const wanted = numberAt(object, 'spec', 'replicas');
-  const kept = updatesByDeletion(object) ? (wanted ?? 0) : (numberAt(object, 'spec', 'updateStrategy', 'rollingUpdate', 'partition') ?? 0);
-  if (kept === 0) return hasUpdated(object, wanted);
-  return hasUpdated(object, Math.max(0, (wanted ?? 0) - kept)) && countOf(object, 'availableReplicas') >= (wanted ?? 0);
+function isStatefulSetHealthy(statefulSet: Stored<k8s.V1StatefulSet>): boolean {
+  if (!isObserved(statefulSet)) return false;
+  const { spec, status } = statefulSet;
+  const wanted = countOf(spec?.replicas);
+  const kept = spec?.updateStrategy?.type === 'OnDelete' ? wanted : countOf(spec?.updateStrategy?.rollingUpdate?.partition);
+  return hasUpdated(statefulSet, Math.max(0, wanted - kept)) && (kept === 0 || countOf(status?.availableReplicas) >= wanted);
 }
 
-function isDaemonSetHealthy(object: JsonObject): boolean {
-  const desired = countOf(object, 'desiredNumberScheduled');
-  const updated = countOf(object, 'updatedNumberScheduled');
-  const available = countOf(object, 'numberAvailable');
-  return updatesByDeletion(object) ? available >= desired : updated >= desired && available >= updated;
+function isReplicaSetHealthy(replicaSet: Stored<k8s.V1ReplicaSet>): boolean {
+  return isObserved(replicaSet) && countOf(replicaSet.status?.availableReplicas) >= countOf(replicaSet.spec?.replicas);
 }
 
-function hasPoint(object: JsonObject): boolean {
-  const points = listAt(object, 'status', 'loadBalancer', 'ingress');
-  return points.some((point) => (textAt(point, 'hostname') ?? '') !== '' || (textAt(point, 'ip') ?? '') !== '');
+function isDaemonSetHealthy(daemonSet: Stored<k8s.V1DaemonSet>): boolean {
+  if (!isObserved(daemonSet)) return false;
+  const { spec, status } = daemonSet;
+  const desired = countOf(status?.desiredNumberScheduled);
+  const updated = countOf(status?.updatedNumberScheduled);
+  const available = countOf(status?.numberAvailable);
+  return spec?.updateStrategy?.type === 'OnDelete' ? available >= desired : updated >= desired && available >= updated;
 }
 
-function isPodHealthy(object: JsonObject): boolean {
-  const phase = textAt(object, 'status', 'phase');
-  return phase === 'Succeeded' || (phase === 'Running' && holdsCondition(object, 'Ready'));
+function isJobHealthy(job: Stored<k8s.V1Job>): boolean {
+  return holdsCondition(job, 'Complete') || (countOf(job.status?.failed) === 0 && !holdsCondition(job, 'Failed'));
+}
+
+function isServiceHealthy(service: Stored<k8s.V1Service>): boolean {
+  return service.spec?.type !== 'LoadBalancer' || hasPoint(service);
+}
+
+function hasPoint({ status }: Stored<k8s.V1Service | k8s.V1Ingress>): boolean {
+  return itemsOf<{ readonly hostname?: string | undefined; readonly ip?: string | undefined }>(status?.loadBalancer?.ingress).some(
+    ({ hostname, ip }) => !!hostname || !!ip,
+  );
+}
+
+function isPodHealthy(pod: Stored<k8s.V1Pod>): boolean {
+  return phaseOf(pod) === 'Succeeded' || (phaseOf(pod) === 'Running' && holdsCondition(pod, 'Ready'));
+}
+
+function phaseOf({ status }: Stored<k8s.V1Pod | k8s.V1PersistentVolume | k8s.V1PersistentVolumeClaim>): string | undefined {
+  return status?.phase;
+}
+
+function isBudgetHealthy({ status }: Stored<k8s.V1PodDisruptionBudget>): boolean {
+  return countOf(status?.currentHealthy) >= countOf(status?.desiredHealthy);
 }
 
 function isReady(object: JsonObject): boolean {

@@ -1,6 +1,9 @@
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import { listAt, numberAt, textAt } from '../../core/json-at.ts';
+import type { V1LoadBalancerIngress, V1PortStatus } from '@kubernetes/client-node';
+import { countOf, itemsOf, type Stored, textOf } from '../../core/stored.ts';
 import { compareText } from '../../model/shapes.ts';
+
+type Point = Stored<V1LoadBalancerIngress>;
+type Port = Stored<V1PortStatus>;
 
 /** What tells one point of entry from another: of Services also how its address is reached. */
 export type PointFields = readonly ('hostname' | 'ip' | 'ipMode')[];
@@ -14,42 +17,42 @@ export const ingressPoints: PointFields = ['hostname', 'ip'];
  * The points of entry of many clusters as one list: equal ones joined, their ports united. Those with a hostname first, then by the fields in order, none
  * before any; ports by port, protocol and error.
  */
-export function joinPoints(points: readonly Json[], fields: PointFields): readonly JsonObject[] {
-  const joined = new Map<string, { readonly point: JsonObject; readonly ports: Map<string, Json> }>();
-  for (const point of points.filter(isJsonObject)) {
-    const key = JSON.stringify(fields.map((field) => textAt(point, field) ?? ''));
-    const entry = joined.get(key) ?? { point: addressOf(point, fields), ports: new Map<string, Json>() };
+export function joinPoints(points: readonly Point[], fields: PointFields): readonly Point[] {
+  const joined = new Map<string, { readonly point: Point; readonly ports: Map<string, Port> }>();
+  for (const point of itemsOf(points)) {
+    const key = JSON.stringify(fields.map((field) => textOf(point[field]) ?? ''));
+    const entry = joined.get(key) ?? { point: addressOf(point, fields), ports: new Map<string, Port>() };
     joined.set(key, entry);
-    for (const port of listAt(point, 'ports')) entry.ports.set(JSON.stringify(portKeyOf(port)), port);
+    for (const port of itemsOf(point.ports)) entry.ports.set(JSON.stringify(portKeyOf(port)), port);
   }
   return [...joined.values()].map(withPorts).sort((a, b) => comparePoints(a, b, fields));
 }
 
 /** Only what tells it apart: an empty text says no more than none. */
-function addressOf(point: JsonObject, fields: PointFields): JsonObject {
-  return Object.fromEntries(fields.map((field) => [field, textAt(point, field) ?? ''] as const).filter(([, text]) => text !== ''));
+function addressOf(point: Point, fields: PointFields): Point {
+  return Object.fromEntries(fields.map((field) => [field, textOf(point[field]) ?? ''] as const).filter(([, text]) => text !== ''));
 }
 
-function withPorts({ point, ports }: { readonly point: JsonObject; readonly ports: ReadonlyMap<string, Json> }): JsonObject {
+function withPorts({ point, ports }: { readonly point: Point; readonly ports: ReadonlyMap<string, Port> }): Point {
   return ports.size === 0 ? point : { ...point, ports: [...ports.values()].sort(comparePorts) };
 }
 
-function comparePoints(a: JsonObject, b: JsonObject, fields: PointFields): number {
-  const nameless = Number((textAt(a, 'hostname') ?? '') === '') - Number((textAt(b, 'hostname') ?? '') === '');
+function comparePoints(a: Point, b: Point, fields: PointFields): number {
+  const nameless = Number(!a.hostname) - Number(!b.hostname);
   if (nameless !== 0) return nameless;
   for (const field of fields) {
-    const order = compareText(textAt(a, field) ?? '', textAt(b, field) ?? '');
+    const order = compareText(a[field] ?? '', b[field] ?? '');
     if (order !== 0) return order;
   }
   return 0;
 }
 
-function comparePorts(a: Json, b: Json): number {
+function comparePorts(a: Port, b: Port): number {
   const [port, protocol, error] = portKeyOf(a);
   const [otherPort, otherProtocol, otherError] = portKeyOf(b);
   return port - otherPort || compareText(protocol, otherProtocol) || compareText(error, otherError);
 }
 
-function portKeyOf(port: Json): readonly [number, string, string] {
-  return [numberAt(port, 'port') ?? 0, textAt(port, 'protocol') ?? '', textAt(port, 'error') ?? ''];
+function portKeyOf({ port, protocol, error }: Port): readonly [number, string, string] {
+  return [countOf(port), textOf(protocol) ?? '', textOf(error) ?? ''];
 }

@@ -17,12 +17,12 @@ for (const pod of pods) {
   const { namespace = '', labels, ownerReferences = [] } = pod.metadata;
   const [owner] = ownerReferences;
   const { app = '' } = labels ?? {};
-  if (owner === undefined || deployments.has(owner.uid)) continue;
+  if (owner?.uid === undefined || deployments.has(owner.uid)) continue;
   deployments.add(owner.uid);
   const spec = { selector: { matchLabels: { app } } };
   put('v1', 'Service', { metadata: { name: app, namespace }, spec: { selector: { app } } });
   put('apps/v1', 'Deployment', { metadata: { name: app, namespace, uid: `of-${owner.uid}` }, spec });
   const controller = { apiVersion: 'apps/v1', kind: 'Deployment', name: app, uid: `of-${owner.uid}`, controller: true };
-  put('apps/v1', 'ReplicaSet', { metadata: { name: owner.name, namespace, uid: owner.uid, ownerReferences: [controller] }, spec });
+  put('apps/v1', 'ReplicaSet', { metadata: { name: `${owner.name}`, namespace, uid: owner.uid, ownerReferences: [controller] }, spec });
 }
 process.stdout.write(`${JSON.stringify({ kubeconfig: writeKubeconfigText(kubeconfigOf([cluster])) })}\n`);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Json, JsonObject } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
 import { lastSeenOf } from '../../../src/model/columns/event-time.ts';
 import { later } from '../../../src/model/columns/later.ts';
 
-const event = (times: JsonObject, creationTimestamp?: Json) => ({
+const event = (times: JsonObject, creationTimestamp?: string) => ({
   metadata: { name: 'e', ...(creationTimestamp === undefined ? {} : { creationTimestamp }) },
   ...times,
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { JsonObject } from '../../../src/core/json.ts';
 import { ingressPoints, joinPoints, servicePoints } from '../../../src/propagate/status/join-points.ts';
 
 const port = fc.record({
@@ -43,5 +44,5 @@ test('says all that was said, each once, whatever the order', () => {
 });
 
 test('what is no point is left out', () => {
-  expect(joinPoints(['x', null, 3, { ip: '192.0.2.1' }], ingressPoints)).toEqual([{ ip: '192.0.2.1' }]);
+  expect(joinPoints(['x', null, 3, { ip: '192.0.2.1' }] as unknown as JsonObject[], ingressPoints)).toEqual([{ ip: '192.0.2.1' }]);
 });

@@ -1,5 +1,5 @@
 import { MusterError } from '../../../src/core/errors.ts';
-import type { Json, JsonObject } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
 import { textAt } from '../../../src/core/json-at.ts';
 import type { GroupKind } from '../../../src/core/kinds.ts';
 import { templateGenerationOf } from '../../../src/propagate/karmada/template-generation.ts';
@@ -61,10 +61,10 @@ export const statusVectors: VectorOps = {
       const condition = jobEndOf(status);
       return { finished: condition !== undefined, condition };
     }),
-    dedupeServiceIngress: vectorOp(({ ingresses }: { readonly ingresses: readonly Json[] }) => ({
+    dedupeServiceIngress: vectorOp(({ ingresses }: { readonly ingresses: readonly JsonObject[] }) => ({
       ingresses: joinPoints(ingresses, servicePoints),
     })),
-    dedupeIngressIngress: vectorOp(({ ingresses }: { readonly ingresses: readonly Json[] }) => ({
+    dedupeIngressIngress: vectorOp(({ ingresses }: { readonly ingresses: readonly JsonObject[] }) => ({
       ingresses: joinPoints(ingresses, ingressPoints),
     })),
     fullyApplied: vectorOp(
