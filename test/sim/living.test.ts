@@ -190,12 +190,37 @@ test.each([
   ['*/15 * * * *', '2026-03-01T12:45:00Z', true],
   ['*/15 * * * *', '2026-03-01T12:44:00Z', false],
   ['5/20 * * * *', '2026-03-01T12:25:00Z', true],
+  ['5/20 * * * *', '2026-03-01T12:20:00Z', false],
   ['0 2 * * 1-5', '2026-03-02T02:00:00Z', true],
   ['0 2 * * 1-5', '2026-03-01T02:00:00Z', false],
+  ['0 0 * * 7', '2026-03-01T00:00:00Z', true],
+  ['0 0 * * 7', '2026-03-02T00:00:00Z', false],
+  ['0 9 * * MON', '2026-03-02T09:00:00Z', true],
+  ['0 9 * * mon-fri', '2026-03-01T09:00:00Z', false],
+  ['0 9 1 JAN *', '2026-01-01T09:00:00Z', true],
   ['0,30 * 1 3 *', '2026-03-01T09:30:00Z', true],
+  // The day of the month or the weekday, if both are named.
+  ['0 0 13 * 5', '2026-03-06T00:00:00Z', true],
+  ['0 0 14 * 5', '2026-03-14T00:00:00Z', true],
+  ['0 0 13 * 5', '2026-03-14T00:00:00Z', false],
+  ['0 0 ? * 1', '2026-03-03T00:00:00Z', false],
+  ['@hourly', '2026-03-01T09:00:00Z', true],
+  ['@hourly', '2026-03-01T09:01:00Z', false],
+  ['@weekly', '2026-03-01T00:00:00Z', true],
   ['nonsense', '2026-03-01T09:30:00Z', false],
+  ['* * * * * *', '2026-03-01T09:30:00Z', false],
+  ['*/0 * * * *', '2026-03-01T09:30:00Z', false],
 ])('%s at %s is scheduled: %s', (schedule, at, expected) => {
-  expect(isScheduled(schedule, new Date(at))).toBe(expected);
+  expect(isScheduled({ schedule }, new Date(at))).toBe(expected);
+});
+
+test.each([
+  ['Europe/Berlin', '2026-01-02T08:00:00Z', true],
+  ['Europe/Berlin', '2026-07-02T07:00:00Z', true],
+  ['Europe/Berlin', '2026-07-02T09:00:00Z', false],
+  ['Mars/Olympus', '2026-07-02T09:00:00Z', false],
+])('0 9 * * * in %s at %s is scheduled: %s', (timeZone, at, expected) => {
+  expect(isScheduled({ schedule: '0 9 * * *', timeZone }, new Date(at))).toBe(expected);
 });
 
 test('a StatefulSet makes its pods one after the other, and renews them from the last to the first', async () => {

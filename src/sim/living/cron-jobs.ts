@@ -1,3 +1,5 @@
+import { Cron } from 'croner';
+import type { Json } from '../../core/json.ts';
 import { labelsAt, numberAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { isJobFinished } from './jobs.ts';
@@ -7,7 +9,7 @@ import { controllerReference, hasCondition, timeOf, type World, withStatus } fro
 const from = 'cronjob-controller';
 const minuteMs = 60_000;
 
-/** Starts the Jobs whose minute has come (UTC), one per minute at most, and removes those that the history has no room for. */
+/** Starts the Jobs whose minute has come, at most one per minute. Removes the finished Jobs that exceed the history limits. */
 export function startCronJobs(world: World): void {
   for (const cron of [...world.view.objects('CronJob.batch')]) {
     if (isTerminating(cron)) continue;
@@ -24,7 +26,7 @@ function consider(world: World, cron: KubernetesObject): void {
   const isRunning = activeJobs(world, cron).length > 0;
   if (last >= minute || valueAt(cron.spec, 'suspend') === true) return;
   if (isRunning && textAt(cron.spec, 'concurrencyPolicy') === 'Forbid') return;
-  if (!isScheduled(textAt(cron.spec, 'schedule') ?? '', new Date(minute))) return;
+  if (!isScheduled(cron.spec, new Date(minute))) return;
   const template = objectAt(cron.spec, 'jobTemplate');
   const name = `${cron.metadata.name}-${minute / minuteMs}`;
   world.put({
@@ -76,18 +78,13 @@ function madeMs({ metadata }: KubernetesObject): number {
   return Date.parse(String(metadata.creationTimestamp)) || 0;
 }
 
-/** True if the five fields of a crontab line (minute, hour, day, month, weekday) name that minute of UTC. */
-export function isScheduled(schedule: string, at: Date): boolean {
-  const fields = schedule.trim().split(/\s+/);
-  if (fields.length !== 5) return false;
-  const now = [at.getUTCMinutes(), at.getUTCHours(), at.getUTCDate(), at.getUTCMonth() + 1, at.getUTCDay()];
-  return fields.every((field, index) => field.split(',').some((part) => isNamed(part, now[index] ?? 0)));
-}
-
-function isNamed(part: string, value: number): boolean {
-  const [range = '*', step = '1'] = part.split('/');
-  const [first = '', last = first] = range.split('-');
-  const low = range === '*' ? 0 : Number(first);
-  const high = range === '*' || (part.includes('/') && !range.includes('-')) ? 59 : Number(last);
-  return value >= low && value <= high && (value - low) % Number(step) === 0;
+/** True if `schedule` names this minute in `timeZone` (default: UTC). An unreadable schedule or time zone names none. */
+export function isScheduled(spec: Json | undefined, minute: Date): boolean {
+  const timezone = textAt(spec, 'timeZone') ?? 'UTC';
+  try {
+    // Sloppy ranges: `5/20` is legal in Kubernetes and means `5-59/20`.
+    return new Cron(textAt(spec, 'schedule') ?? '', { timezone, mode: '5-part', sloppyRanges: true }).match(minute);
+  } catch {
+    return false;
+  }
 }
