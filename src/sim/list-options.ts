@@ -1,13 +1,15 @@
-import { invalidOptions, type Refusal, refusal, type StatusCause } from './api-status.ts';
+import { MusterError } from '../core/errors.ts';
+import { type LabelSelector, matchesSelector, parseSelector } from '../core/selectors.ts';
+import { invalidOptions, isRefusal, type Refusal, refusal, type StatusCause } from './api-status.ts';
 import { isTrue } from './asked.ts';
 import type { SimKind } from './built-in-kinds.ts';
-import { type FieldTest, type LabelTest, parseFieldSelector, parseLabelSelector } from './selectors.ts';
+import { type FieldTest, parseFieldSelector } from './field-selector.ts';
 import { parsed, type StoredObject } from './stored-object.ts';
 
 /** Which objects a list or a watch is about. */
 export interface Selection {
   readonly namespace: string | undefined;
-  readonly labels: LabelTest | undefined;
+  readonly labels: LabelSelector | undefined;
   readonly fields: FieldTest | undefined;
 }
 
@@ -17,18 +19,29 @@ export function readSelection(
   kind: SimKind,
   { namespace, name }: { readonly namespace?: string; readonly name?: string },
 ): Selection | Refusal {
-  const labels = parseLabelSelector(query.get('labelSelector') ?? '');
-  if (labels !== undefined && typeof labels !== 'function') return labels;
+  const labels = readLabelSelector(query.get('labelSelector') ?? '');
+  if (labels !== undefined && isRefusal(labels)) return labels;
   const chosen = query.get('fieldSelector') ?? '';
   const fields = parseFieldSelector(name === undefined ? chosen : `metadata.name=${name}`, kind);
   if (fields !== undefined && typeof fields !== 'function') return fields;
   return { namespace, labels, fields };
 }
 
+/** Undefined for a selector that selects everything. */
+function readLabelSelector(text: string): LabelSelector | undefined | Refusal {
+  try {
+    const selector = parseSelector(text);
+    return selector.requirements.length === 0 ? undefined : selector;
+  } catch (error) {
+    if (error instanceof MusterError) return refusal(400, `unable to parse requirement: ${error.message}`);
+    throw error;
+  }
+}
+
 /** True if the object is selected. */
 export function isSelected(kind: SimKind, object: StoredObject, { namespace, labels, fields }: Selection): boolean {
   if (namespace !== undefined && object.namespace !== namespace) return false;
-  if (labels !== undefined && !labels(object.labels)) return false;
+  if (labels !== undefined && !matchesSelector(labels, object.labels)) return false;
   return fields === undefined || fields(parsed(kind, object));
 }
 

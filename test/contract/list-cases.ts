@@ -132,8 +132,11 @@ export function listCases(declare: DeclareCase): void {
     expect(await chosen('app in (odd),n notin (3),app')).toEqual(['c1']);
     expect(await chosen('!app')).toEqual([]);
     expect(await chosen('absent!=x,n=1')).toEqual(['c1']);
-    const refused = await client.get(`${at('configmaps')}?labelSelector=${encodeURIComponent('app in (')}`);
-    expect(statusOf(refused.json())).toMatchObject({ code: 400, reason: 'BadRequest' });
+    expect(await chosen('n>2')).toEqual(['c3', 'c4']);
+    for (const selector of ['app in (', '=a', 'app=a b', 'app>x', 'a/b/c=d', 'x=-a', 'a,,b']) {
+      const refused = await client.get(`${at('configmaps')}?labelSelector=${encodeURIComponent(selector)}`);
+      expect(statusOf(refused.json()), selector).toMatchObject({ code: 400, reason: 'BadRequest' });
+    }
   });
 
   declare('chooses by fields', async ({ client, at, create, createConfigMaps }) => {

@@ -2,48 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { type Refusal, refusal } from './api-status.ts';
 import type { SimKind } from './built-in-kinds.ts';
 
-/** True for the labels, or for the object, that are selected. */
-export type LabelTest = (labels: Readonly<Record<string, string>>) => boolean;
+/** True for an object that a field selector selects. */
 export type FieldTest = (object: JsonObject) => boolean;
-
-const key = '[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?';
-const presence = new RegExp(`^(!?)\\s*(${key})$`);
-const equality = new RegExp(`^(${key})\\s*(==|=|!=)\\s*([A-Za-z0-9]?[-A-Za-z0-9_.]*)$`);
-const membership = new RegExp(`^(${key})\\s+(in|notin)\\s*\\(([^()]*)\\)$`);
-
-/** Parses `labelSelector`. Undefined for one that selects everything. */
-export function parseLabelSelector(text: string): LabelTest | undefined | Refusal {
-  if (text.trim() === '') return undefined;
-  const tests: LabelTest[] = [];
-  for (const part of text.split(/,(?![^(]*\))/)) {
-    const test = parseRequirement(part.trim());
-    if (test === undefined)
-      return refusal(400, `unable to parse requirement: found '${part.trim()}', expected: a key, !key, =, ==, !=, in, notin`);
-    tests.push(test);
-  }
-  return (labels) => tests.every((test) => test(labels));
-}
-
-function parseRequirement(text: string): LabelTest | undefined {
-  const exists = presence.exec(text);
-  if (exists !== null) {
-    const [, not, name = ''] = exists;
-    return (labels) => Object.hasOwn(labels, name) === (not === '');
-  }
-  const equal = equality.exec(text);
-  if (equal !== null) return memberOf(equal[1] ?? '', [equal[4] ?? ''], equal[3] === '!=' ? 'notin' : 'in');
-  const member = membership.exec(text);
-  if (member === null) return undefined;
-  const values = (member[4] ?? '').split(',').map((value) => value.trim());
-  return memberOf(member[1] ?? '', values, member[3] === 'in' ? 'in' : 'notin');
-}
-
-function memberOf(name: string, values: readonly string[], operator: 'in' | 'notin'): LabelTest {
-  return (labels) => {
-    const value = Object.hasOwn(labels, name) ? labels[name] : undefined;
-    return (value !== undefined && values.includes(value)) === (operator === 'in');
-  };
-}
 
 const everywhere = ['metadata.name', 'metadata.namespace'];
 
