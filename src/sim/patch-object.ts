@@ -1,5 +1,6 @@
 import jsonPatch from 'fast-json-patch';
 import { isJsonObject, type Json, type JsonObject, parseJsonExactly } from '../core/json.ts';
+import { mergePatch } from '../core/merge-patch.ts';
 import { type Refusal, refusal } from './api-status.ts';
 import type { WriteRequest } from './write-options.ts';
 
@@ -20,19 +21,8 @@ export function patchedValue(object: JsonObject, { type, body }: PatchRequest): 
     const patched = jsonPatched(object, body as readonly Json[]);
     return patched ?? { ...refusal(422, 'the server rejected our request due to an error in our request'), details: {} };
   }
-  const patched = isJsonObject(body) ? mergePatched(object, body) : undefined;
+  const patched = isJsonObject(body) ? mergePatch(object, body) : undefined;
   return isJsonObject(patched) ? patched : refusal(400, 'error decoding patch: json: cannot unmarshal a patch that is no object');
-}
-
-/** The value after a merge patch: RFC 7396. */
-export function mergePatched(value: Json | undefined, patch: Json): Json {
-  if (!isJsonObject(patch)) return patch;
-  const merged = new Map(Object.entries(isJsonObject(value) ? value : {}));
-  for (const [key, member] of Object.entries(patch)) {
-    if (member === null) merged.delete(key);
-    else if (member !== undefined) merged.set(key, mergePatched(merged.get(key), member));
-  }
-  return Object.fromEntries(merged);
 }
 
 /**

@@ -9,7 +9,7 @@ import { countFieldOf } from '../placing/workload-count.ts';
 import type { Manifest, ObjectMatch, Override } from '../spec.ts';
 import { type ItemEdits, withEdits } from './edits.ts';
 import { applyJsonPatch } from './json-patch.ts';
-import { type ListRulesAt, mergePatch, noListRules } from './merge-patch.ts';
+import { type ListRulesAt, mergePatchByKeys, noListRules } from './merge-patch.ts';
 import { overrideEnv } from './override-env.ts';
 import { overrideField } from './override-fields.ts';
 import { overrideImage } from './override-image.ts';
@@ -137,7 +137,7 @@ function patched(object: Manifest, { jsonPatch }: Override): ItemEdits | ItemRes
 }
 
 function merged(patch: JsonObject): Item['edit'] {
-  return ({ object, listRulesAt }) => ({ result: 'object', object: mergePatch(object, patch, listRulesAt) });
+  return ({ object, listRulesAt }) => ({ result: 'object', object: mergePatchByKeys(object, patch, listRulesAt) });
 }
 
 function applyItem(run: Run, edit: Item['edit'], path: string): Failure | undefined {

@@ -9,7 +9,7 @@ import { newShare, parseShare, printShare } from '../../../src/propagate/hub/sha
 import { shareNameOf } from '../../../src/propagate/hub/share-name.ts';
 import { parseStatus, printStatus } from '../../../src/propagate/hub/status-document.ts';
 import { marks } from '../../../src/propagate/propagation.ts';
-import { mergePatch, noListRules } from '../../../src/propagate/rendering/merge-patch.ts';
+import { mergePatchByKeys, noListRules } from '../../../src/propagate/rendering/merge-patch.ts';
 
 const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(
@@ -26,7 +26,7 @@ describe('a merge patch', () => {
     fc.assert(
       fc.property(object, object, (before, after) => {
         const patch = mergePatchOf(before, after);
-        expect(mergePatch(before, patch ?? {}, noListRules)).toEqual(after);
+        expect(mergePatchByKeys(before, patch ?? {}, noListRules)).toEqual(after);
         expect(mergePatchOf(after, structuredClone(after))).toBeUndefined();
       }),
     );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import type { ListRules } from '../../../src/model/model.ts';
-import { mergePatch, noListRules } from '../../../src/propagate/rendering/merge-patch.ts';
+import { mergePatchByKeys, noListRules } from '../../../src/propagate/rendering/merge-patch.ts';
 import { deepFreeze } from '../../support/store-objects.ts';
 
 describe('a merge patch does what RFC 7396 says (appendix A)', () => {
@@ -18,11 +18,11 @@ describe('a merge patch does what RFC 7396 says (appendix A)', () => {
     [[1, 2], { a: 'b', c: null }, { a: 'b' }],
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
   ])('%j with %j', (document, patch, expected) => {
-    expect(mergePatch(deepFreeze(document), deepFreeze(patch), noListRules)).toEqual(expected);
+    expect(mergePatchByKeys(deepFreeze(document), deepFreeze(patch), noListRules)).toEqual(expected);
   });
 
   test('a key __proto__ is a key', () => {
-    const merged = mergePatch({}, JSON.parse('{"__proto__":{"polluted":1}}'), noListRules);
+    const merged = mergePatchByKeys({}, JSON.parse('{"__proto__":{"polluted":1}}'), noListRules);
     expect(JSON.stringify(merged)).toBe('{"__proto__":{"polluted":1}}');
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
@@ -76,7 +76,7 @@ describe('a list whose items have keys', () => {
     ['goes with null', { containers: null }, { tolerations: document.spec.tolerations }],
     ['loses nothing to an empty list', { containers: [] }, document.spec],
   ])('%s', (_name, spec, expected) => {
-    expect(mergePatch(deepFreeze(document), deepFreeze({ spec }), rulesAt)).toEqual({ spec: expected });
+    expect(mergePatchByKeys(deepFreeze(document), deepFreeze({ spec }), rulesAt)).toEqual({ spec: expected });
   });
 
   test('merging twice is merging once', () => {
@@ -88,7 +88,7 @@ describe('a list whose items have keys', () => {
         ],
       },
     };
-    const once = mergePatch(document, patch, rulesAt);
-    expect(mergePatch(once, patch, rulesAt)).toEqual(once);
+    const once = mergePatchByKeys(document, patch, rulesAt);
+    expect(mergePatchByKeys(once, patch, rulesAt)).toEqual(once);
   });
 });

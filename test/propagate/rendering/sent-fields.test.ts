@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Json, type JsonObject, parseJsonExactly } from '../../../src/core/json.ts';
 import { equalJson } from '../../../src/core/json-values.ts';
 import { listRulesIn } from '../../../src/propagate/list-rules.ts';
-import { mergePatch } from '../../../src/propagate/rendering/merge-patch.ts';
+import { mergePatchByKeys } from '../../../src/propagate/rendering/merge-patch.ts';
 import { projectOnto, sentHashOf } from '../../../src/propagate/rendering/sent-fields.ts';
 import { jsonText } from '../../support/arbitrary-json.ts';
 import { loadBaseline } from '../../support/kubernetes-objects.ts';
@@ -88,7 +88,7 @@ const answer: JsonObject = deepFreeze({
 });
 
 const hashOf = (live: JsonObject): string => sentHashOf(desired, live, deploymentRules);
-const changed = (patch: JsonObject): JsonObject => mergePatch(answer, patch, deploymentRules);
+const changed = (patch: JsonObject): JsonObject => mergePatchByKeys(answer, patch, deploymentRules);
 
 test('what stands where we set something is taken, in the server’s words', () => {
   expect(projectOnto(desired, answer, deploymentRules)).toEqual({
