@@ -146,19 +146,6 @@ export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
   return true;
 }
 
-const maxTextDepth = 64;
-
-/** A text that is the same for values that are equal as JSON, and for no others but those that differ below 64 levels alone. */
-export function canonicalText(value: Json, depth = maxTextDepth): string {
-  if (typeof value === 'number') return Number.isInteger(value) ? String(BigInt(value)) : String(value);
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (isRawNumber(value)) return value.rawJSON;
-  if (depth === 0) return '…';
-  if (Array.isArray(value)) return `[${value.map((element: Json) => canonicalText(element, depth - 1)).join(',')}]`;
-  const entries = Object.entries(value as JsonObject).sort(([a], [b]) => compare(a, b));
-  return `{${entries.map(([key, member]) => `${JSON.stringify(key)}:${canonicalText(member ?? null, depth - 1)}`).join(',')}}`;
-}
-
 /** Puts the members to compare on the stacks, or finds at once that they differ. */
 function pushMembers(x: object, y: object, left: (Json | undefined)[], right: (Json | undefined)[]): boolean {
   if (Array.isArray(x) || Array.isArray(y)) {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type DocumentNode, type GraphQLSchema, Kind, type OperationDefinitionNode, visit } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
+import { canonicalJson } from '../core/canonical-json.ts';
+import type { Json, JsonObject } from '../core/json.ts';
 import { isPersonal, isVolatile } from '../graph/personal.ts';
 import type { ReadySubscription } from './engine.ts';
 import type { Asking } from './operations.ts';
@@ -76,23 +77,14 @@ export class StreamGroups {
 function keyOf({ ready: { served, document, operation }, request, asking }: StreamAsked): string {
   const who = isPersonal(served.schema, document, request.operationName) ? asking.caller.key : null;
   const key = [request.query, request.operationName ?? null, viewVariables(document, operation, request.variables), who];
-  return createHash('sha256').update(JSON.stringify(key)).digest('base64');
+  return createHash('sha256').update(canonicalJson(key)).digest('base64');
 }
 
 /** The variables by which views differ, in one order: those the operation knows, but for where it begins. */
 function viewVariables(document: DocumentNode, operation: OperationDefinitionNode, variables: JsonObject = {}): Json {
   const cursor = cursorVariableOf(document, operation);
   const names = (operation.variableDefinitions ?? []).map(({ variable }) => variable.name.value).toSorted();
-  return names
-    .filter((name) => name !== cursor && Object.hasOwn(variables, name))
-    .map((name) => [name, canonical(variables[name] ?? null)]);
-}
-
-function canonical(value: Json): Json {
-  if (Array.isArray(value)) return (value as readonly Json[]).map(canonical);
-  if (!isJsonObject(value)) return value;
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, part]) => [key, canonical(part ?? null)]));
+  return names.filter((name) => name !== cursor && Object.hasOwn(variables, name)).map((name) => [name, variables[name] ?? null]);
 }
 
 const cursorVariables = new WeakMap<OperationDefinitionNode, { readonly name: string | undefined }>();

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
+import { canonicalJson } from '../core/canonical-json.ts';
+import type { Json, JsonObject } from '../core/json.ts';
 import { equalJson } from '../core/json-values.ts';
 import type { KubernetesObject, ObjectMetadata } from '../core/objects.ts';
 import type { SimKind } from './built-in-kinds.ts';
@@ -138,16 +139,12 @@ function isSame(old: KubernetesObject, next: KubernetesObject): boolean {
 function nextGeneration(old: KubernetesObject, next: KubernetesObject): Json | undefined {
   const generation = old.metadata.generation;
   if (typeof generation !== 'number') return generation;
-  return bodyText(old) === bodyText(next) ? generation : generation + 1;
+  return canonicalJson(bodyOf(old)) === canonicalJson(bodyOf(next)) ? generation : generation + 1;
 }
 
-/** What a generation counts, in a form to compare. Keys in the order of the alphabet, as two writers seldom agree on another. */
-function bodyText(object: KubernetesObject): string {
-  const { metadata: _metadata, status: _status, kind: _kind, apiVersion: _apiVersion, ...body } = object;
-  return JSON.stringify(body, (_key, value: unknown) => {
-    if (!isJsonObject(value)) return value;
-    return Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)));
-  });
+/** The fields whose changes a generation counts. */
+function bodyOf({ metadata: _metadata, status: _status, kind: _kind, apiVersion: _apiVersion, ...body }: KubernetesObject): JsonObject {
+  return body;
 }
 
 /** Without the members that are undefined. */

@@ -1,4 +1,5 @@
-import { isJsonObject, isRawNumber, type Json, type JsonObject, parseJsonExactly } from '../core/json.ts';
+import { withKeysInOrder } from '../core/canonical-json.ts';
+import { type JsonObject, parseJsonExactly } from '../core/json.ts';
 import { apiVersionOf } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { SimKind } from './built-in-kinds.ts';
@@ -65,8 +66,8 @@ function textFor(kind: SimKind, object: KubernetesObject, members: string | unde
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
   if (kind.source === 'custom') {
     const own = { apiVersion: preferredApiVersion(kind), kind: kind.kind };
-    if (members === undefined) return { text: JSON.stringify(sorted({ ...own, metadata, ...rest })), metadataEnd: 0 };
-    const start = JSON.stringify({ ...own, metadata: sorted(metadata) }).slice(0, -1);
+    if (members === undefined) return { text: JSON.stringify(withKeysInOrder({ ...own, metadata, ...rest }, maxDepth)), metadataEnd: 0 };
+    const start = JSON.stringify({ ...own, metadata: withKeysInOrder(metadata, maxDepth) }).slice(0, -1);
     return { text: members === '' ? `${start}}` : `${start},${members}}`, metadataEnd: 0 };
   }
   const start = `"metadata":${JSON.stringify(orderedMetadata(metadata))}`;
@@ -84,7 +85,8 @@ export function wireText(kind: SimKind, stored: StoredObject, form: WireForm): s
   }
   if (kind.source === 'custom') {
     if (form.version === kind.versions[0]) return stored.text;
-    return JSON.stringify(sorted({ ...parsed(kind, stored), apiVersion: apiVersionOf({ group: kind.group, version: form.version }) }));
+    const apiVersion = apiVersionOf({ group: kind.group, version: form.version });
+    return JSON.stringify(withKeysInOrder({ ...parsed(kind, stored), apiVersion }, maxDepth));
   }
   if (form.shape === 'item') return `{${stored.text}}`;
   return `{"kind":"${kind.kind}","apiVersion":"${apiVersionOf({ group: kind.group, version: form.version })}",${stored.text}}`;
@@ -105,14 +107,6 @@ export function orderedMetadata(metadata: JsonObject): JsonObject {
   const unknown = Object.entries(rest).filter(([key]) => !metadataOrder.includes(key));
   const last = managedFields === undefined ? [] : [['managedFields', managedFields] as const];
   return Object.fromEntries([...known, ...unknown, ...last]);
-}
-
-/** The value with the keys of all its objects in the order of the alphabet, as Go marshals maps. */
-export function sorted(value: Json | undefined, depth = 0): Json | undefined {
-  if (typeof value !== 'object' || value === null || isRawNumber(value) || depth > maxDepth) return value;
-  if (!isJsonObject(value)) return (value as readonly Json[]).map((item) => sorted(item, depth + 1) as Json);
-  const keys = Object.keys(value).sort();
-  return Object.fromEntries(keys.map((key) => [key, sorted(value[key], depth + 1)]));
 }
 
 function preferredApiVersion(kind: SimKind): string {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { Endpoint } from '../../src/cluster/endpoint.ts';
+import { canonicalJson } from '../../src/core/canonical-json.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Json, JsonObject } from '../../src/core/json.ts';
 import { silentLog } from '../../src/core/log.ts';
@@ -12,7 +13,6 @@ import type { PropagationWrite } from '../../src/propagate/hub/propagation-store
 import { newShare } from '../../src/propagate/hub/share-document.ts';
 import type { SpecDocument } from '../../src/propagate/plan.ts';
 import { marks, type Propagation } from '../../src/propagate/propagation.ts';
-import { canonicalJson } from '../../src/propagate/rendering/canonical.ts';
 import { parseSpec } from '../../src/propagate/spec/parse-spec.ts';
 import { printSpec } from '../../src/propagate/spec/print-spec.ts';
 import { rightDocument } from '../propagate/spec/arbitrary-document.ts';

@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../core/canonical-json.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { GoingBack } from '../copies/copies.ts';
@@ -8,7 +9,6 @@ import { standingIn } from '../planner/held-prune.ts';
 import { digestsOf } from '../planner/plan-digest.ts';
 import type { ExistingPropagation, PlanRequest } from '../planner/planner.ts';
 import { type AskedPlan, marks, type Propagation, type PropagationRevision } from '../propagation.ts';
-import { canonicalJson } from '../rendering/canonical.ts';
 import { parseSpec } from '../spec/parse-spec.ts';
 import { printSpec } from '../spec/print-spec.ts';
 import type { PropagationSpec } from '../spec.ts';

@@ -1,10 +1,10 @@
+import { sha256OfText } from '../../core/canonical-json.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { type ClusterShare, type InventoryEntry, isOnItsWay } from '../inventory.ts';
 import { textOfKey } from '../object-key.ts';
 import type { RenderedObject, RenderedPlan } from '../plan.ts';
 import { isRemoval } from '../planner/held-prune.ts';
 import { type HeldPrune, marks, type Propagation } from '../propagation.ts';
-import { sha256OfText } from '../rendering/canonical.ts';
 import type { Verdict } from './run.ts';
 
 /** What a plan would take away, as far as nobody began to. */

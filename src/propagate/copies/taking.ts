@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { sha256Of } from '../../core/canonical-json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { InventoryEntry, TakenOver } from '../inventory.ts';
-import { sha256Of } from '../rendering/canonical.ts';
 import type { CopyWork, GoingBack, OldValues } from './copies.ts';
 import type { CopyAtHand } from './copy-to-write.ts';
 import { judgeObject, strangersEntry } from './judge-object.ts';

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../core/canonical-json.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { listAt, numberAt, objectAt, textAt } from '../../core/json-at.ts';
@@ -6,7 +7,6 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import type { OldValues } from '../copies/copies.ts';
 import type { SpecDocument } from '../plan.ts';
 import { marks, type Propagation, type PropagationRevision } from '../propagation.ts';
-import { canonicalJson } from '../rendering/canonical.ts';
 import type { Manifest } from '../spec.ts';
 import { type Hub, hubKinds, listOnHub, writeOnHub } from './hub.ts';
 import { parseOldValues, printOldValues } from './old-values.ts';

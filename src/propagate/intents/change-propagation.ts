@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../core/canonical-json.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { listAt } from '../../core/json-at.ts';
 import { type Abandoned, abandonedOf, printAbandoned } from '../hub/abandoned.ts';
@@ -8,7 +9,6 @@ import type { Note } from '../notes.ts';
 import type { SpecDocument } from '../plan.ts';
 import { marks, type Propagation, type PropagationRevision } from '../propagation.ts';
 import type { PropagationName, PropagationOutcome, WriteContext } from '../propagations.ts';
-import { canonicalJson } from '../rendering/canonical.ts';
 import { readDeletion } from '../spec/input-spec.ts';
 import { parseSpec } from '../spec/parse-spec.ts';
 import { printSpec } from '../spec/print-spec.ts';

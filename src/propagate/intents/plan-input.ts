@@ -1,3 +1,4 @@
+import { sha256Of } from '../../core/canonical-json.ts';
 import type { Fault } from '../../core/faults.ts';
 import { isDecided } from '../controller/plan-step.ts';
 import { hubKinds } from '../hub/hub.ts';
@@ -8,7 +9,6 @@ import type { PropagationPlan } from '../plan.ts';
 import type { ExistingPropagation, PlanRequest } from '../planner/planner.ts';
 import type { Propagation } from '../propagation.ts';
 import type { PropagationInput, PropagationName, WriteContext } from '../propagations.ts';
-import { sha256Of } from '../rendering/canonical.ts';
 import { documentOf } from '../spec/input-spec.ts';
 import type { PropagationSpec } from '../spec.ts';
 import { readInput } from './asked-propagation.ts';

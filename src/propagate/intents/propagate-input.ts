@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../core/canonical-json.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { SpecChange } from '../hub/propagation-store.ts';
 import { noRollback } from '../hub/rollback-mark.ts';
@@ -6,7 +7,6 @@ import type { PropagationPlan, RenderedPlan } from '../plan.ts';
 import type { PlanRequest } from '../planner/planner.ts';
 import { marks, type Propagation } from '../propagation.ts';
 import type { PropagationInput, PropagationName, PropagationOutcome, WriteContext } from '../propagations.ts';
-import { canonicalJson } from '../rendering/canonical.ts';
 import { printSpec } from '../spec/print-spec.ts';
 import type { PropagationSpec } from '../spec.ts';
 import { type Asked, noteOf, readInput } from './asked-propagation.ts';

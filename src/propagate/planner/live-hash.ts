@@ -1,6 +1,6 @@
+import { sha256OfText } from '../../core/canonical-json.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { sha256OfText } from '../rendering/canonical.ts';
 
 /** Objects of a mirror never change, so what was hashed once is known as long as the mirror holds it. */
 const known = new WeakMap<KubernetesObject, string>();

@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../core/canonical-json.ts';
 import type { Fault } from '../../core/faults.ts';
 import { objectAt } from '../../core/json-at.ts';
 import { compareText } from '../../model/shapes.ts';
@@ -11,7 +12,6 @@ import { areReplicasChanged, rescheduleDueMs } from '../placing/reschedule.ts';
 import { select } from '../placing/select.ts';
 import { otherSetsIn } from '../placing/sets-in.ts';
 import { type WorkloadCount, workloadCountOf } from '../placing/workload-count.ts';
-import { canonicalJson } from '../rendering/canonical.ts';
 import { printSpec } from '../spec/print-spec.ts';
 import type { PropagationSpec } from '../spec.ts';
 import { holdsCopies } from './holds-copies.ts';

@@ -1,7 +1,7 @@
+import { canonicalJson, sha256OfText } from '../../core/canonical-json.ts';
 import type { Json } from '../../core/json.ts';
 import { textOfKey } from '../object-key.ts';
 import type { LeavingCluster, RenderedCluster, RenderedObject } from '../plan.ts';
-import { canonicalJson, sha256OfText } from '../rendering/canonical.ts';
 import { printSpec } from '../spec/print-spec.ts';
 import type { PropagationSpec } from '../spec.ts';
 

@@ -1,3 +1,4 @@
+import { sha256Of } from '../../core/canonical-json.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
@@ -5,7 +6,6 @@ import type { Sight } from '../copies/observed.ts';
 import type { InventoryEntry } from '../inventory.ts';
 import { textOfKey } from '../object-key.ts';
 import type { LeavingCluster, RenderedCluster, RenderedObject } from '../plan.ts';
-import { sha256Of } from '../rendering/canonical.ts';
 import type { Manifest } from '../spec.ts';
 import { inWriteOrder } from '../write-order.ts';
 import { decideCopy, decideRemoval } from './decide-action.ts';

@@ -1,3 +1,4 @@
+import { sha256Of } from '../../core/canonical-json.ts';
 import { valueAt } from '../../core/json-at.ts';
 import { equalJson } from '../../core/json-values.ts';
 import type { ListRulesOf } from '../list-rules.ts';
@@ -6,7 +7,6 @@ import type { Note } from '../notes.ts';
 import { keyOfManifest, kindOfKey, textOfKey } from '../object-key.ts';
 import { countFieldOf, type WorkloadCount, withCount } from '../placing/workload-count.ts';
 import type { RenderedObject } from '../plan.ts';
-import { sha256Of } from '../rendering/canonical.ts';
 import { withoutValueAt } from '../rendering/json-edits.ts';
 import { matchingOverrides, override } from '../rendering/override.ts';
 import type { Manifest, ObjectKey, Override } from '../spec.ts';

@@ -1,10 +1,10 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
+import { withKeysInOrder } from '../../core/canonical-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { equalJson } from '../../core/json-values.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { printYaml } from '../../core/print-yaml.ts';
 import { redact } from '../../core/redaction.ts';
-import { withKeysInOrder } from './canonical.ts';
 import { prune, withoutServed } from './prune.ts';
 
 /** What stood there, and what is to; absent: nothing. */

@@ -1,6 +1,6 @@
+import { sha256Of } from '../../core/canonical-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { equalJson } from '../../core/json-values.ts';
-import { sha256Of } from './canonical.ts';
 import { withoutMembers } from './json-edits.ts';
 import { isSameItem, keysOfApply } from './list-keys.ts';
 import type { ListRulesAt } from './merge-patch.ts';

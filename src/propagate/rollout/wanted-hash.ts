@@ -1,6 +1,6 @@
+import { sha256OfText } from '../../core/canonical-json.ts';
 import type { RenderedObject } from '../plan.ts';
 import { isRemoval } from '../planner/held-prune.ts';
-import { sha256OfText } from '../rendering/canonical.ts';
 
 const hashes = new WeakMap<readonly unknown[], string>();
 

@@ -1,7 +1,7 @@
+import { canonicalJson } from '../../core/canonical-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { nearest } from '../../core/nearest.ts';
 import type { SpecProblem } from '../propagation.ts';
-import { canonicalJson } from '../rendering/canonical.ts';
 import type { Shape, ShapeField } from './shape.ts';
 
 /**

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { canonicalJson } from '../../core/canonical-json.ts';
 import type { Clock } from '../../core/clock.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { KubernetesObject, OwnerReference } from '../../core/objects.ts';
@@ -124,17 +125,9 @@ export function withStatus(object: KubernetesObject, status: JsonObject): Kubern
   return isSame(object.status, status) ? undefined : { ...object, status };
 }
 
-/** True for values that are the same JSON, whatever the order of their keys. */
+/** True for equal JSON. A member that is undefined counts as absent. */
 export function isSame(a: Json | undefined, b: Json | undefined): boolean {
-  if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false;
-  const [left, right] = [a as JsonObject, b as JsonObject];
-  const [leftKeys, rightKeys] = [definedKeys(left), definedKeys(right)];
-  return leftKeys.length === rightKeys.length && leftKeys.every((key) => isSame(left[key], right[key]));
-}
-
-function definedKeys(object: JsonObject): string[] {
-  return Object.keys(object).filter((key) => object[key] !== undefined);
+  return canonicalJson(a ?? null) === canonicalJson(b ?? null);
 }
 
 /** Letters and digits that spell no word: what Kubernetes makes names of. */

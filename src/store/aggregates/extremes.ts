@@ -1,10 +1,11 @@
 import type { Json } from '../../core/json.ts';
-import { canonicalText, compareOrderKeys, type OrderKey, orderKeyOf } from '../../core/json-values.ts';
+import { compareOrderKeys, type OrderKey, orderKeyOf } from '../../core/json-values.ts';
 import type { Steps } from '../../core/slices.ts';
 import type { AskedOfKinds } from '../../model/paths-of-kinds.ts';
 import type { Look } from '../looks.ts';
 import type { Matches } from '../query.ts';
 import { singleValues, valuePathsIn } from '../value-paths.ts';
+import { printedValue } from './identities.ts';
 import { tallyValues, valuesAtOnce } from './tallies.ts';
 
 /** The smallest or the largest. */
@@ -31,7 +32,7 @@ export function compileExtreme(
         const key = orderKeyOf(value, type);
         if (key === undefined) continue;
         const order = best === undefined ? -1 : compareOrderKeys(key, best.key) * sign;
-        if (best === undefined || order < 0 || (order === 0 && canonicalText(value) < canonicalText(best.value))) best = { value, key };
+        if (best === undefined || order < 0 || (order === 0 && printedValue(value) < printedValue(best.value))) best = { value, key };
       }
     }
     return best?.value;

@@ -1,6 +1,6 @@
 import { MusterError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
-import { canonicalText, type OrderKey, orderKeyOf, type ValueType } from '../../core/json-values.ts';
+import { type OrderKey, orderKeyOf, type ValueType } from '../../core/json-values.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Steps } from '../../core/slices.ts';
@@ -11,7 +11,7 @@ import type { Matches } from '../query.ts';
 import type { QuerySource } from '../query-source.ts';
 import { compareTerm, createLeaders } from '../ranking.ts';
 import { singleValues, type ValuePath, valuePathsIn } from '../value-paths.ts';
-import { createIdentities, type Identity } from './identities.ts';
+import { createIdentities, type Identity, printedValue } from './identities.ts';
 
 /** Which groups come first: the largest, then by keys; or by keys alone. */
 export type GroupOrder = 'COUNT_DESC' | 'KEY_ASC';
@@ -228,7 +228,7 @@ function rankedOf(group: ObjectGroup, types: readonly ValueType[]): Ranked {
       return keys;
     },
     get text() {
-      return canonicalText(group.keys);
+      return printedValue(group.keys);
     },
   };
 }

@@ -1,5 +1,5 @@
+import { canonicalJson } from '../../core/canonical-json.ts';
 import { isRawNumber, type Json } from '../../core/json.ts';
-import { canonicalText } from '../../core/json-values.ts';
 
 /** What a Map tells a value by. */
 export type Identity = string | number | bigint | boolean | symbol | null;
@@ -14,9 +14,16 @@ export function createIdentities(): (value: Json) => Identity {
     if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(value) : value;
     if (typeof value !== 'object' || value === null) return value;
     if (isRawNumber(value)) return BigInt(value.rawJSON);
-    const text = canonicalText(value);
+    const text = printedValue(value);
     const known = structures.get(text) ?? Symbol(text);
     structures.set(text, known);
     return known;
   };
+}
+
+const maxDepth = 64;
+
+/** Equal for values that are equal as JSON. Others differ, except for values that are equal in their first 64 levels. */
+export function printedValue(value: Json): string {
+  return canonicalJson(value, maxDepth);
 }

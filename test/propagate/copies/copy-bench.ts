@@ -1,5 +1,6 @@
 import type { ClusterApi } from '../../../src/cluster/cluster-api.ts';
 import { connectCluster } from '../../../src/cluster/kube-api.ts';
+import { sha256Of } from '../../../src/core/canonical-json.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { keyOfKind, type ServedResource } from '../../../src/core/kinds.ts';
@@ -12,7 +13,6 @@ import type { ObjectAddress, ObjectClient } from '../../../src/propagate/object-
 import { keyOfManifest, kindOfKey } from '../../../src/propagate/object-key.ts';
 import type { RenderedObject } from '../../../src/propagate/plan.ts';
 import { liveHashOf } from '../../../src/propagate/planner/live-hash.ts';
-import { sha256Of } from '../../../src/propagate/rendering/canonical.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
 import { definitionsServed, loadBaseline, servedAs } from '../../support/kubernetes-objects.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';

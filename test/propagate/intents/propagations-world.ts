@@ -1,3 +1,4 @@
+import { sha256Of } from '../../../src/core/canonical-json.ts';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { createHubStores, type HubStores } from '../../../src/propagate/hub/hub-stores.ts';
@@ -9,7 +10,6 @@ import { digestOf } from '../../../src/propagate/planner/plan-digest.ts';
 import type { Planner, PlanRequest } from '../../../src/propagate/planner/planner.ts';
 import type { Propagation, PropagationStatus } from '../../../src/propagate/propagation.ts';
 import type { PropagationInput, PropagationOutcome, Propagations, WriteContext } from '../../../src/propagate/propagations.ts';
-import { sha256Of } from '../../../src/propagate/rendering/canonical.ts';
 import { printSpec } from '../../../src/propagate/spec/print-spec.ts';
 import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagation-world.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { sha256Of } from '../../../src/core/canonical-json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { observedHashOf } from '../../../src/propagate/copies/observed.ts';
 import { printPaths } from '../../../src/propagate/copies/owned-fields.ts';
 import { keyOfManifest } from '../../../src/propagate/object-key.ts';
-import { sha256Of } from '../../../src/propagate/rendering/canonical.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
 import { firstIn, shown, startPlannerWorld } from './planner-world.ts';
 import { configMap, deployment, entry, shareOf, sight } from './snapshots.ts';

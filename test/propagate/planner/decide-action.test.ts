@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { sha256Of } from '../../../src/core/canonical-json.ts';
 import { observedHashOf } from '../../../src/propagate/copies/observed.ts';
 import type { InventoryEntry } from '../../../src/propagate/inventory.ts';
 import { keyOfManifest } from '../../../src/propagate/object-key.ts';
 import { marks } from '../../../src/propagate/propagation.ts';
-import { sha256Of } from '../../../src/propagate/rendering/canonical.ts';
 import type { ConflictMode } from '../../../src/propagate/spec.ts';
 import { actionsOf, clusterIn, configMap, entry, planOf, sight, standing } from './snapshots.ts';
 

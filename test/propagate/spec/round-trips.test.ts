@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { canonicalJson } from '../../../src/core/canonical-json.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { parseResourceVersion } from '../../../src/core/names.ts';
 import type { Propagation } from '../../../src/propagate/propagation.ts';
 import type { PropagationInput } from '../../../src/propagate/propagations.ts';
-import { canonicalJson } from '../../../src/propagate/rendering/canonical.ts';
 import { documentOf, inputOf } from '../../../src/propagate/spec/input-spec.ts';
 import { parseSpec } from '../../../src/propagate/spec/parse-spec.ts';
 import { printSpec } from '../../../src/propagate/spec/print-spec.ts';

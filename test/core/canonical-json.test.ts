@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isJsonObject, type Json, parseJsonExactly } from '../../../src/core/json.ts';
-import { equalJson } from '../../../src/core/json-values.ts';
-import { canonicalJson, sha256Of, withKeysInOrder } from '../../../src/propagate/rendering/canonical.ts';
-import { jsonText } from '../../support/arbitrary-json.ts';
+import { canonicalJson, sha256Of, withKeysInOrder } from '../../src/core/canonical-json.ts';
+import { isJsonObject, type Json, parseJsonExactly } from '../../src/core/json.ts';
+import { equalJson } from '../../src/core/json-values.ts';
+import { jsonText } from '../support/arbitrary-json.ts';
 
 describe('canonical JSON', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../../core/json.ts';
+import { isJsonObject, isRawNumber, type Json, type JsonObject } from './json.ts';
 
 /**
  * The value as canonical JSON (RFC 8785): keys in the order of their UTF-16 code units, no white space, numbers as ECMAScript prints them. So equal
@@ -7,10 +7,12 @@ import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../../cor
  *
  * Leaves the standard in one thing: an integer beyond 2⁵³−1 stands with all its digits, whether it came as a double or as a raw number, where the
  * standard would round it (two integers must not become one). A lone surrogate, which the standard refuses, stands escaped.
+ *
+ * @param maxDepth Levels to print: a deeper list or map is printed as `…`. Default: all. A bound protects the stack against hostile values.
  */
-export function canonicalJson(value: Json): string {
+export function canonicalJson(value: Json, maxDepth = Number.POSITIVE_INFINITY): string {
   // What is in order already, as all that the hub has kept, takes less than half the time.
-  return isInOrder(value) ? JSON.stringify(value) : printValue(value);
+  return isInOrder(value, maxDepth) ? JSON.stringify(value) : printValue(value, maxDepth);
 }
 
 /** SHA-256 of the canonical JSON, 64 lower-case hexadecimal digits. */
@@ -23,47 +25,55 @@ export function sha256OfText(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
-/** The value with the keys of its maps in the order of canonical JSON: what is made of it is printed and hashed in half the time. */
-export function withKeysInOrder(value: Json): Json {
-  if (Array.isArray(value)) return value.map(withKeysInOrder);
+/**
+ * The value with the keys of its maps in the order of canonical JSON: what is made of it is printed and hashed in half the time.
+ *
+ * @param maxDepth Levels to put in order: deeper ones are taken as they are. Default: all.
+ */
+export function withKeysInOrder(value: Json, maxDepth = Number.POSITIVE_INFINITY): Json {
+  if (maxDepth === 0) return value;
+  if (Array.isArray(value)) return value.map((item) => withKeysInOrder(item, maxDepth - 1));
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(sortedKeys(value).map((key) => [key, value[key] === undefined ? undefined : withKeysInOrder(value[key])]));
+  const inOrder = (member: Json | undefined) => (member === undefined ? undefined : withKeysInOrder(member, maxDepth - 1));
+  return Object.fromEntries(sortedKeys(value).map((key) => [key, inOrder(value[key])]));
 }
 
-/** True if JSON.stringify prints it as canonical JSON: keys in order, no integer that it would round. */
-function isInOrder(value: Json | undefined): boolean {
+/** True if JSON.stringify prints it as canonical JSON: keys in order, no integer that it would round, no more levels than these. */
+function isInOrder(value: Json | undefined, depth: number): boolean {
   if (typeof value === 'number') return !Number.isInteger(value) || Number.isSafeInteger(value);
   if (typeof value !== 'object' || value === null || isRawNumber(value)) return true;
-  if (Array.isArray(value)) return value.every(isInOrder);
+  if (depth === 0) return false;
+  if (Array.isArray(value)) return value.every((item) => isInOrder(item, depth - 1));
   let before = '';
   // Half the time of looking at its entries, and a map that came as JSON has no members but its own.
   for (const key in value) {
-    if (key < before || !isInOrder((value as JsonObject)[key])) return false;
+    if (key < before || !isInOrder((value as JsonObject)[key], depth - 1)) return false;
     before = key;
   }
   return true;
 }
 
-function printValue(value: Json): string {
+function printValue(value: Json, depth: number): string {
   if (typeof value === 'number')
     return Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(value).toString() : JSON.stringify(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return printItems(value);
-  return isRawNumber(value) ? BigInt(value.rawJSON).toString() : printMembers(value as JsonObject);
+  if (isRawNumber(value)) return BigInt(value.rawJSON).toString();
+  if (depth === 0) return '…';
+  return Array.isArray(value) ? printItems(value, depth - 1) : printMembers(value as JsonObject, depth - 1);
 }
 
 /** Texts are put together as they come: lists of parts take twice the time. */
-function printItems(list: readonly Json[]): string {
+function printItems(list: readonly Json[], depth: number): string {
   let text = '';
-  for (const item of list) text += text === '' ? printValue(item) : `,${printValue(item)}`;
+  for (const item of list) text += text === '' ? printValue(item, depth) : `,${printValue(item, depth)}`;
   return `[${text}]`;
 }
 
-function printMembers(map: JsonObject): string {
+function printMembers(map: JsonObject, depth: number): string {
   let text = '';
   for (const key of sortedKeys(map)) {
     const member = map[key];
-    if (member !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${printValue(member)}`;
+    if (member !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${printValue(member, depth)}`;
   }
   return `{${text}}`;
 }
