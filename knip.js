@@ -1,0 +1,21 @@
+const isProduction = process.argv.includes('--production');
+
+/**
+ * `knip` reports files, exports, types and dependencies that nothing uses. `knip --production` reports what of `src` only tests use.
+ * In the second run an export that its own file uses is fine: a test may check one step of it.
+ *
+ * @type {import('knip').KnipConfig}
+ */
+export default {
+  entry: [
+    'scripts/*.ts',
+    'test/bench/{programs/*,store-hold}.ts',
+    'test/soak/programs/*.ts',
+    // No command reaches Karmada's rules before the importers do. Tests and `npm run vectors` run them until then.
+    ...(isProduction ? ['src/propagate/karmada/*.ts!'] : []),
+  ],
+  project: ['bin/**/*.js!', 'src/**/*.ts!', 'scripts/**/*.ts', 'test/**/*.ts'],
+  ignoreExportsUsedInFile: isProduction,
+  // The bench pins its processes where the machine has it.
+  ignoreBinaries: ['taskset'],
+};
