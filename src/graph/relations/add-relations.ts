@@ -1,6 +1,6 @@
 import { boundedList } from '../../core/bounded-list.ts';
-import type { Json } from '../../core/json.ts';
-import { valueAt } from '../../core/json-at.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import { objectAt } from '../../core/json-at.ts';
 import { type Row, valuesPerLook } from '../../load/reads.ts';
 import { eventsAbout, ownedBy, podsOfWorkload } from '../../load/relations/questions.ts';
 import { maxRelationDepth } from '../../load/relations/relations.ts';
@@ -86,15 +86,16 @@ function addReferences(builder: GraphBuilder): void {
       type: types.resource,
       description,
       ...personal,
-      resolve: ({ value, row }, _args, context, info) => followOne(row, targetOfOwner(value, row.object), { model, context, info }),
+      resolve: ({ value, row }, _args, context, info) =>
+        followOne(row, targetOfOwner(objectAt(value), row.object), { model, context, info }),
     }),
   );
-  addReferenceField(builder, { of: referenceType, field: 'resource', description, referenceIn: (value) => value });
+  addReferenceField(builder, { of: referenceType, field: 'resource', description, referenceIn: objectAt });
   addReferenceField(builder, {
     of: 'Endpoint',
     field: 'target',
     description: 'The object behind it, most often a Pod.',
-    referenceIn: (value) => valueAt(value, 'targetRef'),
+    referenceIn: (value) => objectAt(value, 'targetRef'),
   });
 }
 
@@ -104,7 +105,7 @@ interface ReferenceField {
   readonly field: string;
   readonly description: string;
   /** The reference in a value of the type. */
-  readonly referenceIn: (value: Json | undefined) => Json | undefined;
+  readonly referenceIn: (value: Json | undefined) => JsonObject;
 }
 
 function addReferenceField({ pothos, types, parts, model }: GraphBuilder, { of, field, description, referenceIn }: ReferenceField): void {

@@ -1,9 +1,11 @@
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import { listAt, textAt } from '../../core/json-at.ts';
+import type { CoreV1Event, V1Deployment, V1Ingress, V1LabelSelector, V1Pod, V1Service } from '@kubernetes/client-node';
+import { isJsonObject } from '../../core/json.ts';
 import { orderKeyOf } from '../../core/json-values.ts';
 import type { GroupKind } from '../../core/kinds.ts';
-import type { KubernetesObject, ObjectMetadata } from '../../core/objects.ts';
+import { labelSelectorOf } from '../../core/label-selectors.ts';
+import type { KubernetesObject, ObjectMetadata, StoredObject } from '../../core/objects.ts';
 import { matchesSelector } from '../../core/selectors.ts';
+import { itemsOf, type Stored } from '../../core/stored.ts';
 import { lastSeenOf } from '../../model/columns/event-time.ts';
 import type { Hint } from '../../store/hints.ts';
 import { controllerOf } from '../../store/indexes.ts';
@@ -11,7 +13,6 @@ import { labelsOf, type Related } from '../../store/matching.ts';
 import type { Mention } from '../../store/mirror-store.ts';
 import type { Order } from '../../store/order.ts';
 import type { Row } from '../reads.ts';
-import { labelSelectorOf } from './label-selectors.ts';
 import type { Question } from './relations.ts';
 
 // One list each, whoever asks: by it the kinds of the model are found once.
@@ -33,10 +34,8 @@ export function ownedBy({ object: { metadata } }: Row, kinds: readonly GroupKind
 export function eventsAbout({ kind, object: { metadata } }: Row): Question {
   const { uid, name, namespace } = metadata;
   const uids = [uid, uidAtKubelet(kind, metadata)];
-  const about = (event: KubernetesObject) => {
-    const said = textAt(event, 'involvedObject', 'uid');
-    return said !== undefined && uids.includes(said) && textAt(event, 'involvedObject', 'kind') === kind.kind;
-  };
+  const about = ({ involvedObject }: Stored<CoreV1Event>) =>
+    involvedObject?.uid !== undefined && uids.includes(involvedObject.uid) && involvedObject.kind === kind.kind;
   const related: Related = { hints: [{ by: 'mention', mention: involvedName, values: [name] }], has: about };
   return { name: 'events', verb: 'list', kinds: eventKinds, namespace, order: newestFirst, related };
 }
@@ -45,12 +44,12 @@ export function eventsAbout({ kind, object: { metadata } }: Row): Question {
 function uidAtKubelet({ group, kind }: GroupKind, { name, annotations }: ObjectMetadata): string | undefined {
   if (group !== '') return undefined;
   if (kind === 'Node') return name;
-  return kind === 'Pod' ? textAt(annotations, mirrorAnnotation) : undefined;
+  return kind === 'Pod' ? annotations?.[mirrorAnnotation] : undefined;
 }
 
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
-const involvedName: Mention = { name: 'involved', of: (event) => textsOf([textAt(event, 'involvedObject', 'name')]) };
+const involvedName: Mention = { name: 'involved', of: ({ involvedObject }: Stored<CoreV1Event>) => named([involvedObject?.name]) };
 
 const newestFirst: Order = {
   descending: [true],
@@ -60,8 +59,9 @@ const newestFirst: Order = {
 
 /** The Pods of a workload: those that it controls, a Deployment through its ReplicaSets, and that its selector selects. */
 export function podsOfWorkload({ kind, object }: Row): Question {
-  const { uid, namespace } = object.metadata;
-  const selector = isJsonObject(object.spec) ? object.spec.selector : undefined;
+  const { metadata, spec }: StoredObject<V1Deployment> = object;
+  const { uid, namespace } = metadata;
+  const selector = spec?.selector;
   const question = { name: 'pods', verb: 'list', kinds: podKinds, namespace } as const;
   if (uid === undefined) return { ...question, related: noneRelated };
   if (kind.kind !== 'Deployment') return { ...question, related: relatedByController([uid], selector) };
@@ -77,7 +77,7 @@ export function podsOfWorkload({ kind, object }: Row): Question {
 /** The Pods that run on a Node. */
 export function podsOfNode({ object: { metadata } }: Row): Question {
   const { name } = metadata;
-  const related: Related = { hints: [{ by: 'node', name }], has: (pod) => textAt(pod, 'spec', 'nodeName') === name };
+  const related: Related = { hints: [{ by: 'node', name }], has: ({ spec }: Stored<V1Pod>) => spec?.nodeName === name };
   return { name: 'pods', verb: 'list', kinds: podKinds, related };
 }
 
@@ -94,7 +94,7 @@ export function servicesOfPod({ object }: Row): Question {
 const pairsByLabels = new WeakMap<object, readonly string[]>();
 
 /** Kept with the labels, which mirrored siblings share: made anew for each Pod, they would cost more than all the rest. */
-function pairsOfLabels(labels: Readonly<Record<string, string>> = {}): readonly string[] {
+function pairsOfLabels(labels: Labels = {}): readonly string[] {
   const pairs = pairsByLabels.get(labels) ?? Object.entries(labels).map(([key, value]) => pairOf(key, value));
   pairsByLabels.set(labels, pairs);
   return pairs;
@@ -131,14 +131,16 @@ export function slicesOfService({ object: { metadata } }: Row): Question {
 
 /** The ConfigMaps that a Pod reads: as volumes, as parts of volumes, and as variables. */
 export function configMapsOfPod({ object }: Row): Question {
+  const { spec }: Stored<V1Pod> = object;
+  const containers = [...itemsOf(spec?.initContainers), ...itemsOf(spec?.containers), ...itemsOf(spec?.ephemeralContainers)];
   const names = [
-    ...listAt(object, 'spec', 'volumes').flatMap((volume) => [
-      textAt(volume, 'configMap', 'name'),
-      ...listAt(volume, 'projected', 'sources').map((source) => textAt(source, 'configMap', 'name')),
+    ...itemsOf(spec?.volumes).flatMap(({ configMap, projected }) => [
+      configMap?.name,
+      ...itemsOf(projected?.sources).map((source) => source.configMap?.name),
     ]),
-    ...containersOf(object).flatMap((container) => [
-      ...listAt(container, 'envFrom').map((source) => textAt(source, 'configMapRef', 'name')),
-      ...listAt(container, 'env').map((variable) => textAt(variable, 'valueFrom', 'configMapKeyRef', 'name')),
+    ...containers.flatMap(({ envFrom, env }) => [
+      ...itemsOf(envFrom).map(({ configMapRef }) => configMapRef?.name),
+      ...itemsOf(env).map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name),
     ]),
   ];
   return namedBy(object, { name: 'configMaps', kinds: configMapKinds, names });
@@ -159,15 +161,14 @@ export function podsOfClaim({ object: { metadata } }: Row): Question {
   return { name: 'pods', verb: 'list', kinds: podKinds, namespace, related };
 }
 
-const mountedClaims: Mention = { name: 'claims', of: (pod) => textsOf(claimNamesOf(pod)) };
+const mountedClaims: Mention = { name: 'claims', of: claimNamesOf };
 
 /** The Services that an Ingress leads to. */
 export function servicesOfIngress({ object }: Row): Question {
+  const { spec }: Stored<V1Ingress> = object;
   const backends = [
-    textAt(object, 'spec', 'defaultBackend', 'service', 'name'),
-    ...listAt(object, 'spec', 'rules').flatMap((rule) =>
-      listAt(rule, 'http', 'paths').map((path) => textAt(path, 'backend', 'service', 'name')),
-    ),
+    spec?.defaultBackend?.service?.name,
+    ...itemsOf(spec?.rules).flatMap(({ http }) => itemsOf(http?.paths).map(({ backend }) => backend?.service?.name)),
   ];
   return namedBy(object, { name: 'services', kinds: serviceKinds, names: backends });
 }
@@ -179,7 +180,7 @@ interface Named {
 }
 
 function namedBy({ metadata }: KubernetesObject, { name, kinds, names }: Named): Question {
-  const values = new Set(textsOf(names));
+  const values = new Set(named(names));
   const related: Related = { hints: [{ by: 'name', values: [...values] }], has: (object) => values.has(object.metadata.name) };
   return { name, verb: 'get', kinds, namespace: metadata.namespace, related };
 }
@@ -187,13 +188,12 @@ function namedBy({ metadata }: KubernetesObject, { name, kinds, names }: Named):
 const noneRelated: Related = { hints: [{ by: 'name', values: [] }], has: () => false };
 
 function relatedByOwner(uid: string): Related {
-  const names = ({ metadata: { ownerReferences } }: KubernetesObject) =>
-    Array.isArray(ownerReferences) && ownerReferences.some((reference) => reference?.uid === uid);
+  const names = ({ metadata }: KubernetesObject) => itemsOf(metadata.ownerReferences).some((reference) => reference.uid === uid);
   return { hints: [{ by: 'owner', uid }], has: names };
 }
 
 /** Without a selector whatever is controlled. */
-function relatedByController(uids: readonly string[], selector: Json | undefined): Related {
+function relatedByController(uids: readonly string[], selector: Stored<V1LabelSelector> | undefined): Related {
   const wanted = new Set(uids);
   const parsed = selector === undefined ? undefined : (labelSelectorOf(selector) ?? null);
   if (wanted.size === 0 || parsed === null) return noneRelated;
@@ -202,22 +202,25 @@ function relatedByController(uids: readonly string[], selector: Json | undefined
   return { hints: [{ by: 'mention', mention: controller, values: uids }], has };
 }
 
-const controller: Mention = { name: 'controller', of: (object) => textsOf([controllerOf(object)]) };
+const controller: Mention = { name: 'controller', of: (object) => named([controllerOf(object)]) };
+
+type Labels = Readonly<Record<string, string>>;
 
 /** Undefined for one that selects nothing: without a selector, or a name for what is outside of the cluster. */
-function selectorOfService({ spec }: KubernetesObject): JsonObject | undefined {
-  if (!isJsonObject(spec) || spec.type === 'ExternalName' || !isJsonObject(spec.selector)) return undefined;
-  return Object.keys(spec.selector).length === 0 ? undefined : spec.selector;
+function selectorOfService({ spec }: Stored<V1Service>): Labels | undefined {
+  const selector = spec?.selector;
+  if (spec?.type === 'ExternalName' || !isJsonObject(selector)) return undefined;
+  return Object.keys(selector).length === 0 ? undefined : selector;
 }
 
-function selects(selector: JsonObject | undefined, pod: KubernetesObject): boolean {
+function selects(selector: Labels | undefined, pod: KubernetesObject): boolean {
   const labels = labelsOf(pod);
   if (selector === undefined || labels === undefined) return false;
   for (const key in selector) if (!Object.hasOwn(labels, key) || labels[key] !== selector[key]) return false;
   return true;
 }
 
-function pairsOf(selector: JsonObject = {}): readonly (readonly [string, string])[] {
+function pairsOf(selector: Labels = {}): readonly (readonly [string, string])[] {
   return Object.entries(selector).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
 }
 
@@ -225,19 +228,13 @@ function pairOf(key: string, value: string): string {
   return `${key}=${value}`;
 }
 
-function claimNamesOf(pod: KubernetesObject): readonly string[] {
-  const names = listAt(pod, 'spec', 'volumes').map((volume) =>
-    isJsonObject(volume) && isJsonObject(volume.ephemeral)
-      ? `${pod.metadata.name}-${textAt(volume, 'name')}`
-      : textAt(volume, 'persistentVolumeClaim', 'claimName'),
+function claimNamesOf({ metadata, spec }: StoredObject<V1Pod>): readonly string[] {
+  const names = itemsOf(spec?.volumes).map(({ name, ephemeral, persistentVolumeClaim }) =>
+    ephemeral ? `${metadata.name}-${name}` : persistentVolumeClaim?.claimName,
   );
-  return textsOf(names);
+  return named(names);
 }
 
-function containersOf(pod: KubernetesObject): readonly Json[] {
-  return ['initContainers', 'containers', 'ephemeralContainers'].flatMap((list) => listAt(pod, 'spec', list));
-}
-
-function textsOf(texts: readonly (string | undefined)[]): readonly string[] {
-  return texts.filter((text) => text !== undefined && text !== '') as readonly string[];
+function named(names: readonly (string | undefined)[]): readonly string[] {
+  return names.filter((name): name is string => typeof name === 'string' && name !== '');
 }

@@ -1,5 +1,6 @@
-import type { Json } from '../../core/json.ts';
+import type { V1Taint } from '@kubernetes/client-node';
 import { clusterName, parseClusterName } from '../../core/names.ts';
+import type { Stored } from '../../core/stored.ts';
 import type { MemberCluster } from '../members.ts';
 import { taintsIn } from '../placing/tolerations.ts';
 
@@ -10,7 +11,7 @@ export interface KarmadaCluster {
   readonly provider?: string;
   readonly region?: string;
   readonly zones?: readonly string[] | null;
-  readonly taints?: readonly Json[] | null;
+  readonly taints?: readonly Stored<V1Taint>[] | null;
 }
 
 /** The cluster as our stages look at it. One without a name gets one, so that it can be looked at alone. */

@@ -1,4 +1,5 @@
-import type { Json } from '../../core/json.ts';
+import type { V1Toleration } from '@kubernetes/client-node';
+import type { Stored } from '../../core/stored.ts';
 import type { Ground } from '../placing/filter-candidate.ts';
 import type { Spread } from '../spec.ts';
 import { type ClusterAffinity, setOfAffinity } from './cluster-affinity.ts';
@@ -8,7 +9,7 @@ import type { ReplicaScheduling } from './replica-scheduling.ts';
 export interface KarmadaPlacement {
   readonly clusterAffinity?: ClusterAffinity | null;
   readonly clusterAffinities?: readonly ClusterAffinityTerm[] | null;
-  readonly clusterTolerations?: readonly Json[] | null;
+  readonly clusterTolerations?: readonly Stored<V1Toleration>[] | null;
   readonly spreadConstraints?: readonly SpreadConstraint[] | null;
   readonly replicaScheduling?: ReplicaScheduling | null;
 }

@@ -1,4 +1,6 @@
+import type { V1Taint, V1Toleration } from '@kubernetes/client-node';
 import type { Json } from '../../core/json.ts';
+import type { Stored } from '../../core/stored.ts';
 import { tierOf } from '../placing/filter-candidate.ts';
 import { groupOf } from '../placing/take-spread.ts';
 import { taintsIn, tolerationIn, tolerationsUsed, untoleratedTaint } from '../placing/tolerations.ts';
@@ -72,11 +74,11 @@ export function matchingTolerations({
   taints,
   tolerations,
 }: {
-  readonly taints?: readonly Json[] | null;
-  readonly tolerations?: readonly Json[] | null;
+  readonly taints?: readonly Stored<V1Taint>[] | null;
+  readonly tolerations?: readonly Stored<V1Toleration>[] | null;
 }): {
   readonly allTolerated: boolean;
-  readonly matching: readonly Json[];
+  readonly matching: readonly Stored<V1Toleration>[];
 } {
   const read = (tolerations ?? []).flatMap((value) => {
     const toleration = tolerationIn(value);

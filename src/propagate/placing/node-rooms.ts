@@ -1,6 +1,7 @@
-import type { Json } from '../../core/json.ts';
-import { listAt, objectAt, textAt } from '../../core/json-at.ts';
-import type { KubernetesObject } from '../../core/objects.ts';
+import type { V1Node, V1Pod, V1PodSpec } from '@kubernetes/client-node';
+import { conditionOf } from '../../core/conditions.ts';
+import type { StoredObject } from '../../core/objects.ts';
+import type { Stored } from '../../core/stored.ts';
 import { acceptsPod } from './node-fit.ts';
 import { amountsIn, minus, plus, type ResourceAmounts, requestsOf, timesIn } from './resource-amounts.ts';
 import { sumOf } from './sum-of.ts';
@@ -10,23 +11,23 @@ export interface NodeRoom {
   readonly free: ResourceAmounts;
   readonly count: number;
   /** Absent: nobody knows where it stands or what keeps Pods away, so every Pod may go there. */
-  readonly node?: KubernetesObject;
+  readonly node?: StoredObject<V1Node>;
 }
 
 /**
  * One for each Node: what is allocatable there without what its Pods request, unless they have ended. A Node that takes no Pods counts as none. Costs about
  * 10 µs for each Pod.
  */
-export function nodeRoomsOf(nodes: Iterable<KubernetesObject>, pods: Iterable<KubernetesObject>): readonly NodeRoom[] {
+export function nodeRoomsOf(nodes: Iterable<StoredObject<V1Node>>, pods: Iterable<StoredObject<V1Pod>>): readonly NodeRoom[] {
   const used = new Map<string, ResourceAmounts>();
-  for (const pod of pods) {
-    const name = textAt(pod, 'spec', 'nodeName');
-    const phase = textAt(pod, 'status', 'phase');
+  for (const { spec, status } of pods) {
+    const name = spec?.nodeName;
+    const phase = status?.phase;
     if (name === undefined || phase === 'Succeeded' || phase === 'Failed') continue;
-    used.set(name, plus(used.get(name) ?? new Map(), plus(requestsOf(pod.spec), onePod)));
+    used.set(name, plus(used.get(name) ?? new Map(), plus(requestsOf(spec), onePod)));
   }
   return [...nodes].map((node) => {
-    const allocatable = amountsIn(objectAt(node, 'status', 'allocatable'));
+    const allocatable = amountsIn(node.status?.allocatable);
     return { node, count: takesPods(node) ? 1 : 0, free: minus(allocatable, used.get(node.metadata.name) ?? new Map()) };
   });
 }
@@ -35,7 +36,7 @@ export function nodeRoomsOf(nodes: Iterable<KubernetesObject>, pods: Iterable<Ku
  * How many Pods with that spec fit, node by node, with taints and node selectors: so room that lies in pieces does not count as one. Infinity where there
  * are no Nodes at all: then nobody can tell.
  */
-export function replicasIn(rooms: readonly NodeRoom[], podSpec: Json | undefined): number {
+export function replicasIn(rooms: readonly NodeRoom[], podSpec: Stored<V1PodSpec> = {}): number {
   if (rooms.length === 0) return Number.POSITIVE_INFINITY;
   const suitable = rooms.filter(({ node }) => node === undefined || acceptsPod(node, podSpec));
   return replicasOf(suitable, requestsOf(podSpec));
@@ -50,7 +51,6 @@ export function replicasOf(rooms: readonly NodeRoom[], requests: ResourceAmounts
 /** What one Pod takes besides what it requests. */
 export const onePod: ResourceAmounts = new Map([['pods', 1]]);
 
-function takesPods(node: KubernetesObject): boolean {
-  const ready = listAt(node, 'status', 'conditions').find((condition) => objectAt(condition).type === 'Ready');
-  return objectAt(node, 'spec').unschedulable !== true && (ready === undefined || objectAt(ready).status === 'True');
+function takesPods(node: StoredObject<V1Node>): boolean {
+  return node.spec?.unschedulable !== true && (conditionOf(node, 'Ready')?.status ?? 'True') === 'True';
 }

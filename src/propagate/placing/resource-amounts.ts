@@ -1,6 +1,8 @@
+import type { V1Container, V1PodSpec } from '@kubernetes/client-node';
 import type { Json } from '../../core/json.ts';
-import { listAt, objectAt } from '../../core/json-at.ts';
+import { objectAt } from '../../core/json-at.ts';
 import { parseQuantity } from '../../core/quantities.ts';
+import { itemsOf, type Stored } from '../../core/stored.ts';
 
 /** Resources by name in whole units: `cpu` in millicores, memory in bytes, `pods` in Pods. Exact below 2⁵³. */
 export type ResourceAmounts = ReadonlyMap<string, number>;
@@ -45,22 +47,22 @@ export function timesIn(free: ResourceAmounts, requests: ResourceAmounts): numbe
  * What a Pod with that spec requests, as the scheduler counts it: its containers and sidecars together, or its largest init container with the sidecars
  * before it; and the overhead.
  */
-export function requestsOf(podSpec: Json | undefined): ResourceAmounts {
+export function requestsOf(podSpec: Stored<V1PodSpec> | undefined): ResourceAmounts {
   let sidecars: ResourceAmounts = new Map();
   let starting: ResourceAmounts = new Map();
-  for (const container of listAt(podSpec, 'initContainers')) {
+  for (const container of itemsOf(podSpec?.initContainers)) {
     const requests = requestsIn(container);
-    const isSidecar = objectAt(container).restartPolicy === 'Always';
+    const isSidecar = container.restartPolicy === 'Always';
     if (isSidecar) sidecars = plus(sidecars, requests);
     starting = largest(starting, isSidecar ? sidecars : plus(sidecars, requests));
   }
-  const running = listAt(podSpec, 'containers').map(requestsIn).reduce(plus, sidecars);
-  return plus(largest(running, starting), amountsIn(objectAt(podSpec, 'overhead')));
+  const running = itemsOf(podSpec?.containers).map(requestsIn).reduce(plus, sidecars);
+  return plus(largest(running, starting), amountsIn(podSpec?.overhead));
 }
 
 /** A limit without a request is the request, as the API server defaults it. */
-function requestsIn(container: Json): ResourceAmounts {
-  return new Map([...amountsIn(objectAt(container, 'resources', 'limits')), ...amountsIn(objectAt(container, 'resources', 'requests'))]);
+function requestsIn({ resources }: Stored<V1Container>): ResourceAmounts {
+  return new Map([...amountsIn(resources?.limits), ...amountsIn(resources?.requests)]);
 }
 
 function largest(a: ResourceAmounts, b: ResourceAmounts): ResourceAmounts {

@@ -1,5 +1,5 @@
-import type { Json } from '../../core/json.ts';
-import { textAt } from '../../core/json-at.ts';
+import type { V1Taint, V1Toleration } from '@kubernetes/client-node';
+import { type Stored, textOf } from '../../core/stored.ts';
 import type { ClusterTaint } from '../members.ts';
 import type { Toleration } from '../spec.ts';
 
@@ -42,24 +42,23 @@ export function printTaint({ key, value, effect }: ClusterTaint): string {
 }
 
 /** A core/v1 Toleration as it stands in an object. Undefined if it compares (`Lt`, `Gt`): that tolerates nothing here. */
-export function tolerationIn(value: Json): Toleration | undefined {
-  const operator = textAt(value, 'operator') ?? 'Equal';
+export function tolerationIn(toleration: Stored<V1Toleration>): Toleration | undefined {
+  const operator = textOf(toleration.operator) ?? 'Equal';
   if (operator !== 'Equal' && operator !== 'Exists' && operator !== '') return undefined;
-  const effect = effects.find((known) => known === textAt(value, 'effect'));
+  const effect = effects.find((known) => known === toleration.effect);
   return {
     operator: operator === 'Exists' ? 'Exists' : 'Equal',
-    key: textAt(value, 'key') ?? '',
-    value: textAt(value, 'value') ?? '',
+    key: textOf(toleration.key) ?? '',
+    value: textOf(toleration.value) ?? '',
     ...(effect === undefined ? {} : { effect }),
   };
 }
 
 /** The taints in a list of core/v1 Taints; what has no key is none. */
-export function taintsIn(values: readonly Json[]): readonly ClusterTaint[] {
-  return values.flatMap((value) => {
-    const key = textAt(value, 'key');
-    return key === undefined ? [] : [{ key, value: textAt(value, 'value') ?? '', effect: textAt(value, 'effect') ?? '' }];
-  });
+export function taintsIn(taints: readonly Stored<V1Taint>[]): readonly ClusterTaint[] {
+  return taints.flatMap(({ key, value, effect }) =>
+    typeof key === 'string' ? [{ key, value: textOf(value) ?? '', effect: textOf(effect) ?? '' }] : [],
+  );
 }
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;

@@ -1,7 +1,8 @@
-import { objectAt, textAt, valueAt } from '../../core/json-at.ts';
+import type { V1PodSpec, V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
+import { objectAt } from '../../core/json-at.ts';
 import type { GroupKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
-import type { KubernetesObject } from '../../core/objects.ts';
+import { type Stored, textOf } from '../../core/stored.ts';
 import type { Members } from '../members.ts';
 import { textOfKey } from '../object-key.ts';
 import { nodeRoomsOf, replicasIn } from '../placing/node-rooms.ts';
@@ -45,13 +46,10 @@ export function autoscaledIn(members: Members, cluster: ClusterName, question: W
 }
 
 /** By `textOfKey`: what an autoscaler scales. */
-export function scaledBy({ metadata: { namespace }, spec = {} }: KubernetesObject | Manifest): string {
-  const target = objectAt(spec, 'scaleTargetRef');
-  const {
-    apiVersion = '',
-    kind = '',
-    name = '',
-  } = Object.fromEntries(['apiVersion', 'kind', 'name'].map((key) => [key, textAt(target, key)]));
+export function scaledBy({ metadata, spec }: Stored<V2HorizontalPodAutoscaler>): string {
+  const namespace = metadata?.namespace;
+  const target = spec?.scaleTargetRef;
+  const [apiVersion = '', kind = '', name = ''] = [target?.apiVersion, target?.kind, target?.name].map(textOf);
   return textOfKey({ apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) });
 }
 
@@ -60,7 +58,7 @@ export function isAutoscaler({ apiVersion, kind }: Manifest): boolean {
   return kind === autoscalers.kind && apiVersion.startsWith(`${autoscalers.group}/`);
 }
 
-function podSpecOf(manifest: Manifest): ReturnType<typeof valueAt> {
+function podSpecOf(manifest: Manifest): Stored<V1PodSpec> | undefined {
   const path = podSpecPathOf(manifest);
-  return path === undefined ? undefined : valueAt(manifest, ...path);
+  return path === undefined ? undefined : objectAt(manifest, ...path);
 }

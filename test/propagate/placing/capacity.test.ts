@@ -194,7 +194,11 @@ describe('a Node accepts a Pod', () => {
   });
 });
 
-function capacityOf({ nodes, pods, podSpec }: Record<'nodes' | 'pods', readonly KubernetesObject[]> & { readonly podSpec: Json }): number {
+function capacityOf({
+  nodes,
+  pods,
+  podSpec,
+}: Record<'nodes' | 'pods', readonly KubernetesObject[]> & { readonly podSpec: JsonObject }): number {
   return replicasIn(nodeRoomsOf(nodes, pods), podSpec);
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Json } from '../../../src/core/json.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
 import type { ClusterTaint } from '../../../src/propagate/members.ts';
 import {
   printTaint,
@@ -32,7 +32,7 @@ describe('a toleration', () => {
     expect(tolerates({ key: 'team', operator: 'Equal', value: '' }, { key: 'team', effect: 'NoSchedule' })).toBe(true);
   });
 
-  test.each<[Json, Toleration | undefined]>([
+  test.each<[JsonObject, Toleration | undefined]>([
     [
       { key: 'a', value: 'b' },
       { key: 'a', value: 'b', operator: 'Equal' },
@@ -72,7 +72,7 @@ describe('taints', () => {
   });
 
   test('are read from a list, and printed as kubectl writes them', () => {
-    const read = taintsIn([{ key: 'a', value: 'b', effect: 'NoExecute' }, { key: 'c', effect: 'NoSchedule' }, { value: 'no key' }, 'none']);
+    const read = taintsIn([{ key: 'a', value: 'b', effect: 'NoExecute' }, { key: 'c', effect: 'NoSchedule' }, { value: 'no key' }]);
     expect(read.map(printTaint)).toEqual(['a=b:NoExecute', 'c:NoSchedule']);
   });
 });

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import type { Json } from '../../../src/core/json.ts';
-import { matchesSelector } from '../../../src/core/selectors.ts';
-import { labelSelectorOf } from '../../../src/load/relations/label-selectors.ts';
+import type { Json, JsonObject } from '../../src/core/json.ts';
+import { labelSelectorOf } from '../../src/core/label-selectors.ts';
+import { matchesSelector } from '../../src/core/selectors.ts';
 
-const expression = (operator: string, values?: readonly Json[]): Json => ({
+const expression = (operator: string, values?: readonly Json[]): JsonObject => ({
   matchExpressions: [{ key: 'app', operator, ...(values === undefined ? {} : { values: [...values] }) }],
 });
 const selected = { web: { app: 'web' }, api: { app: 'api' }, bare: {} };
 
 // As LabelSelectorAsSelector of apimachinery decides.
-test.each<readonly [string, Json, readonly (keyof typeof selected)[]]>([
+test.each<readonly [string, JsonObject, readonly (keyof typeof selected)[]]>([
   ['no condition', {}, ['web', 'api', 'bare']],
   ['a label', { matchLabels: { app: 'web' } }, ['web']],
   ['a label and another one', { matchLabels: { app: 'web', tier: 'front' } }, []],
@@ -32,9 +32,9 @@ test.each<readonly [string, Json, readonly (keyof typeof selected)[]]>([
   expect(labelSelectorOf(value)).toBe(selector);
 });
 
-test.each<readonly [string, Json | undefined]>([
+test.each<readonly [string, JsonObject | undefined]>([
   ['nothing', undefined],
-  ['a text', 'app=web'],
+  ['a text', 'app=web' as unknown as JsonObject],
   ['an operator that nobody knows', expression('Like', ['w*'])],
   ['an expression without a key', { matchExpressions: [{ operator: 'Exists' }] }],
 ])('%s selects nothing', (_case, value) => {

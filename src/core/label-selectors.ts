@@ -1,0 +1,43 @@
+import type { V1LabelSelector, V1LabelSelectorRequirement } from '@kubernetes/client-node';
+import { isJsonObject } from './json.ts';
+import { labelsAt } from './json-at.ts';
+import type { LabelRequirement, LabelSelector } from './selectors.ts';
+import { itemsOf, type Stored, textsOf } from './stored.ts';
+
+const known = new WeakMap<object, { readonly selector: LabelSelector | undefined }>();
+
+/**
+ * The LabelSelector of a workload, as its controller reads it: without conditions it selects everything. Undefined if there is none, or it has a condition
+ * that nobody knows: then it selects nothing.
+ */
+export function labelSelectorOf(value: Stored<V1LabelSelector> | undefined): LabelSelector | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const read = known.get(value) ?? { selector: readSelector(value) };
+  known.set(value, read);
+  return read.selector;
+}
+
+function readSelector(value: Stored<V1LabelSelector>): LabelSelector | undefined {
+  const labels = Object.entries(labelsAt(value, 'matchLabels')).map(
+    ([key, text]) => ({ operator: 'in', key, values: new Set([text]) }) as const,
+  );
+  const expressions = itemsOf(value.matchExpressions).map(requirementOf);
+  return expressions.includes(undefined) ? undefined : { requirements: [...labels, ...expressions.filter((one) => one !== undefined)] };
+}
+
+/** Undefined for a condition that no LabelSelector has. */
+export function requirementOf({ key, operator, values }: Stored<V1LabelSelectorRequirement>): LabelRequirement | undefined {
+  if (typeof key !== 'string') return undefined;
+  switch (operator) {
+    case 'In':
+      return { operator: 'in', key, values: new Set(textsOf(values)) };
+    case 'NotIn':
+      return { operator: 'notIn', key, values: new Set(textsOf(values)) };
+    case 'Exists':
+      return { operator: 'exists', key };
+    case 'DoesNotExist':
+      return { operator: 'absent', key };
+    default:
+      return undefined;
+  }
+}
