@@ -1,3 +1,5 @@
+import stringWidth from 'string-width';
+
 /** How large a terminal is, in characters. */
 export interface TerminalSize {
   readonly columns: number;
@@ -60,31 +62,32 @@ export function createLiveRegion(): LiveRegion {
 
 /** To the start of the region, which a terminal that has become narrower has wrapped. */
 function upTo(drawn: readonly string[], columns: number): string {
-  const height = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(visibleWidth(line) / columns)), 0);
+  const height = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(stringWidth(line) / columns)), 0);
   return height > 1 ? `\r\x1b[${height - 1}A` : '\r';
 }
 
 /** The cursor goes behind the last line even if that was not written again: what is erased after it must not be it. */
 function endOfLast(lines: readonly string[]): string {
-  const width = visibleWidth(lines.at(-1) ?? '');
+  const width = stringWidth(lines.at(-1) ?? '');
   return width === 0 ? '\r' : `\r\x1b[${width}C`;
 }
 
-/** Colors, which take no room, and characters, which do. */
-const parts = /(?!\s)\p{Cc}\[[\d;]*m|./gu;
+const graphemes = new Intl.Segmenter();
+const colors = /((?!\s)\p{Cc}\[[\d;]*m)/u;
 
-function visibleWidth(line: string): number {
-  return [...line.matchAll(parts)].filter(([part]) => !part.startsWith('\x1b')).length;
-}
-
-/** The line in at most so many columns; colors in it are ended. */
+/** The line in at most so many columns of a terminal; colors in it are ended. */
 export function cutTo(line: string, columns: number): string {
-  if (visibleWidth(line) <= columns) return line;
+  if (stringWidth(line) <= columns) return line;
   let left = columns - 1;
-  const kept: string[] = [];
-  for (const [part] of line.matchAll(parts)) {
-    if (!part.startsWith('\x1b') && left-- <= 0) break;
-    kept.push(part);
+  let kept = '';
+  for (const part of line.split(colors)) {
+    if (part.startsWith('\x1b')) kept += part;
+    else
+      for (const { segment } of graphemes.segment(part)) {
+        left -= stringWidth(segment);
+        if (left >= 0) kept += segment;
+      }
+    if (left < 0) break;
   }
-  return `${kept.join('')}…${line.includes('\x1b') ? '\x1b[0m' : ''}`;
+  return `${kept}…${line.includes('\x1b') ? '\x1b[0m' : ''}`;
 }

@@ -1,4 +1,5 @@
-import { printable } from './table.ts';
+import stringWidth from 'string-width';
+import { paddingOf, printable } from './table.ts';
 
 /** Whose lines these are. */
 export interface LogSource {
@@ -38,7 +39,7 @@ export class LogPrinter {
 
   /** Makes room for these, so that their lines line up from the first on. */
   expect(sources: readonly LogSource[]): void {
-    for (const source of sources) this.#width = Math.max(this.#width, nameOfLog(source).length);
+    for (const source of sources) this.#width = Math.max(this.#width, stringWidth(nameOfLog(source)));
   }
 
   /** The lines as they are printed, with their ends. The text is as the container wrote it. */
@@ -49,7 +50,7 @@ export class LogPrinter {
   }
 
   #prefix(name: string): string {
-    const padded = name.padEnd(this.#width);
+    const padded = name + paddingOf(name, this.#width);
     if (!this.#options.hasColor) return padded;
     const color = this.#colors.get(name) ?? colors[this.#colors.size % colors.length] ?? 0;
     // Pods come and go; with as many as this nobody tells colors apart.

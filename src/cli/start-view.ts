@@ -1,3 +1,6 @@
+import stringWidth from 'string-width';
+import { paddingOf } from './table.ts';
+
 /** How far one cluster has come while the gateway starts. */
 export type StartProgress = { readonly cluster: string } & (
   | { readonly step: 'connecting' }
@@ -48,8 +51,9 @@ export function createStartView({ write, isTerminal }: StartViewOptions): StartV
       // Counts that grow within a step are no news.
       if (told.get(progress.cluster) === progress.step) return;
       told.set(progress.cluster, progress.step);
-      width = Math.max(width, progress.cluster.length);
-      write(`${isTerminal ? '  ' : ''}${paint(1, progress.cluster.padEnd(isTerminal ? width : 0))}  ${describe(progress, paint)}\n`);
+      if (isTerminal) width = Math.max(width, stringWidth(progress.cluster));
+      const name = `${progress.cluster}${paddingOf(progress.cluster, width)}`;
+      write(`${isTerminal ? '  ' : ''}${paint(1, name)}  ${describe(progress, paint)}\n`);
     },
     ready: ({ url, demo, queries }) => {
       if (demo) write(`\n${paint(7, ' DEMO ')} an embedded fleet: these clusters are not yours, and nothing here is real\n\n`);

@@ -1,3 +1,5 @@
+import stringWidth from 'string-width';
+
 /** Between two columns, as in kubectl's tables. */
 const gap = '   ';
 
@@ -18,12 +20,12 @@ export type Style = (text: string, at: { readonly row: number; readonly column: 
 export function createColumns(header: readonly string[]): Columns {
   // Of custom kinds the header comes from clusters too.
   const titles = header.map(printable);
-  const widths = titles.map(widthOf);
+  const widths = titles.map((title) => stringWidth(title));
   let isFirst = true;
   return {
     lines: (rows, style = (text) => text) => {
       const cells = rows.map((row) => row.map(printable));
-      for (const row of cells) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, widthOf(cell));
+      for (const row of cells) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, stringWidth(cell));
       const headers = isFirst && rows.length > 0 ? [lineOf(titles, widths, (text, column) => style(text, { row: -1, column }))] : [];
       isFirst &&= rows.length === 0;
       return [...headers, ...cells.map((line, row) => lineOf(line, widths, (text, column) => style(text, { row, column })))];
@@ -48,13 +50,11 @@ export function printable(text: string): string {
 }
 
 function lineOf(row: readonly string[], widths: readonly number[], style: (text: string, column: number) => string): string {
-  const styled = row.map(
-    (cell, column) => (cell === '' ? '' : style(cell, column)) + ' '.repeat(Math.max(0, (widths[column] ?? 0) - widthOf(cell))),
-  );
+  const styled = row.map((cell, column) => (cell === '' ? '' : style(cell, column)) + paddingOf(cell, widths[column] ?? 0));
   return styled.join(gap).trimEnd();
 }
 
-/** In columns of a terminal, near enough: names of Kubernetes are ASCII. */
-function widthOf(text: string): number {
-  return [...text].length;
+/** The spaces that make the text so many columns of a terminal wide. */
+export function paddingOf(text: string, columns: number): string {
+  return ' '.repeat(Math.max(0, columns - stringWidth(text)));
 }

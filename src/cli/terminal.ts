@@ -1,4 +1,4 @@
-import { createLiveRegion, type TerminalSize } from './live-region.ts';
+import { createLiveRegion, cutTo, type TerminalSize } from './live-region.ts';
 
 /** Where a command writes, and what it knows of it. */
 export interface Terminal {
@@ -58,7 +58,7 @@ export function createTerminal({ stdin, stdout, stderr, term }: StandardStreams)
       if (after !== '') stdout.write(after);
     },
     status: (text) => {
-      const cut = text.slice(0, (stderr.columns || usualSize.columns) - 1);
+      const cut = cutTo(text, (stderr.columns || usualSize.columns) - 1);
       if (cut === status) return;
       status = cut;
       stderr.write(`\r\x1b[K${status}`);

@@ -75,6 +75,19 @@ test('cuts lines to their width, without counting colors', () => {
   expect(cutTo('\x1b[32mabcdefg\x1b[0m', 6)).toBe('\x1b[32mabcde…\x1b[0m');
 });
 
+test('cuts wide characters as a whole', () => {
+  expect(cutTo('日本語', 6)).toBe('日本語');
+  expect(cutTo('日本語', 5)).toBe('日本…');
+  expect(cutTo('日本語x', 6)).toBe('日本…');
+  expect(cutTo('\x1b[32m👩‍👩‍👧👩‍👩‍👧\x1b[0m', 3)).toBe('\x1b[32m👩‍👩‍👧…\x1b[0m');
+});
+
+test('a line of wide characters is as high as the terminal has made it', () => {
+  const region = createLiveRegion();
+  region.frame(['日本語日本語', 'x'], { columns: 20, rows: 6 });
+  expect(region.frame(['日本語', 'x'], { columns: 10, rows: 6 })).toContain('\r\x1b[2A\x1b[J');
+});
+
 test('an end without a frame, and a second end, write nothing', () => {
   const region = createLiveRegion();
   expect(region.end()).toBe('');

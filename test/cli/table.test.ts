@@ -15,6 +15,24 @@ test('columns are as wide as their widest cell, three spaces apart, and lines en
   );
 });
 
+test('wide characters take two columns, and what is joined to one takes none', () => {
+  const rows = [
+    ['東京', 'a'],
+    ['👩‍👩‍👧', 'b'],
+    ['cafe\u0301', 'c'],
+    ['🇩🇪-west', 'd'],
+  ];
+  expect(renderTable(['CLUSTER', 'NAME'], rows)).toBe(
+    [
+      'CLUSTER   NAME\n', //
+      '東京      a\n',
+      '👩‍👩‍👧        b\n',
+      'cafe\u0301      c\n',
+      '🇩🇪-west   d\n',
+    ].join(''),
+  );
+});
+
 test('no rows, no header', () => {
   expect(renderTable(['NAME'], [])).toBe('');
 });
