@@ -1,3 +1,5 @@
+import PQueue from 'p-queue';
+
 /** Lets so many pieces of work run at a time, the others in the order they came. */
 export interface Gate {
   /**
@@ -9,40 +11,23 @@ export interface Gate {
 
 /** @param most How many run at a time, at least 1. */
 export function createGate(most: number): Gate {
-  const waiting = new Set<() => void>();
-  let running = 0;
-
-  function leave(): void {
-    const [next] = waiting;
-    // Whoever leaves hands the place on: nobody who comes meanwhile gets in between.
-    if (next === undefined) running -= 1;
-    else next();
-  }
-
-  /** False if the signal aborted first. */
-  function turn(signal: AbortSignal): Promise<boolean> {
-    return new Promise((resolve) => {
-      const end = (isIn: boolean) => {
-        waiting.delete(enter);
-        signal.removeEventListener('abort', giveUp);
-        resolve(isIn);
-      };
-      const enter = () => end(true);
-      const giveUp = () => end(false);
-      waiting.add(enter);
-      signal.addEventListener('abort', giveUp, { once: true });
-    });
-  }
-
+  const queue = new PQueue({ concurrency: most });
   return {
     async pass(work, signal) {
       if (signal.aborted) return undefined;
-      if (running < most) running += 1;
-      else if (!(await turn(signal))) return undefined;
+      // The queue gives away the place of aborted work before that work has ended: it learns of an abort only while the work waits.
+      const waiting = new AbortController();
+      const leave = () => waiting.abort();
+      signal.addEventListener('abort', leave);
+      const begin = () => {
+        signal.removeEventListener('abort', leave);
+        return work();
+      };
       try {
-        return await work();
-      } finally {
-        leave();
+        return await queue.add(begin, { signal: waiting.signal });
+      } catch (error) {
+        if (waiting.signal.aborted) return undefined;
+        throw error;
       }
     },
   };

@@ -55,6 +55,22 @@ test('what is aborted before its turn never runs, and takes no place', async () 
   expect(begun).toEqual(['a', 'c']);
 });
 
+test('work that is aborted while it runs keeps its place until it has ended', async () => {
+  const { begun, work, end } = startWork();
+  const gate = createGate(1);
+  const life = new AbortController();
+  const first = gate.pass(work('a'), life.signal);
+  const second = gate.pass(work('b'), new AbortController().signal);
+  life.abort();
+  await turns();
+  expect(begun).toEqual(['a']);
+  end('a');
+  expect(await first).toBe('a');
+  await turns();
+  end('b');
+  expect(await second).toBe('b');
+});
+
 test('a gate lets so many in, in their order, and forgets who left the line', async () => {
   const gate = createGate(1);
   const ran: string[] = [];
