@@ -49,9 +49,3 @@ test('three of them are worth pasting', () => {
   expect(examples.pasted).toHaveLength(3);
   for (const query of examples.pasted) expect(examples.all).toContain(query);
 });
-
-test('the README names each of them', async () => {
-  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
-  const named = [...readme.matchAll(/\(schema\/examples\/([\w-]+\.graphql)\)/g)].map(([, name]) => name);
-  expect(named.toSorted()).toEqual((await readdir(folder)).filter((name) => name.endsWith('.graphql')).toSorted());
-});

@@ -1,12 +1,12 @@
-import { readFileSync } from 'node:fs';
 import vm from 'node:vm';
 import { type Client, createClient } from 'graphql-ws';
 import { expect, test } from 'vitest';
+import { blocksOf } from '../support/documentation.ts';
 import type { TestGateway } from '../support/start-gateway.ts';
 import { startGateway } from '../support/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
-// "A client that holds what the fleet has, whatever happens": the README's own lines, over graphql-ws' own client.
+// The client in the section "Keep a copy" of docs/guide/watch.md: the lines of the page, over graphql-ws' own client.
 
 interface Held {
   readonly cluster: { readonly name: string };
@@ -20,19 +20,16 @@ type Follow = (
   held: Map<string, Held>,
 ) => Promise<void>;
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const code = blocksOf('js').find((text) => text.includes('function follow(')) ?? '';
-const query = blocksOf('graphql').find((text) => text.includes('pods(namespaces: "shop", labels: "app=checkout", after: $after)')) ?? '';
+const shown = (language: string, part: string) =>
+  blocksOf(['docs/guide/watch.md']).find((block) => block.language === language && block.text.includes(part))?.text ?? '';
+const code = shown('js', 'function follow(');
+const query = shown('graphql', 'pods(namespaces: "shop", labels: "app=checkout", after: $after)');
 
-function blocksOf(language: string): readonly string[] {
-  return [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, text = '']) => text);
-}
-
-test('the fold has at most 15 lines', () => {
+test('the client of the page has at most 15 lines', () => {
   expect(code.trim().split('\n').length).toBeLessThanOrEqual(15);
 });
 
-/** A client that follows for as long as it lives, as the README says: again and again. */
+/** Runs the client of the page again each time it has ended, as the page says. */
 class Follower implements Disposable {
   readonly held = new Map<string, Held>();
   readonly variables: Record<string, unknown> = {};
@@ -48,7 +45,7 @@ class Follower implements Disposable {
     });
   }
 
-  /** Breaks the connection off. */
+  /** Breaks the connection. */
   cut(): void {
     this.#client?.terminate();
   }
@@ -68,7 +65,7 @@ const checkout = (name: string, phase = 'Running', labels = { app: 'checkout' })
   status: { phase },
 });
 
-/** What the clusters have of it. */
+/** The matching Pods of the clusters. */
 function truth(gateway: TestGateway, names: readonly string[]): readonly string[] {
   const found = names.flatMap((name) =>
     gateway
@@ -87,7 +84,7 @@ function untilTrue(gateway: TestGateway, follower: Follower, names: readonly str
   });
 }
 
-test('it holds what the clusters have: through changes, a broken connection, a restart, and a cluster that leaves', async () => {
+test('the client of the page holds what the clusters have, through changes, a broken connection, a restart, and a cluster that leaves', async () => {
   await using gateway = await startGateway({ north: [checkout('a'), checkout('b')], south: [checkout('c'), pod('other')] });
   using follower = new Follower();
   follower.start(gateway);

@@ -1,0 +1,65 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { blocksOf, repository, sessionsOf, userPages } from '../support/documentation.ts';
+import { type RunningProcess, runMuster } from '../support/run-process.ts';
+
+// The pages show sessions. Each line after `$` runs as it is, one after the other, on one embedded fleet: first those of the guide, then those of
+// the README, which shows a part of them.
+
+const session = sessionsOf(blocksOf(userPages.toReversed()));
+
+/** Replaces parts that differ from run to run: widths of columns, ages, digests and generated names. */
+const normal = (text: string) =>
+  text
+    .replaceAll(/ +/g, ' ')
+    .replaceAll(/(?<=\s)(?:\d+[smhdy])+$/gm, 'AGE')
+    .replaceAll(/[0-9a-f]{64}/g, 'DIGEST')
+    .replaceAll(/-[bcdf-hj-np-tv-z2-9]{10}(?:-\w{5})?\b/g, '-GENERATED');
+
+let folder: string;
+let gateway: RunningProcess;
+let url: string;
+let digest = '';
+/** The output of each command that has run. */
+const outputs = new Map<string, string>();
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'muster-sessions-'));
+  gateway = runMuster(['--demo', '--port', '0', '--log-level', 'error'], { HOME: folder, XDG_STATE_HOME: folder });
+  url = (await gateway.says(/^ready (http\S+)$/m))[1] ?? '';
+});
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('the pages show sessions', () => {
+  const commands = new Set(session.map(({ command }) => command.split(' ').slice(0, 2).join(' ')));
+  expect([...commands].toSorted()).toEqual(
+    ['delete', 'plan', 'propagate', 'rollout', 'scale', 'tree', 'watch'].map((name) => `muster ${name}`),
+  );
+});
+
+test.each(session)('$page: $command', { timeout: 120_000 }, async ({ command, printed }) => {
+  const run = async () => {
+    // A digest belongs to one fleet, so the digest of the page is replaced by the one of this fleet.
+    const words = command
+      .replace(/[0-9a-f]{64}/, digest)
+      .split(' ')
+      .slice(1);
+    await using muster = runMuster(words, { HOME: folder, MUSTER_GATEWAY: url }, repository);
+    await muster.ended;
+    digest = /^digest: (\w+)$/m.exec(muster.out())?.[1] ?? digest;
+    return normal(`${muster.out()}${muster.err()}`);
+  };
+  const [first = '', last = ''] = [printed[0], printed.findLast((line) => line !== '…')].map((line) => normal(line ?? ''));
+  // A changed copy is back in sync soon.
+  if (command.includes('rollout status')) await expect.poll(run, { timeout: 60_000 }).toContain(last);
+  else {
+    const text = outputs.get(command) ?? (await run());
+    outputs.set(command, text);
+    expect(text).toContain(first);
+    expect(text).toContain(last);
+  }
+});
