@@ -122,6 +122,7 @@ const expected = new Map<RegExp, RegExp>([
   [/us-east-1/, /us-prod/],
   [/eu-prod-node-0|deploy checkout|status\.phase=Failed|--context eu-prod/, /eu-prod/],
   [/where rollout/, /CLUSTER/],
+  [/tree deploy greeter/, /deployment\.apps\/greeter/],
   [/--vars/, /"digest": "\w{64}"/],
   [/^muster watch jobs/, /invoice-run/],
   [/^muster (?:logs|list pod) web-0|web-0/, /web-0|No resources|kubelet|^$/],
