@@ -6,21 +6,23 @@ import type { Json } from './json.ts';
  *
  * Nothing checks the types at run time. A field may be null: give defaults with `??`, not in a pattern. Read lists with `itemsOf` or `textsOf`, and
  * numbers to calculate with through `countOf`.
+ *
+ * @typeParam Absent What an absent field may hold besides undefined: null in answers of GraphQL.
  */
-export type Stored<T> = unknown extends T
+export type Stored<T, Absent = undefined> = unknown extends T
   ? Json
   : T extends Date
     ? string
     : T extends readonly (infer Item)[]
-      ? readonly Stored<Item>[]
+      ? readonly Stored<Item, Absent>[]
       : T extends object
-        ? StoredFields<T>
+        ? StoredFields<T, Absent>
         : T;
 
 /** API servers pass `labels: null` on. */
-type StoredFields<T extends object> = string extends keyof T
-  ? Readonly<Record<string, Stored<T[keyof T]>>> | null
-  : { readonly [Field in keyof T as WireName<Field>]?: Stored<T[Field]> | undefined };
+type StoredFields<T extends object, Absent> = string extends keyof T
+  ? Readonly<Record<string, Stored<T[keyof T], Absent>>> | null
+  : { readonly [Field in keyof T as WireName<Field>]?: Stored<T[Field], Absent> | Absent | undefined };
 
 /** client-node puts `_` before names that are words of JavaScript, and in place of the hyphens of `x-kubernetes-…`. */
 type WireName<Field> = Field extends `x_${infer Rest}` ? `x-${Hyphenated<Rest>}` : Field extends `_${infer Rest}` ? Rest : Field;

@@ -1,32 +1,23 @@
-import { ageColumn, countText, type KindTable, type ListedItem, type Maybe, nameColumn, type PrintedColumn } from './printed-column.ts';
+import type { V2HorizontalPodAutoscaler, V2MetricValueStatus } from '@kubernetes/client-node';
+import type { Stored } from '../../core/stored.ts';
+import { type AnsweredObject, ageColumn, countText, type KindTable, type Maybe, nameColumn, type PrintedColumn } from './printed-column.ts';
 
-interface Value {
-  readonly averageUtilization?: Maybe<number>;
-  readonly averageValue?: Maybe<string>;
-  readonly value?: Maybe<string>;
-}
+type Value = Stored<V2MetricValueStatus, null>;
 
 interface Source {
   readonly name?: Maybe<string>;
   readonly values?: Maybe<Value>;
 }
 
+/** A metric of the spec or of the status: the query names `target` and `current` alike. */
 type Metric = { readonly type?: Maybe<string> } & {
   readonly [source in 'external' | 'pods' | 'object' | 'resource' | 'containerResource']?: Maybe<Source>;
 };
 
-interface Autoscaler extends ListedItem {
-  readonly spec?: Maybe<{
-    readonly scaleTargetRef?: Maybe<{ readonly kind?: Maybe<string>; readonly name?: Maybe<string> }>;
-    readonly minReplicas?: Maybe<number>;
-    readonly maxReplicas?: Maybe<number>;
-    readonly metrics?: Maybe<readonly Metric[]>;
-  }>;
-  readonly status?: Maybe<{
-    readonly currentReplicas?: Maybe<number>;
-    readonly currentMetrics?: Maybe<readonly Metric[]>;
-  }>;
-}
+type Autoscaler = AnsweredObject<V2HorizontalPodAutoscaler> & {
+  readonly spec?: Maybe<{ readonly metrics?: Maybe<readonly Metric[]> }>;
+  readonly status?: Maybe<{ readonly currentMetrics?: Maybe<readonly Metric[]> }>;
+};
 
 /** So many metrics are shown. */
 const maxMetrics = 2;

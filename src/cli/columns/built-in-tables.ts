@@ -1,9 +1,18 @@
-import type { Json } from '../../core/json.ts';
-import { labelsAt, listAt, textAt, valueAt } from '../../core/json-at.ts';
+import type * as k8s from '@kubernetes/client-node';
+import type { Stored } from '../../core/stored.ts';
 import { humanDuration } from '../human-duration.ts';
-import { computedColumn, countColumn, pathColumn, scalarText } from './json-columns.ts';
-import { type LabelSelector, labelsText, selectorText } from './label-texts.ts';
-import { ageColumn, type KindTable, nameColumn, orNone, type PrintedColumn } from './printed-column.ts';
+import { computedColumn, countColumn, pathColumn } from './json-columns.ts';
+import { labelsText, selectorText } from './label-texts.ts';
+import {
+  type AnsweredObject,
+  ageColumn,
+  type KindTable,
+  type ListedItem,
+  type Maybe,
+  nameColumn,
+  orNone,
+  type PrintedColumn,
+} from './printed-column.ts';
 
 // The tables of Kubernetes 1.36 (pkg/printers/internalversion/printers.go) for kinds whose columns are read from fields.
 
@@ -14,18 +23,26 @@ const createdColumn: PrintedColumn = {
   cell: ({ metadata }) => metadata.creationTimestamp ?? '<unknown>',
 };
 
+type ReplicationController = AnsweredObject<k8s.V1ReplicationController> & {
+  readonly spec?: Maybe<{ readonly podLabels?: Maybe<Readonly<Record<string, string>>> }>;
+};
+type SigningRequest = AnsweredObject<k8s.V1CertificateSigningRequest>;
+type Quota = ListedItem & {
+  readonly status?: Maybe<Readonly<Record<'hard' | 'used', Maybe<{ readonly all?: Maybe<Readonly<Record<string, string>>> }>>>>;
+};
+
 /** A column that cannot be filled: only the metadata of Secrets is mirrored. */
 const unknownColumn = (header: string): PrintedColumn => ({ header, fields: '', cell: () => '<unknown>' });
 
 const templateColumns: readonly PrintedColumn[] = [
-  computedColumn('CONTAINERS', 'template { spec { containers { name } } }', (item) =>
-    namesAt(item, 'name', 'template', 'spec', 'containers'),
+  computedColumn('CONTAINERS', 'template { spec { containers { name } } }', ({ template }: AnsweredObject<k8s.V1PodTemplate>) =>
+    textsText(template?.spec?.containers, ({ name }) => name),
   ),
-  computedColumn('IMAGES', 'template { spec { containers { image } } }', (item) =>
-    namesAt(item, 'image', 'template', 'spec', 'containers'),
+  computedColumn('IMAGES', 'template { spec { containers { image } } }', ({ template }: AnsweredObject<k8s.V1PodTemplate>) =>
+    textsText(template?.spec?.containers, ({ image }) => image),
   ),
-  computedColumn('POD LABELS', 'template { metadata { labels } }', (item) =>
-    orNone(labelsText(labelsAt(item, 'template', 'metadata', 'labels'))),
+  computedColumn('POD LABELS', 'template { metadata { labels } }', ({ template }: AnsweredObject<k8s.V1PodTemplate>) =>
+    orNone(labelsText(template?.metadata?.labels)),
   ),
 ];
 
@@ -34,21 +51,19 @@ const bindingColumns: readonly PrintedColumn[] = [
   computedColumn(
     'ROLE',
     'roleRef { kind name }',
-    (item) => `${textAt(item, 'roleRef', 'kind') ?? ''}/${textAt(item, 'roleRef', 'name') ?? ''}`,
+    ({ roleRef }: AnsweredObject<k8s.V1RoleBinding>) => `${roleRef?.kind ?? ''}/${roleRef?.name ?? ''}`,
   ),
   ageColumn,
-  wide(computedColumn('USERS', 'subjects { kind name namespace }', (item) => subjectsText(item, 'User'))),
-  wide(computedColumn('GROUPS', 'subjects { kind name namespace }', (item) => subjectsText(item, 'Group'))),
-  wide(computedColumn('SERVICEACCOUNTS', 'subjects { kind name namespace }', (item) => subjectsText(item, 'ServiceAccount'))),
+  wide(computedColumn('USERS', 'subjects { kind name namespace }', subjectsText('User'))),
+  wide(computedColumn('GROUPS', 'subjects { kind name namespace }', subjectsText('Group'))),
+  wide(computedColumn('SERVICEACCOUNTS', 'subjects { kind name namespace }', subjectsText('ServiceAccount'))),
 ];
 
 const policyColumns = (header: string, path: string, field: string): readonly PrintedColumn[] => [
   nameColumn,
   countColumn(header, path, field),
-  computedColumn('PARAMKIND', 'spec { paramKind { apiVersion kind } }', (item) =>
-    valueAt(item, 'spec', 'paramKind')
-      ? `${textAt(item, 'spec', 'paramKind', 'apiVersion')}/${textAt(item, 'spec', 'paramKind', 'kind')}`
-      : '<unset>',
+  computedColumn('PARAMKIND', 'spec { paramKind { apiVersion kind } }', ({ spec }: AnsweredObject<k8s.V1ValidatingAdmissionPolicy>) =>
+    spec?.paramKind ? `${spec.paramKind.apiVersion}/${spec.paramKind.kind}` : '<unset>',
   ),
   ageColumn,
 ];
@@ -59,7 +74,7 @@ const policyBindingColumns: readonly PrintedColumn[] = [
   computedColumn(
     'PARAMREF',
     'spec { paramRef { name namespace selector { matchLabels matchExpressions { key operator values } } } }',
-    (item) => paramText(valueAt(item, 'spec', 'paramRef')),
+    ({ spec }: AnsweredObject<k8s.V1ValidatingAdmissionPolicyBinding>) => paramText(spec?.paramRef),
   ),
   ageColumn,
 ];
@@ -67,11 +82,7 @@ const policyBindingColumns: readonly PrintedColumn[] = [
 const webhookColumns: readonly PrintedColumn[] = [nameColumn, countColumn('WEBHOOKS', 'webhooks', 'name'), ageColumn];
 
 const columnsByKind: Readonly<Record<string, readonly PrintedColumn[]>> = {
-  Endpoints: [
-    nameColumn,
-    computedColumn('ENDPOINTS', 'subsets { addresses { ip } ports { port } }', (item) => endpointsText(listAt(item, 'subsets'))),
-    ageColumn,
-  ],
+  Endpoints: [nameColumn, computedColumn('ENDPOINTS', 'subsets { addresses { ip } ports { port } }', endpointsText), ageColumn],
   LimitRange: [nameColumn, createdColumn],
   PodTemplate: [nameColumn, ...templateColumns],
   ReplicationController: [
@@ -81,30 +92,30 @@ const columnsByKind: Readonly<Record<string, readonly PrintedColumn[]>> = {
     pathColumn('READY', 'status.readyReplicas', { absent: '0' }),
     ageColumn,
     wide(
-      computedColumn('CONTAINERS', 'spec { template { spec { containers { name } } } }', (item) =>
-        namesAt(item, 'name', 'spec', 'template', 'spec', 'containers'),
+      computedColumn('CONTAINERS', 'spec { template { spec { containers { name } } } }', ({ spec }: ReplicationController) =>
+        textsText(spec?.template?.spec?.containers, ({ name }) => name),
       ),
     ),
     wide(
-      computedColumn('IMAGES', 'spec { template { spec { containers { image } } } }', (item) =>
-        namesAt(item, 'image', 'spec', 'template', 'spec', 'containers'),
+      computedColumn('IMAGES', 'spec { template { spec { containers { image } } } }', ({ spec }: ReplicationController) =>
+        textsText(spec?.template?.spec?.containers, ({ image }) => image),
       ),
     ),
-    wide(computedColumn('SELECTOR', 'spec { podLabels: selector }', (item) => orNone(labelsText(labelsAt(item, 'spec', 'podLabels'))))),
+    wide(
+      computedColumn('SELECTOR', 'spec { podLabels: selector }', ({ spec }: ReplicationController) => orNone(labelsText(spec?.podLabels))),
+    ),
   ],
   ResourceQuota: [
     nameColumn,
-    computedColumn('REQUEST', 'status { hard { all } used { all } }', (item) => quotaText(item, (name) => !isLimit(name))),
-    computedColumn('LIMIT', 'status { hard { all } used { all } }', (item) => quotaText(item, isLimit)),
+    computedColumn('REQUEST', 'status { hard { all } used { all } }', (item: Quota) => quotaText(item, (name) => !isLimit(name))),
+    computedColumn('LIMIT', 'status { hard { all } used { all } }', (item: Quota) => quotaText(item, isLimit)),
     ageColumn,
   ],
   Secret: [nameColumn, unknownColumn('TYPE'), unknownColumn('DATA'), ageColumn],
   'APIService.apiregistration.k8s.io': [
     nameColumn,
-    computedColumn('SERVICE', 'spec { service { namespace name } }', (item) =>
-      valueAt(item, 'spec', 'service')
-        ? `${textAt(item, 'spec', 'service', 'namespace') ?? ''}/${textAt(item, 'spec', 'service', 'name') ?? ''}`
-        : 'Local',
+    computedColumn('SERVICE', 'spec { service { namespace name } }', ({ spec }: AnsweredObject<k8s.V1APIService>) =>
+      spec?.service ? `${spec.service.namespace ?? ''}/${spec.service.name ?? ''}` : 'Local',
     ),
     computedColumn('AVAILABLE', 'status { conditions { type status reason } }', availableText),
     ageColumn,
@@ -118,23 +129,22 @@ const columnsByKind: Readonly<Record<string, readonly PrintedColumn[]>> = {
   'CertificateSigningRequest.certificates.k8s.io': [
     nameColumn,
     ageColumn,
-    computedColumn('SIGNERNAME', 'spec { signerName }', (item) => orNone(textAt(item, 'spec', 'signerName'))),
+    computedColumn('SIGNERNAME', 'spec { signerName }', ({ spec }: SigningRequest) => orNone(spec?.signerName)),
     pathColumn('REQUESTOR', 'spec.username'),
-    computedColumn('REQUESTEDDURATION', 'spec { expirationSeconds }', (item) => {
-      const seconds = valueAt(item, 'spec', 'expirationSeconds');
-      return typeof seconds === 'number' ? humanDuration(seconds * 1000) : '<none>';
-    }),
+    computedColumn('REQUESTEDDURATION', 'spec { expirationSeconds }', ({ spec }: SigningRequest) =>
+      typeof spec?.expirationSeconds === 'number' ? humanDuration(spec.expirationSeconds * 1000) : '<none>',
+    ),
     computedColumn('CONDITION', 'status { conditions { type } certificate }', signingText),
   ],
   'Lease.coordination.k8s.io': [nameColumn, pathColumn('HOLDER', 'spec.holderIdentity'), ageColumn],
   'EndpointSlice.discovery.k8s.io': [
     nameColumn,
     pathColumn('ADDRESSTYPE', 'addressType'),
-    computedColumn('PORTS', 'ports { port name }', (item) =>
-      shortListText(listAt(item, 'ports').map((port) => scalarText(valueAt(port, 'port')) ?? textAt(port, 'name') ?? '*')),
+    computedColumn('PORTS', 'ports { port name }', ({ ports }: AnsweredObject<k8s.V1EndpointSlice>) =>
+      shortListText((ports ?? []).map(({ port, name }) => String(port ?? name ?? '*'))),
     ),
-    computedColumn('ENDPOINTS', 'endpoints { addresses }', (item) =>
-      shortListText(listAt(item, 'endpoints').flatMap((endpoint) => listAt(endpoint, 'addresses').map(String))),
+    computedColumn('ENDPOINTS', 'endpoints { addresses }', ({ endpoints }: AnsweredObject<k8s.V1EndpointSlice>) =>
+      shortListText((endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])),
     ),
     ageColumn,
   ],
@@ -144,7 +154,11 @@ const columnsByKind: Readonly<Record<string, readonly PrintedColumn[]>> = {
     pathColumn('MATCHINGPRECEDENCE', 'spec.matchingPrecedence', { absent: '0' }),
     pathColumn('DISTINGUISHERMETHOD', 'spec.distinguisherMethod.type', { absent: '<none>' }),
     ageColumn,
-    computedColumn('MISSINGPL', 'status { conditions { type status } }', (item) => textAt(conditionOf(item, 'Dangling'), 'status') ?? '?'),
+    computedColumn(
+      'MISSINGPL',
+      'status { conditions { type status } }',
+      (item: AnsweredObject<k8s.V1FlowSchema>) => conditionOf(item, 'Dangling')?.status ?? '?',
+    ),
   ],
   'PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io': [
     nameColumn,
@@ -158,27 +172,25 @@ const columnsByKind: Readonly<Record<string, readonly PrintedColumn[]>> = {
   'IngressClass.networking.k8s.io': [
     nameWithDefault('ingressclass.kubernetes.io/is-default-class'),
     pathColumn('CONTROLLER', 'spec.controller'),
-    computedColumn('PARAMETERS', 'spec { parameters { kind apiGroup name } }', (item) =>
-      parametersText(valueAt(item, 'spec', 'parameters')),
-    ),
+    computedColumn('PARAMETERS', 'spec { parameters { kind apiGroup name } }', parametersText),
     ageColumn,
   ],
   'IPAddress.networking.k8s.io': [
     nameColumn,
-    computedColumn('PARENTREF', 'spec { parentRef { group resource namespace name } }', (item) =>
-      parentText(valueAt(item, 'spec', 'parentRef')),
-    ),
+    computedColumn('PARENTREF', 'spec { parentRef { group resource namespace name } }', parentText),
   ],
   'NetworkPolicy.networking.k8s.io': [
     nameColumn,
-    computedColumn('POD-SELECTOR', 'spec { podSelector { matchLabels matchExpressions { key operator values } } }', (item) =>
-      orNone(selectorText(valueAt(item, 'spec', 'podSelector') as LabelSelector | undefined) ?? '<error>'),
+    computedColumn(
+      'POD-SELECTOR',
+      'spec { podSelector { matchLabels matchExpressions { key operator values } } }',
+      ({ spec }: AnsweredObject<k8s.V1NetworkPolicy>) => orNone(selectorText(spec?.podSelector) ?? '<error>'),
     ),
     ageColumn,
   ],
   'ServiceCIDR.networking.k8s.io': [
     nameColumn,
-    computedColumn('CIDRS', 'spec { cidrs }', (item) => listAt(item, 'spec', 'cidrs').join(',')),
+    computedColumn('CIDRS', 'spec { cidrs }', ({ spec }: AnsweredObject<k8s.V1ServiceCIDR>) => (spec?.cidrs ?? []).join(',')),
     ageColumn,
   ],
   'RuntimeClass.node.k8s.io': [nameColumn, pathColumn('HANDLER', 'handler'), ageColumn],
@@ -217,11 +229,13 @@ const columnsByKind: Readonly<Record<string, readonly PrintedColumn[]>> = {
     pathColumn('ATTACHREQUIRED', 'spec.attachRequired', { absent: 'true' }),
     pathColumn('PODINFOONMOUNT', 'spec.podInfoOnMount', { absent: 'false' }),
     pathColumn('STORAGECAPACITY', 'spec.storageCapacity', { absent: 'false' }),
-    computedColumn('TOKENREQUESTS', 'spec { tokenRequests { audience } }', (item) =>
-      valueAt(item, 'spec', 'tokenRequests') ? namesAt(item, 'audience', 'spec', 'tokenRequests') : '<unset>',
+    computedColumn('TOKENREQUESTS', 'spec { tokenRequests { audience } }', ({ spec }: AnsweredObject<k8s.V1CSIDriver>) =>
+      spec?.tokenRequests ? textsText(spec.tokenRequests, ({ audience }) => audience) : '<unset>',
     ),
     pathColumn('REQUIRESREPUBLISH', 'spec.requiresRepublish', { absent: 'false' }),
-    computedColumn('MODES', 'spec { volumeLifecycleModes }', (item) => orNone(listAt(item, 'spec', 'volumeLifecycleModes').join(','))),
+    computedColumn('MODES', 'spec { volumeLifecycleModes }', ({ spec }: AnsweredObject<k8s.V1CSIDriver>) =>
+      orNone(spec?.volumeLifecycleModes?.join(',')),
+    ),
     ageColumn,
   ],
   'CSINode.storage.k8s.io': [nameColumn, countColumn('DRIVERS', 'spec.drivers', 'name'), ageColumn],
@@ -268,28 +282,27 @@ function nameWithDefault(...annotations: readonly string[]): PrintedColumn {
     header: nameColumn.header,
     fields: 'metadata { annotations }',
     cell: (item, at) => {
-      const values = labelsAt(item as unknown as Json, 'metadata', 'annotations');
-      return `${nameColumn.cell(item, at)}${annotations.some((key) => values[key] === 'true') ? ' (default)' : ''}`;
+      const { metadata }: Stored<k8s.V1StorageClass, null> = item;
+      return `${nameColumn.cell(item, at)}${annotations.some((key) => metadata?.annotations?.[key] === 'true') ? ' (default)' : ''}`;
     },
   };
 }
 
-/** The texts of one field of the elements of a list. */
-function namesAt(item: Json, field: string, ...path: readonly string[]): string {
-  return listAt(item, ...path)
-    .map((element) => textAt(element, field) ?? '')
-    .join(',');
+/** One text of each element of a list. */
+function textsText<Element>(list: Maybe<readonly Element[]>, textOf: (element: Element) => Maybe<string>): string {
+  return (list ?? []).map((element) => textOf(element) ?? '').join(',');
 }
 
-function conditionOf(item: Json, type: string): Json | undefined {
-  return listAt(item, 'status', 'conditions').find((condition) => textAt(condition, 'type') === type);
+function conditionOf({ status }: Stored<{ status?: { conditions?: k8s.V1Condition[] } }, null>, type: string) {
+  return (status?.conditions ?? []).find((condition) => condition.type === type);
 }
 
-function subjectsText(item: Json, kind: 'User' | 'Group' | 'ServiceAccount'): string {
-  return listAt(item, 'subjects')
-    .filter((subject) => textAt(subject, 'kind') === kind)
-    .map((subject) => `${kind === 'ServiceAccount' ? `${textAt(subject, 'namespace') ?? ''}/` : ''}${textAt(subject, 'name') ?? ''}`)
-    .join(', ');
+function subjectsText(kind: 'User' | 'Group' | 'ServiceAccount') {
+  return ({ subjects }: AnsweredObject<k8s.V1RoleBinding>) =>
+    (subjects ?? [])
+      .filter((subject) => subject.kind === kind)
+      .map(({ namespace, name }) => `${kind === 'ServiceAccount' ? `${namespace ?? ''}/` : ''}${name ?? ''}`)
+      .join(', ');
 }
 
 /** The first three texts, and the number of further ones. */
@@ -299,13 +312,12 @@ function shortListText(all: readonly string[]): string {
   return all.join(',') || '<unset>';
 }
 
-function endpointsText(subsets: readonly Json[]): string {
-  if (subsets.length === 0) return '<none>';
-  const all = subsets.flatMap((subset) => {
-    const addresses = listAt(subset, 'addresses').map((address) => textAt(address, 'ip') ?? '');
-    const ports = listAt(subset, 'ports').map((port) => scalarText(valueAt(port, 'port')) ?? '0');
-    if (ports.length === 0) return addresses;
-    return ports.flatMap((port) => addresses.map((ip) => `${ip.includes(':') ? `[${ip}]` : ip}:${port}`));
+function endpointsText({ subsets }: AnsweredObject<k8s.V1Endpoints>): string {
+  if (!subsets?.length) return '<none>';
+  const all = subsets.flatMap(({ addresses, ports }) => {
+    const ips = (addresses ?? []).map(({ ip }) => ip ?? '');
+    if (!ports?.length) return ips;
+    return ports.flatMap(({ port }) => ips.map((ip) => `${ip.includes(':') ? `[${ip}]` : ip}:${port ?? 0}`));
   });
   return all.length === 0 ? '' : shortListText(all);
 }
@@ -314,8 +326,8 @@ function isLimit(name: string): boolean {
   return name.startsWith('limits.');
 }
 
-function quotaText(item: Json, isShown: (name: string) => boolean): string {
-  const [hard, used] = [labelsAt(item, 'status', 'hard', 'all'), labelsAt(item, 'status', 'used', 'all')];
+function quotaText({ status }: Quota, isShown: (name: string) => boolean): string {
+  const [hard, used] = [status?.hard?.all ?? {}, status?.used?.all ?? {}];
   return Object.keys(hard)
     .filter(isShown)
     .toSorted()
@@ -323,56 +335,53 @@ function quotaText(item: Json, isShown: (name: string) => boolean): string {
     .join(', ');
 }
 
-function availableText(item: Json): string {
-  const condition = conditionOf(item, 'Available');
-  const [status = 'Unknown', reason = ''] = [textAt(condition, 'status'), textAt(condition, 'reason')];
-  return status === 'True' || reason === '' ? status : `${status} (${reason})`;
+function availableText(service: AnsweredObject<k8s.V1APIService>): string {
+  const { status, reason } = conditionOf(service, 'Available') ?? {};
+  return status === 'True' || !reason ? (status ?? 'Unknown') : `${status ?? 'Unknown'} (${reason})`;
 }
 
-function controllerText(item: Json): string {
-  const owner = listAt(item, 'metadata', 'ownerReferences').find((reference) => valueAt(reference, 'controller') === true);
-  if (owner === undefined) return '<none>';
-  const [group = '', version] = (textAt(owner, 'apiVersion') ?? '').split('/');
-  const kind = textAt(owner, 'kind') ?? '';
-  return `${(version === undefined ? kind : `${kind}.${group}`).toLowerCase()}/${textAt(owner, 'name') ?? ''}`;
+function controllerText({ metadata }: Stored<k8s.V1ControllerRevision, null>): string {
+  const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true);
+  if (!owner) return '<none>';
+  const [group = '', version] = (owner.apiVersion ?? '').split('/');
+  const kind = owner.kind ?? '';
+  return `${(version === undefined ? kind : `${kind}.${group}`).toLowerCase()}/${owner.name ?? ''}`;
 }
 
-function signingText(item: Json): string {
-  const decision = conditionOf(item, 'Denied') ? 'Denied' : conditionOf(item, 'Approved') ? 'Approved' : 'Pending';
-  return [decision, ...(conditionOf(item, 'Failed') ? ['Failed'] : []), ...(textAt(item, 'status', 'certificate') ? ['Issued'] : [])].join(
-    ',',
-  );
+function signingText(request: SigningRequest): string {
+  const decision = conditionOf(request, 'Denied') ? 'Denied' : conditionOf(request, 'Approved') ? 'Approved' : 'Pending';
+  const further = [conditionOf(request, 'Failed') && 'Failed', request.status?.certificate && 'Issued'];
+  return [decision, ...further].filter(Boolean).join(',');
 }
 
-function parametersText(parameters: Json | undefined): string {
-  if (!parameters) return '<none>';
-  const group = textAt(parameters, 'apiGroup');
-  return `${textAt(parameters, 'kind') ?? ''}${group === undefined ? '' : `.${group}`}/${textAt(parameters, 'name') ?? ''}`;
+function parametersText({ spec }: AnsweredObject<k8s.V1IngressClass>): string {
+  if (!spec?.parameters) return '<none>';
+  const { kind, apiGroup, name } = spec.parameters;
+  return `${kind ?? ''}${typeof apiGroup === 'string' ? `.${apiGroup}` : ''}/${name ?? ''}`;
 }
 
-function parentText(parent: Json | undefined): string {
-  if (!parent) return '<none>';
-  const resource = [textAt(parent, 'resource'), textAt(parent, 'group')].filter(Boolean).join('.').toLowerCase();
-  return [resource, ...(textAt(parent, 'namespace') ? [textAt(parent, 'namespace')] : []), textAt(parent, 'name') ?? ''].join('/');
+function parentText({ spec }: AnsweredObject<k8s.V1IPAddress>): string {
+  if (!spec?.parentRef) return '<none>';
+  const { resource, group, namespace, name } = spec.parentRef;
+  const kind = [resource, group].filter(Boolean).join('.').toLowerCase();
+  return [kind, ...(namespace ? [namespace] : []), name ?? ''].join('/');
 }
 
-function claimText(item: Json): string {
-  const isDeleted = textAt(item, 'metadata', 'deletionTimestamp') !== undefined;
-  const states = isDeleted ? ['deleted'] : [];
-  if (!valueAt(item, 'status', 'allocation')) return (isDeleted ? states : ['pending']).join(',');
-  return [...states, 'allocated', ...(listAt(item, 'status', 'reservedFor').length > 0 ? ['reserved'] : [])].join(',');
+function claimText({ metadata, status }: Stored<k8s.ResourceV1ResourceClaim, null>): string {
+  const states = metadata?.deletionTimestamp ? ['deleted'] : [];
+  if (!status?.allocation) return states[0] ?? 'pending';
+  return [...states, 'allocated', ...(status.reservedFor?.length ? ['reserved'] : [])].join(',');
 }
 
 /** A selector is printed as Go prints its message. */
-function paramText(param: Json | undefined): string {
-  const name = textAt(param, 'name') ?? '';
-  if (name !== '') return `${textAt(param, 'namespace') || '*'}/${name}`;
-  const selector = valueAt(param, 'selector');
+function paramText(param: Maybe<Stored<k8s.V1ParamRef, null>>): string {
+  if (param?.name) return `${param.namespace || '*'}/${param.name}`;
+  const selector = param?.selector;
   if (!selector) return '<unset>';
-  const labels = Object.entries(labelsAt(selector, 'matchLabels')).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const expressions = listAt(selector, 'matchExpressions').map(
-    (one) =>
-      `LabelSelectorRequirement{Key:${textAt(one, 'key') ?? ''},Operator:${textAt(one, 'operator') ?? ''},Values:[${listAt(one, 'values').join(' ')}],},`,
+  const labels = Object.entries(selector.matchLabels ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const expressions = (selector.matchExpressions ?? []).map(
+    ({ key, operator, values }) =>
+      `LabelSelectorRequirement{Key:${key ?? ''},Operator:${operator ?? ''},Values:[${(values ?? []).join(' ')}],},`,
   );
   const map = labels.map(([key, value]) => `${key}: ${value},`).join('');
   return `&LabelSelector{MatchLabels:map[string]string{${map}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`;

@@ -1,4 +1,6 @@
+import type { V1Namespace, V1Node, V1NodeSystemInfo } from '@kubernetes/client-node';
 import {
+  type AnsweredObject,
   ageColumn,
   countText,
   type KindTable,
@@ -9,19 +11,7 @@ import {
   type PrintedColumn,
 } from './printed-column.ts';
 
-interface Node extends ListedItem {
-  readonly metadata: ListedItem['metadata'] & { readonly labels?: Maybe<Readonly<Record<string, string>>> };
-  readonly spec?: Maybe<{ readonly unschedulable?: Maybe<boolean> }>;
-  readonly status?: Maybe<{
-    readonly conditions?: Maybe<readonly { readonly type?: Maybe<string>; readonly status?: Maybe<string> }[]>;
-    readonly addresses?: Maybe<readonly { readonly type?: Maybe<string>; readonly address?: Maybe<string> }[]>;
-    readonly nodeInfo?: Maybe<Readonly<Record<string, Maybe<string>>>>;
-  }>;
-}
-
-interface Namespace extends ListedItem {
-  readonly status?: Maybe<{ readonly phase?: Maybe<string> }>;
-}
+type Node = AnsweredObject<V1Node> & { readonly metadata: { readonly labels?: Maybe<Readonly<Record<string, string>>> } };
 
 interface ConfigMap extends ListedItem {
   readonly dataCount: number;
@@ -50,7 +40,7 @@ const nodeColumns: readonly PrintedColumn<Node>[] = [
   { ...nodeInfoColumn('CONTAINER-RUNTIME', 'containerRuntimeVersion', '<unknown>'), isWide: true },
 ];
 
-const namespaceColumns: readonly PrintedColumn<Namespace>[] = [
+const namespaceColumns: readonly PrintedColumn<AnsweredObject<V1Namespace>>[] = [
   nameColumn,
   { header: 'STATUS', fields: 'status { phase }', cell: ({ status }) => status?.phase ?? '' },
   ageColumn,
@@ -84,7 +74,7 @@ function rolesOf(labels: Readonly<Record<string, string>>): readonly string[] {
   return [...new Set(roles.filter((role) => role !== ''))].toSorted();
 }
 
-function nodeInfoColumn(header: string, field: string, absent: string): PrintedColumn<Node> {
+function nodeInfoColumn(header: string, field: Exclude<keyof V1NodeSystemInfo, 'swap'>, absent: string): PrintedColumn<Node> {
   return { header, fields: `status { nodeInfo { ${field} } }`, cell: ({ status }) => status?.nodeInfo?.[field] || absent };
 }
 

@@ -1,20 +1,8 @@
+import type { CoreV1Event } from '@kubernetes/client-node';
 import { ageOf } from '../human-duration.ts';
-import { countText, type KindTable, type ListedItem, type Maybe, nameColumn, type PrintedColumn } from './printed-column.ts';
+import { type AnsweredObject, countText, type KindTable, type Maybe, nameColumn, type PrintedColumn } from './printed-column.ts';
 
-interface Event extends ListedItem {
-  readonly type?: Maybe<string>;
-  readonly reason?: Maybe<string>;
-  readonly message?: Maybe<string>;
-  readonly count?: Maybe<number>;
-  readonly firstTimestamp?: Maybe<string>;
-  readonly lastTimestamp?: Maybe<string>;
-  readonly eventTime?: Maybe<string>;
-  readonly series?: Maybe<{ readonly count?: Maybe<number>; readonly lastObservedTime?: Maybe<string> }>;
-  readonly involvedObject?: Maybe<{ readonly kind?: Maybe<string>; readonly name?: Maybe<string>; readonly fieldPath?: Maybe<string> }>;
-  readonly source?: Maybe<{ readonly component?: Maybe<string>; readonly host?: Maybe<string> }>;
-  readonly reportingComponent?: Maybe<string>;
-  readonly reportingInstance?: Maybe<string>;
-}
+type Event = AnsweredObject<CoreV1Event>;
 
 const lastSeenColumn: PrintedColumn<Event> = {
   header: 'LAST SEEN',

@@ -19,9 +19,9 @@ export function countColumn(header: string, path: string, field: string): Printe
   return { header, fields: fieldsOf([...keys, field]), cell: (item) => countText(listAt(jsonOf(item), ...keys).length) };
 }
 
-/** A column that is computed from the JSON of the selected fields. */
-export function computedColumn(header: string, fields: string, textOf: (item: Json) => string): PrintedColumn {
-  return { header, fields, cell: (item) => textOf(jsonOf(item)) };
+/** A column that is computed from the selected fields. */
+export function computedColumn<Item extends ListedItem>(header: string, fields: string, cell: (item: Item) => string): PrintedColumn {
+  return { header, fields, cell };
 }
 
 /** The text of a scalar as Go prints it; undefined for anything else. */

@@ -1,14 +1,11 @@
+import type { V1LabelSelector } from '@kubernetes/client-node';
+import type { Stored } from '../../core/stored.ts';
 import type { Maybe } from './printed-column.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A label selector as objects hold it. */
-export interface LabelSelector {
-  readonly matchLabels?: Maybe<Labels>;
-  readonly matchExpressions?: Maybe<
-    readonly { readonly key?: Maybe<string>; readonly operator?: Maybe<string>; readonly values?: Maybe<readonly string[]> }[]
-  >;
-}
+/** A label selector in an answer of the gateway. */
+export type LabelSelector = Stored<V1LabelSelector, null>;
 
 /** The selection of a `LabelSelector`. */
 export const selectorFields = 'selector { matchLabels matchExpressions { key operator values } }';

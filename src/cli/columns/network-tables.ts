@@ -1,39 +1,15 @@
+import type { V1Ingress, V1Service, V1ServicePort } from '@kubernetes/client-node';
+import type { Stored } from '../../core/stored.ts';
 import { labelsText } from './label-texts.ts';
-import { ageColumn, type KindTable, type ListedItem, type Maybe, nameColumn, orNone, type PrintedColumn } from './printed-column.ts';
+import { type AnsweredObject, ageColumn, type KindTable, type Maybe, nameColumn, orNone, type PrintedColumn } from './printed-column.ts';
 
-interface Balanced extends ListedItem {
-  readonly status?: Maybe<{
-    readonly loadBalancer?: Maybe<{
-      readonly ingress?: Maybe<readonly { readonly ip?: Maybe<string>; readonly hostname?: Maybe<string> }[]>;
-    }>;
-  }>;
-}
-
-interface Service extends Balanced {
+type Service = AnsweredObject<V1Service> & {
   readonly spec?: Maybe<{
-    readonly type?: Maybe<string>;
-    readonly clusterIP?: Maybe<string>;
-    readonly clusterIPs?: Maybe<readonly string[]>;
-    readonly externalIPs?: Maybe<readonly string[]>;
-    readonly externalName?: Maybe<string>;
     readonly serviceSelector?: Maybe<Readonly<Record<string, string>>>;
-    readonly servicePorts?: Maybe<readonly ServicePort[]>;
+    readonly servicePorts?: Maybe<readonly Stored<V1ServicePort, null>[]>;
   }>;
-}
-
-interface ServicePort {
-  readonly port?: Maybe<number>;
-  readonly nodePort?: Maybe<number>;
-  readonly protocol?: Maybe<string>;
-}
-
-interface Ingress extends Balanced {
-  readonly spec?: Maybe<{
-    readonly ingressClassName?: Maybe<string>;
-    readonly rules?: Maybe<readonly { readonly host?: Maybe<string> }[]>;
-    readonly tls?: Maybe<readonly unknown[]>;
-  }>;
-}
+};
+type Ingress = AnsweredObject<V1Ingress>;
 
 const balancerFields = 'status { loadBalancer { ingress { ip hostname } } }';
 
@@ -101,12 +77,12 @@ function externalText(service: Service): string {
 }
 
 /** Where the load balancer answers, each once, by name. */
-function addressText({ status }: Balanced): string {
+function addressText({ status }: Service | Ingress): string {
   const all = (status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip || hostname || '');
   return [...new Set(all.filter((address) => address !== ''))].toSorted().join(',');
 }
 
-function portText({ port, nodePort, protocol }: ServicePort): string {
+function portText({ port, nodePort, protocol }: Stored<V1ServicePort, null>): string {
   return `${port ?? 0}${nodePort ? `:${nodePort}` : ''}/${protocol ?? ''}`;
 }
 

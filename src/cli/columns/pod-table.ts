@@ -1,22 +1,13 @@
+import type { V1Pod } from '@kubernetes/client-node';
 import { ageOf } from '../human-duration.ts';
-import { ageColumn, type KindTable, type ListedItem, type Maybe, nameColumn, orNone, type PrintedColumn } from './printed-column.ts';
+import { type AnsweredObject, ageColumn, type KindTable, type Maybe, nameColumn, orNone, type PrintedColumn } from './printed-column.ts';
 
-interface Pod extends ListedItem {
+type Pod = AnsweredObject<V1Pod> & {
   readonly podPhase: string;
   readonly podReady: string;
   readonly restarts: number;
   readonly lastRestart?: Maybe<string>;
-  readonly spec?: Maybe<{
-    readonly nodeName?: Maybe<string>;
-    readonly readinessGates?: Maybe<readonly { readonly conditionType?: Maybe<string> }[]>;
-  }>;
-  readonly status?: Maybe<{
-    readonly podIP?: Maybe<string>;
-    readonly podIPs?: Maybe<readonly { readonly ip?: Maybe<string> }[]>;
-    readonly nominatedNodeName?: Maybe<string>;
-    readonly conditions?: Maybe<readonly { readonly type?: Maybe<string>; readonly status?: Maybe<string> }[]>;
-  }>;
-}
+};
 
 const columns: readonly PrintedColumn<Pod>[] = [
   nameColumn,

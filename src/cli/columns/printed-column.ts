@@ -1,3 +1,4 @@
+import type { Stored } from '../../core/stored.ts';
 import { ageOf } from '../human-duration.ts';
 import { kindAndName, type NamedObject } from '../object-names.ts';
 
@@ -12,6 +13,9 @@ export interface ListedItem extends NamedObject {
   readonly cluster: { readonly name: string };
   readonly metadata: NamedObject['metadata'] & { readonly creationTimestamp?: string | null };
 }
+
+/** An object of a built-in kind in an answer of the gateway, as far as it was selected. Absent fields are null. */
+export type AnsweredObject<T> = ListedItem & Stored<Omit<T, 'metadata' | 'kind' | 'apiVersion'>, null>;
 
 /** The selection of a `ListedItem`. */
 export const itemFields = 'apiVersion kind cluster { name } metadata { name namespace creationTimestamp }';

@@ -1,28 +1,12 @@
-import { ageColumn, type KindTable, type ListedItem, type Maybe, nameColumn, type PrintedColumn } from './printed-column.ts';
+import type { V1PersistentVolume, V1PersistentVolumeClaim } from '@kubernetes/client-node';
+import { type AnsweredObject, ageColumn, type KindTable, type Maybe, nameColumn, type PrintedColumn } from './printed-column.ts';
 
-interface Storage extends ListedItem {
-  readonly metadata: ListedItem['metadata'] & { readonly deletionTimestamp?: Maybe<string>; readonly storageClass?: Maybe<string> };
-  readonly spec?: Maybe<{
-    readonly accessModes?: Maybe<readonly string[]>;
-    readonly volumeCapacity?: Maybe<Capacity>;
-    readonly storageClassName?: Maybe<string>;
-    readonly volumeAttributesClassName?: Maybe<string>;
-    readonly volumeMode?: Maybe<string>;
-    readonly volumeName?: Maybe<string>;
-    readonly persistentVolumeReclaimPolicy?: Maybe<string>;
-    readonly claimRef?: Maybe<{ readonly namespace?: Maybe<string>; readonly name?: Maybe<string> }>;
-  }>;
-  readonly status?: Maybe<{
-    readonly phase?: Maybe<string>;
-    readonly reason?: Maybe<string>;
-    readonly accessModes?: Maybe<readonly string[]>;
-    readonly capacity?: Maybe<Capacity>;
-  }>;
-}
+type Storage = AnsweredObject<V1PersistentVolume & V1PersistentVolumeClaim> & {
+  readonly metadata: { readonly deletionTimestamp?: Maybe<string>; readonly storageClass?: Maybe<string> };
+  readonly spec?: Maybe<{ readonly volumeCapacity?: Capacity }>;
+};
 
-interface Capacity {
-  readonly storage?: Maybe<string>;
-}
+type Capacity = Maybe<Readonly<Record<string, string>>>;
 
 const statusColumn: PrintedColumn<Storage> = {
   header: 'STATUS',
@@ -116,6 +100,6 @@ function modesText(modes: Maybe<readonly string[]>): string {
 }
 
 /** The API server writes quantities in their canonical form; what is not there is nothing. */
-function capacityText(capacity: Maybe<Capacity>): string {
+function capacityText(capacity: Capacity): string {
   return capacity?.storage ?? '0';
 }

@@ -1,56 +1,22 @@
+import type { V1CronJob, V1DaemonSet, V1DaemonSetStatus, V1Deployment, V1DeploymentStatus, V1Job } from '@kubernetes/client-node';
 import { ageOf, humanDuration } from '../human-duration.ts';
 import { completionsText, wordOf } from '../job-status.ts';
 import { type LabelSelector, labelsText, selectorFields, selectorText } from './label-texts.ts';
 import {
+  type AnsweredObject,
   ageColumn,
   countText,
   type KindTable,
-  type ListedItem,
   type Maybe,
   nameColumn,
   orNone,
   type PrintedColumn,
-  type Whole,
 } from './printed-column.ts';
 
-interface Template {
-  readonly spec?: Maybe<{
-    readonly containers?: Maybe<readonly { readonly name?: Maybe<string>; readonly image?: Maybe<string> }[]>;
-    readonly nodeSelector?: Maybe<Readonly<Record<string, string>>>;
-  }>;
-}
-
-interface Workload extends ListedItem {
-  readonly spec?: Maybe<{
-    readonly replicas?: Whole;
-    readonly selector?: Maybe<LabelSelector>;
-    readonly template?: Maybe<Template>;
-  }>;
-  readonly status?: Maybe<Readonly<Record<string, Whole>>>;
-}
-
-interface Job extends Workload {
-  readonly jobPhase: string;
-  readonly spec?: Maybe<NonNullable<Workload['spec']> & { readonly completions?: Maybe<number>; readonly parallelism?: Maybe<number> }>;
-  readonly status?: Maybe<{
-    readonly succeeded?: Maybe<number>;
-    readonly startTime?: Maybe<string>;
-    readonly completionTime?: Maybe<string>;
-  }>;
-}
-
-interface CronJob extends ListedItem {
-  readonly spec?: Maybe<{
-    readonly schedule?: Maybe<string>;
-    readonly timeZone?: Maybe<string>;
-    readonly suspend?: Maybe<boolean>;
-    readonly jobTemplate?: Maybe<{ readonly spec?: Workload['spec'] }>;
-  }>;
-  readonly status?: Maybe<{
-    readonly active?: Maybe<readonly unknown[]>;
-    readonly lastScheduleTime?: Maybe<string>;
-  }>;
-}
+type Workload = AnsweredObject<V1Deployment & V1DaemonSet>;
+type Counter = Exclude<keyof (V1DeploymentStatus & V1DaemonSetStatus), 'conditions'>;
+type Job = AnsweredObject<V1Job> & { readonly jobPhase: string };
+type CronJob = AnsweredObject<V1CronJob>;
 
 /** Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs and CronJobs. */
 export const workloadTables: readonly KindTable[] = [
@@ -172,7 +138,7 @@ export const readyOfDaemons: PrintedColumn<Workload> = {
   cell: ({ status }) => `${countText(status?.numberReady)}/${countText(status?.desiredNumberScheduled)}`,
 };
 
-function statusCount(header: string, field: string): PrintedColumn<Workload> {
+function statusCount(header: string, field: Counter): PrintedColumn<Workload> {
   return { header, fields: `status { ${field} }`, cell: ({ status }) => countText(status?.[field]) };
 }
 
