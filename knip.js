@@ -9,13 +9,16 @@ const isProduction = process.argv.includes('--production');
 export default {
   entry: [
     'scripts/*.ts',
-    'test/bench/{programs/*,store-hold}.ts',
-    'test/soak/programs/*.ts',
+    'test/bench/{bench,programs/*,store-hold}.ts',
+    'test/schedules/schedules.ts',
+    'test/soak/{soak,programs/*}.ts',
     // No command reaches Karmada's rules before the importers do. Tests and `npm run vectors` run them until then.
     ...(isProduction ? ['src/propagate/karmada/*.ts!'] : []),
   ],
   project: ['bin/**/*.js!', 'src/**/*.ts!', 'scripts/**/*.ts', 'test/**/*.ts'],
   ignoreExportsUsedInFile: isProduction,
+  // The scripts call it through scripts/on-node, where knip does not look.
+  ignoreDependencies: ['@biomejs/biome'],
   // The bench pins its processes where the machine has it.
   ignoreBinaries: ['taskset'],
 };

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -33,7 +33,8 @@ function runtimeOfPackages() {
       const description = require.resolve(`${name}/package.json`);
       const { bin } = require(description);
       const runtime = path.join(path.dirname(description), bin.node);
-      if (existsSync(runtime)) return runtime;
+      // One for another C library or another platform cannot run here.
+      if (spawnSync(runtime, ['--version']).status === 0) return runtime;
     } catch {
       // It was not installed: optional dependencies are not where they cannot run.
     }
@@ -47,8 +48,6 @@ function runBy(runtime) {
   const passOn = (signal) => void child.kill(signal);
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
   for (const signal of signals) process.on(signal, passOn);
-  // Installed, but not for this system: one with another C library, say.
-  child.on('error', refuse);
   child.on('exit', (code, signal) => {
     for (const one of signals) process.off(one, passOn);
     if (signal === null) process.exitCode = code ?? refused;

@@ -1,9 +1,10 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 /** A Node of this machine that is too old for main, and old enough for npm to be content with it. */
 const old = (process.env.PATH ?? '')
@@ -51,7 +52,11 @@ function install(into: string): void {
 }
 
 function launch(node: string, ...args: readonly string[]) {
-  const child = spawn(node, [path.join(muster, 'bin/muster.js'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  return follow(spawn(node, [path.join(muster, 'bin/muster.js'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] }));
+}
+
+/** The texts and the end of a process. */
+function follow(child: ChildProcessByStdio<null, Readable, Readable>) {
   const texts = { out: '', err: '' };
   child.stdout.setEncoding('utf8').on('data', (text) => {
     texts.out += text;
@@ -91,10 +96,56 @@ test.skipIf(old === undefined)('an older one says in one line what is missing, a
   expect(await launch(old ?? '', 'exit', '0').ended).toEqual({ out: '', err: expect.stringMatching(line), end: 2 });
   install(folder);
   const runtime = path.join(folder, 'node_modules', nameOfRuntime(), 'bin/node');
-  rmSync(runtime);
-  writeFileSync(runtime, 'no program');
-  chmodSync(runtime, 0o644);
-  expect(await launch(old ?? '', 'exit', '0').ended).toEqual({ out: '', err: expect.stringMatching(line), end: 2 });
+  for (const [text, mode] of [['no program', 0o644] as const, ['\x7fELF\x02\x01\x01)(', 0o755] as const]) {
+    rmSync(runtime);
+    writeFileSync(runtime, text, { mode });
+    expect(await launch(old ?? '', 'exit', '0').ended).toEqual({ out: '', err: expect.stringMatching(line), end: 2 });
+  }
+});
+
+/** Runs `npm start` of a checkout as npm does, whose Node is `own`, with the folder of the packages first on the PATH. */
+function start(own: string): ReturnType<typeof launch> {
+  const { scripts } = JSON.parse(readFileSync(path.join(muster, 'package.json'), 'utf8'));
+  const folders = [path.join(muster, 'node_modules/.bin'), path.dirname(own), '/usr/bin', '/bin'];
+  const env = { PATH: folders.join(path.delimiter), npm_node_execpath: own };
+  return follow(spawn('sh', ['-c', `${scripts.start} exit 3`], { cwd: muster, env, stdio: ['ignore', 'pipe', 'pipe'] }));
+}
+
+describe.skipIf(old === undefined || process.platform === 'win32')('npm start where the Node of the packages cannot run', () => {
+  const programs = [
+    ['is missing', undefined],
+    ['is for another platform', { text: '\x7fELF\x02\x01\x01)(', mode: 0o755 }],
+    ['needs a loader that is missing', { text: '#!/lib/no-such-loader\n', mode: 0o755 }],
+    ['may not be executed', { text: 'no program', mode: 0o644 }],
+  ] as const;
+
+  beforeEach(() => {
+    // Node strips no types below node_modules.
+    const checkout = path.join(folder, 'checkout');
+    cpSync(muster, checkout, { recursive: true });
+    muster = checkout;
+    mkdirSync(path.join(muster, 'src'));
+    mkdirSync(path.join(muster, 'scripts'));
+    mkdirSync(path.join(muster, 'node_modules/.bin'), { recursive: true });
+    writeFileSync(path.join(muster, 'src/main.ts'), main);
+    cpSync(path.join(import.meta.dirname, '../../scripts/on-node'), path.join(muster, 'scripts/on-node'));
+  });
+
+  test.each(programs)('and %s: runs on a good Node of the machine', async (_, program) => {
+    if (program !== undefined) writeFileSync(path.join(muster, 'node_modules/.bin/node'), program.text, { mode: program.mode });
+    expect(await start(process.execPath).ended).toEqual({ out: '[true,"exit","3"]\n', err: '', end: 3 });
+  });
+
+  test.each(programs)('and %s: says in one line which Node it needs if the machine has an old one', async (_, program) => {
+    if (program !== undefined) writeFileSync(path.join(muster, 'node_modules/.bin/node'), program.text, { mode: program.mode });
+    const line = /^muster needs Node 24 or newer: .* cannot run here .*, and the machine's is v2\d\.\d+\.\d+\n$/;
+    expect(await start(old ?? '').ended).toEqual({ out: '', err: expect.stringMatching(line), end: 2 });
+  });
+
+  test('runs on the Node of the packages where it can, whatever the machine has', async () => {
+    symlinkSync(process.execPath, path.join(muster, 'node_modules/.bin/node'));
+    expect(await start(old ?? '').ended).toEqual({ out: '[true,"exit","3"]\n', err: '', end: 3 });
+  });
 });
 
 test('a checkout without a build runs its source', async () => {
