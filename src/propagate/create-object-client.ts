@@ -1,13 +1,13 @@
 import { breakage, faultOf } from '../cluster/classify.ts';
 import type { ClusterApi, LiveAnswer, LiveRequest } from '../cluster/cluster-api.ts';
 import type { Impersonation } from '../cluster/endpoint.ts';
+import { callTyped } from '../cluster/typed-api.ts';
 import type { Fault } from '../core/faults.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../core/json.ts';
 import { objectAt, textAt, valueAt } from '../core/json-at.ts';
 import { apiVersionOf } from '../core/kinds.ts';
 import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
 import {
-  type AccessReview,
   type DeleteRequest,
   fieldManager,
   type ObjectAddress,
@@ -34,7 +34,7 @@ const patchTypes: Readonly<Record<PatchRequest['type'], string>> = {
 /**
  * The objects of one API server, as one identity.
  *
- * Writes of all clients of a cluster stand in one row, but for those that say `isFirst`: 10 in flight, 256 over all clusters; dry runs are writes. An
+ * Writes of all clients of a cluster stand in one row: 10 in flight, 256 over all clusters; dry runs are writes. An
  * object above 1.5 MiB is `TOO_LARGE` without a call. Integers beyond 2⁵³−1 are read and written exactly. Answers carry `managedFields`. An abort ends the
  * call upstream; what is answered then is a fault that nobody reads.
  *
@@ -55,33 +55,32 @@ export function createObjectClient(api: ClusterApi, identity?: Impersonation): O
     return objectIn(answer, address) ?? failed('MALFORMED', 'expected an object');
   };
 
-  const write = async (call: Call, { mayWrite, isFirst = false }: Turn, signal: AbortSignal): Promise<ObjectAnswer> => {
+  const write = async (call: Call, mayWrite: WriteTerms['mayWrite'], signal: AbortSignal): Promise<ObjectAnswer> => {
     if (call.request.body !== undefined && isTooLarge(call.request.body))
       return failed('TOO_LARGE', `expected an object of at most ${maxObjectBytes / 1024 / 1024} MiB`);
     const unsent = failed('TIMED_OUT', 'given up before it was sent');
-    const sent = async () => (mayWrite?.() === false ? unsent : await ask(call, signal));
-    return (isFirst ? await sent() : await gate.pass(sent, signal)) ?? unsent;
+    return (await gate.pass(async () => (mayWrite?.() === false ? unsent : await ask(call, signal)), signal)) ?? unsent;
   };
 
   return {
     cluster: api.cluster,
     get: (address, signal) => ask({ address, request: { method: 'GET' } }, signal),
-    apply({ manifest, preconditions, force, run, mayWrite, isFirst, ...address }, signal) {
+    apply({ manifest, preconditions, force, run, mayWrite, ...address }, signal) {
       const query = { ...queryOf(run), force: String(force) };
       const request = { method: 'PATCH', contentType: patchTypes.apply, query, body: guarded(manifest, preconditions) } as const;
-      return write({ address, request }, { mayWrite, isFirst }, signal);
+      return write({ address, request }, mayWrite, signal);
     },
-    replace({ object, run, mayWrite, isFirst, ...address }, signal) {
-      return write({ address, request: { method: 'PUT', query: queryOf(run), body: object } }, { mayWrite, isFirst }, signal);
+    replace({ object, run, mayWrite, ...address }, signal) {
+      return write({ address, request: { method: 'PUT', query: queryOf(run), body: object } }, mayWrite, signal);
     },
-    patch({ type, patch, subresource, force = false, run, mayWrite, isFirst, ...address }, signal) {
+    patch({ type, patch, subresource, force = false, run, mayWrite, ...address }, signal) {
       const query = { ...queryOf(run), ...(type === 'apply' ? { force: String(force) } : {}) };
       const request = { method: 'PATCH', contentType: patchTypes[type], query, body: patch } as const;
-      return write({ address, request, beneath: subresource }, { mayWrite, isFirst }, signal);
+      return write({ address, request, beneath: subresource }, mayWrite, signal);
     },
-    delete({ preconditions, cascade, run, mayWrite, isFirst, ...address }, signal) {
+    delete({ preconditions, cascade, run, mayWrite, ...address }, signal) {
       const request = { method: 'DELETE', body: deleteOptions({ preconditions, cascade, run }) } as const;
-      return write({ address, request }, { mayWrite, isFirst }, signal);
+      return write({ address, request }, mayWrite, signal);
     },
     async serves({ apiVersion, kind }, signal) {
       const answer = await send({ method: 'GET', path: [apiVersion.includes('/') ? 'apis' : 'api', ...apiVersion.split('/')] }, signal);
@@ -90,20 +89,19 @@ export function createObjectClient(api: ClusterApi, identity?: Impersonation): O
       if (!Array.isArray(listed)) return { fault: fault('MALFORMED', 'expected a list of resources') };
       return listed.some((resource) => textAt(resource, 'kind') === kind && textAt(resource, 'name')?.includes('/') === false);
     },
-    async may(review, signal) {
-      const answer = await send(
-        { method: 'POST', path: ['apis', 'authorization.k8s.io', 'v1', 'selfsubjectaccessreviews'], body: reviewOf(review) },
-        signal,
+    async may({ resource: { group, version, resource }, namespace, verb }, signal) {
+      const attributes = { group, version, resource, verb, ...(namespace === undefined ? {} : { namespace }) };
+      const body = { spec: { resourceAttributes: attributes } };
+      const answer = await callTyped(
+        api,
+        ({ AuthorizationV1Api }, transport) => new AuthorizationV1Api(transport).createSelfSubjectAccessReview({ body }),
+        { signal, as: identity },
       );
-      if (answer.type === 'failed') return { fault: answer.fault };
-      const allowed = valueAt(parsed(answer.body), 'status', 'allowed');
-      return typeof allowed === 'boolean' ? allowed : { fault: fault('MALFORMED', 'expected a review of access') };
+      if (answer.result === 'failed') return { fault: answer.fault };
+      return answer.value.status?.allowed ?? { fault: fault('MALFORMED', 'expected a review of access') };
     },
   };
 }
-
-/** When a write is sent. */
-type Turn = { readonly [Term in 'mayWrite' | 'isFirst']: WriteTerms[Term] | undefined };
 
 /** One request about one object, or about what stands beneath it. */
 interface Call {
@@ -137,15 +135,6 @@ function deleteOptions({ preconditions, cascade, run }: Pick<DeleteRequest, 'pre
     propagationPolicy: cascade,
     preconditions: { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) },
     ...(run === 'dry' ? { dryRun: ['All'] } : {}),
-  };
-}
-
-function reviewOf({ resource, namespace, verb }: AccessReview): JsonObject {
-  const attributes = { group: resource.group, version: resource.version, resource: resource.resource, verb };
-  return {
-    apiVersion: 'authorization.k8s.io/v1',
-    kind: 'SelfSubjectAccessReview',
-    spec: { resourceAttributes: { ...attributes, ...(namespace === undefined ? {} : { namespace }) } },
   };
 }
 

@@ -39,8 +39,6 @@ export interface WriteTerms {
   readonly run: Run;
   /** Asked right before it is sent, when its turn has come: a write that may not be any more is not sent, and told as `TIMED_OUT`. */
   readonly mayWrite?: () => boolean;
-  /** Sent past the row in which writes wait for their turn: what decides whether all of those may be written must not wait for them. */
-  readonly isFirst?: boolean;
 }
 
 /** Server-side apply as `muster`. */

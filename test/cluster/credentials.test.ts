@@ -94,6 +94,16 @@ describe('files', () => {
     expect(authorizationOf(await credentials.obtain(never))).toBe('Bearer two');
   });
 
+  test('an OIDC provider: the id token while it is valid, a fault where it has expired and cannot be refreshed', async () => {
+    const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const tokenUntil = (seconds: number) => `${base64({ alg: 'RS256' })}.${base64({ exp: seconds })}.c2ln`;
+    const obtain = (token: string) =>
+      provider({ credentials: { type: 'oidc', settings: { 'id-token': token, 'client-id': 'c' } } }).credentials.obtain(never);
+    const valid = tokenUntil(Date.now() / 1_000 + 3_600);
+    expect(authorizationOf(await obtain(valid))).toBe(`Bearer ${valid}`);
+    expect(authorizationOf(await obtain(tokenUntil(1)))).toBe('the OIDC provider gave no token');
+  });
+
   test('P14: a day of tokens that change every 90 s opens no new connection and keeps no old token', async () => {
     const file = path.join(folder, 'day');
     await writeFile(file, 'token 0');

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ClusterApi, LiveRequest } from '../../src/cluster/cluster-api.ts';
+import { callTyped } from '../../src/cluster/typed-api.ts';
 import type { Json } from '../../src/core/json.ts';
 import { parseJsonExactly } from '../../src/core/json.ts';
 import { createObjectClient } from '../../src/propagate/create-object-client.ts';
@@ -141,11 +142,14 @@ describe('calls', () => {
     expect((await Promise.all(writes)).every(({ result }) => result === 'answered')).toBe(true);
   });
 
-  test('a write that is first passes the row', async () => {
-    const client = createObjectClient(held());
+  test('a typed call passes the row', async () => {
+    const api = held();
+    const client = createObjectClient(api);
     const writes = Array.from({ length: 10 }, (_, index) => client.apply(applying(`w-${index}`, {}), never));
     await until(() => calls.length === 10);
-    const first = client.apply(applying('first', {}, { isFirst: true }), never);
+    const first = callTyped(api, ({ CoreV1Api }, transport) => new CoreV1Api(transport).readNamespace({ name: 'first' }), {
+      signal: never,
+    });
     await until(() => calls.length === 11);
     expect(calls.at(-1)?.request.path.at(-1)).toBe('first');
     for (const call of calls) call.answer();

@@ -1,6 +1,3 @@
-import type { Hub } from '../hub/hub.ts';
-import type { ObjectClient } from '../object-client.ts';
-import { absentClient } from './absent-client.ts';
 import { type Leader, type Leadership, LeadershipWatch } from './leadership.ts';
 import { lead, type Term } from './lease.ts';
 import { createLeasePlace } from './lease-namespace.ts';
@@ -18,6 +15,8 @@ export interface Controller extends AsyncDisposable {
 export interface ControllerOptions extends ControllerPorts {
   /** Unique per process. */
   readonly identity: string;
+  /** How long it waits before its first request. Default: 0. */
+  readonly startAfterMs?: number;
 }
 
 /** As often as for the Lease itself: who waits to lead is not to be the last to learn that the hub is back. */
@@ -55,13 +54,13 @@ interface Controlling extends ControllerOptions {
 }
 
 async function controlling(options: Controlling, signal: AbortSignal): Promise<void> {
-  const { hub, clock, log, identity, leadership, onTerm } = options;
-  const client = hubClientOf(hub);
-  const place = createLeasePlace(client, clock);
+  const { hub, clock, log, identity, leadership, onTerm, startAfterMs = 0 } = options;
+  const place = createLeasePlace(hub, clock);
   const work = (term: Term) => {
     onTerm(term);
     return workATerm(options, term);
   };
+  if (startAfterMs > 0) await clock.sleep(startAfterMs, signal);
   for (let tries = 1; !signal.aborted; tries += 1) {
     const namespace = await place.choose(signal);
     if (typeof namespace === 'string') {
@@ -69,23 +68,8 @@ async function controlling(options: Controlling, signal: AbortSignal): Promise<v
         if (found.leader !== 'nobody') tries = 0;
         leadership.found(found);
       };
-      await lead({ client, namespace, name: leaseName, identity, clock, log, onTry }, work, signal);
+      await lead({ hub, namespace, name: leaseName, identity, clock, log, onTry }, work, signal);
     } else if (!signal.aborted) leadership.found({ leader: 'nobody', why: namespace.fault.message });
     await clock.sleep(Math.min(longestWaitMs, retryAfterMs(Math.max(1, tries), clock.random())), signal);
   }
-}
-
-/** Of the hub as it is connected at each call: it may leave the fleet and join again while somebody waits to lead. */
-function hubClientOf({ cluster, client }: Hub): ObjectClient {
-  const now = () => client() ?? absentClient(cluster);
-  return {
-    cluster,
-    get: (address, signal) => now().get(address, signal),
-    apply: (request, signal) => now().apply(request, signal),
-    replace: (request, signal) => now().replace(request, signal),
-    patch: (request, signal) => now().patch(request, signal),
-    delete: (request, signal) => now().delete(request, signal),
-    serves: (kind, signal) => now().serves(kind, signal),
-    may: (review, signal) => now().may(review, signal),
-  };
 }

@@ -1,42 +1,28 @@
+import type { TypedCall } from '../../cluster/typed-api.ts';
 import type { Fault } from '../../core/faults.ts';
-import type { ServedResource } from '../../core/kinds.ts';
-import { deletionOf } from '../copies/copy-marks.ts';
-import type { Hub } from '../hub/hub.ts';
-import type { ObjectAddress } from '../object-client.ts';
+import { callHub, type HubConnection } from '../hub/hub.ts';
 import { musterGroup, type Propagation } from '../propagation.ts';
-import { namespaceKind } from './lease-namespace.ts';
 
-const definitionKind: ServedResource = {
-  group: 'apiextensions.k8s.io',
-  kind: 'CustomResourceDefinition',
-  version: 'v1',
-  versions: ['v1'],
-  resource: 'customresourcedefinitions',
-  singular: 'customresourcedefinition',
-  namespaced: false,
-  verbs: ['get'],
-  shortNames: ['crd'],
-  categories: [],
-};
+const definition = `propagations.${musterGroup}`;
 
 /**
  * Reads live whether the Namespace of the Propagation, or the definition of its kind, is being deleted: the Propagation is then deleted with it. Returns
  * that object. Undefined if neither is being deleted, or if the gateway may not see them. A fault if the hub does not answer.
  */
 export async function hubEnding(
-  hub: Hub,
-  { metadata }: Propagation,
+  hub: HubConnection,
+  { metadata: { namespace } }: Propagation,
   signal: AbortSignal,
 ): Promise<string | undefined | { readonly fault: Fault }> {
-  const client = hub.client();
-  const places: readonly ObjectAddress[] = [
-    { resource: namespaceKind, name: metadata.namespace },
-    { resource: definitionKind, name: `propagations.${musterGroup}` },
-  ];
-  for (const address of client === undefined ? [] : places) {
-    const found = await client?.get(address, signal);
-    if (found?.result === 'answered' && deletionOf(found.object) !== undefined) return `${address.resource.kind} ${address.name}`;
-    if (found?.result === 'failed' && found.fault.code !== 'FORBIDDEN') return { fault: found.fault };
+  const reads: Readonly<Record<string, TypedCall<{ metadata?: { deletionTimestamp?: Date } }>>> = {
+    [`Namespace ${namespace}`]: ({ CoreV1Api }, transport) => new CoreV1Api(transport).readNamespace({ name: namespace }),
+    [`CustomResourceDefinition ${definition}`]: ({ ApiextensionsV1Api }, transport) =>
+      new ApiextensionsV1Api(transport).readCustomResourceDefinition({ name: definition }),
+  };
+  for (const [object, read] of Object.entries(reads)) {
+    const found = await callHub(hub, read, signal);
+    if (found.result === 'answered' && found.value.metadata?.deletionTimestamp !== undefined) return object;
+    if (found.result === 'failed' && found.fault.code !== 'FORBIDDEN' && found.fault.code !== 'NOT_FOUND') return { fault: found.fault };
   }
   return undefined;
 }

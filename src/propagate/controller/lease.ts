@@ -1,14 +1,14 @@
+import type { CoordinationV1Api, V1Lease, V1LeaseSpec } from '@kubernetes/client-node';
+import type { TypedAnswer } from '../../cluster/typed-api.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/faults.ts';
-import type { JsonObject } from '../../core/json.ts';
 import type { Log } from '../../core/log.ts';
-import type { KubernetesObject } from '../../core/objects.ts';
 import { describeFault } from '../copies/copy-reason.ts';
-import type { ObjectAddress, ObjectAnswer, ObjectClient } from '../object-client.ts';
+import { callHub, type HubConnection, hubFault } from '../hub/hub.ts';
+import { fieldManager } from '../object-client.ts';
 import { type Ending, endOf } from './ending.ts';
 import type { Leader } from './leadership.ts';
-import { claimedSpec, holderOf, leaseKind, releasedSpec, textOfRecord } from './lease-record.ts';
-import { timelyClient } from './timely-client.ts';
+import { claimedSpec, holderOf, releasedSpec, textOfRecord } from './lease-record.ts';
 
 /** Who finds a Lease unchanged for so long may take it. */
 const leaseMs = 15_000;
@@ -17,8 +17,6 @@ const deadlineMs = 10_000;
 const retryMs = 2_000;
 /** As client-go's: when a call is given up, there is time for another before the term is over. */
 const callMs = deadlineMs / 2;
-/** A renewal that waited behind what its term is about to write would end that term. */
-const terms = { run: 'real', isFirst: true } as const;
 
 /** The time in which one process leads. */
 export interface Term {
@@ -29,8 +27,7 @@ export interface Term {
 }
 
 export interface LeaseOptions {
-  /** Of the hub. */
-  readonly client: ObjectClient;
+  readonly hub: HubConnection;
   readonly namespace: string;
   readonly name: string;
   /** Unique per process: two of the same name would both lead. */
@@ -101,64 +98,72 @@ interface Lease {
   release(): Promise<void>;
 }
 
-function createLease({ client: patient, namespace, name, identity, clock, log }: LeaseOptions): Lease {
-  const client = timelyClient(patient, { clock, callMs });
-  const address: ObjectAddress = { resource: leaseKind, namespace, name };
+function createLease({ hub, namespace, name, identity, clock, log }: LeaseOptions): Lease {
   /** As last seen, and when that was: by our clock. */
-  let seen: { readonly object: KubernetesObject; readonly record: string; readonly atMs: number } | undefined;
+  let seen: { readonly lease: V1Lease; readonly record: string; readonly atMs: number } | undefined;
   let heldUntilMs = Number.NEGATIVE_INFINITY;
   const isHeld = () => clock.monotonic() < heldUntilMs;
   /** The fault of the last call. Undefined if it succeeded. */
   let fault: Fault | undefined;
 
-  function see(object: KubernetesObject): void {
-    const record = textOfRecord(object);
+  /** One request about the Lease. It does not wait for the writes of copies. It ends after 5 s with `TIMED_OUT`, and leaves no timer behind. */
+  async function call(ask: (leases: CoordinationV1Api) => Promise<V1Lease>, signal: AbortSignal): Promise<TypedAnswer<V1Lease>> {
+    using over = endOf(signal);
+    const timing = clock.sleep(callMs, over.signal).then(over.abort);
+    const answer = await callHub(hub, ({ CoordinationV1Api }, transport) => ask(new CoordinationV1Api(transport)), over.signal);
+    const isLate = over.signal.aborted && !signal.aborted;
+    over.abort();
+    await timing;
+    if (answer.result === 'answered' || !isLate) return answer;
+    return { result: 'failed', fault: hubFault(hub, 'TIMED_OUT', `expected an answer within ${callMs / 1_000} s, got none`) };
+  }
+
+  function see(lease: V1Lease): void {
+    const record = textOfRecord(lease);
     const atMs = seen?.record === record ? seen.atMs : clock.monotonic();
-    seen = { object, record, atMs };
+    seen = { lease, record, atMs };
+    fault = undefined;
   }
 
   function isFree(): boolean {
-    const holder = holderOf(seen?.object);
+    const holder = holderOf(seen?.lease);
     return holder === '' || holder === identity || clock.monotonic() >= (seen?.atMs ?? 0) + leaseMs;
   }
 
   async function read(signal: AbortSignal): Promise<'absent' | 'seen' | 'unknown'> {
-    const answer = await client.get(address, signal);
-    if (answer.result === 'answered') {
-      see(answer.object);
-      fault = undefined;
-    } else if (answer.result === 'absent') seen = undefined;
+    const answer = await call((leases) => leases.readNamespacedLease({ namespace, name }), signal);
+    if (answer.result === 'answered') see(answer.value);
+    else if (isAbsent(answer.fault)) seen = undefined;
     else tell(answer, signal);
-    return answer.result === 'answered' ? 'seen' : answer.result === 'absent' ? 'absent' : 'unknown';
+    return answer.result === 'answered' ? 'seen' : isAbsent(answer.fault) ? 'absent' : 'unknown';
   }
 
   async function write(signal: AbortSignal): Promise<boolean> {
     const sentMs = clock.monotonic();
-    const spec = claimedSpec(seen?.object, { identity, nowMs: clock.now(), leaseMs });
-    const answer = seen === undefined ? await create(spec, signal) : await replace(seen.object, spec, signal);
+    const spec = claimedSpec(seen?.lease, { identity, nowMs: clock.now(), leaseMs });
+    const answer = seen === undefined ? await create(spec, signal) : await replace(seen.lease, spec, signal);
     if (answer.result !== 'answered' || signal.aborted) {
       tell(answer, signal);
       return false;
     }
-    see(answer.object);
-    fault = undefined;
+    see(answer.value);
     // Counted from the sending: the server may have written it at once, and others count from there.
     heldUntilMs = sentMs + deadlineMs;
     return true;
   }
 
-  function create(spec: JsonObject, signal: AbortSignal): Promise<ObjectAnswer> {
-    const manifest = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name, namespace }, spec };
-    return client.apply({ ...address, manifest, preconditions: { resourceVersion: '1' }, force: false, ...terms }, signal);
+  function create(spec: V1LeaseSpec, signal: AbortSignal): Promise<TypedAnswer<V1Lease>> {
+    const body = { metadata: { name, namespace }, spec };
+    return call((leases) => leases.createNamespacedLease({ namespace, body, fieldManager }), signal);
   }
 
-  function replace(object: KubernetesObject, spec: JsonObject, signal: AbortSignal): Promise<ObjectAnswer> {
-    return client.replace({ ...address, object: { ...object, spec }, ...terms }, signal);
+  function replace(lease: V1Lease, spec: V1LeaseSpec, signal: AbortSignal): Promise<TypedAnswer<V1Lease>> {
+    return call((leases) => leases.replaceNamespacedLease({ namespace, name, body: { ...lease, spec }, fieldManager }), signal);
   }
 
   /** Who ended the call itself is told nothing: an end of the term is no failure. */
-  function tell(answer: ObjectAnswer, { aborted }: AbortSignal): void {
-    if (aborted || answer.result !== 'failed' || answer.fault.code === 'CONFLICT') return;
+  function tell(answer: TypedAnswer<V1Lease>, { aborted }: AbortSignal): void {
+    if (aborted || answer.result !== 'failed' || answer.fault.code === 'CONFLICT' || isAbsent(answer.fault)) return;
     const { code, message: reason } = answer.fault;
     // Every 2 s the same.
     if (fault?.code !== code) log.warn({ lease: name, code, reason }, 'the lease cannot be had');
@@ -172,7 +177,7 @@ function createLease({ client: patient, namespace, name, identity, clock, log }:
       if (signal.aborted) return false;
       const found = await read(signal);
       if (found === 'unknown' || signal.aborted) return false;
-      if (found === 'seen' && holderOf(seen?.object) !== identity) heldUntilMs = Number.NEGATIVE_INFINITY;
+      if (found === 'seen' && holderOf(seen?.lease) !== identity) heldUntilMs = Number.NEGATIVE_INFINITY;
       if (found === 'seen' && !isFree()) return false;
       return write(signal);
     },
@@ -188,7 +193,12 @@ function createLease({ client: patient, namespace, name, identity, clock, log }:
       if (!isHeld() || seen === undefined) return;
       heldUntilMs = Number.NEGATIVE_INFINITY;
       const { signal } = new AbortController();
-      tell(await replace(seen.object, releasedSpec(seen.object, clock.now()), signal), signal);
+      tell(await replace(seen.lease, releasedSpec(seen.lease, clock.now()), signal), signal);
     },
   };
+}
+
+/** True if there is no such Lease. A write to a Namespace that does not exist is answered with 404 as well: the Status then names the Namespace. */
+function isAbsent({ code, status }: Fault): boolean {
+  return code === 'NOT_FOUND' && status?.message.startsWith('namespaces "') !== true;
 }

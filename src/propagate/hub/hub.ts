@@ -1,4 +1,5 @@
 import { faultOf } from '../../cluster/classify.ts';
+import { callTyped, type TypedAnswer, type TypedCall } from '../../cluster/typed-api.ts';
 import type { Fault } from '../../core/faults.ts';
 import { isJsonObject, type Json, parseJson } from '../../core/json.ts';
 import type { GroupKind, ServedResource } from '../../core/kinds.ts';
@@ -8,9 +9,14 @@ import type { Members } from '../members.ts';
 import type { ObjectAddress, ObjectAnswer, ObjectClient } from '../object-client.ts';
 import { musterGroup, musterVersion } from '../propagation.ts';
 
-/** The cluster that holds intents, inventories and revisions, as the gateway's own account sees it. */
-export interface Hub {
+/** How the hub is reached. It may leave the fleet and join again: it is looked up for each request. */
+export interface HubConnection {
   readonly cluster: ClusterName;
+  readonly members: Pick<Members, 'api'>;
+}
+
+/** The cluster that holds intents, inventories and revisions, as the gateway's own account sees it. */
+export interface Hub extends HubConnection {
   readonly members: Members;
   /** Undefined while the hub is no member. */
   readonly client: () => ObjectClient | undefined;
@@ -58,6 +64,13 @@ export function reach(
   if (resource === undefined) return { fault: hubFault(hub, 'UNREACHABLE', 'the hub has not answered yet') };
   if (resource === 'absent') return { fault: hubFault(hub, 'NOT_SERVED', unservedMessage(kind)) };
   return { client, resource };
+}
+
+/** One request to the hub through an API class of client-node, as the gateway's own account. `GONE` while the hub is no member. */
+export async function callHub<T>({ cluster, members }: HubConnection, call: TypedCall<T>, signal: AbortSignal): Promise<TypedAnswer<T>> {
+  const api = members.api(cluster);
+  if (api === undefined) return { result: 'failed', fault: hubFault({ cluster }, 'GONE', 'the hub is not a member of the fleet') };
+  return callTyped(api, call, { signal });
 }
 
 /** One call about one object on the hub. */

@@ -1,11 +1,12 @@
-import type { JsonObject } from '../../../src/core/json.ts';
-import { clusterName } from '../../../src/core/names.ts';
+import type { ClusterApi, LiveAnswer, LiveRequest } from '../../../src/cluster/cluster-api.ts';
+import { isJsonObject, type JsonObject } from '../../../src/core/json.ts';
+import { type ClusterName, clusterName } from '../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { type Controller, createController } from '../../../src/propagate/controller/create-controller.ts';
+import { createObjectClient } from '../../../src/propagate/create-object-client.ts';
 import { createHubStores, type HubStores } from '../../../src/propagate/hub/hub-stores.ts';
 import { createPropagations } from '../../../src/propagate/intents/create-propagations.ts';
 import { listRulesIn } from '../../../src/propagate/list-rules.ts';
-import type { ObjectAnswer, ObjectClient } from '../../../src/propagate/object-client.ts';
 import { createPlanner } from '../../../src/propagate/planner/create-planner.ts';
 import type { Propagation } from '../../../src/propagate/propagation.ts';
 import type { PropagationInput, PropagationOutcome, Propagations, WriteContext } from '../../../src/propagate/propagations.ts';
@@ -93,9 +94,13 @@ export async function startControllerWorld(
   function startProcess(options: ProcessOptions = {}): ControllerProcess {
     const end = new AbortController();
     processes.add(end);
-    const mortal = createMortal(options, options.lease === 'own' ? createLeaseServer(clock).client() : undefined);
-    const clientOf = (name: string) => mortal.client(world.clientOf(name));
-    const ownHub = { ...hub, client: () => clientOf(hub.cluster) };
+    const mortal = createMortal(options, options.lease === 'own' ? createLeaseServer(clock).hub().members.api(hub.cluster) : undefined);
+    const api = (name: ClusterName) => mortal.api(members.api(name));
+    const clientOf = (name: ClusterName) => {
+      const reached = api(name);
+      return reached === undefined ? undefined : createObjectClient(reached);
+    };
+    const ownHub = { ...hub, members: { ...members, api }, client: () => clientOf(hub.cluster) };
     const ownStores = createHubStores(ownHub, end.signal);
     count += 1;
     const controller = createController(
@@ -163,18 +168,22 @@ export async function startControllerWorld(
 }
 
 interface Mortal {
-  client(client: ObjectClient | undefined): ObjectClient | undefined;
+  api(api: ClusterApi | undefined): ClusterApi | undefined;
   writes(): number;
   stand(): void;
   resume(): void;
   kill(): void;
 }
 
-type Call = { readonly resource: { readonly kind: string }; readonly run?: 'real' | 'dry' };
+/** Requests that change something and are no dry runs. Those about a Lease do not count. */
+function isCounted({ method, path, query, body }: LiveRequest): boolean {
+  if (method === 'GET' || path.includes('leases') || path.includes('selfsubjectaccessreviews')) return false;
+  return query?.dryRun === undefined && !(isJsonObject(body) && body.dryRun !== undefined);
+}
 
 function createMortal(
   { life = Number.POSITIVE_INFINITY, standsAfter = Number.POSITIVE_INFINITY }: ProcessOptions,
-  ownLease: ObjectClient | undefined,
+  ownLease: ClusterApi | undefined,
 ): Mortal {
   let writes = 0;
   let isDead = false;
@@ -184,29 +193,28 @@ function createMortal(
   };
 
   /** Never answered; it ends with its signal, as every call does. */
-  const silence = (signal: AbortSignal): Promise<ObjectAnswer> =>
+  const silence = (signal: AbortSignal): Promise<LiveAnswer> =>
     new Promise((resolve) => {
-      const end = () =>
-        resolve({
-          result: 'failed',
-          fault: { code: 'TIMED_OUT', cluster: clusterName('dead'), message: 'nobody answers', retry: 'LATER' },
-        });
+      const fault = { code: 'TIMED_OUT', cluster: clusterName('dead'), message: 'nobody answers', retry: 'LATER' } as const;
+      const end = () => resolve({ type: 'failed', fault });
       if (signal.aborted) end();
       else signal.addEventListener('abort', end, { once: true });
     });
 
-  async function call({ resource: { kind }, run }: Call, ask: () => Promise<ObjectAnswer>, signal: AbortSignal): Promise<ObjectAnswer> {
+  async function call(request: LiveRequest, ask: () => Promise<LiveAnswer>, signal: AbortSignal): Promise<LiveAnswer> {
     await standing?.promise;
     if (isDead) return silence(signal);
-    const isCounted = run === 'real' && kind !== 'Lease';
-    if (isCounted) writes += 1;
-    if (isCounted && writes === life) isDead = true;
-    if (isCounted && writes === standsAfter) stand();
-    const isLast = isCounted && writes === life;
+    if (isCounted(request)) writes += 1;
+    const isLast = isCounted(request) && writes === life;
+    if (isLast) isDead = true;
+    if (isCounted(request) && writes === standsAfter) stand();
     const answer = await ask();
     await standing?.promise;
     return isLast ? silence(signal) : answer;
   }
+
+  /** The same one for the same cluster: its writes stand in one row. */
+  const apis = new WeakMap<ClusterApi, ClusterApi>();
 
   return {
     writes: () => writes,
@@ -219,17 +227,13 @@ function createMortal(
       isDead = true;
       standing?.resolve();
     },
-    client(client) {
-      if (client === undefined) return undefined;
-      const of = (asked: Call) => (asked.resource.kind === 'Lease' && ownLease !== undefined ? ownLease : client);
-      return {
-        ...client,
-        get: (address, signal) => call(address, () => of(address).get(address, signal), signal),
-        apply: (request, signal) => call(request, () => of(request).apply(request, signal), signal),
-        replace: (request, signal) => call(request, () => of(request).replace(request, signal), signal),
-        patch: (request, signal) => call(request, () => of(request).patch(request, signal), signal),
-        delete: (request, signal) => call(request, () => of(request).delete(request, signal), signal),
-      };
+    api(api) {
+      if (api === undefined) return undefined;
+      const of = ({ path }: LiveRequest) => (path.includes('leases') && ownLease !== undefined ? ownLease : api);
+      const send: ClusterApi['send'] = (request, signal) => call(request, () => of(request).send(request, signal), signal);
+      const mortal = apis.get(api) ?? { ...api, send };
+      apis.set(api, mortal);
+      return mortal;
     },
   };
 }

@@ -31,7 +31,7 @@ function candidate(server: LeaseServer, clock: ManualClock, identity: string, op
   };
   const ended = lead(
     {
-      client: server.client(options.fate),
+      hub: server.hub(options.fate),
       namespace: 'muster-system',
       name: 'muster',
       identity,
@@ -239,11 +239,9 @@ test('a term is over as soon as somebody else is seen to hold the Lease', async 
   const server = createLeaseServer(clock);
   const one = candidate(server, clock, 'one');
   await clock.advance(2_000);
-  const signal = new AbortController().signal;
   const { object } = server;
   if (object === undefined) throw new Error('expected a Lease');
-  const spec = { ...(object.spec as object), holderIdentity: 'somebody' };
-  await server.client().replace({ ...leaseAddress, object: { ...object, spec }, run: 'real', isFirst: true }, signal);
+  server.put({ ...object, spec: { ...object.spec, holderIdentity: 'somebody' } });
   await clock.advance(2_000);
   expect([one.isLeading, one.terms[0]?.signal.aborted]).toEqual([false, true]);
   await one.stop();
@@ -271,20 +269,3 @@ test('however calls fail, two never lead at once, and one does again when they a
     { numRuns: 15 },
   );
 }, 60_000);
-
-const leaseAddress = {
-  resource: {
-    group: 'coordination.k8s.io',
-    kind: 'Lease',
-    version: 'v1',
-    versions: ['v1'],
-    resource: 'leases',
-    singular: 'lease',
-    namespaced: true,
-    verbs: [],
-    shortNames: [],
-    categories: [],
-  },
-  namespace: 'muster-system',
-  name: 'muster',
-};
