@@ -12,6 +12,7 @@ import type { QuerySource } from '../query-source.ts';
 import { compareTerm, createLeaders } from '../ranking.ts';
 import { singleValues, type ValuePath, valuePathsIn } from '../value-paths.ts';
 import { createIdentities, type Identity, printedValue } from './identities.ts';
+import { IntList, PairNumbers } from './numbers.ts';
 
 /** Which groups come first: the largest, then by keys; or by keys alone. */
 export type GroupOrder = 'COUNT_DESC' | 'KEY_ASC';
@@ -35,12 +36,14 @@ export interface ObjectGroup {
 }
 
 const maxPaths = 4;
-/** Each takes some 500 bytes while they are made. */
+/** Each takes 30 to 100 bytes while they are made. */
 const maxGroups = 100_000;
 /** Groups in one step. */
 const rankedAtOnce = 100;
-/** Places of objects in groups: paths through lists, several of them, multiply. */
+/** Places of objects in groups: paths through lists, several of them, multiply. Each takes 8 bytes while the groups are made. */
 const maxPlaces = 2_000_000;
+/** Places in one step. */
+const placesAtOnce = 1_000;
 
 /**
  * Groups objects by the values at these paths. An object that has several, through lists, stands once in the group of each, and of several paths in
@@ -62,57 +65,48 @@ export function compileGroups(
   const types = paths.map(typeOfAll);
   return function* (matches, look) {
     const leaders = createLeaders<Ranked>(first, order === 'COUNT_DESC' ? compareCounts : compareKeys);
-    const groups = yield* groupsOf(paths, matches, look);
-    for (const [index, group] of groups.entries()) {
-      leaders.offer(rankedOf(group, types));
-      if (index % rankedAtOnce === 0) yield;
+    const grouping = yield* groupsOf(paths, matches, look);
+    for (let group = 0; group < grouping.size; group += 1) {
+      leaders.offer(new Ranked(grouping, group, types));
+      if (group % rankedAtOnce === 0) yield;
     }
-    return leaders.list().map(({ group }) => group);
+    const groups: ObjectGroup[] = [];
+    for (const { keys, count, group } of leaders.list()) groups.push({ keys, count, matches: yield* grouping.matchesOf(group, matches) });
+    return groups;
   };
 }
 
-interface Making extends ObjectGroup {
-  count: number;
-  readonly matches: { readonly source: QuerySource; readonly objects: KubernetesObject[] }[];
-}
-
-/** Where keys that begin alike part. */
-interface Fork {
-  readonly ways: Map<Identity, Fork>;
-  group: Making | undefined;
-}
-
-function* groupsOf(
-  paths: readonly ReadonlyMap<string, ValuePath>[],
-  matches: readonly Matches[],
-  look: Look | undefined,
-): Steps<readonly Making[]> {
-  const identityOf = createIdentities();
+function* groupsOf(paths: readonly ReadonlyMap<string, ValuePath>[], matches: readonly Matches[], look: Look | undefined): Steps<Grouping> {
+  const levels = paths.map(() => new KeyNumbers());
   const looks = countLooks(look);
-  const grouping = createGrouping(identityOf, looks);
+  const grouping = new Grouping(levels);
+  let index = 0;
   for (const { source, objects } of matches) {
-    const readers = paths.map((ofKinds) => createReader(ofKinds.get(keyOfKind(source.kind)), source, { identityOf, looks }));
-    const values: (readonly Json[])[] = [];
+    const readers = paths.map((ofKinds, level) =>
+      createReader(ofKinds.get(keyOfKind(source.kind)), source, { keys: levels[level], looks }),
+    );
+    const values: (readonly number[])[] = [];
     const at = readers.map(() => 0);
     for (const object of objects) {
-      for (let level = 0; level < readers.length; level += 1) values[level] = readers[level]?.(object) ?? missing;
+      for (let level = 0; level < readers.length; level += 1) values[level] = readers[level]?.(object) ?? [];
       // Its first place is what the first path was read for.
       let isStep = looks.add(readers.length - 1);
       // From the first values of all paths to the last ones.
       at.fill(0);
       do {
-        if (grouping.put({ source, object, values, at })) isStep = true;
-        if (isStep) yield;
+        grouping.put(index, values, at);
+        if (looks.add(1) || isStep) yield;
         isStep = false;
       } while (advance(at, values));
+      index += 1;
     }
   }
   looks.end();
-  return grouping.groups;
+  return grouping;
 }
 
 /** Goes on to the next combination of values. False after the last one. */
-function advance(at: number[], values: readonly (readonly Json[])[]): boolean {
+function advance(at: number[], values: readonly (readonly number[])[]): boolean {
   for (let level = at.length - 1; level >= 0; level -= 1) {
     const next = (at[level] ?? 0) + 1;
     if (next < (values[level]?.length ?? 0)) {
@@ -124,122 +118,179 @@ function advance(at: number[], values: readonly (readonly Json[])[]): boolean {
   return false;
 }
 
-interface Grouping {
-  readonly groups: readonly Making[];
-  /** Puts an object into the group of one combination of its values. True after some hundred looks: it is time to yield. */
-  put(placed: Placed): boolean;
+/** Numbers the different values of one path 0, 1, 2 … in the order in which they come. */
+class KeyNumbers {
+  readonly #identityOf = createIdentities();
+  readonly #numbers = new Map<Identity, number>();
+  readonly #values: Json[] = [];
+
+  numberOf(value: Json): number {
+    const identity = this.#identityOf(value);
+    const known = this.#numbers.get(identity);
+    if (known !== undefined) return known;
+    this.#numbers.set(identity, this.#values.length);
+    return this.#values.push(value) - 1;
+  }
+
+  valueOf(number: number): Json {
+    return this.#values[number] ?? null;
+  }
 }
 
-function createGrouping(identityOf: (value: Json) => Identity, looks: CountedLooks): Grouping {
-  const groups: Making[] = [];
-  const root: Fork = { ways: new Map(), group: undefined };
-  let places = 0;
+/**
+ * Which objects stand in which group. Groups and objects are numbers in flat lists: as objects, 100,000 groups would stop the process for some
+ * 20 milliseconds again and again while the garbage collector moves them.
+ */
+class Grouping {
+  readonly #levels: readonly KeyNumbers[];
+  /** For each level but the first: numbers pairs of a number of the level before and the number of a value. Those of the last level are the groups. */
+  readonly #pairs: readonly PairNumbers[];
+  readonly #counts = new IntList();
+  /** The first and the last place of each group. */
+  readonly #heads = new IntList();
+  readonly #tails = new IntList();
+  /** For each place: the index of its object among all, and the next place of the group. */
+  readonly #objects = new IntList();
+  readonly #next = new IntList();
 
-  const groupAt = (fork: Fork, keysOf: () => readonly Json[]): Making => {
-    if (fork.group !== undefined) return fork.group;
-    fork.group = { keys: keysOf(), count: 0, matches: [] };
-    groups.push(fork.group);
-    if (groups.length > maxGroups) throw tooCostly(`${maxGroups} groups`);
-    return fork.group;
-  };
+  constructor(levels: readonly KeyNumbers[]) {
+    this.#levels = levels;
+    this.#pairs = levels.slice(1).map(() => new PairNumbers());
+  }
 
-  return {
-    groups,
-    put(placed) {
-      const { values, at } = placed;
-      let fork = root;
-      for (let level = 0; level < at.length; level += 1) fork = wayOf(fork, identityOf(valueAt(placed, level)));
-      addTo(
-        groupAt(fork, () => values.map((_, level) => valueAt(placed, level))),
-        placed,
-      );
-      places += 1;
-      if (places > maxPlaces) throw tooCostly(`${maxPlaces} places of objects in groups`);
-      return looks.add(1);
-    },
-  };
+  get size(): number {
+    return this.#counts.length;
+  }
+
+  countOf(group: number): number {
+    return this.#counts.at(group);
+  }
+
+  keysOf(group: number): readonly Json[] {
+    const keys: Json[] = [];
+    let number = group;
+    for (let level = this.#pairs.length; level > 0; level -= 1) {
+      const [before, value] = this.#pairs[level - 1]?.pairOf(number) ?? [0, 0];
+      keys[level] = this.#levels[level]?.valueOf(value) ?? null;
+      number = before;
+    }
+    keys[0] = this.#levels[0]?.valueOf(number) ?? null;
+    return keys;
+  }
+
+  /** Puts the object with this index into the group of one combination of its values. */
+  put(object: number, values: readonly (readonly number[])[], at: readonly number[]): void {
+    let group = values[0]?.[at[0] ?? 0] ?? 0;
+    for (let level = 1; level < at.length; level += 1) {
+      group = this.#pairs[level - 1]?.numberOf(group, values[level]?.[at[level] ?? 0] ?? 0) ?? group;
+    }
+    const place = this.#objects.length;
+    if (place === maxPlaces) throw tooCostly(`${maxPlaces} places of objects in groups`);
+    this.#objects.push(object);
+    this.#next.push(-1);
+    if (group === this.size) this.#begin(place);
+    else {
+      this.#next.set(this.#tails.at(group), place);
+      this.#tails.set(group, place);
+      this.#counts.set(group, this.#counts.at(group) + 1);
+    }
+  }
+
+  #begin(place: number): void {
+    if (this.size === maxGroups) throw tooCostly(`${maxGroups} groups`);
+    this.#counts.push(1);
+    this.#heads.push(place);
+    this.#tails.push(place);
+  }
+
+  /** The objects of a group, in their order. @param matches All that were grouped. */
+  *matchesOf(group: number, matches: readonly Matches[]): Steps<readonly Matches[]> {
+    const found: Matches[] = [];
+    let place = this.#heads.at(group);
+    let end = 0;
+    for (const { source, objects } of matches) {
+      const start = end;
+      end += objects.length;
+      const some: KubernetesObject[] = [];
+      for (; place >= 0 && this.#objects.at(place) < end; place = this.#next.at(place)) {
+        const object = objects[this.#objects.at(place) - start];
+        if (object !== undefined) some.push(object);
+        if (some.length % placesAtOnce === 0) yield;
+      }
+      if (some.length > 0) found.push({ source, objects: some });
+    }
+    return found;
+  }
 }
 
-/** An object, where it was found, what it has of each path, and which value of each is meant. */
-interface Placed {
-  readonly source: QuerySource;
-  readonly object: KubernetesObject;
-  readonly values: readonly (readonly Json[])[];
-  readonly at: readonly number[];
-}
-
-function valueAt({ values, at }: Placed, level: number): Json {
-  return values[level]?.[at[level] ?? 0] ?? null;
-}
-
-function wayOf({ ways }: Fork, identity: Identity): Fork {
-  const known = ways.get(identity);
-  if (known !== undefined) return known;
-  const made: Fork = { ways: new Map(), group: undefined };
-  ways.set(identity, made);
-  return made;
-}
-
-function addTo(group: Making, { source, object }: Placed): void {
-  const last = group.matches[group.matches.length - 1];
-  if (last?.source === source) last.objects.push(object);
-  else group.matches.push({ source, objects: [object] });
-  group.count += 1;
-}
-
-const missing: readonly Json[] = [null];
-
-/** Reads the different values of an object of this source; one null where there is none. What it gives is good until it is called again. */
+/**
+ * Reads the numbers of the different values of an object of this source; that of one null where there is none. What it gives is good until it is called
+ * again.
+ */
 function createReader(
   found: ValuePath | undefined,
   source: QuerySource,
-  { identityOf, looks }: { readonly identityOf: (value: Json) => Identity; readonly looks: CountedLooks },
-): (object: KubernetesObject) => readonly Json[] {
-  if (found === undefined) return () => missing;
+  { keys, looks }: { readonly keys: KeyNumbers | undefined; readonly looks: CountedLooks },
+): (object: KubernetesObject) => readonly number[] {
+  const numberOf = (value: Json): number => keys?.numberOf(value) ?? 0;
+  if (found === undefined) {
+    const missing = [numberOf(null)];
+    return () => missing;
+  }
   const around = surroundingsOf(source);
-  const values: Json[] = [];
+  const numbers: number[] = [];
   const collect = (value: Json): false => {
-    values.push(value);
+    numbers.push(numberOf(value));
     return false;
   };
   return (here) => {
-    values.length = 0;
+    numbers.length = 0;
     someValue(found.path, { here, around }, collect);
-    if (values.length === 1) return values;
-    if (values.length === 0) return missing;
-    looks.add(values.length - 1);
-    return [...new Map(values.map((value) => [identityOf(value), value])).values()];
+    if (numbers.length === 0) numbers.push(numberOf(null));
+    if (numbers.length === 1) return numbers;
+    looks.add(numbers.length - 1);
+    return [...new Set(numbers)];
   };
 }
 
-/** A group with what its keys compare by: only where something compares it that far. */
-interface Ranked {
-  readonly group: ObjectGroup;
-  readonly keys: readonly (OrderKey | undefined)[];
-  readonly text: string;
-}
+/** A group among others. What it compares by is worked out only where something compares it that far. */
+class Ranked {
+  readonly group: number;
+  readonly count: number;
+  readonly #grouping: Grouping;
+  readonly #types: readonly ValueType[];
+  #keys: readonly Json[] | undefined;
+  #orderKeys: readonly (OrderKey | undefined)[] | undefined;
 
-function rankedOf(group: ObjectGroup, types: readonly ValueType[]): Ranked {
-  let keys: Ranked['keys'] | undefined;
-  return {
-    group,
-    get keys() {
-      keys ??= group.keys.map((key, index) => orderKeyOf(key, types[index] ?? 'JSON'));
-      return keys;
-    },
-    get text() {
-      return printedValue(group.keys);
-    },
-  };
+  constructor(grouping: Grouping, group: number, types: readonly ValueType[]) {
+    this.group = group;
+    this.count = grouping.countOf(group);
+    this.#grouping = grouping;
+    this.#types = types;
+  }
+
+  get keys(): readonly Json[] {
+    this.#keys ??= this.#grouping.keysOf(this.group);
+    return this.#keys;
+  }
+
+  get orderKeys(): readonly (OrderKey | undefined)[] {
+    this.#orderKeys ??= this.keys.map((key, index) => orderKeyOf(key, this.#types[index] ?? 'JSON'));
+    return this.#orderKeys;
+  }
+
+  get text(): string {
+    return printedValue(this.keys);
+  }
 }
 
 function compareCounts(a: Ranked, b: Ranked): number {
-  return b.group.count - a.group.count || compareKeys(a, b);
+  return b.count - a.count || compareKeys(a, b);
 }
 
 function compareKeys(a: Ranked, b: Ranked): number {
-  for (const [index, key] of a.keys.entries()) {
-    const order = compareTerm(key, b.keys[index], false);
+  for (const [index, key] of a.orderKeys.entries()) {
+    const order = compareTerm(key, b.orderKeys[index], false);
     if (order !== 0) return order;
   }
   return a.text < b.text ? -1 : 1;
