@@ -1,30 +1,30 @@
-// Clients of a gateway: one for each costly document, which sends it again and again, and one with a small query. Answers its parent.
+// Clients of a gateway. One process either repeats costly documents or times a small query: who reads large answers cannot time small ones.
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Figures } from '../bench-case.ts';
 import { type CostlyDocument, costlyDocuments } from '../costly-documents.ts';
 import { answerParent } from '../forked.ts';
 
-/** Which clients run, and for how long. */
+/** What the process does, and for how long. */
 export interface CostlyCommand {
   readonly port: number;
   readonly seconds: number;
-  /** The names of their documents. */
+  /** The names of the documents that it repeats, with a client for each. If there is none, it times a small query instead. */
   readonly costly: readonly string[];
 }
 
 const everyMs = 10;
+/** Characters of an answer that are kept, to see what it is. */
+const keptLength = 1_000;
 const small = JSON.stringify({ query: '{ pods(namespaces: ["team-1"], first: 5) { items { metadata { name } status { phase } } } }' });
 
-answerParent<CostlyCommand, Figures>(async ({ port, seconds, costly }) => {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  // The first ones wait for the first lists, and make what later ones find.
-  for (let n = 0; n < 20; n += 1) await post({ port, agent, body: small, accept: 'application/json' });
+answerParent<CostlyCommand, Figures>(({ port, seconds, costly }) => {
   const untilMs = performance.now() + seconds * 1_000;
-  const end = new AbortController();
-  const counts = costlyDocuments
-    .filter(({ name }) => costly.includes(name))
-    .map((document) => repeat(document, { port, untilMs, signal: end.signal }));
+  return costly.length === 0 ? timeSmallQuery(port, untilMs) : sendCostly(port, untilMs, costly);
+});
+
+async function timeSmallQuery(port: number, untilMs: number): Promise<Figures> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const tookMs: number[] = [];
   while (performance.now() < untilMs) {
     const startMs = performance.now();
@@ -33,12 +33,20 @@ answerParent<CostlyCommand, Figures>(async ({ port, seconds, costly }) => {
     if (!text.includes('"phase"')) throw new Error(text.slice(0, 500));
     await sleep(everyMs);
   }
-  end.abort();
-  const answered = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   tookMs.sort((a, b) => a - b);
   const at = (share: number) => tookMs[Math.min(tookMs.length - 1, Math.floor(tookMs.length * share))] ?? Number.NaN;
-  return { p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1), small: tookMs.length, answered };
-});
+  return { p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1), small: tookMs.length };
+}
+
+async function sendCostly(port: number, untilMs: number, costly: readonly string[]): Promise<Figures> {
+  const end = new AbortController();
+  const counts = costlyDocuments
+    .filter(({ name }) => costly.includes(name))
+    .map((document) => repeat(document, { port, untilMs, signal: end.signal }));
+  await sleep(untilMs - performance.now());
+  end.abort();
+  return { answered: (await Promise.all(counts)).reduce((sum, count) => sum + count, 0) };
+}
 
 interface Repeating {
   readonly port: number;
@@ -75,6 +83,7 @@ interface Posted {
   readonly signal?: AbortSignal;
 }
 
+/** The beginning of the answer. */
 function post({ port, agent, body, accept, signal }: Posted): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', accept };
@@ -83,7 +92,7 @@ function post({ port, agent, body, accept, signal }: Posted): Promise<string> {
       (response) => {
         let text = '';
         response.setEncoding('utf8').on('data', (chunk: string) => {
-          text += chunk;
+          if (text.length < keptLength) text += chunk;
         });
         response.once('error', reject).once('end', () => resolve(text));
       },
