@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { blocksOf, commandsOf, repository } from '../support/documentation.ts';
+import { manifestFile, settings } from '../support/intent-files.ts';
+import { type RealCluster, realPrograms, realServerTitle, startRealCluster } from '../support/real-cluster.ts';
+import { type RunningProcess, runMuster } from '../support/run-process.ts';
+
+// The commands of the guide that need a hub of one's own: they run in a shell, one after the other, against a real API server that is the hub.
+
+const needed = [realPrograms === undefined ? undefined : path.join(realPrograms, 'kubectl'), '/bin/bash', '/usr/bin/jq'];
+const shown = commandsOf(blocksOf(['docs/guide/propagate.md', 'docs/guide/operate.md'])).map(({ command }) => command);
+const exec = promisify(execFile);
+
+/** The command of the pages that begins like this and contains the part. */
+function command(begin: string, part = ''): string {
+  const found = shown.find((text) => text.startsWith(begin) && text.includes(part));
+  if (found === undefined) throw new Error(`no page shows a command that begins with ${begin} and contains ${part}`);
+  return found.replaceAll('NAMESPACE', 'default').replaceAll('NAME', 'notes');
+}
+
+describe.skipIf(needed.some((file) => file === undefined || !existsSync(file)))(`the hub of the guide on ${realServerTitle}`, () => {
+  let folder: string;
+  let cluster: RealCluster;
+  let gateway: RunningProcess;
+  let url = '';
+  const ran = new Set<string>();
+
+  async function shell(text: string): Promise<string> {
+    ran.add(text);
+    const script = text.replace(/^muster /, `"${process.execPath}" "${repository}/src/main.ts" `);
+    const env = {
+      PATH: `${realPrograms}:${process.env.PATH}`,
+      HOME: folder,
+      KUBECONFIG: path.join(folder, 'kubeconfig'),
+      MUSTER_GATEWAY: url,
+    };
+    const { stdout } = await exec('/bin/bash', ['-o', 'pipefail', '-ec', script], { cwd: folder, env, timeout: 60_000 });
+    return stdout;
+  }
+
+  const specOf = async () => JSON.parse(await shell('kubectl get propagation notes -n default -o json')) as { readonly spec: object };
+  const untilSettled = () =>
+    expect.poll(() => shell('kubectl get propagation notes -n default -o jsonpath={.status.phase}'), { timeout: 30_000 }).toBe('Settled');
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'muster-operate-'));
+    cluster = await startRealCluster();
+    // The pages name the context of the hub `north`.
+    await writeFile(path.join(folder, 'kubeconfig'), cluster.kubeconfig.replaceAll(/(?<=: )envtest$/gm, 'north'));
+    await symlink(path.join(repository, 'deploy'), path.join(folder, 'deploy'));
+    const spec = { template: [{ json: settings('notes') }], placement: { clusters: ['north'] } };
+    const metadata = { name: 'notes', namespace: 'default' };
+    await writeFile(
+      path.join(folder, 'notes.yaml'),
+      manifestFile({ apiVersion: 'muster.dev/v1alpha1', kind: 'Propagation', metadata, spec }),
+    );
+  });
+  afterAll(async () => {
+    await gateway?.[Symbol.asyncDispose]();
+    await cluster?.[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test('the definitions can be applied, and a gateway with this hub starts', async () => {
+    expect(await shell(command('kubectl --context north apply -f deploy/crds'))).toContain('propagations.muster.dev created');
+    expect(await shell(command('kubectl apply -f deploy/crds'))).toContain('propagations.muster.dev unchanged');
+    const kubeconfig = path.join(folder, 'kubeconfig');
+    gateway = runMuster(['--hub', 'north', '--port', '0', '--log-level', 'error'], { HOME: folder, KUBECONFIG: kubeconfig });
+    url = (await gateway.says(/^ready (http\S+)$/m))[1] ?? '';
+    await shell('kubectl apply -f notes.yaml');
+    await untilSettled();
+  });
+
+  test('kubectl applies, lists and deletes an intent whose contexts were renamed', async () => {
+    await shell(command('sed '));
+    expect(await shell(command('kubectl --context north apply -f greeter.yaml'))).toContain('greeter created');
+    expect(await shell(command('kubectl --context north get propagations'))).toMatch(/greeter[\s\S]*notes/);
+    expect(await shell(command('kubectl --context north delete propagation greeter'))).toContain('deleted');
+  });
+
+  test('a backup holds the intents as they can be applied again', async () => {
+    await shell(command('kubectl get propagations', 'jq'));
+    expect(await shell('kubectl apply --dry-run=server -f intents.json')).toContain('propagation.muster.dev/notes');
+    expect(await shell('jq -c ".items[] | [.metadata.name, .status, .spec.requester, .metadata.uid]" intents.json')).toBe(
+      '["notes",null,null,null]\n',
+    );
+  });
+
+  test('an intent is resumed, adopts its copies, and its copies are found by their label', async () => {
+    expect(await shell(command('muster rollout resume NAME -n NAMESPACE'))).toContain('notes');
+    await shell(command('kubectl patch', 'Adopt'));
+    expect((await specOf()).spec).toMatchObject({ conflict: 'Adopt' });
+    await untilSettled();
+    expect(await shell(command('kubectl get all,configmaps,secrets'))).toContain('muster.dev/source');
+  });
+
+  test('copies can be kept, one intent at a time or all at once', async () => {
+    await shell(command('kubectl patch', 'Orphan'));
+    expect((await specOf()).spec).toMatchObject({ deletion: { policy: 'Orphan' } });
+    await shell(`kubectl patch propagation notes -n default --type merge -p '{"spec":{"deletion":null}}'`);
+    await shell(command('kubectl get propagations', 'while read'));
+    expect((await specOf()).spec).toMatchObject({ deletion: { policy: 'Orphan' } });
+    expect(await shell(command('muster rollout resume', '--confirm-prune'))).toContain('notes');
+  });
+
+  test('every command of these pages that needs a hub has run', () => {
+    const own = shown.filter((text) => /^(?:kubectl|sed) |NAMESPACE/.test(text));
+    const missing = own.filter((text) => !ran.has(text.replaceAll('NAMESPACE', 'default').replaceAll('NAME', 'notes')));
+    expect(missing).toEqual([]);
+  });
+});
