@@ -9,6 +9,7 @@ export const errorCodes = [
   'UNAVAILABLE',
   'SLOW_CONSUMER',
   'GONE',
+  'PERSISTED_QUERY_NOT_SUPPORTED',
 ] as const;
 
 export type ErrorCode = (typeof errorCodes)[number];

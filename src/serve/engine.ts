@@ -1,23 +1,20 @@
 import {
   type DocumentNode,
-  type ExecutionArgs,
   type ExecutionResult,
-  execute,
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
   type OperationDefinitionNode,
   OperationTypeNode,
-  parse,
-  type ValidationRule,
-  validate,
 } from 'graphql';
-import { createYoga, type Plugin } from 'graphql-yoga';
-import type { JsonObject } from '../core/json.ts';
-import { refusalOfCost } from '../graph/cost.ts';
-import { subscribeTo } from '../graph/subscribing.ts';
-import { createDocumentCache, createErrorCache } from './document-cache.ts';
-import type { OperationRequest } from './request-body.ts';
+import { createYoga, type YogaServerOptions } from 'graphql-yoga';
+import type { Clock } from '../core/clock.ts';
+import type { Answer } from './answer-body.ts';
+import { createDocumentCache, createErrorCache, type TextCache } from './document-cache.ts';
+import type { HttpOperation } from './front.ts';
+import { maskError } from './masking.ts';
+import type { Operation, ServePlugin } from './operations.ts';
+import type { Begun } from './outlet.ts';
 
 /** The schema that serves now. Each operation takes it once and keeps it through every await. */
 export interface ServedSchema {
@@ -27,119 +24,113 @@ export interface ServedSchema {
   sdl(): string;
 }
 
-export interface EngineOptions {
+export interface EngineOptions extends Pick<YogaServerOptions<HttpOperation, Operation>, 'cors' | 'graphiql' | 'renderGraphiQL'> {
   readonly served: () => ServedSchema;
-  /** Lexical tokens of a document. */
-  readonly maxTokens: number;
-  /** Bounds of documents, checked before all other rules. */
-  readonly limitRules: readonly ValidationRule[];
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** In the order of their hooks. */
+  readonly plugins: readonly ServePlugin[];
 }
 
-/** An operation that was parsed, validated and found affordable. */
-export type ReadyOperation = ReadyExecution | ReadySubscription;
-
-interface Validated {
-  readonly served: ServedSchema;
+/** A document that was parsed, validated and found affordable. */
+export interface PreparedOperation {
+  readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
+  readonly operationName: string | undefined;
+  /** Runs it once: the result of a query or mutation, or a stream that has begun. */
+  run(): Promise<ExecutionResult | Answer | Begun>;
 }
 
-/** A query or a mutation: it has one answer. */
-export interface ReadyExecution extends Validated {
-  readonly type: 'execution';
-  /** Runs it. Rejects with the abort's reason wrapped by graphql-js when the signal aborts; errors of fields stand in the result. */
-  execute(contextValue: object, signal: AbortSignal): Promise<ExecutionResult>;
-}
-
-/** A subscription: it has any number of answers. */
-export interface ReadySubscription extends Validated {
-  readonly type: 'subscription';
-  /** Asks its root field where its messages come from. What is wrong with variables or arguments is told as errors alone; nothing runs yet. */
-  subscribe(contextValue: object): ReturnType<typeof subscribeTo>;
-}
-
-export type Prepared =
-  | { readonly result: 'refused'; readonly errors: readonly GraphQLError[] }
-  | { readonly result: 'ready'; readonly ready: ReadyOperation };
-
-/** Parses, validates and executes, through Yoga's plugins and its caches. Every transport comes through here, so that all give one verdict. */
-export interface Engine {
-  /** Parses, validates and estimates the cost, at once; throws nothing but a bug. */
-  prepare(request: OperationRequest): Prepared;
-}
+/** The one Yoga of the gateway. Every transport goes through its plugins and caches, so that all give one verdict. */
+export type Engine = ReturnType<typeof createEngine>;
 
 /** Makes the engine. Parsed documents and verdicts are kept, within bounds, per schema. */
-export function createEngine(options: EngineOptions): Engine {
-  const yoga = createYoga<{ served: ServedSchema }>({
+export function createEngine({ served, clock, plugins, cors = false, graphiql = false, renderGraphiQL }: EngineOptions) {
+  const yoga = createYoga<HttpOperation, Operation>({
+    cors,
+    graphiql,
+    ...(renderGraphiQL === undefined ? {} : { renderGraphiQL }),
+    plugins: [useSchema(served, clock), ...plugins],
+    maskedErrors: { maskError },
     logging: false,
-    maskedErrors: false,
-    graphiql: false,
     landingPage: false,
-    cors: false,
     multipart: false,
     batching: false,
+    // `useExactJson` bounds bodies before they are read.
     maxRequestBodySize: false,
-    parserAndValidationCache: { documentCache: createDocumentCache<DocumentNode>(), errorCache: createErrorCache(), validationCache: true },
-    plugins: [pluginOf(options)],
+    // The router answers probes. No URL ends like this, so that no query string is taken for one.
+    healthCheckEndpoint: ' ',
+    parserAndValidationCache: { documentCache: createDocumentCache<DocumentNode>(), errorCache: syntaxErrors(), validationCache: true },
   });
   return {
-    prepare: (request) => {
-      const served = options.served();
-      const enveloped = yoga.getEnveloped({ served });
+    /** Answers one request to /graphql. A property of Yoga is a proxy's, so it is read once. */
+    handle: yoga.handleNodeRequest,
+    /**
+     * Parses, validates and estimates the cost of an operation that did not come over HTTP: what can run, or what is wrong with it.
+     *
+     * Throws nothing but a bug.
+     */
+    prepare: (operation: Operation): PreparedOperation | { readonly errors: readonly unknown[] } => {
+      const { query, variables: variableValues, operationName } = operation.params ?? { query: '' };
+      const enveloped = yoga.getEnveloped(operation as Operation & { request: Request });
       try {
-        const document: DocumentNode = enveloped.parse(request.query);
-        const errors: readonly GraphQLError[] = enveloped.validate(served.schema, document);
-        if (errors.length > 0) return { result: 'refused', errors };
-        const operation = chooseOperation(document, request.operationName);
-        if (operation instanceof GraphQLError) return { result: 'refused', errors: [operation] };
-        const refusal = refusalOfCost({ schema: served.schema, document, operation, variables: request.variables });
-        if (refusal !== undefined) return { result: 'refused', errors: [refusal] };
-        const args = { ...argumentsOf(request), schema: served.schema, document } satisfies ExecutionArgs;
-        return { result: 'ready', ready: readyOf({ served, document, operation }, args, enveloped.execute) };
+        const { schema } = enveloped;
+        const document: DocumentNode = enveloped.parse(query);
+        const errors: readonly GraphQLError[] = enveloped.validate(schema, document);
+        if (errors.length > 0) return { errors };
+        enveloped.contextFactory();
+        const run = operation.definition?.operation === OperationTypeNode.SUBSCRIPTION ? enveloped.subscribe : enveloped.execute;
+        return {
+          schema,
+          document,
+          operationName,
+          run: async () => run({ schema, document, contextValue: operation, variableValues, operationName }),
+        };
       } catch (error) {
-        if (error instanceof GraphQLError) return { result: 'refused', errors: [error] };
-        // graphql-js recurses: 2,000 tokens of nothing but brackets overflow the stack.
-        if (error instanceof RangeError) return { result: 'refused', errors: [new GraphQLError('expected a document that is less deep')] };
-        throw error;
+        return { errors: [error] };
       }
     },
   };
 }
 
-type Execute = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
-
-function readyOf(validated: Validated, args: ExecutionArgs, run: Execute): ReadyOperation {
-  if (validated.operation.operation === OperationTypeNode.SUBSCRIPTION)
-    return { ...validated, type: 'subscription', subscribe: (contextValue) => subscribeTo({ ...args, contextValue }) };
-  return { ...validated, type: 'execution', execute: async (contextValue, abortSignal) => run({ ...args, contextValue, abortSignal }) };
-}
-
-function pluginOf({ maxTokens, limitRules }: EngineOptions): Plugin<{ served: ServedSchema }> {
+/** Gives each operation the schema that serves when it comes, which is the whole of the hot swap, and chooses the operation of the document. */
+function useSchema(served: () => ServedSchema, clock: Pick<Clock, 'monotonic'>): ServePlugin {
   return {
-    // The whole of the hot swap: an operation has the schema that served when it came.
-    onEnveloped: ({ setSchema, context }) => setSchema(context?.served.schema as GraphQLSchema),
-    onParse: ({ setParseFn }) => setParseFn((source, parseOptions) => parse(source, { ...parseOptions, maxTokens })),
-    onValidate: ({ validateFn, setValidationFn }) =>
-      setValidationFn((schema, document, ...rest) => {
-        // 1,000 aliases take the standard rules 100 ms: what is over a bound is not shown to them.
-        const over = validate(schema, document, limitRules);
-        return over.length > 0 ? over : validateFn(schema, document, ...rest);
-      }),
-    // graphql-js itself: quicker on lists than Yoga's, and it heeds abortSignal.
-    onExecute: ({ setExecuteFn }) => setExecuteFn(execute),
+    onEnveloped: ({ setSchema, extendContext }) => {
+      const current = served();
+      extendContext({ served: current, startedMs: clock.monotonic() });
+      setSchema(current.schema);
+    },
+    onParse:
+      () =>
+      ({ result, context, replaceParseResult }) => {
+        if (result === null || result instanceof Error) return;
+        const operation = chooseOperation(result, context.params?.operationName);
+        if (operation instanceof NoSuchOperation) replaceParseResult(operation as never);
+        else Object.assign(context, { document: result, definition: operation });
+      },
+    onExecute: ({ args: { contextValue } }) => {
+      contextValue.type = contextValue.definition?.operation;
+    },
+    onSubscribe: ({ args: { contextValue } }) => {
+      contextValue.type = OperationTypeNode.SUBSCRIPTION;
+    },
   };
 }
 
-function argumentsOf({ variables, operationName }: OperationRequest): { variableValues?: JsonObject; operationName?: string } {
-  return { ...(variables === undefined ? {} : { variableValues: variables }), ...(operationName === undefined ? {} : { operationName }) };
+/** A document without the operation that was asked for. Another name may find one in the same text, so this error is not kept. */
+class NoSuchOperation extends GraphQLError {}
+
+function syntaxErrors(): TextCache<Error> {
+  const cache = createErrorCache();
+  return { get: cache.get, set: (text, error) => (error instanceof NoSuchOperation ? undefined : cache.set(text, error)) };
 }
 
-function chooseOperation(document: DocumentNode, name: string | undefined): OperationDefinitionNode | GraphQLError {
+function chooseOperation(document: DocumentNode, name: string | undefined): OperationDefinitionNode | NoSuchOperation {
   const operation = getOperationAST(document, name);
   if (operation) return operation;
-  if (name !== undefined) return new GraphQLError(`no operation named ${JSON.stringify(name.slice(0, 80))} in the document`);
+  if (name !== undefined) return new NoSuchOperation(`no operation named ${JSON.stringify(name.slice(0, 80))} in the document`);
   const operations = document.definitions.filter((definition) => definition.kind === 'OperationDefinition');
-  return new GraphQLError(
+  return new NoSuchOperation(
     operations.length === 0
       ? 'expected an operation, got fragments only'
       : 'expected operationName, as the document has several operations',

@@ -2,7 +2,6 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FormattedExecutionResult } from 'graphql';
 import type { Clock } from '../core/clock.ts';
 import { Beats } from './beats.ts';
-import { type HttpAnswer, piecesOf, send } from './http-answer.ts';
 import type { OpenStream, Outlet, Payload } from './outlet.ts';
 import type { Backlog, UnsentBytes } from './unsent-bytes.ts';
 
@@ -20,12 +19,11 @@ export function eventOf(json: Uint8Array): Buffer {
 }
 
 /** One answer as a stream of events: it, then `complete`. */
-export function sendAsEvents(response: ServerResponse, { status, headers, body = '' }: HttpAnswer): void {
-  const event = [eventBegins, ...piecesOf(body), eventEnds, complete];
-  send(response, { status, headers: { ...headers, ...eventHeaders }, body: event });
+export function asEvents(json: readonly Uint8Array[]): readonly Uint8Array[] {
+  return [eventBegins, ...json, eventEnds, complete];
 }
 
-const eventHeaders: OutgoingHttpHeaders = {
+export const eventHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
   // nginx gathers an answer before it passes it on, unless it is told not to.

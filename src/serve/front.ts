@@ -1,194 +1,167 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { OperationTypeNode } from 'graphql';
+import type { FetchAPI } from 'graphql-yoga';
 import type { Caller } from '../access/access.ts';
-import type { Clock } from '../core/clock.ts';
-import { MusterError } from '../core/errors.ts';
-import type { Admission } from './admission.ts';
-import type { ReadyExecution } from './engine.ts';
-import { EventStreams, sendAsEvents } from './event-stream.ts';
-import { Gate } from './gate.ts';
-import type { Guard } from './guard.ts';
-import { bytesAnswer, send } from './http-answer.ts';
-import { type Introspections, isIntrospection } from './introspection.ts';
-import { clientError, maskedCode } from './masking.ts';
-import { type AcceptedAnswer, type AnswerType, chooseAnswer, demandJson } from './media-types.ts';
-import type { Answer, Asking, Operations } from './operations.ts';
-import { Refusal } from './refusal.ts';
-import { type OperationRequest, parseOperation, readBody } from './request-body.ts';
-import type { StreamAsked } from './stream-groups.ts';
-import type { Subscriptions } from './subscriptions.ts';
+import type { MusterError } from '../core/errors.ts';
+import type { Answer, Answers } from './answer-body.ts';
+import { bytesFor } from './compressed-bytes.ts';
+import type { Engine } from './engine.ts';
+import { asEvents, type EventStream, type EventStreams, eventHeaders } from './event-stream.ts';
+import { send } from './http-answer.ts';
+import { maskedCode } from './masking.ts';
+import type { AcceptedAnswer, AnswerType } from './media-types.ts';
+import { Operation, type ServePlugin } from './operations.ts';
+import { Begun } from './outlet.ts';
 import type { UnsentBytes } from './unsent-bytes.ts';
-
-export interface FrontOptions {
-  readonly operations: Operations;
-  readonly introspections: Introspections;
-  readonly subscriptions: Pick<Subscriptions, 'open'>;
-  readonly guard: Guard;
-  readonly admission: Admission;
-  /** Who asks in local mode: whoever runs the gateway. */
-  readonly caller: Caller;
-  readonly bodyBytes: number;
-  readonly clock: Clock;
-  readonly unsent: UnsentBytes;
-  /** Told of each refusal before the operation was known. */
-  readonly onRefused: (refusal: Refusal) => void;
-  readonly onBug: (error: unknown) => void;
-}
 
 /** A client that left: nothing is answered, logged or counted. */
 class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
 
-/** Answers POST /graphql: GraphQL over HTTP in both its media types, and as server-sent events. */
+/** A request to /graphql, with what Yoga's hooks over HTTP need of it. Disposing it gives its place back. */
+export class HttpOperation extends Operation {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** Undefined until the client could be given a stream. */
+  events: EventStream | undefined;
+  accepted: AcceptedAnswer = { type: 'application/json', events: 'none' };
+  place: Disposable | undefined;
+  /** Yoga's place for tasks that outlive a request. There are none. */
+  readonly waitUntil = ignored;
+
+  constructor({ req, res, caller, outlet }: HttpOperationOptions) {
+    super({
+      caller,
+      transport: 'http',
+      outlet: () => {
+        if (this.accepted.events !== 'none') this.events = outlet(this);
+        return this.events;
+      },
+    });
+    this.req = req;
+    this.res = res;
+    abortOnClose(res, this.life);
+  }
+
+  get isGone(): boolean {
+    return this.life.signal.reason instanceof ClientGone;
+  }
+
+  override [Symbol.dispose](): void {
+    super[Symbol.dispose]();
+    this.place?.[Symbol.dispose]();
+  }
+}
+
+interface HttpOperationOptions extends Pick<HttpOperation, 'req' | 'res' | 'caller'> {
+  readonly outlet: (operation: HttpOperation) => EventStream;
+}
+
+function ignored(): void {}
+
+/** Made here, so that the listener of a long stream holds nothing else. */
+function abortOnClose(response: ServerResponse, life: AbortController): void {
+  response.once('close', () => {
+    if (!response.writableFinished) life.abort(new ClientGone());
+  });
+}
+
+export interface FrontOptions {
+  readonly handle: Engine['handle'];
+  /** Who asks in local mode: whoever runs the gateway. */
+  readonly caller: Caller;
+  readonly streams: EventStreams;
+  readonly unsent: UnsentBytes;
+  readonly lives: Set<AbortController>;
+}
+
+/** Answers /graphql by Yoga. */
 export class Front {
   readonly #options: FrontOptions;
-  readonly #events: EventStreams;
-  readonly #gate: Gate;
-  readonly #lives = new Set<AbortController>();
 
   constructor(options: FrontOptions) {
     this.#options = options;
-    this.#events = new EventStreams(options.clock, options.unsent);
-    this.#gate = new Gate(options.clock);
   }
 
   /** Ends what is in flight, telling the clients why. */
   endAll(reason: MusterError): void {
-    for (const life of this.#lives) life.abort(reason);
-    this.#options.introspections.endAll(reason);
+    for (const life of this.#options.lives) life.abort(reason);
   }
 
-  /** Order of work: headers, identity, limits, body, shape, parse, validate, execute. Rejects for nothing. */
-  async handle(request: IncomingMessage, response: ServerResponse, headers: OutgoingHttpHeaders): Promise<void> {
-    const requestId = randomUUID();
-    const life = this.#begin();
-    response.once('close', () => {
-      if (!response.writableFinished) life.abort(new ClientGone());
-    });
-    let accepted: AcceptedAnswer = { type: 'application/json', events: 'none' };
+  /** Hands a request to Yoga and sends what comes of it, unless that is a stream, which sends by itself. @param cors Headers of a stream's answer. */
+  async handle(req: IncomingMessage, res: ServerResponse, cors: OutgoingHttpHeaders): Promise<void> {
+    const { handle, caller, streams, unsent, lives } = this.#options;
+    const outlet = ({ requestId }: HttpOperation) => streams.outlet(res, { ...cors, 'x-request-id': requestId });
+    using operation = new HttpOperation({ req, res, caller, outlet });
+    lives.add(operation.life);
     try {
-      demandJson(request.headers);
-      accepted = chooseAnswer(request.headers.accept);
-      this.#options.guard.identify(request.headers);
-      // Before it takes a place: a crowd that comes in one turn is no reason to send anybody away.
-      await this.#gate.pass();
-      life.signal.throwIfAborted();
-      using _place = this.#options.admission.enter();
-      const operation = parseOperation(await readBody(request, this.#options.bodyBytes));
-      const transport = accepted.events === 'all' ? 'sse' : 'http';
-      await this.#answer(operation, { requestId, caller: this.#options.caller, transport, life }, { request, response, headers, accepted });
+      const response = await handle(req, operation);
+      if (operation.isGone || res.headersSent || res.destroyed) return;
+      await sendResponse(res, response);
       // Its place is free once the client has taken the answer. A stream that has begun holds none.
-      if (response.writableEnded) await this.#options.unsent.sent(response);
-    } catch (error) {
-      if (life.signal.reason instanceof ClientGone) return;
-      this.#refuse(error, requestId, { request, response, headers, accepted });
+      await unsent.sent(res);
     } finally {
-      this.#lives.delete(life);
+      lives.delete(operation.life);
     }
-  }
-
-  #begin(): AbortController {
-    const life = new AbortController();
-    this.#lives.add(life);
-    return life;
-  }
-
-  async #answer(operation: OperationRequest, asking: Asking, exchange: Exchange): Promise<void> {
-    const { operations } = this.#options;
-    const ready = operations.prepare(operation, asking);
-    if ('stage' in ready) sendAnswer(ready, exchange, asking.requestId);
-    else if (ready.type === 'subscription') await this.#subscribe({ ready, request: operation, asking }, exchange);
-    else if (isIntrospection(ready.operation)) await this.#introspect(ready, operation, { asking, exchange });
-    else sendAnswer(await operations.run(ready, operation, asking), exchange, asking.requestId);
-  }
-
-  /** Resolves once the stream has begun: it goes on by itself. */
-  async #subscribe({ ready, request, asking }: StreamAsked, exchange: Exchange): Promise<void> {
-    const { operations, subscriptions } = this.#options;
-    const { response, headers, accepted } = exchange;
-    if (accepted.events === 'none') {
-      sendAnswer(operations.refuse(ready, request, { asking, error: noStreamHere() }), exchange, asking.requestId);
-      return;
-    }
-    const outlet = this.#events.outlet(response, { ...headers, 'x-request-id': asking.requestId });
-    const opened = await subscriptions.open({ ready, request, asking: { ...asking, transport: 'sse' } }, outlet);
-    if ('stage' in opened) this.#notBegun(opened, { ...exchange, accepted: { ...accepted, events: 'all' } }, asking.requestId);
-    else outlet.begin(opened);
-  }
-
-  /** What graphql-sse calls a validation error is told as an event; that there is no room for more is told to who looks at nothing but the status. */
-  #notBegun(answer: Answer, exchange: Exchange, requestId: string): void {
-    const status = unavailableStatuses.get(answer.code);
-    if (status === undefined) {
-      sendAnswer(answer, exchange, requestId);
-      return;
-    }
-    const { response, headers, accepted } = exchange;
-    // Those who are sent away together are not to come back together.
-    const retryAfter = String(1 + Math.floor(this.#options.clock.random() * 10));
-    const all = { ...answerHeaders(headers, accepted.type, requestId), 'retry-after': retryAfter };
-    send(response, { status, headers: all, body: answer.json });
-  }
-
-  async #introspect(
-    ready: ReadyExecution,
-    operation: OperationRequest,
-    { asking, exchange }: { readonly asking: Asking; readonly exchange: Exchange },
-  ): Promise<void> {
-    const { request, response, headers, accepted } = exchange;
-    const found = await this.#options.introspections.answer(ready, operation, asking);
-    const all = { status: 200, headers: answerHeaders(headers, accepted.type, asking.requestId) };
-    if ('stage' in found) sendAnswer(found, exchange, asking.requestId);
-    else if (accepted.events === 'all') sendAsEvents(response, { ...all, body: found.plain });
-    else send(response, bytesAnswer(request, found, all));
-  }
-
-  #refuse(error: unknown, requestId: string, { response, headers, accepted: { type } }: Exchange): void {
-    const known = error instanceof Refusal ? error : refusalOf(error);
-    if (known !== undefined) this.#options.onRefused(known);
-    const formatted = clientError(known ?? error, { requestId, onBug: this.#options.onBug });
-    const body = JSON.stringify({ errors: [formatted] });
-    send(response, { status: known?.status ?? 500, headers: { ...answerHeaders(headers, type, requestId), ...known?.headers }, body });
   }
 }
 
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  /** Those of CORS. */
-  readonly headers: OutgoingHttpHeaders;
-  readonly accepted: AcceptedAnswer;
+/** Bodies in several pieces, which Node sends as they are. Read from the Response they would be joined, which copies them. */
+const longBodies = new WeakMap<Response, readonly Uint8Array[]>();
+
+async function sendResponse(res: ServerResponse, response: Response): Promise<void> {
+  const headers: OutgoingHttpHeaders = {};
+  response.headers.forEach((value, name) => {
+    headers[name] = value;
+  });
+  send(res, { status: response.status, headers, body: longBodies.get(response) ?? [await response.bytes()] });
 }
 
-/** Codes of streams that may well begin a little later, or elsewhere. */
-const unavailableStatuses: ReadonlyMap<string, number> = new Map([
-  ['OVERLOADED', 429],
-  ['SHUTTING_DOWN', 503],
-]);
+/** Gives results to clients in the form that was negotiated: by Yoga's `onResultProcess`, as bytes that are encoded already. */
+export function useAnswers(answers: Pick<Answers, 'of'>): ServePlugin {
+  return {
+    onResultProcess: ({ result, serverContext: operation, setResultProcessor }) => {
+      const respond = (answer: Answer | undefined) =>
+        setResultProcessor((_, fetchAPI) => responseTo(operation, answer, fetchAPI), operation.accepted.type);
+      if (result instanceof Begun) operation.events?.begin(result.stream);
+      if (operation.isGone || result instanceof Begun || Array.isArray(result) || Symbol.asyncIterator in result) return respond(undefined);
+      const answer = answers.of(operation, result);
+      return answer instanceof Promise ? answer.then(respond) : respond(answer);
+    },
+  };
+}
 
-function sendAnswer(answer: Answer, { response, headers, accepted: { type, events } }: Exchange, requestId: string): void {
-  const all = { headers: answerHeaders(headers, type, requestId), body: answer.json };
-  if (events === 'all') sendAsEvents(response, { ...all, status: 200 });
-  else send(response, { ...all, status: statusOf(answer, type) });
+/** Undefined: there is nobody to answer, or the answer is a stream that sends by itself. */
+function responseTo(operation: HttpOperation, answer: Answer | undefined, fetchAPI: FetchAPI): Response {
+  if (answer === undefined) return new fetchAPI.Response(null);
+  const { accepted, type, req, requestId } = operation;
+  const isStream = accepted.events === 'all' || (accepted.events === 'streams' && type === OperationTypeNode.SUBSCRIPTION);
+  const common = { 'cache-control': 'no-store', 'x-request-id': requestId };
+  if (isStream && (answer.http === undefined || answer.http.spec === true))
+    return responseOf(asEvents(answer.json), { status: 200, headers: { ...common, ...eventHeaders } }, fetchAPI);
+  const found = answer.compressed && bytesFor(req.headers['accept-encoding'], answer.compressed);
+  const headers: Record<string, string> = {
+    'content-type': `${accepted.type}; charset=utf-8`,
+    ...common,
+    ...found?.headers,
+    ...answer.http?.headers,
+  };
+  return responseOf(found === undefined ? answer.json : [found.body], { status: statusOf(answer, accepted.type), headers }, fetchAPI);
+}
+
+function responseOf(pieces: readonly Uint8Array[], init: ResponseInit, { Response }: FetchAPI): Response {
+  const [first] = pieces;
+  if (pieces.length === 1 && first !== undefined) return new Response(first as Uint8Array<ArrayBuffer>, init);
+  const response = new Response({ [Symbol.asyncIterator]: () => pieces.values() } as never, init);
+  longBodies.set(response, pieces);
+  return response;
 }
 
 /** GraphQL over HTTP: the older type says 200 to every request it could read, the newer one 200 only where there is data. */
-function statusOf({ body, code }: Answer, type: AnswerType): number {
+function statusOf({ body, code, http }: Answer, type: AnswerType): number {
   if (body.data !== undefined && body.data !== null) return 200;
+  if (http !== undefined && !(http.spec === true && type === 'application/json')) return http.status;
   if (code === maskedCode && body.data === undefined) return 500;
   return type === 'application/json' || body.data === null ? 200 : 400;
-}
-
-function answerHeaders(headers: OutgoingHttpHeaders, type: AnswerType, requestId: string): OutgoingHttpHeaders {
-  return { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-store', 'x-request-id': requestId, ...headers };
-}
-
-function refusalOf(error: unknown): Refusal | undefined {
-  if (!(error instanceof MusterError)) return undefined;
-  return new Refusal({ status: error.code === 'SHUTTING_DOWN' ? 503 : 400, code: error.code, message: error.message });
-}
-
-function noStreamHere(): MusterError {
-  return new MusterError('BAD_INPUT', 'expected a query, got a subscription: ask over WebSocket, or with Accept: text/event-stream');
 }

@@ -1,5 +1,9 @@
-import type { HttpAnswer } from './http-answer.ts';
-import { type ReadyBytes, withGzip } from './introspection.ts';
+import { createHash } from 'node:crypto';
+import type { YogaServerOptions } from 'graphql-yoga';
+import { bytesFor, type CompressedBytes, isNamed, withBrotli } from './compressed-bytes.ts';
+import type { HttpOperation } from './front.ts';
+import { prefersHtml } from './media-types.ts';
+import type { Operation, ServePlugin } from './operations.ts';
 
 /** A query that GraphiQL opens with. */
 export interface ExampleQuery {
@@ -22,26 +26,21 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The headers of the page. */
-export const graphiqlHeaders: HttpAnswer['headers'] = {
-  'content-type': 'text/html; charset=utf-8',
-  'cache-control': 'no-cache',
-  'content-security-policy': policy,
-  'referrer-policy': 'no-referrer',
-};
-
-/** Makes the page on first use, then keeps its bytes: its import takes 0.1 s and 50 MB, which who only queries is spared. */
-export function createGraphiql(examples: readonly ExampleQuery[]): () => Promise<ReadyBytes> {
-  let page: Promise<ReadyBytes> | undefined;
-  return () => {
-    page ??= renderPage(examples);
-    return page;
-  };
+/** The page, compressed once. */
+interface Page {
+  readonly etag: string;
+  readonly bytes: CompressedBytes;
 }
 
-async function renderPage(examples: readonly ExampleQuery[]): Promise<ReadyBytes> {
-  const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
-  const html = renderGraphiQL({
+/** Yoga's options for the page, and the plugin that sends it compressed, or not at all to browsers that have it. */
+export interface Graphiql extends Required<Pick<YogaServerOptions<HttpOperation, Operation>, 'graphiql' | 'renderGraphiQL'>> {
+  readonly plugin: ServePlugin;
+}
+
+/** Makes the page on first use, then keeps its bytes: its import takes 0.1 s and 50 MB, which clients that only query are spared. */
+export function createGraphiql(examples: readonly ExampleQuery[]): Graphiql {
+  let page: Promise<Page> | undefined;
+  const options = {
     title: 'Muster',
     defaultTabs: examples.map(({ query, variables }) => ({ query, variables: variables ?? null, headers: null })),
     shouldPersistHeaders: false,
@@ -49,6 +48,37 @@ async function renderPage(examples: readonly ExampleQuery[]): Promise<ReadyBytes
     method: 'POST',
     // Over server-sent events the headers that somebody types, a token say, hold for subscriptions too. Over WebSocket they would be left out.
     subscriptionsProtocol: 'GRAPHQL_SSE',
-  });
-  return withGzip(Buffer.from(html));
+  } as const;
+  return {
+    graphiql: (request) => (prefersHtml(request.headers.get('accept')) ? options : false),
+    renderGraphiQL: async () => {
+      page ??= renderPage(options);
+      return (await page).bytes.plain as Uint8Array<ArrayBuffer>;
+    },
+    plugin: {
+      onResponse: async ({ request, response, setResponse, fetchAPI }) => {
+        if (page === undefined || response.headers.get('content-type') !== 'text/html') return;
+        const { etag, bytes } = await page;
+        const { body, headers } = bytesFor(request.headers.get('accept-encoding'), bytes);
+        const all = {
+          ...headers,
+          etag,
+          'content-type': 'text/html; charset=utf-8',
+          'cache-control': 'no-cache',
+          'content-security-policy': policy,
+          'referrer-policy': 'no-referrer',
+        };
+        const isKnown = isNamed(request.headers.get('if-none-match'), etag);
+        setResponse(
+          new fetchAPI.Response(isKnown ? null : (body as Uint8Array<ArrayBuffer>), { status: isKnown ? 304 : 200, headers: all }),
+        );
+      },
+    },
+  };
+}
+
+async function renderPage(options: object): Promise<Page> {
+  const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
+  const html = Buffer.from(renderGraphiQL(options));
+  return { etag: `"${createHash('sha256').update(html).digest('base64url')}"`, bytes: await withBrotli(html) };
 }

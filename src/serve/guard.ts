@@ -1,6 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { YogaServerOptions } from 'graphql-yoga';
 import { hostOf, isLoopback } from '../config/host.ts';
+import type { HttpOperation } from './front.ts';
+import type { Operation, ServePlugin } from './operations.ts';
 import { Refusal } from './refusal.ts';
 
 export interface GuardOptions {
@@ -26,6 +29,27 @@ export interface Guard {
    * @throws {Refusal} 401.
    */
   identify(headers: IncomingHttpHeaders): void;
+}
+
+/** Yoga's `cors`: lets the allowed origins read answers, and says nothing to others. */
+export function corsOf(allowOrigins: readonly string[]): NonNullable<YogaServerOptions<HttpOperation, Operation>['cors']> {
+  return (request) => {
+    const origin = request.headers.get('origin');
+    if (origin === null || !allowOrigins.includes(origin)) return false;
+    return {
+      // With one origin alone Yoga would not say that the answer varies by it.
+      origin: [...allowOrigins, origin],
+      methods: ['GET', 'POST', 'OPTIONS'],
+      allowedHeaders: ['content-type', 'authorization'],
+      credentials: false,
+      maxAge: 600,
+    };
+  };
+}
+
+/** Demands the token of requests over HTTP, before their body is read. */
+export function useIdentity(guard: Pick<Guard, 'identify'>): ServePlugin {
+  return { onRequestParse: ({ serverContext: { req } }) => guard.identify(req.headers) };
 }
 
 /** Makes the guard of local mode. The token is compared in constant time. */

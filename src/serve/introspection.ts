@@ -1,18 +1,9 @@
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import { type GraphQLSchema, Kind, type OperationDefinitionNode } from 'graphql';
+import { type ExecutionArgs, type ExecutionResult, type GraphQLSchema, Kind, type OperationDefinitionNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { MusterError } from '../core/errors.ts';
-import type { ReadyExecution } from './engine.ts';
-import type { Answer, Asking, Operations } from './operations.ts';
+import { Answer, type Answers } from './answer-body.ts';
+import { type CompressedBytes, withGzip } from './compressed-bytes.ts';
+import { Operation, operationOf, type ServePlugin } from './operations.ts';
 import type { OperationRequest } from './request-body.ts';
-
-/** Bytes of one answer, for who takes gzip and for who does not. */
-export interface ReadyBytes {
-  readonly plain: Uint8Array;
-  /** Level 6, made on zlib's threads; absent where it is no shorter. */
-  readonly gzipped: Uint8Array | undefined;
-}
 
 /** Distinct documents kept per schema. */
 const maxDocuments = 8;
@@ -44,7 +35,7 @@ export class IntrospectionCache {
   }
 
   /** The kept bytes; else those of `make`, compressed. */
-  async bytesOf(schema: GraphQLSchema, request: OperationRequest, make: () => Promise<Uint8Array>): Promise<ReadyBytes> {
+  async bytesOf(schema: GraphQLSchema, request: OperationRequest, make: () => Promise<Uint8Array>): Promise<CompressedBytes> {
     const key = JSON.stringify([request.query, request.operationName, request.variables]);
     const kept = this.#keptOf(schema);
     const found = kept.get(key);
@@ -53,8 +44,8 @@ export class IntrospectionCache {
     if (key.length <= maxKeyLength) {
       // The size of the answer is known only when it is made.
       kept.set(key, making, { size: 1 });
-      const keep = ({ plain, gzipped }: ReadyBytes) => {
-        const size = key.length * 2 + plain.length + (gzipped?.length ?? 0);
+      const keep = ({ plain, encoded }: CompressedBytes) => {
+        const size = encoded.values().reduce((sum, { length }) => sum + length, key.length * 2 + plain.length);
         if (kept.peek(key) !== making) return;
         // Setting the same value again would keep its old size.
         kept.delete(key);
@@ -65,7 +56,7 @@ export class IntrospectionCache {
     return making;
   }
 
-  #keptOf(schema: GraphQLSchema): LRUCache<string, Promise<ReadyBytes>> {
+  #keptOf(schema: GraphQLSchema): LRUCache<string, Promise<CompressedBytes>> {
     if (this.#schema?.deref() === schema) return this.#kept;
     this.#schema = new WeakRef(schema);
     this.#kept = newCache();
@@ -73,46 +64,53 @@ export class IntrospectionCache {
   }
 }
 
-function newCache(): LRUCache<string, Promise<ReadyBytes>> {
+function newCache(): LRUCache<string, Promise<CompressedBytes>> {
   return new LRUCache({ max: maxDocuments, maxSize: maxBytes });
 }
 
-/** Answers introspection on every transport, from bytes that were made once. */
-export class Introspections {
-  readonly #operations: Pick<Operations, 'run'>;
-  readonly #cache = new IntrospectionCache();
-  readonly #lives = new Set<AbortController>();
+export interface IntrospectionOptions {
+  readonly answers: Pick<Answers, 'of'>;
+  /** What the gateway aborts when it ends. */
+  readonly lives: Set<AbortController>;
+}
 
-  constructor(operations: Pick<Operations, 'run'>) {
-    this.#operations = operations;
-  }
-
-  /**
-   * The bytes of its answer, or the answer itself if it has errors. The bytes are for everybody who asks the same: no one client's departure ends
-   * their making.
-   */
-  async answer(ready: ReadyExecution, request: OperationRequest, asking: Asking): Promise<ReadyBytes | Answer> {
-    const make = async () => {
-      const life = new AbortController();
-      this.#lives.add(life);
-      const answer = await this.#operations.run(ready, request, { ...asking, life }).finally(() => this.#lives.delete(life));
-      // An answer with errors names its request: it is told, not kept.
+/**
+ * Answers introspection from bytes that were made once. The bytes are for all clients that send the same document: the departure of one of them does
+ * not end their making. Must come after the plugins that execute.
+ */
+export function useIntrospectionCache({ answers, lives }: IntrospectionOptions): ServePlugin {
+  const cache = new IntrospectionCache();
+  const make = async (args: ExecutionArgs, execute: Execute) => {
+    using operation = new Operation(operationOf(args));
+    Object.assign(operation, { ...operationOf(args), life: operation.life });
+    lives.add(operation.life);
+    try {
+      const answer = await answers.of(operation, await execute({ ...args, contextValue: operation }));
+      // An answer with errors names its request: it is sent, but not kept.
       if (answer.body.errors !== undefined) throw new NotKept(answer);
       return Buffer.concat(answer.json);
-    };
-    try {
-      return await this.#cache.bytesOf(ready.served.schema, request, make);
-    } catch (error) {
-      if (!(error instanceof NotKept)) throw error;
-      return error.answer;
+    } finally {
+      lives.delete(operation.life);
     }
-  }
-
-  /** Ends what is being made, telling those who wait why. */
-  endAll(reason: MusterError): void {
-    for (const life of this.#lives) life.abort(reason);
-  }
+  };
+  return {
+    onExecute: ({ args: { contextValue }, executeFn, setExecuteFn }) => {
+      const { definition, params } = contextValue;
+      if (definition === undefined || params === undefined || !isIntrospection(definition)) return;
+      setExecuteFn(async (args: ExecutionArgs) => {
+        try {
+          const compressed = await cache.bytesOf(args.schema, params, () => make(args, executeFn as Execute));
+          return new Answer({ data: {} }, { json: [compressed.plain], compressed });
+        } catch (error) {
+          if (!(error instanceof NotKept)) throw error;
+          return error.answer;
+        }
+      });
+    },
+  };
 }
+
+type Execute = (args: ExecutionArgs) => Promise<ExecutionResult>;
 
 class NotKept extends Error {
   override readonly name = 'NotKept';
@@ -122,10 +120,4 @@ class NotKept extends Error {
     super('an answer with errors');
     this.answer = answer;
   }
-}
-
-/** The bytes beside their gzip. */
-export async function withGzip(plain: Uint8Array): Promise<ReadyBytes> {
-  const gzipped = await promisify(gzip)(plain, { level: 6 });
-  return { plain, gzipped: gzipped.length < plain.length ? gzipped : undefined };
 }

@@ -17,11 +17,27 @@ export interface MaskOptions {
 }
 
 /**
- * An error as a client sees it: the one place where errors become codes.
+ * Yoga's `maskedErrors`: the one place where errors become codes.
  *
  * What GraphQL itself finds wrong with a document or its variables is the caller's `BAD_INPUT`; a `MusterError` has its own code; everything else
- * is a bug of ours, and its text stays here.
+ * is a bug of ours, and its text stays in `originalError`, which nobody is sent.
  */
+export function maskError(error: unknown): GraphQLError {
+  const { nodes, source, positions, path, extensions } = error instanceof GraphQLError ? error : ({} as Partial<GraphQLError>);
+  const { code, message } = knownError(error) ?? { code: maskedCode, message: maskedMessage };
+  const http = httpOf(error) ?? extensions?.http;
+  const originalError = error instanceof Error ? error : new Error(String(error));
+  return new GraphQLError(message, {
+    nodes,
+    source,
+    positions,
+    path,
+    originalError,
+    extensions: { code, ...(http === undefined ? {} : { http }) },
+  });
+}
+
+/** An error as a client is sent it. It makes no difference whether Yoga has masked it before. */
 export function clientError(error: unknown, { requestId, onBug }: MaskOptions): GraphQLFormattedError {
   const { locations, path } = error instanceof GraphQLError ? error.toJSON() : {};
   const at = { ...(locations === undefined ? {} : { locations }), ...(path === undefined ? {} : { path }) };
@@ -29,6 +45,20 @@ export function clientError(error: unknown, { requestId, onBug }: MaskOptions): 
   if (known !== undefined) return { message: known.message, ...at, extensions: { code: known.code, requestId } };
   onBug(originalOf(error));
   return { message: maskedMessage, ...at, extensions: { code: maskedCode, requestId } };
+}
+
+/** The status of a request that is refused as a whole, in the form that Yoga's own errors have. */
+function httpOf(error: unknown): HttpExtension | undefined {
+  const original = originalOf(error);
+  if (original instanceof Refusal) return { status: original.status, headers: original.headers };
+  return original instanceof MusterError && original.code === 'SHUTTING_DOWN' ? { status: 503 } : undefined;
+}
+
+/** What `extensions.http` of an error says of the answer. `spec`: but not in `application/json`, where such errors have status 200. */
+export interface HttpExtension {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly spec?: boolean;
 }
 
 interface KnownError {
@@ -49,7 +79,7 @@ function knownError(error: unknown): KnownError | undefined {
 }
 
 /** The error beneath the wrapping of GraphQL, however deep. */
-function originalOf(error: unknown): unknown {
+export function originalOf(error: unknown): unknown {
   let current = error;
   while (current instanceof GraphQLError && current.originalError !== undefined) current = current.originalError;
   return current;

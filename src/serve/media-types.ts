@@ -1,17 +1,35 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ServePlugin } from './operations.ts';
 import { Refusal } from './refusal.ts';
 
 /** The media types of GraphQL over HTTP for one answer. */
 export type AnswerType = 'application/json' | 'application/graphql-response+json';
+
+/** Chooses the media type of the answer, and refuses what cannot be read or answered. Yoga knows neither quality values nor charsets. */
+export function useNegotiation(): ServePlugin {
+  return {
+    onRequestParse: ({ serverContext: operation }) => {
+      const { headers, method } = operation.req;
+      if (method === 'POST') demandJson(headers);
+      else demandOwnSite(headers);
+      operation.accepted = chooseAnswer(headers.accept);
+      if (operation.accepted.events === 'all') operation.transport = 'sse';
+    },
+  };
+}
+
+/** A page of another site can make a browser send a GET without Origin, by an image for example. @throws {Refusal} 403 for that. */
+function demandOwnSite({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): void {
+  if (origin === undefined && (site === 'cross-site' || site === 'same-site'))
+    throw new Refusal({ status: 403, code: 'FORBIDDEN', message: 'expected no request from a page of another site' });
+}
 
 /**
  * Demands a body that a web page cannot send across origins without asking first: JSON, in UTF-8, not compressed.
  *
  * @throws {Refusal} 415 for anything else.
  */
-export function demandJson(headers: {
-  readonly 'content-type'?: string | undefined;
-  readonly 'content-encoding'?: string | undefined;
-}): void {
+function demandJson(headers: IncomingHttpHeaders): void {
   const { type, parameters } = parseMediaType(headers['content-type'] ?? '');
   const charset = parameters.get('charset') ?? 'utf-8';
   if (type !== 'application/json' || !/^utf-?8$/.test(charset))
@@ -39,7 +57,7 @@ export interface AcceptedAnswer {
  *
  * @throws {Refusal} 406 if nothing is accepted that can be given.
  */
-export function chooseAnswer(accept: string | undefined): AcceptedAnswer {
+function chooseAnswer(accept: string | undefined): AcceptedAnswer {
   if (accept === undefined || accept === '*/*') return { type: 'application/json', events: 'none' };
   const ranges = accept.split(',', 50).map(parseRange);
   const modern = qualityOf('application/graphql-response+json', ranges, false);
@@ -58,8 +76,8 @@ export function chooseAnswer(accept: string | undefined): AcceptedAnswer {
 }
 
 /** True if the caller would rather have a page than data: a browser that navigates. */
-export function prefersHtml(accept: string | undefined): boolean {
-  if (accept === undefined) return false;
+export function prefersHtml(accept: string | null): boolean {
+  if (accept === null) return false;
   const ranges = accept.split(',', 50).map(parseRange);
   const html = qualityOf('text/html', ranges, false);
   return html > 0 && html >= qualityOf('application/json', ranges, false);

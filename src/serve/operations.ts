@@ -1,19 +1,15 @@
-import { type FormattedExecutionResult, OperationTypeNode } from 'graphql';
+import { randomUUID } from 'node:crypto';
+import { type DocumentNode, type ExecutionArgs, execute, type OperationDefinitionNode, type OperationTypeNode } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
 import type { Caller } from '../access/access.ts';
-import type { Clock } from '../core/clock.ts';
-import { MusterError } from '../core/errors.ts';
+import { invariant } from '../core/errors.ts';
 import type { Fault } from '../core/faults.ts';
-import type { Log } from '../core/log.ts';
-import { answerBody, codeOf, maskingOf, type Outcome } from './answer-body.ts';
-import type { AnswerEncoder } from './answer-encoder.ts';
-import type { Deadline, Deadlines } from './deadlines.ts';
-import type { Engine, ReadyExecution, ReadyOperation, ServedSchema } from './engine.ts';
+import type { Deadline } from './deadlines.ts';
+import type { ServedSchema } from './engine.ts';
 import { FaultReport } from './fault-report.ts';
-import { clientError, type MaskOptions } from './masking.ts';
+import type { HttpOperation } from './front.ts';
+import type { Outlet } from './outlet.ts';
 import type { OperationRequest } from './request-body.ts';
-
-/** The share of an operation's time in which it may wait for clusters. The rest is left for reading and sending what is there. */
-const waitingShare = 0.8;
 
 /** What one operation needs to know of its caller. */
 export interface OperationScope {
@@ -31,20 +27,6 @@ export interface OperationScope {
   reportFault(fault: Fault, path: readonly (string | number)[]): void;
 }
 
-export interface OperationsOptions {
-  readonly engine: Engine;
-  /** What the resolvers get. */
-  readonly contextOf: (scope: OperationScope) => object;
-  /** Of everything but mutations. */
-  readonly deadlines: Deadlines;
-  readonly mutationDeadlines: Deadlines;
-  readonly encoder: AnswerEncoder;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Told of every operation that ended with an answer. */
-  readonly onAnswered: (ended: AnsweredOperation) => void;
-}
-
 /** Who asks, over what, and until when. */
 export interface Asking {
   readonly requestId: string;
@@ -56,7 +38,7 @@ export interface Asking {
 
 /** One operation that was answered, for metrics and log. */
 export interface AnsweredOperation extends Pick<Asking, 'requestId' | 'caller' | 'transport'> {
-  readonly request: OperationRequest;
+  readonly request: Pick<OperationRequest, 'query'>;
   /** Undefined where the document could not be understood. */
   readonly operationType: OperationTypeNode | undefined;
   /** `OK`, or the code of its first error. */
@@ -66,123 +48,83 @@ export interface AnsweredOperation extends Pick<Asking, 'requestId' | 'caller' |
   readonly tookMs: number;
 }
 
-export interface Answer {
-  /** `request`: it did not get to run. Then there is no `data`. */
-  readonly stage: 'request' | 'execution';
-  readonly code: string;
-  readonly body: FormattedExecutionResult;
-  /** The bytes of its JSON, in order. */
-  readonly json: readonly Buffer[];
-}
+/**
+ * One operation on its way through Yoga, whatever its transport: the context of every hook. Resolvers get another context, from `contextOf`.
+ *
+ * Disposing it ends its deadline. Yoga writes `params` and `request` for requests over HTTP.
+ */
+export class Operation implements Asking, Disposable {
+  readonly requestId = randomUUID();
+  readonly caller: Caller;
+  readonly life = new AbortController();
+  transport: Asking['transport'];
+  params: OperationRequest | undefined;
+  request: Request | undefined;
+  /** When it was parsed, in milliseconds of the monotonic clock. */
+  startedMs = 0;
+  served: ServedSchema | undefined;
+  document: DocumentNode | undefined;
+  /** The operation of the document that runs. Undefined before parsing. */
+  definition: OperationDefinitionNode | undefined;
+  /** Undefined until the operation has been found valid and affordable. */
+  type: OperationTypeNode | undefined;
+  report: FaultReport | undefined;
+  deadline: Deadline | undefined;
+  /** When waiting for clusters ends at the latest, in milliseconds of the monotonic clock. */
+  waitUntilMs: number | undefined;
+  /** The outlet of its stream, if it is a subscription. Undefined if its client cannot take a stream. */
+  readonly outlet: () => Outlet | undefined;
 
-/** Runs operations for every transport: one verdict, one masking, one deadline. */
-export class Operations {
-  readonly #options: OperationsOptions;
-
-  constructor(options: OperationsOptions) {
-    this.#options = options;
+  constructor({ caller, transport, outlet }: Pick<Operation, 'caller' | 'transport' | 'outlet'>) {
+    this.caller = caller;
+    this.transport = transport;
+    this.outlet = outlet;
   }
 
-  /** Parses and validates: what can run, or the answer that says why not. */
-  prepare(request: OperationRequest, asking: Asking): ReadyOperation | Answer {
-    const startedMs = this.#options.clock.monotonic();
-    const prepared = this.#options.engine.prepare(request);
-    if (prepared.result === 'ready') return prepared.ready;
-    return this.#failed({ request, asking, startedMs, operationType: undefined }, prepared.errors, 'request');
-  }
-
-  /** The answer to an operation that is understood, but not served in the way it was asked for. */
-  refuse(
-    ready: ReadyOperation,
-    request: OperationRequest,
-    { asking, error }: { readonly asking: Asking; readonly error: MusterError },
-  ): Answer {
-    const startedMs = this.#options.clock.monotonic();
-    return this.#failed({ request, asking, startedMs, operationType: ready.operation.operation }, [error], 'request');
-  }
-
-  /**
-   * Runs a prepared operation until its answer is encoded or its time is over.
-   *
-   * @throws The reason of the asking's life, if somebody else has ended it: nobody waits for an answer then, or it is the one to be told.
-   */
-  async run(ready: ReadyExecution, request: OperationRequest, asking: Asking): Promise<Answer> {
-    const startedMs = this.#options.clock.monotonic();
-    const about: About = { request, asking, startedMs, operationType: ready.operation.operation };
-    const { life } = asking;
-    const deadlines = this.#deadlinesOf(ready);
-    const deadline = deadlines.start(() => life.abort(new MusterError('TOO_COSTLY', `expected to answer within ${deadlines.seconds} s`)));
-    try {
-      const report = new FaultReport();
-      const waitUntilMs = startedMs + deadlines.seconds * 1_000 * waitingShare;
-      const outcome = await this.#execute(ready, asking, { report, deadline, waitUntilMs });
-      const { body, faults } = answerBody(outcome, report, this.#masking(asking));
-      try {
-        const json = await this.#options.encoder.encode(body, life.signal);
-        return this.#ended(about, { stage: 'execution', body, json, faults });
-      } catch (error) {
-        if (life.signal.aborted && !deadline.passed) throw error;
-        return this.#failed(about, [error], 'execution');
-      }
-    } finally {
-      deadline.end();
-    }
-  }
-
-  async #execute(ready: ReadyExecution, { caller, life }: Asking, { report, deadline, waitUntilMs }: Execution): Promise<Outcome> {
-    const { contextOf } = this.#options;
-    using held = new DisposableStack();
-    try {
-      const { signal } = life;
-      const throwIfOver = () => {
-        deadline.check();
-        signal.throwIfAborted();
-      };
-      const reportFault = report.add.bind(report);
-      const scope = { caller, signal, waitUntilMs, served: ready.served, held, isMessage: false, throwIfOver, reportFault };
-      const result = await ready.execute(contextOf(scope), signal);
-      // What graphql-js had finished by then may hold the reason as an error of a field.
-      return deadline.passed ? { failure: signal.reason } : result;
-    } catch (error) {
-      if (life.signal.aborted && !deadline.passed) throw life.signal.reason;
-      return { failure: deadline.passed ? life.signal.reason : error };
-    }
-  }
-
-  #deadlinesOf({ operation }: ReadyExecution): Deadlines {
-    const { deadlines, mutationDeadlines } = this.#options;
-    return operation.operation === OperationTypeNode.MUTATION ? mutationDeadlines : deadlines;
-  }
-
-  #masking({ requestId }: Asking): MaskOptions {
-    return maskingOf(requestId, this.#options.log);
-  }
-
-  /** An answer of errors alone. */
-  #failed(about: About, errors: readonly unknown[], stage: Answer['stage']): Answer {
-    const body = { errors: errors.map((error) => clientError(error, this.#masking(about.asking))) };
-    return this.#ended(about, { stage, body, json: [Buffer.from(JSON.stringify(body))], faults: 0 });
-  }
-
-  #ended(about: About, { faults, ...outcome }: Omit<Answer, 'code'> & { readonly faults: number }): Answer {
-    const { request, asking, operationType } = about;
-    const code = codeOf(outcome.body);
-    const tookMs = this.#options.clock.monotonic() - about.startedMs;
-    const { requestId, caller, transport } = asking;
-    this.#options.onAnswered({ requestId, caller, transport, request, operationType, code, faults, tookMs });
-    return { ...outcome, code };
+  [Symbol.dispose](): void {
+    this.deadline?.end();
   }
 }
 
-interface About {
-  readonly request: OperationRequest;
-  readonly asking: Asking;
-  readonly startedMs: number;
-  readonly operationType: OperationTypeNode | undefined;
+/** A plugin of Yoga whose hooks see the operation. Those of HTTP alone (`onRequestParse`, `onResultProcess`) see its request and response too. */
+export type ServePlugin = Plugin<Operation, HttpOperation, Operation>;
+
+/** The operation that these arguments of `execute` or `subscribe` belong to. */
+export function operationOf({ contextValue }: Pick<ExecutionArgs, 'contextValue'>): Operation {
+  return contextValue as Operation;
 }
 
-interface Execution {
-  readonly report: FaultReport;
-  readonly deadline: Deadline;
-  readonly waitUntilMs: number;
+/**
+ * Executes queries and mutations by graphql-js itself, which is faster on lists than Yoga's executor and heeds `abortSignal`.
+ *
+ * An operation that was aborted fails with the reason of its life.
+ *
+ * @param contextOf What the resolvers get.
+ */
+export function useExecution(contextOf: (scope: OperationScope) => object): ServePlugin {
+  return { onExecute: ({ setExecuteFn }) => setExecuteFn((args: ExecutionArgs) => run(args, contextOf)) };
+}
+
+async function run(args: ExecutionArgs, contextOf: (scope: OperationScope) => object) {
+  const operation = operationOf(args);
+  const { life, caller, served, deadline, waitUntilMs } = operation;
+  const { signal } = life;
+  const report = new FaultReport();
+  operation.report = report;
+  invariant(served !== undefined && waitUntilMs !== undefined, 'expected an operation with a schema and a deadline');
+  using held = new DisposableStack();
+  try {
+    const throwIfOver = () => {
+      deadline?.check();
+      signal.throwIfAborted();
+    };
+    const reportFault = report.add.bind(report);
+    const contextValue = contextOf({ caller, signal, waitUntilMs, served, held, isMessage: false, throwIfOver, reportFault });
+    const result = await execute({ ...args, contextValue, abortSignal: signal });
+    // What graphql-js had finished by then may hold the reason as an error of a field.
+    if (deadline?.passed !== true) return result;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  throw signal.reason;
 }

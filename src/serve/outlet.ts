@@ -30,3 +30,13 @@ export interface OpenStream {
   /** The client has completed it, or has gone. Twice is once; leaves nothing behind. */
   close(): void;
 }
+
+/** A stream that has begun, in the place of a result of Yoga's `subscribe`: its messages go to its outlet by themselves. */
+export class Begun {
+  readonly data = null;
+  readonly stream: OpenStream;
+
+  constructor(stream: OpenStream) {
+    this.stream = stream;
+  }
+}

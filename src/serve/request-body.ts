@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { MusterError } from '../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject, parseJsonExactly } from '../core/json.ts';
+import type { ServePlugin } from './operations.ts';
 import { Refusal } from './refusal.ts';
 
 /** One operation as it was sent, its shape checked. */
@@ -14,6 +16,16 @@ export interface OperationRequest {
 const maxLevels = 200;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Reads operations from bodies and query strings by our rules, as Yoga's `JSON.parse` would round integers beyond 2⁵³−1. */
+export function useExactJson(maxBytes: number): ServePlugin {
+  return {
+    onRequestParse: ({ serverContext: { req }, setRequestParser }) => {
+      if (req.method === 'POST') setRequestParser(async () => parseOperation(await readBody(req, maxBytes)));
+      if (req.method === 'GET') setRequestParser(() => parseQueryString(req.url ?? ''));
+    },
+  };
+}
 
 /**
  * Reads a body whole.
@@ -54,12 +66,26 @@ export function parseOperation(body: Uint8Array): OperationRequest {
   return operationIn(value);
 }
 
+/** The operation in the query string of a GET: `variables` and `extensions` are JSON there. @throws {Refusal} 400 with what was expected. */
+function parseQueryString(url: string): OperationRequest {
+  const { query, operationName, variables, extensions } = Object.fromEntries(new URLSearchParams(url.split('?', 2)[1]));
+  return operationIn({
+    query,
+    operationName,
+    variables: variables === undefined ? undefined : parseJsonText(variables),
+    extensions: extensions === undefined ? undefined : parseJsonText(extensions),
+  });
+}
+
 /**
  * The operation in an object, however it came: `query` text, `variables` and `extensions` objects or null.
  *
  * @throws {Refusal} 400 with what was expected.
  */
 export function operationIn({ query, operationName, variables, extensions }: JsonObject): OperationRequest {
+  // Clients of automatic persisted queries send the text from now on.
+  if (query === undefined && isJsonObject(extensions) && extensions.persistedQuery !== undefined)
+    throw new MusterError('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported');
   if (typeof query !== 'string') throw badRequest(query === undefined ? 'query is missing' : 'query: expected text');
   if (!isAbsent(operationName) && typeof operationName !== 'string') throw badRequest('operationName: expected text or null');
   if (!isAbsent(variables) && !isJsonObject(variables)) throw badRequest('variables: expected an object or null');

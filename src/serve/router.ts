@@ -1,12 +1,10 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { bytesFor, type CompressedBytes, isNamed, withGzip } from './compressed-bytes.ts';
 import type { ServedSchema } from './engine.ts';
 import type { Front } from './front.ts';
-import { graphiqlHeaders } from './graphiql.ts';
 import type { Guard } from './guard.ts';
 import { type Health, verboseText } from './health.ts';
-import { bytesAnswer, type HttpAnswer, send, textAnswer } from './http-answer.ts';
-import { type ReadyBytes, withGzip } from './introspection.ts';
-import { prefersHtml } from './media-types.ts';
+import { type HttpAnswer, send, textAnswer } from './http-answer.ts';
 import type { Metrics } from './metrics.ts';
 import { Refusal } from './refusal.ts';
 import type { UnsentBytes } from './unsent-bytes.ts';
@@ -17,7 +15,6 @@ export interface RouterOptions {
   readonly health: Health;
   readonly metrics: Metrics;
   readonly served: () => ServedSchema;
-  readonly graphiql: () => Promise<ReadyBytes>;
   readonly unsent: UnsentBytes;
   readonly onRefused: (refusal: Refusal) => void;
   readonly onBug: (error: unknown) => void;
@@ -28,14 +25,13 @@ type Page = (request: IncomingMessage) => HttpAnswer | Promise<HttpAnswer>;
 /** Leads each request to who answers it. Every request passes the guard first. */
 export class Router {
   readonly #options: RouterOptions;
-  readonly #sdl = new WeakMap<object, Promise<ReadyBytes>>();
+  readonly #sdl = new WeakMap<object, Promise<CompressedBytes>>();
   readonly #pages: ReadonlyMap<string, Page>;
 
   constructor(options: RouterOptions) {
     this.#options = options;
     this.#pages = new Map<string, Page>([
       ['/', () => ({ status: 302, headers: { location: '/graphql' } })],
-      ['/graphql', (request) => this.#graphiql(request)],
       ['/schema.graphql', (request) => this.#schema(request)],
       ['/metrics', (request) => this.#metrics(request)],
       ['/livez', () => textAnswer(200, 'ok\n')],
@@ -48,7 +44,7 @@ export class Router {
     try {
       const cors = this.#options.guard.admit(request.headers);
       const path = pathOf(request);
-      if (path === '/graphql' && request.method === 'POST') return await this.#options.front.handle(request, response, cors);
+      if (path === '/graphql') return await this.#graphql(request, response, cors);
       const answer = await this.#page(path, request, cors);
       send(response, { ...answer, headers: { ...answer.headers, ...cors } });
       await this.#options.unsent.sent(response);
@@ -62,17 +58,21 @@ export class Router {
 
   #page(path: string, request: IncomingMessage, cors: OutgoingHttpHeaders): HttpAnswer | Promise<HttpAnswer> {
     const page = this.#pages.get(path);
-    if (page === undefined)
-      return textAnswer(404, `nothing is served at this path: expected one of ${[...this.#pages.keys()].join(', ')}\n`);
-    const allow = path === '/graphql' ? 'GET, HEAD, POST, OPTIONS' : 'GET, HEAD, OPTIONS';
+    if (page === undefined) {
+      const paths = ['/graphql', ...this.#pages.keys()].join(', ');
+      return textAnswer(404, `nothing is served at this path: expected one of ${paths}\n`);
+    }
+    const allow = 'GET, HEAD, OPTIONS';
     if (request.method === 'OPTIONS') return preflight(cors, allow);
     if (request.method !== 'GET' && request.method !== 'HEAD') return textAnswer(405, `expected ${allow}\n`, { allow });
     return page(request);
   }
 
-  async #graphiql(request: IncomingMessage): Promise<HttpAnswer> {
-    if (!prefersHtml(request.headers.accept)) return textAnswer(405, 'expected a query as POST\n', { allow: 'POST, OPTIONS' });
-    return bytesAnswer(request, await this.#options.graphiql(), { status: 200, headers: graphiqlHeaders });
+  #graphql(request: IncomingMessage, response: ServerResponse, cors: OutgoingHttpHeaders): Promise<void> {
+    if (request.method === 'OPTIONS') response.setHeader('allow', 'GET, HEAD, POST, OPTIONS');
+    // Yoga knows no HEAD. Node leaves out the body, as the response knows the method.
+    if (request.method === 'HEAD') request.method = 'GET';
+    return this.#options.front.handle(request, response, cors);
   }
 
   async #schema(request: IncomingMessage): Promise<HttpAnswer> {
@@ -83,7 +83,8 @@ export class Router {
     if (isNamed(request.headers['if-none-match'], etag)) return { status: 304, headers };
     const bytes = this.#sdl.get(served.schema) ?? withGzip(Buffer.from(served.sdl()));
     this.#sdl.set(served.schema, bytes);
-    return bytesAnswer(request, await bytes, { status: 200, headers });
+    const found = bytesFor(request.headers['accept-encoding'], await bytes);
+    return { status: 200, headers: { ...headers, ...found.headers }, body: [found.body] };
   }
 
   async #metrics(request: IncomingMessage): Promise<HttpAnswer> {
@@ -118,8 +119,4 @@ function preflight(cors: OutgoingHttpHeaders, allow: string): HttpAnswer {
       'access-control-max-age': '600',
     },
   };
-}
-
-function isNamed(header: string | undefined, etag: string): boolean {
-  return (header ?? '').split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*');
 }

@@ -5,23 +5,27 @@ import { MusterError } from '../core/errors.ts';
 import { type HeapGauge, roomyHeap } from '../core/heap-gauge.ts';
 import type { Log } from '../core/log.ts';
 import { withoutValues } from '../core/loggable-error.ts';
-import { documentLimits, limitRules } from '../graph/limits.ts';
-import { Admission } from './admission.ts';
+import { Admission, useAdmission } from './admission.ts';
+import { Answers } from './answer-body.ts';
 import { AnswerEncoder } from './answer-encoder.ts';
-import { Deadlines } from './deadlines.ts';
-import { createEngine, type ServedSchema } from './engine.ts';
-import { Front } from './front.ts';
+import { Deadlines, useDeadlines } from './deadlines.ts';
+import { useCostLimit, useDocumentLimits } from './document-limits.ts';
+import { createEngine, type Engine, type ServedSchema } from './engine.ts';
+import { EventStreams } from './event-stream.ts';
+import { Front, useAnswers } from './front.ts';
+import { Gate } from './gate.ts';
 import { createGraphiql, type ExampleQuery } from './graphiql.ts';
-import { createGuard, type Guard } from './guard.ts';
+import { corsOf, createGuard, type Guard, useIdentity } from './guard.ts';
 import type { Health } from './health.ts';
-import { Introspections } from './introspection.ts';
+import { useIntrospectionCache } from './introspection.ts';
+import { useNegotiation } from './media-types.ts';
 import { Metrics, type MetricsOptions } from './metrics.ts';
-import { type AnsweredOperation, type OperationScope, Operations } from './operations.ts';
-import type { Refusal } from './refusal.ts';
+import { type AnsweredOperation, type OperationScope, type ServePlugin, useExecution } from './operations.ts';
+import { useExactJson } from './request-body.ts';
 import { requestLine } from './request-line.ts';
 import { Router } from './router.ts';
 import type { Listening } from './server.ts';
-import { Subscriptions } from './subscriptions.ts';
+import { Subscriptions, useSubscriptions } from './subscriptions.ts';
 import { UnsentBytes } from './unsent-bytes.ts';
 import { createWebSockets } from './web-sockets.ts';
 
@@ -79,9 +83,9 @@ export function serve(options: ServeOptions): Serving {
   const unsent = new UnsentBytes(clock, config.limits.unsentBytes);
   const parts = partsOf(options, { admission, unsent, ending: ending.signal }, () => retired);
   const running = runningOf(options, parts);
-  const { subscriptions } = running;
-  const front = new Front({ ...parts, ...running, caller: options.caller, bodyBytes: config.limits.bodyBytes, clock });
-  const router = new Router({ ...parts, front, served: options.served, graphiql: createGraphiql(options.examples) });
+  const { subscriptions, engine, lives } = running;
+  const front = new Front({ handle: engine.handle, caller: options.caller, streams: new EventStreams(clock, unsent), unsent, lives });
+  const router = new Router({ ...parts, front, served: options.served });
   const sockets = createWebSockets({
     ...parts,
     ...running,
@@ -136,36 +140,65 @@ interface Parts {
   readonly health: Health;
   readonly guard: Guard;
   readonly onBug: (error: unknown) => void;
-  readonly onRefused: (refusal: Refusal) => void;
+  readonly onRefused: (refusal: { readonly code: string; readonly message: string }) => void;
 }
 
 interface Running {
-  readonly operations: Operations;
-  readonly introspections: Introspections;
+  readonly engine: Engine;
+  readonly answers: Answers;
   readonly subscriptions: Subscriptions;
+  /** What is in flight over HTTP, to be aborted when the gateway ends. */
+  readonly lives: Set<AbortController>;
 }
 
 /** What runs operations, whatever their transport. */
-function runningOf({ config, clock, log, served, contextOf, heap = roomyHeap }: ServeOptions, { ending, metrics, unsent }: Parts): Running {
+function runningOf(options: ServeOptions, { ending, metrics, unsent, guard, admission, onRefused }: Parts): Running {
+  const { config, clock, log, served, contextOf, heap = roomyHeap } = options;
   const { querySeconds, mutationSeconds, streams, answerBytes } = config.limits;
-  const common = {
-    contextOf,
-    deadlines: new Deadlines({ clock, limitMs: querySeconds * 1000 }, ending),
-    encoder: new AnswerEncoder({ clock, maxBytes: answerBytes, unsent: unsent.budget }),
-    clock,
-    log,
-    onAnswered: (ended: AnsweredOperation) => {
-      metrics.answered(ended);
-      if (config.logLevel === 'debug') log.debug(requestLine(ended), 'answered');
-    },
+  const onAnswered = (ended: AnsweredOperation) => {
+    metrics.answered(ended);
+    if (config.logLevel === 'debug') log.debug(requestLine(ended), 'answered');
   };
+  const encoder = new AnswerEncoder({ clock, maxBytes: answerBytes, unsent: unsent.budget });
+  const deadlines = new Deadlines({ clock, limitMs: querySeconds * 1000 }, ending);
+  const mutations = new Deadlines({ clock, limitMs: mutationSeconds * 1000 }, ending);
   const onClosed = (reason: string) => metrics.streamClosed(reason);
+  const common = { contextOf, deadlines, encoder, clock, log, onAnswered };
   const subscriptions = new Subscriptions({ ...common, served, maxStreams: streams, heap, onClosed });
   metrics.gaugeStreams((transport) => subscriptions.count(transport));
-  const engine = createEngine({ served, maxTokens: documentLimits.tokens, limitRules });
-  const mutationDeadlines = new Deadlines({ clock, limitMs: mutationSeconds * 1000 }, ending);
-  const operations = new Operations({ ...common, mutationDeadlines, engine });
-  return { operations, introspections: new Introspections(operations), subscriptions };
+  const answers = new Answers({ encoder, clock, log, onAnswered, onRefused });
+  const lives = new Set<AbortController>();
+  const graphiql = createGraphiql(options.examples);
+  const plugins = [
+    useNegotiation(),
+    useIdentity(guard),
+    useAdmission({ admission, gate: new Gate(clock) }),
+    useExactJson(config.limits.bodyBytes),
+    ...operationPlugins({ contextOf, deadlines, mutations, answers, subscriptions, lives }),
+    useAnswers(answers),
+    graphiql.plugin,
+  ];
+  const engine = createEngine({ ...graphiql, served, clock, plugins, cors: corsOf(config.allowOrigins) });
+  return { engine, answers, subscriptions, lives };
+}
+
+/** The plugins that see operations of every transport. */
+export function operationPlugins(options: {
+  readonly contextOf: ServeOptions['contextOf'];
+  readonly deadlines: Deadlines;
+  readonly mutations: Deadlines;
+  readonly answers: Answers;
+  readonly subscriptions: Pick<Subscriptions, 'open'>;
+  readonly lives: Set<AbortController>;
+}): readonly ServePlugin[] {
+  return [
+    useDocumentLimits(),
+    useCostLimit(),
+    useExecution(options.contextOf),
+    useDeadlines({ queries: options.deadlines, mutations: options.mutations }),
+    useIntrospectionCache(options),
+    useSubscriptions(options.subscriptions),
+  ];
 }
 
 function partsOf(

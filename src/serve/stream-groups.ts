@@ -4,10 +4,20 @@ import { LRUCache } from 'lru-cache';
 import { canonicalJson } from '../core/canonical-json.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { isPersonal, isVolatile } from '../graph/personal.ts';
-import type { ReadySubscription } from './engine.ts';
+import type { subscribeTo } from '../graph/subscribing.ts';
+import type { ServedSchema } from './engine.ts';
 import type { Asking } from './operations.ts';
 import type { OperationRequest } from './request-body.ts';
 import { StreamGroup, type StreamGroupOptions } from './stream-group.ts';
+
+/** A subscription that was parsed, validated and found affordable. */
+export interface ReadySubscription {
+  readonly served: ServedSchema;
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  /** Asks its root field where its messages come from. What is wrong with variables or arguments is told as errors alone; nothing runs yet. */
+  subscribe(contextValue: object): ReturnType<typeof subscribeTo>;
+}
 
 /** A subscription that was asked for: what, how it was put, and by whom. */
 export interface StreamAsked {

@@ -1,20 +1,33 @@
-import type { FormattedExecutionResult, GraphQLSchema, OperationDefinitionNode } from 'graphql';
-import { MusterError } from '../core/errors.ts';
+import type { ExecutionArgs, FormattedExecutionResult, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import type { Clock } from '../core/clock.ts';
+import { invariant, MusterError } from '../core/errors.ts';
 import { type HeapGauge, streamsUntil } from '../core/heap-gauge.ts';
+import type { Log } from '../core/log.ts';
 import { Turns } from '../core/turns.ts';
-import type { Subscribed } from '../graph/subscribing.ts';
-import { codeOf, maskingOf } from './answer-body.ts';
+import { type Subscribed, subscribeTo } from '../graph/subscribing.ts';
+import { Answer, codeOf, maskingOf } from './answer-body.ts';
+import type { AnswerEncoder } from './answer-encoder.ts';
 import { Beats } from './beats.ts';
+import type { Deadlines } from './deadlines.ts';
 import type { ServedSchema } from './engine.ts';
 import { Gate } from './gate.ts';
 import { clientError, type MaskOptions } from './masking.ts';
-import type { Answer, Asking, OperationsOptions } from './operations.ts';
-import type { OpenStream, Outlet } from './outlet.ts';
+import { type AnsweredOperation, type Asking, type OperationScope, operationOf, type ServePlugin } from './operations.ts';
+import { Begun, type OpenStream, type Outlet } from './outlet.ts';
 import type { OperationRequest } from './request-body.ts';
 import { Stream, type StreamEnd } from './stream.ts';
 import { cursorVariableOf, type StreamAsked, StreamGroups } from './stream-groups.ts';
 
-export interface SubscriptionsOptions extends Omit<OperationsOptions, 'engine' | 'mutationDeadlines'> {
+export interface SubscriptionsOptions {
+  /** What the resolvers get. */
+  readonly contextOf: (scope: OperationScope) => object;
+  /** How long a stream may take to begin, and a message to be made. */
+  readonly deadlines: Deadlines;
+  readonly encoder: AnswerEncoder;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Told of every stream that has ended, or did not begin. */
+  readonly onAnswered: (ended: AnsweredOperation) => void;
   readonly served: () => ServedSchema;
   /** In the process, over all transports. */
   readonly maxStreams: number;
@@ -42,6 +55,12 @@ const maxRequestLength = 64 << 10;
 /** While it drains, streams are ended in slices of this time. */
 const sliceMs = 100;
 
+/** Codes of streams that may well begin a little later, or elsewhere, with the HTTP status that says so. */
+const unavailableStatuses: ReadonlyMap<string, number> = new Map([
+  ['OVERLOADED', 429],
+  ['SHUTTING_DOWN', 503],
+]);
+
 /** Not an error: how those below hear that nobody reads any more. */
 const over = new Error('the stream has ended');
 
@@ -62,7 +81,7 @@ interface Entry {
 
 type Membership = ReturnType<StreamGroups['join']>;
 
-interface Begun {
+interface Beginning {
   readonly outlet: Outlet;
   readonly startedMs: number;
   readonly membership: Membership;
@@ -217,7 +236,7 @@ export class Subscriptions {
     return this.#groups.join(asked, { execute, served, caller, contextOf, encoder, deadlines, masking: this.#masking(asked) });
   }
 
-  async #carry(asked: Kept, source: Subscribed['source'], { outlet, startedMs, membership }: Begun): Promise<Stream> {
+  async #carry(asked: Kept, source: Subscribed['source'], { outlet, startedMs, membership }: Beginning): Promise<Stream> {
     const { signal } = asked.asking.life;
     const entry: Entry = { asked, startedMs, dueMs: startedMs + this.lifetimeMs(), membership, onAbort: () => stream.close() };
     const stream: Stream = new Stream({
@@ -275,7 +294,11 @@ export class Subscriptions {
     const body = this.#told(asked, errors);
     const code = codeOf(body);
     this.#answered(asked, startedMs, code);
-    return { stage: 'request', code, body, json: [Buffer.from(JSON.stringify(body))] };
+    const status = unavailableStatuses.get(code);
+    if (status === undefined) return new Answer(body);
+    // Clients that are sent away together should not come back together.
+    const retryAfter = String(1 + Math.floor(this.#options.clock.random() * 10));
+    return new Answer(body, { http: { status, headers: { 'retry-after': retryAfter } } });
   }
 
   #answered({ ready, request, asking }: Kept, startedMs: number, code: string): void {
@@ -292,6 +315,25 @@ export class Subscriptions {
   #masking({ asking }: Pick<Kept, 'asking'>): MaskOptions {
     return maskingOf(asking.requestId, this.#options.log);
   }
+}
+
+/** Gives subscriptions to our streams, which send messages by themselves: one execution and one encoding for all who see the same. */
+export function useSubscriptions(subscriptions: Pick<Subscriptions, 'open'>): ServePlugin {
+  return {
+    onSubscribe: ({ setSubscribeFn }) =>
+      setSubscribeFn(async (args: ExecutionArgs) => {
+        const { requestId, caller, life, served, definition, params, outlet: outletOf } = operationOf(args);
+        invariant(served !== undefined && definition !== undefined && params !== undefined, 'expected a subscription that was validated');
+        const outlet = outletOf();
+        if (outlet === undefined)
+          throw new MusterError('BAD_INPUT', 'expected a query, got a subscription: ask over WebSocket, or with Accept: text/event-stream');
+        const subscribe = (contextValue: object) => subscribeTo({ ...args, contextValue });
+        const ready = { served, document: args.document, operation: definition, subscribe };
+        const asking = { requestId, caller, transport: outlet.transport, life };
+        const opened = await subscriptions.open({ ready, request: params, asking }, outlet);
+        return opened instanceof Answer ? opened : new Begun(opened);
+      }),
+  };
 }
 
 /** Made here, where nothing else is in sight that would live as long. */

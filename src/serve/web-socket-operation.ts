@@ -1,19 +1,18 @@
-import { randomUUID } from 'node:crypto';
-import { type ExecutionResult, type FormattedExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { type ExecutionResult, type FormattedExecutionResult, GraphQLError, type GraphQLFormattedError, OperationTypeNode } from 'graphql';
 import type { Caller } from '../access/access.ts';
 import type { Admission } from './admission.ts';
-import type { ReadyExecution, ReadyOperation, ReadySubscription } from './engine.ts';
-import { type Introspections, isIntrospection } from './introspection.ts';
-import { clientError, type MaskOptions } from './masking.ts';
-import type { Answer, Asking, Operations } from './operations.ts';
-import type { OpenStream, Outlet } from './outlet.ts';
+import { Answer, type Answers } from './answer-body.ts';
+import type { Engine, PreparedOperation } from './engine.ts';
+import { clientError } from './masking.ts';
+import { Operation } from './operations.ts';
+import { Begun, type OpenStream, type Outlet } from './outlet.ts';
 import type { OperationRequest } from './request-body.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 export interface SocketOperationOptions {
-  readonly operations: Pick<Operations, 'prepare' | 'run'>;
-  readonly introspections: Pick<Introspections, 'answer'>;
-  readonly subscriptions: Pick<Subscriptions, 'open' | 'lifetimeMs'>;
+  readonly engine: Pick<Engine, 'prepare'>;
+  readonly answers: Pick<Answers, 'of'>;
+  readonly subscriptions: Pick<Subscriptions, 'lifetimeMs'>;
   readonly admission: Admission;
   readonly onBug: (error: unknown) => void;
 }
@@ -62,7 +61,7 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
   readonly transport = 'websocket';
   readonly #socket: OperationSocket;
   readonly #head: Buffer;
-  readonly #life = new AbortController();
+  #life: AbortController | undefined;
   readonly #ended = Promise.withResolvers<Ending>();
   #isOver = false;
   #isRead = false;
@@ -79,19 +78,19 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
     options: SocketOperationOptions,
     socket: OperationSocket,
     asked: { readonly id: string; request(): OperationRequest },
-  ): { readonly operation: SocketOperation; readonly ready: ReadyOperation } | ToldErrors {
-    const operation = new SocketOperation(socket, asked.id);
-    const asking: Asking = { requestId: randomUUID(), caller: socket.caller, transport: 'websocket', life: operation.#life };
-    const masking = { requestId: asking.requestId, onBug: options.onBug };
+  ): BegunOperation | ToldErrors {
+    const begun = new SocketOperation(socket, asked.id);
+    const operation = new Operation({ caller: socket.caller, transport: 'websocket', outlet: () => begun });
+    begun.#life = operation.life;
     try {
-      const request = asked.request();
-      const ready = options.operations.prepare(request, asking);
-      if ('stage' in ready) return new ToldErrors(ready.body.errors ?? []);
-      socket.joined(operation);
-      void operation.#run(options, { ready, request, asking, masking });
-      return { operation, ready };
+      operation.params = asked.request();
+      const prepared = options.engine.prepare(operation);
+      if ('errors' in prepared) return new ToldErrors(errorsOf(options.answers.of(operation, prepared as ExecutionResult)));
+      socket.joined(begun);
+      void begun.#run(options, operation, prepared);
+      return { operation: begun, prepared };
     } catch (error) {
-      return new ToldErrors([clientError(error, masking)]);
+      return new ToldErrors([clientError(error, { requestId: operation.requestId, onBug: options.onBug })]);
     }
   }
 
@@ -148,48 +147,41 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
     if (this.#isOver) return;
     this.#end({ result: undefined });
     // Of a stream it is the end too, opened or not.
-    this.#life.abort(new ClientLeft());
+    this.#life?.abort(new ClientLeft());
   }
 
-  async #run(
-    options: SocketOperationOptions,
-    begun: { readonly ready: ReadyOperation; readonly request: OperationRequest; readonly asking: Asking; readonly masking: MaskOptions },
-  ): Promise<void> {
-    const { ready, request, asking, masking } = begun;
+  async #run(options: SocketOperationOptions, operation: Operation, prepared: PreparedOperation): Promise<void> {
+    using _operation = operation;
     try {
-      if (ready.type === 'execution') await this.#answer(options, ready, { request, asking });
-      else await this.#open(options, ready, { request, asking });
+      if (operation.definition?.operation === OperationTypeNode.SUBSCRIPTION) await this.#open(options, operation, prepared);
+      else await this.#answer(options, operation, prepared);
     } catch (error) {
-      if (!this.#isOver) this.#end({ error: new ToldErrors([clientError(error, masking)]) });
+      if (!this.#isOver)
+        this.#end({ error: new ToldErrors([clientError(error, { requestId: operation.requestId, onBug: options.onBug })]) });
     }
   }
 
-  async #answer(options: SocketOperationOptions, ready: ReadyExecution, { request, asking }: Asked): Promise<void> {
-    using _place = options.admission.enter();
-    if (!isIntrospection(ready.operation)) {
-      await this.#sendAnswer(await options.operations.run(ready, request, asking));
-      return;
-    }
-    const found = await options.introspections.answer(ready, request, asking);
-    await this.#sendAnswer('stage' in found ? found : { stage: 'execution', json: [found.plain] });
-  }
-
-  /** Ends once the client has taken it: until then the operation holds its place. */
-  async #sendAnswer(answer: Pick<Answer, 'stage'> & { readonly json: readonly Uint8Array[] }): Promise<void> {
+  /** Ends once the client has taken the answer: until then the operation holds its place. */
+  async #answer({ admission, answers }: SocketOperationOptions, operation: Operation, prepared: PreparedOperation): Promise<void> {
+    using _place = admission.enter();
+    const result = await prepared.run().catch((error: unknown) => ({ errors: [error as GraphQLError] }));
+    if (this.#isOver || result instanceof Begun) return;
+    const { json } = await answers.of(operation, result);
     if (this.#isOver) return;
-    await this.#socket.writeAnswer(this.#head, answer.json);
+    await this.#socket.writeAnswer(this.#head, json);
     this.#end({ result: undefined });
   }
 
-  async #open({ subscriptions }: SocketOperationOptions, ready: ReadySubscription, asked: Asked): Promise<void> {
-    const opened = await subscriptions.open({ ready, ...asked }, this);
-    if ('stage' in opened) {
-      this.#end({ error: new ToldErrors(opened.body.errors ?? []) });
+  async #open({ answers }: SocketOperationOptions, operation: Operation, prepared: PreparedOperation): Promise<void> {
+    const result = await prepared.run();
+    if (!(result instanceof Begun)) {
+      const { body } = await answers.of(operation, result);
+      this.#end({ error: new ToldErrors(body.errors ?? []) });
       return;
     }
-    this.#stream = opened;
+    this.#stream = result.stream;
     // The socket may have got room before there was anybody to tell.
-    if (this.#socket.hasRoom()) opened.resume();
+    if (this.#socket.hasRoom()) result.stream.resume();
   }
 
   #end(ending: Ending): void {
@@ -200,7 +192,12 @@ export class SocketOperation implements AsyncGenerator<ExecutionResult, undefine
   }
 }
 
-interface Asked {
-  readonly request: OperationRequest;
-  readonly asking: Asking;
+interface BegunOperation {
+  readonly operation: SocketOperation;
+  readonly prepared: PreparedOperation;
+}
+
+/** Answers of errors alone are small, so they are encoded at once. */
+function errorsOf(answer: Answer | Promise<Answer>): readonly GraphQLFormattedError[] {
+  return answer instanceof Answer ? (answer.body.errors ?? []) : [];
 }

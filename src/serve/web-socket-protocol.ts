@@ -89,10 +89,9 @@ function begin({ connection, inHand }: SocketContext, id: string, options: Proto
     },
   });
   if (begun instanceof ToldErrors) return [begun];
-  const { operation, ready } = begun;
-  const { document, served } = ready;
-  const operationName = ready.operation.name?.value;
-  return { schema: served.schema, document, contextValue: operation, ...(operationName === undefined ? {} : { operationName }) };
+  const { operation, prepared } = begun;
+  const { schema, document, operationName } = prepared;
+  return { schema, document, contextValue: operation, ...(operationName === undefined ? {} : { operationName }) };
 }
 
 function started({ contextValue }: ExecutionArgs): SocketOperation {

@@ -1,7 +1,7 @@
 import { buildSchema, GraphQLInt, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startServing } from '../support/start-serving.ts';
+import { rawRequest, startServing } from '../support/start-serving.ts';
 
 const modern = 'application/graphql-response+json';
 let edge: Awaited<ReturnType<typeof startServing>>;
@@ -123,10 +123,46 @@ test('an error of ours shows nothing of itself, but for the request it belongs t
   expect(bugs).toMatchObject([{ requestId: answer.headers.get('x-request-id'), error: { message: 'a secret of ours' } }]);
 });
 
-test('P1: GET of a query is not served, nor any other method', async () => {
-  const get = await fetch(`${edge.url}?query={hello}`);
-  expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
-  for (const method of ['PUT', 'DELETE', 'PATCH']) expect((await fetch(edge.url, { method, body: '{}' })).status).toBe(405);
+describe('GET', () => {
+  const get = (query: string, headers: Record<string, string> = {}) => rawRequest(edge.url, { path: `/graphql?${query}`, headers });
+
+  test('answers queries, with variables as JSON whose integers are exact', async () => {
+    const query = encodeURIComponent('query Q($n: Int) { number(of: $n) }');
+    const answer = await get(`query=${query}&operationName=Q&variables=${encodeURIComponent('{"n":7}')}`);
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { data: { number: 7 } }]);
+    const large = await get(`query=${query}&variables=${encodeURIComponent('{"n":9007199254740993}')}`);
+    expect(large.text).toContain('BAD_INPUT');
+    expect((await get(`query=${query}&variables=x`)).status).toBe(400);
+  });
+
+  test('runs no mutations', async () => {
+    const { status, headers, text } = await get(`query=${encodeURIComponent('mutation { hello }')}`);
+    expect([status, headers.allow]).toEqual([405, 'POST']);
+    expect(text).toContain('BAD_INPUT');
+  });
+
+  test('answers no page of another site, which a browser would ask for without Origin', async () => {
+    expect((await get('query={hello}', { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await get('query={hello}', { 'sec-fetch-site': 'same-origin' })).status).toBe(200);
+  });
+
+  test('HEAD has its headers alone', async () => {
+    const head = await rawRequest(edge.url, { method: 'HEAD', path: '/graphql?query={hello}' });
+    expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', '26']);
+  });
+
+  test('is the only other method', async () => {
+    for (const method of ['PUT', 'DELETE', 'PATCH']) expect((await fetch(edge.url, { method, body: '{}' })).status).toBe(405);
+  });
+});
+
+test('a persisted query without its text is answered with a request for the text', async () => {
+  const body = JSON.stringify({ extensions: { persistedQuery: { version: 1, sha256Hash: 'x' } } });
+  const [plain, newer] = await Promise.all([edge.post(body), edge.post(body, { accept: modern })]);
+  expect([plain.status, newer.status]).toEqual([200, 400]);
+  expect(await plain.json()).toMatchObject({
+    errors: [{ message: 'PersistedQueryNotSupported', extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED' } }],
+  });
 });
 
 const brokenSchema = buildSchema('type Query { broken: String }');

@@ -129,9 +129,20 @@ test('a browser gets GraphiQL: whole, from here alone, with examples', async () 
   expect(packed.headers['content-encoding']).toBe('gzip');
 });
 
+test('GraphiQL is sent compressed, and not at all to a browser that has it', async () => {
+  const headers = { accept: 'text/html', 'accept-encoding': 'gzip, deflate, br' };
+  const page = await get('/graphql', headers);
+  expect(page.headers).toMatchObject({ 'content-encoding': 'br', vary: 'Accept-Encoding', etag: expect.stringMatching(/^".{43}"$/) });
+  expect(Number(page.headers['content-length'])).toBeLessThan(4 << 20);
+  const again = await get('/graphql', { ...headers, 'if-none-match': `W/${page.headers.etag}` });
+  expect([again.status, again.text, again.headers.etag]).toEqual([304, '', page.headers.etag]);
+  expect((await get('/graphql', { ...headers, 'if-none-match': '"another"' })).status).toBe(200);
+});
+
 test.each([
-  ['/graphql', '*/*', 405],
-  ['/graphql', 'application/json', 405],
+  ['/graphql', '*/*', 400],
+  ['/graphql', 'application/json', 400],
+  ['/graphql', 'text/html;q=0.1, application/json', 400],
   ['/nowhere', '*/*', 404],
   ['/graphql/health', '*/*', 404],
   ['/', 'text/html', 302],

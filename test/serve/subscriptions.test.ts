@@ -274,7 +274,7 @@ test.each([
 ])('%s are told at once', async (_, query, code) => {
   const harness = createStreamHarness();
   const { opened, outlet } = await harness.open(query);
-  expect(opened).toMatchObject({ stage: 'request', code, body: { errors: [{ extensions: { code, requestId: 'request-1' } }] } });
+  expect(opened).toMatchObject({ code, body: { errors: [{ extensions: { code, requestId: 'request-1' } }] } });
   expect([outlet.ending, harness.source.opened, harness.closed, harness.subscriptions.groups]).toEqual([undefined, 0, [], 0]);
   expect(harness.answered).toMatchObject([{ operationType: 'subscription', code }]);
 });
@@ -352,7 +352,7 @@ test('one stream more than may be is refused, whatever its transport, and there 
     harness.open(plain),
     harness.open(plain),
   ]);
-  expect(streams.map(({ opened }) => ('stage' in opened ? opened.code : 'begun'))).toEqual(['begun', 'begun', 'begun', 'OVERLOADED']);
+  expect(streams.map(({ opened }) => ('code' in opened ? opened.code : 'begun'))).toEqual(['begun', 'begun', 'begun', 'OVERLOADED']);
   expect([harness.subscriptions.count('sse'), harness.subscriptions.count('websocket')]).toEqual([2, 1]);
   begun(streams[0]).close();
   begun(await harness.open(plain));

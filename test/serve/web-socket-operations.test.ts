@@ -169,7 +169,6 @@ describe('an operation', () => {
 
   test('introspection is made once for all who ask, whoever of them leaves', async () => {
     await using edge = await startWebSockets();
-    const run = vi.spyOn(edge.operations, 'run');
     const [leaving, staying] = [await edge.connect(), await edge.connect()];
     for (const socket of [leaving, staying]) socket.subscribe('1', getIntrospectionQuery());
     leaving.ws.terminate();
@@ -178,7 +177,7 @@ describe('an operation', () => {
     await until(() => staying.of('2').length === 2);
     expect(staying.of('2')).toEqual(staying.of('1'));
     expect(staying.of('1')[0]).toMatchObject({ type: 'next', payload: { data: { __schema: { queryType: { name: 'Query' } } } } });
-    expect(run).toHaveBeenCalledTimes(1);
+    expect(edge.executions()).toBe(1);
     expect(edge.admission.inFlight).toBe(0);
   });
 
@@ -401,11 +400,10 @@ test('nothing of it reaches the process: no rejection, no exception', async () =
   const hear = (error: unknown) => heard.push(error);
   process.on('unhandledRejection', hear);
   await using edge = await startWebSockets({
-    operations: {
+    engine: {
       prepare: () => {
         throw new Error('a bug of ours');
       },
-      run: () => Promise.reject(new Error('another')),
     },
   });
   const socket = await edge.connect();

@@ -6,18 +6,17 @@ import { systemClock } from '../../src/core/clock.ts';
 import type { MusterError } from '../../src/core/errors.ts';
 import { roomyHeap } from '../../src/core/heap-gauge.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
-import { documentLimits, limitRules } from '../../src/graph/limits.ts';
 import { SourceCarrier } from '../../src/graph/subscribing.ts';
 import type { StreamListener, StreamReader } from '../../src/load/streams/streams.ts';
 import { Admission } from '../../src/serve/admission.ts';
+import { Answers } from '../../src/serve/answer-body.ts';
 import { AnswerEncoder } from '../../src/serve/answer-encoder.ts';
 import { Deadlines } from '../../src/serve/deadlines.ts';
 import { createEngine } from '../../src/serve/engine.ts';
 import { createGuard, type GuardOptions } from '../../src/serve/guard.ts';
-import { Introspections } from '../../src/serve/introspection.ts';
-import type { OperationsOptions } from '../../src/serve/operations.ts';
-import { Operations } from '../../src/serve/operations.ts';
+import type { OperationScope } from '../../src/serve/operations.ts';
 import type { Refusal } from '../../src/serve/refusal.ts';
+import { operationPlugins } from '../../src/serve/serve.ts';
 import { listen } from '../../src/serve/server.ts';
 import { Subscriptions } from '../../src/serve/subscriptions.ts';
 import { UnsentBytes } from '../../src/serve/unsent-bytes.ts';
@@ -42,27 +41,34 @@ export async function startWebSockets(
   const life = new AbortController();
   const tickers: Ticker[] = [];
   const refusals: Refusal[] = [];
+  let executions = 0;
   const bugs: unknown[] = [];
   const waiting: PromiseWithResolvers<string>[] = [];
   const schema = schemaOf(tickers, waiting);
-  const common: Omit<OperationsOptions, 'engine'> = {
-    contextOf: (scope) => scope,
+  const common = {
+    contextOf: (scope: OperationScope) => {
+      executions++;
+      return scope;
+    },
     deadlines: new Deadlines({ clock, limitMs: 30_000 }, life.signal),
-    mutationDeadlines: new Deadlines({ clock, limitMs: 60_000 }, life.signal),
+    mutations: new Deadlines({ clock, limitMs: 60_000 }, life.signal),
     encoder: new AnswerEncoder({ clock }),
     clock,
     log,
     onAnswered: () => undefined,
+    onRefused: () => undefined,
+    lives: new Set<AbortController>(),
   };
   const served = () => servedOf(schema);
-  const operations = new Operations({ ...common, engine: createEngine({ served, maxTokens: documentLimits.tokens, limitRules }) });
+  const answers = new Answers(common);
   const subscriptions = new Subscriptions({ ...common, served, maxStreams, heap: roomyHeap, onClosed: () => undefined });
+  const engine = createEngine({ served, clock, plugins: operationPlugins({ ...common, answers, subscriptions }) });
   const admission = new Admission(400);
   const listening = await listen({ host: '127.0.0.1', port: 0, maxConnections: 10_000 });
   listening.answer(async (_request, response) => void response.end('plain'));
   const sockets = createWebSockets({
-    operations,
-    introspections: new Introspections(operations),
+    engine,
+    answers,
     subscriptions,
     admission,
     guard: createGuard({ host: '127.0.0.1', allowOrigins: ['https://portal.example.com'], ...door }),
@@ -84,7 +90,8 @@ export async function startWebSockets(
     url,
     origin: url.replace('ws', 'http').replace('/graphql', ''),
     sockets,
-    operations,
+    /** Operations that were executed so far. */
+    executions: () => executions,
     subscriptions,
     admission,
     /** Our ends of the connections that were upgraded, in their order. */

@@ -2,12 +2,15 @@ import type { FormattedExecutionResult, GraphQLSchema } from 'graphql';
 import { type HeapGauge, roomyHeap } from '../../src/core/heap-gauge.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
-import { documentLimits, limitRules } from '../../src/graph/limits.ts';
+import { subscribeTo } from '../../src/graph/subscribing.ts';
+import { Answer } from '../../src/serve/answer-body.ts';
 import { AnswerEncoder } from '../../src/serve/answer-encoder.ts';
 import { Deadlines } from '../../src/serve/deadlines.ts';
-import { createEngine, type ReadySubscription } from '../../src/serve/engine.ts';
-import type { Answer, AnsweredOperation, Asking } from '../../src/serve/operations.ts';
+import { useDocumentLimits } from '../../src/serve/document-limits.ts';
+import { createEngine } from '../../src/serve/engine.ts';
+import { type AnsweredOperation, type Asking, Operation } from '../../src/serve/operations.ts';
 import type { OpenStream, Outlet, Payload } from '../../src/serve/outlet.ts';
+import type { ReadySubscription } from '../../src/serve/stream-groups.ts';
 import { Subscriptions } from '../../src/serve/subscriptions.ts';
 import { fedSchema, HandFedSource } from './hand-fed-streams.ts';
 import { createManualClock, turns } from './manual-clock.ts';
@@ -84,7 +87,7 @@ export function createStreamHarness({
   const clock = createManualClock({ random: () => 0.5 });
   const answered: AnsweredOperation[] = [];
   const closed: string[] = [];
-  const engine = createEngine({ served: () => served, maxTokens: documentLimits.tokens, limitRules });
+  const engine = createEngine({ served: () => served, clock, plugins: [useDocumentLimits()] });
   const subscriptions = new Subscriptions({
     contextOf: (scope) => scope,
     served: () => served,
@@ -99,9 +102,20 @@ export function createStreamHarness({
   });
   const prepare = (query: string, { operationName, variables }: StreamChanges = {}) => {
     const request = { query, ...(operationName === undefined ? {} : { operationName }), ...(variables === undefined ? {} : { variables }) };
-    const prepared = engine.prepare(request);
-    if (prepared.result !== 'ready' || prepared.ready.type !== 'subscription') throw new Error(`expected a subscription: ${query}`);
-    return { ready: prepared.ready satisfies ReadySubscription, request };
+    const operation = new Operation({ caller: { key: 'local' }, transport: 'sse', outlet: () => undefined });
+    operation.params = request;
+    const prepared = engine.prepare(operation);
+    const { definition } = operation;
+    if ('errors' in prepared || definition?.operation !== 'subscription') throw new Error(`expected a subscription: ${query}`);
+    const { schema, document } = prepared;
+    const args = { schema, document, variableValues: variables ?? {}, operationName: operationName ?? null };
+    const ready: ReadySubscription = {
+      served,
+      document,
+      operation: definition,
+      subscribe: (contextValue) => subscribeTo({ ...args, contextValue }),
+    };
+    return { ready, request };
   };
   return {
     source,
@@ -130,6 +144,6 @@ export function createStreamHarness({
 
 /** The stream itself. @throws {Error} if it did not begin. */
 export function begun({ opened }: TestStream): OpenStream {
-  if ('stage' in opened) throw new Error(`expected a stream, got ${JSON.stringify(opened.body)}`);
+  if (opened instanceof Answer) throw new Error(`expected a stream, got ${JSON.stringify(opened.body)}`);
   return opened;
 }

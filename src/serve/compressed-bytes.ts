@@ -1,0 +1,48 @@
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+/** Bytes that many clients get, compressed once. */
+export interface CompressedBytes {
+  readonly plain: Uint8Array;
+  /** By encoding, the preferred one first. Without those that are no shorter. */
+  readonly encoded: ReadonlyMap<string, Uint8Array>;
+}
+
+/** Compresses with gzip (level 6), on zlib's threads. */
+export async function withGzip(plain: Uint8Array): Promise<CompressedBytes> {
+  return compressed(plain, [['gzip', await promisify(gzip)(plain, { level: 6 })]]);
+}
+
+/** Compresses with Brotli too. Quality 5 takes a quarter of a second for the 9 MB of GraphiQL, quality 11 half a minute. */
+export async function withBrotli(plain: Uint8Array): Promise<CompressedBytes> {
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 24 };
+  const [br, gzipped] = await Promise.all([promisify(brotliCompress)(plain, { params }), promisify(gzip)(plain, { level: 6 })]);
+  return compressed(plain, [
+    ['br', br],
+    ['gzip', gzipped],
+  ]);
+}
+
+function compressed(plain: Uint8Array, encodings: readonly (readonly [string, Uint8Array])[]): CompressedBytes {
+  return { plain, encoded: new Map(encodings.filter(([, bytes]) => bytes.length < plain.length)) };
+}
+
+/** The bytes in the form that a client takes, with the headers that say so. */
+export function bytesFor(
+  acceptEncoding: string | string[] | null | undefined,
+  { plain, encoded }: CompressedBytes,
+): { readonly body: Uint8Array; readonly headers: Readonly<Record<string, string>> } {
+  const found = encoded.entries().find(([encoding]) => accepts(String(acceptEncoding ?? ''), encoding));
+  if (found === undefined) return { body: plain, headers: { vary: 'Accept-Encoding' } };
+  const [encoding, body] = found;
+  return { body, headers: { vary: 'Accept-Encoding', 'content-encoding': encoding } };
+}
+
+function accepts(header: string, encoding: string): boolean {
+  return new RegExp(`(?:^|[,\\s])(?:${encoding}|\\*)(?!\\s*;\\s*q=0(?:\\.0*)?(?:,|\\s|$))`, 'i').test(header);
+}
+
+/** True if `If-None-Match` names this ETag. */
+export function isNamed(header: string | null | undefined, etag: string): boolean {
+  return (header ?? '').split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*');
+}
