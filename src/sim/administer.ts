@@ -1,126 +1,79 @@
-import { isJsonObject, type Json } from '../core/json.ts';
-import { numberAt } from '../core/json-at.ts';
-import { apiVersionOf } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { admittedNamespace } from './admission.ts';
-import type { SimServer } from './answer-context.ts';
-import { containerStatusOf } from './container-status.ts';
 import { isDefinitions } from './custom-definition.ts';
-import { aggregateApi, defineKind, withdrawKind } from './define-kind.ts';
+import { defineKind, withdrawKind } from './define-kind.ts';
 import { removeNow } from './deletion.ts';
+import type { EmbeddedCluster, KindName, SimChange } from './embedded-cluster.ts';
 import type { KindStorage } from './kind-storage.ts';
 import { createObject, replaceObject, storedAs } from './object-writes.ts';
-import type { KindName, SimChange, SimCluster } from './sim-cluster.ts';
+import type { SimServer } from './sim-server.ts';
 import { keyOf, parsed, type StoredObject } from './stored-object.ts';
 
-/** The cluster's own hands: its state, without rights, requests or admission. */
-export type Administration = Pick<
-  SimCluster,
-  | 'put'
-  | 'putRaw'
-  | 'get'
-  | 'list'
-  | 'objects'
-  | 'remove'
-  | 'fill'
-  | 'define'
-  | 'withdraw'
-  | 'aggregate'
-  | 'backup'
-  | 'writeLog'
-  | 'observe'
->;
+/** The methods of the cluster itself. */
+export type Administration = Pick<EmbeddedCluster, 'put' | 'get' | 'objects' | 'remove' | 'define' | 'observe'>;
 
 /** The manager of what the cluster writes itself. */
 const manager = 'kube-controller-manager';
-const definitionKind = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' };
 
-/** The methods by which a cluster is filled, read and changed without a request. */
+/** The methods that read and change a cluster without a request: without rights and admission. */
 export function administer(server: SimServer): Administration {
   const { state } = server;
-  const writer = createWriter(server);
-  const objects = (kind: KindName, namespace?: string) => {
-    const storage = state.storageOf(kind);
-    const chosen = storage.sorted().filter((object) => namespace === undefined || object.namespace === namespace);
-    return chosen.map((object) => parsed(storage.kind, object));
+  const put = (object: KubernetesObject) => {
+    const stored = putObject(server, object);
+    return parsed(storageFor(server, object).kind, stored);
   };
   return {
-    ...writer,
-    objects,
+    put,
+    objects(kind, namespace) {
+      const storage = state.storageOf(kind);
+      const chosen = storage.sorted().filter((object) => namespace === undefined || object.namespace === namespace);
+      return chosen.map((object) => parsed(storage.kind, object));
+    },
     get(kind, name, namespace) {
-      const storage = state.storageOf(kind);
-      const stored = storage.get(keyIn(storage, name, namespace));
-      return stored === undefined ? undefined : parsed(storage.kind, stored);
+      const { storage, object } = findObject(server, kind, { name, namespace });
+      return object === undefined ? undefined : parsed(storage.kind, object);
     },
-    list: (kind, namespace) => ({ version: String(state.revision), items: objects(kind, namespace) }),
     remove(kind, name, namespace) {
-      const storage = state.storageOf(kind);
-      const stored = storage.get(keyIn(storage, name, namespace));
-      if (stored === undefined) return false;
-      if (isDefinitions(storage)) withdrawKind(server, stored);
-      else removeNow(state, storage, stored);
+      const { storage, object } = findObject(server, kind, { name, namespace });
+      if (object === undefined) return false;
+      if (isDefinitions(storage)) withdrawKind(server, object);
+      else removeNow(state, storage, object);
       return true;
     },
-    withdraw(name) {
-      const stored = state.storageOf(definitionKind).get(name);
-      if (stored === undefined) return false;
-      withdrawKind(server, stored);
-      return true;
-    },
-    aggregate: (api) => aggregateApi(server, api),
-    backup: () => ({ version: state.save() }),
-    writeLog({ namespace = 'default', pod: name, container }, ...lines) {
-      const storage = state.storageOf('Pod');
-      const stored = storage.get(keyIn(storage, name, namespace));
-      if (stored === undefined) throw new Error(`no Pod ${namespace}/${name}`);
-      const run = numberAt(containerStatusOf(parsed(storage.kind, stored), container), 'restartCount') ?? 0;
-      server.logs.write({ uid: stored.uid, container, run }, lines);
-    },
+    define: (definition) => put({ ...definition, apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' }),
     observe: (listener) => state.onWrite(({ type, storage, object }) => listener(told(type, storage, () => parsed(storage.kind, object)))),
   };
 }
 
-function createWriter(server: SimServer): Pick<SimCluster, 'put' | 'putRaw' | 'fill' | 'define'> {
+/** Creates or replaces the object, and its namespace if it does not exist. @throws {Error} if the kind is not served. */
+export function putObject(server: SimServer, object: KubernetesObject): StoredObject {
   const { state } = server;
-
-  function write(object: KubernetesObject, members?: string): StoredObject {
-    const storage = storageFor(server, object);
-    if (isDefinitions(storage)) return defineKind(server, object, { manager });
-    const home = storage.kind.namespaced ? (object.metadata.namespace ?? 'default') : '';
-    if (home !== '' && state.storage('', 'namespaces')?.get(home) === undefined) {
-      write({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: home } });
-    }
-    const before = storedAs(storage, object);
-    const options = { manager, ...(members === undefined ? {} : { members }) };
-    if (before !== undefined) return replaceObject(state, storage, { ...options, before, object });
-    const isNamespace = storage.kind.kind === 'Namespace' && storage.kind.group === '';
-    return createObject(state, storage, isNamespace ? { ...admittedNamespace(object), ...bodyOf(object) } : object, options);
+  const storage = storageFor(server, object);
+  if (isDefinitions(storage)) return defineKind(server, object, { manager });
+  const home = storage.kind.namespaced ? (object.metadata.namespace ?? 'default') : '';
+  if (home !== '' && state.storage('', 'namespaces')?.get(home) === undefined) {
+    putObject(server, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: home } });
   }
+  const before = storedAs(storage, object);
+  if (before !== undefined) return replaceObject(state, storage, { manager, before, object });
+  const isNamespace = storage.kind.kind === 'Namespace' && storage.kind.group === '';
+  return createObject(state, storage, isNamespace ? { ...admittedNamespace(object), ...bodyOf(object) } : object, { manager });
+}
 
-  function writeAndRead(object: KubernetesObject, members?: string): KubernetesObject {
-    const stored = write(object, members);
-    return parsed(storageFor(server, object).kind, stored);
-  }
+/** The storage of the kind, and the object in it. @throws {Error} if the kind is not served. */
+export function findObject({ state }: SimServer, kind: KindName, { name, namespace }: ObjectName): FoundObject {
+  const storage = state.storageOf(kind);
+  return { storage, object: storage.get(keyOf(storage.kind.namespaced ? (namespace ?? 'default') : '', name)) };
+}
 
-  return {
-    put: (object) => writeAndRead(object),
-    putRaw: (object, members) => writeAndRead(object, members),
-    define: (definition) => writeAndRead({ ...definition, apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' }),
-    fill(kind, count, template = {}) {
-      const { kind: filled } = state.storageOf(kind);
-      const identity = { apiVersion: apiVersionOf({ group: filled.group, version: filled.versions[0] ?? '' }), kind: filled.kind };
-      let managedFields: Json | undefined;
-      for (let index = 0; index < count; index++) {
-        const given = typeof template === 'function' ? template(index) : template;
-        const metadata = isJsonObject(given.metadata) ? given.metadata : {};
-        const name = `${typeof metadata.name === 'string' ? metadata.name : filled.singular}-${index}`;
-        // Who fills, makes objects of one shape: their managedFields are alike, and a third of the work.
-        const own = managedFields === undefined ? metadata : { managedFields, ...metadata };
-        const stored = write({ ...identity, ...given, metadata: { ...own, name } });
-        managedFields ??= parsed(filled, stored).metadata.managedFields;
-      }
-    },
-  };
+interface ObjectName {
+  readonly name: string;
+  readonly namespace: string | undefined;
+}
+
+interface FoundObject {
+  readonly storage: KindStorage;
+  readonly object: StoredObject | undefined;
 }
 
 function told(type: SimChange['type'], { kind }: KindStorage, make: () => KubernetesObject): SimChange {
@@ -136,14 +89,10 @@ function told(type: SimChange['type'], { kind }: KindStorage, make: () => Kubern
 }
 
 /** @throws {Error} if the kind is not served. */
-function storageFor({ state }: SimServer, { apiVersion, kind }: KubernetesObject): KindStorage {
+export function storageFor({ state }: SimServer, { apiVersion, kind }: KubernetesObject): KindStorage {
   if (apiVersion === undefined || kind === undefined) throw new Error('expected an object with apiVersion and kind');
   const slash = apiVersion.lastIndexOf('/');
   return state.storageOf({ group: slash < 0 ? '' : apiVersion.slice(0, slash), kind });
-}
-
-function keyIn({ kind }: KindStorage, name: string, namespace: string | undefined): string {
-  return keyOf(kind.namespaced ? (namespace ?? 'default') : '', name);
 }
 
 function bodyOf({ metadata: _metadata, ...body }: KubernetesObject): Omit<KubernetesObject, 'metadata'> {

@@ -3,11 +3,10 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { objectAt } from '../core/json-at.ts';
 import type { KubernetesObject, ObjectMetadata } from '../core/objects.ts';
 import type { ResourceContext } from './answer-context.ts';
-import { forbidden, invalid, type Refusal, refusal, type StatusCause } from './api-status.ts';
+import { invalid, type Refusal, type StatusCause } from './api-status.ts';
 import { defaultedValue, schemaFaults } from './apply/custom-schema.ts';
 import type { SimKind } from './built-in-kinds.ts';
 import { zeroOfKind } from './kind-types.ts';
-import type { WriteRefusal } from './misbehaviours.ts';
 import { forbiddenChanges, missingParts } from './unchangeable.ts';
 
 /** What only the server says of an object. */
@@ -70,8 +69,7 @@ export function refuseObject(
   const causes = [...(old === undefined ? [] : changeFaults(kind, old, next)), ...wrong];
   const { name } = next.metadata;
   if (causes.length > 0) return invalid({ kind: kind.kind, group: kind.group, name }, causes);
-  const wanted = context.server.behaviour.refusals.take(context.facts);
-  return wanted === undefined ? undefined : refusalFor(kind, name, wanted);
+  return context.server.hooks.refuseWrite?.(context, next);
 }
 
 function changeFaults(kind: SimKind, old: KubernetesObject, next: KubernetesObject): readonly StatusCause[] {
@@ -82,28 +80,6 @@ function contentFaults({ asked }: ResourceContext, next: KubernetesObject): read
   const { kind } = asked.storage;
   if (kind.source === 'builtIn') return missingParts(kind, next);
   return schemaFaults(kind.schemas[asked.resource.version] ?? {}, next);
-}
-
-function refusalFor(kind: SimKind, name: string, wanted: WriteRefusal): Refusal {
-  switch (wanted.type) {
-    case 'quota':
-      return forbidden(kind, `exceeded quota: ${wanted.quota ?? 'compute'}, requested: pods=1, used: pods=10, limited: pods=10`, name);
-    case 'invalid': {
-      const { field, message = 'Invalid value: "": refused by the cluster' } = wanted;
-      return invalid({ kind: kind.kind, group: kind.group, name }, [{ reason: 'FieldValueInvalid', message, field }]);
-    }
-    case 'webhookTimeout': {
-      const webhook = wanted.webhook ?? 'policy.example.com';
-      const why = `failed calling webhook "${webhook}": failed to call webhook: Post "https://${webhook}/validate?timeout=10s": context deadline exceeded`;
-      return { ...refusal(500, `Internal error occurred: ${why}`), details: { causes: [{ reason: '', message: why }] } };
-    }
-    case 'denied': {
-      const { webhook = 'policy.example.com', message = 'not allowed here' } = wanted;
-      return { ...refusal(403, `admission webhook "${webhook}" denied the request: ${message}`) };
-    }
-    default:
-      return wanted satisfies never;
-  }
 }
 
 function withoutKeys(metadata: ObjectMetadata, keys: readonly string[]): ObjectMetadata {

@@ -2,7 +2,7 @@ import { isJsonObject, type Json } from '../core/json.ts';
 import { answerJson, answerRefusal, type ResourceContext } from './answer-context.ts';
 import { isRefusal, noSuchMethod } from './api-status.ts';
 import { callerOf } from './caller.ts';
-import type { SimVerb } from './sim-cluster.ts';
+import type { SimVerb } from './embedded-cluster.ts';
 import { readObject } from './write-request.ts';
 
 /** Answers what may only be created and is never kept: reviews of who somebody is, and of what they may do. */
@@ -31,5 +31,5 @@ function isAllowed({ server, request }: ResourceContext, attributes: Json | unde
   const [group, resource, namespace] = [text('group'), text('resource'), text('namespace')];
   const kind = server.state.storage(group, resource)?.kind.kind;
   const asked = { verb: text('verb') as SimVerb, group, resource, ...(namespace === '' ? {} : { namespace }) };
-  return !server.behaviour.isForbidden(request.user ?? '', asked, kind);
+  return !server.hooks.isForbidden?.(request.user ?? '', asked, kind);
 }

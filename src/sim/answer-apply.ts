@@ -17,7 +17,6 @@ import { managerOfWrite } from './managed-fields.ts';
 import { isGuard, refuseCreation, refuseFinalizers, refuseOtherName, refuseOtherUid } from './refuse-write.ts';
 import { keyOf, parsed } from './stored-object.ts';
 import type { WriteRequest } from './write-options.ts';
-import { preconditionsOf } from './write-request.ts';
 
 /** What somebody applies. */
 export interface ApplyRequest {
@@ -31,7 +30,6 @@ export async function answerApply(context: ResourceContext, wanted: ApplyRequest
   const { kind } = storage;
   const refused = refuseApplied(context, wanted.applied);
   if (refused !== undefined) return answerRefusal(context, refused);
-  const asked = metadataOf(wanted.applied);
   const name = resource.name ?? '';
   const before = storage.get(keyOf(resource.namespace ?? '', name));
   const old = before === undefined ? undefined : parsed(kind, before);
@@ -39,14 +37,7 @@ export async function answerApply(context: ResourceContext, wanted: ApplyRequest
   if (isRefusal(next)) return answerRefusal(context, next);
   const { request } = wanted;
   const options = { managedFields: 'given', ...(resource.subresource === undefined ? {} : { subresource: resource.subresource }) } as const;
-  const write = {
-    request,
-    object: next,
-    warnings: [],
-    patch: 'apply',
-    preconditions: preconditionsOf({ metadata: asked }),
-    options,
-  } as const;
+  const write = { request, object: next, warnings: [], options };
   await (before === undefined ? keepCreated(context, write) : keepChanged(context, { ...write, before }));
 }
 

@@ -1,37 +1,25 @@
 import { type Refusal, statusOf } from './api-status.ts';
-import type { Asked, AskedResource, RequestFacts } from './asked.ts';
-import type { Behaviour } from './behaviour.ts';
-import type { ClusterState } from './cluster-state.ts';
-import type { ContainerLogs } from './container-logs.ts';
+import type { Asked, AskedResource } from './asked.ts';
 import type { Outlet } from './outlet.ts';
-import type { ServedRequest } from './request-log.ts';
-import type { OpenStream } from './watch-stream.ts';
-import type { WriteLog } from './write-log.ts';
+import type { SimServer } from './sim-server.ts';
 
-/** One cluster, for those who answer its requests. */
-export interface SimServer {
-  readonly state: ClusterState;
-  readonly behaviour: Behaviour;
-  readonly watches: Set<OpenStream>;
-  readonly logs: ContainerLogs;
-  readonly writes: WriteLog;
-  /** Containers say something by themselves. */
-  readonly talkative: boolean;
-  readonly bookmarkSeconds: number;
-  /** What `/version` says: `v1.36.3`. */
-  gitVersion: string;
-  token: string;
-  /** `127.0.0.1:PORT`. */
-  readonly host: string;
-  /** Tokens for lists of that revision and older have expired. */
-  tokensExpiredAt: number;
+/** One request as the server received it. */
+export interface ServedRequest {
+  readonly method: string;
+  /** As it was sent: still encoded, without the query. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** As received, names in lower case, without HTTP/2's pseudo headers. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly protocol: 'h2' | 'http1';
+  /** The caller: the impersonated user, else the user of the token. Absent for an unknown token. */
+  user?: string;
 }
 
 /** One request that is to be answered. */
 export interface AnswerContext {
   readonly server: SimServer;
   readonly asked: Asked;
-  readonly facts: RequestFacts;
   readonly request: ServedRequest;
   readonly query: URLSearchParams;
   readonly outlet: Outlet;

@@ -10,8 +10,6 @@ import type { KindStorage } from './kind-storage.ts';
 import { isSelected, readSelection } from './list-options.ts';
 import { keyOf, type StoredObject, wireText } from './stored-object.ts';
 import { listFrame } from './wire-list.ts';
-import type { DoneWrite } from './write-log.ts';
-import { managerOf } from './write-options.ts';
 import { type DeleteRequest, readDeleteRequest } from './write-request.ts';
 
 /** Kinds whose deletion is answered with the object, where all others get a Status. */
@@ -40,7 +38,7 @@ export async function answerDelete(context: ResourceContext): Promise<void> {
   if (refused !== undefined) return answerRefusal(context, refused);
   const { result, object } = wanted.isDry ? ({ result: 'gone', object: before } as const) : deleted(context, before, wanted);
   const headers = warningHeader(warningsFor(storage, wanted));
-  await answerDone(context, { ...doneDeletion(context, wanted), result: result === 'gone' ? 'deleted' : 'marked', object }, () => {
+  await answerDone(context, { result: result === 'gone' ? 'deleted' : 'marked', object }, () => {
     const isReturned = result === 'terminating' || returned.has(kind.kind) || isDefinitions(storage);
     if (isReturned) return answerObject(context, object, { headers });
     const details = { name, ...(kind.group === '' ? {} : { group: kind.group }), kind: kind.resource, uid: before.uid };
@@ -58,7 +56,7 @@ function deleted(context: ResourceContext, before: StoredObject, wanted: DeleteR
 /** Answers a DELETE of all that is selected: with the objects as they were. */
 export async function answerDeleteCollection(context: ResourceContext): Promise<void> {
   const { storage, resource } = context.asked;
-  const { state, writes } = context.server;
+  const { state, hooks } = context.server;
   const wanted = await readDeleteRequest(context);
   if (isRefusal(wanted)) return answerRefusal(context, wanted);
   const selection = readSelection(context.query, storage.kind, resource);
@@ -68,17 +66,12 @@ export async function answerDeleteCollection(context: ResourceContext): Promise<
   const aftermaths = chosen.map((object) => {
     const propagation = propagationOf(storage, wanted);
     const { result } = wanted.isDry ? { result: 'gone' } : deleteObject(state, storage, object, propagation);
-    return writes.note(context, { ...doneDeletion(context, wanted), result: result === 'gone' ? 'deleted' : 'marked', object });
+    return hooks.onWrite?.(context, { result: result === 'gone' ? 'deleted' : 'marked', object });
   });
   if ((await Promise.all(aftermaths)).includes('lost')) return context.outlet.reset();
   const form = { shape: 'item', version: resource.version } as const;
   const [start, end] = listFrame(storage.kind, form, { version, isEmpty: chosen.length === 0 });
   answerJson(context, 200, `${start}${chosen.map((object) => wireText(storage.kind, object, form)).join(',')}${end}`);
-}
-
-function doneDeletion(context: ResourceContext, { isDry, uid, resourceVersion }: DeleteRequest): Omit<DoneWrite, 'result' | 'object'> {
-  const preconditions = { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
-  return { manager: managerOf(context), isDry, preconditions };
 }
 
 /** Jobs are the one kind whose dependents stay when nobody says what is to become of them. */

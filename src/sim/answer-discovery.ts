@@ -7,9 +7,8 @@ import { wantsAggregated } from './media-type.ts';
 /** Answers `/api`, `/apis` and what lies below them up to a version: what is served. */
 export async function answerDiscovery(context: AnswerContext, asked: Asked & { readonly type: 'discovery' }): Promise<void> {
   const { server, request, outlet } = context;
-  const served: Served = { kinds: server.state.storages().map(({ kind }) => kind), behaviour: server.behaviour, host: server.host };
+  const served: Served = { kinds: server.state.storages().map(({ kind }) => kind), hooks: server.hooks, host: server.host };
   const { root, group, version } = asked;
-  if (server.behaviour.isBroken(group)) return answerRefusal(context, unavailable);
   if (group !== undefined && version !== undefined)
     return answerJson(context, 200, JSON.stringify(resourceDocument(served, group, version)));
   if (group === undefined && wantsAggregated(request.headers.accept)) {

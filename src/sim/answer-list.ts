@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { createGzip, gzipSync } from 'node:zlib';
+import { createGzip } from 'node:zlib';
 import { answerJson, answerRefusal, type ResourceContext, streamHeaders } from './answer-context.ts';
 import { isRefusal, type Refusal, refusal, tooLarge } from './api-status.ts';
 import type { KindStorage } from './kind-storage.ts';
@@ -22,7 +22,8 @@ const tokenLifeMs = 5 * 60_000;
 const minGzipLength = 128 * 1024;
 const chunkLength = 64 * 1024;
 
-const expiredList = refusal(410, 'The resourceVersion for the provided list is too old.');
+/** 410 for a list at a version whose history is forgotten. */
+export const expiredList = refusal(410, 'The resourceVersion for the provided list is too old.');
 const expiredToken =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, ' +
   'or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an ' +
@@ -48,8 +49,8 @@ export async function answerList(context: ResourceContext): Promise<void> {
 
 /** Which state of the kind is asked for. Waits up to 3 s for one that is still to come. */
 async function sourceOf(context: ResourceContext, storage: KindStorage): Promise<Source | Refusal> {
-  const { query, server, facts, outlet } = context;
-  const { state, behaviour } = server;
+  const { query, server, outlet } = context;
+  const { state } = server;
   const version = query.get('resourceVersion') ?? '';
   const limit = Math.max(0, Number(query.get('limit') ?? '0'));
   const token = query.get('continue') ?? '';
@@ -62,7 +63,6 @@ async function sourceOf(context: ResourceContext, storage: KindStorage): Promise
   if (version === '') return { objects: storage.sorted(), revision: state.revision, after: undefined, limit };
   // The watch cache has all of it, and answers so: seen in 1.36.
   if (version === '0') return { ...visible(context, storage), after: undefined, limit: 0 };
-  if (behaviour.expiredLists.take(facts) !== undefined) return expiredList;
   const isExact = query.get('resourceVersionMatch') === 'Exact' || (query.get('resourceVersionMatch') === null && limit > 0);
   const wanted = Number(version);
   if (!(await whenVisible(state, wanted, outlet.signal))) return tooLarge(version, String(state.visibleRevision));
@@ -122,7 +122,7 @@ interface Page {
 }
 
 async function sendList(context: ResourceContext, page: Page): Promise<void> {
-  const { request, outlet, server, facts } = context;
+  const { request, outlet } = context;
   const length = page.items.reduce((sum, { text }) => sum + text.length, 0);
   if (length < minGzipLength) return answerJson(context, 200, [...textOf(context, page)].join(''));
   if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) {
@@ -131,13 +131,6 @@ async function sendList(context: ResourceContext, page: Page): Promise<void> {
     return outlet.end();
   }
   outlet.head(200, { ...streamHeaders, 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
-  const cut = server.behaviour.cuts.find(facts);
-  if (cut?.where === 'gzip') {
-    server.behaviour.cuts.take(facts);
-    const whole = gzipSync([...textOf(context, page)].join(''), { level: 4 });
-    outlet.write(whole.subarray(0, whole.length >> 1));
-    return cut.end === 'clean' ? outlet.end() : outlet.reset();
-  }
   // Level 4 is the one API servers use.
   await pour(context, Readable.from(textOf(context, page)).pipe(createGzip({ level: 4 })));
   outlet.end();

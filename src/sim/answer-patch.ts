@@ -14,7 +14,6 @@ import { type PatchRequest, type PatchType, patchedValue } from './patch-object.
 import { refuseOtherName, refuseOtherUid } from './refuse-write.ts';
 import { keyOf, parsed, type StoredObject, wireText } from './stored-object.ts';
 import { readWriteRequest } from './write-options.ts';
-import { preconditionsOf } from './write-request.ts';
 
 const patchTypes: Readonly<Record<string, PatchType>> = {
   'application/apply-patch+yaml': 'apply',
@@ -92,9 +91,7 @@ async function answerObjectPatch(context: ResourceContext, wanted: PatchRequest)
   const next = updatedObject(context, { old, object: withVersion(object, old) });
   if (isRefusal(next)) return answerRefusal(context, next);
   const options = resource.subresource === undefined ? {} : { subresource: resource.subresource };
-  const { warnings } = decoded;
-  const { type: patch, request } = wanted;
-  await keepChanged(context, { request, before, object: next, warnings, options, patch, preconditions: preconditionsIn(wanted) });
+  await keepChanged(context, { request: wanted.request, before, object: next, warnings: decoded.warnings, options });
 }
 
 /** A patch that takes the version away asks for none. */
@@ -102,11 +99,6 @@ function withVersion(object: KubernetesObject, old: KubernetesObject): Kubernete
   const { resourceVersion = '' } = object.metadata;
   const version = resourceVersion === '' ? old.metadata.resourceVersion : resourceVersion;
   return { ...object, metadata: { ...object.metadata, ...(version === undefined ? {} : { resourceVersion: version }) } };
-}
-
-function preconditionsIn({ type, body }: PatchRequest): ReturnType<typeof preconditionsOf> {
-  if (type !== 'merge' || !isJsonObject(body) || !isJsonObject(body.metadata)) return {};
-  return preconditionsOf({ metadata: { ...body.metadata, name: '' } });
 }
 
 function inVersion(kind: SimKind, stored: StoredObject, version: string): JsonObject {

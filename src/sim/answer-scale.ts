@@ -14,10 +14,9 @@ import { typeOfKind } from './kind-types.ts';
 import { managerOfWrite } from './managed-fields.ts';
 import { type PatchRequest, patchedValue } from './patch-object.ts';
 import { refuseOtherName } from './refuse-write.ts';
-import type { SimWrite } from './sim-cluster.ts';
 import { keyOf, parsed, type StoredObject } from './stored-object.ts';
 import { readWriteRequest, type WriteRequest } from './write-options.ts';
-import { preconditionsOf, readBody } from './write-request.ts';
+import { readBody } from './write-request.ts';
 
 /** Answers a GET of a scale. */
 export function answerGetScale(context: ResourceContext): void {
@@ -41,7 +40,7 @@ export async function answerPatchScale(context: ResourceContext, wanted: PatchRe
   if (isRefusal(found)) return answerRefusal(context, found);
   const scale = patchedValue(scaleOf(context, found.old), wanted);
   if (isRefusal(scale)) return answerRefusal(context, scale);
-  await keepScale(context, { request: wanted.request, scale, from: 'patch', patch: wanted.type });
+  await keepScale(context, { request: wanted.request, scale, from: 'patch' });
 }
 
 /** Answers a server-side apply of a scale: the count is then the manager's, through the scale. */
@@ -65,17 +64,16 @@ export async function answerApplyScale(context: ResourceContext, { request, appl
   if (refused !== undefined) return answerRefusal(context, refused);
   const options = { subresource: 'scale', managedFields: 'given' } as const;
   const answer = answeringScale(context);
-  await keepChanged(context, { request, before, object, warnings: [], patch: 'apply', preconditions: {}, options, answer });
+  await keepChanged(context, { request, before, object, warnings: [], options, answer });
 }
 
 interface ScaleWrite {
   readonly request: WriteRequest;
   readonly scale: JsonObject;
   readonly from: 'body' | 'patch';
-  readonly patch?: SimWrite['patch'];
 }
 
-async function keepScale(context: ResourceContext, { request, scale, from, patch }: ScaleWrite): Promise<void> {
+async function keepScale(context: ResourceContext, { request, scale, from }: ScaleWrite): Promise<void> {
   const decoding = {
     kind: 'Scale',
     version: 'v1',
@@ -97,8 +95,7 @@ async function keepScale(context: ResourceContext, { request, scale, from, patch
   if (refused !== undefined) return answerRefusal(context, refused);
   const { warnings } = decoded;
   const answer = answeringScale(context, warnings);
-  const write = { request, before, object, warnings, preconditions: preconditionsOf(given), options: { subresource: 'scale' }, answer };
-  await keepChanged(context, patch === undefined ? write : { ...write, patch });
+  await keepChanged(context, { request, before, object, warnings, options: { subresource: 'scale' }, answer });
 }
 
 interface Scaled {

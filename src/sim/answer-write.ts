@@ -8,7 +8,7 @@ import { keepChanged, keepCreated } from './keep-write.ts';
 import { refuseCreation, refuseOtherName, refuseUpdate } from './refuse-write.ts';
 import { keyOf, parsed } from './stored-object.ts';
 import { readWriteRequest } from './write-options.ts';
-import { preconditionsOf, readObject } from './write-request.ts';
+import { readObject } from './write-request.ts';
 
 /** The letters of generated names: no vowels, so that no words come of it. */
 const letters = 'bcdfghjklmnpqrstvwxz2456789';
@@ -27,7 +27,7 @@ export async function answerCreate(context: ResourceContext): Promise<void> {
   const object = withServerParts(storage.kind, named);
   const invalid = refuseObject(context, { old: undefined, next: object });
   if (invalid !== undefined) return answerRefusal(context, invalid);
-  await keepCreated(context, { request, object, warnings: read.warnings, preconditions: {} });
+  await keepCreated(context, { request, object, warnings: read.warnings });
 }
 
 /** Answers a PUT of an object, or of its status. */
@@ -48,8 +48,7 @@ export async function answerUpdate(context: ResourceContext): Promise<void> {
   if (isRefusal(next)) return answerRefusal(context, next);
   const { subresource } = resource;
   const options = subresource === undefined ? {} : { subresource };
-  const { warnings } = read;
-  await keepChanged(context, { request, before, object: next, warnings, options, preconditions: preconditionsOf(read.object) });
+  await keepChanged(context, { request, before, object: next, warnings: read.warnings, options });
 }
 
 /** What an update makes of an object: everything but the status, or the status and nothing else. Or why it may not be. */

@@ -1,5 +1,5 @@
 import { answerReview } from './answer-access.ts';
-import { type AnswerContext, answerJson, answerRefusal, answerText, type ResourceContext } from './answer-context.ts';
+import { type AnswerContext, answerRefusal, answerText, type ResourceContext } from './answer-context.ts';
 import { answerDelete, answerDeleteCollection } from './answer-delete.ts';
 import { answerDiscovery, answerUnknown, answerVersion, unavailable } from './answer-discovery.ts';
 import { answerList } from './answer-list.ts';
@@ -9,43 +9,19 @@ import { answerPatch } from './answer-patch.ts';
 import { answerGetScale, answerUpdateScale } from './answer-scale.ts';
 import { answerWatch } from './answer-watch.ts';
 import { answerCreate, answerUpdate } from './answer-write.ts';
-import {
-  forbidden,
-  isRefusal,
-  noSuchMethod,
-  noSuchResource,
-  notFound,
-  type Refusal,
-  reasonOf,
-  refusal,
-  statusOf,
-  tooLarge,
-} from './api-status.ts';
+import { forbidden, isRefusal, noSuchMethod, noSuchResource, notFound, type Refusal, refusal, tooLarge } from './api-status.ts';
 import { callerOf } from './caller.ts';
-import type { SimAnswer } from './misbehaviours.ts';
-import type { RequestedResource } from './sim-cluster.ts';
+import type { RequestedResource } from './embedded-cluster.ts';
 import { keyOf } from './stored-object.ts';
 import { whenVisible } from './visibility.ts';
 
-/** Answers one request: with what is wrong now, else as an API server does. */
+/** Answers one request as an API server does. */
 export async function answer(context: AnswerContext): Promise<void> {
-  const { server, facts, outlet } = context;
-  const { behaviour, state } = server;
-  const delayMs = behaviour.delays.find(facts);
-  if (delayMs !== undefined) await state.clock.sleep(delayMs, outlet.signal);
-  if (outlet.signal.aborted) return;
-  const location = behaviour.redirects.find(facts);
-  if (location !== undefined) return answerJson(context, 302, '', { location });
-  const scripted = behaviour.answers.take(facts);
-  if (scripted !== undefined) return answerScripted(context, scripted);
+  const { server, asked } = context;
   const refused = refuseCaller(context);
   if (refused !== undefined) return answerRefusal(context, refused);
-  if (behaviour.isBroken(facts.group)) return answerRefusal(context, unavailable);
-  await answerAsked(context);
-}
-
-async function answerAsked(context: AnswerContext): Promise<void> {
-  const { asked } = context;
+  const group = asked.type === 'resource' ? asked.resource.group : 'group' in asked ? asked.group : undefined;
+  if (group !== undefined && server.hooks.isUnavailable?.(group)) return answerRefusal(context, unavailable);
   switch (asked.type) {
     case 'resource':
       return answerResource({ ...context, asked });
@@ -109,7 +85,7 @@ async function answerGet(context: ResourceContext): Promise<void> {
 
 /** 401 for a token that is not the cluster's; 403 for nobody, and for what is forbidden. */
 function refuseCaller(context: AnswerContext): Refusal | undefined {
-  const { server, asked, request, facts } = context;
+  const { server, asked, request } = context;
   const caller = callerOf(context);
   if (isRefusal(caller)) return caller;
   const user = caller.username;
@@ -118,10 +94,10 @@ function refuseCaller(context: AnswerContext): Refusal | undefined {
   if (isNobody && (asked.type === 'version' || asked.type === 'health')) return undefined;
   if (asked.type !== 'resource') {
     if (!isNobody) return undefined;
-    return { ...refusal(403, `forbidden: User "${user}" cannot get path "${facts.path}"`), details: {} };
+    return { ...refusal(403, `forbidden: User "${user}" cannot get path "${request.path}"`), details: {} };
   }
   const { resource, storage } = asked;
-  if (!isNobody && !server.behaviour.isForbidden(user, resource, storage.kind.kind)) return undefined;
+  if (!isNobody && !server.hooks.isForbidden?.(user, resource, storage.kind.kind)) return undefined;
   const where = resource.namespace === undefined ? 'at the cluster scope' : `in the namespace "${resource.namespace}"`;
   const what = `User "${user}" cannot ${resource.verb} resource "${qualifiedOf(resource)}" in API group "${resource.group}" ${where}`;
   return forbidden(storage.kind, what, resource.name);
@@ -130,18 +106,4 @@ function refuseCaller(context: AnswerContext): Refusal | undefined {
 /** As a rule names it: `pods`, `pods/log`. */
 function qualifiedOf({ resource, subresource }: RequestedResource): string {
   return subresource === undefined ? resource : `${resource}/${subresource}`;
-}
-
-/** An answer that somebody wrote: its body as it is, or the Status that goes with its code. */
-function answerScripted(context: AnswerContext, { status, headers = {}, body }: SimAnswer): void {
-  const { outlet } = context;
-  const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  const reason = reasonOf(status);
-  const standard: Refusal = { code: status, message: `sent by the cluster: ${status}`, ...(reason === undefined ? {} : { reason }) };
-  const content = body ?? (status >= 400 ? statusOf(standard) : '');
-  const isRaw = typeof content === 'string' || content instanceof Uint8Array;
-  const bytes = isRaw ? Buffer.from(content) : Buffer.from(JSON.stringify(content));
-  outlet.head(status, { 'content-type': 'application/json', ...own });
-  if (bytes.length > 0) outlet.write(bytes);
-  outlet.end();
 }

@@ -1,8 +1,7 @@
 import type { SimKind } from './built-in-kinds.ts';
 import type { ClusterState } from './cluster-state.ts';
+import type { RequestedResource, SimVerb } from './embedded-cluster.ts';
 import type { KindStorage } from './kind-storage.ts';
-import type { SimScope } from './misbehaviours.ts';
-import type { RequestedResource, SimVerb } from './sim-cluster.ts';
 
 /** What a request wants, told by its method and path. */
 export type Asked =
@@ -20,14 +19,6 @@ export interface AskedResource {
   readonly type: 'resource';
   readonly storage: KindStorage;
   readonly resource: RequestedResource;
-}
-
-/** What misbehaviours are narrowed by. */
-export interface RequestFacts {
-  readonly path: string;
-  readonly group?: string;
-  readonly kind?: string;
-  readonly resource?: RequestedResource;
 }
 
 /** Reads the request's method and path. */
@@ -117,23 +108,4 @@ function segmentsOf(path: string): readonly string[] {
   } catch {
     return [];
   }
-}
-
-/** What misbehaviours see of the request. */
-export function factsOf(asked: Asked, path: string): RequestFacts {
-  if (asked.type === 'resource') return { path, group: asked.resource.group, kind: asked.storage.kind.kind, resource: asked.resource };
-  return 'group' in asked && asked.group !== undefined ? { path, group: asked.group } : { path };
-}
-
-/** True if all that the scope says holds for the request. */
-export function isWithin(facts: RequestFacts, scope: SimScope): boolean {
-  const { resource } = facts;
-  return (
-    (scope.path === undefined || scope.path === facts.path) &&
-    (scope.group === undefined || scope.group === facts.group) &&
-    (scope.kind === undefined || scope.kind === facts.kind) &&
-    (scope.resource === undefined || scope.resource === resource?.resource) &&
-    (scope.verb === undefined || scope.verb === resource?.verb) &&
-    (scope.namespace === undefined || (resource !== undefined && scope.namespace === (resource.namespace ?? '')))
-  );
 }

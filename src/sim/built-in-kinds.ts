@@ -1,5 +1,5 @@
 import type { JsonObject } from '../core/json.ts';
-import type { SimVerb } from './sim-cluster.ts';
+import type { SimVerb } from './embedded-cluster.ts';
 
 /** Where the counts of a kind's objects stand. */
 export interface ScalePaths {
@@ -112,7 +112,8 @@ const scale: ScalePaths = { spec: 'spec.replicas', status: 'status.replicas' };
 const everyVerb: readonly SimVerb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 
 /** The built-in kinds of that minor version of Kubernetes 1, in the order of its discovery. Known from 1.33 to 1.36. */
-export function builtInKinds(minor: number): SimKind[] {
+export function builtInKinds(version: string): SimKind[] {
+  const minor = Number(/^v?1\.(\d+)/.exec(version)?.[1] ?? '36');
   const kinds = new Map<string, SimKind>();
   for (const line of table.trim().split('\n')) {
     const { since, ...kind } = parseRow(line);

@@ -26,7 +26,7 @@ export function callerOf({ server, request }: AnswerContext): Caller | Refusal {
   const { username } = impersonated;
   if (username === '') return refusal(400, `requested ${JSON.stringify(impersonated.groups)} without impersonating a user name`);
   const action = { verb: 'impersonate', group: '', resource: 'users', name: username } as const;
-  if (!server.behaviour.isForbidden(admin.username, action, 'User')) return impersonated;
+  if (!server.hooks.isForbidden?.(admin.username, action, 'User')) return impersonated;
   const why = `User "${admin.username}" cannot impersonate resource "users" in API group "" at the cluster scope`;
   return { ...refusal(403, `users "${username}" is forbidden: ${why}`), details: { name: username, kind: 'users' } };
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../core/clock.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { SimKind } from './built-in-kinds.ts';
+import type { KindName } from './embedded-cluster.ts';
 import { type Change, KindStorage } from './kind-storage.ts';
-import type { KindName } from './sim-cluster.ts';
 import type { StoredObject } from './stored-object.ts';
 
 /** What became of an object, before it has a revision. */
@@ -19,29 +19,19 @@ export interface StateOptions {
   readonly kinds: readonly SimKind[];
 }
 
-interface SavedState {
-  readonly revision: number;
-  readonly storages: readonly { readonly storage: KindStorage; readonly kind: SimKind; readonly objects: readonly StoredObject[] }[];
-}
-
 /**
  * What a cluster holds: its kinds, their objects, and one count of revisions over all of them.
- *
- * A write is told to listeners in the same turn, unless the cluster lags: then the last few are held back until later ones follow.
+ * Listeners are told of a write in the same event-loop turn.
  */
 export class ClusterState {
   readonly clock: Clock;
   revision = 1;
   readonly #historyLength: number;
-  readonly #storages = new Map<string, KindStorage>();
-  /** Objects by the uid of their owner. */
-  readonly #owned = new Map<string, Set<string>>();
+  protected readonly storagesByPath = new Map<string, KindStorage>();
+  /** Places of objects by the uid of their owner. */
+  protected readonly owned = new Map<string, Set<string>>();
   readonly #listeners = new Set<(change: Change) => void>();
   readonly #writeListeners = new Set<(change: Change) => void>();
-  readonly #saved = new Map<string, SavedState>();
-  #recent: Change[] = [];
-  #behind = 0;
-  #held: Change[] = [];
 
   constructor({ clock, historyLength, kinds }: StateOptions) {
     this.clock = clock;
@@ -55,11 +45,11 @@ export class ClusterState {
   }
 
   storages(): readonly KindStorage[] {
-    return [...this.#storages.values()];
+    return [...this.storagesByPath.values()];
   }
 
   storage(group: string, resource: string): KindStorage | undefined {
-    return this.#storages.get(`${resource}.${group}`);
+    return this.storagesByPath.get(`${resource}.${group}`);
   }
 
   /** The storage of a kind by any of its names. @throws {Error} if it is not served, or the name is that of several. */
@@ -76,22 +66,22 @@ export class ClusterState {
   /** Serves a kind, or serves it in another form: its objects stay. */
   serve(kind: SimKind): KindStorage {
     const key = `${kind.resource}.${kind.group}`;
-    const known = this.#storages.get(key);
+    const known = this.storagesByPath.get(key);
     if (known !== undefined) {
       known.serveAs(kind);
       return known;
     }
     const storage = new KindStorage(kind, { revision: this.revision, historyLength: this.#historyLength });
-    this.#storages.set(key, storage);
+    this.storagesByPath.set(key, storage);
     return storage;
   }
 
   withdraw(storage: KindStorage): void {
-    this.#storages.delete(`${storage.kind.resource}.${storage.kind.group}`);
+    this.storagesByPath.delete(`${storage.kind.resource}.${storage.kind.group}`);
   }
 
   isServed(storage: KindStorage): boolean {
-    return this.#storages.get(`${storage.kind.resource}.${storage.kind.group}`) === storage;
+    return this.storagesByPath.get(`${storage.kind.resource}.${storage.kind.group}`) === storage;
   }
 
   /** One write at the next revision. */
@@ -101,14 +91,8 @@ export class ClusterState {
     const change: Change = { revision: this.revision, storage, type, object, ...(before === undefined ? {} : { before }) };
     storage.apply(change);
     this.#index(change);
-    this.#recent.push(change);
-    if (this.#recent.length > this.#historyLength * 2) this.#recent = this.#recent.slice(-this.#historyLength);
     for (const listener of [...this.#writeListeners]) listener(change);
-    if (this.#behind === 0) this.#tell(change);
-    else {
-      this.#held.push(change);
-      while (this.#held.length > this.#behind) this.#tellOldest();
-    }
+    this.tell(change);
     return object;
   }
 
@@ -126,9 +110,9 @@ export class ClusterState {
 
   /** What the objects with this owner are: storage and key. */
   *ownedBy(uid: string): Iterable<{ readonly storage: KindStorage; readonly object: StoredObject }> {
-    for (const place of [...(this.#owned.get(uid) ?? [])]) {
+    for (const place of [...(this.owned.get(uid) ?? [])]) {
       const [resource = '', key = ''] = place.split(' ');
-      const storage = this.#storages.get(resource);
+      const storage = this.storagesByPath.get(resource);
       const object = storage?.get(key);
       if (storage !== undefined && object !== undefined) yield { storage, object };
     }
@@ -138,75 +122,31 @@ export class ClusterState {
     return this.storages().some((storage) => storage.sorted().some((object) => object.uid === uid));
   }
 
-  /** Up to where watches and cached lists see: behind `revision` while the cluster lags. */
+  /** The revision that watches and cached lists see. */
   get visibleRevision(): number {
-    return (this.#held[0]?.revision ?? this.revision + 1) - 1;
+    return this.revision;
   }
 
-  /** From now on the last so many changes are held back. */
-  lag(behind: number): void {
-    this.#behind = behind;
-    this.#held = behind === 0 ? [] : this.#recent.slice(-behind);
-  }
-
-  catchUp(): void {
-    this.#behind = 0;
-    while (this.#held.length > 0) this.#tellOldest();
-  }
-
-  /** Every version seen so far is too old from now on: the count moves on by one, as it does in a cluster where something always happens. */
-  compact(): void {
-    this.revision += 1;
-    for (const storage of this.storages()) storage.compact(this.revision);
-  }
-
-  save(): string {
-    const version = String(this.revision);
-    const storages = this.storages().map((storage) => ({ storage, kind: storage.kind, objects: storage.sorted() }));
-    this.#saved.set(version, { revision: this.revision, storages });
-    return version;
-  }
-
-  /** @throws {Error} if no such state was saved. */
-  restore(version: string): void {
-    const saved = this.#saved.get(version);
-    if (saved === undefined) throw new Error(`no backup at version ${version}`);
-    this.revision = saved.revision;
-    this.#storages.clear();
-    this.#owned.clear();
-    this.#recent = [];
-    this.#held = [];
-    for (const { storage, kind, objects } of saved.storages) {
-      this.#storages.set(`${kind.resource}.${kind.group}`, storage);
-      storage.kind = kind;
-      storage.reset(objects, saved.revision);
-      for (const object of objects) this.#place(storage, object);
-    }
-  }
-
-  #tell(change: Change): void {
+  /** Reports the change to those who follow what watches see. */
+  protected tell(change: Change): void {
     for (const listener of [...this.#listeners]) listener(change);
-  }
-
-  #tellOldest(): void {
-    const change = this.#held.shift();
-    if (change !== undefined) this.#tell(change);
   }
 
   #index({ type, storage, object, before }: Change): void {
     const place = `${storage.kind.resource}.${storage.kind.group} ${object.key}`;
     for (const uid of before?.owners ?? []) {
-      const places = this.#owned.get(uid);
+      const places = this.owned.get(uid);
       places?.delete(place);
-      if (places?.size === 0) this.#owned.delete(uid);
+      if (places?.size === 0) this.owned.delete(uid);
     }
-    if (type !== 'DELETED') this.#place(storage, object);
+    if (type !== 'DELETED') this.place(storage, object);
   }
 
-  #place(storage: KindStorage, object: StoredObject): void {
+  /** Adds the object to the index of owners. */
+  protected place(storage: KindStorage, object: StoredObject): void {
     for (const uid of object.owners) {
-      const places = this.#owned.get(uid) ?? new Set();
-      this.#owned.set(uid, places.add(`${storage.kind.resource}.${storage.kind.group} ${object.key}`));
+      const places = this.owned.get(uid) ?? new Set();
+      this.owned.set(uid, places.add(`${storage.kind.resource}.${storage.kind.group} ${object.key}`));
     }
   }
 }

@@ -3,15 +3,14 @@ import type { Log } from '../core/log.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { demoClustersAt } from './demo/clusters.ts';
 import { keepBusy } from './demo/director.ts';
-import { kubeconfigOf } from './kubeconfig-of.ts';
+import type { EmbeddedCluster } from './embedded-cluster.ts';
 import { bringToLife } from './living.ts';
-import type { SimCluster } from './sim-cluster.ts';
-import { startSimCluster } from './start-sim-cluster.ts';
+import { startEmbeddedCluster } from './start-embedded-cluster.ts';
 
 /** The embedded fleet that `--demo` shows. Disposing of it ends its life, its connections and its servers. */
 export interface DemoFleet extends AsyncDisposable {
   /** `eu-prod`, `us-prod` (a few versions behind) and `staging`, in this order. */
-  readonly clusters: readonly SimCluster[];
+  readonly clusters: readonly EmbeddedCluster[];
   /** The text of a kubeconfig with a context per cluster, named after it; the first is current. */
   readonly kubeconfig: string;
 }
@@ -32,7 +31,7 @@ export async function startDemoFleet({ hubDefinitions, clock, log }: DemoOptions
   const lives: Promise<void>[] = [];
   const clusters = await Promise.all(
     demoClustersAt(clock.now()).map(async ({ name, version, definitions, objects }, place) => {
-      const cluster = await startSimCluster({ name, version, clock, talkative: true });
+      const cluster = await startEmbeddedCluster({ name, version, clock, talkative: true });
       for (const definition of place === 0 ? [...definitions, ...hubDefinitions] : definitions) cluster.define(definition);
       lives.push(bringToLife(cluster, { clock, objects }, end.signal), keepBusy(cluster, clock, end.signal));
       return cluster;
@@ -48,4 +47,20 @@ export async function startDemoFleet({ hubDefinitions, clock, log }: DemoOptions
       await Promise.all(clusters.map((cluster) => cluster[Symbol.asyncDispose]()));
     },
   };
+}
+
+/** A kubeconfig (JSON, which is YAML) with one context, cluster and user per cluster, each named after it; the first is current. */
+export function kubeconfigOf(clusters: readonly Pick<EmbeddedCluster, 'name' | 'url' | 'caPem' | 'token'>[]): string {
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': clusters[0]?.name ?? '',
+    clusters: clusters.map(({ name, url, caPem }) => ({
+      name,
+      cluster: { server: url, 'certificate-authority-data': Buffer.from(caPem).toString('base64') },
+    })),
+    users: clusters.map(({ name, token }) => ({ name, user: { token } })),
+    contexts: clusters.map(({ name }) => ({ name, context: { cluster: name, user: name } })),
+  };
+  return `${JSON.stringify(config, null, 2)}\n`;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { apiVersionOf } from '../core/kinds.ts';
-import type { Behaviour } from './behaviour.ts';
 import type { SimKind } from './built-in-kinds.ts';
+import type { SimHooks } from './sim-server.ts';
 
 export const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
@@ -14,7 +14,7 @@ interface Group {
 /** What discovery is told from. */
 export interface Served {
   readonly kinds: readonly SimKind[];
-  readonly behaviour: Behaviour;
+  readonly hooks: Pick<SimHooks, 'isUnavailable'>;
   readonly host: string;
 }
 
@@ -24,8 +24,8 @@ export function aggregatedDiscovery(served: Served, root: 'api' | 'apis'): { rea
     metadata: group === '' ? {} : { name: group },
     versions: versions.map((version) => {
       // A real server keeps what it knew of an aggregated API that does not answer, and says so.
-      const freshness = served.behaviour.isBroken(group) ? 'Stale' : 'Current';
-      const resources = kinds.filter((kind) => kind.versions.includes(version)).map((kind) => discovered(served, kind, version));
+      const freshness = served.hooks.isUnavailable?.(group) ? 'Stale' : 'Current';
+      const resources = kinds.filter((kind) => kind.versions.includes(version)).map((kind) => discovered(kind, version));
       return { version, resources, freshness };
     }),
   }));
@@ -54,7 +54,7 @@ export function resourceDocument(served: Served, group: string, version: string)
       singularName: kind.singular,
       namespaced: kind.namespaced,
       kind: kind.kind,
-      verbs: verbsOf(served, kind),
+      verbs: kind.verbs,
       ...named(kind),
     },
     ...partsOf(kind).map((part) => ({
@@ -69,7 +69,7 @@ export function resourceDocument(served: Served, group: string, version: string)
   return { kind: 'APIResourceList', ...apiVersion, groupVersion: apiVersionOf({ group, version }), resources };
 }
 
-function discovered(served: Served, kind: SimKind, version: string): object {
+function discovered(kind: SimKind, version: string): object {
   // Built-in resources leave the group of their kind to be understood.
   const responseKind =
     kind.source === 'builtIn' ? { group: '', version: '', kind: kind.kind } : { group: kind.group, version, kind: kind.kind };
@@ -78,7 +78,7 @@ function discovered(served: Served, kind: SimKind, version: string): object {
     responseKind,
     scope: kind.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: kind.singular,
-    verbs: verbsOf(served, kind),
+    verbs: kind.verbs,
     ...named(kind),
     ...(partsOf(kind).length === 0
       ? {}
@@ -103,16 +103,6 @@ function partsOf({ hasStatus, scale, source }: SimKind): readonly ('scale' | 'st
 
 function named({ shortNames, categories }: SimKind): object {
   return { ...(shortNames.length === 0 ? {} : { shortNames }), ...(categories.length === 0 ? {} : { categories }) };
-}
-
-function verbsOf({ behaviour }: Served, kind: SimKind): readonly string[] {
-  const facts = {
-    path: '',
-    group: kind.group,
-    kind: kind.kind,
-    resource: { verb: 'watch', group: kind.group, version: '', resource: kind.resource },
-  } as const;
-  return behaviour.unwatchable.find(facts) === undefined ? kind.verbs : kind.verbs.filter((verb) => verb !== 'watch');
 }
 
 function groupDocument({ group, versions }: Group): object {

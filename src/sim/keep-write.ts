@@ -6,9 +6,8 @@ import { warningHeader } from './decode-object.ts';
 import { defineKind } from './define-kind.ts';
 import { settle } from './deletion.ts';
 import { createObject, newObject, nextObject, replaceObject, type WriteOptions } from './object-writes.ts';
-import type { SimWrite } from './sim-cluster.ts';
+import type { WriteDone } from './sim-server.ts';
 import { parsed, type StoredObject, storedOf } from './stored-object.ts';
-import type { DoneWrite } from './write-log.ts';
 import type { WriteRequest } from './write-options.ts';
 
 /** A write that was admitted. */
@@ -16,9 +15,6 @@ export interface AdmittedWrite {
   readonly request: WriteRequest;
   readonly object: KubernetesObject;
   readonly warnings: readonly string[];
-  readonly patch?: SimWrite['patch'];
-  /** As it was asked, before the server filled it in. */
-  readonly preconditions: SimWrite['preconditions'];
   readonly options?: Pick<WriteOptions, 'subresource' | 'managedFields'>;
 }
 
@@ -39,7 +35,7 @@ export async function keepCreated(context: ResourceContext, write: AdmittedWrite
     : isDefinitions(storage)
       ? defineKind(context.server, write.object, options)
       : createObject(state, storage, write.object, options);
-  await answerKept(context, write, { result: 'created', object: stored }, () =>
+  await answerDone(context, { result: 'created', object: stored }, () =>
     answerObject(context, stored, { status: 201, headers: warningHeader(write.warnings) }),
   );
 }
@@ -48,21 +44,16 @@ export async function keepCreated(context: ResourceContext, write: AdmittedWrite
 export async function keepChanged(context: ResourceContext, write: AdmittedChange): Promise<void> {
   const { before, answer = (stored) => answerObject(context, stored, { headers: warningHeader(write.warnings) }) } = write;
   const done = write.request.isDry ? triedChange(context, write) : doneChange(context, write);
-  await answerKept(context, write, { ...done, result: done.object === before ? 'unchanged' : done.result }, () => answer(done.object));
+  await answerDone(context, { ...done, result: done.object === before ? 'unchanged' : done.result }, () => answer(done.object));
 }
 
-interface Done {
-  readonly result: SimWrite['result'];
-  readonly object: StoredObject;
-}
-
-function triedChange(context: ResourceContext, { before, object, ...write }: AdmittedChange): Done {
+function triedChange(context: ResourceContext, { before, object, ...write }: AdmittedChange): WriteDone {
   const { kind } = context.asked.storage;
   const next = nextObject(context.server.state, kind, { ...optionsOf(context, write), before, object });
   return { result: 'changed', object: next === undefined ? before : storedOf(kind, next, before.revision) };
 }
 
-function doneChange(context: ResourceContext, { before, object, ...write }: AdmittedChange): Done {
+function doneChange(context: ResourceContext, { before, object, ...write }: AdmittedChange): WriteDone {
   const { storage } = context.asked;
   const { state } = context.server;
   // Who takes the last finalizer of what is being deleted deletes it: no change is told before.
@@ -82,16 +73,10 @@ function withoutFinalizers({ metadata }: KubernetesObject): KubernetesObject['me
   return { ...rest, name: metadata.name };
 }
 
-/** Notes what was done, and answers unless the answer is lost. */
-export async function answerDone(context: ResourceContext, done: DoneWrite, answer: () => void): Promise<void> {
-  if ((await context.server.writes.note(context, done)) === 'lost') context.outlet.reset();
+/** Answers the write, unless the hook loses the answer. */
+export async function answerDone(context: ResourceContext, done: WriteDone, answer: () => void): Promise<void> {
+  if ((await context.server.hooks.onWrite?.(context, done)) === 'lost') context.outlet.reset();
   else answer();
-}
-
-function answerKept(context: ResourceContext, write: Omit<AdmittedWrite, 'object'>, done: Done, answer: () => void): Promise<void> {
-  const { request, patch, preconditions } = write;
-  const { manager, isDry, isForced } = request;
-  return answerDone(context, { ...done, manager, isDry, isForced, preconditions, ...(patch === undefined ? {} : { patch }) }, answer);
 }
 
 function optionsOf({ asked }: ResourceContext, { request, options = {} }: Pick<AdmittedWrite, 'request' | 'options'>): WriteOptions {

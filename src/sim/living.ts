@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import type { KubernetesObject } from '../core/objects.ts';
+import type { EmbeddedCluster } from './embedded-cluster.ts';
 import { startCronJobs } from './living/cron-jobs.ts';
 import { keepDaemonSets } from './living/daemon-sets.ts';
 import { rollOut } from './living/deployments.ts';
@@ -14,7 +15,6 @@ import { serveServices } from './living/services.ts';
 import { keepStatefulSets } from './living/stateful-sets.ts';
 import { createView, livingKindOf } from './living/view.ts';
 import { createWorld, type WorldControl } from './living/world.ts';
-import type { SimCluster } from './sim-cluster.ts';
 
 export interface LivingOptions {
   readonly clock: Clock;
@@ -47,10 +47,10 @@ const maxSettlingRounds = 40;
  * tools for real clusters, `crash` and `no-image` for all.
  *
  * Before it returns it brings what is there to where it would be by now, with ages that fit. From then on it looks at the cluster in rounds
- * until the signal aborts: then nothing of it is left. Works on the cluster itself, past the network and its misbehaviours.
+ * until the signal aborts: then nothing of it is left. Works on the cluster itself, without its network.
  */
 export function bringToLife(
-  cluster: SimCluster,
+  cluster: EmbeddedCluster,
   { clock, roundMs = 250, objects = [] }: LivingOptions,
   signal: AbortSignal,
 ): Promise<void> {

@@ -9,10 +9,8 @@ import type { KindStorage } from './kind-storage.ts';
 import { managedAfterUpdate, type Writer } from './managed-fields.ts';
 import { keyOf, parsed, type StoredObject, storedOf } from './stored-object.ts';
 
-/** Who writes, and what of the object may not be parsed and printed again. */
+/** Who writes. */
 export interface WriteOptions extends Writer {
-  /** The text of all members but kind, apiVersion and metadata. */
-  readonly members?: string;
   /** `given`: the object's managedFields stand as they are. `tracked`, the default: they are told by what changes. */
   readonly managedFields?: 'tracked' | 'given';
 }
@@ -34,7 +32,7 @@ const generations = new Set([
 export function createObject(state: ClusterState, storage: KindStorage, object: KubernetesObject, options: WriteOptions): StoredObject {
   const { kind } = storage;
   const complete = newObject(state, kind, object, options);
-  return state.write(storage, { type: 'ADDED', make: (revision) => versioned(kind, complete, revision, options.members) });
+  return state.write(storage, { type: 'ADDED', make: (revision) => versioned(kind, complete, revision) });
 }
 
 /** The object as it would be created, without a version. */
@@ -59,10 +57,10 @@ export function newObject(state: ClusterState, kind: SimKind, object: Kubernetes
  */
 export function replaceObject(state: ClusterState, storage: KindStorage, replacement: Replacement): StoredObject {
   const { kind } = storage;
-  const { before, members } = replacement;
+  const { before } = replacement;
   const next = nextObject(state, kind, replacement);
   if (next === undefined) return before;
-  return state.write(storage, { type: 'MODIFIED', before, make: (revision) => versioned(kind, next, revision, members) });
+  return state.write(storage, { type: 'MODIFIED', before, make: (revision) => versioned(kind, next, revision) });
 }
 
 /** The object as it would be after it was replaced, at the version it has before; undefined if nothing would change. */
@@ -79,8 +77,8 @@ export function nextObject(state: ClusterState, kind: SimKind, { before, object,
     generation: old.metadata.generation,
     managedFields: given.managedFields ?? (options.managedFields === 'given' ? undefined : old.metadata.managedFields),
   });
-  const same = versioned(kind, { ...object, metadata: kept }, before.revision, options.members);
-  if (same.text === before.text || (options.members === undefined && isSame(old, { ...object, metadata: kept }))) return undefined;
+  const same = versioned(kind, { ...object, metadata: kept }, before.revision);
+  if (same.text === before.text || isSame(old, { ...object, metadata: kept })) return undefined;
   // Who writes back what was read changes no generation: only one that differs is meant.
   const isGiven = given.generation !== undefined && given.generation !== old.metadata.generation;
   const generation = isGiven ? given.generation : nextGeneration(old, object);
@@ -112,9 +110,9 @@ export function storedAs(storage: KindStorage, { metadata }: { readonly metadata
   return storage.get(keyOf(storage.kind.namespaced ? (metadata.namespace ?? 'default') : '', metadata.name));
 }
 
-function versioned(kind: SimKind, object: KubernetesObject, revision: number, members?: string): StoredObject {
+function versioned(kind: SimKind, object: KubernetesObject, revision: number): StoredObject {
   const metadata = kind.anonymous ? object.metadata : { ...object.metadata, resourceVersion: String(revision) };
-  return storedOf(kind, { ...object, metadata }, revision, members);
+  return storedOf(kind, { ...object, metadata }, revision);
 }
 
 function withManagedFields(object: KubernetesObject, managedFields: readonly JsonObject[] | undefined): KubernetesObject {

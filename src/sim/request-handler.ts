@@ -1,65 +1,65 @@
-import type { IncomingMessage } from 'node:http';
-import type { Http2ServerRequest } from 'node:http2';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { answer } from './answer.ts';
-import type { SimServer } from './answer-context.ts';
-import { factsOf, readAsked } from './asked.ts';
-import type { Handler } from './door.ts';
-import { Outlet } from './outlet.ts';
-import type { RequestLog } from './request-log.ts';
+import type { AnswerContext, ServedRequest } from './answer-context.ts';
+import { readAsked } from './asked.ts';
+import { createOutlet } from './outlet.ts';
+import type { SimServer } from './sim-server.ts';
+
+type Message = IncomingMessage | Http2ServerRequest;
+export type Handler = (request: Message, response: ServerResponse | Http2ServerResponse) => void;
 
 /** Most bytes of a body that an API server reads. */
 const maxBodyBytes = 3 * 1024 * 1024;
 
-/** Takes requests in, keeps the log of them, and has them answered. */
-export function createRequestHandler(server: SimServer, log: RequestLog): Handler {
+/** Reads requests and has the server answer them. */
+export function createRequestHandler(server: SimServer): Handler {
   return (message, response) => {
-    const { state } = server;
-    const request = log.begin(message);
+    const request = requestOf(message);
     const query = new URLSearchParams((message.url ?? '').split('?')[1] ?? '');
-    const asked = readAsked(state, request.method, request.path, query);
-    if (asked.type === 'resource') request.resource = asked.resource;
-    const facts = factsOf(asked, request.path);
-    response.on('close', () => {
-      request.endedMs = state.clock.monotonic();
-    });
-    const onHead = (status: number) => {
-      request.status = status;
-    };
-    const outlet = new Outlet(response, { behaviour: server.behaviour, facts, clock: state.clock, onHead });
+    const asked = readAsked(server.state, request.method, request.path, query);
     message.on('error', () => undefined);
     let body: Promise<string | undefined> | undefined;
-    const context = {
-      server,
-      asked,
-      facts,
-      request,
-      query,
-      outlet,
+    const context: AnswerContext = {
+      ...{ server, asked, request, query, outlet: createOutlet(response) },
       body: () => {
         body ??= bodyOf(message);
         return body;
       },
     };
-    answer(context).catch((error: unknown) => {
-      // A reader that went away in the middle is its own affair; anything else is a bug of this server.
-      if (!outlet.signal.aborted && !isCutOff(message)) queueMicrotask(() => Promise.reject(error));
+    const answering = server.hooks.around?.(context, answer) ?? answer(context);
+    answering.catch((error: unknown) => {
+      // A client that went away in the middle is no error; anything else is a bug of this server.
+      if (!context.outlet.signal.aborted && !isCutOff(message)) queueMicrotask(() => Promise.reject(error));
     });
   };
 }
 
-async function bodyOf(message: IncomingMessage | Http2ServerRequest): Promise<string | undefined> {
+function requestOf(message: Message): ServedRequest {
+  const [path = '/', search = ''] = (message.url ?? '/').split('?');
+  const headers = Object.entries(message.headers).filter(([name, value]) => value !== undefined && !name.startsWith(':'));
+  return {
+    method: message.method ?? 'GET',
+    path,
+    query: Object.fromEntries(new URLSearchParams(search)),
+    headers: Object.fromEntries(headers.map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : String(value)])),
+    protocol: message.httpVersionMajor === 2 ? 'h2' : 'http1',
+  };
+}
+
+async function bodyOf(message: Message): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of message as AsyncIterable<Uint8Array>) {
     length += chunk.length;
     if (length <= maxBodyBytes) chunks.push(chunk);
   }
-  // What was cut off is no request: without its body a deletion would have no preconditions.
+  // A body that was cut off makes no request: without its body a deletion would have no preconditions.
   if (isCutOff(message)) throw new Error('the request was cut off');
   return length > maxBodyBytes ? undefined : Buffer.concat(chunks).toString('utf8');
 }
 
-/** Of HTTP/2 its stream knows it before the message does. */
-function isCutOff(message: IncomingMessage | Http2ServerRequest): boolean {
+/** True if the client went away. The stream of an HTTP/2 request knows it before the message does. */
+function isCutOff(message: Message): boolean {
   return message.aborted || ('stream' in message && (message.stream.aborted || message.stream.destroyed || message.stream.rstCode !== 0));
 }

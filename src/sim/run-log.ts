@@ -1,10 +1,25 @@
 import { numberAt, textAt, valueAt } from '../core/json-at.ts';
 import type { KubernetesObject } from '../core/objects.ts';
-import type { SimServer } from './answer-context.ts';
-import { chatter, type Speaker } from './chatter.ts';
-import type { LogEntry, LogKey } from './container-logs.ts';
+import { chatter, type LogEntry, type Speaker } from './chatter.ts';
 import { containerStatusOf } from './container-status.ts';
 import type { LogOptions } from './log-options.ts';
+import type { SimServer } from './sim-server.ts';
+
+/** Identifies the log of one run of a container. */
+export interface LogKey {
+  readonly uid: string;
+  readonly container: string;
+  /** Counted from 0: the container's `restartCount`. */
+  readonly run: number;
+}
+
+/** Lines that containers were made to write. */
+export interface ContainerLines {
+  /** The lines that are kept, and the number of the first one. */
+  read(key: LogKey): { readonly entries: readonly LogEntry[]; readonly first: number };
+  /** Called with the uid of each Pod that writes. Ends with the disposable. */
+  onWrite(listener: (uid: string) => void): Disposable;
+}
 
 /** One line as a kubelet tells it. */
 export interface LoggedLine {
@@ -33,7 +48,7 @@ export class RunLog implements Disposable {
     this.#options = options;
     const { server, key } = options;
     const storage = server.state.storageOf('Pod');
-    this.#listening.use(server.logs.onWrite((uid) => uid === key.uid && this.#wake?.()));
+    this.#listening.use(server.hooks.lines?.onWrite((uid) => uid === key.uid && this.#wake?.()));
     this.#listening.use(server.state.onWrite((change) => change.storage === storage && change.object.uid === key.uid && this.#wake?.()));
   }
 
@@ -78,7 +93,7 @@ export class RunLog implements Disposable {
 
   #entries(): readonly LogEntry[] {
     const { server, key } = this.#options;
-    const { entries, first } = server.logs.read(key);
+    const { entries, first } = server.hooks.lines?.read(key) ?? { entries: [], first: 0 };
     const written = entries.slice(Math.max(0, this.#written - first));
     this.#written = first + entries.length;
     const speaker = this.#speaker();

@@ -44,10 +44,10 @@ export function keyOf(namespace: string, name: string): string {
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 
-/** Makes the state to keep. `members` replaces everything but kind, apiVersion and metadata by that text. */
-export function storedOf(kind: SimKind, object: KubernetesObject, revision: number, members?: string): StoredObject {
+/** Makes the state to keep. */
+export function storedOf(kind: SimKind, object: KubernetesObject, revision: number): StoredObject {
   const { metadata } = object;
-  const { text, metadataEnd } = textFor(kind, object, members);
+  const { text, metadataEnd } = textFor(kind, object);
   return {
     key: keyOf(metadata.namespace ?? '', metadata.name),
     namespace: metadata.namespace ?? '',
@@ -62,17 +62,15 @@ export function storedOf(kind: SimKind, object: KubernetesObject, revision: numb
   };
 }
 
-function textFor(kind: SimKind, object: KubernetesObject, members: string | undefined): { text: string; metadataEnd: number } {
+function textFor(kind: SimKind, object: KubernetesObject): { text: string; metadataEnd: number } {
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
   if (kind.source === 'custom') {
-    const own = { apiVersion: preferredApiVersion(kind), kind: kind.kind };
-    if (members === undefined) return { text: JSON.stringify(withKeysInOrder({ ...own, metadata, ...rest }, maxDepth)), metadataEnd: 0 };
-    const start = JSON.stringify({ ...own, metadata: withKeysInOrder(metadata, maxDepth) }).slice(0, -1);
-    return { text: members === '' ? `${start}}` : `${start},${members}}`, metadataEnd: 0 };
+    const apiVersion = apiVersionOf({ group: kind.group, version: kind.versions[0] ?? '' });
+    return { text: JSON.stringify(withKeysInOrder({ apiVersion, kind: kind.kind, metadata, ...rest }, maxDepth)), metadataEnd: 0 };
   }
   const start = `"metadata":${JSON.stringify(orderedMetadata(metadata))}`;
   const { status, ...others } = rest;
-  const tail = members ?? JSON.stringify(status === undefined ? others : { ...others, status }).slice(1, -1);
+  const tail = JSON.stringify(status === undefined ? others : { ...others, status }).slice(1, -1);
   return { text: tail === '' ? start : `${start},${tail}`, metadataEnd: start.length };
 }
 
@@ -107,8 +105,4 @@ export function orderedMetadata(metadata: JsonObject): JsonObject {
   const unknown = Object.entries(rest).filter(([key]) => !metadataOrder.includes(key));
   const last = managedFields === undefined ? [] : [['managedFields', managedFields] as const];
   return Object.fromEntries([...known, ...unknown, ...last]);
-}
-
-function preferredApiVersion(kind: SimKind): string {
-  return apiVersionOf({ group: kind.group, version: kind.versions[0] ?? '' });
 }

@@ -1,13 +1,9 @@
-import { Buffer } from 'node:buffer';
-import type { AnswerContext, SimServer } from './answer-context.ts';
-import { streamHeaders } from './answer-context.ts';
+import { type ResourceContext, type ServedRequest, streamHeaders } from './answer-context.ts';
 import { type Refusal, statusOf } from './api-status.ts';
-import type { AskedResource, RequestFacts } from './asked.ts';
-import type { Cut } from './behaviour.ts';
+import type { AskedResource } from './asked.ts';
 import type { Change, KindStorage } from './kind-storage.ts';
 import { isSelected, type Selection } from './list-options.ts';
 import type { Outlet } from './outlet.ts';
-import type { SimRequest } from './sim-cluster.ts';
 import { parsed, type StoredObject, storedOf, type WireForm, wireText } from './stored-object.ts';
 import { bookmarkText } from './wire-list.ts';
 
@@ -22,28 +18,24 @@ export interface StreamOptions {
 /** A watch that is open: what happens to its kind goes out of it, one line per event. */
 export class OpenStream {
   readonly asked: AskedResource;
-  readonly facts: RequestFacts;
-  readonly request: SimRequest;
+  readonly request: ServedRequest;
   readonly allowsBookmarks: boolean;
-  readonly #server: SimServer;
   readonly #outlet: Outlet;
   readonly #form: WireForm;
   readonly #selection: Selection;
   #after: number;
   /** Changes that wait until the first state has been told. */
   #backlog: Change[] | undefined;
-  #headSent = false;
 
-  constructor({ asked, facts, request, server, outlet }: AnswerContext & { readonly asked: AskedResource }, options: StreamOptions) {
+  constructor({ asked, request, outlet }: ResourceContext, options: StreamOptions) {
     this.asked = asked;
-    this.facts = facts;
     this.request = request;
     this.allowsBookmarks = options.allowsBookmarks;
-    this.#server = server;
     this.#outlet = outlet;
     this.#form = options.form;
     this.#selection = options.selection;
     this.#after = options.after;
+    outlet.head(200, streamHeaders);
   }
 
   get signal(): AbortSignal {
@@ -55,9 +47,8 @@ export class OpenStream {
   }
 
   /** Tells the objects as ADDED. Changes wait until `live` is called. */
-  async tellState(objects: readonly StoredObject[], upTo: number = objects.length): Promise<void> {
-    this.#backlog ??= [];
-    for (const object of objects.slice(0, upTo)) {
+  async tellState(objects: readonly StoredObject[]): Promise<void> {
+    for (const object of objects) {
       if (this.signal.aborted) return;
       this.#event('ADDED', this.#text(object));
       await this.#outlet.room();
@@ -105,12 +96,10 @@ export class OpenStream {
 
   /** Bytes as they are. */
   emit(bytes: Uint8Array | string): void {
-    this.openHead();
-    this.#outlet.write(bytes);
+    void this.#outlet.write(bytes);
   }
 
   end(): void {
-    this.openHead();
     this.#outlet.end();
   }
 
@@ -118,24 +107,8 @@ export class OpenStream {
     this.#outlet.reset();
   }
 
-  /** Sends the headers, if they have not been sent. */
-  openHead(): void {
-    if (this.#headSent) return;
-    this.#headSent = true;
-    this.#outlet.head(200, streamHeaders);
-  }
-
   #event(type: string, text: string): void {
-    const line = `{"type":"${type}","object":${text}}\n`;
-    const cut = this.#server.behaviour.cuts.find(this.facts);
-    if (cut === undefined || cut.where === 'gzip') {
-      this.emit(line);
-      return;
-    }
-    this.#server.behaviour.cuts.take(this.facts);
-    this.emit(cutOff(line, cut));
-    if (cut.end === 'clean') this.end();
-    else this.reset();
+    this.emit(`{"type":"${type}","object":${text}}\n`);
   }
 
   #text(object: StoredObject): string {
@@ -149,11 +122,4 @@ export class OpenStream {
     const last = parsed(kind, before);
     return storedOf(kind, { ...last, metadata: { ...last.metadata, resourceVersion: String(revision) } }, revision);
   }
-}
-
-function cutOff(line: string, { where }: Cut): Uint8Array {
-  const bytes = Buffer.from(line);
-  // The first byte of a character of several has its two highest bits set.
-  const character = where === 'character' ? bytes.findIndex((byte) => byte >= 0xc0) : -1;
-  return bytes.subarray(0, character < 0 ? bytes.length >> 1 : character + 1);
 }

@@ -7,7 +7,6 @@ import { decodedObject } from './decode-object.ts';
 import type { Propagation } from './deletion.ts';
 import { typeOfKind } from './kind-types.ts';
 import { isJsonType, unreadableBody } from './media-type.ts';
-import type { SimWrite } from './sim-cluster.ts';
 import { type FieldValidation, isDry, unsupported } from './write-options.ts';
 
 /** An object as it was sent, and what is remarked about it. */
@@ -35,12 +34,6 @@ export async function readObject(context: ResourceContext, fieldValidation: Fiel
   const decoding = { kind: kind.kind, version, type: typeOfKind(kind, version), isCustom: kind.source === 'custom' };
   const decoded = decodedObject({ ...body, metadata: withoutUndefined(placed) }, { ...decoding, fieldValidation, from: 'body' });
   return isRefusal(decoded) ? decoded : { object: decoded.object as KubernetesObject, warnings: decoded.warnings };
-}
-
-/** What of an object's metadata a write insists on. */
-export function preconditionsOf({ metadata }: Pick<KubernetesObject, 'metadata'>): SimWrite['preconditions'] {
-  const { uid, resourceVersion } = metadata;
-  return { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
 }
 
 /** The body as a JSON object. */

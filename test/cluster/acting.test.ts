@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LiveRequest } from '../../src/cluster/cluster-api.ts';
 import type { Impersonation } from '../../src/cluster/endpoint.ts';
-import type { SimCluster } from '../../src/sim/sim-cluster.ts';
-import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
+import type { SimCluster } from '../support/sim/sim-cluster.ts';
+import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 import { connect, endpointFor, never } from '../support/transport.ts';
 
 let sim: SimCluster;

@@ -4,10 +4,10 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createCredentials, type Obtained } from '../../src/cluster/credentials.ts';
 import type { Endpoint } from '../../src/cluster/endpoint.ts';
-import type { SimCluster } from '../../src/sim/sim-cluster.ts';
-import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
 import { liveHeapBytes } from '../support/heap.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import type { SimCluster } from '../support/sim/sim-cluster.ts';
+import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 import { connect, endpointFor, never, until } from '../support/transport.ts';
 
 let folder = '';

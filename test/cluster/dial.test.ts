@@ -3,9 +3,9 @@ import net from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Endpoint } from '../../src/cluster/endpoint.ts';
 import { createCertificate } from '../../src/sim/certificate.ts';
-import type { SimCluster } from '../../src/sim/sim-cluster.ts';
-import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import type { SimCluster } from '../support/sim/sim-cluster.ts';
+import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 import { listenOverTls, serveHttp1 } from '../support/strange-servers.ts';
 import { connect, endpointFor, never, until } from '../support/transport.ts';
 

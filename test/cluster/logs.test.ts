@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { LogPart, LogRequest } from '../../src/cluster/cluster-api.ts';
 import { logCutter } from '../../src/cluster/log-lines.ts';
-import type { SimCluster, SimClusterOptions } from '../../src/sim/sim-cluster.ts';
-import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import type { SimCluster, SimClusterOptions } from '../support/sim/sim-cluster.ts';
+import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 import { speakingNode, speakingPod } from '../support/speaking-pods.ts';
 import { type Connected, configMapResource, connect, endpointFor, gather, never, pageOf, startOf, until } from '../support/transport.ts';
 

@@ -7,9 +7,9 @@ import { decodeEvent } from '../../src/cluster/decode.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { clusterName } from '../../src/core/names.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
-import type { SimCluster, SimClusterOptions } from '../../src/sim/sim-cluster.ts';
-import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import type { SimCluster, SimClusterOptions } from '../support/sim/sim-cluster.ts';
+import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 import {
   configMapResource,
   connect,

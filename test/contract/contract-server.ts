@@ -1,7 +1,7 @@
-import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
 import type { ApiBody, Endpoint, RawClient } from '../support/raw-client.ts';
 import { createRawClient } from '../support/raw-client.ts';
 import { realPrograms, realServerTitle, startRealCluster } from '../support/real-cluster.ts';
+import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 
 /** An API server that the contract suite asks. What it says is compared with what stands in the cases, and nothing else. */
 export interface ContractServer extends AsyncDisposable {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Log, silentLog } from '../../src/core/log.ts';
-import type { SimCluster } from '../../src/sim/sim-cluster.ts';
-import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
 import { kubeconfigText, runGateway } from '../support/run-gateway.ts';
+import type { SimCluster } from '../support/sim/sim-cluster.ts';
+import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 
 const never = new AbortController().signal;
 let north: SimCluster;

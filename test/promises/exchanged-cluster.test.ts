@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
 import { PodReader, untilAllHold } from '../support/pod-reader.ts';
+import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 import { type Listed, startGateway, type TestGateway } from '../support/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { SimCluster } from '../../src/sim/sim-cluster.ts';
 import { podsInGraph, untilEqual } from '../support/equal-mirror.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import type { SimCluster } from '../support/sim/sim-cluster.ts';
 import { type Listed, startGateway, type TestGateway } from '../support/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { SimCluster } from '../../src/sim/sim-cluster.ts';
 import { codesOf, LiveSocket, type Transport, transports } from '../support/live-socket.ts';
 import { PodReader, untilAllHold } from '../support/pod-reader.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import type { SimCluster } from '../support/sim/sim-cluster.ts';
 import { startGateway, type TestGateway } from '../support/start-gateway.ts';
 import { pod, widgetDefinition } from '../support/workloads.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { SimProtocols } from '../../src/sim/misbehaviours.ts';
 import { untilEqual } from '../support/equal-mirror.ts';
+import type { SimProtocols } from '../support/sim/misbehaviours.ts';
 import { type Listed, startGateway, type TestGateway } from '../support/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { SimCluster } from '../../src/sim/sim-cluster.ts';
 import { transports } from '../support/live-socket.ts';
 import { changesIn, PodReader, untilAllHold } from '../support/pod-reader.ts';
+import type { SimCluster } from '../support/sim/sim-cluster.ts';
 import { startGateway, type TestGateway } from '../support/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 

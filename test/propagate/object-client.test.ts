@@ -5,9 +5,9 @@ import type { Json } from '../../src/core/json.ts';
 import { parseJsonExactly } from '../../src/core/json.ts';
 import { createObjectClient } from '../../src/propagate/create-object-client.ts';
 import type { ApplyRequest, ObjectClient } from '../../src/propagate/object-client.ts';
-import type { SimCluster } from '../../src/sim/sim-cluster.ts';
-import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
 import { type ContractServer, contractServers } from '../contract/contract-server.ts';
+import type { SimCluster } from '../support/sim/sim-cluster.ts';
+import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 import { type Connected, configMapResource, connect, endpointFor, never, resourceOf, until } from '../support/transport.ts';
 
 const namespaces = resourceOf('Namespace', 'namespaces', { namespaced: false });

@@ -5,7 +5,7 @@ import type { KubernetesObject } from '../../src/core/objects.ts';
 import { isScheduled } from '../../src/sim/living/cron-jobs.ts';
 import { isReady, phaseOf } from '../../src/sim/living/pods.ts';
 import { hasCondition } from '../../src/sim/living/world.ts';
-import type { SimCluster } from '../../src/sim/sim-cluster.ts';
+import type { SimCluster } from '../support/sim/sim-cluster.ts';
 import { startLiving } from './start-living.ts';
 
 const template = (image = 'web:1.0.0', outcome?: string): JsonObject => ({

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { bringToLife } from '../../src/sim/living.ts';
-import type { SimCluster, SimClusterOptions } from '../../src/sim/sim-cluster.ts';
-import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';
+import type { SimCluster, SimClusterOptions } from '../support/sim/sim-cluster.ts';
+import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 import { speakingNode, speakingPod } from '../support/speaking-pods.ts';
 import { until } from '../support/transport.ts';
 import { createWireClient, type WireClient, type WireProtocol } from '../support/wire-client.ts';

@@ -1,10 +1,10 @@
 import { onTestFinished } from 'vitest';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import { bringToLife } from '../../src/sim/living.ts';
-import type { SimCluster } from '../../src/sim/sim-cluster.ts';
-import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import type { SimCluster } from '../support/sim/sim-cluster.ts';
+import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 
 export interface Living {
   readonly cluster: SimCluster;

@@ -1,7 +1,7 @@
 import { ApiextensionsV1Api, CoreV1Api, CustomObjectsApi, KubeConfig, type V1Pod, VersionApi, Watch } from '@kubernetes/client-node';
 import { expect, test } from 'vitest';
-import { kubeconfigOf } from '../../src/sim/kubeconfig-of.ts';
-import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
+import { kubeconfigOf } from '../../src/sim/demo.ts';
+import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 
 /** Everybody's client, configured by the fleet's own kubeconfig. */
 function configOf(clusters: Parameters<typeof kubeconfigOf>[0], context: string): KubeConfig {

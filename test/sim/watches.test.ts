@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { SimCluster, SimClusterOptions } from '../../src/sim/sim-cluster.ts';
-import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import type { SimCluster, SimClusterOptions } from '../support/sim/sim-cluster.ts';
+import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 import { createWireClient, type WireProtocol } from '../support/wire-client.ts';
 
 const start = (options: Partial<SimClusterOptions> = {}) => startSimCluster({ name: 'south', ...options });

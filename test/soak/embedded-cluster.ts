@@ -1,4 +1,4 @@
-import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
+import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 import type { SoakCluster } from './soak-cluster.ts';
 
 /** An embedded cluster that falls silent when it is frozen. `historyLength`: changes from which a watch can resume. */

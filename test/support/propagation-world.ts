@@ -10,14 +10,14 @@ import type { Hub } from '../../src/propagate/hub/hub.ts';
 import { hubDefinitions } from '../../src/propagate/hub/hub-definitions.ts';
 import type { MemberCluster, Members } from '../../src/propagate/members.ts';
 import type { ObjectClient } from '../../src/propagate/object-client.ts';
-import type { SimCluster, SimClusterOptions } from '../../src/sim/sim-cluster.ts';
-import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
 import { createMemberObjects } from '../../src/watch/member-objects.ts';
 import type { Mirrors } from '../../src/watch/mirrors.ts';
 import { createMirrors } from '../../src/watch/registry.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 import { pass, pumped, until } from './pumped-clock.ts';
 import { seededRandom } from './seeded-random.ts';
+import type { SimCluster, SimClusterOptions } from './sim/sim-cluster.ts';
+import { startSimCluster } from './sim/start-sim-cluster.ts';
 import { endpointFor } from './transport.ts';
 
 /** What placement may ask of a cluster beside its name; nothing by default. */

@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { createGateway } from '../../src/gateway.ts';
-import type { SimCluster } from '../../src/sim/sim-cluster.ts';
+import type { SimCluster } from './sim/sim-cluster.ts';
 
 /** A context of the test's kubeconfig: which cluster it leads to, and as whom. */
 export interface TestContext {

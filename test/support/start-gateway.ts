@@ -8,14 +8,14 @@ import { type Log, silentLog } from '../../src/core/log.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { hubDefinitions } from '../../src/propagate/hub/hub-definitions.ts';
-import { kubeconfigOf } from '../../src/sim/kubeconfig-of.ts';
+import { kubeconfigOf } from '../../src/sim/demo.ts';
 import { bringToLife } from '../../src/sim/living.ts';
-import type { SimCluster, SimClusterOptions } from '../../src/sim/sim-cluster.ts';
-import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
 import { type LiveStream, openStream, type Transport, type Variables } from './live-socket.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 import { pass, pumped, until } from './pumped-clock.ts';
 import { seededRandom } from './seeded-random.ts';
+import type { SimCluster, SimClusterOptions } from './sim/sim-cluster.ts';
+import { startSimCluster } from './sim/start-sim-cluster.ts';
 
 /** What a list field answers, as far as tests read it. */
 export interface Listed {

@@ -5,13 +5,13 @@ import { setTimeout as inRealTime } from 'node:timers/promises';
 import type { Json } from '../../src/core/json.ts';
 import type { Log } from '../../src/core/log.ts';
 import { hubDefinitions } from '../../src/propagate/hub/hub-definitions.ts';
-import type { SimCluster } from '../../src/sim/sim-cluster.ts';
 import { auditedWrites, auditPolicy } from './audited-writes.ts';
 import { pumped } from './pumped-clock.ts';
 import { type ApiBody, createRawClient, type RawAnswer, type RawClient, type RawRequest } from './raw-client.ts';
 import { type RealCluster, realPrograms, realServerTitle, startRealCluster } from './real-cluster.ts';
 import { type Refusal, type RefusalKind, refuseOnServer } from './refusals.ts';
 import { type RunningProcess, runMuster } from './run-process.ts';
+import type { SimCluster } from './sim/sim-cluster.ts';
 import { type GraphAnswer, startGateway, type TestGateway, type TestGatewayOptions } from './start-gateway.ts';
 import { expectLawful, type SeenWrite } from './write-history.ts';
 

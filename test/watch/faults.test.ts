@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../src/core/objects.ts';
-import type { SimCluster, SimClusterOptions } from '../../src/sim/sim-cluster.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import type { SimCluster, SimClusterOptions } from '../support/sim/sim-cluster.ts';
 import { type Held, type OverSocket, startOverSocket } from './over-socket.ts';
 
 // Rows of docs/mirror.md 8 over real sockets, on loopback: transport, reflector and store together. The clock is the test's.

@@ -4,13 +4,13 @@ import { connectCluster } from '../../src/cluster/kube-api.ts';
 import { keyOfKind } from '../../src/core/kinds.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
-import type { SimCluster, SimClusterOptions } from '../../src/sim/sim-cluster.ts';
-import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
 import type { MirrorLease, MirrorReader } from '../../src/watch/mirrors.ts';
 import { createMirrors, type MirrorRegistry } from '../../src/watch/registry.ts';
 import type { Report } from '../../src/watch/state.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import type { SimCluster, SimClusterOptions } from '../support/sim/sim-cluster.ts';
+import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 import { endpointFor } from '../support/transport.ts';
 import { contentOf, type Follower, followStore } from './watching.ts';
 

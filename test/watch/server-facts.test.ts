@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
-import type { SimCluster } from '../../src/sim/sim-cluster.ts';
-import { startSimCluster } from '../../src/sim/start-sim-cluster.ts';
 import { askServer, isBuiltIn, streamsLists } from '../../src/watch/server-facts.ts';
+import type { SimCluster } from '../support/sim/sim-cluster.ts';
+import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 import { connect, endpointFor, never } from '../support/transport.ts';
 
 const open: SimCluster[] = [];

@@ -1,9 +1,9 @@
 import type { Clock } from '../../core/clock.ts';
 import { listAt, numberAt, objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import type { EmbeddedCluster } from '../embedded-cluster.ts';
 import { readyAnnotation } from '../living/nodes.ts';
 import { hashOf } from '../living/world.ts';
-import type { SimCluster } from '../sim-cluster.ts';
 import { Workloads } from './workloads.ts';
 
 /** Between two things that somebody does in a cluster of the demo, in milliseconds. */
@@ -17,7 +17,7 @@ const absenceMs = 20_000;
  * What people and programs do in a demo cluster until the signal aborts: at once they run the nightly Job, which is one in all clusters; then, every
  * few seconds, they release new images, scale, run Jobs of which some fail, lose a node for a while. The cluster's own life answers.
  */
-export async function keepBusy(cluster: SimCluster, clock: Clock, signal: AbortSignal): Promise<void> {
+export async function keepBusy(cluster: EmbeddedCluster, clock: Clock, signal: AbortSignal): Promise<void> {
   runNightly(cluster, clock);
   const acts = [release, release, scale, scale, runJob, runJob, produce, produce, loseNode];
   while (!signal.aborted) {
@@ -29,7 +29,7 @@ export async function keepBusy(cluster: SimCluster, clock: Clock, signal: AbortS
 }
 
 /** A healthy Deployment of the shop gets its next patch version. */
-function release(cluster: SimCluster, clock: Clock): void {
+function release(cluster: EmbeddedCluster, clock: Clock): void {
   const deployment = oneOf(healthy(cluster), clock);
   if (deployment === undefined) return;
   const template = objectAt(deployment.spec, 'template');
@@ -45,7 +45,7 @@ function release(cluster: SimCluster, clock: Clock): void {
 }
 
 /** A Deployment gets one replica more or less: between 1 and 6. */
-function scale(cluster: SimCluster, clock: Clock): void {
+function scale(cluster: EmbeddedCluster, clock: Clock): void {
   const deployment = oneOf(healthy(cluster), clock);
   if (deployment === undefined) return;
   const replicas = (numberAt(deployment.spec, 'replicas') ?? 1) + (clock.random() < 0.5 ? -1 : 1);
@@ -53,7 +53,7 @@ function scale(cluster: SimCluster, clock: Clock): void {
 }
 
 /** A Job that is there to be watched from its beginning to its end, half a minute later. */
-function runNightly(cluster: SimCluster, clock: Clock): void {
+function runNightly(cluster: EmbeddedCluster, clock: Clock): void {
   const program = {
     name: 'invoice-run',
     namespace: 'batch',
@@ -67,7 +67,7 @@ function runNightly(cluster: SimCluster, clock: Clock): void {
 }
 
 /** A Job that is gone two minutes after its end; one of four fails. */
-function runJob(cluster: SimCluster, clock: Clock): void {
+function runJob(cluster: EmbeddedCluster, clock: Clock): void {
   const name = `thumbnails-${hashOf(clock.now()).slice(0, 5)}`;
   const program = { name, namespace: 'batch', image: 'thumbnails:1.12.0', team: 'catalog', ageDays: 0, cpu: '100m' };
   const job = new Workloads(clock.now()).job(clock.random() < 0.25 ? { ...program, outcome: 'failed' } : program, {
@@ -80,7 +80,7 @@ function runJob(cluster: SimCluster, clock: Clock): void {
 }
 
 /** Widgets get warmer and colder, where there are any. */
-function produce(cluster: SimCluster, clock: Clock): void {
+function produce(cluster: EmbeddedCluster, clock: Clock): void {
   if (cluster.get('CustomResourceDefinition', 'widgets.example.com') === undefined) return;
   for (const widget of cluster.objects('Widget')) {
     const temperature = Math.round((18 + clock.random() * 12) * 10) / 10;
@@ -90,7 +90,7 @@ function produce(cluster: SimCluster, clock: Clock): void {
 }
 
 /** Now and then a node is away for 20 s. */
-async function loseNode(cluster: SimCluster, clock: Clock, signal: AbortSignal): Promise<void> {
+async function loseNode(cluster: EmbeddedCluster, clock: Clock, signal: AbortSignal): Promise<void> {
   const present = cluster.objects('Node').filter(({ metadata }) => metadata.annotations?.[readyAnnotation] === undefined);
   const node = oneOf(present, clock);
   if (node === undefined || clock.random() < 0.7) return;
@@ -103,7 +103,7 @@ async function loseNode(cluster: SimCluster, clock: Clock, signal: AbortSignal):
 }
 
 /** What may be released and scaled: nothing that is broken on purpose, nothing of the system. */
-function healthy(cluster: SimCluster): readonly KubernetesObject[] {
+function healthy(cluster: EmbeddedCluster): readonly KubernetesObject[] {
   const deployments = [...cluster.objects('Deployment', 'shop'), ...cluster.objects('Deployment', 'payments')];
   return deployments.filter(
     ({ spec }) =>

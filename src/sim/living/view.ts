@@ -1,6 +1,6 @@
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import type { SimCluster } from '../sim-cluster.ts';
+import type { EmbeddedCluster } from '../embedded-cluster.ts';
 
 /** What the controllers of a cluster see of it: the kinds they work on, as they stand now, without managedFields. */
 export interface View extends Disposable {
@@ -42,7 +42,7 @@ export type LivingKind = (typeof livingKinds)[number];
 const kinds: ReadonlySet<string> = new Set(livingKinds);
 
 /** Follows the cluster from its state of now on, until it is disposed of. */
-export function createView(cluster: SimCluster): View {
+export function createView(cluster: EmbeddedCluster): View {
   const shelf = new Shelf();
   const drafted = new Map<string, { readonly kind: LivingKind; readonly object: KubernetesObject }>();
   let changed = true;

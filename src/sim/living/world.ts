@@ -3,7 +3,7 @@ import { canonicalJson } from '../../core/canonical-json.ts';
 import type { Clock } from '../../core/clock.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { KubernetesObject, OwnerReference } from '../../core/objects.ts';
-import type { SimCluster } from '../sim-cluster.ts';
+import type { EmbeddedCluster } from '../embedded-cluster.ts';
 import { Agenda } from './agenda.ts';
 import { groupKindOf, type LivingKind, type View } from './view.ts';
 
@@ -52,7 +52,7 @@ export interface WorldControl extends World {
 }
 
 export interface WorldOptions {
-  readonly cluster: SimCluster;
+  readonly cluster: EmbeddedCluster;
   readonly view: View;
   readonly clock: Clock;
   readonly record: (happening: Happening, world: World) => void;

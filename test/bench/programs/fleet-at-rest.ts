@@ -8,9 +8,9 @@ import { loadConfig } from '../../../src/config/load-config.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { createGateway } from '../../../src/gateway.ts';
-import { kubeconfigOf } from '../../../src/sim/kubeconfig-of.ts';
-import type { SimCluster } from '../../../src/sim/sim-cluster.ts';
-import { startSimCluster } from '../../../src/sim/start-sim-cluster.ts';
+import { kubeconfigOf } from '../../../src/sim/demo.ts';
+import type { SimCluster } from '../../support/sim/sim-cluster.ts';
+import { startSimCluster } from '../../support/sim/start-sim-cluster.ts';
 import { cpuNow, cpuSince, finish, reachableBytes } from './measuring.ts';
 
 const [clusterCount = '200', objectCount = '500'] = process.argv.slice(2);

@@ -1,8 +1,8 @@
 // An embedded cluster in a process of its own, with pods and all that has to do with them. Prints where its kubeconfig is.
 //   related-fleet.ts PODS
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { kubeconfigOf } from '../../../src/sim/kubeconfig-of.ts';
-import { startSimCluster } from '../../../src/sim/start-sim-cluster.ts';
+import { kubeconfigOf } from '../../../src/sim/demo.ts';
+import { startSimCluster } from '../../support/sim/start-sim-cluster.ts';
 import { podOf } from '../pods.ts';
 import { writeKubeconfigText } from './bench-kubeconfig.ts';
 

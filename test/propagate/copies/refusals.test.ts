@@ -5,10 +5,10 @@ import { pruneCopies } from '../../../src/propagate/copies/prune-copies.ts';
 import { createObjectClient } from '../../../src/propagate/create-object-client.ts';
 import type { CopyReason } from '../../../src/propagate/propagation.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
-import type { WriteRefusal } from '../../../src/sim/misbehaviours.ts';
-import type { SimCluster } from '../../../src/sim/sim-cluster.ts';
-import { startSimCluster } from '../../../src/sim/start-sim-cluster.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
+import type { WriteRefusal } from '../../support/sim/misbehaviours.ts';
+import type { SimCluster } from '../../support/sim/sim-cluster.ts';
+import { startSimCluster } from '../../support/sim/start-sim-cluster.ts';
 import { never } from '../../support/transport.ts';
 import { type CopyBench, createCopyBench, widgetKind } from './copy-bench.ts';
 

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { SimServer } from './answer-context.ts';
-import { endAllWatches } from './define-kind.ts';
-import { removeNow } from './deletion.ts';
+import { findObject } from '../../../src/sim/administer.ts';
+import { builtInKinds } from '../../../src/sim/built-in-kinds.ts';
+import { removeNow } from '../../../src/sim/deletion.ts';
+import type { KindName } from '../../../src/sim/embedded-cluster.ts';
+import { createObject, patchMetadata } from '../../../src/sim/object-writes.ts';
+import { gitVersionOf, type SimServer } from '../../../src/sim/sim-server.ts';
+import { parsed } from '../../../src/sim/stored-object.ts';
 import type { Door } from './door.ts';
+import type { LaggingState } from './lagging-state.ts';
 import type { Churn, Misbehaviours } from './misbehaviours.ts';
-import { createObject, patchMetadata } from './object-writes.ts';
-import type { KindName } from './sim-cluster.ts';
-import { keyOf, parsed, type StoredObject } from './stored-object.ts';
 
 /** Misbehaviours that change what the cluster holds, knows, or takes itself for. */
 export type StateMisbehaviours = Pick<
@@ -14,15 +16,13 @@ export type StateMisbehaviours = Pick<
   'compact' | 'expireContinue' | 'failOver' | 'restore' | 'recreate' | 'upgrade' | 'churn' | 'rotateToken'
 >;
 
-/** Kinds are offered again in another version: what a new version of the server serves. */
-export type Reversion = (version: string) => void;
-
 /** The methods by which a cluster forgets, goes back, or becomes another. */
-export function upset(server: SimServer, door: Door, reversion: Reversion): StateMisbehaviours {
-  const { state } = server;
+export function upset(server: SimServer, state: LaggingState, door: Door): StateMisbehaviours {
   return {
     compact() {
-      state.compact();
+      // The count moves on by one, as it does in a cluster where something always happens.
+      state.revision += 1;
+      for (const storage of state.storages()) storage.compact(state.revision);
       server.tokensExpiredAt = state.revision - 1;
     },
     expireContinue() {
@@ -45,7 +45,8 @@ export function upset(server: SimServer, door: Door, reversion: Reversion): Stat
       return token;
     },
     recreate(kind, name, namespace) {
-      const { storage, object } = find(server, kind, { name, namespace });
+      const { storage, object } = findObject(server, kind, { name, namespace });
+      if (object === undefined) throw new Error(`no ${storage.kind.kind} ${name} in the cluster`);
       const old = parsed(storage.kind, object);
       removeNow(state, storage, object);
       const { uid: _uid, resourceVersion: _version, creationTimestamp: _time, deletionTimestamp: _deleted, ...metadata } = old.metadata;
@@ -53,7 +54,7 @@ export function upset(server: SimServer, door: Door, reversion: Reversion): Stat
       return parsed(storage.kind, createObject(state, storage, again, { manager: 'sim' }));
     },
     upgrade(version, convert) {
-      reversion(version);
+      serveVersion(server, version);
       if (convert !== undefined) for (const storage of state.storages()) storage.convert(convert);
       door.cut();
     },
@@ -82,10 +83,23 @@ function churnKind(server: SimServer, kind: KindName, { updates = 0, deletes = 0
   }
 }
 
-/** @throws {Error} if there is no such object. */
-function find(server: SimServer, kind: KindName, { name, namespace }: { readonly name: string; readonly namespace: string | undefined }) {
-  const storage = server.state.storageOf(kind);
-  const object: StoredObject | undefined = storage.get(keyOf(storage.kind.namespaced ? (namespace ?? 'default') : '', name));
-  if (object === undefined) throw new Error(`no ${storage.kind.kind} ${name} in the cluster`);
-  return { storage, object };
+/** Ends all watches without a word. */
+function endAllWatches(server: SimServer): void {
+  for (const stream of [...server.watches]) {
+    server.watches.delete(stream);
+    stream.reset();
+  }
+}
+
+/** Serves the kinds of another version of the server. */
+function serveVersion(server: SimServer, version: string): void {
+  const { state } = server;
+  server.gitVersion = gitVersionOf(version);
+  const kinds = builtInKinds(version);
+  for (const kind of kinds) state.serve(kind);
+  for (const storage of state.storages()) {
+    const { kind: served } = storage;
+    const isKnown = served.source !== 'builtIn' || kinds.some(({ kind, group }) => kind === served.kind && group === served.group);
+    if (!isKnown) state.withdraw(storage);
+  }
 }

@@ -1,16 +1,12 @@
-import type { RequestFacts } from './asked.ts';
+import type { DesiredAction } from '../../../src/sim/sim-server.ts';
 import type { SimAnswer, SimProhibition, StatusError, StreamingFault, WriteRefusal } from './misbehaviours.ts';
-import { RuleSet } from './rule-set.ts';
-import type { RequestedResource, SimVerb } from './sim-cluster.ts';
+import { type RequestFacts, RuleSet } from './rule-set.ts';
 
 /** How the next event of a watch, or the next compressed list, is cut. */
 export interface Cut {
   readonly where: 'line' | 'character' | 'gzip';
   readonly end: 'reset' | 'clean';
 }
-
-/** What somebody wants to do. */
-export type DesiredAction = Omit<RequestedResource, 'version' | 'verb'> & { readonly verb: SimVerb | 'impersonate' };
 
 /** All misbehaviours in force. Whoever answers a request asks here what is wrong with it. */
 export class Behaviour {
@@ -27,7 +23,6 @@ export class Behaviour {
   readonly errors = new RuleSet<StatusError>();
   readonly cuts = new RuleSet<Cut>();
   readonly streaming = new RuleSet<StreamingFault>();
-  readonly unwatchable = new RuleSet<true>();
   readonly refusals = new RuleSet<WriteRefusal>();
   readonly #prohibitions = new Set<SimProhibition>();
   readonly #brokenGroups = new Map<symbol, string>();

@@ -1,5 +1,6 @@
-import type { KubernetesObject } from '../core/objects.ts';
-import type { KindName, SimBackup, SimVerb } from './sim-cluster.ts';
+import type { KubernetesObject } from '../../../src/core/objects.ts';
+import type { KindName, SimVerb } from '../../../src/sim/embedded-cluster.ts';
+import type { SimBackup } from './sim-cluster.ts';
 
 /** What a server agrees to in ALPN. */
 export type SimProtocols = 'h2' | 'http1' | 'both';

@@ -1,21 +1,7 @@
 import { Buffer } from 'node:buffer';
-import type { Clock } from '../core/clock.ts';
-
-/** One line of a container, without its end. */
-export interface LogEntry {
-  /** Milliseconds of the epoch, and nanoseconds beyond: no two lines of one log have the same time. */
-  readonly timeMs: number;
-  readonly nanos: number;
-  readonly bytes: Uint8Array;
-}
-
-/** Whose log. */
-export interface LogKey {
-  readonly uid: string;
-  readonly container: string;
-  /** Counted from 0: the container's `restartCount`. */
-  readonly run: number;
-}
+import type { Clock } from '../../../src/core/clock.ts';
+import type { LogEntry } from '../../../src/sim/chatter.ts';
+import type { ContainerLines, LogKey } from '../../../src/sim/run-log.ts';
 
 /** Of each run so much is kept, as of log files that are rotated; the oldest lines go first. */
 const maxLines = 10_000;
@@ -29,7 +15,7 @@ interface Log {
 }
 
 /** What containers were made to write. */
-export class ContainerLogs {
+export class ContainerLogs implements ContainerLines {
   readonly #clock: Pick<Clock, 'now'>;
   /** By Pod, then by container and run. */
   readonly #logs = new Map<string, Map<string, Log>>();

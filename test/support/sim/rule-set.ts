@@ -1,5 +1,33 @@
-import { isWithin, type RequestFacts } from './asked.ts';
+import type { Asked } from '../../../src/sim/asked.ts';
+import type { RequestedResource } from '../../../src/sim/embedded-cluster.ts';
 import type { SimScope } from './misbehaviours.ts';
+
+/** What misbehaviours are narrowed by. */
+export interface RequestFacts {
+  readonly path: string;
+  readonly group?: string;
+  readonly kind?: string;
+  readonly resource?: RequestedResource;
+}
+
+/** What misbehaviours see of the request. */
+export function factsOf(asked: Asked, path: string): RequestFacts {
+  if (asked.type === 'resource') return { path, group: asked.resource.group, kind: asked.storage.kind.kind, resource: asked.resource };
+  return 'group' in asked && asked.group !== undefined ? { path, group: asked.group } : { path };
+}
+
+/** True if all that the scope says holds for the request. */
+export function isWithin(facts: RequestFacts, scope: SimScope): boolean {
+  const { resource } = facts;
+  return (
+    (scope.path === undefined || scope.path === facts.path) &&
+    (scope.group === undefined || scope.group === facts.group) &&
+    (scope.kind === undefined || scope.kind === facts.kind) &&
+    (scope.resource === undefined || scope.resource === resource?.resource) &&
+    (scope.verb === undefined || scope.verb === resource?.verb) &&
+    (scope.namespace === undefined || (resource !== undefined && scope.namespace === (resource.namespace ?? '')))
+  );
+}
 
 interface Rule<T> {
   readonly value: T;

@@ -1,32 +1,16 @@
-import type { Clock } from '../core/clock.ts';
-import type { JsonObject } from '../core/json.ts';
-import type { GroupKind } from '../core/kinds.ts';
-import type { KubernetesObject } from '../core/objects.ts';
-import type { Handler } from './door.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
+import type { KubernetesObject } from '../../../src/core/objects.ts';
+import type { ServedRequest } from '../../../src/sim/answer-context.ts';
+import type { EmbeddedCluster, EmbeddedClusterOptions, KindName, RequestedResource, SimVerb } from '../../../src/sim/embedded-cluster.ts';
+import type { Handler } from '../../../src/sim/request-handler.ts';
+import type { SimServerOptions } from '../../../src/sim/sim-server.ts';
 import type { Misbehaviours, SimProtocols } from './misbehaviours.ts';
 
-/** A kind by its key (`Pod`, `Deployment.apps`; the group may be left out where it is the core group or only one group has the kind), or in full. */
-export type KindName = string | GroupKind;
-
-export interface SimClusterOptions {
-  /** What the cluster is called in a kubeconfig. */
-  readonly name: string;
-  /** What the server says it is, `1.36.3` by default. Decides what it serves: WatchList is there in 1.32 and from 1.34 on, kinds come and go. */
-  readonly version?: string;
-  /** All times of the server: delays, bookmarks, watch timeouts, creation timestamps. The machine's by default. */
-  readonly clock?: Clock;
-  /** What it agrees to in ALPN, `both` by default. */
+export interface SimClusterOptions extends Omit<SimServerOptions, 'hooks' | 'createState'>, EmbeddedClusterOptions {
+  /** Protocols it agrees to in ALPN. Default: `both`. */
   readonly protocols?: SimProtocols;
-  /** Streams per HTTP/2 connection, as in SETTINGS: 100 by default. */
+  /** Streams per HTTP/2 connection, as in SETTINGS. Default: 100. */
   readonly maxConcurrentStreams?: number;
-  /** Changes kept per kind for watches to resume from: 1,000 by default. What is older is 410. */
-  readonly historyLength?: number;
-  /** How far apart bookmarks are in a watch that allows them: 60 s by default. */
-  readonly bookmarkSeconds?: number;
-  /** The bearer token that it accepts at first. Default: a random one. Two clusters behind one address need the same. */
-  readonly token?: string;
-  /** Containers that run write a line every few seconds by themselves: always the same ones, of which nothing is kept. False by default. */
-  readonly talkative?: boolean;
 }
 
 /** One container. */
@@ -38,26 +22,15 @@ export interface SimContainer {
 }
 
 /** One request as the server saw it. Times are the clock's monotonic milliseconds. */
-export interface SimRequest {
-  readonly method: string;
-  /** As it was sent: still encoded, without the query. */
-  readonly path: string;
-  readonly query: Readonly<Record<string, string>>;
-  /** As received, names in lower case, without HTTP/2's pseudo headers. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly protocol: 'h2' | 'http1';
+export interface SimRequest extends Readonly<ServedRequest> {
   readonly startedMs: number;
   /** Absent until the headers of the answer were sent. */
   readonly status?: number;
   /** When the answer, a watch included, was over, however it ended. */
   readonly endedMs?: number;
-  /** Who asks: the user impersonated, else the one of the token. Absent for a token that is nobody's. */
-  readonly user?: string;
-  /** What the request asks in Kubernetes' terms. Absent for `/version`, discovery and what is no path of the API. */
+  /** Absent for `/version`, discovery and paths outside of the API. */
   readonly resource?: RequestedResource;
 }
-
-export type SimVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
 /** One write over the network that was done; a dry run that would have been, too. */
 export interface SimWrite {
@@ -95,16 +68,6 @@ export type WriteAftermath = 'answered' | 'lost';
 /** Told of a write before it is answered. Until what it gives resolves, it is not. */
 export type WriteHook = (write: SimWrite) => WriteAftermath | undefined | Promise<WriteAftermath | undefined>;
 
-export interface RequestedResource {
-  readonly verb: SimVerb;
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
-  readonly namespace?: string;
-  readonly name?: string;
-  readonly subresource?: string;
-}
-
 /** A watch that is open now. */
 export interface OpenWatch extends RequestedResource {
   readonly request: SimRequest;
@@ -139,58 +102,19 @@ export interface AggregatedApi {
   readonly kinds: readonly AggregatedKind[];
 }
 
-/** One change as the cluster made it. `object` is whole; it is parsed when first read. */
-export interface SimChange {
-  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  readonly kind: GroupKind;
-  readonly object: KubernetesObject;
-}
-
 /** What `fill` makes the objects of. `metadata.name` is what the numbers are put after: `web` gives `web-0`, `web-1`, … */
 export type FillTemplate = JsonObject | ((index: number) => JsonObject);
 
-/**
- * One Kubernetes API server in memory, on loopback, over TLS, with HTTP/2 and HTTP/1.1.
- *
- * The methods below are the cluster itself: they ask no rights, answer at once, and whoever watches sees what they do.
- * Objects that go in are printed; those that come out are parsed anew, whole: with kind, apiVersion and managedFields.
- *
- * What is written over the network is admitted as a server does it, as far as clients like Muster can tell: fields that no schema names are
- * dropped or refused, values of the wrong type are refused, so are changes of fields that cannot change, custom resources are defaulted and
- * held to their schema. Left out are the defaults of built-in kinds, most of their validation, CEL rules, and strategic merge patches (415).
- * The methods below admit everything.
- */
-export interface SimCluster extends Misbehaviours, AsyncDisposable {
-  readonly name: string;
-  /** `https://127.0.0.1:PORT`. The port stays the same for the cluster's life. */
-  readonly url: string;
-  /** The certificate authority that signed its serving certificate (`127.0.0.1`, `::1`, `localhost`, `kubernetes`). */
-  readonly caPem: string;
-  /** The bearer token it accepts now. */
-  readonly token: string;
+/** An embedded cluster that can misbehave, and that keeps what it was asked and what it did. */
+export interface SimCluster extends EmbeddedCluster, Misbehaviours {
   /** `v1.36.3`: what `/version` says now. */
   readonly gitVersion: string;
 
-  /**
-   * Creates the object, or replaces the one of its name. The cluster gives what is missing: uid, creationTimestamp, generation (+1 when
-   * anything but metadata and status changed), managedFields, the namespace; and always a new resourceVersion, unless nothing changed.
-   * What the object says of these itself, but for the resourceVersion, stands.
-   *
-   * @throws {Error} if the kind is not served.
-   */
-  put(object: KubernetesObject): KubernetesObject;
-  /** The same with this text for all members but kind, apiVersion and metadata: `"spec":{…},"status":{…}`, in whatever form, duplicate keys and all. */
+  /** `put` with this text for all members but kind, apiVersion and metadata: `"spec":{…},"status":{…}`, in whatever form, duplicate keys and all. */
   putRaw(object: KubernetesObject, members: string): KubernetesObject;
-  get(kind: KindName, name: string, namespace?: string): KubernetesObject | undefined;
   list(kind: KindName, namespace?: string): SimList;
-  /** The items of `list`. */
-  objects(kind: KindName, namespace?: string): readonly KubernetesObject[];
-  /** Deletes at once, whatever finalizers say; what it owns goes with it, and a namespace with its content. False if there was nothing. */
-  remove(kind: KindName, name: string, namespace?: string): boolean;
   /** Creates objects with numbered names, in one turn. They go to the template's namespace, else to `default`, if the kind is namespaced. */
   fill(kind: KindName, count: number, template?: FillTemplate): void;
-  /** Serves a CustomResourceDefinition (also: applies it anew in another form). Discovery knows it before the call returns. */
-  define(definition: KubernetesObject): KubernetesObject;
   /** Deletes a CustomResourceDefinition by its name (`widgets.example.com`): DELETED for each object, then 404. False if there is none. */
   withdraw(definitionName: string): boolean;
   /** Serves an aggregated API with its APIService. */
@@ -206,8 +130,6 @@ export interface SimCluster extends Misbehaviours, AsyncDisposable {
    */
   writeLog(container: SimContainer, ...lines: readonly (string | Uint8Array)[]): void;
 
-  /** Tells every change from now on, in the turn it is made. Ends with the disposable. */
-  observe(listener: (change: SimChange) => void): Disposable;
   /** Every request since the start, the oldest first; the latest 100,000 are kept. */
   readonly requests: readonly SimRequest[];
   openWatches(): readonly OpenWatch[];

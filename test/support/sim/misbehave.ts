@@ -1,10 +1,11 @@
-import type { SimServer } from './answer-context.ts';
-import { refusalOf } from './answer-watch.ts';
-import { tooOld } from './api-status.ts';
-import { isWithin } from './asked.ts';
+import { tooOld } from '../../../src/sim/api-status.ts';
+import type { SimServer } from '../../../src/sim/sim-server.ts';
+import type { OpenStream } from '../../../src/sim/watch-stream.ts';
+import type { Behaviour } from './behaviour.ts';
 import type { Door } from './door.ts';
+import { refusalOf } from './misbehaving-answers.ts';
 import type { Misbehaviours, SimScope } from './misbehaviours.ts';
-import type { OpenStream } from './watch-stream.ts';
+import { factsOf, isWithin } from './rule-set.ts';
 
 /** Misbehaviours of the wire and of answers; those that change the cluster's state are `upset`'s. */
 export type WireMisbehaviours = Omit<
@@ -13,9 +14,10 @@ export type WireMisbehaviours = Omit<
 >;
 
 /** The methods by which a cluster answers wrongly, late, or not at all. */
-export function misbehave(server: SimServer, door: Door): WireMisbehaviours {
-  const { behaviour, watches, state } = server;
-  const streams = (scope: SimScope = {}): OpenStream[] => [...watches].filter(({ facts }) => isWithin(facts, scope));
+export function misbehave(server: SimServer, door: Door, behaviour: Behaviour): WireMisbehaviours {
+  const { watches, state } = server;
+  const streams = (scope: SimScope = {}): OpenStream[] =>
+    [...watches].filter(({ asked, request }) => isWithin(factsOf(asked, request.path), scope));
   const toAll = (scope: SimScope | undefined, act: (stream: OpenStream) => void): number => {
     const meant = streams(scope);
     for (const stream of meant) act(stream);
@@ -63,7 +65,17 @@ export function misbehave(server: SimServer, door: Door): WireMisbehaviours {
       return meant.length;
     },
     breakGroup: (group) => behaviour.breakGroup(group),
-    unwatchable: (scope) => behaviour.unwatchable.add(true, scope),
+    unwatchable({ group, kind, resource }) {
+      const meant = state.storages().filter(({ kind: one }) => {
+        return [group ?? one.group, kind ?? one.kind, resource ?? one.resource].join() === [one.group, one.kind, one.resource].join();
+      });
+      const restored = meant.map((storage) => {
+        const { kind: served } = storage;
+        storage.serveAs({ ...served, verbs: served.verbs.filter((verb) => verb !== 'watch') });
+        return () => storage.serveAs({ ...storage.kind, verbs: served.verbs });
+      });
+      return { [Symbol.dispose]: () => restored.forEach((restore) => void restore()) };
+    },
     refuseWrites: (refusal, { times, ...scope } = {}) => behaviour.refusals.add(refusal, scope, times),
     redirect: (location, scope = {}) => behaviour.redirects.add(location, scope),
   };

@@ -1,19 +1,12 @@
 import { randomInt } from 'node:crypto';
-import { createServer as createHttp1, type Server as Http1Server, type IncomingMessage, type ServerResponse } from 'node:http';
-import {
-  createServer as createHttp2,
-  type Http2Server,
-  type Http2ServerRequest,
-  type Http2ServerResponse,
-  type Http2Session,
-} from 'node:http2';
+import { createServer as createHttp1, type Server as Http1Server } from 'node:http';
+import { createServer as createHttp2, type Http2Server, type Http2Session } from 'node:http2';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTls, type TLSSocket, type Server as TlsServer } from 'node:tls';
-import type { ServingCertificate } from './certificate.ts';
+import type { ServingCertificate } from '../../../src/sim/certificate.ts';
+import type { Handler } from '../../../src/sim/request-handler.ts';
 import { Line } from './line.ts';
 import type { SimProtocols } from './misbehaviours.ts';
-
-export type Handler = (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse) => void;
 
 export interface DoorOptions {
   readonly certificate: ServingCertificate;

@@ -1,0 +1,33 @@
+import { once } from 'node:events';
+import { createSecureServer } from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
+import { administer } from './administer.ts';
+import { createCertificate } from './certificate.ts';
+import type { EmbeddedCluster, EmbeddedClusterOptions } from './embedded-cluster.ts';
+import { createRequestHandler } from './request-handler.ts';
+import { createSimServer } from './sim-server.ts';
+
+/** Starts one cluster. It listens on loopback when this resolves, and holds the namespaces that every cluster has. */
+export async function startEmbeddedCluster(options: EmbeddedClusterOptions): Promise<EmbeddedCluster> {
+  const server = createSimServer(options);
+  const { key, certificate: cert, ca } = await createCertificate();
+  const settings = { maxConcurrentStreams: 100 };
+  const listener = createSecureServer({ key, cert, allowHTTP1: true, settings }, createRequestHandler(server));
+  const sockets = new Set<Socket>();
+  listener.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  listener.on('sessionError', () => undefined);
+  await once(listener.listen(0, '127.0.0.1'), 'listening');
+  server.host = `127.0.0.1:${(listener.address() as AddressInfo).port}`;
+  return {
+    ...{ name: options.name, url: `https://${server.host}`, caPem: ca, token: server.token },
+    ...administer(server),
+    async [Symbol.asyncDispose]() {
+      listener.close();
+      for (const socket of sockets) socket.destroy();
+      await once(listener, 'close');
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import type { SimKind } from '../../../src/sim/built-in-kinds.ts';
+import { ClusterState, type Write } from '../../../src/sim/cluster-state.ts';
+import type { Change, KindStorage } from '../../../src/sim/kind-storage.ts';
+import { parsed, type StoredObject } from '../../../src/sim/stored-object.ts';
+
+interface SavedState {
+  readonly revision: number;
+  readonly storages: readonly { readonly storage: KindStorage; readonly kind: SimKind; readonly objects: readonly StoredObject[] }[];
+}
+
+interface RawMembers {
+  readonly storage: KindStorage;
+  /** Text of all members but kind, apiVersion and metadata. */
+  readonly members: string;
+}
+
+/** Changes that are kept to be held back. */
+const maxRecent = 1_000;
+
+/** The state of a cluster whose watches can lag behind it, and that can go back to an earlier state. */
+export class LaggingState extends ClusterState {
+  readonly #saved = new Map<string, SavedState>();
+  #recent: Change[] = [];
+  #behind = 0;
+  #held: Change[] = [];
+  #raw: RawMembers | undefined;
+
+  override get visibleRevision(): number {
+    return (this.#held[0]?.revision ?? this.revision + 1) - 1;
+  }
+
+  /** What `write` puts into that storage gets these members instead of its own. */
+  withMembers(raw: RawMembers, write: () => StoredObject): StoredObject {
+    this.#raw = raw;
+    try {
+      return write();
+    } finally {
+      this.#raw = undefined;
+    }
+  }
+
+  override write(storage: KindStorage, write: Write): StoredObject {
+    const raw = this.#raw;
+    if (raw?.storage !== storage) return super.write(storage, write);
+    return super.write(storage, { ...write, make: (revision) => spliced(storage.kind, write.make(revision), raw.members) });
+  }
+
+  /** While the cluster lags, the last few changes are held back until later ones follow. */
+  protected override tell(change: Change): void {
+    this.#recent.push(change);
+    if (this.#recent.length > maxRecent * 2) this.#recent = this.#recent.slice(-maxRecent);
+    if (this.#behind === 0) super.tell(change);
+    else this.#held.push(change);
+    while (this.#held.length > this.#behind) this.#tellOldest();
+  }
+
+  /** From now on the last so many changes are held back. */
+  lag(behind: number): void {
+    this.#behind = behind;
+    this.#held = behind === 0 ? [] : this.#recent.slice(-behind);
+  }
+
+  catchUp(): void {
+    this.#behind = 0;
+    while (this.#held.length > 0) this.#tellOldest();
+  }
+
+  save(): string {
+    const version = String(this.revision);
+    const storages = this.storages().map((storage) => ({ storage, kind: storage.kind, objects: storage.sorted() }));
+    this.#saved.set(version, { revision: this.revision, storages });
+    return version;
+  }
+
+  /** @throws {Error} if no such state was saved. */
+  restore(version: string): void {
+    const saved = this.#saved.get(version);
+    if (saved === undefined) throw new Error(`no backup at version ${version}`);
+    this.revision = saved.revision;
+    this.storagesByPath.clear();
+    this.owned.clear();
+    this.#recent = [];
+    this.#held = [];
+    for (const { storage, kind, objects } of saved.storages) {
+      this.storagesByPath.set(`${kind.resource}.${kind.group}`, storage);
+      storage.kind = kind;
+      storage.reset(objects, saved.revision);
+      for (const object of objects) this.place(storage, object);
+    }
+  }
+
+  #tellOldest(): void {
+    const change = this.#held.shift();
+    if (change !== undefined) super.tell(change);
+  }
+}
+
+function spliced(kind: SimKind, stored: StoredObject, members: string): StoredObject {
+  if (stored.metadataEnd > 0) return { ...stored, text: `${stored.text.slice(0, stored.metadataEnd)},${members}` };
+  const { apiVersion, kind: name, metadata } = parsed(kind, stored);
+  return { ...stored, text: `${JSON.stringify({ apiVersion, kind: name, metadata }).slice(0, -1)},${members}}` };
+}

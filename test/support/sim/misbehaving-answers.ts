@@ -1,0 +1,169 @@
+import { type AnswerContext, answerJson, answerRefusal, streamHeaders } from '../../../src/sim/answer-context.ts';
+import { expiredList } from '../../../src/sim/answer-list.ts';
+import { forbidden, invalid, type Refusal, reasonOf, refusal, statusOf, tooOld } from '../../../src/sim/api-status.ts';
+import type { SimKind } from '../../../src/sim/built-in-kinds.ts';
+import type { Outlet } from '../../../src/sim/outlet.ts';
+import type { SimHooks } from '../../../src/sim/sim-server.ts';
+import type { Behaviour } from './behaviour.ts';
+import type { SimAnswer, StatusError, StreamingFault, WriteRefusal } from './misbehaviours.ts';
+import { PacedOutlet } from './paced-outlet.ts';
+import type { RequestLog } from './request-log.ts';
+import { factsOf, type RequestFacts } from './rule-set.ts';
+
+type Answer = (context: AnswerContext) => Promise<void>;
+
+/** Hooks by which a server answers with what is wrong now, else as an API server does. */
+export function misbehavingHooks(behaviour: Behaviour, log: RequestLog): SimHooks {
+  return {
+    around(context, answer) {
+      const facts = factsOf(context.asked, context.request.path);
+      const logged = log.begin(context);
+      const onHead = (status: number) => {
+        logged.status = status;
+      };
+      const outlet = new PacedOutlet(context.outlet, { behaviour, facts, clock: context.server.state.clock, onHead });
+      return answerOrMisbehave({ ...context, outlet }, { behaviour, facts, answer });
+    },
+    isForbidden: (user, action, kind) => behaviour.isForbidden(user, action, kind),
+    isUnavailable: (group) => behaviour.isBroken(group),
+    refuseWrite({ asked, request }, next) {
+      const wanted = behaviour.refusals.take(factsOf(asked, request.path));
+      return wanted === undefined ? undefined : refusalFor(asked.storage.kind, next.metadata.name, wanted);
+    },
+  };
+}
+
+interface Misbehaving {
+  readonly behaviour: Behaviour;
+  readonly facts: RequestFacts;
+  readonly answer: Answer;
+}
+
+async function answerOrMisbehave(context: AnswerContext, misbehaving: Misbehaving): Promise<void> {
+  const { behaviour, facts, answer } = misbehaving;
+  const { server, outlet, asked } = context;
+  const delayMs = behaviour.delays.find(facts);
+  if (delayMs !== undefined) await server.state.clock.sleep(delayMs, outlet.signal);
+  if (outlet.signal.aborted) return;
+  const location = behaviour.redirects.find(facts);
+  if (location !== undefined) return answerJson(context, 302, '', { location });
+  const scripted = behaviour.answers.take(facts);
+  if (scripted !== undefined) return answerScripted(context, scripted);
+  const verb = asked.type === 'resource' ? asked.resource.verb : undefined;
+  if (verb === 'watch') return answerWatch(context, misbehaving);
+  const isExpired = verb === 'list' && namesVersion(context) && !context.query.get('continue') && behaviour.expiredLists.take(facts);
+  return isExpired ? answerRefusal(context, expiredList) : answer(context);
+}
+
+/** True for a request at a version of the past. */
+function namesVersion({ query }: AnswerContext): boolean {
+  const version = query.get('resourceVersion') ?? '';
+  return version !== '' && version !== '0';
+}
+
+async function answerWatch(context: AnswerContext, { behaviour, facts, answer }: Misbehaving): Promise<void> {
+  const { server, outlet, query } = context;
+  const expired = namesVersion(context) ? behaviour.expirations.take(facts) : undefined;
+  const gone = tooOld(query.get('resourceVersion') ?? '', server.state.revision);
+  if (expired === 'status') return answerRefusal(context, gone);
+  const error = expired === 'event' ? undefined : behaviour.errors.take(facts);
+  const failure = expired === 'event' ? gone : error === undefined ? undefined : refusalOf(error);
+  if (failure !== undefined || behaviour.closesAtOnce.find(facts) !== undefined) {
+    outlet.head(200, streamHeaders);
+    if (failure !== undefined) void outlet.write(`{"type":"ERROR","object":${JSON.stringify(statusOf(failure))}}\n`);
+    return outlet.end();
+  }
+  const fault = behaviour.streaming.find(facts);
+  // Kubernetes 1.33 knows no WatchList.
+  if (fault?.type === 'refused') return answer({ ...context, server: { ...server, gitVersion: 'v1.33.0' } });
+  if (fault === undefined || !query.has('sendInitialEvents')) return answer(context);
+  return answer({ ...context, outlet: withStreamingFault(context, fault, () => behaviour.streaming.take(facts) !== undefined) });
+}
+
+/** The outlet, with that fault in the initial events of a WatchList. `take` counts a use of the fault. */
+function withStreamingFault({ outlet, server }: AnswerContext, fault: StreamingFault, take: () => boolean): Outlet {
+  const { clock } = server.state;
+  const initial: string[] = [];
+  let isInitial = true;
+  const write = (bytes: Uint8Array | string): Promise<void> => {
+    if (!isInitial || typeof bytes !== 'string') return outlet.write(bytes);
+    const ends = bytes.includes('"k8s.io/initial-events-end":"true"');
+    if (fault.type === 'dying' && !ends) {
+      initial.push(bytes);
+      return Promise.resolve();
+    }
+    if (!ends) return outlet.write(bytes);
+    isInitial = false;
+    if (fault.type === 'dying') {
+      const dies = take();
+      for (const line of dies ? initial.slice(0, initial.length >> 1) : [...initial, bytes]) void outlet.write(line);
+      if (dies) outlet.reset();
+    }
+    if (fault.type === 'late') {
+      void clock.sleep(fault.delayMs, outlet.signal).then(() => {
+        const version = `"resourceVersion":"${server.state.visibleRevision}"`;
+        if (!outlet.signal.aborted) void outlet.write(bytes.replace(/"resourceVersion":"\d+"/, version));
+      });
+    }
+    return Promise.resolve();
+  };
+  return {
+    signal: outlet.signal,
+    head: (status, headers) => outlet.head(status, headers),
+    write,
+    end: () => outlet.end(),
+    reset: () => outlet.reset(),
+    room: () => outlet.room(),
+  };
+}
+
+/** An answer that somebody wrote: its body as it is, or the Status that goes with its code. */
+function answerScripted(context: AnswerContext, { status, headers = {}, body }: SimAnswer): void {
+  const { outlet } = context;
+  const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const reason = reasonOf(status);
+  const standard: Refusal = { code: status, message: `sent by the cluster: ${status}`, ...(reason === undefined ? {} : { reason }) };
+  const content = body ?? (status >= 400 ? statusOf(standard) : '');
+  const isRaw = typeof content === 'string' || content instanceof Uint8Array;
+  const bytes = isRaw ? Buffer.from(content) : Buffer.from(JSON.stringify(content));
+  outlet.head(status, { 'content-type': 'application/json', ...own });
+  if (bytes.length > 0) void outlet.write(bytes);
+  outlet.end();
+}
+
+/** The Status of an ERROR that somebody asked for. */
+export function refusalOf({
+  code,
+  reason = reasonOf(code),
+  message = `sent by the cluster: ${code}`,
+  retryAfterSeconds,
+}: StatusError): Refusal {
+  return {
+    code,
+    message,
+    ...(reason === undefined ? {} : { reason }),
+    ...(retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } }),
+  };
+}
+
+function refusalFor(kind: SimKind, name: string, wanted: WriteRefusal): Refusal {
+  switch (wanted.type) {
+    case 'quota':
+      return forbidden(kind, `exceeded quota: ${wanted.quota ?? 'compute'}, requested: pods=1, used: pods=10, limited: pods=10`, name);
+    case 'invalid': {
+      const { field, message = 'Invalid value: "": refused by the cluster' } = wanted;
+      return invalid({ kind: kind.kind, group: kind.group, name }, [{ reason: 'FieldValueInvalid', message, field }]);
+    }
+    case 'webhookTimeout': {
+      const webhook = wanted.webhook ?? 'policy.example.com';
+      const why = `failed calling webhook "${webhook}": failed to call webhook: Post "https://${webhook}/validate?timeout=10s": context deadline exceeded`;
+      return { ...refusal(500, `Internal error occurred: ${why}`), details: { causes: [{ reason: '', message: why }] } };
+    }
+    case 'denied': {
+      const { webhook = 'policy.example.com', message = 'not allowed here' } = wanted;
+      return { ...refusal(403, `admission webhook "${webhook}" denied the request: ${message}`) };
+    }
+    default:
+      return wanted satisfies never;
+  }
+}

@@ -1,0 +1,191 @@
+import { Buffer } from 'node:buffer';
+import type { Clock } from '../../../src/core/clock.ts';
+import type { Outlet } from '../../../src/sim/outlet.ts';
+import type { Behaviour, Cut } from './behaviour.ts';
+import type { RequestFacts } from './rule-set.ts';
+
+type Piece =
+  | { readonly type: 'head'; readonly status: number; readonly headers: Readonly<Record<string, string>> }
+  | { readonly type: 'bytes'; readonly bytes: Uint8Array }
+  | { readonly type: 'end' }
+  | { readonly type: 'reset' };
+
+export interface PacedOutletOptions {
+  readonly behaviour: Behaviour;
+  readonly facts: RequestFacts;
+  readonly clock: Clock;
+  /** Called once, when the headers go out. */
+  readonly onHead: (status: number) => void;
+}
+
+/** Bytes that an answer may be ahead of its pace. */
+const highWaterBytes = 1 << 20;
+
+/** An outlet in front of another one: what goes in comes out in order, at the pace, at the time and as far as misbehaviours allow. */
+export class PacedOutlet implements Outlet {
+  readonly #outlet: Outlet;
+  readonly #options: PacedOutletOptions;
+  readonly #holdsHead: boolean;
+  readonly #queue: Piece[] = [];
+  #waitingBytes = 0;
+  /** Resolves when what was written last has left for the connection. */
+  #written: Promise<unknown> = Promise.resolve();
+  #running = false;
+  #over = false;
+  #drained: (() => void) | undefined;
+  /** A compressed list that will be cut, and how. */
+  #compressed: { readonly cut: Cut; readonly chunks: Uint8Array[] } | undefined;
+  #head: Piece | undefined;
+
+  constructor(outlet: Outlet, options: PacedOutletOptions) {
+    this.#outlet = outlet;
+    this.#options = options;
+    const { behaviour, facts } = options;
+    this.#holdsHead = facts.resource?.verb === 'watch' && behaviour.heldHeaders.find(facts) !== undefined;
+    const resumed = behaviour.onResume(() => void this.#run());
+    outlet.signal.addEventListener('abort', () => {
+      resumed[Symbol.dispose]();
+      this.#drained?.();
+    });
+  }
+
+  get signal(): AbortSignal {
+    return this.#outlet.signal;
+  }
+
+  head(status: number, headers: Readonly<Record<string, string>>): void {
+    const { behaviour, facts } = this.#options;
+    if (headers['content-encoding'] === 'gzip' && behaviour.cuts.find(facts)?.where === 'gzip') {
+      const cut = behaviour.cuts.take(facts);
+      if (cut !== undefined) this.#compressed = { cut, chunks: [] };
+    }
+    const head: Piece = { type: 'head', status, headers };
+    if (this.#holdsHead) this.#head = head;
+    else this.#put(head);
+  }
+
+  async write(bytes: Uint8Array | string): Promise<void> {
+    const whole = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
+    if (this.#compressed !== undefined) return void this.#compressed.chunks.push(whole);
+    const cut = this.#cutOf(bytes);
+    if (cut === undefined) return this.#putBytes(whole);
+    this.#putBytes(cutOff(whole, cut));
+    this.#finish(cut.end);
+  }
+
+  end(): void {
+    const compressed = this.#compressed;
+    if (compressed !== undefined) {
+      const whole = Buffer.concat(compressed.chunks);
+      this.#compressed = undefined;
+      this.#putBytes(whole.subarray(0, whole.length >> 1));
+    }
+    this.#finish(compressed?.cut.end ?? 'clean');
+  }
+
+  /** After all that was written. */
+  reset(): void {
+    this.#finish('reset');
+  }
+
+  async room(): Promise<void> {
+    if (this.#waitingBytes >= highWaterBytes && !this.signal.aborted) {
+      await new Promise<void>((resolve) => {
+        this.#drained = resolve;
+      });
+    }
+    await this.#outlet.room();
+  }
+
+  /** The cut of this event of a watch. */
+  #cutOf(bytes: Uint8Array | string): Cut | undefined {
+    const { behaviour, facts } = this.#options;
+    const isEvent = facts.resource?.verb === 'watch' && typeof bytes === 'string';
+    if (!isEvent || (behaviour.cuts.find(facts)?.where ?? 'gzip') === 'gzip') return undefined;
+    return behaviour.cuts.take(facts);
+  }
+
+  #finish(end: 'clean' | 'reset'): void {
+    this.#put({ type: end === 'clean' ? 'end' : 'reset' });
+    this.#over = true;
+  }
+
+  #putBytes(bytes: Uint8Array): void {
+    this.#waitingBytes += bytes.length;
+    this.#put({ type: 'bytes', bytes });
+  }
+
+  #put(piece: Piece): void {
+    if (this.signal.aborted || this.#over) return;
+    if (this.#head !== undefined && piece.type !== 'reset') this.#queue.push(this.#head);
+    this.#head = undefined;
+    this.#queue.push(piece);
+    if (!this.#running) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    if (this.#running) return;
+    this.#running = true;
+    try {
+      while (this.#queue.length > 0 && !this.signal.aborted && !this.#options.behaviour.isStalled(this.#options.facts)) {
+        const piece = this.#queue.shift();
+        if (piece !== undefined) await this.#send(piece);
+      }
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  /** A promise only where there is something to wait for, so that usually an event is on its way in the turn it happens. */
+  #send(piece: Piece): Promise<void> | undefined {
+    switch (piece.type) {
+      case 'head':
+        this.#options.onHead(piece.status);
+        this.#outlet.head(piece.status, piece.headers);
+        return undefined;
+      case 'bytes':
+        return this.#sendBytes(piece.bytes);
+      case 'end':
+        this.#outlet.end();
+        return undefined;
+      case 'reset':
+        return this.#written.then(() => this.#outlet.reset());
+      default:
+        piece satisfies never;
+    }
+    return undefined;
+  }
+
+  #sendBytes(bytes: Uint8Array): Promise<void> | undefined {
+    if (this.#options.behaviour.paceOf(this.#options.facts) !== 'whole') return this.#sendSingly(bytes);
+    this.#written = this.#outlet.write(bytes);
+    this.#sent(bytes.length);
+    return undefined;
+  }
+
+  async #sendSingly(bytes: Uint8Array): Promise<void> {
+    const gone = new Promise<void>((resolve) => this.signal.addEventListener('abort', () => resolve(), { once: true }));
+    for (let index = 0; index < bytes.length && !this.signal.aborted; index++) {
+      const pace = this.#options.behaviour.paceOf(this.#options.facts);
+      const rest = pace === 'whole' ? bytes.subarray(index) : bytes.subarray(index, index + 1);
+      this.#written = this.#outlet.write(rest);
+      this.#sent(rest.length);
+      // Else the bytes are joined again on their way.
+      await Promise.race([this.#written, gone]);
+      if (pace === 'whole') return;
+      if (pace === 'drips') await this.#options.clock.sleep(1_000, this.signal);
+    }
+  }
+
+  #sent(count: number): void {
+    this.#waitingBytes -= count;
+    if (this.#waitingBytes < highWaterBytes) this.#drained?.();
+  }
+}
+
+/** A gzip stream of a list in its middle, a line in its middle, or a character in its middle. */
+function cutOff(bytes: Uint8Array, { where }: Cut): Uint8Array {
+  // The first byte of a character of several has its two highest bits set.
+  const character = where === 'character' ? bytes.findIndex((byte) => byte >= 0xc0) : -1;
+  return bytes.subarray(0, character < 0 ? bytes.length >> 1 : character + 1);
+}

@@ -1,0 +1,36 @@
+import type { Clock } from '../../../src/core/clock.ts';
+import type { AnswerContext } from '../../../src/sim/answer-context.ts';
+import type { SimRequest } from './sim-cluster.ts';
+
+/** A request while it is served: the log shows it, the server completes it. */
+export type LoggedRequest = { -readonly [Key in keyof SimRequest]: SimRequest[Key] };
+
+/** The latest requests that are kept. */
+const maxRequests = 100_000;
+
+/** What the server was asked, the oldest first. */
+export class RequestLog {
+  readonly #clock: Clock;
+  #requests: SimRequest[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get all(): readonly SimRequest[] {
+    return this.#requests;
+  }
+
+  begin({ request, asked, outlet }: AnswerContext): LoggedRequest {
+    const logged: LoggedRequest = Object.assign(request, {
+      startedMs: this.#clock.monotonic(),
+      ...(asked.type === 'resource' ? { resource: asked.resource } : {}),
+    });
+    outlet.signal.addEventListener('abort', () => {
+      logged.endedMs = this.#clock.monotonic();
+    });
+    if (this.#requests.length >= maxRequests * 1.25) this.#requests = this.#requests.slice(-maxRequests);
+    this.#requests.push(logged);
+    return logged;
+  }
+}

@@ -1,0 +1,98 @@
+import { parse as parseYaml } from 'yaml';
+import { isJsonObject, type Json, parseJsonExactly } from '../../../src/core/json.ts';
+import { objectAt, textAt } from '../../../src/core/json-at.ts';
+import type { KubernetesObject } from '../../../src/core/objects.ts';
+import type { ResourceContext } from '../../../src/sim/answer-context.ts';
+import { isTrue } from '../../../src/sim/asked.ts';
+import type { WriteDone } from '../../../src/sim/sim-server.ts';
+import { parsed } from '../../../src/sim/stored-object.ts';
+import { isDry, managerOf } from '../../../src/sim/write-options.ts';
+import type { SimWrite, WriteAftermath, WriteHook } from './sim-cluster.ts';
+
+/** The latest writes that are kept. */
+const maxWrites = 100_000;
+
+/** The writes over the network, the oldest first, and who waits for them. */
+export class WriteLog {
+  readonly #hooks = new Set<WriteHook>();
+  #writes: SimWrite[] = [];
+  #seq = 0;
+
+  get all(): readonly SimWrite[] {
+    return this.#writes;
+  }
+
+  onWrite(hook: WriteHook): Disposable {
+    this.#hooks.add(hook);
+    return { [Symbol.dispose]: () => void this.#hooks.delete(hook) };
+  }
+
+  /** Notes the write in this event-loop turn. Resolves when all hooks have been told, with what becomes of its answer. */
+  async note(context: ResourceContext, done: WriteDone): Promise<WriteAftermath> {
+    this.#seq += 1;
+    const write = writeOf(context, done, this.#seq);
+    if (this.#writes.length >= maxWrites * 1.25) this.#writes = this.#writes.slice(-maxWrites);
+    this.#writes.push(write);
+    const body = objectOf(await context.body());
+    write.preconditions = preconditionsOf(write, body);
+    write.isDry ||= write.verb.startsWith('delete') && Array.isArray(objectAt(body).dryRun);
+    if (write.isDry) return 'answered';
+    const aftermaths = await Promise.all(Array.from(this.#hooks, (hook) => hook(write)));
+    return aftermaths.includes('lost') ? 'lost' : 'answered';
+  }
+}
+
+type NotedWrite = SimWrite & { preconditions: SimWrite['preconditions']; isDry: boolean };
+
+const patches: Readonly<Record<string, SimWrite['patch']>> = {
+  'application/apply-patch+yaml': 'apply',
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+};
+
+function writeOf(context: ResourceContext, { result, object: stored }: WriteDone, seq: number): NotedWrite {
+  const { asked, request, query, server } = context;
+  const { storage, resource } = asked;
+  const { kind } = storage;
+  const patch = resource.verb === 'patch' ? patches[request.headers['content-type']?.split(';')[0]?.trim() ?? ''] : undefined;
+  let object: KubernetesObject | undefined;
+  return {
+    seq,
+    atMs: server.state.clock.monotonic(),
+    verb: resource.verb as SimWrite['verb'],
+    ...(patch === undefined ? {} : { patch }),
+    group: kind.group,
+    kind: kind.kind,
+    ...(stored.namespace === '' ? {} : { namespace: stored.namespace }),
+    name: stored.name,
+    ...(resource.subresource === undefined ? {} : { subresource: resource.subresource }),
+    path: request.path,
+    manager: managerOf(context),
+    isForced: patch !== undefined && isTrue(query.get('force')),
+    isDry: isDry(context),
+    user: request.user ?? '',
+    preconditions: {},
+    result,
+    get object() {
+      object ??= parsed(kind, stored);
+      return object;
+    },
+  };
+}
+
+/** The body as an object. JSON is YAML too, but keeps its integers only if it is read exactly. */
+function objectOf(text: string | undefined): Json | undefined {
+  if (text === undefined || text.trim() === '') return undefined;
+  try {
+    return parseJsonExactly(text);
+  } catch {
+    return parseYaml(text) as Json;
+  }
+}
+
+function preconditionsOf({ verb, patch }: SimWrite, body: Json | undefined): SimWrite['preconditions'] {
+  if (verb === 'create' || patch === 'json' || !isJsonObject(body)) return {};
+  const source = verb.startsWith('delete') ? body.preconditions : body.metadata;
+  const [uid, resourceVersion] = [textAt(source, 'uid'), textAt(source, 'resourceVersion')];
+  return { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+}
