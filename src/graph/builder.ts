@@ -73,7 +73,7 @@ export interface FaultView extends Fault {
 }
 
 /** The types that are written by hand, by what their fields are resolved from. Each is given its fields by the module of its name. */
-export type HandWritten = ReturnType<typeof handWrittenOf>;
+type HandWritten = ReturnType<typeof handWrittenOf>;
 
 /** One schema in the making: a new one for each rebuild. */
 export interface GraphBuilder {

@@ -38,22 +38,22 @@ export const documentLimits = {
 export const limitRules: readonly ValidationRule[] = [DepthLimitRule, AliasLimitRule, DirectiveLimitRule, RootFieldLimitRule];
 
 /** Refuses fields too deep inside each other. */
-export function DepthLimitRule(context: ValidationContext): ASTVisitor {
+function DepthLimitRule(context: ValidationContext): ASTVisitor {
   return refuseAbove(context, 'depth', 'levels of fields');
 }
 
 /** Refuses too many aliases. */
-export function AliasLimitRule(context: ValidationContext): ASTVisitor {
+function AliasLimitRule(context: ValidationContext): ASTVisitor {
   return refuseAbove(context, 'aliases', 'aliases');
 }
 
 /** Refuses too many directives. */
-export function DirectiveLimitRule(context: ValidationContext): ASTVisitor {
+function DirectiveLimitRule(context: ValidationContext): ASTVisitor {
   return refuseAbove(context, 'directives', 'directives');
 }
 
 /** Refuses too many fields at the root. */
-export function RootFieldLimitRule(context: ValidationContext): ASTVisitor {
+function RootFieldLimitRule(context: ValidationContext): ASTVisitor {
   return refuseAbove(context, 'rootFields', 'fields at the root');
 }
 

@@ -8,7 +8,7 @@ import { type PrintedSchema, printInSteps } from './printed-schema.ts';
 import { withoutGroups } from './without-groups.ts';
 
 /** One schema with the model it was built from. */
-export interface BuiltSchema {
+interface BuiltSchema {
   readonly schema: GraphQLSchema;
   readonly model: Model;
   /** Milliseconds of the epoch. */

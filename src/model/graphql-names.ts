@@ -28,7 +28,7 @@ export function isFieldName(key: string, hidden?: ReadonlySet<string>): boolean 
 }
 
 /** Names that fields of one object were given before. */
-export interface EarlierFieldNames {
+interface EarlierFieldNames {
   /** Of a key. */
   nameOf(key: string): string | undefined;
   /** True if a key has the name that is no key of the object now. */

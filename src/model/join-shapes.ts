@@ -85,7 +85,7 @@ function joinFields(a: ShapeField, b: ShapeField, at: JoinPlace): ShapeField {
 }
 
 /** Nothing said < one way of merging < `atomic`: where clusters disagree, replacing the whole list is what none of them gets wrong. */
-export function joinRules(a: ListRules, b: ListRules): ListRules {
+function joinRules(a: ListRules, b: ListRules): ListRules {
   const mergeKey = joinTexts(a.patchMergeKey, b.patchMergeKey);
   return { ...joinListTypes(a, b), ...(mergeKey === undefined ? {} : { patchMergeKey: mergeKey }) };
 }

@@ -8,7 +8,7 @@ import { referenceOf } from './openapi-shapes.ts';
 import { writtenShapeOf } from './written-shapes.ts';
 
 /** What a cluster says of one type. */
-export interface TypeDescription {
+interface TypeDescription {
   readonly description?: string;
   /** By the keys of its fields. */
   readonly fields: ReadonlyMap<string, string>;

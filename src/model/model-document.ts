@@ -5,27 +5,11 @@ import { embeddedObjectMeta } from './hand-written-types.ts';
 import type { KindSource, ListRules, Model, ModelField, ModelKind, ModelType, ScalarName, TypeReference } from './model.ts';
 import { scalarNames } from './model.ts';
 import { printTypeReference } from './paths.ts';
-import { compareText } from './shapes.ts';
-
-/**
- * The model as a document of JSON with a line for each kind and each type, both in order of their names, so that a diff of it can be reviewed.
- * A field is the text of its type, or an object where there is more to say. Descriptions are left out: they come from clusters. Otherwise
- * `parseModel` makes an equal model of it.
- */
-export function printModel(model: Model): string {
-  const kinds = [...model.kinds.values()].sort((a, b) => compareText(keyOfKind(a), keyOfKind(b)));
-  const types = [...model.types.values()].filter((type) => type !== embeddedObjectMeta).sort((a, b) => compareText(a.name, b.name));
-  const lines = types.map(({ name, fields }) => {
-    const printed = Object.fromEntries(fields.map((field) => [field.name, printedField(field)]));
-    return `${JSON.stringify(name)}:${JSON.stringify(printed)}`;
-  });
-  return `{"kinds":[\n${kinds.map((kind) => JSON.stringify(kind)).join(',\n')}\n],"types":{\n${lines.join(',\n')}\n}}\n`;
-}
 
 /**
  * The model that a document holds.
  *
- * @throws {MusterError} `BAD_INPUT` if the document is not one that `printModel` could have made: where, and what was expected.
+ * @throws {MusterError} `BAD_INPUT` if the document is not one that `npm run model` could have made: where, and what was expected.
  */
 export function parseModel(document: unknown): Model {
   if (!isJsonObject(document)) throw malformed('the document', 'an object');
@@ -46,12 +30,6 @@ export function parseModel(document: unknown): Model {
   };
   checkReferences(model);
   return model;
-}
-
-function printedField({ name, key, type, description: _, ...rest }: ModelField): Json {
-  const text = printTypeReference(type);
-  if (key === name && Object.keys(rest).length === 0) return text;
-  return { type: text, ...(key === name ? {} : { key }), ...rest } as JsonObject;
 }
 
 function parseType(name: string, value: Json | undefined): ModelType {

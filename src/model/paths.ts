@@ -7,7 +7,7 @@ import type { Model, ModelField, ModelKind, ModelType, TypeReference } from './m
 import { type PathRelation, pathRelationsOf } from './path-relations.ts';
 
 /** One step of a path: a key of the JSON object that the walk has reached. */
-export interface PathStep {
+interface PathStep {
   readonly key: string;
   /** The value may be a list, also of lists: the walk goes on from each of its elements. False: an array is the value itself. */
   readonly list: boolean;
@@ -17,7 +17,7 @@ export interface PathStep {
 export type ModelPath = OwnPath | RelationPath;
 
 /** A path that leaves the object for nothing but its cluster. */
-export type OwnPath = ReadPath | ComputedPath;
+type OwnPath = ReadPath | ComputedPath;
 
 /** A path to what is there to be read. At least one step. */
 export interface ReadPath extends KnownPath {
@@ -29,13 +29,13 @@ export interface ReadPath extends KnownPath {
 }
 
 /** A path that begins at what a column computes from the object; without any step it is that. */
-export interface ComputedPath extends KnownPath {
+interface ComputedPath extends KnownPath {
   readonly from: 'column';
   readonly column: Column;
 }
 
 /** A path that begins with a relation and goes on in the object that this leads to: `steps`, `type` and `many` are those in there. */
-export interface RelationPath extends KnownPath {
+interface RelationPath extends KnownPath {
   readonly from: 'relation';
   readonly relation: PathRelation;
   readonly within: OwnPath;
@@ -109,20 +109,12 @@ export function printPath(segments: readonly string[]): string {
 }
 
 /**
- * Checks a path against a kind. Segments are the names of the GraphQL schema, steps carry the keys of the JSON.
+ * Looks up a path in a kind. Segments are the names of the GraphQL schema, steps carry the keys of the JSON.
  *
  * A path may begin with `cluster`, a relation to one object or a computed column of the kind, go through lists (any element), end in a key of a map, and
  * go on freely where the model says `JSON`.
  *
- * @throws {MusterError} `BAD_INPUT` if there is no such path: which part of it is wrong, and what was probably meant.
- */
-export function resolvePath(model: Model, kind: ModelKind, text: string): ModelPath {
-  return orThrow(findPath(model, kind, text));
-}
-
-/**
- * As `resolvePath`, for who asks many kinds and takes no for an answer.
- *
+ * @returns The path, or why the kind has no such path.
  * @throws {MusterError} `BAD_INPUT` if the text is no path in any kind.
  */
 export function findPath(model: Model, kind: ModelKind, text: string): ModelPath | PathMisfit {
@@ -136,16 +128,11 @@ export function findPath(model: Model, kind: ModelKind, text: string): ModelPath
 }
 
 /**
- * Checks a path that begins inside an object: what `some` asks of the elements of a list.
+ * Looks up a path that begins inside an object: what `some` asks of the elements of a list.
  *
- * @param type What the elements are: the `type` of the path to the list.
- * @throws {MusterError} `BAD_INPUT` as `resolvePath` does.
+ * @param type The type of the elements: the `type` of the path to the list.
+ * @throws {MusterError} `BAD_INPUT` as `findPath` does.
  */
-export function resolvePathFrom(model: Model, type: TypeReference, text: string): ModelPath {
-  return orThrow(findPathFrom(model, type, text));
-}
-
-/** As `resolvePathFrom`, for who takes no for an answer: `findPath` says how. */
 export function findPathFrom(model: Model, type: TypeReference, text: string): ModelPath | PathMisfit {
   return walkFrom({ model, text, within: printTypeReference(type) }, [], type, segmentsOf(text));
 }
@@ -196,11 +183,6 @@ function segmentsOf(text: string): readonly string[] {
   const index = /\[\d+\]/.exec(text);
   const hint = index === null ? '' : `; leave out ${index[0]}: a path through a list matches if any element does`;
   throw badPath(`expected a path such as spec.replicas or metadata.labels["a.b/c"], got ${JSON.stringify(text.slice(0, 80))}${hint}`);
-}
-
-function orThrow(found: ModelPath | PathMisfit): ModelPath {
-  if (isMisfit(found)) throw found.error();
-  return found;
 }
 
 function resolveInCluster(walk: Walk, segments: readonly string[]): ModelPath | PathMisfit {

@@ -41,7 +41,7 @@ export interface SchemaLock {
 export const schemaLockVersion = 'schema-lock.muster.dev/v1';
 
 /** A kind that nobody has served for longer is forgotten. */
-export const keptDays = 30;
+const keptDays = 30;
 
 /** Nothing remembered. */
 export const emptySchemaLock: SchemaLock = { kinds: new Map(), prefixes: new Map() };

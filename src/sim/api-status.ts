@@ -71,7 +71,7 @@ export function refusal(code: number, message: string): Refusal {
 }
 
 /** `configmaps`, `widgets.example.com`: how messages name a resource. */
-export function qualifiedResource({ resource, group }: Pick<SimKind, 'resource' | 'group'>): string {
+function qualifiedResource({ resource, group }: Pick<SimKind, 'resource' | 'group'>): string {
   return group === '' ? resource : `${resource}.${group}`;
 }
 

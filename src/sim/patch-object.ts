@@ -29,7 +29,7 @@ export function patchedValue(object: JsonObject, { type, body }: PatchRequest): 
  * The object after a JSON patch: RFC 6902, but that a `replace` of a member that is not there adds it, as API servers have it. Undefined if
  * an operation cannot be done, or a test fails.
  */
-export function jsonPatched(object: JsonObject, operations: readonly Json[]): JsonObject | undefined {
+function jsonPatched(object: JsonObject, operations: readonly Json[]): JsonObject | undefined {
   try {
     let patched: unknown = parseJsonExactly(JSON.stringify(object));
     for (const operation of operations) {

@@ -99,7 +99,7 @@ export function parsed(kind: SimKind, stored: StoredObject): KubernetesObject {
 }
 
 /** Metadata in the order of Go's struct. */
-export function orderedMetadata(metadata: JsonObject): JsonObject {
+function orderedMetadata(metadata: JsonObject): JsonObject {
   const { managedFields, ...rest } = metadata;
   const known = metadataOrder.filter((key) => rest[key] !== undefined).map((key) => [key, rest[key]] as const);
   const unknown = Object.entries(rest).filter(([key]) => !metadataOrder.includes(key));

@@ -17,7 +17,7 @@ export interface Row {
   readonly target: Target | null;
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly quick: boolean;
   /** Aborts every program and server of the run. */
   readonly signal: AbortSignal;
@@ -35,7 +35,7 @@ export interface BenchCase {
   readonly rows: readonly Row[];
 }
 
-export interface PreparedCase extends AsyncDisposable {
+interface PreparedCase extends AsyncDisposable {
   /** By name, in the order they take turns. Each call is one sample. */
   readonly programs: Readonly<Record<string, () => Promise<Figures>>>;
 }

@@ -2,7 +2,7 @@ import type { ApiBody, RawAnswer } from '../support/raw-client.ts';
 import type { Place } from './place.ts';
 
 /** How something is patched: query parameters by name. `fieldManager` is `muster` where nothing is said. */
-export type PatchOptions = Readonly<Record<string, string>>;
+type PatchOptions = Readonly<Record<string, string>>;
 
 export interface Patching {
   /** Server-side apply; text is sent as it is. */

@@ -2,7 +2,7 @@ import { type GraphQLObjectType, getNamedType } from 'graphql';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
 import { clusterName } from '../../src/core/names.ts';
-import { columnsOf, kindsWithColumns } from '../../src/model/columns/columns.ts';
+import { columnsOf } from '../../src/model/columns/columns.ts';
 import { createShown } from '../../src/propagate/writing/shown.ts';
 import { graphOverMirrors } from '../support/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
@@ -185,7 +185,7 @@ test('a rollout is told in the words of kubectl, of those that kubectl knows', a
 
 /** A gateway over one object of every kind with columns, all of which are sensitive. */
 function guarded() {
-  const kinds = kindsWithColumns().filter((key) => model.kinds.has(key));
+  const kinds = [...model.kinds].filter(([, kind]) => columnsOf(kind).length > 0).map(([key]) => key);
   const graph = graphOverMirrors({ model, sensitiveKinds: kinds });
   const north = graph.mirrors.join('north');
   const served = kinds.map((key) => servedAs(model, key));
@@ -197,10 +197,9 @@ function guarded() {
   return graph;
 }
 
-const columnsOfAll = kindsWithColumns().flatMap((key) => {
-  const kind = model.kinds.get(key);
-  return kind === undefined ? [] : columnsOf(kind).map((column) => ({ kind, key, column, name: `${key} ${column.name}` }));
-});
+const columnsOfAll = [...model.kinds].flatMap(([key, kind]) =>
+  columnsOf(kind).map((column) => ({ kind, key, column, name: `${key} ${column.name}` })),
+);
 
 test.each(columnsOfAll)('of what has its metadata alone, nothing is told that is computed: $name', async ({ kind, key, column }) => {
   const below = 'type' in column.type ? (column.type.type === 'Rollout' ? '{ done }' : '{ all }') : '';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { printModel } from '../../scripts/built-ins/print-model.ts';
 import { convertDefinition } from '../../src/model/convert-definition.ts';
 import { createModel } from '../../src/model/create-model.ts';
 import { joinKindSchemas } from '../../src/model/join-kinds.ts';
 import { joinShapes } from '../../src/model/join-shapes.ts';
 import { type ScalarName, scalarNames } from '../../src/model/model.ts';
-import { printModel } from '../../src/model/model-document.ts';
 import { json, type KindSchema, type Shape } from '../../src/model/shapes.ts';
 import { arbitraryKindSchema, arbitraryShape } from '../support/arbitrary-shapes.ts';
 import { committedModel, corpusDefinitions, fixtureDefinition } from '../support/corpus.ts';

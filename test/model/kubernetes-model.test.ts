@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { convertBuiltIns } from '../../scripts/built-ins/convert-built-ins.ts';
+import { joinModels } from '../../scripts/built-ins/join-models.ts';
+import { printModel } from '../../scripts/built-ins/print-model.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import { keyOfKind, type ServedResource } from '../../src/core/kinds.ts';
-import { convertBuiltIns } from '../../src/model/convert-built-ins.ts';
-import { joinModels } from '../../src/model/join-models.ts';
 import type { Model } from '../../src/model/model.ts';
-import { parseModel, printModel } from '../../src/model/model-document.ts';
+import { parseModel } from '../../src/model/model-document.ts';
 import { printTypeReference } from '../../src/model/paths.ts';
 import { companionSuffixes, reservedTypeNames, resourceFieldNames } from '../../src/model/reserved-names.ts';
 import { committedModel, committedModelText, corpusOpenApi } from '../support/corpus.ts';

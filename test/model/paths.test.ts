@@ -4,11 +4,19 @@ import { convertDefinition } from '../../src/model/convert-definition.ts';
 import { createModel } from '../../src/model/create-model.ts';
 import { objectMeta } from '../../src/model/hand-written-types.ts';
 import type { Model, ModelField, ModelKind, TypeReference } from '../../src/model/model.ts';
-import { parsePath, printPath, printTypeReference, resolvePath, resolvePathFrom } from '../../src/model/paths.ts';
+import { findPath, findPathFrom, isMisfit, type ModelPath, type PathMisfit, parsePath, printPath, printTypeReference } from '../../src/model/paths.ts';
 import { committedModel, fixtureDefinition } from '../support/corpus.ts';
 
 const fixtures = ['widgets-north', 'names', 'free'].map((name) => convertDefinition(fixtureDefinition(name)));
 const { model } = createModel({ baseline: committedModel(), custom: fixtures, prefixes: new Map() });
+
+const resolvePath = (...path: Parameters<typeof findPath>) => orThrow(findPath(...path));
+const resolvePathFrom = (...path: Parameters<typeof findPathFrom>) => orThrow(findPathFrom(...path));
+
+function orThrow(found: ModelPath | PathMisfit): ModelPath {
+  if (isMisfit(found)) throw found.error();
+  return found;
+}
 
 describe('a text', () => {
   test.each<[string, readonly string[]]>([

@@ -39,7 +39,7 @@ export async function podsInGraph(gateway: TestGateway): Promise<Identity[]> {
 }
 
 /** The pods as their clusters have them. */
-export function podsInClusters(gateway: TestGateway, names: readonly string[]): Identity[] {
+function podsInClusters(gateway: TestGateway, names: readonly string[]): Identity[] {
   return names
     .flatMap((name) =>
       gateway

@@ -56,7 +56,7 @@ interface Snapshot {
 const encoder = new TextEncoder();
 
 /** Text as the bytes of a frame. */
-export function bytesOf(text: string): Uint8Array {
+function bytesOf(text: string): Uint8Array {
   return encoder.encode(text);
 }
 

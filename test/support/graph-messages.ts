@@ -16,7 +16,7 @@ import { noWrites } from './no-writes.ts';
 import { unsliced } from './unsliced.ts';
 
 /** What a subscription asked of load. */
-export interface AskedOfLoad {
+interface AskedOfLoad {
   readonly method: string;
   readonly args: readonly unknown[];
 }

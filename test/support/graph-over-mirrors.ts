@@ -22,7 +22,7 @@ import { createManualClock, type ManualClock } from './manual-clock.ts';
 import { noWrites } from './no-writes.ts';
 
 /** What came of an operation, with what stands beside it. */
-export interface Answer {
+interface Answer {
   readonly data: unknown;
   /** The data as it is sent. */
   readonly json: string;

@@ -17,7 +17,7 @@ export interface ResultError {
 }
 
 /** One execution result. */
-export interface StreamResult {
+interface StreamResult {
   readonly data?: Readonly<Record<string, unknown>> | null;
   readonly errors?: readonly ResultError[];
 }

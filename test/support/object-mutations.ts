@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../src/core/json.ts';
 import type { EmbeddedFleet } from './writing-fleet.ts';
 
 /** One result as GraphQL tells it. */
-export interface ResultSeen {
+interface ResultSeen {
   readonly cluster: { readonly name: string };
   readonly key: { readonly apiVersion: string; readonly kind: string; readonly namespace: string | null; readonly name: string };
   readonly action: string;

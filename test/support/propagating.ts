@@ -3,7 +3,7 @@ import type { ApiBody } from './raw-client.ts';
 import type { WritingFleet } from './writing-fleet.ts';
 
 /** A note as GraphQL tells it. */
-export interface NoteSeen {
+interface NoteSeen {
   readonly severity: string;
   readonly code: string;
   readonly message: string;
@@ -37,7 +37,7 @@ export interface PlanSeen {
   }[];
 }
 
-export interface LineSeen {
+interface LineSeen {
   readonly cluster: { readonly name: string };
   readonly phase: string;
   readonly reason: string | null;

@@ -12,7 +12,7 @@ const manifest = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 
 const document = { template: [{ json: manifest }], placement: {}, completion: { mode: 'Count', count: 2 } };
 
 /** A Propagation of which every field says something. */
-export function samplePropagation(more: Partial<Propagation['status']> = {}): Propagation {
+function samplePropagation(more: Partial<Propagation['status']> = {}): Propagation {
   const spec = parseSpec({ ...document, requester: { user: 'alice', at } });
   if ('problems' in spec) throw new Error(JSON.stringify(spec.problems));
   return {

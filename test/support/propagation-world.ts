@@ -21,7 +21,7 @@ import { startSimCluster } from './sim/start-sim-cluster.ts';
 import { endpointFor } from './transport.ts';
 
 /** What placement may ask of a cluster beside its name; nothing by default. */
-export type Traits = Partial<Pick<MemberCluster, 'labels' | 'provider' | 'region' | 'zones' | 'taints'>>;
+type Traits = Partial<Pick<MemberCluster, 'labels' | 'provider' | 'region' | 'zones' | 'taints'>>;
 
 /** Embedded clusters as the side that writes knows them: over real sockets and real mirrors, with a clock that only the test moves. */
 export interface PropagationWorld extends AsyncDisposable {

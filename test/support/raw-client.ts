@@ -57,7 +57,7 @@ export interface RawEvent {
 }
 
 /** One open watch. Disposing of it ends the request. */
-export interface RawWatch extends Disposable {
+interface RawWatch extends Disposable {
   readonly status: number;
   /** The next event; undefined once the stream has ended cleanly. Fails after 15 s without one. */
   next(): Promise<RawEvent | undefined>;

@@ -18,7 +18,7 @@ export interface SpeakingPod {
 }
 
 /** How a container stands: its state, and how often it was started again. */
-export type ContainerCondition = 'running' | 'ended' | 'waiting' | { readonly waiting: string } | { readonly restarts: number };
+type ContainerCondition = 'running' | 'ended' | 'waiting' | { readonly waiting: string } | { readonly restarts: number };
 
 /** A Pod on `speakingNode`, as a kubelet tells of it. */
 export function speakingPod({ namespace = 'default', name = 'web', uid = `uid-${name}`, ...pod }: SpeakingPod = {}): KubernetesObject {

@@ -58,7 +58,7 @@ export async function startServing({ config, schema = () => helloSchema, ...chan
   };
 }
 
-export interface AskedAnswer {
+interface AskedAnswer {
   readonly data?: Record<string, unknown> | null;
   readonly errors?: readonly {
     readonly message: string;

@@ -24,7 +24,7 @@ import { createWebSockets, type WebSocketsOptions } from '../../src/serve/web-so
 import { servedOf } from './start-serving.ts';
 
 /** One reader of the field `ticks`. */
-export interface Ticker {
+interface Ticker {
   /** A message: the field's value. */
   tick(text: string): void;
   /** The end, said by us. */

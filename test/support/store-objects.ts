@@ -84,7 +84,7 @@ export function contentsOf(store: StoreReader): readonly string[] {
   return [...store.objects()].map(printObject).sort();
 }
 
-export function printObject({ metadata: { namespace = '', name, resourceVersion = '' } }: KubernetesObject): string {
+function printObject({ metadata: { namespace = '', name, resourceVersion = '' } }: KubernetesObject): string {
   return `${namespace}/${name}@${resourceVersion}`;
 }
 

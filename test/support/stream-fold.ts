@@ -33,7 +33,7 @@ interface Part {
 const nothing: Part = { objects: new Map(), whole: false, fault: undefined };
 
 /** `cluster Kind`. */
-export function partOf({ cluster, kind }: Pick<ChangesMessage, 'cluster' | 'kind'>): string {
+function partOf({ cluster, kind }: Pick<ChangesMessage, 'cluster' | 'kind'>): string {
   return `${cluster.name} ${keyOfKind(kind)}`;
 }
 

@@ -17,7 +17,7 @@ import { createManualClock, turns } from './manual-clock.ts';
 import { servedOf } from './start-serving.ts';
 
 /** Where a stream goes to, in a test: it has room for as much as the test says. */
-export class FakeOutlet implements Outlet {
+class FakeOutlet implements Outlet {
   readonly transport: Outlet['transport'];
   room = Number.POSITIVE_INFINITY;
   readonly payloads: Payload[] = [];

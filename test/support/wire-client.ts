@@ -11,7 +11,7 @@ export interface WireServer {
   readonly token: string;
 }
 
-export interface WireRequest {
+interface WireRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -29,7 +29,7 @@ export interface WireAnswer {
 }
 
 /** An answer of which the headers have come. */
-export interface WireStream extends Disposable {
+interface WireStream extends Disposable {
   readonly status: number;
   readonly headers: WireAnswer['headers'];
   /** The next whole line, parsed. Undefined at the end. */
@@ -40,7 +40,7 @@ export interface WireStream extends Disposable {
   rest(): Promise<WireAnswer>;
 }
 
-export interface WireEvent {
+interface WireEvent {
   readonly type: string;
   readonly object: {
     readonly kind?: string;
@@ -221,7 +221,7 @@ function streamOf({ status, headers, body }: Head): WireStream {
 }
 
 /** `ADDED web`, `BOOKMARK 12`, `ERROR 410`. */
-export function briefly({ type, object }: WireEvent): string {
+function briefly({ type, object }: WireEvent): string {
   if (type === 'ERROR') return `${type} ${object.code}`;
   return `${type} ${type === 'BOOKMARK' ? object.metadata.resourceVersion : object.metadata.name}`;
 }

@@ -16,7 +16,7 @@ export interface WrittenFleet {
 }
 
 /** One write that is against the rules, in words. */
-export type Offence = string;
+type Offence = string;
 
 /**
  * What was written against the promises that hold in every run (reliability.md D), whatever crashed, froze or met others meanwhile:
@@ -28,7 +28,7 @@ export type Offence = string;
  * - an object that an intent refers to is never written for that intent, in the cluster that it is read from;
  * - inventories are written under the version that was read, or created.
  */
-export function offencesIn(fleet: WrittenFleet): readonly Offence[] {
+function offencesIn(fleet: WrittenFleet): readonly Offence[] {
   const shares = inventoriesOf(fleet);
   const resumed = resumptionsOf(fleet);
   const sources = sourcesOf(fleet);

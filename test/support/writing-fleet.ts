@@ -57,7 +57,7 @@ export interface FleetKind {
   open(): Promise<FleetGround>;
 }
 
-export const fleetNames = ['north', 'south', 'east'] as const;
+const fleetNames = ['north', 'south', 'east'] as const;
 
 /** The embedded fleet, and real API servers. */
 export const fleetKinds: readonly FleetKind[] = [

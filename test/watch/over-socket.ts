@@ -137,7 +137,7 @@ function heldOf(
 }
 
 /** What the server has, as a mirror holds it. */
-export function truth(sim: SimCluster, kind: string): readonly KubernetesObject[] {
+function truth(sim: SimCluster, kind: string): readonly KubernetesObject[] {
   return sim.objects(kind).map((object) => {
     const { managedFields: _, ...metadata } = object.metadata;
     return { ...object, metadata };

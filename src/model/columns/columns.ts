@@ -40,11 +40,6 @@ export function columnsOf(kind: GroupKind): readonly Column[] {
   return registry.get(keyOfKind(kind)) ?? [];
 }
 
-/** The kinds that have columns, by `keyOfKind`. */
-export function kindsWithColumns(): readonly string[] {
-  return [...registry.keys()];
-}
-
 const podColumns: readonly Column[] = [
   {
     name: 'phase',

@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import { controllerReference, hasCondition, type World } from './world.ts';
 
 /** What becomes of a pod, said by an annotation of its template, as the simulated kubelet of a real test cluster has it. */
-export const outcomeAnnotation = 'sim/outcome';
+const outcomeAnnotation = 'sim/outcome';
 
 export interface PodNaming {
   readonly name: string;
@@ -75,8 +75,6 @@ function qosOf(containers: readonly JsonObject[]): string {
     ['cpu', 'memory'].every((name) => limits[name] !== undefined && (requests[name] ?? limits[name]) === limits[name]);
   return asked.every(isWhole) ? 'Guaranteed' : 'Burstable';
 }
-
-export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
 export function phaseOf(pod: KubernetesObject): string {
   return textAt(pod.status, 'phase') ?? 'Pending';

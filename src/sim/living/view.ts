@@ -19,7 +19,7 @@ export interface View extends Disposable {
   flush(): void;
 }
 
-export const livingKinds = [
+const livingKinds = [
   'Namespace',
   'Node',
   'Pod',
@@ -128,7 +128,7 @@ export function livingKindOf({ apiVersion = '', kind = '' }: KubernetesObject): 
 }
 
 /** The uid of the object's controller. */
-export function controllerOf({ metadata }: KubernetesObject): string | undefined {
+function controllerOf({ metadata }: KubernetesObject): string | undefined {
   return metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
 }
 

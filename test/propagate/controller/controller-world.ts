@@ -17,7 +17,7 @@ import { type PropagationWorld, type PropagationWorldOptions, startPropagationWo
 import { expectLawful } from '../../support/write-history.ts';
 
 /** One process with a controller of its own. Writes of its Lease are not counted. */
-export interface ControllerProcess {
+interface ControllerProcess {
   readonly controller: Controller;
   /** Writes that were sent, dry runs not among them. */
   readonly writes: number;
@@ -35,7 +35,7 @@ export interface ControllerWorldOptions extends PropagationWorldOptions {
   readonly living?: true;
 }
 
-export interface ProcessOptions {
+interface ProcessOptions {
   /** After so many writes it is dead: the last one is done, and its answer lost. */
   readonly life?: number;
   /** After so many writes it stands still (SIGSTOP) until `resume`: it asks nothing, and hears no answer. */

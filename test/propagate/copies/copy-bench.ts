@@ -136,7 +136,7 @@ function addressIn({ apiVersion, kind, metadata: { namespace, name } }: Manifest
 export const widgetKind = resourceOf('Widget', 'widgets', { group: 'example.com' });
 
 /** What a mirror holds of it. */
-export function mirrored(object: KubernetesObject): Pick<RenderedObject, 'live' | 'liveUid' | 'liveHash'> {
+function mirrored(object: KubernetesObject): Pick<RenderedObject, 'live' | 'liveUid' | 'liveHash'> {
   const { managedFields: _fields, ...metadata } = object.metadata;
   const held = { ...object, metadata };
   return { live: held, liveHash: liveHashOf(held), ...(metadata.uid === undefined ? {} : { liveUid: metadata.uid }) };

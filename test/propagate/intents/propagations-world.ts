@@ -14,7 +14,7 @@ import { printSpec } from '../../../src/propagate/spec/print-spec.ts';
 import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagation-world.ts';
 
 /** What the planner was asked, and what it is to say from now on. */
-export interface ScriptedPlanner extends Planner {
+interface ScriptedPlanner extends Planner {
   readonly asked: { readonly how: 'render' | 'plan' | 'preflight'; readonly request: PlanRequest }[];
   notes: readonly Note[];
   /** What the fleet is like: part of the digest. */
@@ -39,7 +39,7 @@ export interface PropagationsWorld extends AsyncDisposable {
 
 export const place = { namespace: 'default', name: 'web' };
 
-export function configMap(data: Readonly<Record<string, string>>): JsonObject {
+function configMap(data: Readonly<Record<string, string>>): JsonObject {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings', namespace: 'default' }, data };
 }
 

@@ -9,7 +9,7 @@ import {
   parseTimeout,
   type RolloutStrategy,
   recheckAfterOf,
-} from '../../../src/propagate/rollout/next-rollout.ts';
+} from './ocm-rollout.ts';
 import { type VectorOps, vectorOp } from './vector.ts';
 
 /** A cluster as the files have it. */

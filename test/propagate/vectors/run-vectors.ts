@@ -5,7 +5,7 @@ import { isJsonObject } from '../../../src/core/json.ts';
 import type { Vector, VectorOp, VectorOps } from './vector.ts';
 
 /** A case that did not come out as expected, or could not be run. */
-export interface VectorFailure {
+interface VectorFailure {
   readonly file: string;
   readonly name: string;
   readonly expected: unknown;

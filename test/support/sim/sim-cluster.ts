@@ -14,7 +14,7 @@ export interface SimClusterOptions extends Omit<SimServerOptions, 'hooks' | 'cre
 }
 
 /** One container. */
-export interface SimContainer {
+interface SimContainer {
   /** `default` if absent. */
   readonly namespace?: string;
   readonly pod: string;
@@ -74,7 +74,7 @@ export interface OpenWatch extends RequestedResource {
 }
 
 /** The state of one kind: what a most recent list answers. */
-export interface SimList {
+interface SimList {
   readonly version: string;
   /** By `namespace/name` in order of code units, as a server lists them; each with kind and apiVersion. */
   readonly items: readonly KubernetesObject[];
@@ -86,7 +86,7 @@ export interface SimBackup {
 }
 
 /** A kind of an aggregated API, as metrics-server serves `PodMetrics`. */
-export interface AggregatedKind {
+interface AggregatedKind {
   readonly kind: string;
   readonly resource: string;
   readonly singular?: string;
@@ -103,7 +103,7 @@ export interface AggregatedApi {
 }
 
 /** What `fill` makes the objects of. `metadata.name` is what the numbers are put after: `web` gives `web-0`, `web-1`, … */
-export type FillTemplate = JsonObject | ((index: number) => JsonObject);
+type FillTemplate = JsonObject | ((index: number) => JsonObject);
 
 /** An embedded cluster that can misbehave, and that keeps what it was asked and what it did. */
 export interface SimCluster extends EmbeddedCluster, Misbehaviours {

@@ -1,15 +1,15 @@
-import { compareApiVersions } from '../core/api-versions.ts';
-import { invariant, MusterError } from '../core/errors.ts';
-import { isJsonObject, type JsonObject } from '../core/json.ts';
-import { keyOfKind, type ServedResource } from '../core/kinds.ts';
-import { embeddedObjectMeta } from './hand-written-types.ts';
-import { builtInTypeName, embeddedTypeName, isKindDefinition, rootFieldNames } from './kind-names.ts';
-import type { Model, ModelKind, ModelType, TypeReference } from './model.ts';
-import { modelFields } from './model-fields.ts';
-import { type Dialect, fieldsOf, shapeOf } from './openapi-shapes.ts';
-import { reservedTypeNames, resourceFieldNames } from './reserved-names.ts';
-import { compareText, keysOfEveryObject, type Shape } from './shapes.ts';
-import { writtenShapeOf } from './written-shapes.ts';
+import { compareApiVersions } from '../../src/core/api-versions.ts';
+import { invariant, MusterError } from '../../src/core/errors.ts';
+import { isJsonObject, type JsonObject } from '../../src/core/json.ts';
+import { keyOfKind, type ServedResource } from '../../src/core/kinds.ts';
+import { fieldNamesOf } from '../../src/model/graphql-names.ts';
+import { embeddedObjectMeta } from '../../src/model/hand-written-types.ts';
+import { builtInTypeName, embeddedTypeName, isKindDefinition, rootFieldNames } from '../../src/model/kind-names.ts';
+import type { Model, ModelField, ModelKind, ModelType, TypeReference } from '../../src/model/model.ts';
+import { type Dialect, fieldsOf, shapeOf } from '../../src/model/openapi-shapes.ts';
+import { reservedTypeNames, resourceFieldNames } from '../../src/model/reserved-names.ts';
+import { compareText, keysOfEveryObject, type Shape, type ShapeField } from '../../src/model/shapes.ts';
+import { writtenShapeOf } from '../../src/model/written-shapes.ts';
 
 /** Kinds that are listable but nobody should build on: one is deprecated since 1.19, the other holds core's events once more. */
 const leftOut: ReadonlySet<string> = new Set(['ComponentStatus', 'Event.events.k8s.io']);
@@ -148,4 +148,21 @@ function referenceOf(shape: Shape): TypeReference {
   if ('list' in shape) return { list: referenceOf(shape.list) };
   invariant(!('fields' in shape), 'a definition of a built-in kind holds an object without a name');
   return shape;
+}
+
+/**
+ * The fields of a generated type: each with its name in GraphQL and, through `reference`, what it leads to. In the order of `fields`.
+ *
+ * @param hidden Names that belong to an interface of the type.
+ */
+export function modelFields(
+  fields: readonly ShapeField[],
+  reference: (shape: Shape) => TypeReference,
+  hidden?: ReadonlySet<string>,
+): readonly ModelField[] {
+  const names = fieldNamesOf(
+    fields.map(({ key }) => key),
+    hidden,
+  );
+  return fields.map(({ shape, ...field }, index) => ({ name: names[index] ?? field.key, type: reference(shape), ...field }));
 }

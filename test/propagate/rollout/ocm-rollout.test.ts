@@ -8,7 +8,7 @@ import {
   parseTimeout,
   type RolloutStrategy,
   rolloutSize,
-} from '../../../src/propagate/rollout/next-rollout.ts';
+} from '../vectors/ocm-rollout.ts';
 import { nextWaves } from '../../../src/propagate/rollout/next-waves.ts';
 
 const nowMs = 10_000_000;

@@ -1,7 +1,7 @@
-import { MusterError } from '../../core/errors.ts';
-import { parseDuration } from '../../core/json-values.ts';
-import { compareText } from '../../model/shapes.ts';
-import { nearestAfter, type Pace, type RolloutLine, slotOf } from './slots.ts';
+import { MusterError } from '../../../src/core/errors.ts';
+import { parseDuration } from '../../../src/core/json-values.ts';
+import { compareText } from '../../../src/model/shapes.ts';
+import { nearestAfter, type Pace, type RolloutLine, slotOf } from '../../../src/propagate/rollout/slots.ts';
 
 /** A decision group of a placement. */
 export interface GroupKey {
