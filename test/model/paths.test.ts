@@ -4,7 +4,16 @@ import { convertDefinition } from '../../src/model/convert-definition.ts';
 import { createModel } from '../../src/model/create-model.ts';
 import { objectMeta } from '../../src/model/hand-written-types.ts';
 import type { Model, ModelField, ModelKind, TypeReference } from '../../src/model/model.ts';
-import { findPath, findPathFrom, isMisfit, type ModelPath, type PathMisfit, parsePath, printPath, printTypeReference } from '../../src/model/paths.ts';
+import {
+  findPath,
+  findPathFrom,
+  isMisfit,
+  type ModelPath,
+  type PathMisfit,
+  parsePath,
+  printPath,
+  printTypeReference,
+} from '../../src/model/paths.ts';
 import { committedModel, fixtureDefinition } from '../support/corpus.ts';
 
 const fixtures = ['widgets-north', 'names', 'free'].map((name) => convertDefinition(fixtureDefinition(name)));

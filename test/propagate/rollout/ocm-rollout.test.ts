@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { clusterName } from '../../../src/core/names.ts';
+import { nextWaves } from '../../../src/propagate/rollout/next-waves.ts';
 import {
   type ClusterGroup,
   type GroupedLine,
@@ -9,7 +10,6 @@ import {
   type RolloutStrategy,
   rolloutSize,
 } from '../vectors/ocm-rollout.ts';
-import { nextWaves } from '../../../src/propagate/rollout/next-waves.ts';
 
 const nowMs = 10_000_000;
 const strategy: RolloutStrategy = {
