@@ -12,6 +12,23 @@ export function pod(name: string, metadata: Partial<ObjectMetadata> = {}, spec: 
   };
 }
 
+/** A Deployment of one replica. */
+export function deployment(name: string, spec: JsonObject = {}): KubernetesObject {
+  const labels = { app: name };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace: 'default', labels },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: `${name}:1` }] } },
+      ...spec,
+    },
+    status: {},
+  };
+}
+
 /** The definition of `widgets.example.com`, whose spec has these properties. */
 export function widgetDefinition(properties: JsonObject = { size: { type: 'integer' } }, version = 'v1'): KubernetesObject {
   const schema = { type: 'object', properties: { spec: { type: 'object', properties } } };
