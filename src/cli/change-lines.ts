@@ -1,5 +1,6 @@
 import { type ClusterFault, lineOfFault } from './cluster-faults.ts';
 import { type Change, type ChangesOf, type Foldable, HeldObjects } from './held-objects.ts';
+import { jsonText } from './json-text.ts';
 import type { Session } from './session.ts';
 import { type Columns, createColumns } from './table.ts';
 
@@ -7,6 +8,8 @@ export interface ChangeLinesOptions<Item extends Foldable> {
   readonly header: readonly string[];
   /** The cells of a change. */
   readonly row: (change: Change<Item>) => readonly string[];
+  /** Opaque; equal for the same state of an object. */
+  readonly versionOf: (item: Item) => string;
 }
 
 /** As wide as the widest of the changes, so that lines that come later line up. */
@@ -20,14 +23,15 @@ export class ChangeLines<Item extends Foldable> {
   readonly #session: Session;
   readonly #row: ChangeLinesOptions<Item>['row'];
   readonly #columns: Columns;
-  readonly #held = new HeldObjects<Item>();
+  readonly #held: HeldObjects<Item>;
   #waiting: (readonly string[])[] = [];
   #gathering: Promise<void> | undefined;
   #isGathered = false;
 
-  constructor(session: Session, { header, row }: ChangeLinesOptions<Item>) {
+  constructor(session: Session, { header, row, versionOf }: ChangeLinesOptions<Item>) {
     this.#session = session;
     this.#row = row;
+    this.#held = new HeldObjects(versionOf);
     this.#columns = createColumns(header);
   }
 
@@ -53,5 +57,29 @@ export class ChangeLines<Item extends Foldable> {
   /** The stream begins anew. */
   restart(): void {
     this.#held.restart();
+  }
+}
+
+/** Prints the messages of a stream for programs: one JSON per line. What begins anew is told by messages `RESET`, as a gateway tells it. */
+export class MessageLines {
+  readonly #write: (text: string) => Promise<void>;
+  /** What each cluster and kind is, as its messages say it. */
+  readonly #scopes = new Map<string, Pick<ChangesOf<unknown>, 'cluster' | 'kind'>>();
+
+  constructor(write: (text: string) => Promise<void>) {
+    this.#write = write;
+  }
+
+  async take(message: ChangesOf<unknown>): Promise<void> {
+    const { cluster, kind } = message;
+    const scope = { cluster, ...(kind === undefined ? {} : { kind }) };
+    this.#scopes.set(JSON.stringify(scope), scope);
+    await this.#write(`${jsonText(message)}\n`);
+  }
+
+  /** Says of all that was told that it is void. */
+  async restart(): Promise<void> {
+    const nothing = { fault: null, added: [], modified: [], deleted: [] };
+    for (const scope of this.#scopes.values()) await this.#write(`${JSON.stringify({ type: 'RESET', ...scope, ...nothing })}\n`);
   }
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from '../core/json.ts';
 import { CommandFailure, exitCodes } from './command-failure.ts';
 import type { Answer } from './gateway-client.ts';
 import { type OpenStream, StreamLost, StreamRefused } from './open-stream.ts';
+import type { Session } from './session.ts';
 
 /** What a stream that is kept open tells. */
 export type Followed =
@@ -68,6 +69,27 @@ export async function* follow(options: FollowOptions, signal: AbortSignal): Asyn
       if (isTold) yield { type: 'lost', reason: error.message, code: error.code, delayMs };
       await clock.sleep(delayMs, signal);
     }
+  }
+}
+
+/**
+ * Follows one field of a subscription, as `follow` does. Losses and their end are told on standard error after the event, unless that ends the
+ * iteration.
+ */
+export async function* followField<Message>(
+  session: Session,
+  { query, field, variables }: Pick<FollowOptions, 'query' | 'variables'> & { readonly field: string },
+): AsyncIterable<{ readonly type: 'message'; readonly message: Message } | Exclude<Followed, { type: 'message' }>> {
+  const { open, clock, signal, terminal, gateway } = session;
+  for await (const event of follow({ open, clock, query, variables, url: gateway.address.url }, signal)) {
+    if (event.type === 'message') {
+      const message = (event.answer.data as Readonly<Record<string, Message>> | null | undefined)?.[field];
+      if (message !== undefined) yield { type: 'message', message };
+      continue;
+    }
+    yield event;
+    if (event.type === 'lost') terminal.err(`warning: ${event.reason}: trying again in ${Math.ceil(event.delayMs / 1000)} s\n`);
+    if (event.type === 'resumed') terminal.err('the gateway is there again\n');
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, parseJsonExactly } from '../core/json.ts';
+import { type Json, type JsonObject, parseJson } from '../core/json.ts';
 import { CommandFailure, exitCodes } from './command-failure.ts';
 
 /** Where a gateway answers, and what it wants to be shown. */
@@ -35,9 +35,6 @@ export interface GatewayClient {
   /** Its data. @throws {CommandFailure} of the first of its errors. */
   query<Data>(query: string, variables: JsonObject): Promise<Data>;
 }
-
-/** Only these make parsing exactly worth its price: integers that a double may not hold. */
-const longNumber = /\d{16}/;
 
 /** Makes a client. The signal ends what it waits for. */
 export function createGatewayClient(address: GatewayAddress, signal: AbortSignal): GatewayClient {
@@ -113,7 +110,7 @@ function parseAnswer({ status, type, text }: HttpText, { url, token }: GatewayAd
 
 function parsed(text: string): Answer | undefined {
   try {
-    const value = longNumber.test(text) ? parseJsonExactly(text) : (JSON.parse(text) as Json);
+    const value = parseJson(text);
     return typeof value === 'object' && value !== null && ('data' in value || 'errors' in value) ? (value as Answer) : undefined;
   } catch {
     return undefined;
@@ -125,4 +122,25 @@ export function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error)) return String(cause);
   return ('code' in cause && typeof cause.code === 'string' ? cause.code : cause.message) || cause.name;
+}
+
+/** Arguments by name: of which type of the schema, and with which value. */
+export type Arguments = Readonly<Record<string, { readonly type: string; readonly value: Json }>>;
+
+/** One field of `Mutation`. */
+export interface Mutation {
+  readonly field: string;
+  readonly given: Arguments;
+  /** What is asked for of its outcome. */
+  readonly selection: string;
+}
+
+/** Asks for it, and gives its outcome. @throws {CommandFailure} of the first error. */
+export async function mutate<Outcome>(gateway: GatewayClient, { field, given, selection }: Mutation): Promise<Outcome> {
+  const declared = Object.entries(given).map(([name, { type }]) => `$${name}: ${type}`);
+  const passed = Object.keys(given).map((name) => `${name}: $${name}`);
+  const query = `mutation (${declared.join(', ')}) { outcome: ${field}(${passed.join(', ')}) { ${selection} } }`;
+  const variables = Object.fromEntries(Object.entries(given).map(([name, { value }]) => [name, value]));
+  const { outcome } = await gateway.query<{ readonly outcome: Outcome }>(query, variables);
+  return outcome;
 }

@@ -15,11 +15,9 @@ export interface Change<Item> {
   readonly item: Item;
 }
 
-/** What is folded: an object with its id and its version. */
+/** An object that changes are about. */
 export interface Foldable {
   readonly id: string;
-  /** Opaque; equal for the same state. */
-  readonly version: string;
 }
 
 /**
@@ -31,6 +29,12 @@ export class HeldObjects<Item extends Foldable> {
   readonly #scopes = new Map<string, Map<string, Item>>();
   /** What stood there before the state that is coming now: deleted unless it comes again. */
   readonly #doubtful = new Map<string, Map<string, Item>>();
+  readonly #versionOf: (item: Item) => string;
+
+  /** @param versionOf Opaque; equal for the same state of an object. */
+  constructor(versionOf: (item: Item) => string) {
+    this.#versionOf = versionOf;
+  }
 
   /** Takes a message, and tells what it changes. */
   apply(message: ChangesOf<Item>): readonly Change<Item>[] {
@@ -74,7 +78,7 @@ export class HeldObjects<Item extends Foldable> {
     const before = held.get(item.id) ?? this.#doubtful.get(scope)?.get(item.id);
     this.#doubtful.get(scope)?.delete(item.id);
     held.set(item.id, item);
-    if (before?.version === item.version) return [];
+    if (before !== undefined && this.#versionOf(before) === this.#versionOf(item)) return [];
     return [{ type: before === undefined ? 'ADDED' : 'MODIFIED', item }];
   }
 

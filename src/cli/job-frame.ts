@@ -1,8 +1,7 @@
 import { humanDuration } from './human-duration.ts';
 import { cellsOfJob, countOf, type JobState, type JobSummary } from './job-status.ts';
 import type { TerminalSize } from './live-region.ts';
-import { type Paint, paintFor } from './paint.ts';
-import { createColumns } from './table.ts';
+import { createColumns, type Paint, paintFor } from './table.ts';
 
 export interface JobFrameOptions {
   readonly jobs: Iterable<JobState>;

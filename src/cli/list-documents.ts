@@ -1,6 +1,6 @@
 import type { JsonObject } from '../core/json.ts';
 import type { FaultReport } from './cluster-faults.ts';
-import { type FoundNames, nameCondition } from './found-names.ts';
+import { type FoundNames, nameCondition } from './find-named.ts';
 import { jsonText } from './json-text.ts';
 import { listedPages, type Selected } from './listed-pages.ts';
 import { fullName, type NamedObject } from './object-names.ts';
@@ -37,15 +37,15 @@ export async function listDocuments(session: Session, asked: ListedDocuments): P
   const { report, output } = asked;
   const fields = `apiVersion kind cluster { name } metadata { name namespace } ${output === 'name' ? '' : output === 'json' ? 'object' : 'yaml'}`;
   let isFound = false;
-  const sink = sinkFor(output, (text) => session.terminal.out(text));
+  const { start, text, between, end, empty } = streams[output];
   for (const { names, ...listing } of listingsOf(asked)) {
     for await (const items of listedPages<ListedObject>(session, { ...listing, fields, report })) {
-      isFound ||= items.length > 0;
       for (const { metadata } of items) names.add(metadata.name);
-      await sink.take(items);
+      if (items.length > 0) await session.terminal.out(`${isFound ? between : start}${items.map(text).join(between)}`);
+      isFound ||= items.length > 0;
     }
   }
-  await sink.end();
+  await session.terminal.out(isFound ? end : empty);
   return isFound;
 }
 
@@ -62,61 +62,42 @@ function listingsOf({ targets, selected, found }: ListedDocuments) {
   return [{ kinds, selected: { ...selected, orderBy }, names: new Set<string>(), answers: found.answers }];
 }
 
-/** Takes objects page by page. */
-interface Sink {
-  take(items: readonly ListedObject[]): Promise<void>;
-  end(): Promise<void>;
+/** How objects are printed one after the other. */
+interface DocumentStream {
+  /** Before the first object. */
+  readonly start: string;
+  readonly text: (item: ListedObject) => string;
+  readonly between: string;
+  /** After the last object. */
+  readonly end: string;
+  /** All that is printed if there is no object. */
+  readonly empty: string;
 }
 
-type Write = (text: string) => Promise<void>;
+const listStart = '{\n    "apiVersion": "v1",\n    "items": [';
+const listEnd = '],\n    "kind": "List",\n    "metadata": {}\n}\n';
 
-function sinkFor(output: ListFormat, write: Write): Sink {
-  switch (output) {
-    case 'json':
-      return jsonSink(write);
-    case 'yaml':
-      return yamlSink(write);
-    case 'name':
-      return {
-        take: (items) => write(items.map((item) => `${fullName(item.cluster.name, item)}\n`).join('')),
-        end: async () => undefined,
-      };
-    default:
-      throw output satisfies never;
-  }
-}
-
-/** A List, object by object, each with its cluster as an annotation: so it is still what kubectl reads. */
-function jsonSink(write: Write): Sink {
-  let isFirst = true;
-  return {
-    take: async (items) => {
-      for (const { object = {}, cluster } of items) {
-        const text = jsonText(withCluster(object, cluster.name), 4).replaceAll('\n', '\n        ');
-        await write(`${isFirst ? '{\n    "apiVersion": "v1",\n    "items": [\n' : ',\n'}        ${text}`);
-        isFirst = false;
-      }
-    },
-    end: () =>
-      write(`${isFirst ? '{\n    "apiVersion": "v1",\n    "items": [],\n' : '\n    ],\n'}    "kind": "List",\n    "metadata": {}\n}\n`),
-  };
-}
+const streams: Readonly<Record<ListFormat, DocumentStream>> = {
+  // A List, each object with its cluster as an annotation: so it is still what kubectl reads.
+  json: {
+    start: `${listStart}\n`,
+    text: ({ object = {}, cluster }) => `        ${jsonText(withCluster(object, cluster.name), 4).replaceAll('\n', '\n        ')}`,
+    between: ',\n',
+    end: `\n    ${listEnd}`,
+    empty: `${listStart}${listEnd}`,
+  },
+  yaml: {
+    start: '',
+    text: ({ yaml = '', cluster }) => `# cluster: ${printable(cluster.name)}\n${yaml}`,
+    between: '---\n',
+    end: '',
+    empty: '',
+  },
+  name: { start: '', text: (item) => `${fullName(item.cluster.name, item)}\n`, between: '', end: '', empty: '' },
+};
 
 function withCluster(object: JsonObject, cluster: string): JsonObject {
   const metadata = (object.metadata ?? {}) as JsonObject;
   const annotations = (metadata.annotations ?? {}) as JsonObject;
   return { ...object, metadata: { ...metadata, annotations: { ...annotations, 'muster.dev/cluster': cluster } } };
-}
-
-function yamlSink(write: Write): Sink {
-  let isFirst = true;
-  return {
-    take: async (items) => {
-      for (const { yaml = '', cluster } of items) {
-        await write(`${isFirst ? '' : '---\n'}# cluster: ${printable(cluster.name)}\n${yaml}`);
-        isFirst = false;
-      }
-    },
-    end: async () => undefined,
-  };
 }

@@ -4,12 +4,11 @@ import { customColumns } from './columns/custom-columns.ts';
 import { columnsOfKind } from './columns/kind-tables.ts';
 import { itemFields, type ListedItem, type PrintedColumn } from './columns/printed-column.ts';
 import { CommandFailure, exitCodes } from './command-failure.ts';
-import { type FoundNames, nameCondition } from './found-names.ts';
+import { type FoundNames, nameCondition } from './find-named.ts';
 import { listedPages, type Selected } from './listed-pages.ts';
 import { meantKinds, type NamedKind, nameOfKind } from './meant-kinds.ts';
-import { type Paint, paintFor } from './paint.ts';
 import type { Session } from './session.ts';
-import { createColumns } from './table.ts';
+import { createColumns, type Paint, paintFor } from './table.ts';
 import type { ListTarget } from './words-of-objects.ts';
 
 export interface ListedTables {

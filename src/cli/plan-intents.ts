@@ -2,12 +2,11 @@ import type { Json } from '../core/json.ts';
 import { FaultReport } from './cluster-faults.ts';
 import { exitCodes } from './command-failure.ts';
 import type { ReadIntent } from './manifest-reader.ts';
-import { paintFor } from './paint.ts';
 import { type Plan, planFields } from './plan.ts';
 import { isTold, planLines } from './plan-lines.ts';
 import { type DocumentFormat, printAnswers } from './print-answer.ts';
 import type { Session } from './session.ts';
-import { printable } from './table.ts';
+import { paintFor, printable } from './table.ts';
 
 /** Prints what intents would do, which touches nothing. 1 if one of them could not be done, or if a cluster that was named is not well. */
 export async function planIntents(session: Session, intents: readonly ReadIntent[], output: DocumentFormat | undefined): Promise<number> {

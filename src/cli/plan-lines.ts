@@ -1,8 +1,7 @@
 import { type ClusterFault, reasonOfFault } from './cluster-faults.ts';
 import { fullName, namedObject } from './object-names.ts';
-import type { Paint } from './paint.ts';
 import type { ClusterPlan, IntentNote, ObjectPlan, Plan } from './plan.ts';
-import { createColumns, printable } from './table.ts';
+import { createColumns, type Paint, printable } from './table.ts';
 
 /**
  * A plan for people, line by line: a table of its clusters; what would change in each of them; overrides without effect; notes with their paths; how many
@@ -100,20 +99,20 @@ function troublesOf({ conflicts, fault }: ObjectPlan): readonly string[] {
   ];
 }
 
+/** The first that fits decides. */
+const diffColors = [
+  [/^(?:---|\+\+\+)(?: |$)/, 1],
+  [/^@@/, 36],
+  [/^\+/, 32],
+  [/^-/, 31],
+] as const;
+
 /** A unified diff, its lines colored by what they say. */
 export function diffLines(diff: string, paint: Paint): readonly string[] {
   const lines = diff.split('\n');
   if (lines.at(-1) === '') lines.pop();
   return lines.map((line) => {
-    const color = /^(?:---|\+\+\+)(?: |$)/.test(line)
-      ? 1
-      : line.startsWith('@@')
-        ? 36
-        : line.startsWith('+')
-          ? 32
-          : line.startsWith('-')
-            ? 31
-            : undefined;
+    const color = diffColors.find(([start]) => start.test(line))?.[1];
     return color === undefined ? line : paint(color, line);
   });
 }

@@ -1,9 +1,8 @@
 import { ageOf } from './human-duration.ts';
 import { wordOf } from './job-status.ts';
 import type { TerminalSize } from './live-region.ts';
-import { type Paint, paintFor } from './paint.ts';
 import { type CopyLine, type PropagationState, placeOf, summaryOf, whyOf } from './propagation-state.ts';
-import { createColumns, printable } from './table.ts';
+import { createColumns, type Paint, paintFor, printable } from './table.ts';
 
 export interface PropagationFrameOptions {
   /** In the order they were asked for. */

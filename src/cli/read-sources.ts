@@ -1,11 +1,11 @@
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { CommandFailure, exitCodes } from './command-failure.ts';
 import type { SourceFlags } from './gateway-options.ts';
 import type { ReadIntent, ReadManifest } from './manifest-reader.ts';
 import type { Session } from './session.ts';
 import { printable } from './table.ts';
-import { textOfFile, unreadable } from './text-of-file.ts';
+import type { Terminal } from './terminal.ts';
 
 /** What is read with: parts of a session. */
 export type SourceReader = Pick<Session, 'terminal' | 'reader'>;
@@ -84,4 +84,21 @@ function placed(
 
 function refused(parts: readonly string[]): CommandFailure {
   return new CommandFailure(exitCodes.refused, parts.filter((part) => part !== '').join(': '));
+}
+
+/**
+ * What stands in the file; in standard input for `-`.
+ *
+ * @throws {CommandFailure} if it cannot be read: why.
+ */
+export function textOfFile(file: string, { readInput }: Pick<Terminal, 'readInput'>): Promise<string> {
+  return file === '-'
+    ? readInput()
+    : readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => Promise.reject(unreadable(file, error)));
+}
+
+/** Why it cannot be read, as the end of a command. */
+export function unreadable(file: string, error: NodeJS.ErrnoException): CommandFailure {
+  const why = error.code === 'ENOENT' ? 'there is no such file' : (error.code ?? error.message);
+  return new CommandFailure(exitCodes.refused, `${file} cannot be read: ${why}`, { cause: error });
 }

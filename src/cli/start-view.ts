@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import { paddingOf } from './table.ts';
+import { paddingOf, printable } from './table.ts';
 
 /** How far one cluster has come while the gateway starts. */
 export type StartProgress = { readonly cluster: string } & (
@@ -90,4 +90,20 @@ function blemish(fault: { readonly code: string; readonly message: string } | un
 
 function counted(objects: number): string {
   return `${objects.toLocaleString('en')} ${objects === 1 ? 'object' : 'objects'}`;
+}
+
+/** How far a start is, in one line: `starting: 2 of 3 clusters, waiting for south (connecting)`. */
+export class StartLine {
+  readonly #steps = new Map<string, StartProgress['step']>();
+
+  /** The line after this. */
+  progressed({ cluster, step }: StartProgress): string {
+    if (step === 'duplicate') this.#steps.delete(cluster);
+    else this.#steps.set(cluster, step);
+    const waiting = [...this.#steps]
+      .filter(([, its]) => its === 'connecting' || its === 'listing')
+      .map(([name, its]) => `${name} (${its})`);
+    const rest = waiting.length === 0 ? '' : `, waiting for ${waiting.join(', ')}`;
+    return printable(`starting: ${this.#steps.size - waiting.length} of ${this.#steps.size} clusters${rest}`);
+  }
 }

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { createLiveRegion, cutTo, type TerminalSize } from './live-region.ts';
 
 /** Where a command writes, and what it knows of it. */
@@ -80,10 +81,6 @@ export function createTerminal({ stdin, stdout, stderr, term }: StandardStreams)
       stdout.on('resize', changed);
       signal.addEventListener('abort', () => stdout.off('resize', changed), { once: true });
     },
-    readInput: async () => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
-      return Buffer.concat(chunks).toString('utf8');
-    },
+    readInput: () => text(stdin),
   };
 }

@@ -1,14 +1,12 @@
 import type { JsonObject } from '../core/json.ts';
-import { ChangeLines, eventHeader } from './change-lines.ts';
+import { ChangeLines, eventHeader, MessageLines } from './change-lines.ts';
 import { exitCodes } from './command-failure.ts';
-import { follow } from './follow.ts';
-import { tellLoss } from './follow-logs.ts';
-import { type Change, type ChangesOf, HeldObjects } from './held-objects.ts';
+import { followField } from './follow.ts';
+import { type Change, HeldObjects } from './held-objects.ts';
 import { judgeJobs, type Until } from './job-ends.ts';
 import { jobFrame } from './job-frame.ts';
 import { cellsOfJob, countOf, type JobMessage, type JobState, type JobSummary, jobStatusQuery } from './job-status.ts';
 import { createLiveTable } from './live-table.ts';
-import { MessageLines } from './message-lines.ts';
 import type { Session } from './session.ts';
 
 /** Which Jobs to watch, how they are shown, and when to stop. */
@@ -24,23 +22,19 @@ export interface WatchedJobs {
  * that is lost goes on where it was.
  */
 export async function watchJobs(session: Session, { selection, output, until }: WatchedJobs): Promise<number> {
-  const { open, clock, terminal, gateway, signal } = session;
+  const { terminal } = session;
   let cursor: string | null = null;
   const variables = (how: 'first' | 'resumed' | 'anew') => ({ ...selection, after: how === 'anew' ? null : cursor });
   const told = new Set<string>();
   const show = output === 'json' ? jsonShow(session) : terminal.isInteractive ? tableShow(session) : lineShow(session);
   try {
-    for await (const event of follow({ open, clock, query: jobStatusQuery, variables, url: gateway.address.url }, signal)) {
+    for await (const event of followField<JobMessage>(session, { query: jobStatusQuery, field: 'jobStatus', variables })) {
       if (event.type === 'restarted') {
         told.clear();
         await show.restart();
       }
-      if (event.type !== 'message') {
-        tellLoss(terminal, event);
-        continue;
-      }
-      const message = (event.answer.data as { readonly jobStatus: JobMessage } | null | undefined)?.jobStatus;
-      if (message === undefined) continue;
+      if (event.type !== 'message') continue;
+      const { message } = event;
       await show.take(message);
       cursor = message.cursor;
       keepTold(told, message);
@@ -94,22 +88,20 @@ function jsonShow({ terminal }: Session): Show {
   return { take: (message) => lines.take(message), restart: () => lines.restart(), end: async () => undefined };
 }
 
-type HeldJob = JobState & { readonly version: string };
-
 function lineShow(session: Session): Show {
-  const row = ({ type, item }: Change<HeldJob>) => {
+  const row = ({ type, item }: Change<JobState>) => {
     const { status, completions, duration, age } = cellsOfJob(item, session.clock.now());
     return [item.cluster.name, item.namespace, item.name, type, status, completions, duration, age];
   };
   const header = ['CLUSTER', 'NAMESPACE', 'NAME', eventHeader, 'STATUS  ', 'COMPLETIONS', 'DURATION', 'AGE'];
-  const lines = new ChangeLines<HeldJob>(session, { header, row });
-  return { take: (message) => lines.take(versioned(message)), restart: async () => lines.restart(), end: () => lines.flush() };
+  const lines = new ChangeLines(session, { header, row, versionOf });
+  return { take: (message) => lines.take(message), restart: async () => lines.restart(), end: () => lines.flush() };
 }
 
 /** The table, drawn anew after changes and every second. Faults stand in it, with the clusters. */
 function tableShow(session: Session): Show {
   const { terminal, clock } = session;
-  const held = new HeldObjects<HeldJob>();
+  const held = new HeldObjects(versionOf);
   let summary: JobSummary | undefined;
   const { hasColor } = terminal;
   const table = createLiveTable(session, () =>
@@ -117,18 +109,13 @@ function tableShow(session: Session): Show {
   );
   return {
     take: async (message) => {
-      held.apply(versioned(message));
+      held.apply(message);
       summary = message.summary;
       table.wake();
     },
     restart: async () => held.restart(),
     end: async () => table.end(),
   };
-}
-
-function versioned(message: JobMessage): ChangesOf<HeldJob> & Pick<JobMessage, 'fault'> {
-  const all = (states: readonly JobState[]) => states.map((state) => ({ ...state, version: versionOf(state) }));
-  return { ...message, added: all(message.added), modified: all(message.modified), deleted: all(message.deleted) };
 }
 
 /** Names come again, and so do versions: of another object. */

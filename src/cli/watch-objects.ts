@@ -1,14 +1,12 @@
 import type { JsonObject } from '../core/json.ts';
-import { ChangeLines, eventHeader } from './change-lines.ts';
+import { ChangeLines, eventHeader, MessageLines } from './change-lines.ts';
 import { type ClusterFault, faultFields } from './cluster-faults.ts';
 import { ageColumn, nameColumn, type PrintedColumn } from './columns/printed-column.ts';
 import { summaryDefinition, summaryFragment, summaryOf } from './columns/summary-columns.ts';
-import { follow } from './follow.ts';
-import { tellLoss } from './follow-logs.ts';
+import { followField } from './follow.ts';
 import type { Change, ChangesOf, Foldable } from './held-objects.ts';
 import { columnsToPrint, fieldsFor, firstLine, placeColumns } from './list-tables.ts';
 import { meantKinds, nameOfKind } from './meant-kinds.ts';
-import { MessageLines } from './message-lines.ts';
 import type { NamedObject } from './object-names.ts';
 import type { Session } from './session.ts';
 
@@ -30,7 +28,7 @@ interface WatchedObject extends NamedObject, Foldable {
   readonly object?: JsonObject;
 }
 
-interface Message extends ChangesOf<Omit<WatchedObject, 'version'>> {
+interface Message extends ChangesOf<WatchedObject> {
   readonly kind: { readonly group: string; readonly kind: string };
   readonly cursor: string;
   readonly fault: ClusterFault | null;
@@ -48,22 +46,16 @@ const queryOf = ({ fields, fragments = '' }: Pick<ShownColumns, 'fields' | 'frag
 
 /** Prints objects as they change, until the signal aborts. A stream that is lost goes on where it was. */
 export async function watchObjects(session: Session, { kinds, selection, output }: WatchedObjects): Promise<number> {
-  const { open, clock, signal, terminal, gateway } = session;
   let cursor: string | null = null;
   const variables = (how: 'first' | 'resumed' | 'anew') => ({ kinds, ...selection, after: how === 'anew' ? null : cursor });
   const columns = output === 'json' ? undefined : await columnsToWatch(session, kinds);
   const query = queryOf(columns ?? { fields: 'object' });
   const show = columns === undefined ? jsonLines(session) : changeLines(session, columns);
-  for await (const event of follow({ open, clock, query, variables, url: gateway.address.url }, signal)) {
+  for await (const event of followField<Message>(session, { query, field: 'resources', variables })) {
     if (event.type === 'restarted') await show.restart();
-    if (event.type !== 'message') {
-      tellLoss(terminal, event);
-      continue;
-    }
-    const message = (event.answer.data as { readonly resources: Message } | null | undefined)?.resources;
-    if (message === undefined) continue;
-    await show.take(message);
-    cursor = message.cursor;
+    if (event.type !== 'message') continue;
+    await show.take(event.message);
+    cursor = event.message.cursor;
   }
   return 0;
 }
@@ -110,8 +102,9 @@ function changeLines(session: Session, { columns, isMixed }: ShownColumns): Show
     const at = { nowMs: session.clock.now(), isMixed };
     return [type, ...columns.map((column) => firstLine(column.cell(item, at) ?? ''))];
   };
-  const lines = new ChangeLines<WatchedObject>(session, { header: [eventHeader, ...columns.map(({ header }) => header)], row });
-  return { take: (message) => lines.take(versioned(message)), restart: async () => lines.restart() };
+  const versionOf = ({ metadata }: WatchedObject) => `${metadata.uid} ${metadata.resourceVersion}`;
+  const lines = new ChangeLines(session, { header: [eventHeader, ...columns.map(({ header }) => header)], row, versionOf });
+  return { take: (message) => lines.take(message), restart: async () => lines.restart() };
 }
 
 /** Messages as they come, with whole objects in place of their selections. */
@@ -123,10 +116,4 @@ function jsonLines({ terminal }: Session): Show {
       lines.take({ ...message, added: whole(message.added), modified: whole(message.modified), deleted: whole(message.deleted) }),
     restart: () => lines.restart(),
   };
-}
-
-function versioned(message: Message): ChangesOf<WatchedObject> & Pick<Message, 'fault'> {
-  const all = (items: Message['added']) =>
-    items.map((item) => ({ ...item, version: `${item.metadata.uid} ${item.metadata.resourceVersion}` }));
-  return { ...message, added: all(message.added), modified: all(message.modified), deleted: all(message.deleted) };
 }

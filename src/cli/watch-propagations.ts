@@ -1,5 +1,4 @@
-import { follow } from './follow.ts';
-import { tellLoss } from './follow-logs.ts';
+import { followField } from './follow.ts';
 import { StreamRefused } from './open-stream.ts';
 import type { PropagationShow } from './propagation-show.ts';
 import { endOf, type PropagationState, stateFields } from './propagation-state.ts';
@@ -51,22 +50,19 @@ async function watchOne(
   { namespace, name, ...ends }: FollowedPropagation,
   show: PropagationShow,
 ): Promise<PropagationEnd> {
-  const { open, clock, terminal, gateway } = session;
   const end = new EndWatch(session, ends);
   const variables = () => ({ namespace, name });
   let isKnown = ends.until === 'gone';
   try {
-    for await (const event of follow({ open, clock, query, variables, url: gateway.address.url }, end.signal)) {
+    for await (const event of followField<PropagationState>(
+      { ...session, signal: end.signal },
+      { query, field: 'propagation', variables },
+    )) {
       if (event.type === 'lost' && event.code === 'GONE') return { result: 'gone' };
-      if (event.type !== 'message') {
-        tellLoss(terminal, event);
-        continue;
-      }
-      const state = (event.answer.data as { readonly propagation: PropagationState } | null | undefined)?.propagation;
-      if (state === undefined) continue;
+      if (event.type !== 'message') continue;
       isKnown = true;
-      await show.take(state);
-      end.see(state);
+      await show.take(event.message);
+      end.see(event.message);
     }
   } catch (error) {
     // One that was there, and is refused when the stream is opened again.

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { JsonObject } from '../core/json.ts';
-import { jsonOrText } from './json-or-text.ts';
+import { jsonOrText } from './json-text.ts';
 
 /** What `--where` and `--sort-by` take, for the help of commands. */
 export const whereHelp = `

@@ -1,7 +1,16 @@
 import type { JsonObject } from '../core/json.ts';
-import type { GatewayClient } from './gateway-client.ts';
-import { type Arguments, mutate } from './mutation.ts';
-import { type ResultFormat, type WriteResult, writeFields } from './write-results.ts';
+import { type Arguments, type GatewayClient, mutate } from './gateway-client.ts';
+import type { Session } from './session.ts';
+import type { DryRunFlags } from './write-options.ts';
+import {
+  type MeantObject,
+  type ResultFormat,
+  type ResultOptions,
+  tellClientRun,
+  tellResults,
+  type WriteResult,
+  writeFields,
+} from './write-results.ts';
 
 /** Most writes that a gateway takes in one mutation. */
 const maxWrites = 1_000;
@@ -35,6 +44,28 @@ export async function writeObjects(
     results.push(...outcome.results);
   }
   return results;
+}
+
+/** The flags of commands that write single objects. */
+export interface WriteFlags extends DryRunFlags {
+  readonly output?: ResultFormat;
+}
+
+/** One mutation of objects, and how its results are told. */
+export interface ObjectWrites extends Omit<ListedWrite, 'output'>, Pick<ResultOptions, 'configured' | 'absence'> {
+  /** The objects that a client-side dry run shows. */
+  readonly objects: readonly MeantObject[];
+  /** What a client-side dry run says of each: `applied`. */
+  readonly word: string;
+}
+
+/** Sends it, or only shows it, as the flags say; tells the results. @returns The exit code. */
+export async function runWrites(session: Session, writes: ObjectWrites, { dryRun, output }: WriteFlags): Promise<number> {
+  if (dryRun === 'client') return tellClientRun(session, writes.objects, { output, word: writes.word });
+  const isDry = dryRun === 'server';
+  const rest = { ...writes.rest, dryRun: { type: 'Boolean', value: isDry } };
+  const results = await writeObjects(session.gateway, { ...writes, rest, output });
+  return tellResults(session, results, { ...writes, output, isDry });
 }
 
 /** In order, each of at most so many and so large; what is too large alone stands alone. */

@@ -1,12 +1,11 @@
 import { type ClusterFault, FaultReport, faultFields } from './cluster-faults.ts';
 import { CommandFailure, exitCodes } from './command-failure.ts';
 import { fullName, kindAndName, type NamedObject, namedObject } from './object-names.ts';
-import { paintFor } from './paint.ts';
 import { keyFields, type ObjectKey } from './plan.ts';
 import { diffLines } from './plan-lines.ts';
 import { type DocumentFormat, documentFormats, printAnswers } from './print-answer.ts';
 import type { Session } from './session.ts';
-import { printable } from './table.ts';
+import { paintFor, printable } from './table.ts';
 
 /** What came of one write: one object in one cluster. */
 export interface WriteResult {

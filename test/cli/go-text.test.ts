@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { goFloat, goJson } from '../../src/cli/go-text.ts';
+import { goFloat, goJson } from '../../src/cli/columns/custom-columns.ts';
 
 // The output of Go 1.25.
 test.each([

@@ -3,6 +3,7 @@ import { type ChangesOf, type Foldable, HeldObjects } from '../../src/cli/held-o
 
 interface Item extends Foldable {
   readonly name: string;
+  readonly version: string;
 }
 
 const item = (name: string, version = '1'): Item => ({ id: `id-${name}`, name, version });
@@ -12,7 +13,7 @@ function message(type: string, parts: Partial<ChangesOf<Item>> = {}): ChangesOf<
 }
 
 function holding() {
-  const held = new HeldObjects<Item>();
+  const held = new HeldObjects<Item>(({ version }) => version);
   const apply = (...messages: readonly ChangesOf<Item>[]) =>
     messages.flatMap((one) => held.apply(one)).map((change) => `${change.type} ${change.item.name}@${change.item.version}`);
   return { held, apply, names: () => [...held.values()].map(({ name }) => name).toSorted() };

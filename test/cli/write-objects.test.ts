@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mutate } from '../../src/cli/mutation.ts';
+import { mutate } from '../../src/cli/gateway-client.ts';
 import { writeObjects } from '../../src/cli/write-objects.ts';
 import { type CliSession, createCliSession } from '../support/cli-session.ts';
 

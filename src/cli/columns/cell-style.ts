@@ -1,5 +1,4 @@
-import type { Paint } from '../paint.ts';
-import type { Style } from '../table.ts';
+import type { Paint, Style } from '../table.ts';
 
 const [bold, red, green, yellow] = [1, 31, 32, 33];
 

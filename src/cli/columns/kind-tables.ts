@@ -1,12 +1,61 @@
+import type { V1Pod } from '@kubernetes/client-node';
+import { ageOf } from '../human-duration.ts';
 import { autoscalerTable } from './autoscaler-table.ts';
 import { builtInTables } from './built-in-tables.ts';
 import { clusterTables } from './cluster-tables.ts';
 import { eventTable } from './event-table.ts';
 import { networkTables } from './network-tables.ts';
-import { podTable } from './pod-table.ts';
-import { ageColumn, type KindTable, nameColumn, type PrintedColumn } from './printed-column.ts';
+import { type AnsweredObject, ageColumn, type KindTable, type Maybe, nameColumn, orNone, type PrintedColumn } from './printed-column.ts';
 import { storageTables } from './storage-tables.ts';
 import { workloadTables } from './workload-tables.ts';
+
+type Pod = AnsweredObject<V1Pod> & {
+  readonly podPhase: string;
+  readonly podReady: string;
+  readonly restarts: number;
+  readonly lastRestart?: Maybe<string>;
+};
+
+const columns: readonly PrintedColumn<Pod>[] = [
+  nameColumn,
+  { header: 'READY', fields: 'podReady: ready', cell: ({ podReady }) => podReady },
+  { header: 'STATUS', fields: 'podPhase: phase', cell: ({ podPhase }) => podPhase },
+  {
+    header: 'RESTARTS',
+    fields: 'restarts lastRestart',
+    cell: ({ restarts, lastRestart }, { nowMs }) =>
+      restarts === 0 || !lastRestart ? String(restarts) : `${restarts} (${ageOf(lastRestart, nowMs)} ago)`,
+  },
+  ageColumn,
+  {
+    header: 'IP',
+    isWide: true,
+    fields: 'status { podIP podIPs { ip } }',
+    cell: ({ status }) => orNone(status?.podIPs?.[0]?.ip ?? status?.podIP),
+  },
+  { header: 'NODE', isWide: true, fields: 'spec { nodeName }', cell: ({ spec }) => orNone(spec?.nodeName) },
+  {
+    header: 'NOMINATED NODE',
+    isWide: true,
+    fields: 'status { nominatedNodeName }',
+    cell: ({ status }) => orNone(status?.nominatedNodeName),
+  },
+  {
+    header: 'READINESS GATES',
+    isWide: true,
+    fields: 'spec { readinessGates { conditionType } } status { conditions { type status } }',
+    cell: gatesText,
+  },
+];
+
+/** Pods. */
+export const podTable: KindTable = { group: '', kind: 'Pod', columns };
+
+function gatesText({ spec, status }: Pod): string {
+  const gates = spec?.readinessGates ?? [];
+  const isTrue = (gate: Maybe<string>) => status?.conditions?.find(({ type }) => type === gate)?.status === 'True';
+  return gates.length === 0 ? '<none>' : `${gates.filter(({ conditionType }) => isTrue(conditionType)).length}/${gates.length}`;
+}
 
 /** The tables of the kinds whose columns are known here. */
 export const kindTables: readonly KindTable[] = [

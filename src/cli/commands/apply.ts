@@ -3,12 +3,11 @@ import { CommandFailure, exitCodes } from '../command-failure.ts';
 import { type GatewayFlags, type Run, type SourceFlags, withFiles, withGatewayOptions } from '../gateway-options.ts';
 import { readManifests } from '../read-sources.ts';
 import type { Session } from '../session.ts';
-import { writeObjects } from '../write-objects.ts';
-import { type DryRunFlags, isRealRun, withWrites } from '../write-options.ts';
-import { type ResultFormat, tellClientRun, tellResults } from '../write-results.ts';
+import { type ObjectWrites, runWrites, type WriteFlags } from '../write-objects.ts';
+import { isRealRun, withWrites } from '../write-options.ts';
 import { clustersOf, isPropagation } from '../write-targets.ts';
 
-type ApplyFlags = GatewayFlags & SourceFlags & DryRunFlags & { readonly force?: boolean; readonly output?: ResultFormat };
+type ApplyFlags = GatewayFlags & SourceFlags & WriteFlags & { readonly force?: boolean };
 
 const help = `
 Each object of the files in each cluster: those that --context names, else all.
@@ -33,8 +32,6 @@ export function addApply(program: Commander, run: Run): void {
 }
 
 async function applyFiles(session: Session, flags: ApplyFlags): Promise<number> {
-  const { dryRun, force = false, output } = flags;
-  const isDry = dryRun === 'server';
   const manifests = await readManifests(session, flags);
   const intent = manifests.find(isPropagation);
   if (intent !== undefined && session.clusters === null)
@@ -43,20 +40,15 @@ async function applyFiles(session: Session, flags: ApplyFlags): Promise<number> 
       `expected objects of clusters, got the Propagation ${intent.metadata.name}: it belongs to the hub, as muster propagate -f brings it there`,
     );
   const clusters = await clustersOf(session);
-  if (dryRun === 'client') {
-    const objects = manifests.flatMap((object) => clusters.map((cluster) => ({ cluster, object })));
-    return tellClientRun(session, objects, { output, word: 'applied' });
-  }
-  const results = await writeObjects(session.gateway, {
+  const writes: ObjectWrites = {
     field: 'apply',
     list: { name: 'manifests', type: '[Manifest!]!', items: manifests.map((json) => ({ json })) },
     writesPerItem: clusters.length,
-    rest: {
-      clusters: { type: '[String!]!', value: clusters },
-      force: { type: 'Boolean', value: force },
-      dryRun: { type: 'Boolean', value: isDry },
-    },
-    output,
-  });
-  return tellResults(session, results, { output, isDry, configured: 'configured', absence: 'failure' });
+    rest: { clusters: { type: '[String!]!', value: clusters }, force: { type: 'Boolean', value: flags.force ?? false } },
+    objects: manifests.flatMap((object) => clusters.map((cluster) => ({ cluster, object }))),
+    word: 'applied',
+    configured: 'configured',
+    absence: 'failure',
+  };
+  return runWrites(session, writes, flags);
 }

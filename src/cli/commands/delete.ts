@@ -3,20 +3,13 @@ import { CommandFailure, exitCodes } from '../command-failure.ts';
 import { type GatewayFlags, type Run, type SourceFlags, withGatewayOptions } from '../gateway-options.ts';
 import { changePropagations, placeArguments } from '../propagation-outcome.ts';
 import type { Session } from '../session.ts';
-import { writeObjects } from '../write-objects.ts';
-import { type DryRunFlags, isRealRun, withTargets, withWrites } from '../write-options.ts';
-import { type ResultFormat, tellClientRun, tellResults } from '../write-results.ts';
+import { type ObjectWrites, runWrites, type WriteFlags } from '../write-objects.ts';
+import { isRealRun, withTargets, withWrites } from '../write-options.ts';
 import { meantObjects, type PropagationPlace } from '../write-targets.ts';
 
 const cascades = ['background', 'foreground', 'orphan'] as const;
 
-type DeleteFlags = GatewayFlags &
-  SourceFlags &
-  DryRunFlags & {
-    readonly cascade?: (typeof cascades)[number];
-    readonly wait?: boolean;
-    readonly output?: ResultFormat;
-  };
+type DeleteFlags = GatewayFlags & SourceFlags & WriteFlags & { readonly cascade?: (typeof cascades)[number]; readonly wait?: boolean };
 
 const help = `
 In each cluster: those that --context names, else all. KIND is any name of a
@@ -51,17 +44,17 @@ async function deleteObjects(session: Session, words: readonly string[], flags: 
     throw new CommandFailure(exitCodes.refused, 'expected no --dry-run with a Propagation: muster rollout status says what it holds');
   const taken = propagations.length === 0 ? exitCodes.good : await takeBack(session, propagations, flags);
   if (targets.length === 0) return taken;
-  const { dryRun, cascade = 'background', output } = flags;
-  if (dryRun === 'client') return tellClientRun(session, objects, { output, word: 'deleted' });
-  const isDry = dryRun === 'server';
-  const results = await writeObjects(session.gateway, {
+  const writes: ObjectWrites = {
     field: 'delete',
     list: { name: 'targets', type: '[Target!]!', items: targets },
     writesPerItem: 1,
-    rest: { cascade: { type: 'Cascade', value: cascade.toUpperCase() }, dryRun: { type: 'Boolean', value: isDry } },
-    output,
-  });
-  return Math.max(taken, await tellResults(session, results, { output, isDry, configured: 'configured', absence: 'allowed' }));
+    rest: { cascade: { type: 'Cascade', value: (flags.cascade ?? 'background').toUpperCase() } },
+    objects,
+    word: 'deleted',
+    configured: 'configured',
+    absence: 'allowed',
+  };
+  return Math.max(taken, await runWrites(session, writes, flags));
 }
 
 async function takeBack(session: Session, places: readonly PropagationPlace[], { cascade, wait, output }: DeleteFlags): Promise<number> {

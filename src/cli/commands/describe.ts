@@ -1,7 +1,18 @@
 import { type Command as Commander, Option } from 'commander';
-import { describeObjects } from '../describe-objects.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { type ClusterFault, FaultReport, faultFields } from '../cluster-faults.ts';
+import { eventColumnsOfObject } from '../columns/event-table.ts';
+import { itemFields, type ListedItem, type PrintedColumn } from '../columns/printed-column.ts';
+import { summaryDefinition, summaryOf } from '../columns/summary-columns.ts';
+import { findNamed } from '../find-named.ts';
 import { type GatewayFlags, type Run, type SelectionFlags, selectionOf, withGatewayOptions, withNamespaces } from '../gateway-options.ts';
-import { type DocumentFormat, documentFormats } from '../print-answer.ts';
+import { columnsToPrint, fieldsFor, linesOf, placeColumns } from '../list-tables.ts';
+import type { NamedKind } from '../meant-kinds.ts';
+import { kindAndName } from '../object-names.ts';
+import { type DocumentFormat, documentFormats, printAnswers } from '../print-answer.ts';
+import { faultsOfRelated, maxRelated, type Related, type RelatedPage, relatedFields, relatedIn } from '../related-objects.ts';
+import type { Session } from '../session.ts';
+import { createColumns, type Paint, paintFor, printable } from '../table.ts';
 
 type DescribeFlags = GatewayFlags & SelectionFlags & { readonly output?: DocumentFormat };
 
@@ -23,7 +34,156 @@ export function addDescribe(program: Commander, run: Run): void {
     .argument('<object...>', 'KIND NAME, with further names, or KIND/NAME')
     .addOption(new Option('-o, --output <format>', 'for programs: whole objects and what they are related to').choices(documentFormats))
     .addHelpText('after', help)
-    .action((words: readonly string[], flags: DescribeFlags) =>
-      run(flags, (session) => describeObjects(session, { words, namespaces: selectionOf(flags).namespaces, output: flags.output })),
-    );
+    .action((words: readonly string[], flags: DescribeFlags) => run(flags, (session) => describeObjects(session, words, flags)));
+}
+
+interface DescribedItem extends ListedItem {
+  readonly rollout?: { readonly message: string } | null;
+  readonly yaml?: string;
+  readonly object?: JsonObject;
+  readonly events: RelatedPage<ListedItem>;
+}
+
+interface Described {
+  readonly kind: NamedKind;
+  readonly columns: readonly PrintedColumn[];
+  readonly item: DescribedItem;
+  readonly related: readonly Related[];
+}
+
+/** Each comes with its YAML and what it is related to, which counts. */
+const pageSize = 25;
+
+const withRollout: readonly string[] = ['Deployment', 'StatefulSet', 'DaemonSet'];
+
+/**
+ * Prints all there is to know of objects in all clusters: their columns, what they are related to, YAML, events. Of a Secret no value.
+ *
+ * @returns The exit code: 1 if one is in no cluster, or a cluster that was named could not say all; 3 if one was not found and a cluster did not answer.
+ * @throws {CommandFailure} for words that name nothing, or a kind that no cluster serves.
+ */
+async function describeObjects(session: Session, words: readonly string[], { output, ...flags }: DescribeFlags): Promise<number> {
+  const { namespaces } = selectionOf(flags);
+  const report = new FaultReport(session);
+  const columnsOf = new Map<NamedKind, readonly PrintedColumn[]>();
+  const select = async (kind: NamedKind) => {
+    const columns = [...placeColumns(kind), ...(await columnsToPrint(session, kind, { isWide: true }))];
+    columnsOf.set(kind, columns);
+    const whole = output === undefined ? 'yaml' : 'object';
+    const rollout = kind.group === 'apps' && withRollout.includes(kind.kind) ? `... on ${kind.type} { rollout { message } }` : '';
+    return {
+      fields: `${fieldsFor(kind, columns)} ${whole} ${rollout} ${relatedFields(kind)} ${eventFields}`,
+      fragments: summaryDefinition,
+    };
+  };
+  const { found, exitCode } = await findNamed<DescribedItem>(session, { words, namespaces, report, select, pageSize });
+  const described = found.flatMap(({ kind, items }) =>
+    items.map((item) => ({ kind, columns: columnsOf.get(kind) ?? [], item, related: relatedIn(kind, item) })),
+  );
+  const paint = paintFor(session.terminal);
+  const nowMs = session.clock.now();
+  const texts = described.map((one) => textOf(one, { nowMs, paint }));
+  await session.terminal.out(
+    output === undefined
+      ? texts.join('\n')
+      : printAnswers(
+          described.map((one) => answerOf(one, nowMs)),
+          output,
+        ),
+  );
+  report.tell(described.flatMap(({ kind, item }): readonly ClusterFault[] => [...faultsOfRelated(kind, item), ...item.events.faults]));
+  return exitCode || report.exitCode();
+}
+
+const eventFields = `events(first: ${maxRelated}) {
+  totalCount items { ${itemFields} ${eventColumnsOfObject.map(({ fields }) => fields).join(' ')} } faults { ${faultFields} }
+}`;
+
+interface Look {
+  readonly nowMs: number;
+  readonly paint: Paint;
+}
+
+function textOf({ columns, item, related }: Described, { nowMs, paint }: Look): string {
+  const at = { nowMs, isMixed: false };
+  const title = (text: string) => paint(1, text);
+  const row = columns.map((column) => column.cell(item, at));
+  const rollout = item.rollout == null ? [] : ['', `${title('Rollout:')} ${printable(item.rollout.message)}`];
+  const yaml = (item.yaml ?? '').trimEnd().split('\n').map(visible);
+  const lines = [
+    ...linesOf(columns, [row], paint),
+    ...rollout,
+    '',
+    ...section(title('Related:'), relatedLines(item, related, nowMs)),
+    '',
+    ...section(title('Object:'), yaml),
+    '',
+    ...section(title('Events:'), eventLines(item.events, { nowMs, paint })),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** A title with what it is about below it, or beside it if that is nothing. */
+function section(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [`${title} <none>`] : [title, ...lines.map((line) => (line === '' ? '' : `  ${line}`))];
+}
+
+/** A line of YAML without what a terminal would obey. Its spaces have a meaning. */
+function visible(line: string): string {
+  return line
+    .split(/( +)/)
+    .map((part) => (part.startsWith(' ') ? part : printable(part)))
+    .join('');
+}
+
+/** With their namespaces where those are not that of the object. */
+function relatedLines(item: ListedItem, related: readonly Related[], nowMs: number): readonly string[] {
+  const isElsewhere = related.some(({ items }) =>
+    items.some(({ metadata }) => metadata.namespace && metadata.namespace !== item.metadata.namespace),
+  );
+  const placed = (namespace: string) => (isElsewhere ? [namespace] : []);
+  const rows = related.flatMap(({ relation, items, more }) => [
+    ...items.map((other) => {
+      const { ready, status, age } = summaryOf(other, { nowMs, isMixed: true });
+      return [relation, ...placed(other.metadata.namespace ?? ''), kindAndName(other), ready, status, age];
+    }),
+    ...(more > 0 ? [[relation, ...placed(''), `… and ${more} more`]] : []),
+  ]);
+  return createColumns(['RELATION', ...placed('NAMESPACE'), 'NAME', 'READY', 'STATUS', 'AGE']).lines(rows);
+}
+
+/** The newest events, the last at the end, as kubectl describes them. */
+function eventLines({ items, totalCount }: RelatedPage<ListedItem>, { nowMs, paint }: Look): readonly string[] {
+  const at = { nowMs, isMixed: false };
+  const rows = items.toReversed().map((event) => eventColumnsOfObject.map((column) => (column as PrintedColumn).cell(event, at)));
+  const older = totalCount - items.length;
+  return [...(older > 0 ? [`… and ${older} older`] : []), ...linesOf(eventColumnsOfObject as readonly PrintedColumn[], rows, paint)];
+}
+
+function answerOf({ item, related }: Described, nowMs: number): JsonObject {
+  const events = item.events.items.map((event) =>
+    Object.fromEntries(
+      eventColumnsOfObject.map((column) => [keyOf(column.header), (column as PrintedColumn).cell(event, { nowMs, isMixed: false })]),
+    ),
+  );
+  return {
+    cluster: item.cluster.name,
+    object: item.object ?? {},
+    related: related.map(({ relation, items, more }) => ({
+      relation,
+      items: items.map(({ apiVersion, kind, metadata }) => ({
+        apiVersion,
+        kind,
+        namespace: metadata.namespace ?? null,
+        name: metadata.name,
+      })),
+      more,
+    })),
+    events,
+  };
+}
+
+/** `LAST SEEN` as a key: `lastSeen`. */
+function keyOf(header: string): string {
+  return header.toLowerCase().replaceAll(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
 }

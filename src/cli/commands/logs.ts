@@ -1,10 +1,10 @@
 import { type Command as Commander, InvalidArgumentError } from 'commander';
 import type { JsonObject } from '../../core/json.ts';
 import { parseDuration } from '../../core/json-values.ts';
-import { type ClusterFault, FaultReport, faultFields } from '../cluster-faults.ts';
+import { type ClusterFault, FaultReport, faultFields, faultsBeside } from '../cluster-faults.ts';
 import { CommandFailure, exitCodes } from '../command-failure.ts';
 import { followLogs } from '../follow-logs.ts';
-import { type Answer, dataOf } from '../gateway-client.ts';
+import { dataOf } from '../gateway-client.ts';
 import {
   type GatewayFlags,
   type Run,
@@ -127,7 +127,8 @@ async function readLogs(session: Session, { asked, extent, printer, hasTimes }: 
     if (log.truncated) terminal.err(`warning: ${nameOfLog(log)}: there is more: the end is missing\n`);
     if (log.fault !== null) report.tell([{ ...log.fault, cluster: { name: nameOfLog(log) }, kind: null }]);
   }
-  report.tell(unknownPods(answer));
+  // Clusters whose Pods are not known have no log that could say so.
+  report.tell(faultsBeside(answer).map((fault) => (fault.kind == null ? fault : { ...fault, kind: { plural: 'pods' } })));
   const { absent, unknown, answers } = await missingLogs(session, asked, podLogs);
   for (const line of absent) terminal.err(`muster: ${printable(line)}\n`);
   for (const what of unknown) answers.reportUnknown(session, what);
@@ -135,23 +136,6 @@ async function readLogs(session: Session, { asked, extent, printer, hasTimes }: 
   if (unknown.length > 0) return exitCodes.unknown;
   if (podLogs.length === 0) terminal.err('No containers found\n');
   return report.exitCode();
-}
-
-/** Clusters whose Pods are not known stand beside the data: they have no log that could say so. */
-function unknownPods({ extensions }: Answer): readonly ClusterFault[] {
-  interface Reported {
-    readonly code: string;
-    readonly message: string;
-    readonly cluster: string;
-    readonly kind: string | null;
-  }
-  const faults = (extensions?.faults ?? []) as unknown as readonly Reported[];
-  return faults.map(({ code, message, cluster, kind }) => ({
-    code,
-    message,
-    cluster: { name: cluster },
-    kind: kind === null ? null : { plural: 'pods' },
-  }));
 }
 
 function linesOf(text: string): readonly LogLine[] {

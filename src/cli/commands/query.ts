@@ -4,12 +4,11 @@ import { isJsonObject, type Json, type JsonObject, parseJsonExactly } from '../.
 import { CommandFailure, exitCodes } from '../command-failure.ts';
 import type { Asked } from '../gateway-client.ts';
 import { type GatewayFlags, type Run, withGatewayOptions } from '../gateway-options.ts';
-import { jsonOrText } from '../json-or-text.ts';
-import { jsonText } from '../json-text.ts';
+import { jsonOrText, jsonText } from '../json-text.ts';
 import { StreamLost } from '../open-stream.ts';
+import { textOfFile } from '../read-sources.ts';
 import type { Session } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
-import { textOfFile } from '../text-of-file.ts';
 
 /** As they were written. */
 type Variables = Readonly<Record<string, string>>;

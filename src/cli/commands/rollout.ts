@@ -1,14 +1,13 @@
 import { Argument, type Command as Commander, Option } from 'commander';
 import { CommandFailure, exitCodes } from '../command-failure.ts';
+import type { Arguments } from '../gateway-client.ts';
 import { collected, type GatewayFlags, type Run, wholeNumber, withGatewayOptions, withNamespace } from '../gateway-options.ts';
-import type { Arguments } from '../mutation.ts';
-import { paintFor } from '../paint.ts';
 import { documentFormats, printAnswers } from '../print-answer.ts';
 import { stateLines } from '../propagation-frame.ts';
 import { changePropagations, followedNow, type OutcomeFormat, placeArguments, showOf, tellEnd } from '../propagation-outcome.ts';
 import { endOf, obstaclesOf, type PropagationState, stateFields } from '../propagation-state.ts';
 import type { Session } from '../session.ts';
-import { printable } from '../table.ts';
+import { paintFor, printable } from '../table.ts';
 import { watchPropagations } from '../watch-propagations.ts';
 
 const actions = ['status', 'pause', 'resume', 'rollback'] as const;

@@ -1,7 +1,15 @@
 import { type Command as Commander, Option } from 'commander';
+import type { JsonObject } from '../../core/json.ts';
+import { FaultReport } from '../cluster-faults.ts';
+import { stylesOf } from '../columns/cell-style.ts';
+import { summaryOf } from '../columns/summary-columns.ts';
+import { findNamed } from '../find-named.ts';
 import { type GatewayFlags, type Run, type SelectionFlags, selectionOf, withGatewayOptions, withNamespaces } from '../gateway-options.ts';
-import { type DocumentFormat, documentFormats } from '../print-answer.ts';
-import { showTrees } from '../show-trees.ts';
+import { kindAndName } from '../object-names.ts';
+import { type DocumentFormat, documentFormats, printAnswers } from '../print-answer.ts';
+import { type ObjectTree, readTrees, type TreeItem, type TreeNode, treeFields, treeFragments } from '../read-trees.ts';
+import type { Session } from '../session.ts';
+import { createColumns, type Paint, paintFor } from '../table.ts';
 
 type TreeFlags = GatewayFlags & SelectionFlags & { readonly output?: DocumentFormat };
 
@@ -22,7 +30,119 @@ export function addTree(program: Commander, run: Run): void {
     .argument('<object...>', 'KIND NAME, with further names, or KIND/NAME')
     .addOption(new Option('-o, --output <format>', 'for programs: what is owned within what owns it').choices(documentFormats))
     .addHelpText('after', help)
-    .action((words: readonly string[], flags: TreeFlags) =>
-      run(flags, (session) => showTrees(session, { words, namespaces: selectionOf(flags).namespaces, output: flags.output })),
+    .action((words: readonly string[], flags: TreeFlags) => run(flags, (session) => showTrees(session, words, flags)));
+}
+
+/** Each comes with its owners, which count. */
+const pageSize = 100;
+
+const header = ['CLUSTER', 'NAMESPACE', 'NAME', 'READY', 'STATUS', 'AGE'];
+const nameColumn = 2;
+
+/**
+ * Prints objects below their owners and above what they own, in all clusters.
+ *
+ * @returns The exit code: 1 if one is in no cluster, or a cluster that was named could not say all; 3 if one was not found and a cluster did not answer.
+ * @throws {CommandFailure} for words that name nothing, or a kind that no cluster serves.
+ */
+async function showTrees(session: Session, words: readonly string[], { output, ...flags }: TreeFlags): Promise<number> {
+  const { namespaces } = selectionOf(flags);
+  const report = new FaultReport(session);
+  const select = async () => ({ fields: treeFields, fragments: treeFragments });
+  const { found, exitCode } = await findNamed<TreeItem>(session, { words, namespaces, report, select, pageSize });
+  const trees = await readTrees(
+    session,
+    found.flatMap(({ items }) => items),
+    report,
+  );
+  const nowMs = session.clock.now();
+  const text =
+    output === undefined
+      ? tableOf(trees, { nowMs, paint: paintFor(session.terminal) })
+      : printAnswers(
+          trees.map((tree) => answerOf(tree, nowMs)),
+          output,
+        );
+  await session.terminal.out(text);
+  return exitCode || report.exitCode();
+}
+
+interface Look {
+  readonly nowMs: number;
+  readonly paint: Paint;
+}
+
+/** A line of the table. */
+interface Line {
+  /** What is drawn before the name. */
+  readonly drawn: string;
+  readonly cells: readonly string[];
+  readonly isNamed: boolean;
+}
+
+function tableOf(trees: readonly ObjectTree[], { nowMs, paint }: Look): string {
+  const lines = trees.flatMap((tree) => linesOf(tree, nowMs));
+  // Spaces of a cell are put together: so what is drawn takes the place of as many letters.
+  const rows = lines.map(({ drawn, cells }) =>
+    cells.map((cell, column) => (column === nameColumn ? `${'-'.repeat(drawn.length)}${cell}` : cell)),
+  );
+  const style = stylesOf(header, rows, paint);
+  const columns = createColumns(header).lines(rows, (text, at) => {
+    const { drawn, isNamed } = lines[at.row] ?? { drawn: '', isNamed: false };
+    if (at.column !== nameColumn || at.row === -1) return style(text, at);
+    const name = text.slice(drawn.length);
+    return `${drawn}${isNamed ? paint(1, name) : name}`;
+  });
+  return columns.map((line) => `${line}\n`).join('');
+}
+
+/** From the outermost owner on, what is owned below its owner. A chain may be as long as somebody has made it: nothing here goes into itself. */
+function linesOf({ owners, missing, node }: ObjectTree, nowMs: number): readonly Line[] {
+  const outermost = owners.at(-1) ?? node.item;
+  const top = owners.reduce<TreeNode>((below, item) => ({ item, owned: [below], closesCircle: false }), node);
+  const lines: Line[] = [];
+  const waiting = [missing === undefined ? { node: top, drawn: '', lead: '' } : { node: top, drawn: '└─', lead: '  ' }];
+  if (missing !== undefined) {
+    const name = `${missing.kind?.toLowerCase()}/${missing.name} (not there, or not to be read)`;
+    lines.push({ drawn: '', isNamed: false, cells: [outermost.cluster.name, outermost.metadata.namespace ?? '', name, '', '', ''] });
+  }
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { lead } = next;
+    lines.push({ drawn: next.drawn, isNamed: next.node === node, cells: cellsOf(next.node, nowMs) });
+    const owned = next.node.owned.map((one, at, all) =>
+      at === all.length - 1 ? { node: one, drawn: `${lead}└─`, lead: `${lead}  ` } : { node: one, drawn: `${lead}├─`, lead: `${lead}│ ` },
     );
+    waiting.push(...owned.toReversed());
+  }
+  return lines;
+}
+
+function cellsOf({ item, closesCircle }: TreeNode, nowMs: number): readonly string[] {
+  const { ready, status, age } = summaryOf(item, { nowMs, isMixed: true });
+  const name = `${kindAndName(item)}${closesCircle ? ' (again: owners in a circle)' : ''}`;
+  return [item.cluster.name, item.metadata.namespace ?? '', name, ready, status, age];
+}
+
+function answerOf({ owners, node }: ObjectTree, nowMs: number): JsonObject {
+  return owners.reduce<JsonObject>((below, item) => ({ ...summaryAnswer(item, nowMs), owned: [below] }), nodeAnswer(node, nowMs));
+}
+
+function nodeAnswer({ item, owned, closesCircle }: TreeNode, nowMs: number): JsonObject {
+  const circle = closesCircle ? { closesCircle } : {};
+  return { ...summaryAnswer(item, nowMs), ...circle, owned: owned.map((one) => nodeAnswer(one, nowMs)) };
+}
+
+function summaryAnswer(item: TreeItem, nowMs: number): JsonObject {
+  const { cluster, apiVersion, kind, metadata } = item;
+  const { ready, status } = summaryOf(item, { nowMs, isMixed: true });
+  return {
+    cluster: cluster.name,
+    apiVersion,
+    kind,
+    namespace: metadata.namespace ?? null,
+    name: metadata.name,
+    uid: metadata.uid ?? null,
+    ready,
+    status,
+  };
 }

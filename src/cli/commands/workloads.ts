@@ -1,0 +1,62 @@
+import type { Command as Commander } from 'commander';
+import { CommandFailure, exitCodes } from '../command-failure.ts';
+import { type GatewayFlags, type Run, type SourceFlags, wholeNumber, withGatewayOptions } from '../gateway-options.ts';
+import type { Session } from '../session.ts';
+import { type ObjectWrites, runWrites, type WriteFlags } from '../write-objects.ts';
+import { isRealRun, withTargets, withWrites } from '../write-options.ts';
+import { meantObjects } from '../write-targets.ts';
+
+type WorkloadFlags = GatewayFlags & SourceFlags & WriteFlags;
+
+const restartHelp = `
+As kubectl rollout restart, in each cluster: those that --context names, else
+all.
+  muster restart deploy/web -n shop
+
+An object that is in some clusters and not in others is no failure, unless its
+cluster was named. Exits with 1 if one could not be restarted, or is nowhere.`;
+
+/** `muster restart`: new Pods for workloads, in many clusters. */
+export function addRestart(program: Commander, run: Run): void {
+  withWrites(withTargets(withGatewayOptions(program.command('restart'))))
+    .description('replace the Pods of workloads in many clusters, one after the other')
+    .addHelpText('after', restartHelp)
+    .action((words: readonly string[], flags: WorkloadFlags) => {
+      const change = { field: 'restart', words, rest: {}, word: 'restarted' };
+      return run(flags, (session) => changeWorkloads(session, change, flags), { writes: isRealRun(flags) });
+    });
+}
+
+const scaleHelp = `
+In each cluster: those that --context names, else all; the same count in each.
+  muster scale deploy/web --replicas 3 -n shop --context north
+What a Propagation keeps true is set back: change its count instead.
+
+An object that is in some clusters and not in others is no failure, unless its
+cluster was named. Exits with 1 if one could not be scaled, or is nowhere.`;
+
+/** `muster scale`: the count of replicas, in many clusters. */
+export function addScale(program: Commander, run: Run): void {
+  withWrites(withTargets(withGatewayOptions(program.command('scale'))))
+    .description('set the count of replicas of workloads in many clusters')
+    .requiredOption('--replicas <count>', 'how many', wholeNumber(0, 999_999_999))
+    .addHelpText('after', scaleHelp)
+    .action((words: readonly string[], flags: WorkloadFlags & { readonly replicas: number }) => {
+      const change = { field: 'scale', words, rest: { replicas: { type: 'Int!', value: flags.replicas } }, word: 'scaled' };
+      return run(flags, (session) => changeWorkloads(session, change, flags), { writes: isRealRun(flags) });
+    });
+}
+
+interface WorkloadChange extends Pick<ObjectWrites, 'field' | 'rest' | 'word'> {
+  /** `KIND NAME…` or `KIND/NAME…`. */
+  readonly words: readonly string[];
+}
+
+async function changeWorkloads(session: Session, { words, ...change }: WorkloadChange, flags: WorkloadFlags): Promise<number> {
+  const { targets, objects, propagations } = await meantObjects(session, words, flags);
+  if (propagations.length > 0)
+    throw new CommandFailure(exitCodes.refused, `expected workloads to ${change.field}, got a Propagation: change its intent`);
+  const list = { name: 'targets', type: '[Target!]!', items: targets };
+  const writes = { ...change, list, objects, writesPerItem: 1, configured: change.word, absence: 'allowed' } as const;
+  return runWrites(session, writes, flags);
+}
