@@ -45,3 +45,10 @@ export function exactNumbers(_key: string, value: unknown, context?: { readonly 
 export function rawNumber(digits: string): RawNumber {
   return (JSON as unknown as { rawJSON(text: string): RawNumber }).rawJSON(digits);
 }
+
+/** A value as a message shows it: short, without what a long text says. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return value.length > 80 ? `a text of ${value.length} characters` : JSON.stringify(value);
+  if (Array.isArray(value)) return 'a list';
+  return isJsonObject(value) ? 'an object' : (JSON.stringify(value) ?? String(value));
+}

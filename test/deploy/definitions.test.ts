@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { definitionText, fieldsPage } from '../../scripts/crds.ts';
 import { isJsonObject, type JsonObject } from '../../src/core/json.ts';
 import { listAt, objectAt } from '../../src/core/json-at.ts';
-import { shareContent } from '../../src/propagate/hub/share-document.ts';
-import { status } from '../../src/propagate/hub/status-document.ts';
-import type { Shape } from '../../src/propagate/spec/shape.ts';
-import { spec } from '../../src/propagate/spec/spec-codec.ts';
+import { hubResources } from '../../src/propagate/hub/hub-definitions.ts';
 
 async function definition(file: string): Promise<JsonObject> {
   return objectAt({ definition: parse(await readFile(new URL(`../../deploy/crds/${file}`, import.meta.url), 'utf8')) }, 'definition');
@@ -15,92 +13,13 @@ async function definition(file: string): Promise<JsonObject> {
 const versionOf = (of: JsonObject): JsonObject => objectAt({ version: listAt(of, 'spec', 'versions')[0] }, 'version');
 const schemaOf = (of: JsonObject): JsonObject => objectAt(versionOf(of), 'schema', 'openAPIV3Schema');
 
-/** Where the schema of a definition and what we read differ. */
-function differences(schema: JsonObject, shape: Shape, path: string): readonly string[] {
-  const wrong = (what: string) => [`${path}: ${what}`];
-  const same = (member: string, wanted: unknown) =>
-    JSON.stringify(schema[member]) === JSON.stringify(wanted)
-      ? []
-      : wrong(`${member} is ${JSON.stringify(schema[member])}, we say ${JSON.stringify(wanted)}`);
-  switch (shape.type) {
-    case 'text':
-      return same('type', 'string');
-    case 'flag':
-      return same('type', 'boolean');
-    case 'integer':
-      return [...same('type', 'integer'), ...same('minimum', shape.min), ...same('maximum', shape.max)];
-    case 'amount':
-      return same('x-kubernetes-int-or-string', true);
-    case 'choice':
-      return [...same('type', 'string'), ...same('enum', shape.values)];
-    case 'selector':
-      return Object.keys(objectAt(schema, 'properties')).join() === 'matchLabels,matchExpressions' ? [] : wrong('is no LabelSelector');
-    case 'map':
-      return objectAt(schema, 'additionalProperties').type === 'string' ? [] : wrong('is no map of texts');
-    case 'lists':
-      return objectAt(schema, 'additionalProperties').type === 'array' ? [] : wrong('is no map of lists');
-    case 'object':
-      return [...same('type', 'object'), ...same('x-kubernetes-preserve-unknown-fields', true)];
-    case 'json':
-      return [...same('type', undefined), ...same('x-kubernetes-preserve-unknown-fields', true), ...same('nullable', true)];
-    case 'list':
-      return [
-        ...same('type', 'array'),
-        ...same('maxItems', shape.max),
-        ...same('minItems', shape.min === 0 ? undefined : shape.min),
-        ...differences(objectAt(schema, 'items'), shape.of, `${path}[]`),
-      ];
-    case 'record': {
-      const properties = objectAt(schema, 'properties');
-      const fields = Object.entries(shape.fields);
-      const required = fields.filter(([, { presence }]) => presence === 'required').map(([name]) => name);
-      return [
-        ...same('type', 'object'),
-        ...same('required', required.length === 0 ? undefined : required),
-        ...Object.keys(properties)
-          .filter((name) => !Object.hasOwn(shape.fields, name))
-          .map((name) => `${path}.${name}: we do not read it`),
-        ...fields.flatMap(([name, field]) =>
-          isJsonObject(properties[name])
-            ? differences(properties[name], field.shape, `${path}.${name}`)
-            : [`${path}.${name}: is not defined`],
-        ),
-      ];
-    }
-    default:
-      return shape satisfies never;
-  }
-}
-
 describe('our definitions', () => {
-  test('hold every field of a Propagation that we read, and no other', async () => {
-    const properties = objectAt(schemaOf(await definition('propagations.yaml')), 'properties');
-    expect(Object.keys(properties)).toEqual(['apiVersion', 'kind', 'metadata', 'spec', 'status']);
-    expect(differences(objectAt(properties, 'spec'), spec.shape, 'spec')).toEqual([]);
-    expect(differences(objectAt(properties, 'status'), status.shape, 'status')).toEqual([]);
+  test.each(hubResources)('of $kind are generated: npm run crds writes them', async (resource) => {
+    await expect(definitionText(resource)).toMatchFileSnapshot(`../../deploy/crds/${resource.plural}.yaml`);
   });
 
-  test('hold every field of a ClusterShare that we read, and no other', async () => {
-    const { apiVersion, kind, metadata, ...properties } = objectAt(schemaOf(await definition('clustershares.yaml')), 'properties');
-    expect([apiVersion, kind, metadata].every(isJsonObject)).toBe(true);
-    const required = schemaOf(await definition('clustershares.yaml')).required ?? null;
-    expect(differences({ type: 'object', required, properties }, shareContent.shape, 'share')).toEqual([]);
-  });
-
-  test('would tell of a field that only one of the two knows, and of a bound that differs', () => {
-    const schema = { type: 'object', properties: { extra: { type: 'string' }, count: { type: 'integer', minimum: 0, maximum: 1 } } };
-    const shape: Shape = {
-      type: 'record',
-      fields: {
-        count: { shape: { type: 'integer', min: 0, max: 2 }, presence: 'optional' },
-        missing: { shape: { type: 'flag' }, presence: 'optional' },
-      },
-    };
-    expect(differences(schema, shape, 'x')).toEqual([
-      'x.extra: we do not read it',
-      'x.count: maximum is 1, we say 2',
-      'x.missing: is not defined',
-    ]);
+  test('have a page that names every field', async () => {
+    await expect(fieldsPage(hubResources)).toMatchFileSnapshot('../../docs/propagation-fields.md');
   });
 
   test('describe every field that does not speak for itself', async () => {

@@ -13,8 +13,7 @@ import type { PropagationWrite } from '../../src/propagate/hub/propagation-store
 import { newShare } from '../../src/propagate/hub/share-document.ts';
 import type { SpecDocument } from '../../src/propagate/plan.ts';
 import { marks, type Propagation } from '../../src/propagate/propagation.ts';
-import { parseSpec } from '../../src/propagate/spec/parse-spec.ts';
-import { printSpec } from '../../src/propagate/spec/print-spec.ts';
+import { parseSpec, printSpec } from '../../src/propagate/spec/definition.ts';
 import { rightDocument } from '../propagate/spec/arbitrary-document.ts';
 import { createTestMembers } from '../support/propagation-world.ts';
 import { createRawClient, type RawAnswer, type RawClient } from '../support/raw-client.ts';

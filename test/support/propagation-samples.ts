@@ -3,7 +3,7 @@ import type { GraphContext } from '../../src/graph/context.ts';
 import type { PropagationPlan } from '../../src/propagate/plan.ts';
 import type { Propagation, PropagationRevision } from '../../src/propagate/propagation.ts';
 import type { Propagations, PropagationView } from '../../src/propagate/propagations.ts';
-import { parseSpec } from '../../src/propagate/spec/parse-spec.ts';
+import { parseSpec } from '../../src/propagate/spec/definition.ts';
 import { noWrites } from './no-writes.ts';
 
 const at = '2026-01-01T00:00:00.000Z';

@@ -5,6 +5,7 @@ import type { Note } from '../../propagate/notes.ts';
 import { kindOfKey } from '../../propagate/object-key.ts';
 import type { Share } from '../../propagate/placement.ts';
 import type { FieldConflict, PlannedCluster, PlannedObject, PropagationPlan } from '../../propagate/plan.ts';
+import { replicaStrategy } from '../../propagate/spec/placement.ts';
 import { schemaSpelling } from '../../propagate/spelling.ts';
 import { charged } from '../budget.ts';
 import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
@@ -13,7 +14,7 @@ import type { GraphContext } from '../context.ts';
 import { clusterNamed, described, faultIn } from '../faults.ts';
 import { personal } from '../personal.ts';
 import { isoOf } from '../times.ts';
-import type { IntentEnums } from './intent-enums.ts';
+import type { DefinedTypes } from './defined-types.ts';
 
 /** A note as status and plans have it. */
 export type NoteView = Pick<Note, 'message' | 'path'> & { readonly severity: string; readonly code: string };
@@ -48,7 +49,7 @@ function severityOf(text: string): Note['severity'] {
 
 interface PlanTypes {
   readonly changing: Changing;
-  readonly enums: IntentEnums;
+  readonly defined: DefinedTypes;
   readonly note: ObjectRefOf<NoteView>;
 }
 
@@ -120,7 +121,7 @@ function syncOf({ clusters }: PropagationPlan, { reads, read }: GraphContext): r
 function addClusterPlan(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<PlannedCluster> {
   const { pothos, types } = builder;
   const object = addObjectPlan(builder, using);
-  const share = addShare(builder, using.enums);
+  const share = addShare(builder, using.defined);
   return pothos.objectRef<PlannedCluster>('ClusterPlan').implement({
     description: 'What a plan says of one cluster.',
     fields: (t) => ({
@@ -170,16 +171,16 @@ function addClusterPlan(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<Pl
   });
 }
 
-function addShare({ pothos }: GraphBuilder, { replicaStrategy }: IntentEnums): ObjectRefOf<Share> {
+function addShare({ pothos }: GraphBuilder, defined: DefinedTypes): ObjectRefOf<Share> {
   return pothos.objectRef<Share>('ReplicaShare').implement({
     description: 'How many replicas a cluster gets, and what that comes from.',
     fields: (t) => ({
       from: t.exposeInt('from', { nullable: false, description: 'How many it had.' }),
       to: t.exposeInt('to', { nullable: false, description: 'How many it gets.' }),
       strategy: t.field({
-        type: replicaStrategy,
+        type: defined.enum(replicaStrategy),
         description: 'What they were divided by. Null if they were not divided.',
-        resolve: ({ strategy }) => (strategy === undefined ? undefined : (schemaSpelling(strategy) as 'WEIGHTED')),
+        resolve: ({ strategy }) => (strategy === undefined ? undefined : schemaSpelling(strategy)),
       }),
       weight: t.exposeFloat('weight', { description: 'Its weight.' }),
       min: t.exposeInt('min', { description: 'The least it may get.' }),

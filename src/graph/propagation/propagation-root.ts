@@ -1,34 +1,48 @@
 import { MusterError } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/json.ts';
 import type { Listed } from '../../load/reads.ts';
 import type { PropagationPlan } from '../../propagate/plan.ts';
 import type { PropagationPhase } from '../../propagate/propagation.ts';
-import type { PropagationInput, PropagationOutcome, PropagationPage, PropagationView } from '../../propagate/propagations.ts';
+import type {
+  PropagationInput,
+  PropagationName,
+  PropagationOutcome,
+  PropagationPage,
+  PropagationView,
+} from '../../propagate/propagations.ts';
+import { deletion as deletionDefinition, namespacedName, propagationInput } from '../../propagate/spec/definition.ts';
+import { propagationPhase } from '../../propagate/spec/status.ts';
 import { resourceSpelling } from '../../propagate/spelling.ts';
 import { charged } from '../budget.ts';
 import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
 import type { Changing } from '../changing.ts';
+import { enumsOf } from '../faults.ts';
 import { SourceCarrier } from '../subscribing.ts';
+import { createDefinedTypes, type DefinedTypes } from './defined-types.ts';
 import { addNotes, addPlans, type NoteView } from './plan-types.ts';
-import { addPropagationEnums, type PropagationEnums } from './propagation-enums.ts';
-import { addPropagationInput, type IntentInputs } from './propagation-input.ts';
 import { propagationSource } from './propagation-source.ts';
 import { addPropagationTypes, type PropagationTypes } from './propagation-types.ts';
 
 interface RootTypes extends PropagationTypes {
-  readonly inputs: IntentInputs;
-  readonly enums: PropagationEnums;
+  readonly defined: DefinedTypes;
   readonly plan: ObjectRefOf<PropagationPlan>;
   readonly note: ObjectRefOf<NoteView>;
 }
 
 /** Adds everything of propagation: `planPropagation`, `propagate` and their kin. @returns what streams of Jobs refer to. */
 export function addPropagation(builder: GraphBuilder, changing: Changing, jobs: ObjectRefOf<Listed> | undefined) {
-  const inputs = addPropagationInput(builder, changing);
-  const enums = addPropagationEnums(builder);
+  const { resourceRef, cascade } = changing;
+  const defined = createDefinedTypes(
+    builder,
+    new Map<string, typeof resourceRef | typeof cascade>([
+      ['ResourceRef', resourceRef],
+      ['Cascade', cascade],
+    ]),
+  );
   const note = addNotes(builder);
-  const plan = addPlans(builder, { changing, enums: inputs.enums, note });
-  const made = addPropagationTypes(builder, { changing, intent: inputs.enums, enums, note, jobs });
-  const types = { ...made, inputs, enums, plan, note };
+  const plan = addPlans(builder, { changing, defined, note });
+  const made = addPropagationTypes(builder, { changing, defined, note, jobs });
+  const types = { ...made, defined, plan, note };
   addQueries(builder, types);
   addMutations(builder, types, addOutcome(builder, types));
   builder.pothos.subscriptionField('propagation', (t) =>
@@ -43,7 +57,7 @@ export function addPropagation(builder: GraphBuilder, changing: Changing, jobs: 
       resolve: (view) => view,
     }),
   );
-  return { namespacedName: inputs.namespacedName, completion: made.completion };
+  return { namespacedName: defined.input<PropagationName>(namespacedName), completion: made.completion };
 }
 
 type Arguments = Parameters<Parameters<GraphBuilder['pothos']['queryField']>[1]>[0]['arg'];
@@ -55,7 +69,8 @@ function nameArguments(arg: Arguments) {
   };
 }
 
-function addQueries({ pothos, types: { pageInfo } }: GraphBuilder, { propagation, inputs, enums, plan }: RootTypes): void {
+function addQueries({ pothos, types: { pageInfo } }: GraphBuilder, { propagation, defined, plan }: RootTypes): void {
+  const input = defined.input<PropagationInput>(propagationInput);
   const connection = pothos.objectRef<PropagationPage>('PropagationConnection').implement({
     description: 'One page of propagations.',
     fields: (t) => ({
@@ -74,8 +89,8 @@ function addQueries({ pothos, types: { pageInfo } }: GraphBuilder, { propagation
       type: plan,
       nullable: false,
       description: 'What an intent would do, cluster by cluster, and why not there. Writes nothing.',
-      args: { input: t.arg({ type: inputs.input, required: true, description: 'The intent.' }) },
-      resolve: (_root, { input }, { propagations, read }) => propagations.plan(read, input as unknown as PropagationInput),
+      args: { input: t.arg({ type: input, required: true, description: 'The intent.' }) },
+      resolve: (_root, { input: asked }, { propagations, read }) => propagations.plan(read, asked),
     }),
     propagation: t.field({
       type: propagation,
@@ -90,7 +105,7 @@ function addQueries({ pothos, types: { pageInfo } }: GraphBuilder, { propagation
       args: {
         namespaces: t.arg.stringList({ description: 'Only in these namespaces of the hub.' }),
         labels: t.arg.string({ description: 'Only those with such labels: what kubectl takes after `-l`.' }),
-        phases: t.arg({ type: [enums.phase], description: 'Only those in such a phase.' }),
+        phases: t.arg({ type: [defined.enum(propagationPhase)], description: 'Only those in such a phase.' }),
         first: t.arg.int({ defaultValue: 100, description: 'Most propagations on the page: 1 to 500.' }),
         after: t.arg.string({ description: 'The cursor of the last one before the page.' }),
       },
@@ -100,11 +115,18 @@ function addQueries({ pothos, types: { pageInfo } }: GraphBuilder, { propagation
   }));
 }
 
-function addOutcome({ pothos, types }: GraphBuilder, { enums, propagation, plan, note }: RootTypes): ObjectRefOf<PropagationOutcome> {
+function addOutcome({ pothos, types }: GraphBuilder, { propagation, plan, note }: RootTypes): ObjectRefOf<PropagationOutcome> {
+  const result = enumsOf(pothos)('PropagationResult', 'What became of a mutation.', {
+    ACCEPTED: 'It is recorded, and will be done.',
+    UNCHANGED: 'It is so already.',
+    PLAN_STALE: 'The digest is of another plan: see `plan`. Nothing was written.',
+    REFUSED: 'See `notes`. Nothing was written.',
+    NOT_FOUND: 'There is no such propagation.',
+  });
   return pothos.objectRef<PropagationOutcome>('PropagationOutcome').implement({
     description: 'What became of a mutation of a propagation.',
     fields: (t) => ({
-      result: t.field({ type: enums.result, nullable: false, description: 'What became of it.', resolve: ({ result }) => result }),
+      result: t.field({ type: result, nullable: false, description: 'What became of it.', resolve: (outcome) => outcome.result }),
       propagation: t.field({ type: propagation, description: 'As it is recorded now.', resolve: (outcome) => outcome.propagation }),
       plan: t.field({
         type: plan,
@@ -133,18 +155,17 @@ function checkedDigest(digest: string | null | undefined): string | undefined {
   throw new MusterError('BAD_INPUT', 'digest: expected the 64 hexadecimal digits of a plan');
 }
 
-function addMutations({ pothos }: GraphBuilder, { inputs }: RootTypes, outcome: ObjectRefOf<PropagationOutcome>): void {
+function addMutations({ pothos }: GraphBuilder, { defined }: RootTypes, outcome: ObjectRefOf<PropagationOutcome>): void {
   pothos.mutationFields((t) => ({
     propagate: t.field({
       type: outcome,
       nullable: false,
       description: 'Records an intent on the hub, which is then done and kept true. With a digest: exactly that plan, or nothing.',
       args: {
-        input: t.arg({ type: inputs.input, required: true, description: 'The intent.' }),
+        input: t.arg({ type: defined.input<PropagationInput>(propagationInput), required: true, description: 'The intent.' }),
         digest: t.arg.string({ description: 'Of the plan that was seen.' }),
       },
-      resolve: (_root, { input, digest }, { propagations, read }) =>
-        propagations.propagate(read, { input: input as unknown as PropagationInput, digest: checkedDigest(digest) }),
+      resolve: (_root, { input, digest }, { propagations, read }) => propagations.propagate(read, { input, digest: checkedDigest(digest) }),
     }),
     pausePropagation: t.field({
       type: outcome,
@@ -179,9 +200,11 @@ function addMutations({ pothos }: GraphBuilder, { inputs }: RootTypes, outcome: 
       type: outcome,
       nullable: false,
       description: 'Takes it back: its copies go as `deletion` says, and it goes after them.',
-      args: { ...nameArguments(t.arg), deletion: t.arg({ type: inputs.deletion, description: 'Instead of what its spec says.' }) },
-      resolve: (_root, { deletion, ...name }, { propagations, read }) =>
-        propagations.delete(read, name, (deletion ?? undefined) as Parameters<typeof propagations.delete>[2]),
+      args: {
+        ...nameArguments(t.arg),
+        deletion: t.arg({ type: defined.input<JsonObject>(deletionDefinition), description: 'Instead of what its spec says.' }),
+      },
+      resolve: (_root, { deletion, ...name }, { propagations, read }) => propagations.delete(read, name, deletion ?? undefined),
     }),
   }));
 }

@@ -5,6 +5,8 @@ import type { Listed } from '../../load/reads.ts';
 import type { InventoryEntry, RecordedFault } from '../../propagate/inventory.ts';
 import type { AggregatedStatus, ClusterLine, CompletionStatus, Propagation, RolloutProgress } from '../../propagate/propagation.ts';
 import type { PropagationView } from '../../propagate/propagations.ts';
+import { health, inventoryState } from '../../propagate/spec/inventory.ts';
+import { copyPhase, propagationPhase } from '../../propagate/spec/status.ts';
 import { schemaSpelling } from '../../propagate/spelling.ts';
 import { aggregatedPaths } from '../aggregates.ts';
 import { charged } from '../budget.ts';
@@ -12,17 +14,15 @@ import type { FieldsOf, GraphBuilder, ObjectRefOf } from '../builder.ts';
 import type { Changing } from '../changing.ts';
 import type { GraphContext } from '../context.ts';
 import { personal } from '../personal.ts';
-import type { IntentEnums } from './intent-enums.ts';
+import type { DefinedTypes } from './defined-types.ts';
 import type { NoteView } from './plan-types.ts';
 import { jobsOf, resourceOf } from './propagated-rows.ts';
-import type { PropagationEnums } from './propagation-enums.ts';
 import { addAggregate, addCompletion, addProgress, addRevision, type RevisionView, viewOf } from './status-types.ts';
 
 /** What the types of a propagation refer to. */
 export interface PropagationTypesUsing {
   readonly changing: Changing;
-  readonly intent: IntentEnums;
-  readonly enums: PropagationEnums;
+  readonly defined: DefinedTypes;
   readonly note: ObjectRefOf<NoteView>;
   /** Absent if the model has no Jobs. */
   readonly jobs?: ObjectRefOf<Listed> | undefined;
@@ -48,7 +48,7 @@ interface EntryView {
 /** Adds `Propagation` and its parts. */
 export function addPropagationTypes(builder: GraphBuilder, using: PropagationTypesUsing): PropagationTypes {
   const { pothos, types } = builder;
-  const completion = addCompletion(builder, using.intent);
+  const completion = addCompletion(builder, using.defined);
   const cluster = addCluster(builder, using);
   const aggregate = addAggregate(builder, using);
   const progress = addProgress(builder);
@@ -57,7 +57,7 @@ export function addPropagationTypes(builder: GraphBuilder, using: PropagationTyp
     description: 'An intent on the hub, and what became of it: exactly as far as is known.',
     fields: (t) => ({
       ...identityFields(t),
-      ...decisionFields(t, { enums: using.enums, progress }),
+      ...decisionFields(t, { defined: using.defined, progress }),
       ...figureFields(t, { types, completion }),
       ...partFields(t, { builder, using, cluster, aggregate, revision }),
     }),
@@ -107,7 +107,7 @@ function identityFields(t: FieldsOf<PropagationView>) {
 /** What was decided, and how far it is. */
 function decisionFields(
   t: FieldsOf<PropagationView>,
-  { enums, progress }: { readonly enums: PropagationEnums; readonly progress: ObjectRefOf<RolloutProgress> },
+  { defined, progress }: { readonly defined: DefinedTypes; readonly progress: ObjectRefOf<RolloutProgress> },
 ) {
   return {
     observedGeneration: t.int({
@@ -131,10 +131,10 @@ function decisionFields(
       resolve: ({ propagation: { status } }) => status.affinityGroup,
     }),
     phase: t.field({
-      type: enums.phase,
+      type: defined.enum(propagationPhase),
       nullable: false,
       description: 'What it is in.',
-      resolve: ({ phase }) => schemaSpelling(phase) as 'SETTLED',
+      resolve: ({ phase }) => schemaSpelling(phase),
     }),
     paused: t.boolean({
       nullable: false,
@@ -296,10 +296,10 @@ function addCluster(builder: GraphBuilder, using: PropagationTypesUsing): Object
         resolve: ({ cluster }, _args, context) => viewOf(cluster, context),
       }),
       phase: t.field({
-        type: using.enums.copy,
+        type: using.defined.enum(copyPhase),
         nullable: false,
         description: 'What its copies are in.',
-        resolve: ({ phase }) => schemaSpelling(phase) as 'SETTLED',
+        resolve: ({ phase }) => schemaSpelling(phase),
       }),
       reason: t.string({
         description: 'Why, such as `CONFLICT` or `WAVE`.',
@@ -310,10 +310,10 @@ function addCluster(builder: GraphBuilder, using: PropagationTypesUsing): Object
       replicas: t.exposeInt('replicas', { description: 'Replicas it is to have.' }),
       ready: t.exposeInt('ready', { description: 'Of these, ready.' }),
       health: t.field({
-        type: using.enums.health,
+        type: using.defined.enum(health),
         nullable: false,
         description: 'How its copies do.',
-        resolve: ({ health }) => schemaSpelling(health) as 'HEALTHY',
+        resolve: (line) => schemaSpelling(line.health),
       }),
       objects: t.field({
         type: [object],
@@ -332,16 +332,16 @@ function addCluster(builder: GraphBuilder, using: PropagationTypesUsing): Object
   });
 }
 
-function addObject({ pothos, types, model }: GraphBuilder, { changing, enums }: PropagationTypesUsing): ObjectRefOf<EntryView> {
+function addObject({ pothos, types, model }: GraphBuilder, { changing, defined }: PropagationTypesUsing): ObjectRefOf<EntryView> {
   return pothos.objectRef<EntryView>('PropagatedObject').implement({
     description: 'A copy: one object in one cluster.',
     fields: (t) => ({
       key: t.field({ type: changing.objectKey, nullable: false, description: 'The object.', resolve: ({ entry }) => entry.key }),
       state: t.field({
-        type: enums.inventory,
+        type: defined.enum(inventoryState),
         nullable: false,
         description: 'What it is to us.',
-        resolve: ({ entry }) => schemaSpelling(entry.state) as 'OWNED',
+        resolve: ({ entry }) => schemaSpelling(entry.state),
       }),
       uid: t.string({ description: 'Its uid. Null before it was made.', resolve: ({ entry }) => entry.uid }),
       action: t.field({
@@ -350,10 +350,10 @@ function addObject({ pothos, types, model }: GraphBuilder, { changing, enums }: 
         resolve: ({ entry: { action } }) => (action === undefined ? undefined : (schemaSpelling(action) as 'CREATED')),
       }),
       health: t.field({
-        type: enums.health,
+        type: defined.enum(health),
         nullable: false,
         description: 'How it does.',
-        resolve: ({ entry }) => schemaSpelling(entry.health) as 'HEALTHY',
+        resolve: ({ entry }) => schemaSpelling(entry.health),
       }),
       resource: t.field({
         type: types.resource,

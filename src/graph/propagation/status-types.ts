@@ -2,14 +2,15 @@ import type { Json } from '../../core/json.ts';
 import { clusterName } from '../../core/names.ts';
 import type { ClusterView } from '../../load/reads.ts';
 import type { AggregatedStatus, CompletionStatus, PropagationRevision, RolloutProgress } from '../../propagate/propagation.ts';
+import { completionMode } from '../../propagate/spec/definition.ts';
+import { health as healthDefinition } from '../../propagate/spec/inventory.ts';
 import { schemaSpelling } from '../../propagate/spelling.ts';
 import { charged } from '../budget.ts';
 import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
 import type { Changing } from '../changing.ts';
 import type { GraphContext } from '../context.ts';
 import { clusterNamed } from '../faults.ts';
-import type { IntentEnums } from './intent-enums.ts';
-import type { PropagationEnums } from './propagation-enums.ts';
+import type { DefinedTypes } from './defined-types.ts';
 
 /** A revision, with what was asked for as the schema has it. */
 export interface RevisionView extends PropagationRevision {
@@ -18,7 +19,7 @@ export interface RevisionView extends PropagationRevision {
 
 interface AggregateUsing {
   readonly changing: Changing;
-  readonly enums: PropagationEnums;
+  readonly defined: DefinedTypes;
 }
 
 /** A cluster by the name that stands in a document: it may have left. */
@@ -27,7 +28,7 @@ export function viewOf(name: string, context: GraphContext): ClusterView {
 }
 
 /** Adds `AggregatedStatus`. */
-export function addAggregate({ pothos, types }: GraphBuilder, { changing, enums }: AggregateUsing): ObjectRefOf<AggregatedStatus> {
+export function addAggregate({ pothos, types }: GraphBuilder, { changing, defined }: AggregateUsing): ObjectRefOf<AggregatedStatus> {
   const condition = pothos.objectRef<AggregatedStatus['conditions'][number]>('ClusterCondition').implement({
     description: 'A condition of a copy.',
     fields: (t) => ({
@@ -52,10 +53,10 @@ export function addAggregate({ pothos, types }: GraphBuilder, { changing, enums 
       }),
       observed: t.exposeBoolean('observed', { nullable: false, description: 'All copies are counted, and none is stale.' }),
       health: t.field({
-        type: enums.health,
+        type: defined.enum(healthDefinition),
         nullable: false,
         description: 'How its copies do.',
-        resolve: ({ health }) => schemaSpelling(health) as 'HEALTHY',
+        resolve: ({ health }) => schemaSpelling(health),
       }),
       conditions: t.field({
         type: [condition],
@@ -84,15 +85,15 @@ export function addProgress({ pothos }: GraphBuilder): ObjectRefOf<RolloutProgre
 }
 
 /** Adds `Completion`. */
-export function addCompletion({ pothos }: GraphBuilder, { completionMode }: IntentEnums): ObjectRefOf<CompletionStatus> {
+export function addCompletion({ pothos }: GraphBuilder, defined: DefinedTypes): ObjectRefOf<CompletionStatus> {
   return pothos.objectRef<CompletionStatus>('Completion').implement({
     description: 'Whether Jobs in many clusters count as done.',
     fields: (t) => ({
       mode: t.field({
-        type: completionMode,
+        type: defined.enum(completionMode),
         nullable: false,
         description: 'How they are counted.',
-        resolve: ({ mode }) => schemaSpelling(mode) as 'ANY',
+        resolve: ({ mode }) => schemaSpelling(mode),
       }),
       needed: t.exposeInt('needed', { nullable: false, description: 'How many must be complete.' }),
       complete: t.exposeInt('complete', { nullable: false, description: 'How many are.' }),

@@ -1,6 +1,6 @@
 import { keptRevisions } from '../hub/revision-store.ts';
 import type { PropagationRevision } from '../propagation.ts';
-import { parseSpec } from '../spec/parse-spec.ts';
+import { parseSpec } from '../spec/definition.ts';
 import type { PropagationSpec } from '../spec.ts';
 
 /** What a breach goes back to. */

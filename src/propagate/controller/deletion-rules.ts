@@ -1,5 +1,5 @@
 import type { Propagation } from '../propagation.ts';
-import { type EndingParts, parseEnding, parseSpec } from '../spec/parse-spec.ts';
+import { type EndingParts, parseEnding, parseSpec } from '../spec/definition.ts';
 import type { PropagationSpec } from '../spec.ts';
 import type { ClusterJob } from './cluster-job.ts';
 import type { Pass } from './ports.ts';

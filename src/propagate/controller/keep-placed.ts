@@ -2,7 +2,7 @@ import { changedWords } from '../copies/judge-object.ts';
 import type { ClusterShare, InventoryEntry } from '../inventory.ts';
 import { textOfKey } from '../object-key.ts';
 import { isRemoval } from '../planner/held-prune.ts';
-import { parseSpec } from '../spec/parse-spec.ts';
+import { parseSpec } from '../spec/definition.ts';
 import type { ObjectKey } from '../spec.ts';
 import { isKept } from '../status/copy-state.ts';
 import { beginJob } from './cluster-job.ts';

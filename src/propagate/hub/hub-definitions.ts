@@ -1,18 +1,50 @@
-import { readFile } from 'node:fs/promises';
-import { parse } from 'yaml';
-import { invariant } from '../../core/errors.ts';
-import type { Json } from '../../core/json.ts';
-import { isKubernetesObject, type KubernetesObject } from '../../core/objects.ts';
+import { structure } from '../../core/documents.ts';
+import { spec } from '../spec/definition.ts';
+import { shareContent } from '../spec/inventory.ts';
+import { status } from '../spec/status.ts';
+import { type CustomResource, definitionOf } from './custom-resource.ts';
 
-const files = ['propagations.yaml', 'clustershares.yaml'];
+/** The kinds that Muster keeps on the hub. */
+export const hubResources: readonly CustomResource[] = [
+  {
+    kind: 'Propagation',
+    plural: 'propagations',
+    shortNames: ['prop'],
+    categories: ['muster', 'all'],
+    hasStatus: true,
+    columns: [
+      { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+      { name: 'Desired', type: 'integer', jsonPath: '.status.desired' },
+      { name: 'Ready', type: 'integer', jsonPath: '.status.ready' },
+      { name: 'Done', type: 'integer', jsonPath: '.status.progress.done', description: 'Clusters that are done' },
+      { name: 'Of', type: 'integer', jsonPath: '.status.progress.clusters', description: 'Clusters chosen' },
+      { name: 'Unplaced', type: 'integer', jsonPath: '.status.unplaced', priority: 1 },
+      { name: 'Revision', type: 'integer', jsonPath: '.status.revision', priority: 1 },
+      { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    ],
+    content: structure({
+      spec: spec.describe('What is to run where.'),
+      status: status.exactOptional().describe('What has become of it. Copies that cannot be seen count as unknown, never as ready.'),
+    }).describe(
+      'One intent for many clusters: what is to run, where, how many, what differs in which cluster, and in which order it gets there.',
+    ),
+  },
+  {
+    kind: 'ClusterShare',
+    plural: 'clustershares',
+    shortNames: ['share'],
+    categories: ['muster'],
+    hasStatus: false,
+    columns: [
+      { name: 'Propagation', type: 'string', jsonPath: '.metadata.ownerReferences[0].name' },
+      { name: 'Cluster', type: 'string', jsonPath: '.cluster' },
+      { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    ],
+    content: shareContent,
+  },
+];
 
-/** The definitions of our resources, as `deploy/crds` has them: for a hub that is embedded. */
-export function hubDefinitions(): Promise<readonly KubernetesObject[]> {
-  return Promise.all(
-    files.map(async (file) => {
-      const definition = parse(await readFile(new URL(`../../../deploy/crds/${file}`, import.meta.url), 'utf8')) as Json;
-      invariant(isKubernetesObject(definition), `expected a definition in deploy/crds/${file}`);
-      return definition;
-    }),
-  );
+/** The definitions of these kinds: `deploy/crds` has their text. */
+export function hubDefinitions() {
+  return hubResources.map(definitionOf);
 }

@@ -1,6 +1,6 @@
 import type { Fault } from '../../core/faults.ts';
 import type { Propagation } from '../propagation.ts';
-import { parseSpec } from '../spec/parse-spec.ts';
+import { parseSpec } from '../spec/definition.ts';
 import type { PropagationSpec } from '../spec.ts';
 import type { RevisionStore } from './revision-store.ts';
 

@@ -1,39 +1,37 @@
+import { list, printDocument, readDocument, structure, translated } from '../../core/documents.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { textAt } from '../../core/json-at.ts';
 import type { OldValues } from '../copies/copies.ts';
-import type { SpecProblem } from '../propagation.ts';
-import { anyObject, below, type Codec, list, mapped, optional, record, required, tell } from '../spec/codec.ts';
-import { keyFields, withKey } from '../spec/flat-key.ts';
-import { anyText, clusterText, flag } from '../spec/texts.ts';
+import { anyObject, anyText, clusterText, flag, keyFields, withKey } from '../spec/values.ts';
 import type { Manifest } from '../spec.ts';
 
-const oldValues: Codec<OldValues> = mapped(
-  record({
-    cluster: required(clusterText),
+const oldValues = translated(
+  structure({
+    cluster: clusterText,
     ...keyFields,
-    uid: required(anyText),
-    values: required(anyObject),
-    owners: optional(list(anyObject, { max: 100 })),
-    whole: optional(flag),
+    uid: anyText,
+    values: anyObject,
+    owners: list(anyObject, { max: 100 }).exactOptional(),
+    whole: flag.exactOptional(),
   }),
   {
-    to(flat, place): OldValues | undefined {
+    decode(flat, tell): OldValues | undefined {
       const [key, { values, ...rest }] = withKey(flat);
-      return isManifest(values) ? { key, values, ...rest } : tell(below(place, 'values'), 'expected a manifest');
+      return isManifest(values) ? { key, values, ...rest } : tell('expected a manifest', 'values');
     },
-    from: ({ key, ...rest }) => ({ ...key, ...rest }),
+    encode: ({ key, ...rest }) => ({ ...key, ...rest }),
   },
 );
 
 /** What an object held, as it is kept with a revision. */
 export function printOldValues(values: OldValues): Json {
-  return oldValues.print(values);
+  return printDocument(oldValues, values);
 }
 
-/** Undefined for what `printOldValues` did not make. */
+/** Undefined for a value that `printOldValues` did not make. */
 export function parseOldValues(value: Json): OldValues | undefined {
-  const problems: SpecProblem[] = [];
-  return oldValues.read(value, { path: '', problems });
+  const read = readDocument(oldValues, value);
+  return 'problems' in read ? undefined : read.value;
 }
 
 function isManifest(values: JsonObject): values is Manifest {

@@ -3,8 +3,8 @@ import { labelsAt, listAt, numberAt, objectAt, textAt } from '../../core/json-at
 import { parseResourceVersion } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Propagation, PropagationMetadata } from '../propagation.ts';
-import { parseSpec } from '../spec/parse-spec.ts';
-import { parseStatus } from './status-document.ts';
+import { parseSpec } from '../spec/definition.ts';
+import { parseStatus } from '../spec/status.ts';
 
 const read = new WeakMap<KubernetesObject, Propagation>();
 

@@ -5,10 +5,10 @@ import type { ApplyRequest, PatchRequest } from '../object-client.ts';
 import type { SpecDocument } from '../plan.ts';
 import { marks, type Propagation, type PropagationStatus } from '../propagation.ts';
 import type { PropagationName } from '../propagations.ts';
+import { printStatus } from '../spec/status.ts';
 import { type Hub, type HubAnswer, hubFault, hubKinds, type NotWritten, reach, writeOnHub } from './hub.ts';
 import { mergePatchOf } from './merge-patch-of.ts';
 import { propagationOf } from './propagation-of.ts';
-import { printStatus } from './status-document.ts';
 
 /** What is known of one Propagation. */
 export type PropagationRead =

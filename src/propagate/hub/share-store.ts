@@ -2,8 +2,9 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import type { ClusterShare, ShareSaved, ShareStore } from '../inventory.ts';
 import type { ObjectAddress, ObjectClient } from '../object-client.ts';
 import { marks } from '../propagation.ts';
+import { maxEntries } from '../spec/inventory.ts';
 import { type Hub, hubFault, hubKinds, listOnHub, writeOnHub } from './hub.ts';
-import { maxEntries, parseShare, printShare, type ShareOwner } from './share-document.ts';
+import { parseShare, printShare, type ShareOwner } from './share-document.ts';
 import { shareNameOf } from './share-name.ts';
 
 /** The stored shares, and what the mirror says of them. */

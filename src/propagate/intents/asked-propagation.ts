@@ -1,10 +1,11 @@
+import { readDocument } from '../../core/documents.ts';
 import { isSubdomain } from '../../core/selectors.ts';
 import type { Note } from '../notes.ts';
 import type { SpecProblem } from '../propagation.ts';
 import type { PropagationInput, PropagationName } from '../propagations.ts';
+import { parseSpec } from '../spec/definition.ts';
 import { documentOf } from '../spec/input-spec.ts';
-import { parseSpec } from '../spec/parse-spec.ts';
-import { labels as labelCodec } from '../spec/texts.ts';
+import { labels as labelMap } from '../spec/values.ts';
 import type { PropagationSpec, Requester } from '../spec.ts';
 
 /** What an input asks for, checked; or all that is wrong with it. */
@@ -24,7 +25,8 @@ export function readInput(input: PropagationInput, requester: Requester): Asked 
   const problems: SpecProblem[] = [...untold];
   if (!isSubdomain(name)) problems.push({ path: 'name', message: 'expected lower-case letters, digits, - and ., at most 253' });
   if (!isSubdomain(namespace) || namespace.length > 63) problems.push({ path: 'namespace', message: 'expected the name of a namespace' });
-  labelCodec.read(labels ?? {}, { path: 'labels', problems });
+  const labelled = readDocument(labelMap, labels ?? {}, { path: 'labels' });
+  if ('problems' in labelled) problems.push(...labelled.problems);
   const { requester: _, ...said } = document;
   const isForged = Object.hasOwn(document, 'requester');
   if (isForged) problems.push({ path: 'requester', message: 'is set by the gateway' });

@@ -7,7 +7,7 @@ import type { PropagationPlan, RenderedPlan } from '../plan.ts';
 import type { PlanRequest } from '../planner/planner.ts';
 import { marks, type Propagation } from '../propagation.ts';
 import type { PropagationInput, PropagationName, PropagationOutcome, WriteContext } from '../propagations.ts';
-import { printSpec } from '../spec/print-spec.ts';
+import { printSpec } from '../spec/definition.ts';
 import type { PropagationSpec } from '../spec.ts';
 import { type Asked, noteOf, readInput } from './asked-propagation.ts';
 import { hasFailed } from './has-failed.ts';

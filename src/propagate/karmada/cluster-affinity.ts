@@ -1,7 +1,8 @@
+import { readDocument } from '../../core/documents.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { isLabelValue } from '../../core/selectors.ts';
 import { matchesSet, meetsField, valuesOf } from '../placing/cluster-set.ts';
-import { labelSelector } from '../spec/selector.ts';
+import { labelSelector } from '../spec/cluster-sets.ts';
 import type { ClusterFieldRequirement, ClusterSet } from '../spec.ts';
 import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
 
@@ -25,8 +26,9 @@ const nobody: ClusterSet = { clusters: [] };
 
 /** The affinity as a set of ours. */
 export function setOfAffinity({ clusterNames, exclude, labelSelector: labels, fieldSelector }: ClusterAffinity): ClusterSet {
-  const selector = labels === undefined || labels === null ? undefined : labelSelector.read(labels, { path: '', problems: [] });
-  if (labels !== undefined && labels !== null && selector === undefined) return nobody;
+  const read = labels === undefined || labels === null ? undefined : readDocument(labelSelector, labels);
+  if (read !== undefined && 'problems' in read) return nobody;
+  const selector = read?.value;
   const fields: ClusterFieldRequirement[] = [];
   for (const expression of fieldSelector?.matchExpressions ?? []) {
     const read = requirementOf(expression);

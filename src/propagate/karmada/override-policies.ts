@@ -1,9 +1,10 @@
+import { readDocument } from '../../core/documents.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { labelsAt, textAt } from '../../core/json-at.ts';
 import { matchesSelector } from '../../core/selectors.ts';
 import { compareText } from '../../model/shapes.ts';
 import { matchesSet } from '../placing/cluster-set.ts';
-import { labelSelector } from '../spec/selector.ts';
+import { labelSelector } from '../spec/cluster-sets.ts';
 import type { Manifest } from '../spec.ts';
 import { type ClusterAffinity, setOfAffinity } from './cluster-affinity.ts';
 import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
@@ -110,6 +111,6 @@ function selectorPriority(
   if (namespace !== '' && namespace !== object.metadata.namespace) return 0;
   if (name !== '') return name === object.metadata.name ? 3 : 0;
   if (labels === undefined || labels === null) return 1;
-  const selector = labelSelector.read(labels, { path: '', problems: [] });
-  return selector !== undefined && matchesSelector(selector, labelsAt(object, 'metadata', 'labels')) ? 2 : 0;
+  const read = readDocument(labelSelector, labels);
+  return 'value' in read && matchesSelector(read.value, labelsAt(object, 'metadata', 'labels')) ? 2 : 0;
 }

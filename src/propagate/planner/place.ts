@@ -12,7 +12,7 @@ import { areReplicasChanged, rescheduleDueMs } from '../placing/reschedule.ts';
 import { select } from '../placing/select.ts';
 import { otherSetsIn } from '../placing/sets-in.ts';
 import { type WorkloadCount, workloadCountOf } from '../placing/workload-count.ts';
-import { printSpec } from '../spec/print-spec.ts';
+import { printSpec } from '../spec/definition.ts';
 import type { PropagationSpec } from '../spec.ts';
 import { holdsCopies } from './holds-copies.ts';
 import { type CountedWorkload, type PreviousCounts, previousCounts } from './previous-counts.ts';

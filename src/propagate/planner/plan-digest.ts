@@ -2,7 +2,7 @@ import { canonicalJson, sha256OfText } from '../../core/canonical-json.ts';
 import type { Json } from '../../core/json.ts';
 import { textOfKey } from '../object-key.ts';
 import type { LeavingCluster, RenderedCluster, RenderedObject } from '../plan.ts';
-import { printSpec } from '../spec/print-spec.ts';
+import { printSpec } from '../spec/definition.ts';
 import type { PropagationSpec } from '../spec.ts';
 
 /** What a digest stands for. */

@@ -1,40 +1,167 @@
-import type { ClusterFieldRequirement, ClusterSet } from '../spec.ts';
-import { below, type Codec, checked, choice, defaulted, list, optional, type Place, record, required, tell } from './codec.ts';
-import { checkValues, labelSelector } from './selector.ts';
-import { anyText, clusterText } from './texts.ts';
+import type { z } from 'zod';
+import { checked, list, printDocument, structure, type Tell, translated } from '../../core/documents.ts';
+import { invariant } from '../../core/errors.ts';
+import type { Json } from '../../core/json.ts';
+import { type LabelRequirement, type LabelSelector, printSelector } from '../../core/selectors.ts';
+import { anyText, choice, clusterText, inGraph, labelKey, labels, labelValue } from './values.ts';
 
 /** A Propagation goes to at most so many clusters (propagation.md 2.1). */
 export const maxClusters = 500;
 
-const field: Codec<ClusterFieldRequirement> = checked(
-  record({
-    field: required(choice(['provider', 'region', 'zone'])),
-    operator: required(choice(['In', 'NotIn', 'Exists', 'DoesNotExist'])),
-    values: defaulted(list(anyText, { max: 100 }), []),
+const operators = { In: 'in', NotIn: 'notIn', Exists: 'exists', DoesNotExist: 'absent' } as const satisfies Readonly<
+  Record<string, LabelRequirement['operator']>
+>;
+
+const matchOperator = choice('MatchOperator', 'How a label or a fact is compared.', {
+  In: 'It is one of the values. Of several zones, at least one is.',
+  NotIn: 'It is none of the values, or absent.',
+  Exists: 'It is present.',
+  DoesNotExist: 'It is absent.',
+});
+
+const expression = checked(
+  structure({
+    key: labelKey.describe('The key of the label.'),
+    operator: matchOperator.describe('How the label is compared.'),
+    values: list(labelValue, { max: 500 }).default([]).describe('The values: at least one with In and NotIn, none otherwise.'),
   }),
-  ({ operator, values }, place) => checkValues(operator, values, below(place, 'values')),
+  checkValues,
 );
+
+type Expression = z.output<typeof expression>;
+
+/** Reports a wrong number of values for the operator: `In` and `NotIn` need some, the others take none. */
+function checkValues(
+  { operator, values }: { readonly operator: keyof typeof operators; readonly values: readonly string[] },
+  tell: Tell,
+): void {
+  const needsSome = operator === 'In' || operator === 'NotIn';
+  if (needsSome === values.length > 0) return;
+  tell(needsSome ? `expected at least one value with ${operator}` : `expected no values with ${operator}`, 'values');
+}
+
+const matchLabels = labels.meta({ maxProperties: 100, additionalProperties: { type: 'string', maxLength: 63 } });
+
+/**
+ * A LabelSelector of Kubernetes. Its conditions are read in one order, whatever their order in the document. Printed with `matchLabels` where a key must
+ * have one value. A selector that was read never has the comparisons of `-l` that no LabelSelector has (`>`, `<`).
+ */
+export const labelSelector = translated(
+  structure({
+    matchLabels: matchLabels.default({}).describe('Labels that must have exactly these values.'),
+    matchExpressions: list(expression, { max: 100 }).default([]).describe('Further conditions. All of them must hold.'),
+  })
+    .meta({ 'x-kubernetes-map-type': 'atomic' })
+    .register(inGraph, { scalar: 'String' }),
+  {
+    decode: ({ matchLabels: exact, matchExpressions }): LabelSelector => ({
+      requirements: inOrder([
+        ...Object.entries(exact).map(([key, value]): LabelRequirement => ({ operator: 'in', key, values: new Set([value]) })),
+        ...matchExpressions.map(requirementOf),
+      ]),
+    }),
+    encode: partsOf,
+  },
+);
+
+/** The selector as the document of a LabelSelector. Undefined for a selector that compares numbers: no LabelSelector can. */
+export function selectorDocument(selector: LabelSelector): Json | undefined {
+  const comparesNumbers = selector.requirements.some(({ operator }) => operator === 'above' || operator === 'below');
+  return comparesNumbers ? undefined : printDocument(labelSelector, selector);
+}
+
+function requirementOf({ key, operator, values }: Expression): LabelRequirement {
+  const known = operators[operator];
+  return known === 'in' || known === 'notIn' ? { operator: known, key, values: new Set([...values].sort()) } : { operator: known, key };
+}
+
+function inOrder(requirements: readonly LabelRequirement[]): readonly LabelRequirement[] {
+  const byText = new Map(requirements.map((one) => [printSelector({ requirements: [one] }), one]));
+  return [...byText].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+}
+
+function partsOf({ requirements }: LabelSelector) {
+  const exact = new Map<string, string>();
+  const matchExpressions: Expression[] = [];
+  for (const requirement of inOrder(requirements)) {
+    const { key, operator } = requirement;
+    switch (operator) {
+      case 'in': {
+        const [value, ...more] = requirement.values;
+        if (value !== undefined && more.length === 0 && !exact.has(key)) exact.set(key, value);
+        else matchExpressions.push({ key, operator: 'In', values: [...requirement.values].sort() });
+        break;
+      }
+      case 'notIn':
+        matchExpressions.push({ key, operator: 'NotIn', values: [...requirement.values].sort() });
+        break;
+      case 'exists':
+        matchExpressions.push({ key, operator: 'Exists', values: [] });
+        break;
+      case 'absent':
+        matchExpressions.push({ key, operator: 'DoesNotExist', values: [] });
+        break;
+      case 'above':
+      case 'below':
+        invariant(false, 'a LabelSelector compares no numbers');
+        break;
+      default:
+        requirement satisfies never;
+    }
+  }
+  return { matchLabels: Object.fromEntries(exact), matchExpressions };
+}
+
+const clusterField = choice('ClusterField', 'A fact of a cluster.', {
+  provider: 'Who runs the machines of the cluster.',
+  region: 'The region of the machines.',
+  zone: 'The zones of the machines: a list.',
+});
+
+const fieldRequirement = checked(
+  structure({
+    field: clusterField.describe('The fact.'),
+    operator: matchOperator.describe('How the fact is compared.'),
+    values: list(anyText, { max: 100 }).default([]).describe('The values: at least one with In and NotIn, none otherwise.'),
+  })
+    .register(inGraph, { name: 'ClusterFieldInput' })
+    .describe('A condition on a fact of clusters.'),
+  checkValues,
+);
+
+const clusterNames = list(clusterText, { max: maxClusters });
 
 /** The members of a set of clusters. */
 export const setFields = {
-  clusters: optional(list(clusterText, { max: maxClusters })),
-  selector: optional(labelSelector),
-  fields: optional(list(field, { max: 20 })),
-  exclude: optional(list(clusterText, { max: maxClusters })),
-} as const;
+  clusters: clusterNames.exactOptional().describe('Only the clusters of these names. Absent: every cluster. An empty list: no cluster.'),
+  selector: labelSelector
+    .exactOptional()
+    .describe('Only clusters with such labels. In GraphQL: what kubectl takes after `-l`, without `<` and `>`.'),
+  fields: list(fieldRequirement, { max: 20 }).exactOptional().describe('Only clusters of which these facts hold.'),
+  exclude: clusterNames.exactOptional().describe('No cluster of these names, whatever else matches.'),
+};
 
 /** A set of clusters. */
-export const clusterSet: Codec<ClusterSet> = record(setFields);
+export const clusterSet = structure(setFields)
+  .register(inGraph, { name: 'ClusterSetInput' })
+  .describe('A set of clusters: those that meet every condition. Without a condition: every cluster.');
 
-/** True if a part of it narrows it. */
-export function isNarrow({ clusters, selector, fields = [], exclude = [] }: ClusterSet): boolean {
+/** True if a condition narrows the set. */
+export function isNarrow({ clusters, selector, fields = [], exclude = [] }: z.output<typeof clusterSet>): boolean {
   return clusters !== undefined || (selector?.requirements.length ?? 0) > 0 || fields.length > 0 || exclude.length > 0;
 }
 
-/** Tells of each text that stands there a second time. */
-export function checkUnique(texts: readonly (string | undefined)[], placeOf: (index: number) => Place): void {
-  texts.forEach((text, index) => {
-    if (text !== undefined && texts.indexOf(text) < index)
-      tell(placeOf(index), `expected each only once, got ${JSON.stringify(text)} again`);
+/** Reports each name that a list has a second time, at the path of its member. */
+export function checkUnique(
+  names: readonly (string | undefined)[],
+  tell: Tell,
+  ...pathOf: readonly (string | ((index: number) => number))[]
+): void {
+  names.forEach((name, index) => {
+    if (name === undefined || names.indexOf(name) === index) return;
+    tell(
+      `expected each only once, got ${JSON.stringify(name)} again`,
+      ...pathOf.map((key) => (typeof key === 'string' ? key : key(index))),
+    );
   });
 }

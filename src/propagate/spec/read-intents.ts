@@ -1,11 +1,12 @@
+import { readDocument } from '../../core/documents.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { listAt, textAt, valueAt } from '../../core/json-at.ts';
 import { musterGroup, musterVersion, type SpecProblem } from '../propagation.ts';
 import { isList } from '../rendering/read-manifests.ts';
 import { readYamlDocuments } from '../rendering/yaml-documents.ts';
+import { spec } from './definition.ts';
 import { inputOf } from './input-spec.ts';
-import { spec } from './spec-codec.ts';
-import { labels as labelCodec } from './texts.ts';
+import { labels as labelMap } from './values.ts';
 
 /** One Propagation of a text, as the graph takes it. */
 export interface Intent {
@@ -76,9 +77,10 @@ function readOne(value: Json, namespace: string | undefined): Intent | { readonl
   }
   if (!isJsonObject(value.spec)) return { problems: [...problems, { path: 'spec', message: 'expected an object' }] };
   const { requester: _, ...document } = value.spec;
-  const read = spec.read(document, { path: 'spec', problems });
-  if (problems.length > 0 || read === undefined || metadata === undefined) return { problems };
-  return { namespace: metadata.namespace, name: metadata.name, input: inputOf({ metadata, document, spec: read }) };
+  const read = readDocument(spec, document, { path: 'spec' });
+  if ('problems' in read) return { problems: [...problems, ...read.problems] };
+  if (problems.length > 0 || metadata === undefined) return { problems };
+  return { namespace: metadata.namespace, name: metadata.name, input: inputOf({ metadata, document, spec: read.value }) };
 }
 
 const members = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status']);
@@ -104,6 +106,10 @@ function metadataOf(value: JsonObject, { namespace: wanted, problems }: Metadata
   if (wanted !== undefined && typeof written === 'string' && written !== wanted) {
     problems.push({ path: 'metadata.namespace', message: `expected ${wanted}, which was named, or none, got ${written.slice(0, 63)}` });
   }
-  const labels = labelCodec.read(valueAt(metadata, 'labels') ?? {}, { path: 'metadata.labels', problems });
-  return labels === undefined ? undefined : { namespace: wanted ?? (typeof written === 'string' ? written : 'default'), name, labels };
+  const labels = readDocument(labelMap, valueAt(metadata, 'labels') ?? {}, { path: 'metadata.labels' });
+  if ('problems' in labels) {
+    problems.push(...labels.problems);
+    return undefined;
+  }
+  return { namespace: wanted ?? (typeof written === 'string' ? written : 'default'), name, labels: labels.value };
 }

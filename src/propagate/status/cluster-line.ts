@@ -5,7 +5,7 @@ import type { Health } from '../inventory.ts';
 import type { ClusterLine, RolloutMark } from '../propagation.ts';
 import { nextMark, watchMsOf } from '../rollout/rollout-mark.ts';
 import { wantedHashOf } from '../rollout/wanted-hash.ts';
-import { shortened } from '../spec/texts.ts';
+import { shortened } from '../spec/values.ts';
 import { isWanted, rolloutIn } from './cluster-rollout.ts';
 import { isFatal, type LineContext, standingOf } from './cluster-standing.ts';
 import { healthOfCopy, isJob, isKept, readyOf } from './copy-state.ts';

@@ -1,7 +1,7 @@
 import { equalJson } from '../../core/json-values.ts';
 import { compareText } from '../../model/shapes.ts';
-import { printStatus } from '../hub/status-document.ts';
 import type { ClusterLine, PropagationPhase, PropagationStatus, RolloutProgress } from '../propagation.ts';
+import { printStatus } from '../spec/status.ts';
 import { aggregatesOf } from './aggregate-copies.ts';
 import { bounded } from './bounded.ts';
 import { linesOf } from './cluster-line.ts';

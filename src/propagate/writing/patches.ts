@@ -1,9 +1,9 @@
+import { readDocument } from '../../core/documents.ts';
 import { MusterError } from '../../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { apiVersionOf } from '../../core/kinds.ts';
 import type { ObjectAddress, PatchRequest } from '../object-client.ts';
-import type { SpecProblem } from '../propagation.ts';
-import { operations } from '../spec/override-codec.ts';
+import { operations } from '../spec/overrides.ts';
 import type { WriteTarget } from './write-targets.ts';
 
 /** As the schema names them. */
@@ -20,9 +20,8 @@ export function checkPatch(type: PatchType, patch: Json): void {
     return;
   }
   if (!Array.isArray(patch)) throw new MusterError('BAD_INPUT', `patch: expected a list of operations (RFC 6902), got ${shapeOf(patch)}`);
-  const problems: SpecProblem[] = [];
-  operations.read(patch, { path: 'patch', problems });
-  const [problem] = problems;
+  const read = readDocument(operations, patch, { path: 'patch' });
+  const [problem] = 'problems' in read ? read.problems : [];
   if (problem !== undefined) throw new MusterError('BAD_INPUT', `${problem.path}: ${problem.message}`);
 }
 

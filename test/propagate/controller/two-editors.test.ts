@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { marks } from '../../../src/propagate/propagation.ts';
 import type { PropagationInput } from '../../../src/propagate/propagations.ts';
-import { printSpec } from '../../../src/propagate/spec/print-spec.ts';
+import { printSpec } from '../../../src/propagate/spec/definition.ts';
 import { type ControllerWorld, configMap, intent, startControllerWorld } from './controller-world.ts';
 
 const settings = configMap('settings', { a: '1' });

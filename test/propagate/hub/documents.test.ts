@@ -7,9 +7,9 @@ import { abandonedOf, printAbandoned } from '../../../src/propagate/hub/abandone
 import { mergePatchOf } from '../../../src/propagate/hub/merge-patch-of.ts';
 import { newShare, parseShare, printShare } from '../../../src/propagate/hub/share-document.ts';
 import { shareNameOf } from '../../../src/propagate/hub/share-name.ts';
-import { parseStatus, printStatus } from '../../../src/propagate/hub/status-document.ts';
 import { marks } from '../../../src/propagate/propagation.ts';
 import { mergePatchByKeys, noListRules } from '../../../src/propagate/rendering/merge-patch.ts';
+import { parseStatus, printStatus } from '../../../src/propagate/spec/status.ts';
 
 const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(

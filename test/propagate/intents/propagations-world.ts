@@ -10,7 +10,7 @@ import { digestOf } from '../../../src/propagate/planner/plan-digest.ts';
 import type { Planner, PlanRequest } from '../../../src/propagate/planner/planner.ts';
 import type { Propagation, PropagationStatus } from '../../../src/propagate/propagation.ts';
 import type { PropagationInput, PropagationOutcome, Propagations, WriteContext } from '../../../src/propagate/propagations.ts';
-import { printSpec } from '../../../src/propagate/spec/print-spec.ts';
+import { printSpec } from '../../../src/propagate/spec/definition.ts';
 import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagation-world.ts';
 
 /** What the planner was asked, and what it is to say from now on. */

@@ -7,7 +7,7 @@ import type { PlannedCluster, PlannedObject, PropagationPlan } from '../../../sr
 import { createPlanner } from '../../../src/propagate/planner/create-planner.ts';
 import type { Planner, PlannerPorts, PlanRequest } from '../../../src/propagate/planner/planner.ts';
 import { impersonationOf } from '../../../src/propagate/run-as.ts';
-import { parseSpec } from '../../../src/propagate/spec/parse-spec.ts';
+import { parseSpec } from '../../../src/propagate/spec/definition.ts';
 import { loadBaseline } from '../../support/kubernetes-objects.ts';
 import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagation-world.ts';
 import { never } from '../../support/transport.ts';

@@ -9,7 +9,7 @@ import type { RenderedCluster, RenderedObject, RenderedPlan } from '../../../src
 import { renderPlan } from '../../../src/propagate/planner/render-plan.ts';
 import type { Snapshot, SnapshotCluster, TemplateObject } from '../../../src/propagate/planner/snapshot.ts';
 import { noListRules } from '../../../src/propagate/rendering/merge-patch.ts';
-import { parseSpec } from '../../../src/propagate/spec/parse-spec.ts';
+import { parseSpec } from '../../../src/propagate/spec/definition.ts';
 import type { Manifest, ObjectKey, PropagationSpec } from '../../../src/propagate/spec.ts';
 import type { MirroredObject } from '../../../src/store/member-objects.ts';
 import { member } from '../placing/placing-fixtures.ts';

@@ -1,75 +1,83 @@
 import fc from 'fast-check';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/core/json.ts';
-import { parseSpec } from '../../../src/propagate/spec/parse-spec.ts';
-import type { Shape, TextFormat } from '../../../src/propagate/spec/shape.ts';
-import { spec } from '../../../src/propagate/spec/spec-codec.ts';
+import { listAt, objectAt, textAt } from '../../../src/core/json-at.ts';
+import { schemaOf } from '../../../src/propagate/hub/custom-resource.ts';
+import { parseSpec, spec } from '../../../src/propagate/spec/definition.ts';
 
 const word = fc.constantFrom('a', 'bb', 'web', 'north', 'x-1');
-
-const texts: Readonly<Record<TextFormat | 'any', fc.Arbitrary<string>>> = {
-  any: word,
-  duration: fc.constantFrom('0s', '90s', '10m', '1h30m', '250ms', '2h', '60m'),
-  time: fc.constantFrom('2026-01-31T12:00:00Z', '2026-01-31T12:00:00.5+02:00'),
-  pointer: fc.constantFrom('', '/spec/replicas', '/metadata/labels/example.com~1a', '/a~0b/0/-'),
-  key: fc.constantFrom('app', 'example.com/app'),
-  name: word,
-  cluster: fc.constantFrom('north', 'south', 'arn:aws:eks/Prod · ∞'),
-  manifests: fc.constant(
-    '{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n{apiVersion: v1, kind: Service, metadata: {name: b}}\n',
-  ),
+const key = fc.constantFrom('app', 'example.com/app');
+const cluster = fc.constantFrom('north', 'south', 'arn:aws:eks/Prod · ∞');
+const time = fc.constantFrom('2026-01-31T12:00:00Z', '2026-01-31T12:00:00.5+02:00');
+const yaml = fc.constant(
+  '{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n{apiVersion: v1, kind: Service, metadata: {name: b}}\n',
+);
+const byPattern: Readonly<Record<string, fc.Arbitrary<string>>> = {
+  '^([0-9]+(ms|s|m|h))+$': fc.constantFrom('0s', '90s', '10m', '1h30m', '250ms', '2h', '60m'),
+  '^(/([^~/]|~[01])*)*$': fc.constantFrom('', '/spec/replicas', '/metadata/labels/example.com~1a', '/a~0b/0/-'),
 };
 
 const manifest: JsonObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'web' }, data: { a: '1' } };
 
 const expression = fc.oneof(
-  fc.record({ key: texts.key, operator: fc.constantFrom('In', 'NotIn'), values: fc.array(word, { minLength: 1, maxLength: 3 }) }),
-  fc.record({ key: texts.key, operator: fc.constantFrom('Exists', 'DoesNotExist') }),
+  fc.record({ key, operator: fc.constantFrom('In', 'NotIn'), values: fc.array(word, { minLength: 1, maxLength: 3 }) }),
+  fc.record({ key, operator: fc.constantFrom('Exists', 'DoesNotExist') }),
 );
 
-function jsonOf(shape: Shape): fc.Arbitrary<Json> {
-  switch (shape.type) {
-    case 'text':
-      return texts[shape.format ?? 'any'];
-    case 'flag':
+/** Values that the schema of the resource allows, as far as fields are concerned. */
+function jsonOf(schema: JsonObject): fc.Arbitrary<Json> {
+  if (schema['x-kubernetes-int-or-string'] === true) {
+    const [rule = null] = listAt(schema, 'x-kubernetes-validations');
+    return fc.oneof(fc.integer({ min: textAt(rule, 'rule')?.includes('self >= 1') ? 1 : 0, max: 9 }), fc.constantFrom('1%', '25%', '100%'));
+  }
+  switch (schema.type) {
+    case 'string':
+      return textOf(schema);
+    case 'boolean':
       return fc.boolean();
     case 'integer':
-      return fc.integer({ min: Math.max(shape.min, -5), max: Math.min(shape.max, 20) });
-    case 'amount':
-      return fc.oneof(fc.integer({ min: shape.min, max: 9 }), fc.constantFrom('1%', '25%', '100%'));
-    case 'choice':
-      return fc.constantFrom(...shape.values);
-    case 'selector':
-      return fc.record(
-        { matchLabels: fc.dictionary(texts.key, word, { maxKeys: 2 }), matchExpressions: fc.array(expression, { maxLength: 3 }) },
-        { requiredKeys: [] },
-      );
-    case 'map':
-      return fc.dictionary(texts.key, word, { maxKeys: 2 });
-    case 'lists':
-      return fc.dictionary(word, fc.array(word, { maxLength: 2 }), { maxKeys: 2 });
-    case 'object':
-      return fc.constantFrom<Json>(
-        manifest,
-        { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } },
-        { a: null, b: [1, 'x', { c: true }] },
-      );
-    case 'json':
-      return fc.oneof(fc.integer(), word, fc.constantFrom<Json>([1, null], { a: null }));
-    case 'list':
-      return fc.array(jsonOf(shape.of), { minLength: shape.min, maxLength: shape.min + 2 });
-    case 'record': {
-      const fields = Object.entries(shape.fields);
-      return fc.record(Object.fromEntries(fields.map(([name, field]) => [name, jsonOf(field.shape)])), {
-        requiredKeys: fields.filter(([, field]) => field.presence === 'required').map(([name]) => name),
-      });
+      return fc.integer({ min: Math.max(Number(schema.minimum), -5), max: Math.min(Number(schema.maximum), 20) });
+    case 'array': {
+      const least = Number(schema.minItems ?? 0);
+      return fc.array(jsonOf(objectAt(schema, 'items')), { minLength: least, maxLength: least + 2 });
     }
+    case 'object':
+      return objectOf(schema);
     default:
-      return shape satisfies never;
+      return fc.oneof(fc.integer(), word, fc.constantFrom<Json>([1, null], { a: null }));
   }
 }
 
+function textOf({ enum: values, pattern, format, maxLength, minLength }: JsonObject): fc.Arbitrary<string> {
+  if (Array.isArray(values)) return fc.constantFrom(...values.map(String));
+  if (pattern !== undefined) return byPattern[String(pattern)] ?? fc.constant('a pattern that this file does not know');
+  if (format === 'date-time') return time;
+  if (maxLength === 1_500_000) return yaml;
+  return maxLength === 317 ? key : minLength === 1 ? cluster : word;
+}
+
+function objectOf(schema: JsonObject): fc.Arbitrary<Json> {
+  const map = schema.additionalProperties;
+  if (isJsonObject(map))
+    return map.type === 'array'
+      ? fc.dictionary(word, fc.array(word, { maxLength: 2 }), { maxKeys: 2 })
+      : fc.dictionary(key, word, { maxKeys: 2 });
+  if (schema['x-kubernetes-preserve-unknown-fields'] === true) {
+    return fc.constantFrom<Json>(
+      manifest,
+      { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' } },
+      { a: null, b: [1, 'x', { c: true }] },
+    );
+  }
+  if (schema['x-kubernetes-map-type'] === 'atomic') {
+    const matchExpressions = fc.array(expression, { maxLength: 3 });
+    return fc.record({ matchLabels: fc.dictionary(key, word, { maxKeys: 2 }), matchExpressions }, { requiredKeys: [] });
+  }
+  const fields = Object.entries(objectAt(schema, 'properties')).map(([name, field]) => [name, jsonOf(field as JsonObject)] as const);
+  return fc.record(Object.fromEntries(fields), { requiredKeys: listAt(schema, 'required').map(String) });
+}
+
 /** Documents with every field that a spec may have, right but for what no single field can tell. */
-export const anyDocument: fc.Arbitrary<JsonObject> = jsonOf(spec.shape).filter(isJsonObject);
+export const anyDocument: fc.Arbitrary<JsonObject> = jsonOf(schemaOf(spec)).filter(isJsonObject);
 
 /** Documents that say a spec: what is wrong with them was taken out, piece by piece. */
 export const rightDocument: fc.Arbitrary<JsonObject> = anyDocument.map(repaired);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
-import { parseEnding, parseSpec } from '../../../src/propagate/spec/parse-spec.ts';
-import { printSpec } from '../../../src/propagate/spec/print-spec.ts';
+import { parseEnding, parseSpec, printSpec } from '../../../src/propagate/spec/definition.ts';
 import type { PropagationSpec } from '../../../src/propagate/spec.ts';
 
 const json = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } };

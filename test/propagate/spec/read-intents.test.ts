@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/core/json.ts';
 import { printYaml } from '../../../src/core/print-yaml.ts';
 import type { PropagationInput } from '../../../src/propagate/propagations.ts';
+import { parseSpec } from '../../../src/propagate/spec/definition.ts';
 import { documentOf } from '../../../src/propagate/spec/input-spec.ts';
-import { parseSpec } from '../../../src/propagate/spec/parse-spec.ts';
 import { type Intent, readIntents } from '../../../src/propagate/spec/read-intents.ts';
 import { rightDocument } from './arbitrary-document.ts';
 

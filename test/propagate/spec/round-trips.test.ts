@@ -5,9 +5,8 @@ import type { JsonObject } from '../../../src/core/json.ts';
 import { parseResourceVersion } from '../../../src/core/names.ts';
 import type { Propagation } from '../../../src/propagate/propagation.ts';
 import type { PropagationInput } from '../../../src/propagate/propagations.ts';
+import { parseSpec, printSpec } from '../../../src/propagate/spec/definition.ts';
 import { documentOf, inputOf } from '../../../src/propagate/spec/input-spec.ts';
-import { parseSpec } from '../../../src/propagate/spec/parse-spec.ts';
-import { printSpec } from '../../../src/propagate/spec/print-spec.ts';
 import type { PropagationSpec } from '../../../src/propagate/spec.ts';
 import { anyDocument, rightDocument } from './arbitrary-document.ts';
 

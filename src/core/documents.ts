@@ -1,0 +1,210 @@
+import { z } from 'zod';
+import { isJsonObject, isRawNumber, type Json, shown } from './json.ts';
+import { nearest } from './nearest.ts';
+
+/** What was expected and what came, and at which path of the document: `overrides[0].jsonPatch`. */
+export interface DocumentProblem {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** What reading a document gives. */
+export type DocumentRead<T> = { readonly value: T } | { readonly problems: readonly DocumentProblem[] };
+
+/** Reports a problem of a value, or of the member of it at this path. */
+export type Tell = (message: string, ...path: readonly (string | number)[]) => undefined;
+
+/** How a document is read. */
+export interface ReadOptions {
+  /** What the paths of problems begin with. Default: nothing. */
+  readonly path?: string;
+  /** The message of an unknown member. */
+  readonly unknown?: typeof unknownMember;
+}
+
+interface Place extends Required<ReadOptions> {
+  readonly schema: z.core.$ZodType;
+  readonly problems: DocumentProblem[];
+}
+
+/**
+ * Reads a document by its definition: the value with its defaults, or every problem that was found. Null members of structures count as absent. Unknown
+ * members are problems. Never throws.
+ */
+export function readDocument<S extends z.ZodType>(
+  schema: S,
+  document: Json,
+  { path = '', unknown = unknownMember }: ReadOptions = {},
+): DocumentRead<z.output<S>> {
+  const problems: DocumentProblem[] = [];
+  const known = knownMembers(document, { schema, path, problems, unknown });
+  const read = schema.safeParse(known);
+  for (const issue of read.error?.issues ?? []) problems.push({ path: pathBelow(path, issue.path), message: issue.message });
+  return problems.length > 0 || !read.success ? { problems } : { value: read.data };
+}
+
+/**
+ * The document of a value, in canonical form: without absent members and without defaults, members in the order of the definition. `readDocument` reads an
+ * equal value from it.
+ *
+ * In place of `z.encode`, which prints defaults, and throws for a value that its own limits refuse: a status must be writable whatever it says.
+ */
+export function printDocument<S extends z.ZodType>(schema: S, value: z.output<S>): Json {
+  return printed(schema, value) ?? null;
+}
+
+function printed(schema: z.core.$ZodType, value: unknown): Json | undefined {
+  if (value === undefined) return undefined;
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case 'optional':
+    case 'readonly':
+      return printed(def.innerType, value);
+    case 'default': {
+      const text = printed(def.innerType, value);
+      return JSON.stringify(text) === JSON.stringify(printed(def.innerType, def.defaultValue)) ? undefined : text;
+    }
+    case 'pipe':
+      return printed(def.in, (def as z.core.$ZodCodecDef).reverseTransform(value, { value, issues: [] }));
+    case 'array':
+      return (value as readonly unknown[]).map((member) => printed(def.element, member) ?? null);
+    case 'object': {
+      const members = value as Readonly<Record<string, unknown>>;
+      const entries = Object.entries(def.shape).map(([name, field]) => [name, printed(field, members[name])] as const);
+      return Object.fromEntries(entries.filter(([, member]) => member !== undefined));
+    }
+    default:
+      return value as Json;
+  }
+}
+
+/** What a definition makes optional, gives a default, freezes or translates. Undefined for a structure, a list or a value. */
+export function innerOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  if (def.type === 'optional' || def.type === 'default' || def.type === 'readonly') return def.innerType;
+  return def.type === 'pipe' ? def.in : undefined;
+}
+
+/** The structure, list or value that a definition is about. */
+export function partOf(schema: z.core.$ZodType): z.core.$ZodTypes {
+  const inner = innerOf(schema);
+  return inner === undefined ? (schema as z.core.$ZodTypes) : partOf(inner);
+}
+
+/** A bound of the definition of a list or a number. */
+export function boundOf(part: z.core.$ZodType, bound: 'max_length' | 'min_length' | 'greater_than' | 'less_than'): number | undefined {
+  for (const check of part._zod.def.checks ?? []) {
+    const { def } = (check as z.core.$ZodChecks)._zod;
+    if (def.check !== bound) continue;
+    if (def.check === 'max_length') return def.maximum;
+    return def.check === 'min_length' ? def.minimum : Number((def as z.core.$ZodCheckLessThanDef).value);
+  }
+  return undefined;
+}
+
+/** The default of a definition: what stands for it in a document. Undefined without one. */
+export function defaultOf(schema: z.core.$ZodType): Json | undefined {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  if (def.type === 'default') return printed(def.innerType, def.defaultValue);
+  const inner = innerOf(schema);
+  return inner === undefined ? undefined : defaultOf(inner);
+}
+
+/** The first description that a structure or a value was given: what it is about, wherever it is used. */
+export function aboutOf(schema: z.core.$ZodType): string | undefined {
+  const inner = innerOf(schema);
+  const { parent } = schema._zod;
+  return (inner && aboutOf(inner)) ?? (parent && aboutOf(parent)) ?? z.globalRegistry.get(schema)?.description;
+}
+
+/** The document without null members and without those that have no definition: each of these is a problem. */
+function knownMembers(value: Json, place: Place): Json {
+  const { path, problems } = place;
+  const part = partOf(place.schema);
+  const { def } = part._zod;
+  // A number with all its digits is an object to zod.
+  if (isRawNumber(value) && (def.type === 'object' || def.type === 'record')) return Number(value.rawJSON);
+  if (def.type === 'array' && Array.isArray(value)) {
+    const [min = 0, max = value.length] = [boundOf(part, 'min_length'), boundOf(part, 'max_length')];
+    // Before its members are read: a list of a million wrong members is one problem.
+    if (value.length > max) problems.push({ path, message: lengthExpected(min, max, value) });
+    const members: readonly Json[] = value.slice(0, max);
+    return members.map((member, index) => knownMembers(member, { ...place, schema: def.element, path: `${path}[${index}]` }));
+  }
+  // zod leaves it out of a map without a word.
+  if (def.type === 'record' && isJsonObject(value) && Object.hasOwn(value, '__proto__')) {
+    problems.push({ path: pathBelow(path, ['__proto__']), message: 'is no field here' });
+  }
+  if (def.type !== 'object' || !isJsonObject(value)) return value;
+  const members: [string, Json][] = [];
+  for (const [name, member = null] of Object.entries(value)) {
+    const below = pathBelow(path, [name]);
+    const schema = Object.hasOwn(def.shape, name) ? def.shape[name] : undefined;
+    if (schema === undefined) problems.push({ path: below, message: place.unknown(name, Object.keys(def.shape), below) });
+    else if (member !== null) members.push([name, knownMembers(member, { ...place, schema, path: below })]);
+  }
+  return Object.fromEntries(members);
+}
+
+function unknownMember(name: string, names: readonly string[], _path: string): string {
+  const meant = nearest(name, names);
+  return meant === undefined ? 'is no field here' : `is no field here: did you mean ${meant}?`;
+}
+
+function pathBelow(path: string, keys: readonly PropertyKey[]): string {
+  return keys.reduce<string>((text, key) => {
+    if (typeof key === 'number') return `${text}[${key}]`;
+    const name = String(key);
+    return text === '' || name === '' || name.startsWith('[') ? `${text}${name}` : `${text}.${name}`;
+  }, path);
+}
+
+/** What a definition says of a value that does not meet it. Checks after it do not run then, nor do those of the structure around it. */
+export function expecting(what: string) {
+  return {
+    error: ({ input }: { readonly input?: unknown }) => (input === undefined ? missing : `expected ${what}, got ${shown(input)}`),
+    abort: true,
+  };
+}
+
+/** The message of a member that must be there. */
+export const missing = 'is required';
+
+function lengthExpected(min: number, max: number, { length }: { readonly length: number }): string {
+  return `expected ${min} to ${max} members, got ${length}`;
+}
+
+/** A structure with these members and no others. */
+export function structure<Shape extends z.core.$ZodLooseShape>(fields: Shape) {
+  return z.strictObject(fields, expecting('an object')).readonly();
+}
+
+/** A list of so many members. */
+export function list<S extends z.core.$ZodType>(of: S, { min = 0, max }: { readonly min?: number; readonly max: number }) {
+  const bounds = { error: ({ input }: { readonly input?: unknown }) => lengthExpected(min, max, input as readonly unknown[]), abort: true };
+  const members = z.array(of, expecting('a list')).max(max, bounds);
+  return (min === 0 ? members : members.min(min, bounds)).readonly();
+}
+
+/** The same values, without those that `check` reports a problem of. It sees only values that are right so far. */
+export function checked<S extends z.ZodType>(schema: S, check: (value: z.output<S>, tell: Tell) => void): S {
+  return schema.check((payload) => check(payload.value as z.output<S>, tellIn(payload)));
+}
+
+/** Another type for the same document. `decode` may report problems. */
+export function translated<S extends z.ZodType, T>(
+  schema: S,
+  { decode, encode }: { readonly decode: (value: z.output<S>, tell: Tell) => T | undefined; readonly encode: (value: T) => z.output<S> },
+) {
+  return z.codec(schema, z.custom<T>(), {
+    decode: (value, payload) => decode(value, tellIn(payload)) as T & z.core.util.MaybeAsync<T>,
+    encode: (value) => encode(value) as never,
+  });
+}
+
+function tellIn(payload: z.core.ParsePayload): Tell {
+  return (message, ...path) => {
+    payload.issues.push({ code: 'custom', message, path: [...path], input: payload.value });
+    return undefined;
+  };
+}

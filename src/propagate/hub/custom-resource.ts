@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { defaultOf, partOf } from '../../core/documents.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import { musterGroup, musterVersion } from '../propagation.ts';
+import { meanings } from '../spec/values.ts';
+
+/** A kind of resource that Muster keeps on the hub. */
+export interface CustomResource {
+  readonly kind: string;
+  readonly plural: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly columns: readonly PrinterColumn[];
+  /** The members beside `apiVersion`, `kind` and `metadata`, with the description of the kind. */
+  readonly content: z.ZodType;
+  /** True: `status` is written apart from the other members. */
+  readonly hasStatus: boolean;
+}
+
+interface PrinterColumn {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'date';
+  readonly jsonPath: string;
+  readonly description?: string;
+  /** 1: shown with `kubectl get -o wide` only. */
+  readonly priority?: number;
+}
+
+/** The CustomResourceDefinition of a kind, for `kubectl apply`. */
+export function definitionOf({ kind, plural, shortNames, categories, columns, content, hasStatus }: CustomResource) {
+  const { description, properties, ...schema } = schemaOf(content);
+  const own = { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' } };
+  const openAPIV3Schema: JsonObject = { description, ...schema, properties: { ...own, ...(properties as JsonObject) } };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${musterGroup}` },
+    spec: {
+      group: musterGroup,
+      scope: 'Namespaced',
+      names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase(), shortNames, categories },
+      versions: [
+        {
+          name: musterVersion,
+          served: true,
+          storage: true,
+          ...(hasStatus ? { subresources: { status: {} } } : {}),
+          additionalPrinterColumns: columns.map((column) => ({ ...column })),
+          schema: { openAPIV3Schema },
+        },
+      ],
+    },
+  } satisfies JsonObject;
+}
+
+/** The structural schema of a definition. It has the fields as documents have them. Defaults are in the descriptions: the gateway fills them in. */
+export function schemaOf(schema: z.ZodType): JsonObject {
+  const written = z.toJSONSchema(schema, {
+    target: 'openapi-3.0',
+    io: 'input',
+    unrepresentable: 'any',
+    override({ jsonSchema }) {
+      // To zod it is a frozen value, to an API server a member that nobody may write.
+      delete jsonSchema.readOnly;
+      if (jsonSchema.pattern !== undefined) jsonSchema.pattern = jsonSchema.pattern.replaceAll('\\/', '/');
+    },
+  });
+  return structural(written as JsonObject, schema);
+}
+
+function structural(written: JsonObject, schema: z.core.$ZodType): JsonObject {
+  const { def } = partOf(schema)._zod;
+  const { description, type, default: _, additionalProperties, ...rest } = written;
+  const described = [description, ...meaningsOf(schema)].filter((text) => text !== undefined).join(' ');
+  const common: JsonObject = { ...(described === '' ? {} : { description: described }), ...(type === undefined ? {} : { type }), ...rest };
+  switch (def.type) {
+    case 'object': {
+      const properties = written.properties as Readonly<Record<string, JsonObject>>;
+      const entries = Object.entries(def.shape).map(([name, field]) => [name, structural(properties[name] ?? {}, field)] as const);
+      return { ...common, properties: Object.fromEntries(entries) };
+    }
+    case 'array':
+      return { ...common, 'x-kubernetes-list-type': 'atomic', items: structural(written.items as JsonObject, def.element) };
+    case 'record': {
+      const { propertyNames: _names, ...map } = common;
+      return { ...map, additionalProperties };
+    }
+    case 'number':
+      return { ...common, format: 'int64' };
+    default:
+      return common;
+  }
+}
+
+/** What the values of an enum mean, and the default. */
+function meaningsOf(schema: z.core.$ZodType): readonly string[] {
+  const values = meanings.get(partOf(schema)) ?? {};
+  const fallback = defaultOf(schema);
+  const isShown = fallback !== undefined && (typeof fallback !== 'object' || fallback === null);
+  return [
+    ...Object.entries(values).map(([name, meaning]) => `${name}: ${meaning}`),
+    ...(isShown ? [`Default: ${shownDefault(fallback)}.`] : []),
+  ];
+}
+
+function shownDefault(fallback: Json): string {
+  return typeof fallback === 'string' ? fallback : JSON.stringify(fallback);
+}

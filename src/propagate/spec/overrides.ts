@@ -1,0 +1,159 @@
+import type { z } from 'zod';
+import { checked, list, structure } from '../../core/documents.ts';
+import { maxPatchOperations } from '../rendering/json-patch.ts';
+import { clusterSet, labelSelector } from './cluster-sets.ts';
+import { annotations, anyJson, anyObject, anyText, choice, inGraph, labels, partName, pointer, rules } from './values.ts';
+
+const maxItems = 100;
+
+const operator = choice('OverrideOperator', 'What an override does.', {
+  Add: 'Sets a value, or appends to it.',
+  Replace: 'Changes a value that exists.',
+  Remove: 'Removes a value.',
+});
+
+const objects = structure({
+  apiVersion: anyText.exactOptional().describe('Only objects of this API version, such as `apps/v1`.'),
+  kind: anyText.exactOptional().describe('Only objects of this kind, such as `Deployment`.'),
+  namespace: anyText.exactOptional().describe('Only objects of this namespace.'),
+  name: anyText.exactOptional().describe('Only the object of this name.'),
+  labels: labelSelector
+    .exactOptional()
+    .describe('Only objects with such labels. In GraphQL: what kubectl takes after `-l`, without `<` and `>`.'),
+})
+  .register(inGraph, { name: 'ObjectMatchInput' })
+  .describe('Some objects of the template: those that meet every condition.');
+
+const image = checked(
+  structure({
+    component: choice('ImageComponent', 'A part of an image reference.', {
+      registry: 'The part before the first slash, if it is a host.',
+      repository: 'The path of the image.',
+      tag: 'The part after the colon. Of an image with a digest: the digest.',
+      digest: 'The part after the at sign.',
+    }).describe('Which part of the reference is changed.'),
+    operator: operator.describe('What is done with the part. Add appends the value to it.'),
+    value: anyText.exactOptional().describe('The value. Not needed with Remove.'),
+    scope: choice('ContainerScope', 'Which containers.', {
+      All: 'All containers.',
+      Main: 'All but init containers.',
+      Init: 'Init containers.',
+    })
+      .default('All')
+      .describe('In which containers.'),
+    containers: list(anyText, { max: maxItems })
+      .exactOptional()
+      .describe('Only in the containers of these names. Absent: in all of the scope.'),
+    path: pointer.exactOptional().describe('A JSON pointer to a string of any kind of object, in place of containers.'),
+  })
+    .register(inGraph, { name: 'ImageOverrideInput' })
+    .meta({
+      description: 'Changes a part of image references.',
+      ...rules(
+        [`self.operator == 'Remove' || (has(self.value) && self.value != '')`, 'expected a value with Add and Replace'],
+        ['!has(self.containers) || !has(self.path)', 'expected either containers or a path'],
+      ),
+    }),
+  ({ operator: how, value, containers, path }, tell) => {
+    if (how !== 'Remove' && (value ?? '') === '') tell(`is required with ${how}`, 'value');
+    if (containers !== undefined && path !== undefined) tell('expected either containers or a path', 'path');
+  },
+);
+
+const command = structure({
+  container: anyText.describe('The name of the container.'),
+  operator: operator.describe('Add appends elements, Remove removes equal elements, Replace sets the whole list.'),
+  values: list(anyText, { max: 1_000 }).describe('The elements.'),
+})
+  .register(inGraph, { name: 'CommandOverrideInput' })
+  .describe('Changes the command of a container, or its arguments.');
+
+const env = checked(
+  structure({
+    container: anyText.exactOptional().describe('The name of the container. Absent: every container, init containers too.'),
+    operator: operator.describe('What is done with the variable.'),
+    name: anyText.describe('The name of the variable.'),
+    value: anyText.exactOptional().describe('The value. Excludes `valueFrom`.'),
+    valueFrom: anyObject.exactOptional().describe('The source of the value, as containers have it: a field, a ConfigMap, a Secret.'),
+  })
+    .register(inGraph, { name: 'EnvOverrideInput' })
+    .meta({
+      description: 'Changes an environment variable.',
+      ...rules(['!has(self.value) || !has(self.valueFrom)', 'expected either a value or valueFrom']),
+    }),
+  ({ name, value, valueFrom }, tell) => {
+    if (name === '' || name.includes('=')) tell('expected the name of a variable, without =', 'name');
+    if (value !== undefined && valueFrom !== undefined) tell('expected either a value or valueFrom', 'valueFrom');
+  },
+);
+
+function mapOverride(values: typeof labels) {
+  return structure({
+    operator: operator.describe('Add sets values. Replace and Remove change only keys that exist.'),
+    values: values.describe('The keys and values. With Remove the values have no meaning.'),
+  })
+    .register(inGraph, { name: 'MapOverrideInput' })
+    .describe('Changes labels or annotations of an object.');
+}
+
+const operation = checked(
+  structure({
+    op: choice('JsonPatchOp', 'An operation of RFC 6902.', {
+      add: 'Adds a value, or inserts it in a list.',
+      remove: 'Removes a value, which must exist.',
+      replace: 'Replaces a value, which must exist.',
+      move: 'Moves a value, which must exist.',
+      copy: 'Copies a value, which must exist.',
+      test: 'Refuses the patch unless the value is equal.',
+    })
+      .describe('What the operation does.')
+      .register(inGraph, { isSpelledSame: true }),
+    path: pointer.describe('A JSON pointer (RFC 6901), such as `/spec/replicas`.'),
+    from: pointer.exactOptional().describe('A JSON pointer: with move and copy only.'),
+    value: anyJson.exactOptional().describe('The value, with add, replace and test. Absent: null.'),
+  })
+    .register(inGraph, { name: 'JsonPatchInput' })
+    .describe('One operation of RFC 6902.'),
+  ({ op, from }, tell) => {
+    const needsFrom = op === 'move' || op === 'copy';
+    if (needsFrom !== (from !== undefined)) tell(needsFrom ? `is required with ${op}` : `expected none with ${op}`, 'from');
+  },
+);
+
+/** A JSON patch (RFC 6902), checked as far as that is possible without the document. */
+export const operations = list(operation, { max: maxPatchOperations });
+
+const fieldOverride = structure({
+  path: pointer.describe('A JSON pointer to the string.'),
+  format: choice('DocumentFormat', 'What a string holds.', { json: 'A JSON document.', yaml: 'A YAML document.' }).describe(
+    'What the string holds.',
+  ),
+  patch: operations.describe('The changes of the document: operations of RFC 6902.'),
+})
+  .register(inGraph, { name: 'FieldOverrideInput' })
+  .describe('Changes a document in a string, such as a configuration file in a ConfigMap.');
+
+/** One entry of `overrides`. Its parts take effect in the order of these members (propagation.md 3.5). */
+export const override = structure({
+  name: partName.exactOptional().describe('The name that plans show.'),
+  set: clusterSet.default({}).describe('The clusters that the entry is for. Absent: every cluster.'),
+  objects: objects.default({}).describe('The objects that the entry is for. Absent: every object of the template.'),
+  image: list(image, { max: maxItems }).default([]).describe('Parts of image references.'),
+  command: list(command, { max: maxItems }).default([]).describe('Commands of containers.'),
+  args: list(command, { max: maxItems }).default([]).describe('Arguments of containers.'),
+  env: list(env, { max: maxItems }).default([]).describe('Environment variables.'),
+  labels: list(mapOverride(labels), { max: maxItems }).default([]).describe('Labels of the objects.'),
+  annotations: list(mapOverride(annotations), { max: maxItems }).default([]).describe('Annotations of the objects.'),
+  fields: list(fieldOverride, { max: maxItems }).default([]).describe('Documents in strings.'),
+  jsonPatch: operations.default([]).describe('Operations of RFC 6902 on the object, applied as one patch.'),
+  merge: anyObject.exactOptional().describe('A merge patch (RFC 7396) on the object. Lists whose items have a key are merged by it.'),
+})
+  .register(inGraph, { name: 'OverrideInput' })
+  .describe(
+    'What differs in some clusters. The parts take effect in this order: image, command, args, env, labels, annotations, fields, jsonPatch, merge.',
+  );
+
+/** The number of operations of an entry, with those within `fields`. */
+export function operationsIn({ fields, jsonPatch }: z.output<typeof override>): number {
+  return jsonPatch.length + fields.reduce((sum, { patch }) => sum + patch.length, 0);
+}
