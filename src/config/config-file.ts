@@ -1,22 +1,10 @@
+import { z } from 'zod';
+import { type DocumentProblem, expecting, list, missing, readDocument } from '../core/documents.ts';
 import { MusterError } from '../core/errors.ts';
-import { clusterName } from '../core/names.ts';
+import type { Json } from '../core/json.ts';
+import { parseClusterName } from '../core/names.ts';
+import { nearest } from '../core/nearest.ts';
 import { defaultLimits, logLevels, secretsModes } from './defaults.ts';
-import {
-  flag,
-  integer,
-  type JsonSchema,
-  labelText,
-  listOf,
-  mapOf,
-  mapping,
-  oneOf,
-  optional,
-  required,
-  type Shape,
-  text,
-  textLike,
-  type ValuesOf,
-} from './shape.ts';
 
 /** The only version of the config file there is. */
 export const configApiVersion = 'config.muster.dev/v1alpha1';
@@ -24,56 +12,96 @@ export const configApiVersion = 'config.muster.dev/v1alpha1';
 /** Bytes of a config file. */
 export const maxConfigFileBytes = 1 << 20;
 
-const clusterNameText: Shape<string> = {
-  read: (value, path) => {
-    try {
-      return clusterName(text.read(value, path));
-    } catch (error) {
-      if (error instanceof MusterError && !error.message.startsWith(path)) throw new MusterError('BAD_INPUT', `${path}: ${error.message}`);
-      throw error;
-    }
-  },
-  schema: { type: 'string', minLength: 1, maxLength: 253 },
-};
+const text = textLike('text', { max: 4_096 });
+/** Text as the value of a label, which may be empty. Numbers and booleans that YAML reads become text again. */
+const labelText = z.codec(
+  z
+    .custom<string | number | boolean>(
+      (value) => typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && value.length <= 253),
+      expecting('text of at most 253 characters'),
+    )
+    .meta({ type: ['string', 'number', 'boolean'], maxLength: 253 }),
+  z.string(),
+  { decode: String, encode: (value) => value },
+);
+const flag = z.boolean(expecting('true or false'));
+const nameOfCluster = expecting('a cluster name of 1 to 253 characters without control characters');
+const clusterName = z
+  .string(nameOfCluster)
+  .min(1, nameOfCluster)
+  .max(253, nameOfCluster)
+  .refine((name) => parseClusterName(name) !== undefined, nameOfCluster);
+
+/** Text that is not empty and matches the whole of the pattern, if there is one. */
+function textLike(what: string, { max = 253, pattern }: { readonly max?: number; readonly pattern?: RegExp }) {
+  const expected = expecting(what);
+  const some = z.string(expected).max(max, expected);
+  return pattern === undefined ? some.min(1, expected) : some.regex(new RegExp(`^(?:${pattern.source})$`), expected);
+}
+
+function integer({ min, max }: { readonly min: number; readonly max: number }) {
+  const expected = expecting(`an integer from ${min} to ${max}`);
+  return z.int(expected).min(min, expected).max(max, expected);
+}
+
+function oneOf<const Word extends string>(words: readonly Word[]) {
+  return z.enum(words, expecting(words.join(', ')));
+}
+
+function listOf<S extends z.ZodType>(of: S) {
+  return list(of, { max: 1_000 });
+}
+
+/** Keys and no others, each with what it means. */
+function mapping<Keys extends z.core.$ZodLooseShape>(keys: Keys) {
+  return z.strictObject(keys, expecting('a mapping')).readonly();
+}
 
 const taintKeys = {
-  key: required(text, 'The key of the taint.'),
-  value: optional(labelText, 'Its value.'),
-  effect: required(oneOf(['NoSchedule', 'NoExecute', 'PreferNoSchedule']), 'What it does to a propagation that does not tolerate it.'),
+  key: text.describe('The key of the taint.'),
+  value: labelText.exactOptional().describe('Its value.'),
+  effect: oneOf(['NoSchedule', 'NoExecute', 'PreferNoSchedule']).describe('What it does to a propagation that does not tolerate it.'),
 };
 
 const clusterKeys = {
-  name: required(clusterNameText, 'What the cluster is called in every answer.'),
-  kubeconfig: optional(text, 'The kubeconfig to take the context from, relative to this file; else the usual one.'),
-  context: optional(text, 'The context to use; else the current one of the kubeconfig.'),
-  insecure: optional(flag, "True: the server's certificate is not verified, and the cluster has a standing fault INSECURE."),
-  labels: optional(mapOf(labelText), 'Labels to select clusters by.'),
-  provider: optional(text, "Who runs it; else what its Nodes' providerID says."),
-  region: optional(text, "Its region; else what its Nodes' topology labels say."),
-  zones: optional(listOf(text), "Its zones; else what its Nodes' topology labels say."),
-  taints: optional(listOf(mapping(taintKeys)), 'What keeps a propagation away that does not tolerate it.'),
-  namespaces: optional(listOf(text), 'Namespaces to try first where a kind may not be listed in all of them.'),
-  secrets: optional(oneOf(secretsModes), 'What may be had of Secrets of this cluster.'),
-  hub: optional(flag, 'True: it keeps Propagations and their inventories. At most one cluster; `deploy/crds` must be applied to it.'),
+  name: clusterName.describe('What the cluster is called in every answer.'),
+  kubeconfig: text.exactOptional().describe('The kubeconfig to take the context from, relative to this file; else the usual one.'),
+  context: text.exactOptional().describe('The context to use; else the current one of the kubeconfig.'),
+  insecure: flag.exactOptional().describe("True: the server's certificate is not verified, and the cluster has a standing fault INSECURE."),
+  labels: z.record(z.string(), labelText, expecting('a mapping')).readonly().exactOptional().describe('Labels to select clusters by.'),
+  provider: text.exactOptional().describe("Who runs it; else what its Nodes' providerID says."),
+  region: text.exactOptional().describe("Its region; else what its Nodes' topology labels say."),
+  zones: listOf(text).exactOptional().describe("Its zones; else what its Nodes' topology labels say."),
+  taints: listOf(mapping(taintKeys)).exactOptional().describe('What keeps a propagation away that does not tolerate it.'),
+  namespaces: listOf(text).exactOptional().describe('Namespaces to try first where a kind may not be listed in all of them.'),
+  secrets: oneOf(secretsModes).exactOptional().describe('What may be had of Secrets of this cluster.'),
+  hub: flag
+    .exactOptional()
+    .describe('True: it keeps Propagations and their inventories. At most one cluster; `deploy/crds` must be applied to it.'),
 };
 
 const limitKeys = {
-  bodyBytes: optional(integer({ min: 1024, max: 64 << 20 }), `Bytes of a request's body; ${defaultLimits.bodyBytes} by default.`),
-  requestsInFlight: optional(integer({ min: 1, max: 100_000 }), `Operations in flight; ${defaultLimits.requestsInFlight} by default.`),
-  querySeconds: optional(integer({ min: 1, max: 600 }), `Seconds until a query is aborted; ${defaultLimits.querySeconds} by default.`),
-  mutationSeconds: optional(
-    integer({ min: 1, max: 600 }),
-    `Seconds until a mutation is aborted; what it has written stays; ${defaultLimits.mutationSeconds} by default.`,
-  ),
-  streams: optional(integer({ min: 1, max: 100_000 }), `Subscriptions read at a time; ${defaultLimits.streams} by default.`),
-  answerBytes: optional(
-    integer({ min: 64 << 10, max: 256 << 20 }),
-    `Bytes of one answer, or of one message of a stream; ${defaultLimits.answerBytes} by default.`,
-  ),
-  unsentBytes: optional(
-    integer({ min: 1 << 20, max: 64 * 2 ** 30 }),
-    `Bytes that wait in all connections for their clients, before the connection with the most is closed; ${defaultLimits.unsentBytes} by default.`,
-  ),
+  bodyBytes: integer({ min: 1024, max: 64 << 20 })
+    .exactOptional()
+    .describe(`Bytes of a request's body; ${defaultLimits.bodyBytes} by default.`),
+  requestsInFlight: integer({ min: 1, max: 100_000 })
+    .exactOptional()
+    .describe(`Operations in flight; ${defaultLimits.requestsInFlight} by default.`),
+  querySeconds: integer({ min: 1, max: 600 })
+    .exactOptional()
+    .describe(`Seconds until a query is aborted; ${defaultLimits.querySeconds} by default.`),
+  mutationSeconds: integer({ min: 1, max: 600 })
+    .exactOptional()
+    .describe(`Seconds until a mutation is aborted; what it has written stays; ${defaultLimits.mutationSeconds} by default.`),
+  streams: integer({ min: 1, max: 100_000 }).exactOptional().describe(`Subscriptions read at a time; ${defaultLimits.streams} by default.`),
+  answerBytes: integer({ min: 64 << 10, max: 256 << 20 })
+    .exactOptional()
+    .describe(`Bytes of one answer, or of one message of a stream; ${defaultLimits.answerBytes} by default.`),
+  unsentBytes: integer({ min: 1 << 20, max: 64 * 2 ** 30 })
+    .exactOptional()
+    .describe(
+      `Bytes that wait in all connections for their clients, before the connection with the most is closed; ${defaultLimits.unsentBytes} by default.`,
+    ),
 };
 
 const label = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?';
@@ -82,60 +110,67 @@ const label = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?';
  * With a capital: the plural of a kind (`widgets.example.com`) would never be the name of one, and so guard nothing. What defines custom
  * kinds is read by its values: without them there would be none.
  */
-const kindName = textLike(
-  new RegExp(`(?!CustomResourceDefinition\\.apiextensions\\.k8s\\.io$)[A-Z][A-Za-z0-9]*(?:\\.${label})*`),
-  'a kind with its group, such as Widget.example.com',
-);
+const kindName = textLike('a kind with its group, such as Widget.example.com', {
+  pattern: new RegExp(`(?!CustomResourceDefinition\\.apiextensions\\.k8s\\.io$)[A-Z][A-Za-z0-9]*(?:\\.${label})*`),
+});
 
-const groupPattern = textLike(
-  new RegExp(`\\*|(?:\\*\\.)?${label}(?:\\.${label})*`),
-  'an API group such as example.com, or all below one such as *.example.com',
-);
+const groupPattern = textLike('an API group such as example.com, or all below one such as *.example.com', {
+  pattern: new RegExp(`\\*|(?:\\*\\.)?${label}(?:\\.${label})*`),
+});
 
 const kindsKeys = {
-  allow: optional(listOf(groupPattern), 'API groups whose custom kinds belong into the schema, such as *.example.com; absent, all.'),
-  deny: optional(listOf(groupPattern), 'API groups whose custom kinds are left out, whatever is allowed.'),
+  allow: listOf(groupPattern)
+    .exactOptional()
+    .describe('API groups whose custom kinds belong into the schema, such as *.example.com; absent, all.'),
+  deny: listOf(groupPattern).exactOptional().describe('API groups whose custom kinds are left out, whatever is allowed.'),
 };
 
 const fileKeys = {
-  apiVersion: required(oneOf([configApiVersion]), 'The version of this file.'),
-  clusters: optional(
-    listOf(mapping(clusterKeys)),
-    'The clusters of the fleet. Absent: every context of the kubeconfig is a cluster of that name.',
-  ),
-  host: optional(text, 'The address to listen on; other than loopback only with a token file.'),
-  port: optional(integer({ min: 0, max: 65535 }), 'The port to listen on; 0 takes any that is free.'),
-  allowOrigins: optional(listOf(text), 'Origins of web pages that may ask, such as https://portal.example.com.'),
-  tokenFile: optional(text, 'A file with the bearer token that every request must show.'),
-  schemaLock: optional(
-    text,
-    'A file that remembers custom kinds, so that a cluster that is down at the start takes no type away; else schema.json in the state directory.',
-  ),
-  logLevel: optional(oneOf(logLevels), 'The least severe lines to log.'),
-  secrets: optional(oneOf(secretsModes), 'What may be had of Secrets: nothing, their metadata, or also their data one at a time.'),
-  sensitiveKinds: optional(
-    listOf(kindName),
-    'Kinds to be treated as Secrets are, such as Widget.example.com: mirrored without their values, which are read live, one at a time.',
-  ),
-  kinds: optional(mapping(kindsKeys), 'Which custom kinds the schema has. It keeps the schema small; it is no permission.'),
-  shutdownDelaySeconds: optional(integer({ min: 0, max: 600 }), 'Seconds between telling "not ready" and the end of accepting.'),
-  limits: optional(mapping(limitKeys), 'Bounds of what one caller may ask.'),
+  apiVersion: oneOf([configApiVersion]).describe('The version of this file.'),
+  clusters: listOf(mapping(clusterKeys))
+    .exactOptional()
+    .describe('The clusters of the fleet. Absent: every context of the kubeconfig is a cluster of that name.'),
+  host: text.exactOptional().describe('The address to listen on; other than loopback only with a token file.'),
+  port: integer({ min: 0, max: 65535 }).exactOptional().describe('The port to listen on; 0 takes any that is free.'),
+  allowOrigins: listOf(text).exactOptional().describe('Origins of web pages that may ask, such as https://portal.example.com.'),
+  tokenFile: text.exactOptional().describe('A file with the bearer token that every request must show.'),
+  schemaLock: text
+    .exactOptional()
+    .describe(
+      'A file that remembers custom kinds, so that a cluster that is down at the start takes no type away; else schema.json in the state directory.',
+    ),
+  logLevel: oneOf(logLevels).exactOptional().describe('The least severe lines to log.'),
+  secrets: oneOf(secretsModes)
+    .exactOptional()
+    .describe('What may be had of Secrets: nothing, their metadata, or also their data one at a time.'),
+  sensitiveKinds: listOf(kindName)
+    .exactOptional()
+    .describe(
+      'Kinds to be treated as Secrets are, such as Widget.example.com: mirrored without their values, which are read live, one at a time.',
+    ),
+  kinds: mapping(kindsKeys).exactOptional().describe('Which custom kinds the schema has. It keeps the schema small; it is no permission.'),
+  shutdownDelaySeconds: integer({ min: 0, max: 600 })
+    .exactOptional()
+    .describe('Seconds between telling "not ready" and the end of accepting.'),
+  limits: mapping(limitKeys).exactOptional().describe('Bounds of what one caller may ask.'),
 };
 
-const file = mapping(fileKeys);
+const file = mapping(fileKeys).meta({ title: 'Muster config file' });
 
 /** A config file as it was written. */
-export type ConfigFile = ValuesOf<typeof fileKeys>;
+export type ConfigFile = z.output<typeof file>;
 
 /** One entry of `clusters` as it was written. */
-export type ClusterEntry = ValuesOf<typeof clusterKeys>;
+export type ClusterEntry = NonNullable<ConfigFile['clusters']>[number];
 
 /** The JSON Schema of the config file: `schema/config.schema.json` is its text. */
-export const configFileSchema: JsonSchema = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
-  title: 'Muster config file',
-  ...file.schema,
-};
+export const configFileSchema = z.toJSONSchema(file, {
+  io: 'input',
+  unrepresentable: 'any',
+  override({ jsonSchema }) {
+    delete jsonSchema.readOnly;
+  },
+});
 
 /**
  * Reads the text of a config file: YAML 1.2, one document, no duplicate keys, at most 1 MiB.
@@ -151,13 +186,26 @@ export async function parseConfigFile(source: string, name: string): Promise<Con
   const problem = document.errors[0];
   if (problem !== undefined) throw new MusterError('BAD_INPUT', `${name}: ${firstLine(problem.message)}`);
   try {
-    const config = file.read(document.toJS({ maxAliasCount: 100 }), '');
+    const read = readDocument(file, document.toJS({ maxAliasCount: 100 }) as Json, { unknown: unknownKey });
+    if ('problems' in read) throw new MusterError('BAD_INPUT', lineOf(read.problems[0]));
+    const config = read.value;
     demandUniqueNames(config.clusters ?? []);
     demandOneHub(config.clusters ?? []);
     return config;
   } catch (error) {
     throw new MusterError('BAD_INPUT', `${name}: ${firstLine(error instanceof Error ? error.message : String(error))}`, { cause: error });
   }
+}
+
+function unknownKey(name: string, names: readonly string[], path: string): string {
+  const meant = nearest(name, names);
+  const advice = meant === undefined ? `expected one of ${names.join(', ')}` : `did you mean ${path.slice(0, -name.length)}${meant}?`;
+  return `unknown key ${path}; ${advice}`;
+}
+
+function lineOf({ path, message }: DocumentProblem = { path: '', message: 'expected a mapping' }): string {
+  if (message === missing) return `${path} is missing`;
+  return message.startsWith('unknown key ') ? message : `${path === '' ? 'the file' : path}: ${message}`;
 }
 
 function demandUniqueNames(clusters: readonly ClusterEntry[]): void {

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { MusterError } from '../core/errors.ts';
+import { shown } from '../core/json.ts';
 import type { Config, ConfiguredCluster, Environment, Flags } from './config.ts';
-import { type ClusterEntry, type ConfigFile, parseConfigFile } from './config-file.ts';
+import type { ClusterEntry, ConfigFile } from './config-file.ts';
 import {
   defaultHost,
   defaultLimits,
@@ -16,7 +17,6 @@ import {
   type SecretsMode,
 } from './defaults.ts';
 import { isLoopback, parseOrigin } from './host.ts';
-import { shown } from './shape.ts';
 
 /** Where settings come from besides the file. */
 export interface ConfigSources {
@@ -124,6 +124,8 @@ async function readConfigFile(file: string): Promise<ConfigFile> {
     const why = error.code === 'ENOENT' ? 'there is no such file' : (error.code ?? error.message);
     throw new MusterError('BAD_INPUT', `the config file ${file} cannot be read: ${why}`, { cause: error });
   });
+  // Only a gateway with a config file pays for the definition of one.
+  const { parseConfigFile } = await import('./config-file.ts');
   return parseConfigFile(source, file);
 }
 

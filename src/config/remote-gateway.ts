@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { MusterError } from '../core/errors.ts';
+import { shown } from '../core/json.ts';
 import type { ConfigSources } from './load-config.ts';
-import { shown } from './shape.ts';
 import { readToken } from './token.ts';
 
 /** A gateway that runs elsewhere. */
