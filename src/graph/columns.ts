@@ -3,11 +3,10 @@ import type { Json } from '../core/json.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { Row } from '../load/reads.ts';
 import { type Column, type ColumnEnum, columnsOf } from '../model/columns/columns.ts';
-import { rollout } from '../model/hand-written-types.ts';
+import { rollout, rollout as rolloutType } from '../model/hand-written-types.ts';
 import type { TypeReference } from '../model/model.ts';
-import type { AnyOutput, GraphBuilder } from './builder.ts';
+import type { AnyOutput, GraphBuilder, ObjectRefOf } from './builder.ts';
 import { enumsOf } from './faults.ts';
-import { addRollouts } from './rollouts.ts';
 
 /** The enums of columns, by name. */
 export type ColumnEnums = ReadonlyMap<string, ReturnType<typeof addEnum>>;
@@ -47,4 +46,25 @@ function valueIn({ name, nullable, get }: Column, { kind, object, metadataOnly }
 
 function addEnum({ pothos }: GraphBuilder, { name, description, values }: ColumnEnum) {
   return enumsOf(pothos)(name, description, values);
+}
+
+/** A rollout as the column `rollout` computes it. */
+export interface RolloutView {
+  readonly done: boolean;
+  readonly message: string;
+}
+
+/** Adds `Rollout`, and the field to owners of Pods of which kubectl knows none, so that all of them may be asked alike. */
+export function addRollouts({ pothos, types }: GraphBuilder): ObjectRefOf<RolloutView> {
+  const rollout = pothos.objectRef<RolloutView>(rolloutType.name).implement({
+    description: 'How far a workload has come to be what its spec says, as `kubectl rollout status` decides.',
+    fields: (t) => ({
+      done: t.exposeBoolean('done', { nullable: false, description: 'It is there.' }),
+      message: t.exposeString('message', { nullable: false, description: 'What is missing, or what stopped it: in the words of kubectl.' }),
+    }),
+  });
+  pothos.interfaceField(types.podOwner, 'rollout', (t) =>
+    t.field({ type: rollout, description: 'How far its rollout is; null where kubectl knows none.', resolve: () => null }),
+  );
+  return rollout;
 }

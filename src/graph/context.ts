@@ -1,6 +1,7 @@
+import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import type { Clock } from '../core/clock.ts';
 import type { Logs } from '../load/logs/logs.ts';
-import type { ReadContext, Reads } from '../load/reads.ts';
+import type { Found, ReadContext, Reads, Row } from '../load/reads.ts';
 import type { Relations } from '../load/relations/relations.ts';
 import type { Streams } from '../load/streams/streams.ts';
 import type { ObjectWrites } from '../propagate/object-writes.ts';
@@ -37,4 +38,10 @@ export interface GraphContext {
   readonly clock: Pick<Clock, 'now'>;
   /** Of the objects that the answer may hold, and may look at. */
   readonly budget: Budget;
+}
+
+/** The row, if there is one. Says why a null is one, where it does not mean absence. */
+export function foundRow({ row, faults }: Found, { read }: GraphContext, { path }: GraphQLResolveInfo): Row | undefined {
+  if (row === undefined) for (const fault of faults) read.reportFault(fault, responsePathAsArray(path));
+  return row;
 }

@@ -1,11 +1,10 @@
-import type { GraphQLSchema } from 'graphql';
+import { createHash } from 'node:crypto';
+import { type GraphQLSchema, isIntrospectionType, isSpecifiedDirective, isSpecifiedScalarType, printDirective, printType } from 'graphql';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { runAtOnce, Slices, type Steps } from '../core/slices.ts';
-import type { Model } from '../model/model.ts';
+import type { Model, ModelKind, ModelType, TypeReference } from '../model/model.ts';
 import { buildGraphInSteps } from './graph.ts';
-import { type PrintedSchema, printInSteps } from './printed-schema.ts';
-import { withoutGroups } from './without-groups.ts';
 
 /** One schema with the model it was built from. */
 interface BuiltSchema {
@@ -214,4 +213,54 @@ function* changesOf(before: PrintedSchema, after: PrintedSchema): Steps<readonly
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message.slice(0, 1_000) : 'it cannot be built';
+}
+
+/** A schema as text. The text is kept once, type by type. */
+export interface PrintedSchema {
+  /** The text of each type, by its name. Introspection types and the five scalars of GraphQL itself are left out. */
+  readonly types: ReadonlyMap<string, string>;
+  /** Hash of the whole text: 32 hexadecimal digits. */
+  readonly hash: string;
+  /** The whole text, as `printSchema` returns it, and a line break. */
+  text(): string;
+}
+
+/** Prints a schema, one type in each step. Its root types must be called `Query`, `Mutation` and `Subscription`. */
+export function* printInSteps(schema: GraphQLSchema): Steps<PrintedSchema> {
+  const directives = schema.getDirectives().filter((directive) => !isSpecifiedDirective(directive));
+  const parts = directives.map(printDirective);
+  const types = new Map<string, string>();
+  const hash = createHash('sha256').update(parts.join('\n\n'));
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (isSpecifiedScalarType(type) || isIntrospectionType(type)) continue;
+    const text = printType(type);
+    hash.update(parts.length === 0 ? text : `\n\n${text}`);
+    parts.push(text);
+    types.set(type.name, text);
+    yield;
+  }
+  return { types, hash: hash.update('\n').digest('hex').slice(0, 32), text: () => `${parts.join('\n\n')}\n` };
+}
+
+/** The model without the custom kinds of these groups, and without the types that only they need. The model itself if no group is named. */
+export function withoutGroups(model: Model, groups: ReadonlySet<string>): Model {
+  if (groups.size === 0) return model;
+  const kinds = new Map([...model.kinds].filter(([, { group, source }]) => source === 'BUILT_IN' || !groups.has(group)));
+  return { kinds, types: typesNeededBy(model, kinds.values()) };
+}
+
+function typesNeededBy(model: Model, kinds: Iterable<ModelKind>): ReadonlyMap<string, ModelType> {
+  const needed = new Set<string>();
+  const waiting = [...kinds].map(({ type }) => type);
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    if (needed.has(name)) continue;
+    needed.add(name);
+    for (const { type } of model.types.get(name)?.fields ?? []) waiting.push(...namesIn(type));
+  }
+  return new Map([...model.types].filter(([name]) => needed.has(name)));
+}
+
+function namesIn(type: TypeReference): readonly string[] {
+  if ('scalar' in type) return [];
+  return 'list' in type ? namesIn(type.list) : [type.type];
 }

@@ -7,8 +7,7 @@ import type { ModelKind } from '../model/model.ts';
 import { aggregatedPaths } from './aggregates.ts';
 import { charged, maxObjects } from './budget.ts';
 import type { GraphBuilder, ObjectRefOf, RootFields } from './builder.ts';
-import type { GraphContext } from './context.ts';
-import { foundRow } from './found-row.ts';
+import { foundRow, type GraphContext } from './context.ts';
 import { deprecationOf } from './kinds.ts';
 import { searchArgument, selectionArguments } from './selection-arguments.ts';
 

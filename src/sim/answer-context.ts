@@ -1,7 +1,9 @@
 import { type Refusal, statusOf } from './api-status.ts';
 import type { Asked, AskedResource } from './asked.ts';
+import { acceptedShape } from './media-type.ts';
 import type { Outlet } from './outlet.ts';
 import type { SimServer } from './sim-server.ts';
+import { type StoredObject, wireText } from './stored-object.ts';
 
 /** One request as the server received it. */
 export interface ServedRequest {
@@ -66,3 +68,16 @@ export function answerText({ outlet }: Pick<AnswerContext, 'outlet'>, status: nu
 
 /** The headers of an answer whose length is not known. */
 export const streamHeaders: Readonly<Record<string, string>> = jsonHeaders;
+
+export interface ObjectAnswer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends one object in the form asked for. */
+export function answerObject(context: ResourceContext, stored: StoredObject, { status = 200, headers = {} }: ObjectAnswer = {}): void {
+  const { storage, resource } = context.asked;
+  const shape = acceptedShape(context.request.headers.accept, storage.kind, 'object');
+  if (typeof shape === 'string') answerJson(context, status, wireText(storage.kind, stored, { shape, version: resource.version }), headers);
+  else answerRefusal(context, shape);
+}

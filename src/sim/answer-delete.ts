@@ -1,5 +1,4 @@
-import { answerJson, answerRefusal, type ResourceContext } from './answer-context.ts';
-import { answerObject } from './answer-object.ts';
+import { answerJson, answerObject, answerRefusal, type ResourceContext } from './answer-context.ts';
 import { forbidden, isRefusal, notFound, type Refusal, refusal } from './api-status.ts';
 import { isDefinitions } from './custom-definition.ts';
 import { warningHeader } from './decode-object.ts';

@@ -2,11 +2,11 @@ import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { answerJson, answerRefusal, type ResourceContext, streamHeaders } from './answer-context.ts';
 import { isRefusal, type Refusal, refusal, tooLarge } from './api-status.ts';
+import { whenVisible } from './cluster-state.ts';
 import type { KindStorage } from './kind-storage.ts';
 import { isSelected, readSelection, refuseListOptions, type Selection } from './list-options.ts';
 import { acceptedShape } from './media-type.ts';
 import { type StoredObject, type WireForm, wireText } from './stored-object.ts';
-import { whenVisible } from './visibility.ts';
 import { type ContinueToken, indexAfter, type ListFacts, listFrame, parseToken, printToken } from './wire-list.ts';
 
 /** A state of the whole kind, and where in it the page begins. */

@@ -4,10 +4,9 @@ import { listAt, numberAt, objectAt, textAt, valueAt } from '../core/json-at.ts'
 import type { KubernetesObject } from '../core/objects.ts';
 import { answerRefusal, type ResourceContext } from './answer-context.ts';
 import { isRefusal, notFound, type Refusal, refusal } from './api-status.ts';
-import { containerStatusOf } from './container-status.ts';
 import { type LogOptions, readLogOptions } from './log-options.ts';
 import { acceptedShape } from './media-type.ts';
-import { RunLog } from './run-log.ts';
+import { containerStatusOf, RunLog } from './run-log.ts';
 import { keyOf, parsed } from './stored-object.ts';
 
 const podKind = { resource: 'pods', group: '' };

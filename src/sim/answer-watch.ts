@@ -1,9 +1,9 @@
 import { answerRefusal, type ResourceContext } from './answer-context.ts';
 import { isRefusal, refusal, tooLarge, tooOld } from './api-status.ts';
 import { isTrue } from './asked.ts';
+import { whenVisible } from './cluster-state.ts';
 import { originOf, readSelection, refuseWatchOptions, type WatchOrigin } from './list-options.ts';
 import { acceptedShape } from './media-type.ts';
-import { whenVisible } from './visibility.ts';
 import { OpenStream } from './watch-stream.ts';
 
 /** Answers a watch until it ends: what there is or was, then what happens. */

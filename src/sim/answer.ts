@@ -1,19 +1,18 @@
 import { answerReview } from './answer-access.ts';
-import { type AnswerContext, answerRefusal, answerText, type ResourceContext } from './answer-context.ts';
+import { type AnswerContext, answerObject, answerRefusal, answerText, type ResourceContext } from './answer-context.ts';
 import { answerDelete, answerDeleteCollection } from './answer-delete.ts';
 import { answerDiscovery, answerUnknown, answerVersion, unavailable } from './answer-discovery.ts';
 import { answerList } from './answer-list.ts';
 import { answerLog } from './answer-log.ts';
-import { answerObject } from './answer-object.ts';
 import { answerPatch } from './answer-patch.ts';
 import { answerGetScale, answerUpdateScale } from './answer-scale.ts';
 import { answerWatch } from './answer-watch.ts';
 import { answerCreate, answerUpdate } from './answer-write.ts';
 import { forbidden, isRefusal, noSuchMethod, noSuchResource, notFound, type Refusal, refusal, tooLarge } from './api-status.ts';
 import { callerOf } from './caller.ts';
+import { whenVisible } from './cluster-state.ts';
 import type { RequestedResource } from './embedded-cluster.ts';
 import { keyOf } from './stored-object.ts';
-import { whenVisible } from './visibility.ts';
 
 /** Answers one request as an API server does. */
 export async function answer(context: AnswerContext): Promise<void> {

@@ -1,6 +1,5 @@
 import type { KubernetesObject } from '../core/objects.ts';
-import type { ResourceContext } from './answer-context.ts';
-import { answerObject } from './answer-object.ts';
+import { answerObject, type ResourceContext } from './answer-context.ts';
 import { isDefinitions } from './custom-definition.ts';
 import { warningHeader } from './decode-object.ts';
 import { defineKind } from './define-kind.ts';

@@ -7,14 +7,14 @@ import { rollOut } from './living/deployments.ts';
 import { createEventLog } from './living/events.ts';
 import { runJobs } from './living/jobs.ts';
 import { runPods } from './living/kubelet.ts';
-import { furnishNamespaces } from './living/namespaces.ts';
 import { beatNodes } from './living/nodes.ts';
+import { isTerminating } from './living/pods.ts';
 import { replicate } from './living/replica-sets.ts';
 import { bindPods } from './living/scheduler.ts';
 import { serveServices } from './living/services.ts';
 import { keepStatefulSets } from './living/stateful-sets.ts';
 import { createView, livingKindOf } from './living/view.ts';
-import { createWorld, type WorldControl } from './living/world.ts';
+import { createWorld, type World, type WorldControl } from './living/world.ts';
 
 export interface LivingOptions {
   readonly clock: Clock;
@@ -88,3 +88,22 @@ function settle(world: WorldControl, objects: readonly KubernetesObject[], round
   world.settling = false;
   world.view.flush();
 }
+
+/** Gives each namespace what every real one has: the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt`. */
+export function furnishNamespaces(world: World): void {
+  for (const namespace of [...world.view.objects('Namespace')]) {
+    if (isTerminating(namespace)) continue;
+    const { name } = namespace.metadata;
+    const creationTimestamp = world.birthOf(namespace);
+    if (world.view.find('ServiceAccount', 'default', name) === undefined) {
+      world.put({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: name, creationTimestamp } });
+    }
+    if (world.view.find('ConfigMap', 'kube-root-ca.crt', name) === undefined) {
+      const annotations = { 'kubernetes.io/description': 'Contains a CA bundle that can be used to verify the kube-apiserver.' };
+      const metadata = { name: 'kube-root-ca.crt', namespace: name, creationTimestamp, annotations };
+      world.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { 'ca.crt': certificate } });
+    }
+  }
+}
+
+const certificate = '-----BEGIN CERTIFICATE-----\n(an embedded cluster has none to give)\n-----END CERTIFICATE-----\n';

@@ -1,7 +1,7 @@
-import { numberAt, textAt, valueAt } from '../core/json-at.ts';
+import { isJsonObject, type JsonObject } from '../core/json.ts';
+import { listAt, numberAt, textAt, valueAt } from '../core/json-at.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { chatter, type LogEntry, type Speaker } from './chatter.ts';
-import { containerStatusOf } from './container-status.ts';
 import type { LogOptions } from './log-options.ts';
 import type { SimServer } from './sim-server.ts';
 
@@ -122,4 +122,12 @@ export class RunLog implements Disposable {
 function loggedOf({ timeMs, nanos, bytes }: LogEntry): LoggedLine {
   const time = new Date(timeMs).toISOString().replace('Z', `${String(nanos).padStart(6, '0')}Z`);
   return { time, bytes };
+}
+
+/** What a Pod's status says of one of its containers, of whatever sort. */
+export function containerStatusOf(pod: KubernetesObject, container: string): JsonObject | undefined {
+  return ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses']
+    .flatMap((field) => listAt(pod.status, field))
+    .filter(isJsonObject)
+    .find(({ name }) => name === container);
 }

@@ -1,17 +1,19 @@
+import type { GraphQLResolveInfo } from 'graphql';
 import { boundedList } from '../../core/bounded-list.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { objectAt } from '../../core/json-at.ts';
-import { type Row, valuesPerLook } from '../../load/reads.ts';
+import { afterwards, type NowOrLater } from '../../core/now-or-later.ts';
+import { type Listed, type Row, valuesPerLook } from '../../load/reads.ts';
 import { eventsAbout, ownedBy, podsOfWorkload } from '../../load/relations/questions.ts';
-import { maxRelationDepth } from '../../load/relations/relations.ts';
+import { maxRelationDepth, type Question, type RelatedPage, type Target } from '../../load/relations/relations.ts';
 import { ownerReferenceOf, targetOfOwner, targetOfReference } from '../../load/relations/targets.ts';
 import { kindByAnyName } from '../../model/any-name.ts';
-import type { ModelKind } from '../../model/model.ts';
+import type { Model, ModelKind } from '../../model/model.ts';
+import { aggregatedPaths } from '../aggregates.ts';
 import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
-import type { GraphContext } from '../context.ts';
+import { foundRow, type GraphContext } from '../context.ts';
 import { personal } from '../personal.ts';
 import type { Connections } from '../root.ts';
-import { followMany, followOne } from './follow.ts';
 import { type ToMany, type ToOne, toMany, toOne } from './kind-relations.ts';
 import { referenceType, Within } from './within.ts';
 
@@ -180,4 +182,33 @@ function addToMany(
 
 function typeOf({ model, kinds }: Pick<GraphBuilder, 'model' | 'kinds'>, key: string): ObjectRefOf<Row> | undefined {
   return kinds.get(model.kinds.get(key)?.type ?? '');
+}
+
+/** What of a field's resolver a relation needs. */
+export interface Following {
+  readonly model: Model;
+  readonly context: GraphContext;
+  readonly info: GraphQLResolveInfo;
+}
+
+/** The object that the row names: null if there is none, or the caller may not see it. Why nobody could tell is reported beside the answer. */
+export function followOne(row: Row, target: Target | undefined, { model, context, info }: Following): NowOrLater<Row | undefined> {
+  if (target === undefined) return undefined;
+  return afterwards(context.relations.one(row, { model, target }), (found) => {
+    if (found.row !== undefined) context.budget.charge(1);
+    return foundRow(found, context, info);
+  });
+}
+
+/** The objects that have to do with the row. */
+export function followMany(
+  row: Row,
+  { question, page }: { readonly question: Question; readonly page: RelatedPage },
+  { model, context, info }: Following,
+): NowOrLater<Listed> {
+  return context.relations.many(row, {
+    model,
+    question,
+    page: { first: page.first, after: page.after, aggregated: aggregatedPaths(info) },
+  });
 }

@@ -1,7 +1,7 @@
 import type { V1Container, V1ContainerStateTerminated, V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
+import { parseInstant } from '../../core/json-values.ts';
 import type { StoredObject } from '../../core/objects.ts';
 import { itemsOf, type Stored, textOf } from '../../core/stored.ts';
-import { later } from './later.ts';
 
 type Pod = StoredObject<V1Pod>;
 type ContainerStatus = Stored<V1ContainerStatus>;
@@ -155,4 +155,13 @@ function isSidecar({ restartPolicy }: Stored<V1Container>): boolean {
 
 function integerOf(value: number | undefined): number {
   return typeof value === 'number' && Number.isInteger(value) ? value : 0;
+}
+
+/** The later of two times, as it was written; of two that are equal the first. What is no time does not count. */
+export function later(a: string | undefined, b: string | undefined): string | undefined {
+  if (a === undefined && b === undefined) return undefined;
+  const [x, y] = [a, b].map((text) => (text === undefined ? undefined : parseInstant(text)));
+  if (y === undefined) return x === undefined ? undefined : a;
+  if (x === undefined) return b;
+  return y.ms > x.ms || (y.ms === x.ms && y.nanos > x.nanos) ? b : a;
 }

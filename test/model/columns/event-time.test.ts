@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { lastSeenOf } from '../../../src/model/columns/event-time.ts';
-import { later } from '../../../src/model/columns/later.ts';
+import { later } from '../../../src/model/columns/pod-status.ts';
 
 const event = (times: JsonObject, creationTimestamp?: string) => ({
   metadata: { name: 'e', ...(creationTimestamp === undefined ? {} : { creationTimestamp }) },

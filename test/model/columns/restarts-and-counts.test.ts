@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { columnsOf } from '../../../src/model/columns/columns.ts';
-import { later } from '../../../src/model/columns/later.ts';
+import { later } from '../../../src/model/columns/pod-status.ts';
 import { container, containers, sidecars } from './pod-states.ts';
 
 const columnValue = (kind: string, column: string, object: JsonObject) =>
