@@ -54,9 +54,9 @@ export interface ModelType {
 
 export type KindSource = 'BUILT_IN' | 'CUSTOM' | 'AGGREGATED';
 
-/** A kind with root fields. */
-export interface ModelKind extends GroupKind {
-  /** Versions known to serve it, the best first. */
+/** The names of a kind and how it is served. */
+export interface KindFacts extends GroupKind {
+  /** Versions known to serve it. Those of a `ModelKind` have the best first. */
   readonly versions: readonly string[];
   readonly plural: string;
   readonly singular: string;
@@ -64,12 +64,16 @@ export interface ModelKind extends GroupKind {
   readonly categories: readonly string[];
   readonly namespaced: boolean;
   readonly source: KindSource;
+  /** Paths (dotted keys) whose types differ between clusters, so that they became `JSON`. */
+  readonly conflicts: readonly string[];
+}
+
+/** A kind with root fields. */
+export interface ModelKind extends KindFacts {
   /** Names in GraphQL: the type (`Pod`), the list field (`pods`), the single field (`pod`). */
   readonly type: string;
   readonly many: string;
   readonly one: string;
-  /** Paths whose types differ between clusters so that they became `JSON`. */
-  readonly conflicts: readonly string[];
   /** Set when nobody serves the kind any more: the reason given in `@deprecated`. */
   readonly deprecated?: string;
 }

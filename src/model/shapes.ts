@@ -1,5 +1,4 @@
-import type { GroupKind } from '../core/kinds.ts';
-import type { KindSource, ListRules, ScalarName } from './model.ts';
+import type { KindFacts, ListRules, ScalarName } from './model.ts';
 
 /**
  * What a value looks like, before its types have names: a tree, which may share branches and never contains itself.
@@ -31,20 +30,10 @@ export interface ObjectShape {
 }
 
 /** A kind as one cluster defines it, all served versions joined. Plain data: it prints to JSON and back. */
-export interface KindSchema extends GroupKind {
-  /** In no promised order: `createModel` puts the best first. */
-  readonly versions: readonly string[];
-  readonly plural: string;
-  readonly singular: string;
-  readonly shortNames: readonly string[];
-  readonly categories: readonly string[];
-  readonly namespaced: boolean;
-  readonly source: KindSource;
+export interface KindSchema extends KindFacts {
   readonly description?: string;
-  /** What stands beside `apiVersion`, `kind` and `metadata`. */
+  /** The fields next to `apiVersion`, `kind` and `metadata`. */
   readonly shape: ObjectShape;
-  /** Paths (dotted keys) whose types differ, so that they became `JSON`. */
-  readonly conflicts: readonly string[];
 }
 
 /** Every object has these, and their types are written by hand. */

@@ -1,6 +1,8 @@
+import { compareApiVersions } from '../core/api-versions.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { listAt, objectAt, textAt, valueAt } from '../core/json-at.ts';
 import type { KubernetesObject } from '../core/objects.ts';
+import { textsIn } from '../model/model-document.ts';
 import type { ScalePaths, SimKind } from './built-in-kinds.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { removeNow } from './deletion.ts';
@@ -24,10 +26,10 @@ export function customKindOf({ spec }: KubernetesObject): SimKind | undefined {
     resource: names.plural,
     singular: typeof names.singular === 'string' ? names.singular : names.kind.toLowerCase(),
     namespaced: scope === 'Namespaced',
-    versions: versions.map(({ name }) => name).sort(byPreference),
+    versions: versions.map(({ name }) => name).sort(compareApiVersions),
     verbs,
-    shortNames: strings(names.shortNames),
-    categories: strings(names.categories),
+    shortNames: textsIn(names.shortNames),
+    categories: textsIn(names.categories),
     hasStatus: versions.some(({ hasStatus }) => hasStatus),
     schemas: Object.fromEntries(versions.map(({ name, schema }) => [name, schema])),
     ...scaleOf(versions.map(({ scale }) => scale).find((scale) => scale !== undefined)),
@@ -129,22 +131,4 @@ function served(versions: Json | undefined): readonly ServedVersion[] {
 function scaleOf(scale: Json | undefined): { readonly scale?: ScalePaths } {
   const [spec, status] = [textAt(scale, 'specReplicasPath'), textAt(scale, 'statusReplicasPath')];
   return spec === undefined || status === undefined ? {} : { scale: { spec: spec.slice(1), status: status.slice(1) } };
-}
-
-function strings(value: Json | undefined): readonly string[] {
-  return Array.isArray(value) ? value.filter((item: Json): item is string => typeof item === 'string') : [];
-}
-
-/** Kubernetes' order: `v2`, `v1`, `v1beta2`, `v1beta1`, `v1alpha1`, then the rest by name. */
-function byPreference(left: string, right: string): number {
-  const [a, b] = [rankOf(left), rankOf(right)];
-  for (const [index, rank] of a.entries()) if (rank !== b[index]) return (b[index] ?? 0) - rank;
-  return left < right ? -1 : 1;
-}
-
-function rankOf(version: string): readonly number[] {
-  const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version);
-  if (match === null) return [0, 0, 0];
-  const [, major, stage, minor = '0'] = match;
-  return [stage === undefined ? 3 : stage === 'beta' ? 2 : 1, Number(major), Number(minor)];
 }

@@ -2,17 +2,13 @@ import { labelsAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { counted } from './deployments.ts';
 import { isReady, isTerminating, podOf } from './pods.ts';
-import { hashOf, suffix, type World, withStatus } from './world.ts';
+import { controlEach, hashOf, suffix, type World, withStatus } from './world.ts';
 
 const from = 'daemonset-controller';
 const revisionLabel = 'controller-revision-hash';
 
 /** Keeps DaemonSets: a pod on every node that its template's selector allows, renewed one node after the other. */
-export function keepDaemonSets(world: World): void {
-  for (const set of [...world.view.objects('DaemonSet.apps')]) {
-    if (!isTerminating(set)) reconcile(world, set);
-  }
-}
+export const keepDaemonSets = controlEach('DaemonSet.apps', reconcile);
 
 function reconcile(world: World, set: KubernetesObject): void {
   const revision = hashOf(valueAt(set.spec, 'template'));

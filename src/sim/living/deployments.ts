@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../core/json.ts';
 import { labelsAt, listAt, numberAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { isReady } from './pods.ts';
-import { controllerReference, hashOf, type World, withCondition, withStatus } from './world.ts';
+import { controlEach, controllerReference, hashOf, type World, withCondition, withStatus } from './world.ts';
 
 const from = 'deployment-controller';
 const revisionKey = 'deployment.kubernetes.io/revision';
@@ -18,11 +18,7 @@ interface Generation {
 }
 
 /** Rolls Deployments out: a ReplicaSet per template, pods moved from the old ones to the new within surge and unavailability. */
-export function rollOut(world: World): void {
-  for (const deployment of [...world.view.objects('Deployment.apps')]) {
-    if (deployment.metadata.deletionTimestamp === undefined) reconcile(world, deployment);
-  }
-}
+export const rollOut = controlEach('Deployment.apps', reconcile);
 
 function reconcile(world: World, deployment: KubernetesObject): void {
   const generations = generationsOf(world, deployment);

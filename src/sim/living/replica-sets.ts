@@ -2,16 +2,12 @@ import { numberAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { counted } from './deployments.ts';
 import { isFinished, isReady, isTerminating, podOf } from './pods.ts';
-import { suffix, type World, withStatus } from './world.ts';
+import { controlEach, suffix, type World, withStatus } from './world.ts';
 
 const from = 'replicaset-controller';
 
 /** Makes and ends pods until each ReplicaSet has as many as it wants. */
-export function replicate(world: World): void {
-  for (const set of [...world.view.objects('ReplicaSet.apps')]) {
-    if (!isTerminating(set)) reconcile(world, set);
-  }
-}
+export const replicate = controlEach('ReplicaSet.apps', reconcile);
 
 function reconcile(world: World, set: KubernetesObject): void {
   const wanted = numberAt(set.spec, 'replicas') ?? 1;

@@ -2,17 +2,13 @@ import { numberAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { counted } from './deployments.ts';
 import { isReady, isTerminating, podOf } from './pods.ts';
-import { hashOf, type World, withStatus } from './world.ts';
+import { controlEach, hashOf, type World, withStatus } from './world.ts';
 
 const from = 'statefulset-controller';
 const revisionLabel = 'controller-revision-hash';
 
 /** Keeps StatefulSets: pods by number, made one after the other, renewed from the last to the first. */
-export function keepStatefulSets(world: World): void {
-  for (const set of [...world.view.objects('StatefulSet.apps')]) {
-    if (!isTerminating(set)) reconcile(world, set);
-  }
-}
+export const keepStatefulSets = controlEach('StatefulSet.apps', reconcile);
 
 function reconcile(world: World, set: KubernetesObject): void {
   const wanted = numberAt(set.spec, 'replicas') ?? 1;

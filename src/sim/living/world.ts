@@ -110,6 +110,13 @@ function withoutGeneration(object: KubernetesObject): KubernetesObject {
   return { ...object, metadata };
 }
 
+/** A controller that reconciles each object of the kind, except those that are being deleted. */
+export function controlEach(kind: LivingKind, reconcile: (world: World, object: KubernetesObject) => void): (world: World) => void {
+  return (world) => {
+    for (const object of [...world.view.objects(kind)]) if (object.metadata.deletionTimestamp === undefined) reconcile(world, object);
+  };
+}
+
 /** As Kubernetes writes times: to the second. */
 export function timeOf(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
