@@ -49,13 +49,13 @@ function addEnum({ pothos }: GraphBuilder, { name, description, values }: Column
 }
 
 /** A rollout as the column `rollout` computes it. */
-export interface RolloutView {
+interface RolloutView {
   readonly done: boolean;
   readonly message: string;
 }
 
 /** Adds `Rollout`, and the field to owners of Pods of which kubectl knows none, so that all of them may be asked alike. */
-export function addRollouts({ pothos, types }: GraphBuilder): ObjectRefOf<RolloutView> {
+function addRollouts({ pothos, types }: GraphBuilder): ObjectRefOf<RolloutView> {
   const rollout = pothos.objectRef<RolloutView>(rolloutType.name).implement({
     description: 'How far a workload has come to be what its spec says, as `kubectl rollout status` decides.',
     fields: (t) => ({

@@ -216,7 +216,7 @@ function messageOf(error: unknown): string {
 }
 
 /** A schema as text. The text is kept once, type by type. */
-export interface PrintedSchema {
+interface PrintedSchema {
   /** The text of each type, by its name. Introspection types and the five scalars of GraphQL itself are left out. */
   readonly types: ReadonlyMap<string, string>;
   /** Hash of the whole text: 32 hexadecimal digits. */
@@ -226,7 +226,7 @@ export interface PrintedSchema {
 }
 
 /** Prints a schema, one type in each step. Its root types must be called `Query`, `Mutation` and `Subscription`. */
-export function* printInSteps(schema: GraphQLSchema): Steps<PrintedSchema> {
+function* printInSteps(schema: GraphQLSchema): Steps<PrintedSchema> {
   const directives = schema.getDirectives().filter((directive) => !isSpecifiedDirective(directive));
   const parts = directives.map(printDirective);
   const types = new Map<string, string>();
@@ -243,7 +243,7 @@ export function* printInSteps(schema: GraphQLSchema): Steps<PrintedSchema> {
 }
 
 /** The model without the custom kinds of these groups, and without the types that only they need. The model itself if no group is named. */
-export function withoutGroups(model: Model, groups: ReadonlySet<string>): Model {
+function withoutGroups(model: Model, groups: ReadonlySet<string>): Model {
   if (groups.size === 0) return model;
   const kinds = new Map([...model.kinds].filter(([, { group, source }]) => source === 'BUILT_IN' || !groups.has(group)));
   return { kinds, types: typesNeededBy(model, kinds.values()) };

@@ -90,7 +90,7 @@ function settle(world: WorldControl, objects: readonly KubernetesObject[], round
 }
 
 /** Gives each namespace what every real one has: the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt`. */
-export function furnishNamespaces(world: World): void {
+function furnishNamespaces(world: World): void {
   for (const namespace of [...world.view.objects('Namespace')]) {
     if (isTerminating(namespace)) continue;
     const { name } = namespace.metadata;

@@ -11,7 +11,7 @@ const cluster = clusterName('hub');
 export type CallFate = 'answered' | 'refused' | 'slow' | 'hangs' | 'lost';
 
 /** A Lease as it is on the wire. */
-export interface StoredLease {
+interface StoredLease {
   readonly kind?: string;
   readonly metadata: JsonObject;
   readonly spec: { readonly holderIdentity: string } & JsonObject;

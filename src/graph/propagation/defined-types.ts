@@ -9,7 +9,7 @@ import type { GraphBuilder } from '../builder.ts';
 import { enumsOf } from '../faults.ts';
 
 /** An enum of the schema: each value stands for itself. */
-export type DefinedEnum = PothosSchemaTypes.EnumRef<never, string>;
+type DefinedEnum = PothosSchemaTypes.EnumRef<never, string>;
 
 /** Makes inputs and enums from the definitions of our resources, each once. */
 export interface DefinedTypes {

@@ -185,14 +185,14 @@ function typeOf({ model, kinds }: Pick<GraphBuilder, 'model' | 'kinds'>, key: st
 }
 
 /** What of a field's resolver a relation needs. */
-export interface Following {
+interface Following {
   readonly model: Model;
   readonly context: GraphContext;
   readonly info: GraphQLResolveInfo;
 }
 
 /** The object that the row names: null if there is none, or the caller may not see it. Why nobody could tell is reported beside the answer. */
-export function followOne(row: Row, target: Target | undefined, { model, context, info }: Following): NowOrLater<Row | undefined> {
+function followOne(row: Row, target: Target | undefined, { model, context, info }: Following): NowOrLater<Row | undefined> {
   if (target === undefined) return undefined;
   return afterwards(context.relations.one(row, { model, target }), (found) => {
     if (found.row !== undefined) context.budget.charge(1);
@@ -201,7 +201,7 @@ export function followOne(row: Row, target: Target | undefined, { model, context
 }
 
 /** The objects that have to do with the row. */
-export function followMany(
+function followMany(
   row: Row,
   { question, page }: { readonly question: Question; readonly page: RelatedPage },
   { model, context, info }: Following,
