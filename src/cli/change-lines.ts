@@ -2,7 +2,7 @@ import { type ClusterFault, lineOfFault } from './cluster-faults.ts';
 import { type Change, type ChangesOf, type Foldable, HeldObjects } from './held-objects.ts';
 import { jsonText } from './json-text.ts';
 import type { Session } from './session.ts';
-import { type Columns, createColumns } from './table.ts';
+import { type Columns, createColumns, textOfLines } from './table.ts';
 
 export interface ChangeLinesOptions<Item extends Foldable> {
   readonly header: readonly string[];
@@ -51,7 +51,7 @@ export class ChangeLines<Item extends Foldable> {
   async flush(): Promise<void> {
     const lines = this.#columns.lines(this.#waiting);
     this.#waiting = [];
-    if (lines.length > 0) await this.#session.terminal.out(lines.map((line) => `${line}\n`).join(''));
+    if (lines.length > 0) await this.#session.terminal.out(textOfLines(lines));
   }
 
   /** The stream begins anew. */

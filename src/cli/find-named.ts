@@ -50,7 +50,7 @@ export function nameCondition({ names }: ListTarget): JsonObject | null {
 }
 
 /** What to ask of objects that were named. */
-export interface Selection {
+interface Selection {
   readonly fields: string;
   /** Fragments that these use. */
   readonly fragments: string;

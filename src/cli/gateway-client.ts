@@ -118,7 +118,7 @@ function parsed(text: string): Answer | undefined {
 }
 
 /** What fetch says is "fetch failed"; why is in its cause. */
-export function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error)) return String(cause);
   return ('code' in cause && typeof cause.code === 'string' ? cause.code : cause.message) || cause.name;

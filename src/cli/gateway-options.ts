@@ -71,21 +71,15 @@ export interface SourceFlags {
 
 /** Adds `-f`, which must be given, and `-n`. */
 export function withFiles(command: Commander): Commander {
-  return withPlaceOfFiles(command.addOption(fileOption().makeOptionMandatory()));
+  return withSources(command, { mandatory: true });
 }
 
 /** Adds `-f` and `-n`, for commands that take names as well. */
-export function withSources(command: Commander): Commander {
-  return withPlaceOfFiles(command.addOption(fileOption()));
-}
-
-function fileOption(): Option {
+export function withSources(command: Commander, { mandatory = false } = {}): Commander {
   const description = 'a file, a directory of files, or - for standard input; YAML or JSON; may be repeated';
-  return new Option('-f, --filename <file>', description).argParser(collected);
-}
-
-function withPlaceOfFiles(command: Commander): Commander {
-  return command.option('-n, --namespace <name>', 'where it is (default: what a file says, else default)');
+  return command
+    .addOption(new Option('-f, --filename <file>', description).argParser(collected).makeOptionMandatory(mandatory))
+    .option('-n, --namespace <name>', 'where it is (default: what a file says, else default)');
 }
 
 /** Adds `-n`, for commands that mean one namespace. */

@@ -9,7 +9,7 @@ import { printable } from './table.ts';
 import type { ListTarget } from './words-of-objects.ts';
 
 /** Formats for programs. */
-export type ListFormat = 'json' | 'yaml' | 'name';
+type ListFormat = 'json' | 'yaml' | 'name';
 
 export interface ListedDocuments {
   readonly targets: readonly ListTarget[];

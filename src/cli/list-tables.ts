@@ -8,7 +8,7 @@ import { type FoundNames, nameCondition } from './find-named.ts';
 import { listedPages, type Selected } from './listed-pages.ts';
 import { meantKinds, type NamedKind, nameOfKind } from './meant-kinds.ts';
 import type { Session } from './session.ts';
-import { createColumns, type Paint, paintFor } from './table.ts';
+import { createColumns, type Paint, paintFor, textOfLines } from './table.ts';
 import type { ListTarget } from './words-of-objects.ts';
 
 export interface ListedTables {
@@ -37,7 +37,7 @@ export async function listTables(session: Session, asked: ListedTables): Promise
   const tables: string[] = [];
   for (const one of kinds.values()) {
     const lines = await tableOf(session, one, { ...asked, isMixed: kinds.size > 1 });
-    if (lines.length > 0) tables.push(lines.map((line) => `${line}\n`).join(''));
+    if (lines.length > 0) tables.push(textOfLines(lines));
   }
   if (tables.length > 0) await terminal.out(tables.join('\n'));
   return tables.length > 0;

@@ -15,12 +15,12 @@ export interface ReadIntent {
 }
 
 /** All objects of a text, or why it was not understood: `path` is of the field, below `[2]` for the third of several documents. */
-export type ManifestsRead =
+type ManifestsRead =
   | { readonly result: 'read'; readonly manifests: readonly ReadManifest[] }
   | { readonly result: 'refused'; readonly path: string; readonly message: string };
 
 /** All Propagations of a text, or what is wrong with which of its documents. */
-export type IntentsRead =
+type IntentsRead =
   | { readonly result: 'read'; readonly intents: readonly ReadIntent[] }
   | {
       readonly result: 'refused';
@@ -28,7 +28,7 @@ export type IntentsRead =
     };
 
 /** The YAML or JSON documents of a text, or why it was not understood. */
-export type DocumentsRead =
+type DocumentsRead =
   | { readonly result: 'read'; readonly documents: readonly Json[] }
   | { readonly result: 'refused'; readonly message: string };
 

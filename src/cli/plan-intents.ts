@@ -6,7 +6,7 @@ import { type Plan, planFields } from './plan.ts';
 import { isTold, planLines } from './plan-lines.ts';
 import { type DocumentFormat, printAnswers } from './print-answer.ts';
 import type { Session } from './session.ts';
-import { paintFor, printable } from './table.ts';
+import { paintFor, printable, textOfLines } from './table.ts';
 
 /** Prints what intents would do, which touches nothing. 1 if one of them could not be done, or if a cluster that was named is not well. */
 export async function planIntents(session: Session, intents: readonly ReadIntent[], output: DocumentFormat | undefined): Promise<number> {
@@ -31,8 +31,7 @@ export async function planIntents(session: Session, intents: readonly ReadIntent
 /** Prints a plan for people. */
 export async function printPlan({ terminal, clusters }: Session, plan: Plan, heading = ''): Promise<void> {
   const shown = clusters === null ? plan : { ...plan, clusters: plan.clusters.filter(({ cluster }) => clusters.includes(cluster.name)) };
-  const lines = planLines(shown, paintFor(terminal));
-  await terminal.out(`${heading}${lines.map((line) => `${line}\n`).join('')}`);
+  await terminal.out(`${heading}${textOfLines(planLines(shown, paintFor(terminal)))}`);
 }
 
 async function planOf({ gateway }: Session, input: Json, output: DocumentFormat | undefined): Promise<Plan> {

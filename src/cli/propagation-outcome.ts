@@ -11,9 +11,10 @@ import { obstaclesOf, type PropagationState, stateFields, summaryOf } from './pr
 import type { Session } from './session.ts';
 import { printable } from './table.ts';
 import { type FollowedPropagation, type PropagationEnd, watchPropagations } from './watch-propagations.ts';
+import type { PropagationPlace } from './write-targets.ts';
 
 /** What became of a mutation of a Propagation. */
-export interface PropagationOutcome {
+interface PropagationOutcome {
   readonly result: string;
   readonly propagation: PropagationState | null;
   readonly plan: Plan | null;
@@ -27,9 +28,7 @@ function outcomeFields(output: OutcomeFormat | undefined): string {
 }
 
 /** Which one was meant, and what came of it. */
-interface NamedOutcome {
-  readonly namespace: string;
-  readonly name: string;
+interface NamedOutcome extends PropagationPlace {
   readonly outcome: PropagationOutcome;
 }
 
@@ -53,15 +52,12 @@ const ofOldPlan = { good: 0, bad: 25_000 } as const;
 const ofOwnStart = { good: 2_000, bad: 25_000 } as const;
 
 /** The arguments that say which Propagation is meant. */
-export function placeArguments({ namespace, name }: { readonly namespace: string; readonly name: string }): Arguments {
+export function placeArguments({ namespace, name }: PropagationPlace): Arguments {
   return { namespace: { type: 'String!', value: namespace }, name: { type: 'String!', value: name } };
 }
 
 /** A mutation of one Propagation. */
-export interface PropagationChange extends Pick<Mutation, 'field' | 'given'> {
-  readonly namespace: string;
-  readonly name: string;
-}
+export type PropagationChange = PropagationPlace & Pick<Mutation, 'field' | 'given'>;
 
 /**
  * Asks for the mutations, one after the other, and tells what comes of each: a line as kubectl tells it, and what stands against it if it is refused. Follows
@@ -170,7 +166,7 @@ function followedOf(
 }
 
 /** To be followed from what it is now to where nothing is left to do. */
-export function followedNow({ isOwn }: Session, place: { readonly namespace: string; readonly name: string }): FollowedPropagation {
+export function followedNow({ isOwn }: Session, place: PropagationPlace): FollowedPropagation {
   return { ...place, generation: 0, patienceMs: isOwn ? ofOwnStart : { good: 0, bad: 0 }, until: 'settled' };
 }
 

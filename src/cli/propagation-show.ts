@@ -3,7 +3,7 @@ import { createLiveTable } from './live-table.ts';
 import { propagationFrame } from './propagation-frame.ts';
 import { type PropagationState, placeOf, progressOf, whyOf } from './propagation-state.ts';
 import type { Session } from './session.ts';
-import { createColumns } from './table.ts';
+import { createColumns, textOfLines } from './table.ts';
 
 /** Shows how Propagations come along. */
 export interface PropagationShow {
@@ -59,7 +59,7 @@ function lineShow({ terminal }: Session, { isMixed }: { readonly isMixed: boolea
         return isNew;
       });
       const lines = columns.lines(rows.map((row) => (isMixed ? [place, ...row] : row)));
-      if (lines.length > 0) await terminal.out(lines.map((line) => `${line}\n`).join(''));
+      if (lines.length > 0) await terminal.out(textOfLines(lines));
     },
     end: () => undefined,
   };

@@ -98,7 +98,7 @@ export function textOfFile(file: string, { readInput }: Pick<Terminal, 'readInpu
 }
 
 /** Why it cannot be read, as the end of a command. */
-export function unreadable(file: string, error: NodeJS.ErrnoException): CommandFailure {
+function unreadable(file: string, error: NodeJS.ErrnoException): CommandFailure {
   const why = error.code === 'ENOENT' ? 'there is no such file' : (error.code ?? error.message);
   return new CommandFailure(exitCodes.refused, `${file} cannot be read: ${why}`, { cause: error });
 }

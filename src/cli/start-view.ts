@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import { paddingOf, printable } from './table.ts';
+import { type Paint, paddingOf, paintFor, printable } from './table.ts';
 
 /** How far one cluster has come while the gateway starts. */
 export type StartProgress = { readonly cluster: string } & (
@@ -27,7 +27,7 @@ export interface StartViewOptions {
 }
 
 /** What stands in the terminal once the gateway is ready. */
-export interface Banner {
+interface Banner {
   readonly url: string;
   /** It answers from the embedded fleet: nobody is to take it for his own clusters. */
   readonly demo: boolean;
@@ -44,7 +44,7 @@ export interface StartView {
 /** Makes the view of one start. */
 export function createStartView({ write, isTerminal }: StartViewOptions): StartView {
   const told = new Map<string, string>();
-  const paint = isTerminal ? (code: number, text: string) => `\x1b[${code}m${text}\x1b[0m` : (_: number, text: string) => text;
+  const paint = paintFor({ hasColor: isTerminal });
   let width = 0;
   return {
     progressed: (progress) => {
@@ -63,8 +63,6 @@ export function createStartView({ write, isTerminal }: StartViewOptions): StartV
     },
   };
 }
-
-type Paint = (code: number, text: string) => string;
 
 function describe(progress: StartProgress, paint: Paint): string {
   switch (progress.step) {

@@ -35,10 +35,12 @@ export function createColumns(header: readonly string[]): Columns {
 
 /** A whole table; empty for no rows. */
 export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  return createColumns(header)
-    .lines(rows)
-    .map((line) => `${line}\n`)
-    .join('');
+  return textOfLines(createColumns(header).lines(rows));
+}
+
+/** The lines with their ends. */
+export function textOfLines(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 /** The text on one line and without what a terminal would obey: names and messages come from clusters, which are not ours. */

@@ -3,11 +3,10 @@ import { StreamRefused } from './open-stream.ts';
 import type { PropagationShow } from './propagation-show.ts';
 import { endOf, type PropagationState, stateFields } from './propagation-state.ts';
 import type { Session } from './session.ts';
+import type { PropagationPlace } from './write-targets.ts';
 
 /** A Propagation to be followed to its end. */
-export interface FollowedPropagation {
-  readonly namespace: string;
-  readonly name: string;
+export interface FollowedPropagation extends PropagationPlace {
   /** States of older ones say nothing. */
   readonly generation: number;
   /** How long an end must last to count: the controller may be about to look at it, and to mend it. */

@@ -3,7 +3,7 @@ import { withSources } from './gateway-options.ts';
 import { resultFormats } from './write-results.ts';
 
 /** The kind of dry run: each API server tries the write (`server`), no API server is asked (`client`), or the write is real (`none`). */
-export type DryRun = 'server' | 'client' | 'none';
+type DryRun = 'server' | 'client' | 'none';
 
 /** The flag of commands that have a dry run. */
 export interface DryRunFlags {

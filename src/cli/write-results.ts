@@ -3,9 +3,9 @@ import { CommandFailure, exitCodes } from './command-failure.ts';
 import { fullName, kindAndName, type NamedObject, namedObject } from './object-names.ts';
 import { keyFields, type ObjectKey } from './plan.ts';
 import { diffLines } from './plan-lines.ts';
-import { type DocumentFormat, documentFormats, printAnswers } from './print-answer.ts';
+import { documentFormats, printAnswers } from './print-answer.ts';
 import type { Session } from './session.ts';
-import { paintFor, printable } from './table.ts';
+import { paintFor, printable, textOfLines } from './table.ts';
 
 /** What came of one write: one object in one cluster. */
 export interface WriteResult {
@@ -45,11 +45,12 @@ export function writeFields(output: ResultFormat | undefined): string {
 export async function tellResults(session: Session, results: readonly WriteResult[], options: ResultOptions): Promise<number> {
   const { terminal } = session;
   const { output } = options;
-  if (output === 'json' || output === 'yaml') await terminal.out(printedWhole(results, output));
+  if (output === 'json' || output === 'yaml')
+    await terminal.out(printAnswers([{ ok: results.every(({ action }) => action !== 'FAILED'), results }], output));
   const report = new FaultReport(session);
   for (const result of results) {
     const { cluster, key, warnings, fault } = result;
-    const where = printable(`${cluster.name}: ${kindAndName(named(key))}`);
+    const where = printable(`${cluster.name}: ${kindAndName(namedObject(key))}`);
     if (output === undefined || output === 'name') await terminal.out(lineOf(session, result, options));
     report.tell(fault === null ? [] : [{ ...fault, cluster: { name: where }, kind: null }]);
     for (const warning of warnings) terminal.err(`warning: ${where}: ${printable(warning)}\n`);
@@ -79,22 +80,17 @@ export async function tellClientRun(
   const lines = objects.map(({ cluster, object }) =>
     output === 'name' ? fullName(cluster, object) : `${kindAndName(object)} ${word} (${cluster}) (dry run)`,
   );
-  await terminal.out(lines.map((line) => `${printable(line)}\n`).join(''));
+  await terminal.out(textOfLines(lines.map(printable)));
   return exitCodes.good;
-}
-
-function printedWhole(results: readonly WriteResult[], output: DocumentFormat): string {
-  return printAnswers([{ ok: results.every(({ action }) => action !== 'FAILED'), results }], output);
 }
 
 /** Nothing for what failed: that is told elsewhere. */
 function lineOf({ terminal }: Session, { cluster, key, action, diff }: WriteResult, { output, isDry, configured }: ResultOptions): string {
   if (action === 'FAILED') return '';
-  if (output === 'name') return `${printable(fullName(cluster.name, named(key)))}\n`;
+  if (output === 'name') return `${printable(fullName(cluster.name, namedObject(key)))}\n`;
   const word = action === 'CONFIGURED' ? configured : action.toLowerCase();
-  const line = printable(`${kindAndName(named(key))} ${word} (${cluster.name})${isDry ? ' (server dry run)' : ''}`);
-  const lines = [line, ...diffLines(diff ?? '', paintFor(terminal))];
-  return lines.map((one) => `${one}\n`).join('');
+  const line = printable(`${kindAndName(namedObject(key))} ${word} (${cluster.name})${isDry ? ' (server dry run)' : ''}`);
+  return textOfLines([line, ...diffLines(diff ?? '', paintFor(terminal))]);
 }
 
 function exitCodeOf({ clusters }: Session, results: readonly WriteResult[], { absence }: ResultOptions): number {
@@ -109,8 +105,4 @@ const absent = new Set(['NOT_FOUND', 'NOT_SERVED']);
 /** The same object in whatever cluster: each may serve its kind in a version of its own, and where it serves none the namespace is as it was written. */
 function placeOf({ kind, namespace, name }: ObjectKey): string {
   return `${kind}/${namespace ?? 'default'}/${name}`;
-}
-
-function named(key: ObjectKey): NamedObject {
-  return namedObject(key);
 }

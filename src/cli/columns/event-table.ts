@@ -14,11 +14,7 @@ const typeColumn: PrintedColumn<Event> = { header: 'TYPE', fields: 'type', cell:
 
 const reasonColumn: PrintedColumn<Event> = { header: 'REASON', fields: 'reason', cell: ({ reason }) => reason ?? '' };
 
-const messageColumn: PrintedColumn<Event> = {
-  header: 'MESSAGE',
-  fields: 'message',
-  cell: ({ message }) => (message ?? '').trim(),
-};
+const messageColumn: PrintedColumn<Event> = { header: 'MESSAGE', fields: 'message', cell: ({ message }) => (message ?? '').trim() };
 
 const columns: readonly PrintedColumn<Event>[] = [
   lastSeenColumn,
@@ -31,19 +27,9 @@ const columns: readonly PrintedColumn<Event>[] = [
     fields: 'involvedObject { fieldPath }',
     cell: ({ involvedObject }) => involvedObject?.fieldPath ?? '',
   },
-  {
-    header: 'SOURCE',
-    isWide: true,
-    fields: 'source { component host } reportingComponent reportingInstance',
-    cell: sourceText,
-  },
+  { header: 'SOURCE', isWide: true, fields: 'source { component host } reportingComponent reportingInstance', cell: sourceText },
   messageColumn,
-  {
-    header: 'FIRST SEEN',
-    isWide: true,
-    fields: 'firstTimestamp eventTime',
-    cell: (event, { nowMs }) => ageOf(firstSeenOf(event), nowMs),
-  },
+  { header: 'FIRST SEEN', isWide: true, fields: 'firstTimestamp eventTime', cell: (event, { nowMs }) => ageOf(firstSeenOf(event), nowMs) },
   {
     header: 'COUNT',
     isWide: true,

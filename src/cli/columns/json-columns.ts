@@ -25,7 +25,7 @@ export function computedColumn<Item extends ListedItem>(header: string, fields: 
 }
 
 /** The text of a scalar as Go prints it; undefined for anything else. */
-export function scalarText(value: Json | undefined): string | undefined {
+function scalarText(value: Json | undefined): string | undefined {
   if (isRawNumber(value)) return value.rawJSON;
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }

@@ -49,7 +49,7 @@ const columns: readonly PrintedColumn<Pod>[] = [
 ];
 
 /** Pods. */
-export const podTable: KindTable = { group: '', kind: 'Pod', columns };
+const podTable: KindTable = { group: '', kind: 'Pod', columns };
 
 function gatesText({ spec, status }: Pod): string {
   const gates = spec?.readinessGates ?? [];

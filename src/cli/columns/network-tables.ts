@@ -19,16 +19,8 @@ const maxHosts = 3;
 const serviceColumns: readonly PrintedColumn<Service>[] = [
   nameColumn,
   { header: 'TYPE', fields: 'spec { type }', cell: ({ spec }) => spec?.type ?? '' },
-  {
-    header: 'CLUSTER-IP',
-    fields: 'spec { clusterIP clusterIPs }',
-    cell: ({ spec }) => orNone(spec?.clusterIPs?.[0] ?? spec?.clusterIP),
-  },
-  {
-    header: 'EXTERNAL-IP',
-    fields: `spec { type externalIPs externalName } ${balancerFields}`,
-    cell: externalText,
-  },
+  { header: 'CLUSTER-IP', fields: 'spec { clusterIP clusterIPs }', cell: ({ spec }) => orNone(spec?.clusterIPs?.[0] ?? spec?.clusterIP) },
+  { header: 'EXTERNAL-IP', fields: `spec { type externalIPs externalName } ${balancerFields}`, cell: externalText },
   {
     header: 'PORT(S)',
     fields: 'spec { servicePorts: ports { port nodePort protocol } }',

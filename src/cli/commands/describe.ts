@@ -12,7 +12,7 @@ import { kindAndName } from '../object-names.ts';
 import { type DocumentFormat, documentFormats, printAnswers } from '../print-answer.ts';
 import { faultsOfRelated, maxRelated, type Related, type RelatedPage, relatedFields, relatedIn } from '../related-objects.ts';
 import type { Session } from '../session.ts';
-import { createColumns, type Paint, paintFor, printable } from '../table.ts';
+import { createColumns, type Paint, paintFor, printable, textOfLines } from '../table.ts';
 
 type DescribeFlags = GatewayFlags & SelectionFlags & { readonly output?: DocumentFormat };
 
@@ -120,7 +120,7 @@ function textOf({ columns, item, related }: Described, { nowMs, paint }: Look): 
     '',
     ...section(title('Events:'), eventLines(item.events, { nowMs, paint })),
   ];
-  return lines.map((line) => `${line}\n`).join('');
+  return textOfLines(lines);
 }
 
 /** A title with what it is about below it, or beside it if that is nothing. */

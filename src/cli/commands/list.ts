@@ -63,17 +63,11 @@ export function addList(program: Commander, run: Run): void {
 
 async function listObjects(session: Session, targets: readonly ListTarget[], flags: ListFlags): Promise<number> {
   const { output, sortBy } = flags;
-  await hintAtBooleans(
-    session,
-    targets.map(({ kind }) => kind),
-    flags.where ?? [],
-  );
+  const kinds = targets.map(({ kind }) => kind);
+  await hintAtBooleans(session, kinds, flags.where ?? []);
   const [report, found] = [new FaultReport(session), new FoundNames()];
-  const selected: Selected = {
-    ...selectionOf(flags),
-    where: allOf(flags.where),
-    orderBy: sortBy === undefined ? null : [{ path: sortBy }],
-  };
+  const orderBy = sortBy === undefined ? null : [{ path: sortBy }];
+  const selected: Selected = { ...selectionOf(flags), where: allOf(flags.where), orderBy };
   const isTable = output === undefined || output === 'wide';
   const isFound = isTable
     ? await listTables(session, { targets, selected, report, found, isWide: output === 'wide' })
@@ -81,7 +75,7 @@ async function listObjects(session: Session, targets: readonly ListTarget[], fla
   if (targets.some(({ names }) => names !== undefined))
     return found.reportMissing(session, targets, selected.namespaces) || report.exitCode();
   if (!isFound && !found.answers.isComplete) {
-    found.answers.reportUnknown(session, targets.map(({ kind }) => kind).join(','));
+    found.answers.reportUnknown(session, kinds.join(','));
     return exitCodes.unknown;
   }
   if (!isFound && isTable) session.terminal.err('No resources found\n');
@@ -98,7 +92,7 @@ function wheres(text: string, before: readonly JsonObject[] = []): readonly Json
  *
  * @param kinds The kinds as the user wrote them.
  */
-export async function hintAtBooleans(session: Session, kinds: readonly string[], conditions: readonly JsonObject[]): Promise<void> {
+async function hintAtBooleans(session: Session, kinds: readonly string[], conditions: readonly JsonObject[]): Promise<void> {
   const asked = conditions.flatMap(({ path, exists }) =>
     typeof path === 'string' && typeof exists === 'boolean' ? [{ path, exists }] : [],
   );

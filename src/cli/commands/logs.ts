@@ -77,14 +77,10 @@ async function showLogs(session: Session, pods: readonly string[], flags: LogsFl
     ...(flags.since === undefined ? {} : { sinceSeconds: flags.since }),
     ...(flags.tail === undefined ? {} : { tailLines: flags.tail === -1 ? maxTailLines : flags.tail }),
   };
-  const printer = new LogPrinter({ hasColor: session.terminal.hasColor, hasTimes: flags.timestamps === true });
+  const hasTimes = flags.timestamps === true;
+  const printer = new LogPrinter({ hasColor: session.terminal.hasColor, hasTimes });
   if (flags.follow === true) return followLogs(session, { selection, extent, printer });
-  return readLogs(session, {
-    asked: selection,
-    extent: { ...extent, previous: flags.previous === true },
-    printer,
-    hasTimes: flags.timestamps === true,
-  });
+  return readLogs(session, { asked: selection, extent: { ...extent, previous: flags.previous === true }, printer, hasTimes });
 }
 
 /** `web` of `pod/web`. Whose Pods are meant by other kinds, labels say. */

@@ -7,7 +7,7 @@ import { documentFormats } from '../print-answer.ts';
 import { changePropagations, type OutcomeFormat } from '../propagation-outcome.ts';
 import { readIntents } from '../read-sources.ts';
 import type { Session } from '../session.ts';
-import { printable } from '../table.ts';
+import { printable, textOfLines } from '../table.ts';
 import { type DryRunFlags, isRealRun, withDryRun } from '../write-options.ts';
 import { refuseClientRun } from '../write-results.ts';
 
@@ -65,12 +65,7 @@ async function propagate(
     throw new CommandFailure(exitCodes.refused, `expected one intent with --digest, got ${intents.length}`);
   if (dryRun === 'client') {
     refuseClientRun(output);
-    await session.terminal.out(
-      intents
-        .map(({ name }) => printable(`propagation.muster.dev/${name} (dry run)`))
-        .map((line) => `${line}\n`)
-        .join(''),
-    );
+    await session.terminal.out(textOfLines(intents.map(({ name }) => printable(`propagation.muster.dev/${name} (dry run)`))));
     return exitCodes.good;
   }
   if (dryRun === 'server' && output === 'name')

@@ -7,8 +7,9 @@ import { stateLines } from '../propagation-frame.ts';
 import { changePropagations, followedNow, type OutcomeFormat, placeArguments, showOf, tellEnd } from '../propagation-outcome.ts';
 import { endOf, obstaclesOf, type PropagationState, stateFields } from '../propagation-state.ts';
 import type { Session } from '../session.ts';
-import { paintFor, printable } from '../table.ts';
+import { paintFor, printable, textOfLines } from '../table.ts';
 import { watchPropagations } from '../watch-propagations.ts';
+import type { PropagationPlace } from '../write-targets.ts';
 
 const actions = ['status', 'pause', 'resume', 'rollback'] as const;
 
@@ -54,55 +55,46 @@ export function addRollout(program: Commander, run: Run): void {
     .addHelpText('after', help)
     .action((action: RolloutAction, word: string, flags: RolloutFlags) => {
       checkFlags(action, flags);
-      const meant = { action, name: nameOf(word), namespace: flags.namespace ?? 'default' };
-      return run(flags, (session) => rollout(session, meant, flags), { writes: action !== 'status' });
+      const place = { name: nameOf(word), namespace: flags.namespace ?? 'default' };
+      return run(flags, (session) => rollout(session, action, { place, flags }), { writes: action !== 'status' });
     });
 }
 
-interface Meant {
-  readonly action: RolloutAction;
-  readonly namespace: string;
-  readonly name: string;
-}
-
-async function rollout(session: Session, meant: Meant, flags: RolloutFlags): Promise<number> {
-  const { action, namespace, name } = meant;
-  const place = { namespace, name };
+async function rollout(session: Session, action: RolloutAction, { place, flags }: Pick<Change, 'place' | 'flags'>): Promise<number> {
   switch (action) {
     case 'status':
       return status(session, place, flags);
     case 'pause':
-      return change(session, place, { flags, field: 'pausePropagation', word: 'paused' });
+      return change(session, { place, flags, field: 'pausePropagation', word: 'paused' });
     case 'resume': {
       const { confirmPrune = false, abandon = null } = flags;
       const extra = { confirmPrune: { type: 'Boolean', value: confirmPrune }, abandon: { type: '[String!]', value: abandon } };
-      return change(session, place, { flags, field: 'resumePropagation', word: 'resumed', extra });
+      return change(session, { place, flags, field: 'resumePropagation', word: 'resumed', extra });
     }
     case 'rollback': {
       const extra = { revision: { type: 'Int', value: flags.revision ?? null } };
-      return change(session, place, { flags, field: 'rollbackPropagation', word: 'rolled back', extra });
+      return change(session, { place, flags, field: 'rollbackPropagation', word: 'rolled back', extra });
     }
     default:
       throw action satisfies never;
   }
 }
 
-type Place = Omit<Meant, 'action'>;
-
 interface Change {
+  readonly place: PropagationPlace;
   readonly flags: RolloutFlags;
   readonly field: string;
   readonly word: string;
   readonly extra?: Arguments;
 }
 
-async function change(session: Session, place: Place, { flags, field, word, extra }: Change): Promise<number> {
+async function change(session: Session, { place, flags, field, word, extra }: Change): Promise<number> {
   const goesOn = field !== 'pausePropagation' && (session.isOwn || flags.wait === true);
   const mutation = { ...place, field, given: { ...placeArguments(place), ...extra } };
   return changePropagations(session, [mutation], { output: flags.output, word: () => word, until: goesOn ? 'settled' : 'accepted' });
 }
 
-async function status(session: Session, place: Place, { watch, output }: RolloutFlags): Promise<number> {
+async function status(session: Session, place: PropagationPlace, { watch, output }: RolloutFlags): Promise<number> {
   const { terminal, clock } = session;
   if (watch === 'false' || output !== undefined) {
     const state = await stateOf(session, place);
@@ -111,7 +103,7 @@ async function status(session: Session, place: Place, { watch, output }: Rollout
     else {
       const lines = stateLines(state, { nowMs: clock.now(), room: Number.POSITIVE_INFINITY, paint: paintFor(terminal) });
       const obstacles = endOf(state) === 'bad' ? obstaclesOf(state).map((line) => `  ${printable(line)}`) : [];
-      await terminal.out([...lines, ...obstacles].map((line) => `${line}\n`).join(''));
+      await terminal.out(textOfLines([...lines, ...obstacles]));
     }
     return exitCodes.good;
   }
@@ -121,7 +113,7 @@ async function status(session: Session, place: Place, { watch, output }: Rollout
   return tellEnd(session, end, followed) ? exitCodes.good : exitCodes.failed;
 }
 
-async function stateOf({ gateway }: Session, place: Place): Promise<PropagationState> {
+async function stateOf({ gateway }: Session, place: PropagationPlace): Promise<PropagationState> {
   const query = `query ($namespace: String!, $name: String!) { propagation(namespace: $namespace, name: $name) { ${stateFields} } }`;
   const { propagation } = await gateway.query<{ readonly propagation: PropagationState | null }>(query, { ...place });
   if (propagation === null)

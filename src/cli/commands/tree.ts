@@ -9,7 +9,7 @@ import { kindAndName } from '../object-names.ts';
 import { type DocumentFormat, documentFormats, printAnswers } from '../print-answer.ts';
 import { type ObjectTree, readTrees, type TreeItem, type TreeNode, treeFields, treeFragments } from '../read-trees.ts';
 import type { Session } from '../session.ts';
-import { createColumns, type Paint, paintFor } from '../table.ts';
+import { createColumns, type Paint, paintFor, textOfLines } from '../table.ts';
 
 type TreeFlags = GatewayFlags & SelectionFlags & { readonly output?: DocumentFormat };
 
@@ -93,7 +93,7 @@ function tableOf(trees: readonly ObjectTree[], { nowMs, paint }: Look): string {
     const name = text.slice(drawn.length);
     return `${drawn}${isNamed ? paint(1, name) : name}`;
   });
-  return columns.map((line) => `${line}\n`).join('');
+  return textOfLines(columns);
 }
 
 /** From the outermost owner on, what is owned below its owner. A chain may be as long as somebody has made it: nothing here goes into itself. */
