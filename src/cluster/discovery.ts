@@ -1,10 +1,9 @@
 import type { Fault } from '../core/faults.ts';
 import { createGate } from '../core/gate.ts';
-import { isJsonObject, type Json } from '../core/json.ts';
+import { isJsonObject, type Json, jsonIn } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
 import { breakage, faultOf } from './classify.ts';
 import type { ClusterApi, LiveRequest } from './cluster-api.ts';
-import { askJson, type JsonAnswer } from './live-json.ts';
 import {
   type GroupVersionResources,
   groupVersionsIn,
@@ -127,4 +126,20 @@ function joinTags(tags: readonly (string | undefined)[]): string | undefined {
 function parseTags(etag: string | undefined): readonly (string | undefined)[] {
   const tags = etag?.split('\n') ?? [];
   return tags.length === roots.length ? tags : [];
+}
+
+type JsonAnswer =
+  /** 304 where `ifNoneMatch` was sent. */
+  | { readonly type: 'unchanged' }
+  | { readonly type: 'answered'; readonly value: Json; readonly etag?: string }
+  | { readonly type: 'failed'; readonly fault: Fault };
+
+/** A live call whose answer is parsed. What is no JSON is `MALFORMED`. */
+async function askJson(api: ClusterApi, request: LiveRequest, signal: AbortSignal): Promise<JsonAnswer> {
+  const answer = await api.send(request, signal);
+  if (answer.type === 'failed') return answer;
+  if (answer.status === 304) return { type: 'unchanged' };
+  const value = jsonIn(answer.body);
+  if (value !== undefined) return { type: 'answered', value, ...(answer.etag === undefined ? {} : { etag: answer.etag }) };
+  return { type: 'failed', fault: faultOf(breakage('MALFORMED', 'expected JSON, got something else'), { cluster: api.cluster }) };
 }

@@ -33,6 +33,15 @@ export function parseJson(text: string): Json {
   return /\d{16}/.test(text) ? parseJsonExactly(text) : (JSON.parse(text) as Json);
 }
 
+/** As `parseJson`, of a body in UTF-8. Undefined if it is no JSON. */
+export function jsonIn(body: Uint8Array): Json | undefined {
+  try {
+    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    return undefined;
+  }
+}
+
 /** The reviver that does it, for who cannot but leave the parsing to others. */
 export function exactNumbers(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;

@@ -1,4 +1,4 @@
-import type { Json } from './json.ts';
+import { isJsonObject, type Json, jsonIn } from './json.ts';
 
 /**
  * A model of `@kubernetes/client-node` as API servers send it and mirrors hold it. Every field may be missing, times are text, and fields have
@@ -28,6 +28,12 @@ type StoredFields<T extends object, Absent> = string extends keyof T
 type WireName<Field> = Field extends `x_${infer Rest}` ? `x-${Hyphenated<Rest>}` : Field extends `_${infer Rest}` ? Rest : Field;
 
 type Hyphenated<Text extends string> = Text extends `${infer Head}_${infer Rest}` ? `${Head}-${Hyphenated<Rest>}` : Text;
+
+/** The object in the body of an answer. Undefined if it is no JSON object. */
+export function storedIn<T extends object>(body: Uint8Array): Stored<T> | undefined {
+  const value = jsonIn(body);
+  return isJsonObject(value) ? (value as Stored<T>) : undefined;
+}
 
 const none: readonly never[] = [];
 

@@ -1,5 +1,5 @@
 import type { ClusterApi } from '../cluster/cluster-api.ts';
-import { type Json, parseJson } from '../core/json.ts';
+import { jsonIn } from '../core/json.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { FetchDocument } from './unknown-kinds.ts';
 
@@ -10,14 +10,6 @@ const expected = ['application/json', 'text/plain'];
 export function createDocumentFetcher(apiOf: (cluster: ClusterName) => ClusterApi | undefined): FetchDocument {
   return async (cluster, path, signal) => {
     const answer = await apiOf(cluster)?.send({ method: 'GET', path: ['openapi', 'v3', ...path], expected }, signal);
-    return answer?.type === 'answered' ? parseDocument(answer.body) : undefined;
+    return answer?.type === 'answered' ? jsonIn(answer.body) : undefined;
   };
-}
-
-function parseDocument(body: Uint8Array): Json | undefined {
-  try {
-    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
-  } catch {
-    return undefined;
-  }
 }

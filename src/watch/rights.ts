@@ -1,8 +1,9 @@
+import type { V1SelfSubjectAccessReview } from '@kubernetes/client-node';
 import type { ClusterApi } from '../cluster/cluster-api.ts';
 import type { Fault } from '../core/faults.ts';
 import type { Gate } from '../core/gate.ts';
-import { isJsonObject, type Json } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
+import { storedIn } from '../core/stored.ts';
 
 /** Namespaces tried at most for nobody's sake, for one kind at a time. */
 export const mostNamespaces = 200;
@@ -65,9 +66,9 @@ export async function askRights(
     const answer = await reviews.pass(() => api.send({ method: 'POST', path, body }, signal), signal);
     if (answer === undefined) return undefined;
     if (answer.type === 'failed') return withoutReview(answer.fault);
-    const allowed = allowedIn(answer.body);
-    if (allowed === undefined) return { type: 'unanswered', fault: notAReview({ api, resource }) };
-    return { type: allowed ? 'granted' : 'denied' };
+    const status = storedIn<V1SelfSubjectAccessReview>(answer.body)?.status;
+    if (status === undefined) return { type: 'unanswered', fault: notAReview({ api, resource }) };
+    return { type: status?.allowed === true ? 'granted' : 'denied' };
   }
 
   await Promise.all(Array.from({ length: Math.min(inFlight, namespaces.length) }, askOn));
@@ -82,19 +83,4 @@ function withoutReview(fault: Fault): RightAnswer {
 function notAReview({ api, resource: { group, kind } }: Pick<RightsQuestion, 'api' | 'resource'>): Fault {
   const message = 'expected a SelfSubjectAccessReview, got something else';
   return { code: 'MALFORMED', cluster: api.cluster, kind: { group, kind }, message, retry: 'LATER' };
-}
-
-function allowedIn(body: Uint8Array): boolean | undefined {
-  const review = parseAnswer(body);
-  if (!isJsonObject(review) || !isJsonObject(review.status)) return undefined;
-  return review.status.allowed === true;
-}
-
-/** The JSON of a live answer; undefined if it is none. */
-export function parseAnswer(body: Uint8Array): Json | undefined {
-  try {
-    return JSON.parse(new TextDecoder().decode(body)) as Json;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,9 +1,9 @@
+import type { V1Namespace, V1NamespaceList, VersionInfo } from '@kubernetes/client-node';
 import type { ClusterApi } from '../cluster/cluster-api.ts';
 import type { Fault } from '../core/faults.ts';
-import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import type { GroupKind } from '../core/kinds.ts';
 import { parseResourceVersion, type ResourceVersion } from '../core/names.ts';
-import { parseAnswer } from './rights.ts';
+import { itemsOf, storedIn, textOf } from '../core/stored.ts';
 
 /** What a server says of itself when asked, or why it could not. */
 export interface ServerFacts {
@@ -35,24 +35,19 @@ export async function askIdentity(api: ClusterApi, signal: AbortSignal): Promise
   if (listed.type === 'failed') {
     if (listed.fault.code !== 'FORBIDDEN') return {};
     const got = await api.send({ method: 'GET', path: [...path, 'kube-system'] }, signal);
-    const uid = got.type === 'answered' ? metadataIn(parseAnswer(got.body))?.uid : undefined;
-    return typeof uid === 'string' ? { uid } : {};
+    const uid = got.type === 'answered' ? textOf(storedIn<V1Namespace>(got.body)?.metadata?.uid) : undefined;
+    return uid === undefined ? {} : { uid };
   }
-  const list = parseAnswer(listed.body);
-  const revision = parseResourceVersion(metadataIn(list)?.resourceVersion);
-  const [namespace] = isJsonObject(list) && Array.isArray(list.items) ? (list.items as readonly Json[]) : [];
-  const uid = metadataIn(namespace)?.uid;
-  return { ...(typeof uid === 'string' ? { uid } : {}), ...(revision === undefined ? {} : { revision }) };
+  const list = storedIn<V1NamespaceList>(listed.body);
+  const revision = parseResourceVersion(list?.metadata?.resourceVersion);
+  const [namespace] = itemsOf(list?.items);
+  const uid = textOf(namespace?.metadata?.uid);
+  return { ...(uid === undefined ? {} : { uid }), ...(revision === undefined ? {} : { revision }) };
 }
 
 /** `gitVersion` of the answer to `GET /version`; undefined if there is none. */
 export function gitVersionIn(body: Uint8Array): string | undefined {
-  const said = parseAnswer(body);
-  return isJsonObject(said) && typeof said.gitVersion === 'string' ? said.gitVersion.slice(0, 64) : undefined;
-}
-
-function metadataIn(object: Json | undefined): JsonObject | undefined {
-  return isJsonObject(object) && isJsonObject(object.metadata) ? object.metadata : undefined;
+  return textOf(storedIn<VersionInfo>(body)?.gitVersion)?.slice(0, 64);
 }
 
 /** True for servers whose WatchList can be relied on: 1.32, and 1.34 on; in 1.33 it was off by default. */

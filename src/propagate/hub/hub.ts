@@ -1,7 +1,7 @@
 import { faultOf } from '../../cluster/classify.ts';
 import { callTyped, type TypedAnswer, type TypedCall } from '../../cluster/typed-api.ts';
 import type { Fault } from '../../core/faults.ts';
-import { isJsonObject, type Json, parseJson } from '../../core/json.ts';
+import { isJsonObject, jsonIn } from '../../core/json.ts';
 import type { GroupKind, ServedResource } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { isKubernetesObject, type KubernetesObject } from '../../core/objects.ts';
@@ -142,16 +142,8 @@ function unservedMessage({ group, kind }: HubKind): string {
 }
 
 function pageOf(body: Uint8Array): { readonly items: readonly KubernetesObject[]; readonly next?: string } | undefined {
-  const list = parsed(body);
+  const list = jsonIn(body);
   if (!isJsonObject(list) || !Array.isArray(list.items)) return undefined;
   const next = isJsonObject(list.metadata) ? list.metadata.continue : undefined;
   return { items: list.items.filter(isKubernetesObject), ...(typeof next === 'string' && next !== '' ? { next } : {}) };
-}
-
-function parsed(body: Uint8Array): Json | undefined {
-  try {
-    return parseJson(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }
