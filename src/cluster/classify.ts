@@ -19,7 +19,7 @@ export interface FaultScope {
 }
 
 /** No answer tells us to wait longer than this. */
-export const maxRetryAfterSeconds = 600;
+const maxRetryAfterSeconds = 600;
 
 const maxMessage = 1_024;
 

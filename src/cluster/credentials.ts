@@ -1,3 +1,4 @@
+import type { User } from '@kubernetes/client-node';
 import type { Clock } from '../core/clock.ts';
 import { type Breakage, breakage } from './classify.ts';
 import { BreakageError, breakageOfError } from './connection-errors.ts';
@@ -6,7 +7,6 @@ import type { Credentials, Endpoint } from './endpoint.ts';
 import { runExecPlugin } from './exec-plugin.ts';
 import { impersonationHeaders } from './impersonation.ts';
 import { createMaterialReader, type MaterialReader, rereadMs } from './materials.ts';
-import { createOidcTokens } from './oidc.ts';
 import { abandoned, untilAborted } from './request-scope.ts';
 
 /** As whom requests are sent now. */
@@ -296,6 +296,21 @@ function oidcProver(settings: Readonly<Record<string, string>>, { clock, life }:
     }
   };
   return Object.assign(prove, { expire: () => undefined });
+}
+
+/** Returns the id token of an `auth-provider: oidc`, refreshed by client-node if it has expired. Refreshed tokens are not written to the kubeconfig. */
+function createOidcTokens(settings: Readonly<Record<string, string>>): () => Promise<string | undefined> {
+  // client-node writes refreshed tokens into the user that it is given.
+  const user: User = { name: 'oidc', authProvider: { name: 'oidc', config: { ...settings } } };
+  // Imported at the first use: it takes half a second.
+  const load = async () => new (await import('@kubernetes/client-node/dist/oidc_auth.js')).OpenIDConnectAuth();
+  let loading: ReturnType<typeof load> | undefined;
+  return async () => {
+    loading ??= load();
+    const headers: Record<string, string> = {};
+    await (await loading).applyAuthentication(user, { headers });
+    return headers.Authorization?.replace(/^Bearer /, '');
+  };
 }
 
 function bearer(token: string): string {

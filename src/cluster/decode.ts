@@ -11,7 +11,7 @@ import { managedFieldsOf } from './managed-fields.ts';
 export { identityIn } from './identity-in.ts';
 
 /** Parses the same bytes again, keeping integers beyond 2⁵³−1 as `RawNumber`. Five times slower than the first time. */
-export type ExactParse = () => KubernetesObject;
+type ExactParse = () => KubernetesObject;
 
 /** One line of a watch. `managedFields` have been cut from the top-level metadata, and nowhere else. */
 export type DecodedEvent =

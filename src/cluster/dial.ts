@@ -7,7 +7,7 @@ import { tunnelThrough } from './proxy-tunnel.ts';
 import { abandoned, openRequestScope, type RequestScope } from './request-scope.ts';
 
 /** DNS, TCP, proxy and TLS together have this long. */
-export const connectDeadlineMs = 10_000;
+const connectDeadlineMs = 10_000;
 
 /** Whom TLS trusts, and as whom we show ourselves. */
 export interface TlsIdentity {

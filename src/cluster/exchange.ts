@@ -18,7 +18,7 @@ const maxStatusBytes = 64 * 1024;
 const compressionFromMs = 2;
 
 /** One request before it is known as whom and over what it goes. */
-export interface Asked {
+interface Asked {
   readonly method: string;
   /** Encoded, with the query. */
   readonly path: string;
@@ -38,7 +38,7 @@ export interface Asked {
 }
 
 /** A success (2xx, or 304 where `ifNoneMatch` was sent), its body unpacked; or the fault. */
-export type Opened =
+type Opened =
   | {
       readonly type: 'opened';
       readonly status: number;

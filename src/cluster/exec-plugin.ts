@@ -10,7 +10,7 @@ const maxOutputBytes = 64 * 1024;
 const maxShownBytes = 512;
 
 /** What a plugin told: kubectl's ExecCredential, its `status`. */
-export interface ExecCredential {
+interface ExecCredential {
   readonly token?: string;
   readonly clientCertificate?: Uint8Array;
   readonly clientKey?: Uint8Array;

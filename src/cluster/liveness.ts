@@ -1,9 +1,9 @@
 import type { Clock } from '../core/clock.ts';
 
 /** After this long without a byte the server is asked whether it lives. */
-export const silenceMs = 15_000;
+const silenceMs = 15_000;
 /** It has this long to answer. */
-export const answerDeadlineMs = 10_000;
+const answerDeadlineMs = 10_000;
 
 /** When a connection was last heard. */
 export interface Pulse {

@@ -1,7 +1,7 @@
 import { growingBytes } from './growing-bytes.ts';
 
 /** A longer line comes in pieces of this size. */
-export const maxPieceBytes = 256 * 1024;
+const maxPieceBytes = 256 * 1024;
 
 /** Cuts a log into its lines, however the bytes are dealt. */
 export interface LogCutter {

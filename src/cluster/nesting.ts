@@ -5,7 +5,7 @@ const backslash = 0x5c;
 const managedFields = Buffer.from('"managedFields":[{');
 
 /** Where a scan stops. */
-export interface ScanLimits {
+interface ScanLimits {
   /** Stop past the bracket that closes down to this depth. */
   readonly floor: number;
   /** Stop past a `[` that opens at this depth; −1 for never. */

@@ -1,4 +1,5 @@
-import type { Propagation } from '../propagation.ts';
+import { abandonedOf, printAbandoned } from '../hub/abandoned.ts';
+import { marks, type Propagation } from '../propagation.ts';
 import { isBegunAnew } from '../rollout/resumption.ts';
 import { wantedHashOf } from '../rollout/wanted-hash.ts';
 import type { ClusterFacts } from '../status/facts.ts';
@@ -19,7 +20,6 @@ import { rollBack } from './roll-back.ts';
 import { decideRollout, mayBegin, type RolloutDecision } from './rollout-step.ts';
 import { type CurrentPlan, clusterRunOf, forgetFailures } from './run.ts';
 import { factsOf } from './status-facts.ts';
-import { tidyAbandoned } from './tidy-abandoned.ts';
 import { writeStatus } from './write-status.ts';
 
 /**
@@ -126,4 +126,19 @@ async function tell(pass: Pass, planned: PlannedPropagation, look: Look): Promis
   if (isPruneOver(pass, planned.plan)) run.isPlanOld = true;
   const soonMs = written.result === 'later' ? written.ms : written.result === 'outdated' || run.isPlanOld ? 0 : undefined;
   return { result: 'passed', againMs: nextLookMs(pass, look, soonMs) };
+}
+
+/**
+ * Takes those out of the annotation of which nothing is left, given up or taken back: it stands there for as long as it means something. Written under the
+ * version that was read, so that nobody's words are lost; if somebody else wrote, the next pass does it.
+ */
+async function tidyAbandoned({ run, ports, term }: Pass, propagation: Propagation): Promise<void> {
+  const { shares } = run;
+  const asked = abandonedOf(propagation);
+  const open = asked.filter(({ cluster, share }) =>
+    [...(shares?.values() ?? [])].some((one) => one.cluster === cluster && one.uid === share),
+  );
+  if (shares === undefined || open.length === asked.length || !term.isLeading()) return;
+  const written = await ports.stores.propagations.tidy(propagation, { [marks.abandon]: printAbandoned(open) }, term.signal);
+  if (written.result === 'written') run.latest = written.propagation;
 }

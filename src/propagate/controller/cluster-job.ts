@@ -2,19 +2,18 @@ import type { Fault } from '../../core/faults.ts';
 import { withoutValues } from '../../core/loggable-error.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { CopiesOutcome, CopyWork, GoingBack } from '../copies/copies.ts';
-import { reasonOf } from '../copies/copy-reason.ts';
+import { copyFault, reasonOf } from '../copies/copy-reason.ts';
 import { hubFault } from '../hub/hub.ts';
 import { newShare } from '../hub/share-document.ts';
+import type { ObjectClient } from '../object-client.ts';
 import { textOfKey } from '../object-key.ts';
 import type { Propagation } from '../propagation.ts';
 import { resumedAtMsOf } from '../rollout/resumption.ts';
 import type { PropagationSpec } from '../spec.ts';
-import { isAbortOf } from './aborts.ts';
-import { absentClient } from './absent-client.ts';
 import { type Act, faultsIn } from './cluster-work.ts';
 import type { Pass } from './ports.ts';
 import { clusterRunOf, forgetFailures } from './run.ts';
-import { retryAfterMs } from './work-queue.ts';
+import { isAbortOf, retryAfterMs } from './work-queue.ts';
 
 /** What is to be done in one cluster, for one Propagation. */
 export interface ClusterJob {
@@ -183,4 +182,12 @@ function workOf({ run, ports }: Pass, job: ClusterJob, mayWrite: () => boolean):
     clock: ports.clock,
     log: ports.log,
   };
+}
+
+/** The objects of a cluster that is no member, or is none any more: every call fails with `GONE`. */
+function absentClient(cluster: ClusterName): ObjectClient {
+  const fault = copyFault(cluster, 'GONE', 'the cluster is not a member of the fleet');
+  const failed = () => Promise.resolve({ result: 'failed', fault } as const);
+  const unknown = () => Promise.resolve({ fault });
+  return { cluster, get: failed, apply: failed, replace: failed, patch: failed, delete: failed, serves: unknown, may: unknown };
 }

@@ -1,7 +1,6 @@
 import { compareVersions } from '../../store/versions.ts';
 import type { Propagation } from '../propagation.ts';
 import { hubWait } from './hub-wait.ts';
-import { newestOf } from './newest.ts';
 import type { Pass, PassResult } from './ports.ts';
 import { turnOver } from './run.ts';
 import { readAgain } from './write-status.ts';
@@ -40,4 +39,11 @@ function isOlder(live: Propagation | undefined, known: Propagation): boolean {
   if (live === undefined) return false;
   const order = compareVersions(live.metadata.version, known.metadata.version);
   return live.metadata.uid === known.metadata.uid && order !== undefined && order < 0;
+}
+
+/** The newer of what the mirror holds and what was read or written last: the mirror is behind our own writes for a moment. */
+function newestOf(mirrored: Propagation, known: Propagation | undefined): Propagation {
+  if (known === undefined || known.metadata.uid !== mirrored.metadata.uid) return mirrored;
+  const order = compareVersions(mirrored.metadata.version, known.metadata.version);
+  return order !== undefined && order < 0 ? known : mirrored;
 }

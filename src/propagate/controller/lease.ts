@@ -6,7 +6,6 @@ import type { Log } from '../../core/log.ts';
 import { describeFault } from '../copies/copy-reason.ts';
 import { callHub, type HubConnection, hubFault } from '../hub/hub.ts';
 import { fieldManager } from '../object-client.ts';
-import { type Ending, endOf } from './ending.ts';
 import type { Leader } from './leadership.ts';
 import { claimedSpec, holderOf, releasedSpec, textOfRecord } from './lease-record.ts';
 
@@ -201,4 +200,19 @@ function createLease({ hub, namespace, name, identity, clock, log }: LeaseOption
 /** True if there is no such Lease. A write to a Namespace that does not exist is answered with 404 as well: the Status then names the Namespace. */
 function isAbsent({ code, status }: Fault): boolean {
   return code === 'NOT_FOUND' && status?.message.startsWith('namespaces "') !== true;
+}
+
+/** What ends with a signal at the latest. */
+interface Ending extends Disposable {
+  readonly signal: AbortSignal;
+  abort(): void;
+}
+
+/** A controller that ends with the signal at the latest, and leaves no listener on it. */
+function endOf(signal: AbortSignal): Ending {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  return { signal: controller.signal, abort, [Symbol.dispose]: () => signal.removeEventListener('abort', abort) };
 }

@@ -17,11 +17,6 @@ export interface LostFacts {
   readonly isHeld?: boolean;
 }
 
-/** True if nobody can be asked about what is there. */
-export function isLost({ share, members }: Pick<LostFacts, 'share' | 'members'>): boolean {
-  return members.get(share.cluster) === undefined;
-}
-
 /**
  * What there is to do, on the hub alone, about copies that are to go where nobody answers: they are put down as pending, to be deleted by their uid when
  * the cluster is back; or given up, if somebody said so. Undefined: nothing. A cluster that answers is never given up.

@@ -1,7 +1,7 @@
 import { isAtRest } from './cluster-needs.ts';
 import type { Look } from './look.ts';
 import type { Pass } from './ports.ts';
-import { rescheduleMsOf } from './reschedule-of.ts';
+import { rescheduleMsOf } from './run.ts';
 
 /** Every Propagation is looked at again after so long, whatever is heard: times a random factor in [0.9, 1.1). */
 const resyncMs = 600_000;

@@ -8,8 +8,7 @@ import { isDecided, planNow } from './plan-step.ts';
 import type { Pass, PassResult } from './ports.ts';
 import { loadShares } from './read-hub.ts';
 import { describeProblems, refuse } from './refuse.ts';
-import { rescheduleMsOf } from './reschedule-of.ts';
-import { type CurrentPlan, hurry, isBusy, turnOver } from './run.ts';
+import { type CurrentPlan, hurry, isBusy, rescheduleMsOf, turnOver } from './run.ts';
 import { retryAfterMs } from './work-queue.ts';
 import { readAgain } from './write-status.ts';
 

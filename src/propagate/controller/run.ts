@@ -2,6 +2,7 @@ import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { CopyOutcome, GoingBack, OldValues } from '../copies/copies.ts';
 import type { ClusterShare } from '../inventory.ts';
+import { rescheduleDueMs } from '../placing/reschedule.ts';
 import type { RenderedObject, RenderedPlan } from '../plan.ts';
 import type { AskedPlan, HeldPrune, Propagation } from '../propagation.ts';
 import type { PropagationName } from '../propagations.ts';
@@ -239,4 +240,11 @@ export function isBusy(run: Run): boolean {
 /** Clusters in which something is being written. */
 export function busyIn({ clusters }: Run): ReadonlySet<ClusterName> {
   return new Set(clusters.entries().flatMap(([cluster, known]) => (known.isBusy ? [cluster] : [])));
+}
+
+/** When the plan that there is must give way to one from zero, in milliseconds of the epoch. Undefined: nobody asked for that, or it was done. */
+export function rescheduleMsOf({ plan, latest }: Pick<Run, 'plan' | 'latest'>): number | undefined {
+  if (plan === undefined || latest === undefined || 'problems' in latest.spec) return undefined;
+  const { rescheduleAt } = latest.spec.replicas;
+  return rescheduleDueMs({ rescheduleAt, scheduledAt: plan.scheduledAt });
 }

@@ -1,5 +1,4 @@
 import type { Clock } from '../../core/clock.ts';
-import { isAbortOf } from './aborts.ts';
 import { createDueTimes } from './due-times.ts';
 
 /** Keys that have something to do. */
@@ -110,4 +109,9 @@ export function createWorkQueue({ work, onBug, most, clock }: WorkQueueOptions, 
     addAfter: (key, ms) => due.set(key, ms),
     idle: () => (running.size === 0 && waiting.size === 0 ? Promise.resolve() : new Promise((resolve) => whenIdle.push(resolve))),
   };
+}
+
+/** True if that was thrown because the signal aborted: nobody is at fault, and nothing is told. */
+export function isAbortOf(error: unknown, signal: AbortSignal): boolean {
+  return signal.aborted && error === signal.reason;
 }
