@@ -19,8 +19,8 @@ import type { LiveSchema } from './graph/live-schema.ts';
 import { readBaseline } from './load/baseline.ts';
 import { type Catalog, createCatalog } from './load/catalog.ts';
 import { createDocumentFetcher } from './load/fetch-document.ts';
+import { createLoaders } from './load/operation-loaders.ts';
 import { createQueueBudget } from './load/queue-budget.ts';
-import type { RelationsOf } from './load/relations/create-relations.ts';
 import { defaultSchemaLock, openSchemaLock } from './load/schema-lock-file.ts';
 import { openClusters } from './open-clusters.ts';
 import type { ServedSchema } from './serve/engine.ts';
@@ -118,6 +118,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const schema = createLiveSchema({ models, clock, log }, ending.signal);
   const health = healthOf({ mirrors, models, schema });
   const { relationsOf, ...readSide } = readSideOf(parts, { mirrors, fleet, schema, sealKey, turns, options }, ending.signal);
+  const loadersOf = createLoaders({ mirrors, clock });
   const model = () => schema.current().model;
   const hub = demo ? demoHub : config.hub;
   const writeSide = stack.use(createWriteSide({ mirrors, fleet, model, hub, sensitiveKinds, clock, log }, ending.signal));
@@ -127,10 +128,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       throwIfOver();
       budget.throwIfSpent();
     };
-    const read = { ...asked, look: budget.look, slices: slices.operation(throwIfDone) };
+    const loaders = held.use(loadersOf({ signal: asked.signal, isMessage }));
+    const read = { ...asked, loaders, look: budget.look, slices: slices.operation(throwIfDone) };
     return {
       ...readSide,
-      relations: held.use(relationsOf(read, { isMessage })),
+      relations: relationsOf(read),
       ...writeSide.resolvers,
       read,
       gateway: gatewayView(served, { schema, demo, leadership: writeSide.leadership }),
@@ -177,7 +179,7 @@ function readSideOf(
   { createReads, createRelations, createStreams, createLogs }: Awaited<ReturnType<typeof prepare>>,
   { mirrors, fleet, schema, sealKey, turns, options }: ReadSide,
   signal: AbortSignal,
-): Pick<GraphContext, 'reads' | 'streams' | 'logs'> & { readonly relationsOf: RelationsOf } {
+): Pick<GraphContext, 'reads' | 'streams' | 'logs'> & { readonly relationsOf: ReturnType<typeof createRelations> } {
   const { clock, log, config } = options;
   const { sensitiveKinds } = config;
   const shared = { mirrors, access: createLocalAccess(), model: () => schema.current().model, clock, log };

@@ -11,7 +11,6 @@ import type { Model, ModelKind } from '../model/model.ts';
 import type { MirrorReader, Mirrors } from '../watch/mirrors.ts';
 import { createClusterViews } from './cluster-views.ts';
 import { readList } from './lists.ts';
-import { createLiveReads } from './live.ts';
 import type { ClusterView, ReadContext, Reads, ServedKindView, WithinModel } from './reads.ts';
 import { createSeal } from './seal.ts';
 import { type LiveMember, readById, readSingle } from './singles.ts';
@@ -37,7 +36,7 @@ export function createReads({ mirrors, access, model, member, sealKey, sensitive
   const parts = { mirrors, access, views, clock };
   const sensitive = createSensitiveKinds(sensitiveKinds);
   const lists = { ...parts, model, seal: createSeal(sealKey), sensitive };
-  const singles = { ...parts, member, sensitive, live: createLiveReads(clock), log };
+  const singles = { ...parts, member, sensitive, log };
   return {
     clusters: (context, { names, labels }) => {
       const asked = names == null ? views.visible(context.caller) : views.named(context.caller, boundedList('names', names));

@@ -2,12 +2,12 @@ import DataLoader from 'dataloader';
 import type { ClusterApi } from '../cluster/cluster-api.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/faults.ts';
+import { createGate } from '../core/gate.ts';
 import { type Json, parseJsonExactly } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
 import { isPathSegment, parseResourceVersion } from '../core/names.ts';
 import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
 import type { SyncState } from '../watch/mirrors.ts';
-import type { ReadContext } from './reads.ts';
 
 /** One GET: of which object, from which API server. */
 export interface LiveRead {
@@ -23,34 +23,24 @@ export type LiveResult =
   | { readonly type: 'absent' }
   | { readonly type: 'failed'; readonly fault: Fault };
 
-/** Reads objects from the API servers themselves. */
-export interface LiveReads {
-  /** What one operation asks for twice is asked once. Ends after 10 s with a fault; throws only when the operation is aborted. */
-  read(context: ReadContext, read: LiveRead): Promise<LiveResult>;
-}
+/** Reads of one operation in flight at a time. */
+const mostInFlight = 16;
 
-/** Makes the live side of reading. It holds nothing longer than the operations that asked. */
-export function createLiveReads(clock: Clock): LiveReads {
-  const loaders = new WeakMap<ReadContext, DataLoader<LiveRead, LiveResult, string>>();
-
-  function loaderOf(context: ReadContext): DataLoader<LiveRead, LiveResult, string> {
-    const known = loaders.get(context);
-    if (known !== undefined) return known;
-    const loader = new DataLoader<LiveRead, LiveResult, string>(
-      (reads) => Promise.all(reads.map((read) => fetchObject(read, { clock, signal: context.signal }))),
-      { cacheKeyFn: keyOf },
-    );
-    loaders.set(context, loader);
-    return loader;
-  }
-
-  return {
-    async read(context, read) {
-      const result = await loaderOf(context).load(read);
-      context.signal.throwIfAborted();
-      return result;
-    },
-  };
+/** Reads objects from their API servers for one operation, each object once. A read ends after 10 s with a fault. */
+export function createLiveLoader(clock: Clock, signal: AbortSignal): DataLoader<LiveRead, LiveResult, string> {
+  const gate = createGate(mostInFlight);
+  return new DataLoader<LiveRead, LiveResult, string>(
+    (reads) =>
+      Promise.all(
+        reads.map(async (read) => {
+          const result = await gate.pass(() => fetchObject(read, { clock, signal }), signal);
+          // Undefined if the operation ended before it was the turn of this read.
+          if (result === undefined) throw signal.reason;
+          return result;
+        }),
+      ),
+    { cacheKeyFn: keyOf },
+  );
 }
 
 function keyOf({ api, resource, namespace, name }: LiveRead): string {

@@ -5,7 +5,7 @@ import { type GroupKind, keyOfKind } from '../core/kinds.ts';
 import { afterwards, type NowOrLater } from '../core/now-or-later.ts';
 import type { ModelKind } from '../model/model.ts';
 import type { QuerySight } from '../store/query-source.ts';
-import type { MirrorLease, MirrorReader, Mirrors, SyncState } from '../watch/mirrors.ts';
+import type { MirrorReader, Mirrors, SyncState } from '../watch/mirrors.ts';
 import { isAnnounced, type KindInCluster, whenServed } from './announced.ts';
 import type { ClusterViews } from './cluster-views.ts';
 import type { ClusterView, ReadContext, SyncView } from './reads.ts';
@@ -56,72 +56,65 @@ export interface AskedParts {
 }
 
 /**
- * Holds the mirrors of what is asked, waits for first lists, and hands over all parts in one turn: whatever `use` reads is of one moment.
+ * Loads the mirrors of what is asked, waits for first lists, and hands over all parts in one turn: whatever `use` reads is of one moment.
  *
- * Waits at most so long, together, for clusters that have not answered yet and for lists that are neither whole nor failed. Leases end with
- * `use`, once its result is there, which is given back. An abort rejects with its reason.
+ * Waits at most so long, together, for clusters that have not answered yet and for lists that are neither whole nor failed. The result of `use` is
+ * given back. An abort rejects with its reason.
  */
 export async function withParts<T>(
   { mirrors, access, views, clock }: PartsOptions,
   { asks, waitMs, context }: AskedParts,
   use: (parts: readonly Part[]) => NowOrLater<T>,
 ): Promise<T> {
-  using leases = new DisposableStack();
   let sights = await sightsOf(asks, access, context);
-  const held = asks.map((ask, index) => (sights[index]?.type === 'none' ? undefined : hold(ask, mirrors, leases)));
+  const seen = asks.filter((_, index) => sights[index]?.type !== 'none');
+  await context.loaders.mirrors.loadAll(seen);
   let known = asks;
-  if (waitMs > 0 && held.some((holding) => holding?.state === 'waiting')) {
+  const waiting = waitMs > 0 ? seen.filter((ask) => isWaiting(ask, { mirrors, context })) : [];
+  if (waiting.length > 0) {
     using deadline = createDeadline(waitMs, clock, context);
-    await Promise.all(held.map((holding) => settle(holding, { mirrors, leases, signal: deadline.signal })));
+    await Promise.all(waiting.map((ask) => settle(ask, { mirrors, context, signal: deadline.signal })));
     // Rights and clusters may have changed meanwhile: what is read below goes by those of now.
     sights = await sightsOf(asks, access, context);
     known = asks.map((ask) => ({ ...ask, cluster: views.find(context.caller, ask.cluster.name) ?? ask.cluster }));
   }
   context.signal.throwIfAborted();
-  const used = use(known.map((ask, index) => partOf(ask, { sight: sights[index], lease: held[index]?.lease, mirrors })));
+  const used = use(known.map((ask, index) => partOf(ask, { sight: sights[index], mirrors, context })));
   return used instanceof Promise ? await used : used;
 }
 
 /** What one part is read with. */
 export type OnePartOptions = Omit<PartsOptions, 'views'>;
 
-/** A question about one part, whose mirror is held beyond the answer. */
+/** A question about one part. */
 export interface AskedPart {
   readonly ask: Ask;
   readonly waitMs: number;
   readonly context: ReadContext;
-  /** Holds the mirror, until it is disposed of. Then nothing is held any more. */
-  readonly leases: DisposableStack;
 }
 
 /**
- * One part: at once if its mirror has settled and what the caller may see of it is known, else a promise, which waits as `withParts` does. An abort
- * while it waits rejects with its reason.
+ * One part: at once if the operation holds its mirror, which has settled, and what the caller may see of it is known. Else a promise, which waits as
+ * `withParts` does. An abort while it waits rejects with its reason.
  */
-export function holdPart(options: OnePartOptions, asked: AskedPart): NowOrLater<Part> {
-  const { ask, context, leases } = asked;
-  return afterwards(sightOf(ask, options.access, context), (sight) => {
-    if (sight.type === 'none') return partOf(ask, { sight, lease: undefined, mirrors: options.mirrors });
-    const holding = hold(ask, options.mirrors, leases);
-    if (holding.state === 'waiting' && asked.waitMs > 0) return settledPart(options, asked, holding);
-    return partOf(ask, { sight, lease: holding.lease, mirrors: options.mirrors });
+export function partOfOne(options: OnePartOptions, asked: AskedPart): NowOrLater<Part> {
+  const { mirrors, access } = options;
+  const { ask, waitMs, context } = asked;
+  return afterwards(sightOf(ask, access, context), (sight) => {
+    if (sight.type === 'none') return partOf(ask, { sight, mirrors, context });
+    return afterwards(context.loaders.mirrors.load(ask), () =>
+      waitMs > 0 && isWaiting(ask, { mirrors, context }) ? settledPart(options, asked) : partOf(ask, { sight, mirrors, context }),
+    );
   });
 }
 
-async function settledPart(options: OnePartOptions, { ask, waitMs, context, leases }: AskedPart, holding: Holding): Promise<Part> {
-  const { mirrors, access, clock } = options;
+async function settledPart({ mirrors, access, clock }: OnePartOptions, { ask, waitMs, context }: AskedPart): Promise<Part> {
   using deadline = createDeadline(waitMs, clock, context);
-  await settle(holding, { mirrors, leases, signal: deadline.signal });
+  await settle(ask, { mirrors, context, signal: deadline.signal });
   // Rights may have changed meanwhile.
   const sight = await sightOf(ask, access, context);
   context.signal.throwIfAborted();
-  return partOf(ask, { sight, lease: holding.lease, mirrors });
-}
-
-interface Holding {
-  readonly ask: Ask;
-  lease: MirrorLease | undefined;
-  readonly state: 'ready' | 'waiting';
+  return partOf(ask, { sight, mirrors, context });
 }
 
 /** Promises only where something has to be asked: the usual case costs no turn of its own. */
@@ -133,59 +126,50 @@ function sightOf({ cluster, kind, verb }: Ask, access: Access, { caller, signal 
   return access.sightOf({ caller, cluster: cluster.name, kind, verb }, signal);
 }
 
-function hold(ask: Ask, mirrors: Mirrors, leases: DisposableStack): Holding {
-  const lease = acquire(ask, mirrors, leases);
-  if (lease !== undefined) return { ask, lease, state: lease.mirror.settled() ? 'ready' : 'waiting' };
-  const undiscovered = mirrors.cluster(ask.cluster.name)?.resources === undefined;
-  return { ask, lease, state: undiscovered || isAnnounced(mirrors, inCluster(ask)) ? 'waiting' : 'ready' };
+interface Loaded {
+  readonly mirrors: Mirrors;
+  readonly context: ReadContext;
 }
 
-async function settle(
-  holding: Holding | undefined,
-  { mirrors, leases, signal }: { readonly mirrors: Mirrors; readonly leases: DisposableStack; readonly signal: AbortSignal },
-): Promise<void> {
-  if (holding?.state !== 'waiting') return;
-  if (holding.lease === undefined) {
-    await mirrors.whenDiscovered(holding.ask.cluster.name, signal);
-    if (isAnnounced(mirrors, inCluster(holding.ask))) await whenServed(mirrors, inCluster(holding.ask), signal);
-    holding.lease = acquire(holding.ask, mirrors, leases);
+/** True if the first list is not there, or if the cluster may yet serve the kind. */
+function isWaiting(ask: Ask, { mirrors, context }: Loaded): boolean {
+  const mirror = context.loaders.mirrors.held(ask);
+  if (mirror !== undefined) return !mirror.settled();
+  return mirrors.cluster(ask.cluster.name)?.resources === undefined || isAnnounced(mirrors, inCluster(ask));
+}
+
+async function settle(ask: Ask, { mirrors, context, signal }: Loaded & { readonly signal: AbortSignal }): Promise<void> {
+  const { loaders } = context;
+  if (loaders.mirrors.held(ask) === undefined) {
+    await mirrors.whenDiscovered(ask.cluster.name, signal);
+    if (isAnnounced(mirrors, inCluster(ask))) await whenServed(mirrors, inCluster(ask), signal);
+    await loaders.mirrors.load(ask);
   }
-  await holding.lease?.mirror.whenSettled(signal);
+  await loaders.mirrors.held(ask)?.whenSettled(signal);
 }
 
 function inCluster({ cluster, kind }: Ask): KindInCluster {
   return { cluster: cluster.name, kind };
 }
 
-function acquire({ cluster, kind, namespaces }: Ask, mirrors: Mirrors, leases: DisposableStack): MirrorLease | undefined {
-  const lease = leases.disposed ? undefined : mirrors.acquire(cluster.name, kind, namespaces === undefined ? {} : { namespaces });
-  return lease === undefined ? undefined : leases.use(lease);
-}
-
-interface Known {
-  readonly sight: Sight | undefined;
-  readonly lease: MirrorLease | undefined;
-  readonly mirrors: Mirrors;
-}
-
-function partOf(ask: Ask, { sight, lease, mirrors }: Known): Part {
+function partOf(ask: Ask, { sight, mirrors, context }: Loaded & { readonly sight: Sight | undefined }): Part {
   const missing = (state: SyncState): Part => ({ type: 'missing', ask, sync: syncViewOf(ask, state) });
   if (sight === undefined || sight.type === 'none')
     return missing({ phase: 'MISSING', ...(sight === undefined ? {} : { fault: sight.fault }) });
-  if (lease !== undefined) {
-    const { mirror } = lease;
+  const mirror = context.loaders.mirrors.held(ask);
+  if (mirror !== undefined)
     return { type: 'held', ask, mirror, sight, sync: partSyncOf(ask, mirror, sight), heldSync: syncViewOf(ask, mirror.sync()) };
-  }
   const state = absenceOf(ask, mirrors);
   return ask.named || state.fault.code !== 'NOT_SERVED' ? missing(state) : { type: 'notServed', ask };
 }
 
-/** Why there is nothing to read of a kind in a cluster: it has left, has not answered yet, or does not serve the kind. */
+/** Why no mirror of a kind is held in a cluster: it has left, has not answered yet, does not serve the kind, or has just begun to. */
 export function absenceOf(ask: Ask, mirrors: Mirrors): SyncState & { readonly fault: Fault } {
   const state = mirrors.cluster(ask.cluster.name);
   if (state === undefined) return { phase: 'MISSING', fault: faultOf(ask, 'GONE') };
   if (state.resources === undefined) return { phase: 'SYNCING', fault: state.faults.find(isReason) ?? faultOf(ask, 'SYNCING') };
-  if (isAnnounced(mirrors, inCluster(ask))) return { phase: 'SYNCING', fault: faultOf(ask, 'SYNCING') };
+  const isServed = mirrors.served(ask.cluster.name, ask.kind) !== undefined;
+  if (isServed || isAnnounced(mirrors, inCluster(ask))) return { phase: 'SYNCING', fault: faultOf(ask, 'SYNCING') };
   return { phase: 'MISSING', fault: faultOf(ask, 'NOT_SERVED') };
 }
 

@@ -13,6 +13,7 @@ import type { Look } from '../store/looks.ts';
 import type { OrderByInput } from '../store/order.ts';
 import type { WhereInput } from '../store/where.ts';
 import type { ClusterPhase, SyncState } from '../watch/mirrors.ts';
+import type { OperationLoaders } from './operation-loaders.ts';
 
 export type { GroupOrder } from '../store/aggregates/groups.ts';
 export { type Look, maxLooks, valuesPerLook } from '../store/looks.ts';
@@ -116,10 +117,12 @@ export interface Listed extends Aggregates {
   readonly faults: readonly Fault[];
 }
 
-/** Who asks, and until when. Made once per operation: what one operation reads live is asked once. */
+/** Who asks, and until when. Made once per operation. */
 export interface ReadContext {
   readonly caller: Caller;
   readonly signal: AbortSignal;
+  /** Hold what the operation reads until it ends. */
+  readonly loaders: OperationLoaders;
   /**
    * When waiting for clusters ends at the latest, in milliseconds of the monotonic clock: well before the operation does, so that the clusters that are
    * there are answered. Default: no such time.

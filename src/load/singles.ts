@@ -14,7 +14,6 @@ import type { Model, ModelKind } from '../model/model.ts';
 import type { FrozenObjects } from '../store/mirror-store.ts';
 import type { ClusterState } from '../watch/mirrors.ts';
 import { singleWaitMs } from './list-arguments.ts';
-import type { LiveReads } from './live.ts';
 import { type Ask, absenceOf, type HeldPart, isReason, type Part, type PartsOptions, withParts } from './parts.ts';
 import type { ClusterView, Found, ObjectKey, ReadContext, ReadFrom } from './reads.ts';
 import { type RowOptions, rowOf } from './rows.ts';
@@ -28,7 +27,6 @@ export interface LiveMember {
 
 export interface SinglesOptions extends PartsOptions {
   readonly member: (name: ClusterName) => LiveMember | undefined;
-  readonly live: LiveReads;
   readonly sensitive: SensitiveKinds;
   readonly log: Log;
 }
@@ -152,7 +150,7 @@ interface LookedUp {
 }
 
 async function findLive(options: SinglesOptions, context: ReadContext, { cluster, kind, key }: Wanted): Promise<Found> {
-  const { access, mirrors, member, live } = options;
+  const { access, mirrors, member } = options;
   const away = awayFaultOf(mirrors.cluster(cluster.name));
   if (away !== undefined) return { faults: [aboutKind(away, kind)] };
   const ask: Ask = { cluster, kind, verb: 'get', named: true };
@@ -164,7 +162,8 @@ async function findLive(options: SinglesOptions, context: ReadContext, { cluster
   const found = member(cluster.name);
   if (resource === undefined || found === undefined) return { faults: [aboutKind(absenceOf(ask, mirrors).fault, kind)] };
   if (isSecret(kind) && found.settings.secrets !== 'live') return { faults: [secretsForbidden(ask)] };
-  const result = await live.read(context, { api: found.api, resource, namespace: key.namespace, name: key.name });
+  const result = await context.loaders.live.load({ api: found.api, resource, namespace: key.namespace, name: key.name });
+  context.signal.throwIfAborted();
   if (result.type === 'absent') return nothing;
   if (result.type === 'failed') return { faults: [aboutKind(result.fault, kind)] };
   if (key.uid !== undefined && result.object.metadata.uid !== key.uid) return nothing;

@@ -3,8 +3,8 @@ import type { GroupView, Listed } from '../../src/load/reads.ts';
 import type { FakeCluster } from '../support/fake-mirrors.ts';
 import { type GraphOverMirrors, graphOverMirrors } from '../support/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
+import { readContext } from '../support/read-context.ts';
 import { createRestrictingAccess } from '../support/restricting-access.ts';
-import { unsliced } from '../support/unsliced.ts';
 
 const model = loadBaseline();
 const pods = servedAs(model, 'Pod');
@@ -127,15 +127,10 @@ test('the connections of relations have them too', async () => {
 });
 
 test('they are of the same moment as the page, whatever comes meanwhile', async () => {
-  const { reads, north } = withPods();
+  const graph = withPods();
+  const { reads, north } = graph;
   const kind = model.kinds.get('Pod');
-  const context = {
-    caller: { key: 'me' },
-    signal: new AbortController().signal,
-    reportFault: () => undefined,
-    look: () => undefined,
-    slices: unsliced,
-  };
+  const context = readContext(graph);
   const listed = kind && (await reads.list(context, kind, { aggregated: [] }));
   north.mirror(pods).list();
   const [all] = (await listed?.groups({ by: ['kind'] })) ?? [];
@@ -148,13 +143,14 @@ function groupsOf(groups: ReturnType<Listed['groups']> | undefined): readonly Gr
 }
 
 test('what they look at is told, and what is asked again is not looked at again', async () => {
-  const { reads } = withPods();
+  const graph = withPods();
+  const { reads } = graph;
   const kind = model.kinds.get('Pod');
   let looks = 0;
   const look = (some: number) => {
     looks += some;
   };
-  const context = { caller: { key: 'me' }, signal: new AbortController().signal, reportFault: () => undefined, look, slices: unsliced };
+  const context = readContext(graph, { look });
   const listed = kind && (await reads.list(context, kind, { where: { path: 'kind', eq: 'Pod' }, aggregated: [] }));
   const sources = 2;
   expect(looks, 'the page itself, which is filtered').toBe(sources + 5);

@@ -11,7 +11,7 @@ import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objec
 import { turns } from '../support/manual-clock.ts';
 import { noRelations } from '../support/no-relations.ts';
 import { sampleView, scriptedPropagations } from '../support/propagation-samples.ts';
-import { unsliced } from '../support/unsliced.ts';
+import { readContext } from '../support/read-context.ts';
 
 // The streams that a propagation has: its own state, and that of its Jobs. Over a port whose changes the test makes.
 
@@ -65,7 +65,7 @@ function graphOf(propagations: Partial<Propagations>) {
     writes: undefined as never,
     relations: noRelations,
     ...writing,
-    read: { caller: { key: 'me' }, signal: end, reportFault: () => undefined, look: () => undefined, slices: unsliced },
+    read: readContext(graph, { signal: end }),
     gateway: { version: '0', demo: false, schemaHash: 'h', schemaBuiltAtMs: 0 },
     clock: graph.clock,
     budget: createBudget(() => undefined),

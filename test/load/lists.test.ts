@@ -5,7 +5,7 @@ import type { FakeCluster } from '../support/fake-mirrors.ts';
 import { type GraphOverMirrors, graphOverMirrors } from '../support/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 import { turns } from '../support/manual-clock.ts';
-import { unsliced } from '../support/unsliced.ts';
+import { readContext } from '../support/read-context.ts';
 
 const model = loadBaseline();
 const pods = servedAs(model, 'Pod');
@@ -136,7 +136,7 @@ test('an abort ends the wait, and gives back what was held', async () => {
   const north = graph.mirrors.join('north');
   north.discover(pods);
   const gone = new AbortController();
-  const context = { caller: { key: 'me' }, signal: gone.signal, reportFault: () => undefined, look: () => undefined, slices: unsliced };
+  const context = readContext(graph, { signal: gone.signal });
   const kind = model.kinds.get('Pod');
   const list = kind && graph.reads.list(context, kind, {});
   await turns();
@@ -229,19 +229,7 @@ test('sight and rows are of one moment: what changes while the answer is made is
   const graph = graphOverMirrors({ model });
   const north = withPods(graph, 'north', 'a');
   const kind = model.kinds.get('Pod');
-  const listed =
-    kind &&
-    (await graph.reads.list(
-      {
-        caller: { key: 'me' },
-        signal: new AbortController().signal,
-        reportFault: () => undefined,
-        look: () => undefined,
-        slices: unsliced,
-      },
-      kind,
-      {},
-    ));
+  const listed = kind && (await graph.reads.list(readContext(graph), kind, {}));
   north.mirror(pods).list();
   expect(listed?.items.map(({ object }) => object.metadata.name)).toEqual(['a']);
   expect(listed?.totalCount).toBe(1);

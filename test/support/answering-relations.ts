@@ -19,6 +19,5 @@ export function answeringRelations(model: Model, cluster: ClusterView, anyKind: 
       const page = { hasNextPage: false, hasPreviousPage: false, cursorOf: () => 'cursor' };
       return { items, totalCount: items.length, ...page, sync: items.map(({ sync }) => sync), faults: [], ...noAggregates };
     },
-    [Symbol.dispose]: () => undefined,
   };
 }

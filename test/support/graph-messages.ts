@@ -13,7 +13,7 @@ import type { Model, ModelKind } from '../../src/model/model.ts';
 import { loadBaseline, servedAs } from './kubernetes-objects.ts';
 import { noRelations } from './no-relations.ts';
 import { noWrites } from './no-writes.ts';
-import { unsliced } from './unsliced.ts';
+import { idleContext } from './read-context.ts';
 
 /** What a subscription asked of load. */
 interface AskedOfLoad {
@@ -65,13 +65,7 @@ export function graphOfMessages({ reads, streams, logs, relations = noRelations 
     ...noWrites,
     relations,
     logs: onlyWith('logs', { follow: recorded('follow'), ...logs }),
-    read: {
-      caller: { key: 'me' },
-      signal: new AbortController().signal,
-      reportFault: () => undefined,
-      look: () => undefined,
-      slices: unsliced,
-    },
+    read: idleContext(),
     gateway: { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 },
     clock: { now: () => nowMs },
     budget: createBudget(() => undefined),

@@ -11,6 +11,7 @@ import { buildGraph } from '../../src/graph/graph.ts';
 import { createReads } from '../../src/load/create-reads.ts';
 import { createLogs } from '../../src/load/logs/create-logs.ts';
 import type { Logs } from '../../src/load/logs/logs.ts';
+import { createLoaders } from '../../src/load/operation-loaders.ts';
 import type { Reads } from '../../src/load/reads.ts';
 import { createRelations } from '../../src/load/relations/create-relations.ts';
 import type { LiveMember } from '../../src/load/singles.ts';
@@ -76,6 +77,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
   const shared = { mirrors, access, model: () => model, sealKey, sensitiveKinds, clock, log };
   const reads = createReads({ ...shared, member });
   const streams = createStreams({ ...shared, settingsOf: (name) => member(name)?.settings }, new AbortController().signal);
+  const loadersOf = createLoaders(shared);
   const relationsOf = createRelations(shared);
   const slices = new Slices(clock);
   const logs = createLogs({ mirrors, access, model: () => model, member, clock, log });
@@ -92,17 +94,18 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
     async ask(source, variableValues = {}, { caller = 'me', signal = new AbortController().signal, isMessage = false } = {}) {
       const faults: { fault: Fault; path: readonly (string | number)[] }[] = [];
       const budget = createBudget(() => signal.throwIfAborted());
+      using loaders = loadersOf({ signal, isMessage });
       const read = {
+        loaders,
         look: budget.look,
         slices: slices.operation(() => signal.throwIfAborted()),
         caller: { key: caller },
         signal,
         reportFault: (fault: Fault, path: readonly (string | number)[]) => void faults.push({ fault, path }),
       };
-      using relations = relationsOf(read, { isMessage });
       const contextValue: GraphContext = {
         reads,
-        relations,
+        relations: relationsOf(read),
         streams,
         logs,
         ...noWrites,

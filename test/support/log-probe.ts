@@ -1,8 +1,9 @@
 import type { MusterError } from '../../src/core/errors.ts';
 import type { LogBatchView, LogExtent, LogSelection } from '../../src/load/logs/logs.ts';
 import type { StreamReader } from '../../src/load/streams/streams.ts';
-import { contextOf, type LogWorld } from './log-world.ts';
+import type { LogWorld } from './log-world.ts';
 import { turns } from './manual-clock.ts';
+import { idleContext } from './read-context.ts';
 
 /** A reader of followed logs that keeps what it took. Takes all there is as soon as it is told, unless it is slow. */
 export interface LogProbe extends Disposable {
@@ -43,7 +44,7 @@ export async function followLogs({ logs }: LogWorld, options: LogProbeOptions = 
       reason = why;
     },
   };
-  const opened = await logs.follow(contextOf(caller), selection, extent).open(listener, signal);
+  const opened = await logs.follow(idleContext({ caller: { key: caller } }), selection, extent).open(listener, signal);
   reader = opened;
   return {
     reader: opened,

@@ -1,13 +1,11 @@
 import type { Access } from '../../src/access/access.ts';
 import { type ClusterName, clusterName } from '../../src/core/names.ts';
-import type { ReadContext } from '../../src/load/reads.ts';
 import type { LiveMember } from '../../src/load/singles.ts';
 import { FakeLogs } from './fake-logs.ts';
 import type { FakeCluster } from './fake-mirrors.ts';
 import { graphOverMirrors } from './graph-over-mirrors.ts';
 import { loadBaseline, servedAs } from './kubernetes-objects.ts';
 import { type SpeakingPod, speakingPod } from './speaking-pods.ts';
-import { unsliced } from './unsliced.ts';
 
 const model = loadBaseline();
 const pods = servedAs(model, 'Pod');
@@ -55,9 +53,4 @@ export function createLogWorld(options: { readonly access?: Access } = {}): LogW
       return cluster;
     },
   };
-}
-
-/** Somebody who asks. */
-export function contextOf(caller = 'me', signal = new AbortController().signal): ReadContext {
-  return { caller: { key: caller }, signal, reportFault: () => undefined, look: () => undefined, slices: unsliced };
 }

@@ -8,5 +8,4 @@ export const noRelations: Relations = {
   many: () => {
     throw new Error('expected no relation to be followed');
   },
-  [Symbol.dispose]: () => undefined,
 };

@@ -2,11 +2,11 @@ import type { MusterError } from '../../src/core/errors.ts';
 import { keyOfKind } from '../../src/core/kinds.ts';
 import type { ReadContext } from '../../src/load/reads.ts';
 import type { ChangesMessage, StreamReader, StreamSource } from '../../src/load/streams/streams.ts';
-import { unsliced } from './unsliced.ts';
+import { idleContext } from './read-context.ts';
 
 /** Who asks, in a test of streams. */
 export function callerNamed(key: string, signal: AbortSignal = new AbortController().signal): ReadContext {
-  return { caller: { key }, signal, reportFault: () => undefined, look: () => undefined, slices: unsliced };
+  return idleContext({ caller: { key }, signal });
 }
 
 /** What a client holds after the messages it was given, by the part they are about: object by place. It trusts nobody. */

@@ -1,10 +1,12 @@
 import type { Sight } from '../../access/access.ts';
 import type { Fault } from '../../core/faults.ts';
 import { keyOfKind } from '../../core/kinds.ts';
+import { afterwards } from '../../core/now-or-later.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
-import type { MirrorLease, Mirrors, MirrorsChange } from '../../watch/mirrors.ts';
+import type { MirrorReader, Mirrors, MirrorsChange } from '../../watch/mirrors.ts';
+import type { MirrorLoader } from '../mirror-loader.ts';
 import { absenceOf, unreadFaultOf } from '../parts.ts';
 import type { ClusterView } from '../reads.ts';
 
@@ -23,6 +25,8 @@ export interface PodsListener {
 
 export interface FollowedPodsOptions {
   readonly mirrors: Mirrors;
+  /** Of the reader: holds the mirrors of Pods in all clusters. */
+  readonly loader: MirrorLoader;
   readonly cluster: ClusterView;
   readonly kind: ModelKind;
   readonly namespaces: readonly string[] | undefined;
@@ -32,13 +36,13 @@ export interface FollowedPodsOptions {
 }
 
 interface Held {
-  readonly lease: MirrorLease;
+  readonly mirror: MirrorReader;
   readonly ending: AbortController;
   /** The first list was whole: what is new from now on is really new. */
   isWhole: boolean;
 }
 
-/** The Pods of one cluster, until it is disposed of. It holds their mirror as soon as the cluster serves them, and again after it came back. */
+/** The Pods of one cluster, until it is disposed of. It follows their mirror as soon as the cluster serves them, and again after it came back. */
 export class FollowedPods implements Disposable {
   readonly #options: FollowedPodsOptions;
   #held: Held | undefined;
@@ -52,10 +56,13 @@ export class FollowedPods implements Disposable {
   /** Begins, if that can be now; else as soon as `changed` says so. */
   join(): void {
     if (this.#disposed || this.#held !== undefined) return;
-    const { mirrors, cluster, kind, namespaces } = this.#options;
-    const lease = mirrors.acquire(cluster.name, kind, namespaces === undefined ? {} : { namespaces });
-    if (lease === undefined) this.#tellAbsence();
-    else this.#follow(lease);
+    const { loader, cluster, kind, namespaces } = this.#options;
+    // At once, but for a cluster that came back.
+    void afterwards(loader.load({ cluster, kind, namespaces }), (mirror) => {
+      if (this.#disposed || this.#held !== undefined) return;
+      if (mirror === undefined) this.#tellAbsence();
+      else this.#follow(mirror);
+    });
   }
 
   /** To be called with what the mirrors say of this cluster. */
@@ -70,11 +77,10 @@ export class FollowedPods implements Disposable {
     this.#leave();
   }
 
-  #follow(lease: MirrorLease): void {
+  #follow(mirror: MirrorReader): void {
     const { listener } = this.#options;
-    const held: Held = { lease, ending: new AbortController(), isWhole: false };
+    const held: Held = { mirror, ending: new AbortController(), isWhole: false };
     this.#held = held;
-    const { mirror } = lease;
     const { snapshot, version } = mirror.store.follow((events) => this.#handle(held, events), held.ending.signal);
     held.isWhole = version !== undefined;
     listener.all(snapshot, 'first');
@@ -121,13 +127,13 @@ export class FollowedPods implements Disposable {
   get #unread(): Fault | undefined {
     const { sight, namespaces } = this.#options;
     const seen = sight();
-    return this.#held === undefined || seen.type === 'none' ? undefined : unreadFaultOf({ namespaces }, this.#held.lease.mirror, seen);
+    return this.#held === undefined || seen.type === 'none' ? undefined : unreadFaultOf({ namespaces }, this.#held.mirror, seen);
   }
 
   #leave(): void {
     this.#held?.ending.abort();
-    this.#held?.lease[Symbol.dispose]();
     this.#held = undefined;
+    this.#options.loader.release(this.#options);
   }
 
   #tellAbsence(): void {

@@ -3,6 +3,7 @@ import { MusterError } from '../../core/errors.ts';
 import { withoutValues } from '../../core/loggable-error.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { MirrorsChange } from '../../watch/mirrors.ts';
+import { MirrorLoader } from '../mirror-loader.ts';
 import type { ClusterView } from '../reads.ts';
 import type { StreamListener, StreamReader } from '../streams/streams.ts';
 import { FollowPlaces } from './follow-places.ts';
@@ -48,12 +49,14 @@ class LogReader implements StreamReader<LogBatchView> {
   readonly #clusters = new Map<ClusterName, FollowedCluster>();
   readonly #places = new FollowPlaces(maxContainers);
   readonly #outbox: LogOutbox;
+  readonly #loader: MirrorLoader;
   #reason: MusterError | undefined;
 
   constructor(asked: LogReaderOptions, outer: AbortSignal) {
     this.#asked = asked;
     this.#outer = outer;
     const { clock, budget } = asked.options;
+    this.#loader = new MirrorLoader(asked.options);
     const end = (reason: MusterError) => this.#end(reason);
     this.#outbox = new LogOutbox({ clock, budget, listener: asked.listener, end, onThrow: (error) => this.#threw(error) });
     outer.addEventListener('abort', this.#dispose, { once: true });
@@ -108,9 +111,10 @@ class LogReader implements StreamReader<LogBatchView> {
     const { options, caller, followed } = this.#asked;
     const { access, mirrors, member, clock, follows } = options;
     const rights = await followRightsIn(access, { caller, cluster }, this.#life.signal);
+    const { kind, selection } = followed;
+    if (rights.sight.type !== 'none') await this.#loader.load({ cluster, kind, namespaces: selection.namespaces });
     if (this.#life.signal.aborted || this.#clusters.has(cluster.name)) return false;
-    const { kind } = followed;
-    const shared = { mirrors, kind, clock, follows, places: this.#places, outbox: this.#outbox, most: maxContainers };
+    const shared = { mirrors, loader: this.#loader, kind, clock, follows, places: this.#places, outbox: this.#outbox, most: maxContainers };
     const api = () => member(cluster.name)?.api;
     this.#clusters.set(cluster.name, new FollowedCluster({ ...shared, cluster, followed, api, rights }));
     return rights.sight.type !== 'none' && !rights.right.isNone;
@@ -169,6 +173,7 @@ class LogReader implements StreamReader<LogBatchView> {
     this.#outer.removeEventListener('abort', this.#dispose);
     for (const cluster of this.#clusters.values()) cluster[Symbol.dispose]();
     this.#clusters.clear();
+    this.#loader[Symbol.dispose]();
     this.#outbox[Symbol.dispose]();
   }
 }

@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader';
 import { MusterError } from '../../core/errors.ts';
 import type { Fault, Gathered } from '../../core/faults.ts';
+import { createGate } from '../../core/gate.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
@@ -9,7 +10,7 @@ import { singleWaitMs } from '../list-arguments.ts';
 import { type Ask, type Part, type PartsOptions, withParts } from '../parts.ts';
 import type { ClusterView, ReadContext, Row } from '../reads.ts';
 import type { LiveMember } from '../singles.ts';
-import { type FetchedLog, fetchLog } from './fetch-log.ts';
+import { fetchLog } from './fetch-log.ts';
 import { type CheckedExtent, type CheckedSelection, checkExtent, checkSelection } from './log-arguments.ts';
 import type { LogExtent, LogSelection, PodLogView } from './logs.ts';
 import { logRightIn, podKind, podsIn, selectedContainers } from './matching-pods.ts';
@@ -49,7 +50,11 @@ export async function readLogs(
     faults: parts.flatMap((part) => (part.type === 'notServed' || part.sync.fault === undefined ? [] : [part.sync.fault])),
   }));
   checkCount(targets.length, checked);
-  const items = await Promise.all(targets.map((target) => readTarget(options, context, { target, extent: checked })));
+  const items = await readTargets(
+    options,
+    context,
+    targets.map((target) => ({ target, extent: checked })),
+  );
   context.signal.throwIfAborted();
   return { items, faults: [...new Set(faults)] };
 }
@@ -88,7 +93,7 @@ function createLoader(options: ReadLogsOptions, context: ReadContext): DataLoade
     (keys) => {
       for (const { target } of keys) pods.add(JSON.stringify([target.cluster.name, target.namespace, target.pod]));
       if (pods.size > maxPods) return Promise.reject(tooManyPods(pods.size));
-      return Promise.all(keys.map((key) => readTarget(options, context, key)));
+      return readTargets(options, context, keys);
     },
     { cacheKeyFn: ({ target: { cluster, ...place }, extent }) => JSON.stringify([cluster.name, place, extent]) },
   );
@@ -131,19 +136,25 @@ function checkCount(count: number, { limitBytes }: CheckedExtent): void {
   throw new MusterError('TOO_COSTLY', `expected limitBytes of at most ${most} for ${count} containers, got ${limitBytes}`);
 }
 
-async function readTarget(
-  { access, member }: ReadLogsOptions,
-  { caller, signal }: ReadContext,
-  { target, extent }: PodLogKey,
-): Promise<PodLogView> {
-  const { cluster, ...place } = target;
-  const right = await logRightIn(access, { caller, cluster: cluster.name }, signal);
-  const refused = right.refusal(target.namespace);
-  if (refused !== undefined) return withFault(target, refused);
-  const api = member(cluster.name)?.api;
-  if (api === undefined) return withFault(target, hasLeft(cluster.name));
-  const { lines, truncated, fault }: FetchedLog = await fetchLog({ api, ...place }, extent, signal);
-  return { ...target, lines, truncated, ...(fault === undefined ? {} : { fault }) };
+/** Asks for the right to read logs once in each cluster, and reads at most 20 logs at a time. */
+async function readTargets(options: ReadLogsOptions, context: ReadContext, keys: readonly PodLogKey[]): Promise<readonly PodLogView[]> {
+  const { caller, signal } = context;
+  const clusters = [...new Set(keys.map(({ target }) => target.cluster.name))];
+  const rights = new Map(
+    await Promise.all(clusters.map(async (cluster) => [cluster, await logRightIn(options.access, { caller, cluster }, signal)] as const)),
+  );
+  const gate = createGate(maxContainers);
+  const read = async ({ target, extent }: PodLogKey): Promise<PodLogView> => {
+    const { cluster, ...place } = target;
+    const refused = rights.get(cluster.name)?.refusal(target.namespace);
+    if (refused !== undefined) return withFault(target, refused);
+    const api = options.member(cluster.name)?.api;
+    if (api === undefined) return withFault(target, hasLeft(cluster.name));
+    const log = await gate.pass(() => fetchLog({ api, ...place }, extent, signal), signal);
+    if (log === undefined) throw signal.reason;
+    return { ...target, ...log };
+  };
+  return await Promise.all(keys.map(read));
 }
 
 function withFault(target: LogTarget, fault: Fault): PodLogView {

@@ -14,7 +14,7 @@ import type { RelatedObject, RelatedObjects } from '../../store/query-source.ts'
 import type { MirrorReader } from '../../watch/mirrors.ts';
 import type { BegunRelations } from '../list-arguments.ts';
 import { sourceOf } from '../listed.ts';
-import { type Ask, type HeldPart, holdPart, type OnePartOptions, type Part, syncViewOf, unknownKindFault } from '../parts.ts';
+import { type Ask, type HeldPart, type OnePartOptions, type Part, partOfOne, syncViewOf, unknownKindFault } from '../parts.ts';
 import type { ClusterView, ReadContext } from '../reads.ts';
 import { lookUpIn } from '../singles.ts';
 import { memberOf } from './related-parts.ts';
@@ -46,7 +46,7 @@ const targetsOf: Readonly<Record<PathRelation['name'], (object: KubernetesObject
 };
 
 /**
- * What the paths of one list lead to: mirrors of other kinds in the same clusters, held until this is disposed of.
+ * What the paths of one list lead to: mirrors of other kinds in the same clusters, as of one moment until this is disposed of.
  *
  * `hold` waits for first lists, as long as all of it may take; `look` takes stock, after which `of` answers. What the caller may not see reads as absent.
  * A kind that may not be read at all, is not served or has no first list is told by `readIn`, and what would be found there is unknown.
@@ -55,7 +55,7 @@ export class BegunRelated implements Disposable {
   readonly #options: OnePartOptions;
   readonly #asked: AskedRelated;
   readonly #untilMs: number;
-  readonly #leases = new DisposableStack();
+  readonly #copies = new DisposableStack();
   readonly #ledTo = new Map<ClusterName, Map<string, LedTo>>();
   #found = new Map<ClusterName, Map<string, Part | Fault>>();
   readonly #frozen = new Map<MirrorReader, FrozenObjects>();
@@ -142,7 +142,7 @@ export class BegunRelated implements Disposable {
     for (const ofCluster of this.#found.values()) {
       for (const part of ofCluster.values()) {
         if (!isPart(part) || part.type !== 'held' || this.#frozen.has(part.mirror)) continue;
-        this.#frozen.set(part.mirror, this.#leases.use(part.mirror.store.freeze()));
+        this.#frozen.set(part.mirror, this.#copies.use(part.mirror.store.freeze()));
       }
     }
   }
@@ -169,7 +169,7 @@ export class BegunRelated implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#leases.dispose();
+    this.#copies.dispose();
   }
 
   #relationsOf(kind: ModelKind): readonly PathRelation[] {
@@ -180,7 +180,7 @@ export class BegunRelated implements Disposable {
     const { model, context } = this.#asked;
     const kind = model.kinds.get(keyOfKind(led));
     if (kind === undefined) return unknownKindFault(cluster, led);
-    return holdPart(this.#options, { ask: this.#askOf(cluster, kind), waitMs, context, leases: this.#leases });
+    return partOfOne(this.#options, { ask: this.#askOf(cluster, kind), waitMs, context });
   }
 
   #askOf(cluster: ClusterView, kind: ModelKind): Ask {

@@ -16,7 +16,6 @@ import type { Found, Listed, ReadContext, Row } from '../reads.ts';
 import { createSeal, foreignCursor, type ListScope } from '../seal.ts';
 import { foundIn } from '../singles.ts';
 import { BegunRelated } from './begun-relations.ts';
-import { createKeeping } from './kept-mirrors.ts';
 import { RelatedParts } from './related-parts.ts';
 import { maxRelationDepth, type Question, type RelatedPage, type Relations, type Target } from './relations.ts';
 
@@ -27,24 +26,14 @@ export interface RelationsOptions extends OnePartOptions {
   readonly sensitiveKinds?: readonly string[] | undefined;
 }
 
-/** Makes the relations of an operation. */
-export type RelationsOf = (
-  context: ReadContext,
-  /** True for a message of a stream, whose end the signal of the context is. */
-  of?: { readonly isMessage: boolean },
-) => Relations;
-
-/** What makes the relations of each operation. */
-export function createRelations({ sealKey, sensitiveKinds, ...parts }: RelationsOptions): RelationsOf {
+/** What makes the relations of each operation, and of each message of a subscription. */
+export function createRelations({ sealKey, sensitiveKinds, ...parts }: RelationsOptions): (context: ReadContext) => Relations {
   const options = { ...parts, seal: createSeal(sealKey), sensitive: createSensitiveKinds(sensitiveKinds) };
-  const keptBy = createKeeping(parts.mirrors);
-  return (context, of) => {
-    const asked = new RelatedParts(parts, context, of?.isMessage === true ? keptBy(context.signal) : undefined);
-    const reading = { options, context, parts: asked, kinds: new Map() };
+  return (context) => {
+    const reading = { options, context, parts: new RelatedParts(parts, context), kinds: new Map() };
     return {
       one: (from, { model, target }) => one(reading, from, { model, target, depth: nextDepth(from) }),
       many: (from, { model, question, page }) => many(reading, from, { model, question, page, depth: nextDepth(from) }),
-      [Symbol.dispose]: () => asked[Symbol.dispose](),
     };
   };
 }
@@ -110,24 +99,24 @@ function manyNow(reading: Reading, from: Row, { model, question, page, depth }: 
   const { verb, namespace, order } = question;
   const { cluster, waitMs } = from;
   const kinds = kindsOf(reading, from, { model, question });
-  const asked = allOf(
-    kinds.map((kind) => reading.parts.part({ cluster, kind, verb, named: question.kinds !== undefined, namespace, waitMs })),
-  );
-  return afterwards(asked, (parts) =>
-    afterwards(relatedOf(reading, from, { model, question }), ({ related, via }) => {
-      const namespaces = namespace === undefined ? undefined : [namespace];
-      const aggregated = page.aggregated && {
-        model,
-        kinds,
-        relations: relationsIn(page.aggregated, { model, kinds, sensitive: options.sensitive }),
-      };
-      const spec: QuerySpec = { namespaces, related, order, first, after };
-      const told = parts.filter((part) => isTold(part, question));
-      const asked = { spec, context, scope, depth, waitMs, via, aggregated };
-      if (aggregated === undefined || aggregated.relations.size === 0) return listedOf(options, told, asked);
-      return listedThrough(reading, told, { model, asked, relations: aggregated.relations });
-    }),
-  );
+  const through = 'then' in question.related ? model.kinds.get(keyOfKind(question.related.kind)) : undefined;
+  const asked = kinds.map((kind) => reading.parts.part({ cluster, kind, verb, named: question.kinds !== undefined, namespace, waitMs }));
+  if (through !== undefined) asked.push(reading.parts.part({ cluster, kind: through, verb: 'list', named: true, namespace, waitMs }));
+  return afterwards(allOf(asked), (all) => {
+    const via = all.slice(kinds.length);
+    const namespaces = namespace === undefined ? undefined : [namespace];
+    const related = relatedOf(reading, question, via);
+    const aggregated = page.aggregated && {
+      model,
+      kinds,
+      relations: relationsIn(page.aggregated, { model, kinds, sensitive: options.sensitive }),
+    };
+    const spec: QuerySpec = { namespaces, related, order, first, after };
+    const told = all.slice(0, kinds.length).filter((part) => isTold(part, question));
+    const asked = { spec, context, scope, depth, waitMs, via, aggregated };
+    if (aggregated === undefined || aggregated.relations.size === 0) return listedOf(options, told, asked);
+    return listedThrough(reading, told, { model, asked, relations: aggregated.relations });
+  });
 }
 
 interface AskedThrough {
@@ -170,23 +159,13 @@ function inModel({ kinds: known }: Model, kinds: readonly GroupKind[]): readonly
   return [...new Set(kinds.map((kind) => known.get(keyOfKind(kind))))].filter((kind) => kind !== undefined);
 }
 
-interface KnownRelated {
-  readonly related: Related;
-  /** What was read to know it. */
-  readonly via: readonly Part[];
-}
-
-function relatedOf({ parts, context }: Reading, { cluster, waitMs }: Row, { model, question }: Asked): NowOrLater<KnownRelated> {
-  const { related, namespace } = question;
-  if (!('then' in related)) return { related, via: [] };
-  const kind = model.kinds.get(keyOfKind(related.kind));
-  if (kind === undefined) return { related: related.then([]), via: [] };
-  return afterwards(parts.part({ cluster, kind, verb: 'list', named: true, namespace, waitMs }), (part) => {
-    const namespaces = namespace === undefined ? undefined : [namespace];
-    const between = part.type === 'held' ? selectAll(sourceOf(part), { namespaces, related: related.related }) : [];
-    context.look(between.length);
-    return { related: related.then(between), via: [part] };
-  });
+/** @param via The kind through which the objects are found, if there is one. */
+function relatedOf({ context }: Reading, { related, namespace }: Question, [part]: readonly Part[]): Related {
+  if (!('then' in related)) return related;
+  const namespaces = namespace === undefined ? undefined : [namespace];
+  const between = part?.type === 'held' ? selectAll(sourceOf(part), { namespaces, related: related.related }) : [];
+  context.look(between.length);
+  return related.then(between);
 }
 
 /** Of kinds that nobody chose those that the caller, or the gateway, may not list are not spoken of: nothing of them is known. */

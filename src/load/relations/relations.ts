@@ -54,15 +54,15 @@ export const maxRelationDepth = 5;
  * What objects have to do with each other, for one operation. A relation never leaves its cluster.
  *
  * Answers at once where the mirror of the other kind has settled and what the caller may see of it is known; else it waits, for first lists only: at most
- * 10 s for one or what the row says, 15 s in all. Mirrors start on first use and are held until the operation is over: disposing ends that. A message of a
- * stream waits for 2 s, all its messages together, as others stand behind it: what it led to is held as long as the stream, so that a later one finds it.
+ * 10 s for one or what the row says, 15 s in all. Mirrors start on first use and are held until the operation is over. The messages of a stream wait for
+ * 2 s together, because other messages follow them; the stream holds the mirrors until it ends, so that a later message finds them.
  *
  * What the caller may not see reads as absent. Whether the kind may be read at all is decided before any lookup, and is a fault if not; so is a
  * kind that the cluster does not serve, and one without a first list.
  *
  * Both throw {MusterError} `TOO_COSTLY` beyond `maxRelationDepth` relations inside each other.
  */
-export interface Relations extends Disposable {
+export interface Relations {
   one(from: Row, asked: { readonly model: Model; readonly target: Target }): NowOrLater<Found>;
   /** @throws {MusterError} `BAD_INPUT` for a page that cannot be served. */
   many(from: Row, asked: { readonly model: Model; readonly question: Question; readonly page: RelatedPage }): NowOrLater<Listed>;

@@ -7,7 +7,7 @@ import type { Look } from '../../store/looks.ts';
 import type { Conditions } from '../../store/matching.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
 import type { QuerySight, QuerySource } from '../../store/query-source.ts';
-import type { MirrorLease, MirrorReader } from '../../watch/mirrors.ts';
+import type { MirrorReader } from '../../watch/mirrors.ts';
 import type { ClusterView } from '../reads.ts';
 import { createChangesQueue, type ObjectChange } from './changes-queue.ts';
 import { JudgedSelection } from './judged-selection.ts';
@@ -23,9 +23,9 @@ export interface Selection {
   readonly sight: QuerySight;
 }
 
-/** A mirror that is held and followed, and what of it is selected. Ending it leaves nothing behind. */
+/** A mirror that is followed, and what of it is selected. Ending it leaves nothing behind. */
 export class SelectedMirror {
-  readonly #lease: MirrorLease;
+  readonly mirror: MirrorReader;
   readonly #life = new AbortController();
   readonly #pull: () => void;
   #conditions: Conditions;
@@ -34,20 +34,16 @@ export class SelectedMirror {
   #epoch: { readonly long: string; readonly short: string } | undefined;
 
   /** @param hear Told what changes, never from within this call. */
-  constructor(lease: MirrorLease, selection: Selection, hear: (events: readonly StoreEvent[]) => void) {
-    this.#lease = lease;
+  constructor(mirror: MirrorReader, selection: Selection, hear: (events: readonly StoreEvent[]) => void) {
+    this.mirror = mirror;
     this.#conditions = selection.conditions;
-    this.#selected = new JudgedSelection(sourceOf(lease.mirror, selection), selection.conditions);
-    this.#meaning = meaningOf(selection, lease.mirror.resource);
-    this.#pull = lease.mirror.store.attend(hear, this.#life.signal);
-  }
-
-  get mirror(): MirrorReader {
-    return this.#lease.mirror;
+    this.#selected = new JudgedSelection(sourceOf(mirror, selection), selection.conditions);
+    this.#meaning = meaningOf(selection, mirror.resource);
+    this.#pull = mirror.store.attend(hear, this.#life.signal);
   }
 
   get resource(): ServedResource {
-    return this.#lease.mirror.resource;
+    return this.mirror.resource;
   }
 
   /** There is a list that was whole. */
@@ -140,7 +136,6 @@ export class SelectedMirror {
 
   end(): void {
     this.#life.abort();
-    this.#lease[Symbol.dispose]();
   }
 
   /**

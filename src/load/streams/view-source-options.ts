@@ -3,6 +3,7 @@ import type { ModelKind } from '../../model/model.ts';
 import type { Conditions } from '../../store/matching.ts';
 import type { QuerySight } from '../../store/query-source.ts';
 import type { Mirrors } from '../../watch/mirrors.ts';
+import type { MirrorLoader } from '../mirror-loader.ts';
 import type { ClusterView } from '../reads.ts';
 
 /** The query of a view, which is the same for each of its sources. */
@@ -16,6 +17,8 @@ export interface SourceQuestion {
 
 export interface ViewSourceOptions {
   readonly mirrors: Mirrors;
+  /** Of the view: holds the mirrors of all its sources. */
+  readonly loader: MirrorLoader;
   readonly question: SourceQuestion;
   readonly cluster: ClusterView;
   /** The current state of the cluster. Undefined if it is no member. */

@@ -9,6 +9,7 @@ import type { ModelKind } from '../../model/model.ts';
 import type { Look } from '../../store/looks.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
 import type { QuerySight } from '../../store/query-source.ts';
+import type { MirrorReader } from '../../watch/mirrors.ts';
 import { type Ask, absenceOf, faultOf, partSyncOf, syncViewOf, unreadFaultOf } from '../parts.ts';
 import type { ClusterView, Row, SyncView } from '../reads.ts';
 import type { ObjectChange } from './changes-queue.ts';
@@ -126,7 +127,7 @@ export class ViewSource implements Origin {
     const { sight, mirrors } = this.#options;
     if (cluster !== undefined) this.#cluster = cluster;
     if ('code' in sight) this.#become(sight);
-    else if (this.#held === undefined) this.#acquire(sight);
+    else if (this.#held === undefined) this.#load(sight);
     else if (mirrors.peek(this.name, this.kind) !== this.#held.mirror) this.#leave(absenceOf(this.#ask(), mirrors).fault);
     else if (this.#held.reselect(this.#selection(sight))) this.#restart();
     this.#resource = this.#held?.resource ?? this.#resource;
@@ -226,6 +227,7 @@ export class ViewSource implements Origin {
   end(): void {
     this.#held?.end();
     this.#held = undefined;
+    this.#options.loader.release(this.#ask());
   }
 
   /** Those in step know what is held. Not so right after a cut that told the end of one mirror, where another has taken its place already. */
@@ -257,17 +259,31 @@ export class ViewSource implements Origin {
     return { type: 'whole', objects };
   }
 
-  #acquire(sight: QuerySight): void {
-    const { mirrors, question } = this.#options;
-    const { namespaces } = question.conditions;
-    const lease = mirrors.acquire(this.name, this.kind, namespaces === undefined ? {} : { namespaces });
-    if (lease === undefined) {
+  /** At once if the view holds the mirror already, as it does at its beginning. */
+  #load(sight: QuerySight): void {
+    const { loader, guard } = this.#options;
+    const loaded = loader.load(this.#ask());
+    if (!(loaded instanceof Promise)) {
+      this.#loaded(sight, loaded);
+      return;
+    }
+    const fail = (error: unknown) =>
+      guard(() => {
+        throw error;
+      });
+    loaded.then((mirror) => guard(() => this.#loaded(sight, mirror)), fail);
+  }
+
+  #loaded(sight: QuerySight, mirror: MirrorReader | undefined): void {
+    // Something else about the cluster may have changed meanwhile, so that the mirror was loaded twice.
+    if (this.#held !== undefined) return;
+    if (mirror === undefined) {
       this.#lack();
       return;
     }
     const hear = (events: readonly StoreEvent[]) => this.#options.guard(() => this.#hear(events));
-    this.#held = new SelectedMirror(lease, this.#selection(sight), hear);
-    this.#resource = lease.mirror.resource;
+    this.#held = new SelectedMirror(mirror, this.#selection(sight), hear);
+    this.#resource = mirror.resource;
     this.#left = false;
     this.#absent = false;
     this.judge();
@@ -354,7 +370,7 @@ export class ViewSource implements Origin {
     this.#absent = true;
     this.#gone = goneOf(this, fault);
     // Another one may have taken its place already.
-    if (!('code' in this.#options.sight)) this.#acquire(this.#options.sight);
+    if (!('code' in this.#options.sight)) this.#load(this.#options.sight);
     this.#options.onNews();
   }
 

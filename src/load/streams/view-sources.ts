@@ -1,3 +1,4 @@
+import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { SensitiveKinds } from '../../core/sensitive-kinds.ts';
@@ -6,6 +7,7 @@ import type { Conditions } from '../../store/matching.ts';
 import type { QuerySight } from '../../store/query-source.ts';
 import type { Mirrors, MirrorsChange } from '../../watch/mirrors.ts';
 import type { ClusterViews } from '../cluster-views.ts';
+import { MirrorLoader } from '../mirror-loader.ts';
 import type { ClusterView, SyncView } from '../reads.ts';
 import type { SourceBudget } from './source-budget.ts';
 import { type Position, sourceKey, type Vector } from './stream-cursor.ts';
@@ -28,6 +30,7 @@ export interface ViewQuestion {
 
 export interface ViewSourcesOptions {
   readonly mirrors: Mirrors;
+  readonly clock: Clock;
   readonly views: ClusterViews;
   readonly sensitive: SensitiveKinds;
   /** Where all that are held open are counted. */
@@ -57,10 +60,12 @@ const atOnce = 16;
  */
 export class ViewSources {
   readonly #options: ViewSourcesOptions;
+  readonly #loader: MirrorLoader;
   readonly #all = new Map<string, ViewSource>();
   /** Clusters whose sources there are, or are to be made. */
   readonly #begun = new Set<ClusterName>();
   #missing: (readonly [ClusterName, ModelKind])[] = [];
+  #loading: Promise<unknown> | undefined;
   /** Those that have heard something since they were cut. */
   readonly #news = new Set<ViewSource>();
   /** The how-many-eth each is: the order in which they speak. */
@@ -73,6 +78,7 @@ export class ViewSources {
   /** None yet: `begin`. */
   constructor(options: ViewSourcesOptions) {
     this.#options = options;
+    this.#loader = new MirrorLoader(options);
     this.addMissing(options.mirrors.members());
   }
 
@@ -84,6 +90,11 @@ export class ViewSources {
   /** None is still to be made. */
   get areComplete(): boolean {
     return this.#missing.length === 0;
+  }
+
+  /** Mirrors of sources that are still to be made are being loaded. */
+  get areLoading(): boolean {
+    return this.#loading !== undefined;
   }
 
   get hasNews(): boolean {
@@ -127,6 +138,23 @@ export class ViewSources {
       sources.add(question.kinds.length);
       for (const kind of question.kinds) this.#missing.push([cluster, kind]);
     }
+    this.#loadMissing();
+  }
+
+  /** Loads the mirrors of all missing sources in one batch, so that most sources find theirs when they are made. */
+  #loadMissing(): void {
+    const { scope, question, onNews } = this.#options;
+    const { namespaces } = question.conditions;
+    const seen = this.#missing.filter(([name, kind]) => (scope.sightOf(name, kind)?.type ?? 'none') !== 'none');
+    const loading = this.#loader.loadAll(seen.map(([name, kind]) => ({ cluster: { name }, kind, namespaces })));
+    if (!(loading instanceof Promise)) return;
+    const end = () => {
+      if (this.#loading === loading) this.#loading = undefined;
+      onNews();
+    };
+    this.#loading = loading;
+    // What fails now fails once more where a source loads its mirror, which answers for it.
+    loading.then(end, end);
   }
 
   /** Makes some of those that are missing. Where nobody is told, what these know need not wait for the turn in which the first ones are. */
@@ -180,6 +208,7 @@ export class ViewSources {
 
   end(): void {
     for (const source of this.#all.values()) source.end();
+    this.#loader[Symbol.dispose]();
     this.#options.sources.add(-this.#all.size - this.#missing.length);
     this.#missing = [];
     this.#all.clear();
@@ -226,6 +255,7 @@ export class ViewSources {
     const sight = scope.sightOf(name, kind);
     if (sight === undefined || this.#all.has(key)) return false;
     const { mirrors, views, question, sensitive, onNews, guard } = this.#options;
+    const loader = this.#loader;
     const { conditions, tallied } = question;
     const cluster = views.member(name) ?? unknownCluster(name);
     const seen: QuerySight | Fault = sight.type === 'none' ? sight.fault : sight;
@@ -241,6 +271,7 @@ export class ViewSources {
     let source: ViewSource | undefined;
     source = new ViewSource({
       mirrors,
+      loader,
       question: { conditions, tallied, named: this.#isNamed },
       cluster,
       clusterNow: () => views.member(name),

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { StreamListener } from '../../../src/load/streams/streams.ts';
-import { contextOf, createLogWorld } from '../../support/log-world.ts';
+import { createLogWorld } from '../../support/log-world.ts';
 import { turns } from '../../support/manual-clock.ts';
+import { readContext } from '../../support/read-context.ts';
 import { createRestrictingAccess } from '../../support/restricting-access.ts';
 
 const ignore = () => undefined;
@@ -16,7 +17,7 @@ test('a listener that throws when there is something to take is logged, and ends
   const signal = new AbortController().signal;
   let calls = 0;
   const good: StreamListener = { ready: () => calls++, ended: ignore };
-  const open = (listener: StreamListener) => world.logs.follow(contextOf(), {}, {}).open(listener, signal);
+  const open = (listener: StreamListener) => world.logs.follow(readContext(world), {}, {}).open(listener, signal);
   const bad = await open({ ready: fail, ended: ignore });
   using other = await open(good);
   await turns();
@@ -31,7 +32,7 @@ test('so is one that throws when it is told why its stream has ended', async () 
   const world = createLogWorld({ access: createRestrictingAccess(rights) });
   const north = world.join('north', {});
   world.logsOf('north').of('default', 'web', 'main');
-  await world.logs.follow(contextOf(), {}, {}).open({ ready: ignore, ended: fail }, new AbortController().signal);
+  await world.logs.follow(readContext(world), {}, {}).open({ ready: ignore, ended: fail }, new AbortController().signal);
   await turns();
   rights.me.north = [];
   await world.clock.advance(60_000);

@@ -5,15 +5,16 @@ import { clusterName } from '../../../src/core/names.ts';
 import type { LogExtent, LogSelection, Logs, PodLogView } from '../../../src/load/logs/logs.ts';
 import type { Row } from '../../../src/load/reads.ts';
 import { loadBaseline, servedAs } from '../../support/kubernetes-objects.ts';
-import { contextOf, createLogWorld, type LogWorld } from '../../support/log-world.ts';
+import { createLogWorld, type LogWorld } from '../../support/log-world.ts';
 import { turns } from '../../support/manual-clock.ts';
+import { readContext } from '../../support/read-context.ts';
 import { createRestrictingAccess } from '../../support/restricting-access.ts';
 
 const model = loadBaseline();
 const pods = servedAs(model, 'Pod');
 
-const read = ({ logs }: { readonly logs: Logs }, selection: LogSelection = {}, extent: LogExtent = {}) =>
-  logs.read(contextOf(), selection, extent);
+const read = (world: LogWorld, selection: LogSelection = {}, extent: LogExtent = {}) =>
+  world.logs.read(readContext(world), selection, extent);
 
 const placeOf = ({ cluster, namespace, pod, container }: PodLogView) => `${cluster.name}/${namespace}/${pod}/${container}`;
 const textsOf = ({ lines }: Pick<PodLogView, 'lines'>) => lines.map(({ text }) => text);
@@ -150,7 +151,7 @@ describe('read', () => {
     world.logsOf('north').silent = true;
     world.logsOf('south').silent = true;
     const leaving = new AbortController();
-    const reading = world.logs.read(contextOf('me', leaving.signal), {}, {});
+    const reading = world.logs.read(readContext(world, { signal: leaving.signal }), {}, {});
     await turns();
     expect([world.logsOf('north').open, world.logsOf('south').open]).toEqual([2, 1]);
     leaving.abort();
@@ -175,13 +176,17 @@ describe('read', () => {
     const north = world.mirrors.join('north');
     north.discover(pods);
     let faults: readonly FaultCode[] | undefined;
-    const reading = read(world).then((gathered) => (faults = gathered.faults.map(({ code }) => code)));
+    const life = new AbortController();
+    const context = readContext(world, { signal: life.signal });
+    const reading = world.logs.read(context, {}, {}).then((gathered) => (faults = gathered.faults.map(({ code }) => code)));
     await world.clock.advance(9_999);
     expect(faults).toBeUndefined();
     await world.clock.advance(1);
     await reading;
     expect(faults).toEqual(['SYNCING']);
-    expect([north.leases, world.clock.sleepers]).toEqual([0, 0]);
+    expect([north.leases, world.clock.sleepers]).toEqual([1, 0]);
+    life.abort();
+    expect(north.leases, 'after the operation').toBe(0);
   });
 
   test('more than 20 containers are refused, saying how many', async () => {
@@ -211,7 +216,7 @@ describe('read', () => {
   test.each(refused.filter(([, { limitBytes }]) => limitBytes === undefined))('refuses to follow %j %j', (selection, extent, message) => {
     const world = createLogWorld();
     world.join('north', {});
-    expect(() => world.logs.follow(contextOf(), selection, extent)).toThrow(message);
+    expect(() => world.logs.follow(readContext(world), selection, extent)).toThrow(message);
   });
 });
 
@@ -260,13 +265,13 @@ describe('rights', () => {
 
 describe('of one Pod', () => {
   const rowOf = (world: LogWorld, name: string): Row => {
-    const view = world.reads.cluster(contextOf(), 'north');
+    const view = world.reads.cluster(readContext(world), 'north');
     const object = world.mirrors.peek(clusterName('north'), pods)?.store.get('default', name);
     const kind = model.kinds.get('Pod');
     if (view === undefined || object === undefined || kind === undefined) throw new Error('expected the Pod to be there');
     return { cluster: view, kind, resource: pods, object, sync: { cluster: view, kind, phase: 'SYNCED' } };
   };
-  const readOf = (world: LogWorld, name: string, extent: Parameters<Logs['readOfPod']>[2] = {}, context = contextOf()) =>
+  const readOf = (world: LogWorld, name: string, extent: Parameters<Logs['readOfPod']>[2] = {}, context = readContext(world)) =>
     world.logs.readOfPod(context, rowOf(world, name), extent);
 
   test('the container is the one named, else the one that kubectl takes', async () => {
@@ -286,7 +291,7 @@ describe('of one Pod', () => {
   test('what one operation asks twice is asked once', async () => {
     const world = createLogWorld();
     world.join('north', {});
-    const context = contextOf();
+    const context = readContext(world);
     const [one, other] = await Promise.all([readOf(world, 'web', {}, context), readOf(world, 'web', { tailLines: 200 }, context)]);
     expect(one).toBe(other);
     await readOf(world, 'web', { tailLines: 1 }, context);
@@ -297,7 +302,7 @@ describe('of one Pod', () => {
   test('of more than 20 Pods in one operation there is none', async () => {
     const world = createLogWorld();
     world.join('north', ...Array.from({ length: 21 }, (_, index) => ({ name: `web-${index}` })));
-    const context = contextOf();
+    const context = readContext(world);
     const all = Array.from({ length: 21 }, (_, index) => readOf(world, `web-${index}`, {}, context));
     for (const outcome of await Promise.allSettled(all)) {
       expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'TOO_COSTLY', message: expect.stringContaining('got 21') } });
@@ -311,6 +316,6 @@ describe('of one Pod', () => {
     const row = rowOf(world, 'web');
     north.leave();
     const other = { ...row, cluster: { ...row.cluster, name: clusterName('other') } };
-    expect((await world.logs.readOfPod(contextOf(), other, {})).fault?.code).toBe('GONE');
+    expect((await world.logs.readOfPod(readContext(world), other, {})).fault?.code).toBe('GONE');
   });
 });

@@ -4,9 +4,9 @@ import { type OperationSlices, runAtOnce } from '../../../src/core/slices.ts';
 import { graphOverMirrors } from '../../support/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed } from '../../support/kubernetes-objects.ts';
 import { turns } from '../../support/manual-clock.ts';
+import { idleContext, readContext } from '../../support/read-context.ts';
 import { controlledBy, type Inventory, inShop, relatedWorld, served } from '../../support/related-world.ts';
 import { accessBut, createRestrictingAccess } from '../../support/restricting-access.ts';
-import { unsliced } from '../../support/unsliced.ts';
 
 const model = loadBaseline();
 const zone = 'node.metadata.labels[\\"topology.kubernetes.io/zone\\"]';
@@ -146,13 +146,7 @@ describe('groups and sums go on there,', () => {
 
   test('of the moment of the page', async () => {
     const world = relatedWorld({ north: inventory });
-    const context = {
-      caller: { key: 'me' },
-      signal: new AbortController().signal,
-      reportFault: () => undefined,
-      look: () => undefined,
-      slices: unsliced,
-    };
+    const context = readContext(world);
     const page = await world.reads.list(context, kindOf('Pod'), { aggregated: ['node.metadata.name'] });
     for (const name of ['n1', 'n2'])
       world
@@ -176,13 +170,7 @@ test('a filter finds what the objects led to at its first step', async () => {
     },
     pause: () => undefined,
   };
-  const context = {
-    caller: { key: 'me' },
-    signal: new AbortController().signal,
-    reportFault: () => undefined,
-    look: () => undefined,
-    slices,
-  };
+  const context = readContext(world, { slices });
   const page = await world.reads.list(context, kindOf('Pod'), { where: { path: 'node.metadata.name', eq: 'n1' } });
   expect(page.totalCount).toBe(1_000);
 });
@@ -372,13 +360,7 @@ describe('is refused:', () => {
     expect(errors?.[0]?.originalError).toMatchObject({ code: 'BAD_INPUT' });
   });
 
-  const context = {
-    caller: { key: 'me' },
-    signal: new AbortController().signal,
-    reportFault: () => undefined,
-    look: () => undefined,
-    slices: unsliced,
-  };
+  const context = idleContext();
   const path = (text: string) => ({ where: { not: { path: text, exists: true } } });
   test.each<[string, string, (streams: World['streams']) => unknown]>([
     ['changes', 'node', (streams) => streams.changes(context, kindOf('Pod'), path('node.ready'))],

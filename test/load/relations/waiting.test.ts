@@ -38,10 +38,10 @@ test('the messages of a stream wait for 2 s together, and a later one finds what
   expect(first.faults.map(({ fault: { code, cluster, kind, retry }, path }) => [code, cluster, kind?.kind, retry, path.at(-2)])).toEqual([
     ['SYNCING', 'south', 'Node', 'LATER', 1],
   ]);
-  expect(south.leases, 'of Nodes and ReplicaSets, between two messages').toBe(2);
+  expect(south.leases, 'of Pods, Nodes and ReplicaSets, between two messages').toBe(3);
   expect((await ask()).at('pods.items'), 'no other message waits').toEqual([known, missing]);
   expect(world.clock.monotonic()).toBe(2_000);
-  expect(south.leases, 'each is held once').toBe(2);
+  expect(south.leases, 'each is held once').toBe(3);
   south.mirror(served('Node')).list(node);
   expect((await ask()).at('pods.items')).toEqual([known, known]);
   life.end();
