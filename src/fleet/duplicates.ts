@@ -40,7 +40,7 @@ export function planSeats(candidates: readonly Candidate[], uids: ReadonlyMap<Cl
 }
 
 /** Text that is equal for equal values, bytes included. Holds whatever the value holds: keep it out of the log. */
-export function fingerprintOf(value: unknown): string {
+function fingerprintOf(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) => (part instanceof Uint8Array ? Buffer.from(part).toString('base64') : part));
 }
 

@@ -4,7 +4,7 @@ import type { Candidate, ClusterSource } from './cluster-source.ts';
 import type { Member } from './member.ts';
 import { type Connect, type Duplicate, Roster } from './roster.ts';
 
-export interface FleetOptions {
+interface FleetOptions {
   /** Of two that name a cluster alike the earlier one's is taken. */
   readonly sources: readonly ClusterSource[];
   readonly connect: Connect;

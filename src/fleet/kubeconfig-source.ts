@@ -9,7 +9,7 @@ import { watchFiles } from './file-watch.ts';
 import type { MemberSettings } from './member.ts';
 
 /** One cluster that the config file names: where to find it, and what is known of it. */
-export interface NamedCluster extends Omit<MemberSettings, 'namespaces'> {
+interface NamedCluster extends Omit<MemberSettings, 'namespaces'> {
   readonly name: string;
   /** Absent: the usual kubeconfig. */
   readonly kubeconfig?: string;

@@ -3,7 +3,7 @@ import type { Fault } from '../core/faults.ts';
 import type { ClusterName } from '../core/names.ts';
 
 /** How many requests to one cluster ended in one way since the start. */
-export interface UpstreamCount {
+interface UpstreamCount {
   readonly cluster: ClusterName;
   /** `list`, `watch`, `log`, or the HTTP method of a live call in lower case. */
   readonly verb: string;

@@ -33,7 +33,7 @@ export interface Catalog {
   settle(): void;
 }
 
-export interface CatalogOptions {
+interface CatalogOptions {
   readonly mirrors: Mirrors;
   /** The built-in kinds. */
   readonly baseline: Model;

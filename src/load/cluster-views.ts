@@ -23,7 +23,7 @@ export interface ClusterViews {
   named(caller: Caller, names: readonly string[]): readonly ClusterView[];
 }
 
-export interface ClusterViewsOptions {
+interface ClusterViewsOptions {
   readonly mirrors: Mirrors;
   readonly access: Access;
   /** What the config says of a cluster. Undefined if it has just left. */

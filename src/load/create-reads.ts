@@ -15,7 +15,7 @@ import type { ClusterView, ReadContext, Reads, ServedKindView, WithinModel } fro
 import { createSeal } from './seal.ts';
 import { type LiveMember, readById, readSingle } from './singles.ts';
 
-export interface ReadsOptions {
+interface ReadsOptions {
   readonly mirrors: Mirrors;
   readonly access: Access;
   /** That of the schema that serves now. */

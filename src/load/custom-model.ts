@@ -6,7 +6,7 @@ import { describedModel, type ModelDescriptions } from '../model/model-descripti
 import type { KindSchema } from '../model/shapes.ts';
 
 /** The model of the built-in kinds and of the custom ones. */
-export interface CustomModel {
+interface CustomModel {
   /** The newest; its problems are of the groups that it could not take in. */
   current(): CreatedModel;
   /** Takes the custom kinds in place of those before, and which kinds nobody serves. True if that made another model. */
@@ -15,7 +15,7 @@ export interface CustomModel {
   describe(descriptions: ModelDescriptions): void;
 }
 
-export interface CustomModelOptions {
+interface CustomModelOptions {
   readonly baseline: Model;
   /** As defined in earlier runs, each kind once. */
   readonly earlier: readonly KindSchema[];

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 
-export interface DebounceOptions {
+interface DebounceOptions {
   readonly clock: Clock;
   /** Runs once nothing has called for so long … */
   readonly quietMs: number;

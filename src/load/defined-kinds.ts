@@ -4,7 +4,7 @@ import { definitionsOf, type LockedDefinition, type LockedKind } from '../model/
 import type { KindSchema } from '../model/shapes.ts';
 
 /** The kinds that the clusters define now. */
-export interface DefinitionsNow {
+interface DefinitionsNow {
   /** The kinds of each cluster, by its name. */
   readonly defined: ReadonlyMap<string, readonly KindSchema[]>;
   /** Groups with a definition that cannot be understood. Their kinds stay unchanged. */

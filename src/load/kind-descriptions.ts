@@ -11,14 +11,14 @@ import { debounce } from './debounce.ts';
 import { type FetchDocument, pathOfGroupVersion } from './unknown-kinds.ts';
 
 /** What the built-in kinds mean, in the words of the newest cluster. */
-export interface KindDescriptions {
+interface KindDescriptions {
   /** Of all documents read so far. Empty until a cluster was asked. */
   now(): ModelDescriptions;
   /** Begins to ask, once: until then clusters have better things to answer. */
   begin(): void;
 }
 
-export interface KindDescriptionsOptions {
+interface KindDescriptionsOptions {
   readonly mirrors: Mirrors;
   /** The built-in kinds: nothing else is asked about, and nothing else kept. */
   readonly baseline: Model;

@@ -42,7 +42,7 @@ export interface AskedPage {
 }
 
 /** The kinds of the parts, for paths through them. */
-export interface AskedAggregates extends AskedOfKinds {
+interface AskedAggregates extends AskedOfKinds {
   /** With which the paths begin that will be asked for. */
   readonly relations: BegunRelations;
 }

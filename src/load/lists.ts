@@ -8,12 +8,12 @@ import type { ListArguments, Listed, ReadContext } from './reads.ts';
 import { type AskedRelated, BegunRelated } from './relations/begun-relations.ts';
 import { foreignCursor, type SealScope } from './seal.ts';
 
-export interface ListsOptions extends PartsOptions, ListedOptions {
+interface ListsOptions extends PartsOptions, ListedOptions {
   readonly model: () => Model;
 }
 
 /** What is listed: kinds of a model. */
-export interface ListedKinds {
+interface ListedKinds {
   readonly kinds: readonly ModelKind[];
   /** True if the caller chose them: only then is it a fault that a cluster which was named lacks one. */
   readonly chosen: boolean;

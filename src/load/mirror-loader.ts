@@ -14,7 +14,7 @@ export interface MirrorKey {
   readonly namespaces?: readonly string[] | undefined;
 }
 
-export interface MirrorLoaderOptions {
+interface MirrorLoaderOptions {
   readonly mirrors: Mirrors;
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Milliseconds that all relations of the operation wait for first lists, together. Default: 0. */

@@ -5,7 +5,7 @@ import { readBaseline } from './baseline.ts';
 import { createCustomModel } from './custom-model.ts';
 import { createBelonging, type GroupRules, rememberedKinds } from './group-filter.ts';
 
-export interface OfflineModelOptions {
+interface OfflineModelOptions {
   readonly lock: SchemaLock;
   readonly groups: GroupRules;
   readonly log: Log;

@@ -11,13 +11,13 @@ export interface OperationLoaders extends Disposable {
   readonly live: DataLoader<LiveRead, LiveResult, string>;
 }
 
-export interface OperationLoadersOptions {
+interface OperationLoadersOptions {
   readonly mirrors: Mirrors;
   readonly clock: Clock;
 }
 
 /** Creates the loaders of an operation. */
-export type LoadersOf = (operation: {
+type LoadersOf = (operation: {
   readonly signal: AbortSignal;
   /** True for a message of a subscription, whose end the signal is. */
   readonly isMessage: boolean;

@@ -41,15 +41,19 @@ export type Part =
   /** Nobody named the cluster, and it has no such kind. */
   | { readonly type: 'notServed'; readonly ask: Ask };
 
-export interface PartsOptions {
+/** What parts are read with. */
+export interface PartOptions {
   readonly mirrors: Mirrors;
   readonly access: Access;
-  readonly views: ClusterViews;
+  /** Describe the clusters as they are after a wait. Default: as they were before it. */
+  readonly views?: ClusterViews | undefined;
   readonly clock: Clock;
 }
 
+export type PartsOptions = PartOptions & { readonly views: ClusterViews };
+
 /** A question about several parts, whose answers belong together. */
-export interface AskedParts {
+interface AskedParts {
   readonly asks: readonly Ask[];
   readonly waitMs: number;
   readonly context: ReadContext;
@@ -62,7 +66,7 @@ export interface AskedParts {
  * given back. An abort rejects with its reason.
  */
 export async function withParts<T>(
-  { mirrors, access, views, clock }: PartsOptions,
+  { mirrors, access, views, clock }: PartOptions,
   { asks, waitMs, context }: AskedParts,
   use: (parts: readonly Part[]) => NowOrLater<T>,
 ): Promise<T> {
@@ -76,18 +80,15 @@ export async function withParts<T>(
     await Promise.all(waiting.map((ask) => settle(ask, { mirrors, context, signal: deadline.signal })));
     // Rights and clusters may have changed meanwhile: what is read below goes by those of now.
     sights = await sightsOf(asks, access, context);
-    known = asks.map((ask) => ({ ...ask, cluster: views.find(context.caller, ask.cluster.name) ?? ask.cluster }));
+    known = asks.map((ask) => ({ ...ask, cluster: views?.find(context.caller, ask.cluster.name) ?? ask.cluster }));
   }
   context.signal.throwIfAborted();
   const used = use(known.map((ask, index) => partOf(ask, { sight: sights[index], mirrors, context })));
   return used instanceof Promise ? await used : used;
 }
 
-/** What one part is read with. */
-export type OnePartOptions = Omit<PartsOptions, 'views'>;
-
 /** A question about one part. */
-export interface AskedPart {
+interface AskedPart {
   readonly ask: Ask;
   readonly waitMs: number;
   readonly context: ReadContext;
@@ -97,7 +98,7 @@ export interface AskedPart {
  * One part: at once if the operation holds its mirror, which has settled, and what the caller may see of it is known. Else a promise, which waits as
  * `withParts` does. An abort while it waits rejects with its reason.
  */
-export function partOfOne(options: OnePartOptions, asked: AskedPart): NowOrLater<Part> {
+export function partOfOne(options: PartOptions, asked: AskedPart): NowOrLater<Part> {
   const { mirrors, access } = options;
   const { ask, waitMs, context } = asked;
   return afterwards(sightOf(ask, access, context), (sight) => {
@@ -108,13 +109,8 @@ export function partOfOne(options: OnePartOptions, asked: AskedPart): NowOrLater
   });
 }
 
-async function settledPart({ mirrors, access, clock }: OnePartOptions, { ask, waitMs, context }: AskedPart): Promise<Part> {
-  using deadline = createDeadline(waitMs, clock, context);
-  await settle(ask, { mirrors, context, signal: deadline.signal });
-  // Rights may have changed meanwhile.
-  const sight = await sightOf(ask, access, context);
-  context.signal.throwIfAborted();
-  return partOf(ask, { sight, mirrors, context });
+async function settledPart(options: PartOptions, { ask, waitMs, context }: AskedPart): Promise<Part> {
+  return withParts(options, { asks: [ask], waitMs, context }, ([part]) => part ?? { type: 'notServed', ask });
 }
 
 /** Promises only where something has to be asked: the usual case costs no turn of its own. */

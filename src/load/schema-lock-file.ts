@@ -29,7 +29,7 @@ export interface SchemaLockFile extends AsyncDisposable {
   keep(compose: () => SchemaLock): () => void;
 }
 
-export interface SchemaLockFileOptions {
+interface SchemaLockFileOptions {
   /** Absolute. Absent: nothing is remembered. */
   readonly file: string | undefined;
   readonly clock: Clock;

@@ -25,14 +25,14 @@ export interface LiveMember {
   readonly api: ClusterApi;
 }
 
-export interface SinglesOptions extends PartsOptions {
+interface SinglesOptions extends PartsOptions {
   readonly member: (name: ClusterName) => LiveMember | undefined;
   readonly sensitive: SensitiveKinds;
   readonly log: Log;
 }
 
 /** What a single field asks for. */
-export interface AskedSingle {
+interface AskedSingle {
   readonly kind: ModelKind;
   /** With a uid that object alone. */
   readonly key: ObjectKey & Pick<NamedObject, 'uid'>;
@@ -40,7 +40,7 @@ export interface AskedSingle {
 }
 
 /** What an id asks for. */
-export interface AskedId {
+interface AskedId {
   readonly model: Model;
   readonly id: string;
   readonly from: ReadFrom;
@@ -140,7 +140,7 @@ export function lookUpIn(
 }
 
 /** What names an object in a part. */
-export interface NamedObject extends Pick<ObjectKey, 'namespace' | 'name'> {
+interface NamedObject extends Pick<ObjectKey, 'namespace' | 'name'> {
   readonly uid?: string | undefined;
 }
 

@@ -13,7 +13,7 @@ import type { ClusterState } from '../watch/mirrors.ts';
  */
 export type FetchDocument = (cluster: ClusterName, path: readonly string[], signal: AbortSignal) => Promise<Json | undefined>;
 
-export interface UnknownKindsOptions {
+interface UnknownKindsOptions {
   readonly fetchDocument: FetchDocument;
   readonly log: Log;
   /** Called when `found` has more. */
@@ -21,7 +21,7 @@ export interface UnknownKindsOptions {
 }
 
 /** The shapes of kinds that are served but that neither the baseline nor a CustomResourceDefinition knows: aggregated APIs, newer releases. */
-export interface UnknownKinds {
+interface UnknownKinds {
   /** Asks the clusters about the kinds that are not known, one group version after the other, each once per cluster; again at the next look if there was no answer. */
   look(clusters: readonly ClusterState[], known: ReadonlySet<string>): void;
   /** By the cluster that has answered. */

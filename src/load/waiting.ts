@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import type { ReadContext } from './reads.ts';
 
 /** A signal that aborts after a time, or when the outer one does. Disposing it ends its timer. */
-export interface Deadline extends Disposable {
+interface Deadline extends Disposable {
   readonly signal: AbortSignal;
 }
 

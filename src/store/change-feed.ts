@@ -34,7 +34,7 @@ export interface ChangeFeed {
   gone(fault: Fault): void;
 }
 
-export interface ChangeFeedOptions {
+interface ChangeFeedOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** What is held now: for a `reset`. */

@@ -39,7 +39,7 @@ export function parsePosition(bytes: Uint8Array): Position | undefined {
 }
 
 /** What a cursor is bound to beside its reader: the question it pages through, whatever the page. */
-export interface FilterQuestion {
+interface FilterQuestion {
   readonly kinds: readonly string[];
   readonly clusters?: readonly string[] | null | undefined;
   readonly namespaces?: readonly string[] | null | undefined;

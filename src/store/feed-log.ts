@@ -4,7 +4,7 @@ import { createReaderQueue, maxBatch, type ReaderQueue } from './reader-queue.ts
 type ResetEvent = Extract<StoreEvent, { readonly type: 'reset' }>;
 
 /** What the readers of a change feed have not been given yet, once for all of them: each remembers up to where it has read. */
-export interface FeedLog extends Pick<ReaderQueue, 'push' | 'pushDiff' | 'pushState' | 'pushConfirmed' | 'reset'> {
+interface FeedLog extends Pick<ReaderQueue, 'push' | 'pushDiff' | 'pushState' | 'pushConfirmed' | 'reset'> {
   /** Nothing has come since the last `close`. */
   readonly empty: boolean;
   /** Where somebody is who has read all that was closed. */

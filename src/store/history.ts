@@ -28,7 +28,7 @@ const maxBytes = 4 * 1024 * 1024;
 const maxAgeMs = 10 * 60_000;
 
 /** Events of a watch leave no gap behind the version before; a list does. */
-export type StepOrigin = 'streamed' | 'listed';
+type StepOrigin = 'streamed' | 'listed';
 
 interface Step {
   readonly how: StepOrigin;

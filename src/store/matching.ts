@@ -8,7 +8,7 @@ import type { QuerySource } from './query-source.ts';
 import type { Where } from './where.ts';
 
 /** What is asked of the objects themselves, wherever they lie. All of it must hold. */
-export interface ObjectConditions {
+interface ObjectConditions {
   readonly selector?: LabelSelector | undefined;
   readonly where?: Where | undefined;
   /** A part of the name, of a label's key or of its value, or of `key=value`, whatever the case. Empty text asks nothing. */

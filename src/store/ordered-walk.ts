@@ -11,7 +11,7 @@ export interface View<S extends QuerySource> {
 }
 
 /** One object met on the way. */
-export interface Met<S extends QuerySource> {
+interface Met<S extends QuerySource> {
   readonly source: S;
   readonly object: KubernetesObject;
 }
@@ -27,7 +27,7 @@ export function* walkInOrder<S extends QuerySource>(views: readonly View<S>[], a
 }
 
 /** Objects of one source by namespace and name. */
-export interface Sorted<S extends QuerySource> {
+interface Sorted<S extends QuerySource> {
   readonly source: S;
   readonly objects: readonly KubernetesObject[];
 }

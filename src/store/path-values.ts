@@ -6,7 +6,7 @@ import type { LongTexts } from './long-texts.ts';
 import type { QuerySource, RelatedObjects } from './query-source.ts';
 
 /** What a path may begin at beside the object itself; the same for all objects of a source. */
-export interface Surroundings {
+interface Surroundings {
   readonly cluster: JsonObject;
   readonly served: JsonObject;
   readonly related?: RelatedObjects | undefined;
@@ -79,7 +79,7 @@ export function someElement(value: Json, test: (value: Json) => boolean): boolea
 }
 
 /** The member of that key which the value itself has, never what it inherits. */
-export function memberOf(value: Json, key: string): Json | undefined {
+function memberOf(value: Json, key: string): Json | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, key)) return undefined;
   // What a raw number holds is no member; it has no other key than this, so no other one needs to be asked for.
   if (key === 'rawJSON' && isRawNumber(value)) return undefined;

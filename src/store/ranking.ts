@@ -18,7 +18,7 @@ export function comparePlaces(a: Omit<Position, 'keys'>, b: Omit<Position, 'keys
 }
 
 /** The first `limit` of all that are offered, in any order, without holding more than these. */
-export interface Leaders<T> {
+interface Leaders<T> {
   offer(entry: T): void;
   /** In order. Asked once, at the end. */
   list(): readonly T[];

@@ -26,12 +26,12 @@ export interface ReplacePlan {
   readonly coming: readonly Coming[];
 }
 
-export interface Coming extends Shared {
+interface Coming extends Shared {
   /** The object that this one replaces; absent if it is new. */
   readonly before?: KubernetesObject;
 }
 
-export interface StagingOptions extends StageOptions {
+interface StagingOptions extends StageOptions {
   readonly contents: Contents;
   /** The object in the form in which it is held. */
   readonly formOf: (object: KubernetesObject) => KubernetesObject;

@@ -14,7 +14,7 @@ import { createScopes, type Scopes } from './scopes.ts';
 import { createStaging, type ReplacePlan, type Staging, shareExactly } from './staging.ts';
 import { compareVersions } from './versions.ts';
 
-export interface StoreOptions {
+interface StoreOptions {
   /** What tells this history of the cluster from others. The store's own `epoch` is this, and after n lists of an older history `this+n`; ` narrow` follows while single namespaces are mirrored. */
   readonly epoch: string;
   readonly clock: Clock;

@@ -2,7 +2,7 @@ import type { ClusterName } from '../core/names.ts';
 import type { Report } from './state.ts';
 
 /** How often something odd has been met in watching one cluster since the start. */
-export interface AnomalyCount {
+interface AnomalyCount {
   readonly cluster: ClusterName;
   readonly type: Report['what'];
   readonly count: number;

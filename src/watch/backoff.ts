@@ -7,7 +7,7 @@ const longestRetryAfterMs = 600_000;
 /** A stream that stood this long was healthy: what fails next is a new trouble, and waits from the start. */
 export const healthyAfterMs = 120_000;
 
-export interface BackoffInput {
+interface BackoffInput {
   /** Failures in a row before this one: 0 at the first. */
   readonly attempt: number;
   /** In [0, 1). */

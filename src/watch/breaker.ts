@@ -22,7 +22,7 @@ export interface Breaker {
   wake(): void;
 }
 
-export interface BreakerOptions {
+interface BreakerOptions {
   readonly clock: Clock;
   /** One `GET /version`. Its outcome is told to `answered` or `failed` by whoever makes it. */
   readonly probe: (signal: AbortSignal) => Promise<unknown>;

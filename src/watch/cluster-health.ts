@@ -2,7 +2,7 @@ import type { Fault } from '../core/faults.ts';
 import type { ClusterPhase } from './mirrors.ts';
 
 /** What a cluster's health is judged by. */
-export interface HealthSigns {
+interface HealthSigns {
   /** It has answered once. */
   readonly answered: boolean;
   /** Why the breaker is open, if it is. */

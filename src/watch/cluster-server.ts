@@ -34,7 +34,7 @@ export interface ClusterServer {
 }
 
 /** What follows from what the server says. */
-export interface ServerListener {
+interface ServerListener {
   /** It has answered for the first time: mirrors may start. */
   onIdentified(): void;
   /** Called when the uid becomes readable after mirrors may have started. */
@@ -56,7 +56,7 @@ export interface ServerListener {
   onChange(): void;
 }
 
-export interface ClusterServerOptions {
+interface ClusterServerOptions {
   readonly api: ClusterApi;
   readonly clock: Clock;
   /** How long the first request waits. */

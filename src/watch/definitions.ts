@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../core/objects.ts';
 import type { StoreEvent, StoreReader } from '../store/mirror-store.ts';
 
 /** What a CustomResourceDefinition says of its kind. */
-export interface Definition extends GroupKind {
+interface Definition extends GroupKind {
   readonly uid: string;
   /** Counts changes of its spec: what is served at a version may be another thing after one. */
   readonly generation: string;
@@ -37,7 +37,7 @@ export interface Definitions {
 }
 
 /** Told at the end of the turn in which the mirror of the definitions changed. */
-export interface DefinitionsListener {
+interface DefinitionsListener {
   /** A kind has been defined and established. */
   onDefined(kind: Definition): void;
   /** Its definition has changed. */

@@ -10,7 +10,7 @@ export interface DiscoveryLoop {
   soon(ms: number): void;
 }
 
-export interface DiscoveryLoopOptions {
+interface DiscoveryLoopOptions {
   readonly clock: Clock;
   /** Before the first time. */
   readonly delayMs: number;

@@ -46,7 +46,7 @@ export interface Grants {
   forget(namespace: string): void;
 }
 
-export interface GrantsOptions {
+interface GrantsOptions {
   readonly surroundings: Surroundings;
   readonly resource: () => ServedResource;
   readonly onGranted: (namespace: string) => void;

@@ -9,7 +9,7 @@ export interface IdentityChecks {
   soon(): void;
 }
 
-export interface IdentityChecksOptions {
+interface IdentityChecksOptions {
   readonly clock: Clock;
   /** One check. It is never called again before the promise resolves. */
   readonly check: (signal: AbortSignal) => Promise<void>;

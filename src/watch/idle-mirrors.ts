@@ -14,7 +14,7 @@ export interface IdleMirrors {
   take(mirror: Mirror): void;
 }
 
-export interface IdleOptions {
+interface IdleOptions {
   readonly clock: Clock;
   /** Of all of them together; the one idle longest goes first. */
   readonly maxBytes: number;

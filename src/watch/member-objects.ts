@@ -8,7 +8,7 @@ import type { StoreEvent } from '../store/mirror-store.ts';
 import { createMemberChanges, type MemberChanges } from './member-changes.ts';
 import type { MirrorLease, MirrorReader, Mirrors } from './mirrors.ts';
 
-export interface MemberObjectsOptions {
+interface MemberObjectsOptions {
   readonly mirrors: Mirrors;
   readonly clock: Clock;
   readonly log: Log;

@@ -17,7 +17,7 @@ export type MirrorPolicy =
   /** Nothing of the kind is ever asked for. */
   | { readonly fill: 'withheld'; readonly message: string };
 
-export interface MirrorOptions {
+interface MirrorOptions {
   readonly surroundings: Surroundings;
   readonly resource: ServedResource;
   readonly policy: MirrorPolicy;

@@ -2,7 +2,7 @@ import type { ClusterApi, ListPart, LogPart, WatchPart } from '../cluster/cluste
 import type { Fault } from '../core/faults.ts';
 
 /** Who wants to know whether a cluster answers. */
-export interface ApiObserver {
+interface ApiObserver {
   /** An HTTP answer came, or more of one. */
   answered(): void;
   /** There was no connection, or it died. */

@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 const sliceMs = 8;
 
 /** How long a piece of work has kept the loop. */
-export interface Slice {
+interface Slice {
   /** True after 8 ms: rest before going on. */
   spent(): boolean;
 }

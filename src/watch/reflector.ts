@@ -12,7 +12,7 @@ import { blankMemory, type Effect, type Input, type Memory, type Report, type St
 import { step } from './step.ts';
 import type { Surroundings } from './surroundings.ts';
 
-export interface ReflectorOptions {
+interface ReflectorOptions {
   readonly surroundings: Surroundings;
   readonly resource: ServedResource;
   readonly form: ObjectForm;

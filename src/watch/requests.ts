@@ -33,7 +33,7 @@ export interface Requests {
   heardMs(): number | undefined;
 }
 
-export interface RequestsOptions {
+interface RequestsOptions {
   readonly surroundings: Surroundings;
   readonly resource: ServedResource;
   readonly form: ObjectForm;
@@ -51,7 +51,7 @@ export interface Frame {
 }
 
 /** What a request tells. */
-export interface RequestListener {
+interface RequestListener {
   hear(input: Input | Frame): void;
   /** A fault of this cluster and kind. */
   fail(message: string, code: FaultCode): Fault;

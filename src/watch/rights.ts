@@ -14,7 +14,7 @@ export const mostWithNamed = 2 * mostNamespaces;
 const inFlight = 10;
 
 /** Where a right is asked for. */
-export interface RightsQuestion {
+interface RightsQuestion {
   readonly api: ClusterApi;
   /** Bounds what the cluster is asked at a time, together with all that is asked beside this. */
   readonly reviews: Gate;

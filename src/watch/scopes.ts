@@ -62,7 +62,7 @@ export interface Scopes {
 }
 
 /** Namespaces of which nothing is held, so that there are no objects in them says nothing. */
-export interface Unread {
+interface Unread {
   /** They may not be read. */
   readonly denied: readonly string[];
   /** There was no room for them: it is not known whether they may be. */

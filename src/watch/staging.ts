@@ -17,7 +17,7 @@ export interface Staging {
   discard(): void;
 }
 
-export interface StagingOptions {
+interface StagingOptions {
   readonly store: StoreWriter;
   readonly namespace?: string;
   /** For the first list that is committed; later ones go by uid and version. */

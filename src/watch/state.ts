@@ -21,7 +21,7 @@ export interface ListAttempt {
 }
 
 /** A WatchList: the list as a stream. */
-export interface StreamAttempt {
+interface StreamAttempt {
   readonly type: 'stream';
   readonly from: ResourceVersion | '';
 }
@@ -34,7 +34,7 @@ export type Attempt =
   | { readonly type: 'watch' };
 
 /** Why a reflector ended: the owner said so, the right is missing for good, or the kind is not served. */
-export type EndReason = 'stopped' | 'refused' | 'notServed';
+type EndReason = 'stopped' | 'refused' | 'notServed';
 
 /** Where a reflector is. Times are monotonic milliseconds. */
 export type State =

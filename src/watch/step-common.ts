@@ -18,7 +18,7 @@ export interface Rest {
 }
 
 /** Why to wait, and what to do after it. `before`: effects that come first. */
-export interface Wait {
+interface Wait {
   readonly fault: Fault;
   readonly retry: Attempt;
   readonly before?: readonly Effect[];

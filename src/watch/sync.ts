@@ -4,10 +4,10 @@ import type { ReflectorFacts } from './reflector-facts.ts';
 import { pollMs } from './step-common.ts';
 
 /** A stream that ended may come back for so long before what is held counts as stale. */
-export const graceMs = 10_000;
+const graceMs = 10_000;
 
 /** A list of a kind that cannot be watched counts for two periods. */
-export const polledForMs = 2 * pollMs;
+const polledForMs = 2 * pollMs;
 
 /** How true what one reflector holds is. */
 export interface ScopeSync {
@@ -18,7 +18,7 @@ export interface ScopeSync {
 }
 
 /** What a scope's state is judged by beside its own facts. */
-export interface SyncMoment {
+interface SyncMoment {
   /** Monotonic milliseconds. */
   readonly nowMs: number;
   /** Why the cluster's breaker is open, if it is. */

@@ -12,7 +12,7 @@ import type { Logs } from './logs.ts';
 import { createPodLogReader, readLogs } from './read-logs.ts';
 import { createUpstreamFollows } from './upstream-follows.ts';
 
-export interface LogsOptions {
+interface LogsOptions {
   readonly mirrors: Mirrors;
   readonly access: Access;
   /** That of the schema that serves now. */

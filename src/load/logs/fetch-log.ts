@@ -5,7 +5,7 @@ import { compareInstants, lineOf, parseInstant } from './log-times.ts';
 import type { LogLineView } from './logs.ts';
 
 /** Which container's log, from which API server. */
-export interface LogPlace {
+interface LogPlace {
   readonly api: ClusterApi;
   readonly namespace: string;
   readonly pod: string;
@@ -13,7 +13,7 @@ export interface LogPlace {
 }
 
 /** What came of one log that is not followed. With a fault, `lines` are what came before it. */
-export interface FetchedLog {
+interface FetchedLog {
   readonly lines: readonly LogLineView[];
   readonly truncated: boolean;
   readonly fault?: Fault;

@@ -11,7 +11,7 @@ import type { LogBegin } from './log-position.ts';
 import { byPlace, isSelected, type LogRight, logRightIn, podKind, selectedContainers } from './matching-pods.ts';
 
 /** What a caller may follow in one cluster. */
-export interface FollowRights {
+interface FollowRights {
   readonly sight: Sight;
   readonly right: LogRight;
 }
@@ -29,9 +29,7 @@ export async function followRightsIn(
   return { sight, right };
 }
 
-export interface FollowedClusterOptions
-  extends Pick<FollowedPodsOptions, 'mirrors' | 'loader' | 'kind'>,
-    Omit<ContainerHost, 'api' | 'refusal'> {
+interface FollowedClusterOptions extends Pick<FollowedPodsOptions, 'mirrors' | 'loader' | 'kind'>, Omit<ContainerHost, 'api' | 'refusal'> {
   readonly cluster: ClusterView;
   readonly followed: FollowedLogs;
   readonly api: () => ClusterApi | undefined;

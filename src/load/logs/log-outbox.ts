@@ -7,7 +7,7 @@ import { LogQueue, type QueuedLog } from './log-queue.ts';
 import type { LogLineView } from './logs.ts';
 import type { LogTarget } from './read-logs.ts';
 
-export interface LogOutboxOptions {
+interface LogOutboxOptions {
   readonly clock: Clock;
   readonly listener: StreamListener;
   readonly budget: QueueBudget;

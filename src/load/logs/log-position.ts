@@ -9,7 +9,7 @@ export interface LogBegin {
 }
 
 /** What a request says of where to begin. */
-export interface BeginQuery {
+interface BeginQuery {
   readonly tailLines?: number;
   readonly sinceSeconds?: number;
   readonly sinceTime?: string;

@@ -13,7 +13,7 @@ import { LogOutbox } from './log-outbox.ts';
 import type { LogBatchView } from './logs.ts';
 import { maxContainers } from './read-logs.ts';
 
-export interface LogReaderOptions {
+interface LogReaderOptions {
   readonly options: FollowLogsOptions;
   readonly caller: Caller;
   readonly followed: FollowedLogs;

@@ -77,7 +77,7 @@ export function createPodLogReader(options: ReadLogsOptions): (context: ReadCont
   };
 }
 
-export interface AskedPodLog {
+interface AskedPodLog {
   readonly row: Row;
   readonly extent: LogExtent & { readonly container?: string | null | undefined };
 }

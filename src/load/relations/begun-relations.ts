@@ -14,7 +14,7 @@ import type { RelatedObject, RelatedObjects } from '../../store/query-source.ts'
 import type { MirrorReader } from '../../watch/mirrors.ts';
 import type { BegunRelations } from '../list-arguments.ts';
 import { sourceOf } from '../listed.ts';
-import { type Ask, type HeldPart, type OnePartOptions, type Part, partOfOne, syncViewOf, unknownKindFault } from '../parts.ts';
+import { type Ask, type HeldPart, type Part, type PartOptions, partOfOne, syncViewOf, unknownKindFault } from '../parts.ts';
 import type { ClusterView, ReadContext } from '../reads.ts';
 import { lookUpIn } from '../singles.ts';
 import { memberOf } from './related-parts.ts';
@@ -32,7 +32,7 @@ export interface AskedRelated {
 }
 
 /** A kind of one cluster that is led to. */
-export interface LedTo {
+interface LedTo {
   readonly cluster: ClusterView;
   readonly kind: GroupKind;
 }
@@ -52,7 +52,7 @@ const targetsOf: Readonly<Record<PathRelation['name'], (object: KubernetesObject
  * A kind that may not be read at all, is not served or has no first list is told by `readIn`, and what would be found there is unknown.
  */
 export class BegunRelated implements Disposable {
-  readonly #options: OnePartOptions;
+  readonly #options: PartOptions;
   readonly #asked: AskedRelated;
   readonly #untilMs: number;
   readonly #copies = new DisposableStack();
@@ -60,7 +60,7 @@ export class BegunRelated implements Disposable {
   #found = new Map<ClusterName, Map<string, Part | Fault>>();
   readonly #frozen = new Map<MirrorReader, FrozenObjects>();
 
-  constructor(options: OnePartOptions, asked: AskedRelated) {
+  constructor(options: PartOptions, asked: AskedRelated) {
     this.#options = options;
     this.#asked = asked;
     this.#untilMs = options.clock.monotonic() + asked.waitMs;

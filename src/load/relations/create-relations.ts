@@ -11,7 +11,7 @@ import type { QuerySpec } from '../../store/query.ts';
 import type { ClusterState } from '../../watch/mirrors.ts';
 import { type BegunRelations, checkFirst, relationsIn } from '../list-arguments.ts';
 import { type AskedPage, type ListedOptions, listedOf, sourceOf } from '../listed.ts';
-import { type OnePartOptions, type Part, unknownKindFault } from '../parts.ts';
+import { type Part, type PartOptions, unknownKindFault } from '../parts.ts';
 import type { Found, Listed, ReadContext, Row } from '../reads.ts';
 import { createSeal, foreignCursor, type ListScope } from '../seal.ts';
 import { foundIn } from '../singles.ts';
@@ -19,7 +19,7 @@ import { BegunRelated } from './begun-relations.ts';
 import { RelatedParts } from './related-parts.ts';
 import { maxRelationDepth, type Question, type RelatedPage, type Relations, type Target } from './relations.ts';
 
-export interface RelationsOptions extends OnePartOptions {
+interface RelationsOptions extends PartOptions {
   /** 32 bytes: what cursors are sealed with. */
   readonly sealKey: Uint8Array;
   /** Kinds to be treated as Secrets are, by `keyOfKind`. */
@@ -39,7 +39,7 @@ export function createRelations({ sealKey, sensitiveKinds, ...parts }: Relations
 }
 
 interface Reading {
-  readonly options: OnePartOptions & ListedOptions;
+  readonly options: PartOptions & ListedOptions;
   readonly context: ReadContext;
   readonly parts: RelatedParts;
   /** Those of the model, by what names them: the kinds of a question, or the cluster whose kinds they are. */

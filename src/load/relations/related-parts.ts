@@ -1,7 +1,7 @@
 import type { ClusterName } from '../../core/names.ts';
 import { afterwards, type NowOrLater } from '../../core/now-or-later.ts';
 import type { ModelKind } from '../../model/model.ts';
-import { type Ask, type OnePartOptions, type Part, partOfOne } from '../parts.ts';
+import { type Ask, type Part, type PartOptions, partOfOne } from '../parts.ts';
 import type { ReadContext } from '../reads.ts';
 
 /** How long one mirror's first list is waited for. */
@@ -9,11 +9,11 @@ const partWaitMs = 10_000;
 
 /** The parts that the relations of one operation, or of one message, have asked for, each as of the moment when it was there first. */
 export class RelatedParts {
-  readonly #options: OnePartOptions;
+  readonly #options: PartOptions;
   readonly #context: ReadContext;
   readonly #parts = new Map<number, Map<Ask['verb'], Map<ModelKind, Map<ClusterName, Map<string, NowOrLater<Part>>>>>>();
 
-  constructor(options: OnePartOptions, context: ReadContext) {
+  constructor(options: PartOptions, context: ReadContext) {
     this.#options = options;
     this.#context = context;
   }

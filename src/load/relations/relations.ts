@@ -32,7 +32,7 @@ export interface Question {
 }
 
 /** Which objects they are is known from others, which are read first: to be listed, in the same namespace. */
-export interface Through {
+interface Through {
   readonly kind: GroupKind;
   readonly related: Related;
   readonly then: (between: readonly KubernetesObject[]) => Related;

@@ -48,7 +48,7 @@ export interface StreamsOptions {
 }
 
 /** How much there is of streams now: all 0 once nobody reads. */
-export interface StreamCounts {
+interface StreamCounts {
   readonly views: number;
   readonly readers: number;
   /** Estimated bytes that wait for readers who are not in step. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 
-export interface CutPaceOptions {
+interface CutPaceOptions {
   readonly clock: Clock;
   /** A window is over: what came meanwhile may be told. */
   readonly onElapsed: () => void;

@@ -3,7 +3,7 @@ import type { Knowledge, Part } from './stream-draft.ts';
 import type { ViewReader } from './stream-reader.ts';
 
 /** Readers in step to whom the same parts say the same. */
-export interface Audience<Message extends object> {
+interface Audience<Message extends object> {
   readonly readers: readonly ViewReader<Message>[];
   /** What they know of the source of each part. */
   readonly before: (part: Part) => Knowledge;

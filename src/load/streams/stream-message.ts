@@ -7,7 +7,7 @@ import { type Draft, splitDraft } from './stream-draft.ts';
 import type { ChangesMessage, ChangeType, JobStatusMessage, JobSummaryView } from './streams.ts';
 
 /** What a message has from the view that made it. */
-export interface Circumstances {
+interface Circumstances {
   /** True for a message of a first state or of a resume. */
   readonly isOpening: boolean;
   /** Seals the cursor of the message of this draft. Called once, when the cursor is first read. */

@@ -14,12 +14,12 @@ export interface ResumePoint {
 }
 
 /** What a reader is given first. */
-export interface Opening<Message extends object> extends Run<Message> {
+interface Opening<Message extends object> extends Run<Message> {
   /** What it knows of sources that are not whole now, each reader for itself. */
   awaited(): readonly Arrears[];
 }
 
-export interface OpeningsOptions<Message extends object> {
+interface OpeningsOptions<Message extends object> {
   /** `Scope.digest`. */
   readonly scope: string;
   readonly kinds: readonly ModelKind[];

@@ -18,7 +18,7 @@ export interface ReaderHost<Message extends object> {
   leave(reader: ViewReader<Message>): void;
 }
 
-export interface ViewReaderOptions<Message extends object> {
+interface ViewReaderOptions<Message extends object> {
   readonly caller: Caller;
   readonly listener: StreamListener;
   readonly signal: AbortSignal;

@@ -10,7 +10,7 @@ import type { ViewSource } from './view-source.ts';
 import { unknownCluster } from './view-sources.ts';
 
 /** What somebody who resumes has to be told. */
-export interface Resumption {
+interface Resumption {
   readonly parts: readonly Part[];
   /** What they know of the source of each. */
   readonly known: ReadonlyMap<Part, Knowledge>;
@@ -26,7 +26,7 @@ export interface Awaited {
   readonly goal: Knowledge;
 }
 
-export interface ResumedView {
+interface ResumedView {
   /** `Scope.digest`. */
   readonly scope: string;
   readonly kinds: readonly ModelKind[];

@@ -16,7 +16,7 @@ export interface Run<Message extends object> {
 }
 
 /** What makes the messages of a run: drafts, and what is known after each. */
-export interface RunOptions<Message extends object, Standing> {
+interface RunOptions<Message extends object, Standing> {
   readonly parts: readonly Part[];
   /** What its readers know of each of the sources before it. */
   readonly before: (part: Part) => Knowledge;

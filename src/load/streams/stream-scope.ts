@@ -14,7 +14,7 @@ export interface Scope {
   readonly isEmpty: boolean;
 }
 
-export interface AskedScope {
+interface AskedScope {
   readonly caller: Caller;
   /** Those asked for that the caller may see. */
   readonly clusters: readonly ClusterName[];

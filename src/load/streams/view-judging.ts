@@ -5,7 +5,7 @@ import { maxLooks } from '../../store/looks.ts';
 import type { ResumePoint } from './stream-openings.ts';
 import type { ViewSource } from './view-source.ts';
 
-export interface ViewJudgingOptions {
+interface ViewJudgingOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
   /** True if selecting the objects takes long. Otherwise objects are judged only when they are needed. */
   readonly isCostly: boolean;

@@ -12,7 +12,7 @@ export interface MoveTarget {
   endUnread(): void;
 }
 
-export interface ViewMovesOptions<Target extends MoveTarget> {
+interface ViewMovesOptions<Target extends MoveTarget> {
   readonly clock: Clock;
   /** The view of the same question for another scope. */
   readonly viewFor: (scope: Scope) => Target;

@@ -21,14 +21,14 @@ export interface AskedStream {
   readonly after: ResumePoint | undefined;
 }
 
-export interface ViewRegistryOptions<Message extends ChangesMessage> {
+interface ViewRegistryOptions<Message extends ChangesMessage> {
   readonly surroundings: ViewSurroundings;
   readonly budget: QueueBudget;
   readonly maker: MessageMaker<Message>;
 }
 
 /** The views of one sort of message: one for all who ask the same with the same rights. */
-export interface ViewRegistry<Message extends ChangesMessage> {
+interface ViewRegistry<Message extends ChangesMessage> {
   readonly views: number;
   readonly readers: number;
   source(asked: AskedStream): StreamSource<Message>;

@@ -5,12 +5,12 @@ import type { ModelKind } from '../../model/model.ts';
 import { compareSights, type Scope, watchableSight } from './stream-scope.ts';
 
 /** One kind of one cluster that is about to be told of. */
-export interface ToldOf {
+interface ToldOf {
   readonly cluster: { readonly name: ClusterName };
   readonly kind: ModelKind;
 }
 
-export interface ViewRightsOptions {
+interface ViewRightsOptions {
   readonly access: Access;
   /** What each of the callers could watch when they came. */
   readonly scope: Scope;

@@ -7,7 +7,7 @@ import type { MirrorLoader } from '../mirror-loader.ts';
 import type { ClusterView } from '../reads.ts';
 
 /** The query of a view, which is the same for each of its sources. */
-export interface SourceQuestion {
+interface SourceQuestion {
   readonly conditions: Conditions;
   /** True if the request names clusters. A cluster that does not serve the kind is then a fault. */
   readonly named: boolean;

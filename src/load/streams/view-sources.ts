@@ -28,7 +28,7 @@ export interface ViewQuestion {
   readonly filter: string;
 }
 
-export interface ViewSourcesOptions {
+interface ViewSourcesOptions {
   readonly mirrors: Mirrors;
   readonly clock: Clock;
   readonly views: ClusterViews;

@@ -27,7 +27,7 @@ import type { ViewSource } from './view-source.ts';
 import { type Standing, type ViewQuestion, ViewSources } from './view-sources.ts';
 import type { ViewSurroundings } from './view-surroundings.ts';
 
-export interface ViewOptions<Message extends ChangesMessage> {
+interface ViewOptions<Message extends ChangesMessage> {
   readonly surroundings: ViewSurroundings;
   readonly question: ViewQuestion;
   readonly scope: Scope;

@@ -9,7 +9,7 @@ import { printedValue } from './identities.ts';
 import { tallyValues, valuesAtOnce } from './tallies.ts';
 
 /** The smallest or the largest. */
-export type Extreme = 'min' | 'max';
+type Extreme = 'min' | 'max';
 
 /**
  * The smallest or largest of all values at a path, as it was served; undefined if there is none. They compare as `orderBy` does; of equal ones that

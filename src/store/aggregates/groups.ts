@@ -18,7 +18,7 @@ import { IntList, PairNumbers } from './numbers.ts';
 export type GroupOrder = 'COUNT_DESC' | 'KEY_ASC';
 
 /** What objects are grouped by. */
-export interface GroupQuestion {
+interface GroupQuestion {
   /** 1 to 4 paths. */
   readonly by: readonly string[];
   readonly order: GroupOrder;
@@ -27,7 +27,7 @@ export interface GroupQuestion {
 }
 
 /** The objects that have these values. */
-export interface ObjectGroup {
+interface ObjectGroup {
   /** One for each path, as it was served; null for objects that have none. */
   readonly keys: readonly Json[];
   /** How many objects. */
