@@ -92,11 +92,6 @@ export class ViewSources {
     return this.#missing.length === 0;
   }
 
-  /** Mirrors of sources that are still to be made are being loaded. */
-  get areLoading(): boolean {
-    return this.#loading !== undefined;
-  }
-
   get hasNews(): boolean {
     for (const source of this.#news) if (source.hasNews) return true;
     return false;
@@ -157,13 +152,19 @@ export class ViewSources {
     loading.then(end, end);
   }
 
-  /** Makes some of those that are missing. Where nobody is told, what these know need not wait for the turn in which the first ones are. */
-  begin(readers: 'some' | 'none'): void {
+  /**
+   * Makes some of those that are missing. Where nobody is told, what these know need not wait for the turn in which the first ones are. False while
+   * their mirrors are being loaded: `onNews` is called when they are there.
+   */
+  begin(readers: 'some' | 'none'): boolean {
     const { scope, sources } = this.#options;
+    if (this.#loading !== undefined) return false;
     for (const [cluster, kind] of this.#missing.splice(0, atOnce)) if (!this.#add(cluster, kind, scope)) sources.add(-1);
-    if (readers === 'some') return;
-    this.pull('news');
-    this.cut('none');
+    if (readers === 'none') {
+      this.pull('news');
+      this.cut('none');
+    }
+    return true;
   }
 
   /** What has become of a cluster. What may be seen of new ones is asked before they are added. */

@@ -214,11 +214,9 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
     for (const change of this.#heard.splice(0, heardAtOnce)) this.#take(change);
     if (this.#heard.length > 0) return true;
     if (!this.#sources.areComplete) {
-      // Stirred again when they are there.
-      if (this.#sources.areLoading) return false;
-      this.#sources.begin(this.#readers.size > 0 ? 'some' : 'none');
+      const isMore = this.#sources.begin(this.#readers.size > 0 ? 'some' : 'none');
       if (this.#readers.size === 0 && this.#sources.areComplete) this.#standing = this.#sources.standing;
-      return true;
+      return isMore;
     }
     if (!this.#moves.areDone) {
       this.#moves.proceed(this.#all(), (reader, target) => this.#move(reader, target));
