@@ -2,7 +2,6 @@ import { invariant } from '../../core/errors.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { ServedResource } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
-import type { KubernetesObject } from '../../core/objects.ts';
 import { redact } from '../../core/redaction.ts';
 import type { Steps } from '../../core/slices.ts';
 import type { ModelKind } from '../../model/model.ts';
@@ -187,7 +186,7 @@ export class ViewSource implements Origin {
   /** All of it, as those in step know it. Right after a cut. Undefined where there is nothing to say yet. */
   whole(): Part | undefined {
     const after = this.#known;
-    if (this.#isTold) return { source: this, before: ignorance, after, news: { type: 'whole', objects: this.#select() } };
+    if (this.#isTold) return { source: this, before: ignorance, after, news: { type: 'whole', objects: this.#held?.select() ?? [] } };
     return after.fault === undefined ? undefined : { source: this, before: ignorance, after, news: { type: 'changed', batches: [] } };
   }
 
@@ -201,7 +200,7 @@ export class ViewSource implements Origin {
     const batches = held.changesSince(position);
     if (batches === undefined) return this.whole();
     if (position.type === 'partial') {
-      const rest = this.#select().filter((object) => !isKnownAt(position, object));
+      const rest = held.select().filter((object) => !isKnownAt(position, object));
       return { source: this, before: ignorance, after: this.#known, news: { type: 'rest', batches, objects: rest, from: position } };
     }
     return { source: this, before: ignorance, after: this.#known, news: { type: 'changed', batches } };
@@ -254,7 +253,7 @@ export class ViewSource implements Origin {
     if (!this.hasNews) return undefined;
     if (!this.#restarted || !this.#whole) return { type: 'changed', batches: this.#changes.take() };
     this.#restarted = false;
-    const objects = readers === 'some' || this.tally !== undefined ? this.#select() : [];
+    const objects = readers === 'some' || this.tally !== undefined ? (this.#held?.select() ?? []) : [];
     this.tally?.recount(objects);
     return { type: 'whole', objects };
   }
@@ -263,15 +262,8 @@ export class ViewSource implements Origin {
   #load(sight: QuerySight): void {
     const { loader, guard } = this.#options;
     const loaded = loader.load(this.#ask());
-    if (!(loaded instanceof Promise)) {
-      this.#loaded(sight, loaded);
-      return;
-    }
-    const fail = (error: unknown) =>
-      guard(() => {
-        throw error;
-      });
-    loaded.then((mirror) => guard(() => this.#loaded(sight, mirror)), fail);
+    if (!(loaded instanceof Promise)) this.#loaded(sight, loaded);
+    else void loaded.then((mirror) => guard(() => this.#loaded(sight, mirror))).catch((error) => guard(() => rethrow(error)));
   }
 
   #loaded(sight: QuerySight, mirror: MirrorReader | undefined): void {
@@ -379,10 +371,6 @@ export class ViewSource implements Origin {
     if (this.hasNews) this.#options.onNews();
   }
 
-  #select(): readonly KubernetesObject[] {
-    return this.#held?.select() ?? [];
-  }
-
   #position(): Position | undefined {
     if (this.#whole && this.#held !== undefined) return this.#held.position;
     return this.#known.position === undefined ? undefined : voidPosition;
@@ -402,4 +390,8 @@ export class ViewSource implements Origin {
 function goneOf(source: Pick<Ask, 'cluster' | 'kind'>, { code, message }: Fault): Fault {
   const gone = faultOf(source, 'GONE');
   return code === 'NOT_SERVED' ? { ...gone, message } : gone;
+}
+
+function rethrow(error: unknown): never {
+  throw error;
 }
