@@ -49,7 +49,7 @@ export interface ApplyRequest extends ObjectAddress, WriteTerms {
   readonly force: boolean;
 }
 
-export interface ReplaceRequest extends ObjectAddress, WriteTerms {
+interface ReplaceRequest extends ObjectAddress, WriteTerms {
   readonly object: KubernetesObject;
 }
 

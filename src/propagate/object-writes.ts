@@ -23,7 +23,7 @@ export interface WriteResult {
 }
 
 /** An object as the answer to its write had it. */
-export interface WrittenObject {
+interface WrittenObject {
   readonly object: KubernetesObject;
   /** Of a sensitive kind nothing else may be told. */
   readonly metadataOnly: boolean;

@@ -46,7 +46,7 @@ export interface CopyWork {
 }
 
 /** What came of keeping old values. */
-export type OldKept = { readonly result: 'written' } | { readonly result: 'failed'; readonly fault: Fault };
+type OldKept = { readonly result: 'written' } | { readonly result: 'failed'; readonly fault: Fault };
 
 /** How objects that were there before us are given back. */
 export interface GoingBack {

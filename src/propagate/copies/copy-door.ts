@@ -15,7 +15,7 @@ export interface CopyDoor {
   write(call: (client: ObjectClient, signal: AbortSignal) => Promise<ObjectAnswer>): Promise<DoorAnswer>;
 }
 
-export interface DoorOptions {
+interface DoorOptions {
   readonly client: ObjectClient;
   readonly mayWrite: () => boolean;
 }

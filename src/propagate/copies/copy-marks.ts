@@ -8,7 +8,7 @@ import type { CopyOwner } from './copies.ts';
 import { ownedPaths, spellPath } from './owned-fields.ts';
 
 /** What a copy says of itself: hints, no proof. */
-export interface CopyMarks {
+interface CopyMarks {
   /** uid of the Propagation. */
   readonly propagation?: string;
   /** `namespace/name` of it. */
@@ -18,7 +18,7 @@ export interface CopyMarks {
 }
 
 /** What is written into a copy. */
-export interface MarksToWrite {
+interface MarksToWrite {
   readonly owner: CopyOwner;
   readonly generation: number;
   readonly intent?: string | undefined;

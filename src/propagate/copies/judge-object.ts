@@ -16,7 +16,7 @@ export const lostWords = 'it exists and carries our marks, but the inventory doe
 export const changedWords = 'it was changed since it was planned';
 
 /** What an object that stands where a copy is to be means for it. */
-export type Judgement =
+type Judgement =
   | { readonly result: 'ours'; readonly state: 'Owned' | 'Shared' }
   /** It is somebody's, and is to be taken into the inventory (`Owned`), or to get our fields and stay his (`Shared`). */
   | { readonly result: 'theirs'; readonly as: 'Owned' | 'Shared' }

@@ -7,7 +7,7 @@ import type { Removal } from './take-back.ts';
 import { writeCopies } from './write-copies.ts';
 
 /** What is restored in one cluster. */
-export interface Restoration {
+interface Restoration {
   /** Of the revision that is gone back to; empty where it placed nothing, or where there is none. */
   readonly rendered: readonly RenderedObject[];
   /** What was kept when objects were taken over. */

@@ -20,7 +20,7 @@ const secrets: ServedResource = {
   categories: [],
 };
 
-export type SentManifest =
+type SentManifest =
   | { readonly result: 'read'; readonly manifest: Manifest }
   /** Of the cluster that is written to: nothing can be sent to it. */
   | { readonly result: 'failed'; readonly fault: Fault };

@@ -28,7 +28,7 @@ export interface Removal {
 }
 
 /** What is known where one copy is taken back. */
-export interface CopyToTake extends CopyScene {
+interface CopyToTake extends CopyScene {
   readonly removal: Removal;
   readonly entry: InventoryEntry;
   readonly address: ObjectAddress;

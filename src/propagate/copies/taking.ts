@@ -37,7 +37,7 @@ export function keptOf(takenOver: TakenOver, { old }: Pick<GoingBack, 'old'>): O
 }
 
 /** What a generation that goes back is judged by. */
-export type ReturnFacts = Pick<CopyWork, 'goingBack' | 'revision'> & { readonly spec: Pick<CopyWork['spec'], 'conflict'> };
+type ReturnFacts = Pick<CopyWork, 'goingBack' | 'revision'> & { readonly spec: Pick<CopyWork['spec'], 'conflict'> };
 
 /**
  * True for what was taken over since the revision that is gone back to, which did not have it: it is given back, and is then a stranger's for this revision

@@ -16,7 +16,7 @@ import { hasPath, turnedToApply, withoutOurPaths } from './owned-fields.ts';
 import { putOwners } from './put-owners.ts';
 
 /** How an object that exists is written: as it was read, or not at all. */
-export interface CopyUpdate {
+interface CopyUpdate {
   readonly object: KubernetesObject;
   readonly force: boolean;
   /** What it is in the inventory afterwards. */

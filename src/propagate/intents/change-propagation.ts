@@ -20,7 +20,7 @@ import { viewOf } from './propagation-view.ts';
 import { type Attempt, fetched, readBack, unavailable, untilUncontended } from './ready-hub.ts';
 
 /** What is confirmed or given up when a Propagation goes on. */
-export interface Resuming {
+interface Resuming {
   readonly confirmPrune: boolean;
   readonly abandon: readonly string[];
 }

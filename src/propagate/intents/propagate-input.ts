@@ -17,7 +17,7 @@ import { viewOf } from './propagation-view.ts';
 import { type Attempt, fetched, readBack, unavailable, untilUncontended } from './ready-hub.ts';
 
 /** What is to be propagated: with a digest, exactly that plan. */
-export interface AskedPropagate {
+interface AskedPropagate {
   readonly input: PropagationInput;
   readonly digest?: string | null | undefined;
 }
@@ -107,7 +107,7 @@ async function write(ports: HubPorts, { asked, digest, before }: Decision, signa
 }
 
 /** A spec to be written: created where there was nothing, else in the place of what was read. */
-export interface Saving {
+interface Saving {
   readonly place: PropagationName;
   readonly before: Propagation | undefined;
   readonly change: SpecChange;

@@ -110,7 +110,7 @@ function partsOf(cursor: string): readonly Json[] {
 }
 
 /** Whom a change of one Propagation, or of its shares, is told. */
-export interface Follower {
+interface Follower {
   readonly name: PropagationName;
   readonly listener: (view: PropagationView | undefined) => void;
 }

@@ -3,7 +3,7 @@ import { fewestSeatsThenName, type Seated, seat, type TieBreak } from '../placin
 import { sumOf } from '../placing/sum-of.ts';
 
 /** Counts by name. */
-export type Counts = Readonly<Record<string, number>>;
+type Counts = Readonly<Record<string, number>>;
 
 const tieBreaks = {
   seatsThenNameAscending: fewestSeatsThenName,

@@ -19,7 +19,7 @@ export interface Candidate extends KarmadaCluster {
 }
 
 /** What AssignReplicas takes: the strategy stands in the placement, or alone. */
-export interface Assignment {
+interface Assignment {
   readonly candidates: readonly Candidate[];
   readonly replicas?: number;
   readonly previous?: readonly TargetCluster[] | null;
@@ -31,7 +31,7 @@ export interface Assignment {
 }
 
 /** How many replicas each cluster gets; or why none does. `unschedulable`: more room would help. Not set where tiers of clusters are exhausted. */
-export type Assigned =
+type Assigned =
   | { readonly clusters: readonly TargetCluster[] }
   | { readonly error: true; readonly errorText: string; readonly unschedulable?: true };
 

@@ -15,7 +15,7 @@ export interface ClusterAffinity {
 }
 
 /** core/v1 NodeSelectorRequirement. */
-export interface FieldExpression {
+interface FieldExpression {
   readonly key?: string;
   readonly operator?: string;
   readonly values?: readonly string[] | null;

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { textAt } from '../../core/json-at.ts';
 
 /** Suspension (policy/v1alpha1 and, with `scheduling`, of a binding). */
-export interface Suspension {
+interface Suspension {
   readonly dispatching?: boolean;
   readonly dispatchingOnClusters?: { readonly clusterNames?: readonly string[] | null } | null;
   readonly scheduling?: boolean;

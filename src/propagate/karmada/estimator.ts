@@ -5,7 +5,7 @@ import { type NodeRoom, onePod, replicasOf } from '../placing/node-rooms.ts';
 import { amountsIn, minus, plus, type ResourceAmounts, times, timesIn } from '../placing/resource-amounts.ts';
 
 /** ResourceSummary of a Cluster. */
-export interface KarmadaResourceSummary {
+interface KarmadaResourceSummary {
   readonly allocatable?: Json;
   readonly allocated?: Json;
   readonly allocating?: Json;
@@ -13,7 +13,7 @@ export interface KarmadaResourceSummary {
 }
 
 /** What one replica asks for. */
-export interface ReplicaRequirements {
+interface ReplicaRequirements {
   readonly resourceRequest?: Json;
 }
 

@@ -15,7 +15,7 @@ export interface KarmadaPlacement {
 }
 
 /** ClusterAffinityTerm, with where to go on when there is no room. */
-export interface ClusterAffinityTerm extends ClusterAffinity {
+interface ClusterAffinityTerm extends ClusterAffinity {
   readonly affinityName?: string;
   readonly overflowAffinities?: readonly (ClusterAffinity & { readonly affinityName?: string })[] | null;
 }

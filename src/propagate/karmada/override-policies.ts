@@ -11,7 +11,7 @@ import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
 import { applyOverriders, type Overriders } from './overriders.ts';
 
 /** OverridePolicy and ClusterOverridePolicy (policy/v1alpha1). */
-export interface OverridePolicy {
+interface OverridePolicy {
   readonly metadata: { readonly name: string; readonly namespace?: string };
   readonly spec: {
     readonly resourceSelectors?: readonly ResourceSelector[] | null;
@@ -22,7 +22,7 @@ export interface OverridePolicy {
   };
 }
 
-export interface ResourceSelector {
+interface ResourceSelector {
   readonly apiVersion: string;
   readonly kind: string;
   readonly namespace?: string;
@@ -30,20 +30,20 @@ export interface ResourceSelector {
   readonly labelSelector?: JsonObject | null;
 }
 
-export interface OverrideRule {
+interface OverrideRule {
   /** Absent: every cluster. */
   readonly targetCluster?: ClusterAffinity | null;
   readonly overriders: Overriders;
 }
 
 /** One rule that applies, and whose it is. */
-export interface MatchedOverriders {
+interface MatchedOverriders {
   readonly policy: string;
   readonly namespace?: string;
   readonly overriders: Overriders;
 }
 
-export interface PolicyRequest {
+interface PolicyRequest {
   readonly policies: readonly OverridePolicy[];
   readonly object: Manifest;
   readonly cluster: KarmadaCluster;

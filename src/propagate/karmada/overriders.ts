@@ -22,39 +22,39 @@ export interface Overriders {
   readonly plaintext?: readonly PlaintextOverrider[] | null;
 }
 
-export type OverriderOperator = 'add' | 'remove' | 'replace';
+type OverriderOperator = 'add' | 'remove' | 'replace';
 
-export interface ImageOverrider {
+interface ImageOverrider {
   readonly predicate?: { readonly path?: string } | null;
   readonly component: 'Registry' | 'Repository' | 'Tag';
   readonly operator: OverriderOperator;
   readonly value?: string;
 }
 
-export interface CommandOverrider {
+interface CommandOverrider {
   readonly containerName: string;
   readonly operator: OverriderOperator;
   readonly value?: readonly string[] | null;
 }
 
-export interface MapOverrider {
+interface MapOverrider {
   readonly operator: OverriderOperator;
   readonly value?: Readonly<Record<string, string>> | null;
 }
 
-export interface FieldOverrider {
+interface FieldOverrider {
   readonly fieldPath: string;
   readonly json?: readonly FieldPatch[] | null;
   readonly yaml?: readonly FieldPatch[] | null;
 }
 
-export interface FieldPatch {
+interface FieldPatch {
   readonly subPath: string;
   readonly operator: OverriderOperator;
   readonly value?: Json;
 }
 
-export interface PlaintextOverrider {
+interface PlaintextOverrider {
   readonly path: string;
   readonly operator: OverriderOperator;
   readonly value?: Json;

@@ -9,7 +9,7 @@ import { groundOf, type KarmadaPlacement, spreadOf } from './karmada-placement.t
 import type { TargetCluster } from './replica-scheduling.ts';
 
 /** What a filter of the scheduler looks at. */
-export interface FilterInput {
+interface FilterInput {
   readonly cluster: KarmadaCluster & { readonly apiEnablements?: readonly ApiEnablement[] | null };
   readonly binding: {
     readonly placement?: KarmadaPlacement | null;
@@ -28,7 +28,7 @@ interface ApiEnablement {
 }
 
 /** Success: the cluster stays. */
-export interface FilterResult {
+interface FilterResult {
   readonly result: 'Success' | 'Unschedulable';
 }
 

@@ -9,7 +9,7 @@ import { groundOf, type KarmadaPlacement, type SpreadConstraint, spreadOf } from
 import { isDuplicated, isStaticWeighted, type ReplicaScheduling } from './replica-scheduling.ts';
 
 /** ClusterDetailInfo: a cluster that passed the filters. */
-export interface DetailedCluster extends KarmadaCluster {
+interface DetailedCluster extends KarmadaCluster {
   readonly name: string;
   readonly score?: number;
   readonly availableReplicas?: number;
@@ -23,7 +23,7 @@ interface Selecting {
 }
 
 /** Names in order, or that nothing could be selected. */
-export type Selected = { readonly clusters: readonly string[] } | { readonly error: true; readonly errorText: string };
+type Selected = { readonly clusters: readonly string[] } | { readonly error: true; readonly errorText: string };
 
 /** The groups that together have clusters enough; none: null. */
 export function selectGroups({

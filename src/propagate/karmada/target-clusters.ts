@@ -11,7 +11,7 @@ import type { ReplicaScheduling, TargetCluster } from './replica-scheduling.ts';
 type Targets = readonly TargetCluster[];
 
 /** Clusters with their replicas. */
-export interface TargetList {
+interface TargetList {
   readonly clusters: Targets;
 }
 

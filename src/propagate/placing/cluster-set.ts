@@ -3,7 +3,7 @@ import type { MemberCluster } from '../members.ts';
 import type { ClusterFieldRequirement, ClusterSet } from '../spec.ts';
 
 /** The first part of a set that a cluster fails, and the value that decided it. */
-export interface SetMismatch {
+interface SetMismatch {
   readonly reason: 'EXCLUDED' | 'LABELS' | 'FIELDS' | 'NOT_NAMED';
   readonly detail: string;
 }

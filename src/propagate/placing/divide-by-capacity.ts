@@ -4,7 +4,7 @@ import { withoutRules } from './rules.ts';
 import { sumOf } from './sum-of.ts';
 
 /** `Available`: over all clusters, by their room. `Aggregated`: over as few as have room enough. */
-export type CapacityStrategy = 'Available' | 'Aggregated';
+type CapacityStrategy = 'Available' | 'Aggregated';
 
 /** A cluster as one that replicas are offered to: its weight, and its bound which is always there. */
 export type Offer = Party & { readonly cap: number };

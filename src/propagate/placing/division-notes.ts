@@ -3,7 +3,7 @@ import type { Share } from '../placement.ts';
 import type { ReplicasSpec } from '../spec.ts';
 
 /** A division that is made, and what it was made from. */
-export interface Divided {
+interface Divided {
   readonly replicas: Pick<ReplicasSpec, 'mode' | 'strategy' | 'rules'>;
   readonly count: number;
   readonly shares: readonly Share[];

@@ -24,7 +24,7 @@ export interface Filters extends Pick<Placement, 'tolerations' | 'spread'> {
 }
 
 /** In which tier a cluster is in, or why it is not. */
-export type Filtered =
+type Filtered =
   | { readonly result: 'passed'; readonly tier: number }
   /** It holds copies, and what nobody knows of where it runs decides. */
   | { readonly result: 'kept' }

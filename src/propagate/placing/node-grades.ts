@@ -2,7 +2,7 @@ import type { NodeRoom } from './node-rooms.ts';
 import type { ResourceAmounts } from './resource-amounts.ts';
 
 /** Nodes of about one size. */
-export interface NodeGrade {
+interface NodeGrade {
   readonly grade: number;
   /** What each of them has free at least. */
   readonly minimums: ResourceAmounts;

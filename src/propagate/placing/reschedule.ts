@@ -3,7 +3,7 @@ import type { ReplicasSpec } from '../spec.ts';
 import { sumOf } from './sum-of.ts';
 
 /** When it was asked to plan from zero, and when that was done last. */
-export interface RescheduleTimes {
+interface RescheduleTimes {
   readonly rescheduleAt?: string | undefined;
   readonly scheduledAt?: string | undefined;
 }

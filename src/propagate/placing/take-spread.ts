@@ -5,7 +5,7 @@ import { groupScore } from './group-score.ts';
 import { type ClusterGroup, type Eligible, printRange, type Range, type Taken, takeClusters, takeGroups } from './spread.ts';
 
 /** What is spread, and over what. */
-export interface SpreadDemand {
+interface SpreadDemand {
   /** At most one by cluster, and one by something else. */
   readonly spread: readonly Spread[];
   readonly replicas: number;

@@ -19,7 +19,7 @@ export function untoleratedTaint(taints: readonly ClusterTaint[], tolerations: r
 }
 
 /** What tolerates a list of taints. */
-export interface TolerationsUsed {
+interface TolerationsUsed {
   readonly allTolerated: boolean;
   /** In the order of the taints, the first that covers each. Empty if one taint is covered by none. */
   readonly matching: readonly Toleration[];

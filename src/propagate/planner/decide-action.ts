@@ -5,7 +5,7 @@ import { marks } from '../propagation.ts';
 import type { ConflictMode, DeletionSpec } from '../spec.ts';
 
 /** What one copy is to become is decided by. */
-export interface CopyFacts {
+interface CopyFacts {
   readonly live: Exclude<MirroredObject, { readonly result: 'unread' }>;
   /** Of the inventory, if it has the object. */
   readonly entry: InventoryEntry | undefined;
@@ -17,7 +17,7 @@ export interface CopyFacts {
   readonly isSame: (entry: InventoryEntry) => boolean;
 }
 
-export type CopyDecision =
+type CopyDecision =
   | { readonly action: Exclude<PlanAction, 'HOLD' | 'DELETE' | 'RELEASE'> }
   | { readonly action: 'HOLD'; readonly held: HoldReason };
 

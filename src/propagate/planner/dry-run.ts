@@ -40,7 +40,7 @@ export type DryRun =
   | { readonly result: 'failed'; readonly fault: Fault };
 
 /** What is asked of one cluster. */
-export interface DryRunQuestion {
+interface DryRunQuestion {
   readonly cluster: ClusterName;
   readonly objects: readonly RenderedObject[];
   /** What the inventory has there. */

@@ -4,7 +4,7 @@ import { textOfKey } from '../object-key.ts';
 import type { LeavingCluster, RenderedCluster, RenderedObject } from '../plan.ts';
 
 /** What a prune is judged by. */
-export interface PruneFacts {
+interface PruneFacts {
   /** All of the inventory. */
   readonly shares: readonly ClusterShare[];
   readonly clusters: readonly RenderedCluster[];

@@ -10,7 +10,7 @@ import type { ClusterCopies } from './render-copies.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** What the pure stages came to, as far as notes are made of it. */
-export interface NotedPlan {
+interface NotedPlan {
   readonly snapshot: Snapshot;
   readonly placing: Placing;
   /** Of the clusters of `placing`, in their order; as `clusters` is. */

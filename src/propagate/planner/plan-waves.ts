@@ -3,7 +3,7 @@ import { matchesSet } from '../placing/cluster-set.ts';
 import type { RolloutSpec } from '../spec.ts';
 
 /** In which wave which cluster is. */
-export interface PlannedWaves {
+interface PlannedWaves {
   /** Those with at least one cluster, in order. What no wave matched is in the last, `rest`; without waves all are in one, `all`. */
   readonly names: readonly string[];
   /** Index in `names`, of every cluster given. */

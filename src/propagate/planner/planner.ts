@@ -13,7 +13,7 @@ import type { ReplacedIntent } from './plan-digest.ts';
 import type { HubRecords } from './sources.ts';
 
 /** Whose rights a Propagation is read and written with. */
-export type Actor = Pick<PropagationSpec, 'runAs' | 'requester'>;
+type Actor = Pick<PropagationSpec, 'runAs' | 'requester'>;
 
 /** The objects of a cluster as that actor may reach them. Undefined if the cluster is no member. */
 export type ClientOf = (cluster: ClusterName, actor: Actor) => ObjectClient | undefined;

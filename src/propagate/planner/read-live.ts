@@ -30,7 +30,7 @@ export interface MissingTemplate {
 }
 
 /** What a live read came to, as the actor. Messages name the object and the cluster. */
-export type LiveRead =
+type LiveRead =
   | { readonly result: 'read'; readonly object: KubernetesObject; readonly key: ObjectKey; readonly resource: ServedResource }
   | { readonly result: 'absent'; readonly message: string }
   | { readonly result: 'failed'; readonly message: string; readonly fault: Fault };

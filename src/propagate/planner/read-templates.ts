@@ -11,7 +11,7 @@ import type { MissingDependency, TemplateObject } from './snapshot.ts';
 import { madeKindOf, makesOf, type TemplateMakes } from './template-makes.ts';
 
 /** What a template came to. With an error among the notes something is missing in `objects`. */
-export interface ReadTemplates {
+interface ReadTemplates {
   readonly objects: readonly TemplateObject[];
   /** Dependencies that are not there. */
   readonly missing: readonly MissingDependency[];

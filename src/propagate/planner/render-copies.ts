@@ -30,7 +30,7 @@ export interface RenderedCopy {
 }
 
 /** The object from which a copy is read. */
-export interface CopySource extends SourceObject {
+interface CopySource extends SourceObject {
   /** Path in the input of the template that refers to the object. */
   readonly path: string;
   /** True if the copy differs from its source: it has another count, or overrides changed it. */

@@ -19,7 +19,7 @@ import type { Snapshot } from './snapshot.ts';
 /** What the API servers said, by cluster and by `textOfKey`. */
 export type DryRuns = ReadonlyMap<string, ReadonlyMap<string, DryRun>>;
 
-export interface ShownPlan {
+interface ShownPlan {
   readonly snapshot: Snapshot;
   readonly rendered: RenderedPlan;
   readonly answers: DryRuns;

@@ -11,7 +11,7 @@ export interface TemplateMakes {
   readonly kinds: ReadonlyMap<string, MadeKind>;
 }
 
-export interface MadeKind {
+interface MadeKind {
   readonly namespaced: boolean;
   /** `apiVersion`s. */
   readonly apiVersions: ReadonlySet<string>;

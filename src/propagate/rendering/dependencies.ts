@@ -5,7 +5,7 @@ import type { Manifest, ObjectKey } from '../spec.ts';
 import { containersOf, groupKindOf, podSpecPathOf } from './pod-specs.ts';
 
 /** Objects that are needed whatever they are called: those with all of these labels. */
-export interface LabelledDependency extends Omit<ObjectKey, 'name'> {
+interface LabelledDependency extends Omit<ObjectKey, 'name'> {
   readonly labels: Readonly<Record<string, string>>;
 }
 

@@ -8,7 +8,7 @@ import { redact } from '../../core/redaction.ts';
 import { prune, withoutServed } from './prune.ts';
 
 /** What stood there, and what is to; absent: nothing. */
-export interface Compared {
+interface Compared {
   readonly before: JsonObject | undefined;
   readonly after: JsonObject | undefined;
   /** Of a Secret, or a kind that is guarded as one: keys are told and that they change, never what they hold. */

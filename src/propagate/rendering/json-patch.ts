@@ -5,7 +5,7 @@ import type { JsonPatchOperation } from '../spec.ts';
 import { indexOf, parsePointer, valueAtKeys } from './json-pointer.ts';
 
 /** What a patch came to. `index` is of the operation that failed; the message names its pointer and never a value. */
-export type JsonPatched =
+type JsonPatched =
   | { readonly result: 'patched'; readonly document: Json }
   | { readonly result: 'failed'; readonly index: number; readonly pointer: string; readonly message: string };
 
@@ -13,7 +13,7 @@ export type JsonPatched =
 export const maxPatchOperations = 10_000;
 
 /** Most that the copies of one patch may add up to, in characters of JSON: what the API server allows one request to be. */
-export const maxCopiedCharacters = 3 * 1024 * 1024;
+const maxCopiedCharacters = 3 * 1024 * 1024;
 
 /**
  * The document after these operations (RFC 6902), all of them or none. The document and the values of operations are not changed, and the answer shares

@@ -41,7 +41,7 @@ export function retainKeys<T extends JsonObject>(object: T, live: JsonObject, { 
   return withValueAt(object, ['metadata', field], { ...theirs, ...objectAt(object, 'metadata', field) });
 }
 
-export interface RetainedKeys {
+interface RetainedKeys {
   readonly field: KeyedField;
   readonly prefix: RecordPrefix;
 }

@@ -16,7 +16,7 @@ import { overrideImage } from './override-image.ts';
 import { overrideList } from './override-lists.ts';
 import { overrideMap } from './override-maps.ts';
 
-export interface OverrideRequest {
+interface OverrideRequest {
   readonly object: Manifest;
   readonly overrides: readonly Override[];
   readonly cluster: MemberCluster;
@@ -73,7 +73,7 @@ export function matchingOverrides(overrides: readonly Override[], cluster: Membe
 }
 
 /** True if the object is one that the override is for. */
-export function matchesObject(match: ObjectMatch, object: Manifest): boolean {
+function matchesObject(match: ObjectMatch, object: Manifest): boolean {
   if (match.apiVersion !== undefined && match.apiVersion !== object.apiVersion) return false;
   if (match.kind !== undefined && match.kind !== object.kind) return false;
   if (match.namespace !== undefined && match.namespace !== object.metadata.namespace) return false;

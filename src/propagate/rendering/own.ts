@@ -16,7 +16,7 @@ export type Owned =
   | { readonly result: 'unchanged'; readonly manifest: Manifest }
   | { readonly result: 'failed'; readonly path: string; readonly message: string };
 
-export interface OwnRequest {
+interface OwnRequest {
   readonly write: WriteMode;
   /** Rendered for the cluster. */
   readonly desired: Manifest;
@@ -69,7 +69,7 @@ export function retain(desired: JsonObject, live: JsonObject, { kind, prefix: re
   return retainOfKind(kind, identified, live);
 }
 
-export interface RetainOptions {
+interface RetainOptions {
   readonly kind: string;
   readonly prefix: RecordPrefix;
 }

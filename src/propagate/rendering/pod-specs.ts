@@ -33,7 +33,7 @@ export function groupKindOf(object: JsonObject): string {
 }
 
 /** A container, and where it stands in its object. */
-export interface PlacedContainer {
+interface PlacedContainer {
   readonly path: readonly string[];
   readonly name: string | undefined;
   readonly container: Json;

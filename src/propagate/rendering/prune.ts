@@ -3,7 +3,7 @@ import { listAt, textAt, valueAt } from '../../core/json-at.ts';
 import { groupOf } from '../object-key.ts';
 import { withoutMembers, withoutValueAt, withValueAt } from './json-edits.ts';
 
-export interface PruneOptions {
+interface PruneOptions {
   /** Whether `ttlSecondsAfterFinished` of a Job goes [yes]: with it the member deletes the Job, and we would create it again. */
   readonly removeJobTtl?: boolean;
 }

@@ -12,7 +12,7 @@ export type ManifestsRead =
   | { readonly result: 'read'; readonly manifests: readonly Manifest[] }
   | { readonly result: 'refused'; readonly path: string; readonly message: string };
 
-export interface ReadManifestsOptions {
+interface ReadManifestsOptions {
   /** Whether a `List` is refused [it is], or stands for its items, as kubectl takes it. */
   readonly lists?: 'refused' | 'opened';
 }
@@ -62,7 +62,7 @@ type ManifestRead =
  * selfLink, ownerReferences, and a generateName beside a name). Refused: what has no apiVersion, kind or name of its own; a `List`; names that are no segment
  * of a path; integers beyond 64 bits, which the API server would round.
  */
-export function readManifest(json: Json): ManifestRead {
+function readManifest(json: Json): ManifestRead {
   if (!isJsonObject(json)) return refused('', 'expected an object');
   if (isList(json)) return refused('', 'expected one object, got a list of them');
   const problem = checks.map((check) => check(json)).find((one) => one !== undefined) ?? longInteger(json);

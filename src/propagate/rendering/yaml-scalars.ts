@@ -1,7 +1,7 @@
 import { type Json, parseJsonExactly } from '../../core/json.ts';
 
 /** A plain scalar as kubectl reads it; `refused` for a number that JSON cannot say, or that the API server would round. */
-export type PlainScalar = { readonly result: 'value'; readonly value: Json } | { readonly result: 'refused'; readonly message: string };
+type PlainScalar = { readonly result: 'value'; readonly value: Json } | { readonly result: 'refused'; readonly message: string };
 
 const words: ReadonlyMap<string, Json> = new Map<string, Json>([
   ...['', '~', 'null', 'Null', 'NULL'].map((word) => [word, null] as const),

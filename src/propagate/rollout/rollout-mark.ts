@@ -2,7 +2,7 @@ import type { RolloutState } from '../../model/columns/rollout.ts';
 import type { RolloutMark } from '../propagation.ts';
 
 /** What a mark is made from. */
-export interface MarkFacts {
+interface MarkFacts {
   /** Of the same generation. Absent: it begins now. */
   readonly previous?: RolloutMark | undefined;
   /** How far all copies together are. Undefined: nobody can tell at the moment. */

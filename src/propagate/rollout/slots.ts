@@ -16,7 +16,7 @@ export interface Pace {
 }
 
 /** What a cluster takes of a rollout's width. */
-export type Slot =
+type Slot =
   /** It runs, or soaks. `recheckMs`: when that ends by itself, if it does. */
   | { readonly taken: 'yes'; readonly recheckMs?: number }
   /** It ran longer than it may, since `recheckMs`. */

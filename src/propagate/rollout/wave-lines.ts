@@ -19,7 +19,7 @@ const losses: ReadonlyMap<CopyPhase, WaveLine['lost']> = new Map([
 ]);
 
 /** Which generation rolls out, and which clusters no wave decides about: decreases held for their increases (`surge`). */
-export interface WaveContext {
+interface WaveContext {
   readonly generation: number;
   readonly held: ReadonlySet<ClusterName>;
 }

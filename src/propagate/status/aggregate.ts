@@ -18,7 +18,7 @@ import { ingressPoints, joinPoints, type PointFields, servicePoints } from './jo
 import { type StatusItem, sortedTimes, statusesOf, sumOf } from './status-item.ts';
 
 /** What is aggregated: a template with its status as it stands, and what its copies say, in the order of the clusters. */
-export interface Aggregation {
+interface Aggregation {
   readonly kind: GroupKind;
   readonly template: JsonObject;
   readonly items: readonly StatusItem[];

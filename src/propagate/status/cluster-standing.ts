@@ -14,14 +14,14 @@ export type LineContext = Pick<PropagationFacts, 'generation' | 'nowMs'> & {
 };
 
 /** What a line says of the moment. */
-export interface Standing {
+interface Standing {
   readonly phase: CopyPhase;
   readonly reason?: CopyReason;
   readonly message?: string;
 }
 
 /** One cluster, and what was found out about it. */
-export interface ClusterSight {
+interface ClusterSight {
   readonly facts: ClusterFacts;
   readonly freshness: Freshness;
   readonly rollout: ClusterRollout;

@@ -4,7 +4,7 @@ import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import { otherCounters, workloadCounters } from './counters.ts';
 
 /** What of a copy's status goes into that of the fleet. */
-export type CollectedStatus =
+type CollectedStatus =
   /** Undefined: there is nothing to tell yet, or never. */
   | { readonly result: 'collected'; readonly status: JsonObject | undefined }
   /** Something in it has another type than it must have. */

@@ -26,14 +26,14 @@ export function jobsEndOf({ copies }: Pick<ClusterFacts, 'copies'>, line: Pick<C
 }
 
 /** What of a Propagation its completion depends on. */
-export interface CompletionFacts {
+interface CompletionFacts {
   readonly spec?: { readonly completion?: CompletionSpec | undefined } | undefined;
   readonly clusters: readonly ClusterFacts[];
   readonly previous: Pick<PropagationStatus, 'completion'>;
 }
 
 /** A completion, and where Jobs failed that it does without: none before it is done. */
-export interface Completion {
+interface Completion {
   readonly status: CompletionStatus;
   readonly excused: ReadonlySet<ClusterName>;
 }

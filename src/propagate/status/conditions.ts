@@ -2,7 +2,7 @@ import type { ClusterLine, CompletionStatus, PropagationPhase, StatusCondition }
 import type { PropagationFacts } from './facts.ts';
 
 /** What conditions are made from. */
-export interface ConditionFacts {
+interface ConditionFacts {
   readonly facts: PropagationFacts;
   readonly phase: PropagationPhase;
   /** By name. */

@@ -2,7 +2,7 @@ import type { RecordedFault } from '../inventory.ts';
 import type { ClusterFacts } from './facts.ts';
 
 /** What is older than this says nothing about now. */
-export const staleAfterMs = 60_000;
+const staleAfterMs = 60_000;
 
 /** Whether what is known of a cluster may be told as what is. */
 export type Freshness =

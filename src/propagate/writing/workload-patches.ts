@@ -36,7 +36,7 @@ export function restartPatch({
 }
 
 /** One change of a count. */
-export interface Scaling {
+interface Scaling {
   readonly client: ObjectClient;
   readonly address: ObjectAddress;
   readonly run: Run;

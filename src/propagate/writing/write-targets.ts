@@ -28,7 +28,7 @@ export type Addressed =
   | { readonly result: 'failed'; readonly key: ObjectKey; readonly fault: Fault };
 
 /** Most writes that one mutation may ask for. */
-export const maxWrites = 1_000;
+const maxWrites = 1_000;
 
 /** A cluster that has not answered yet may take so long. */
 const discoveryMs = 10_000;

@@ -35,7 +35,7 @@ export interface RolloutStrategy {
 }
 
 /** What is next. */
-export interface NextRollout {
+interface NextRollout {
   /** Those that have a slot, in the order they got it. */
   readonly rollout: readonly GroupedLine[];
   readonly timedOut: readonly GroupedLine[];
