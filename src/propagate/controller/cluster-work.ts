@@ -1,10 +1,9 @@
 import type { Fault } from '../../core/faults.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { applyCopies } from '../copies/apply-copies.ts';
 import type { CopiesOutcome, CopyOutcome, CopyWork } from '../copies/copies.ts';
-import { correctDrift } from '../copies/correct-drift.ts';
 import { asDeleting } from '../copies/pending.ts';
-import { pruneCopies } from '../copies/prune-copies.ts';
+import { pruneCopies } from '../copies/remove-copies.ts';
+import { applyCopies, correctDrift } from '../copies/write-copies.ts';
 import type { InventoryEntry } from '../inventory.ts';
 import { textOfKey } from '../object-key.ts';
 import type { RenderedObject } from '../plan.ts';

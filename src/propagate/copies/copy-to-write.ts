@@ -1,8 +1,10 @@
 import type { Fault } from '../../core/faults.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { InventoryEntry } from '../inventory.ts';
 import type { Manifest } from '../spec.ts';
-import { takenOverOf } from './copy-marks.ts';
+import type { CopyWork } from './copies.ts';
+import { isOfLater, takenOverOf } from './copy-marks.ts';
 import { conflictsIn, copyFault } from './copy-reason.ts';
 import { type CopyScene, type CopyTask, type Settled, settledWith } from './copy-task.ts';
 import { observedHashOf } from './observed.ts';
@@ -52,4 +54,48 @@ export function writtenEntry({ task, work }: CopyToWrite, object: KubernetesObje
     ...(sent === '' ? {} : { sent }),
     ...(takenOver === undefined ? {} : { takenOver }),
   };
+}
+
+/**
+ * Says anew who owns which fields of an object, in a write that changes nothing else: under its uid and version. Gives the object as it stands then, or what
+ * came between.
+ */
+export async function putOwners(
+  { door, task, work }: CopyToWrite,
+  object: KubernetesObject,
+  managedFields: readonly Json[],
+): Promise<CopyStep | { readonly object: KubernetesObject }> {
+  const { uid, resourceVersion } = object.metadata;
+  const patch: JsonObject = { metadata: { uid, resourceVersion, managedFields } };
+  const answer = await door.write((client, signal) => client.patch({ ...task.address, type: 'merge', patch, run: 'real' }, signal));
+  switch (answer.result) {
+    case 'answered':
+      return { object: answer.object };
+    case 'absent':
+      return { result: 'again' };
+    case 'failed':
+      return isRaced(answer.fault) ? { result: 'again' } : failedCopy({ task, work }, answer.fault);
+    case 'stopped':
+      return answer;
+    default:
+      return answer satisfies never;
+  }
+}
+
+const words =
+  'a later generation wrote it: if the hub was restored from a backup, resume the Propagation to let what it says now hold, or change it until its generation is later';
+
+/**
+ * What an object that a later generation wrote comes to: it is left, and told as a fault. Another process may lead, and then it is over by itself; or the hub
+ * was restored, and then somebody must say which one holds. Undefined if none wrote it, or if it was resumed since that was told of this very copy.
+ */
+export function staleCopy(
+  { entry, work }: { readonly entry: InventoryEntry; readonly work: CopyWork },
+  object: KubernetesObject,
+): Settled | undefined {
+  const { fault, ...others } = entry;
+  const isTold = fault?.message === words;
+  if (!isOfLater(object, work) || (isTold && Date.parse(fault.since) < (work.resumedAtMs ?? 0))) return undefined;
+  // Since when it is told must be of this, and of nothing that was in the way before.
+  return settledWith(isTold ? entry : others, racedFault({ work }, words), { now: work.clock.now(), reason: 'Stale' });
 }

@@ -4,10 +4,9 @@ import { liveHashOf } from '../planner/live-hash.ts';
 import { deletionOf, isAnnounced, isLetGo, isMarkedFor, isOfAnother, marksOf, takenOverOf } from './copy-marks.ts';
 import { copyFault } from './copy-reason.ts';
 import { type Settled, settledSkipped, settledWith } from './copy-task.ts';
-import { type CopyAtHand, failedCopy, racedFault } from './copy-to-write.ts';
+import { type CopyAtHand, failedCopy, racedFault, staleCopy } from './copy-to-write.ts';
 import { isHidden } from './observed.ts';
 import { isAppliedByUs } from './owned-fields.ts';
-import { staleCopy } from './stale-copy.ts';
 
 /** Of an object that our own writes marked, and that no entry has: the hub lost it, or somebody took it away there. */
 export const lostWords = 'it exists and carries our marks, but the inventory does not know it: conflict Adopt takes it back';

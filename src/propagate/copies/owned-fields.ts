@@ -1,9 +1,12 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import { listAt, objectAt, textAt } from '../../core/json-at.ts';
+import { listAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import type { InventoryEntry } from '../inventory.ts';
 import { fieldManager } from '../object-client.ts';
-import { withoutValueAt } from '../rendering/json-edits.ts';
+import type { RenderedObject } from '../plan.ts';
+import { withoutValueAt, withValueAt } from '../rendering/json-edits.ts';
+import type { Manifest } from '../spec.ts';
 
 /** One entry of `managedFields`. */
 interface FieldsEntry {
@@ -207,4 +210,17 @@ function spelt(element: string): string {
 
 function printPath(path: string): string {
   return hash('sha256', path, 'base64url').slice(0, 4);
+}
+
+/** The manifest with what stands at the paths that it leaves to others: what is sent as a whole must not take that away. */
+export function withLeft(manifest: Manifest, { leaves = [] }: Pick<RenderedObject, 'leaves'>, live: KubernetesObject): Manifest {
+  return leaves.reduce((object, path) => {
+    const value = valueAt(live, ...path);
+    return value === undefined ? object : withValueAt(object, path, value);
+  }, manifest);
+}
+
+/** True if by what the inventory keeps something is ours that is to be left: mirrors do not say who owns a field, so the object must be read. */
+export function mayOwnLeft({ leaves = [] }: Pick<RenderedObject, 'leaves'>, { sent }: Pick<InventoryEntry, 'sent'>): boolean {
+  return leaves.some((path) => sent === undefined || hasPath(sent, spellPath(path)));
 }

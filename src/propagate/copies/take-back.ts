@@ -7,10 +7,9 @@ import type { GoingBack, OldValues } from './copies.ts';
 import type { DoorAnswer } from './copy-door.ts';
 import { deletionOf, isAnnounced, isLetGo, isOfAnother, marksOf, takenOverOf, withMarks } from './copy-marks.ts';
 import { type CopyScene, type Settled, settledGone, settledSkipped, settledWith } from './copy-task.ts';
-import { isRaced, racedFault } from './copy-to-write.ts';
+import { isRaced, racedFault, staleCopy } from './copy-to-write.ts';
 import { asDeleting, asPending } from './pending.ts';
 import { applyAsIs, orphanCopy, replaceWith, withdrawCopy } from './release-copy.ts';
-import { staleCopy } from './stale-copy.ts';
 import { keptOf } from './taking.ts';
 
 /** What is to become of a copy that is no longer wanted. */

@@ -1,7 +1,6 @@
 import type { KubernetesObject } from '../../core/objects.ts';
-import { type CopyStep, type CopyToWrite, failedCopy } from './copy-to-write.ts';
+import { type CopyStep, type CopyToWrite, failedCopy, putOwners } from './copy-to-write.ts';
 import { turnedToApply } from './owned-fields.ts';
-import { putOwners } from './put-owners.ts';
 import { takingOf } from './taking.ts';
 import { updateCopy } from './update-copy.ts';
 

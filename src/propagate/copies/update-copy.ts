@@ -9,11 +9,9 @@ import type { DoorAnswer } from './copy-door.ts';
 import { withMarks } from './copy-marks.ts';
 import { conflictsIn, copyFault } from './copy-reason.ts';
 import { settledAs } from './copy-task.ts';
-import { type CopyStep, type CopyToWrite, failedCopy, isRaced, writtenEntry } from './copy-to-write.ts';
+import { type CopyStep, type CopyToWrite, failedCopy, isRaced, putOwners, writtenEntry } from './copy-to-write.ts';
 import { mostCorrections } from './corrections.ts';
-import { withLeft } from './left-fields.ts';
-import { hasPath, turnedToApply, withoutOurPaths } from './owned-fields.ts';
-import { putOwners } from './put-owners.ts';
+import { hasPath, turnedToApply, withLeft, withoutOurPaths } from './owned-fields.ts';
 
 /** How an object that exists is written: as it was read, or not at all. */
 interface CopyUpdate {

@@ -3,7 +3,6 @@ import type { InventoryEntry } from '../inventory.ts';
 import { kindOfKey } from '../object-key.ts';
 import type { RenderedObject } from '../plan.ts';
 import { writeRankOf } from '../write-order.ts';
-import { settleContended } from './contended.ts';
 import type { CopiesOutcome, CopyOutcome, CopyWork } from './copies.ts';
 import { openDoor } from './copy-door.ts';
 import { isBehind } from './copy-marks.ts';
@@ -18,9 +17,9 @@ import {
   settledSkipped,
   settledWith,
 } from './copy-task.ts';
-import { contendedUntilMs } from './corrections.ts';
-import { mayOwnLeft } from './left-fields.ts';
+import { contendedUntilMs, settleContended } from './corrections.ts';
 import { addressOf } from './object-address.ts';
+import { mayOwnLeft } from './owned-fields.ts';
 import { asWanted } from './pending.ts';
 import { sentManifest } from './secret-data.ts';
 import { openLedger } from './share-ledger.ts';
@@ -199,4 +198,23 @@ function put({ ledger, outcomes }: Round, object: RenderedObject, settled: Settl
 function gathered({ ledger, objects, outcomes }: Round): Pick<CopiesOutcome, 'share' | 'copies'> {
   const copies = objects.map((object) => outcomes.get(object)).filter((outcome) => outcome !== undefined);
   return { share: ledger.saved, copies };
+}
+
+/**
+ * Writes what is wanted in one cluster, in the order of kinds: creates, updates, adopts, as `spec.conflict` says. What goes (`DELETE`, `RELEASE`) is passed
+ * over. One that fails stops no other; at most one call for a copy that is new, none for one that is as it was written. Drift is not looked for.
+ *
+ * A copy whose inventory entry has its uid and that is gone is made again, but for a Job that was seen finished.
+ */
+export function applyCopies(work: CopyWork, objects: readonly RenderedObject[], signal: AbortSignal): Promise<CopiesOutcome> {
+  const wanted = objects.filter(({ action }) => action !== 'DELETE' && action !== 'RELEASE');
+  return writeCopies(work, { objects: wanted, purpose: 'apply' }, signal);
+}
+
+/**
+ * Takes back what was ours in copies that drifted (`observedHashOf` is not the entry's): by force, whoever changed it. One that was corrected 5 times in 10 minutes is left
+ * until the first of these is past that, as `Contended`, with the manager named. A copy that turns out to be as it was written is left and not counted.
+ */
+export function correctDrift(work: CopyWork, objects: readonly RenderedObject[], signal: AbortSignal): Promise<CopiesOutcome> {
+  return writeCopies(work, { objects, purpose: 'correct' }, signal);
 }

@@ -1,6 +1,4 @@
 import type { Json } from '../../core/json.ts';
-import { freePods, leastOf, type ResourceSummary, replicasInSummary } from '../placing/capacity.ts';
-import { roomsOfGrades } from '../placing/node-grades.ts';
 import { type NodeRoom, onePod, replicasOf } from '../placing/node-rooms.ts';
 import { amountsIn, minus, plus, type ResourceAmounts, times, timesIn } from '../placing/resource-amounts.ts';
 
@@ -135,4 +133,55 @@ function summaryOf({ allocatable, allocated, allocating }: KarmadaResourceSummar
 
 function requestsOf(requirements: ReplicaRequirements | null | undefined): ResourceAmounts {
   return amountsIn(requirements?.resourceRequest);
+}
+
+/** Nodes of about one size. */
+interface NodeGrade {
+  readonly grade: number;
+  /** What each of them has free at least. */
+  readonly minimums: ResourceAmounts;
+}
+
+/** Pods that a Node takes, where nobody says otherwise (Kubernetes, "Considerations for large clusters"). */
+const podsPerNode = 110;
+
+/**
+ * The Nodes counted by grade as rooms, each as small as its grade allows, lowest grade first. Undefined if that says nothing: no grades, or a count below
+ * zero.
+ */
+export function roomsOfGrades(
+  grades: readonly NodeGrade[],
+  counts: readonly { readonly grade: number; readonly count: number }[],
+): readonly NodeRoom[] | undefined {
+  if (grades.length === 0 || counts.some(({ count }) => count < 0)) return undefined;
+  return [...grades]
+    .sort((a, b) => a.grade - b.grade)
+    .map(({ grade, minimums }) => ({
+      free: new Map([...minimums, ['pods', podsPerNode]]),
+      count: counts.filter((counted) => counted.grade === grade).reduce((sum, { count }) => sum + count, 0),
+    }));
+}
+
+/** What a cluster has in all, and what of it is taken, or is being taken. */
+interface ResourceSummary {
+  readonly allocatable: ResourceAmounts;
+  readonly allocated: ResourceAmounts;
+  readonly allocating: ResourceAmounts;
+}
+
+/** Pods that the cluster still takes; ≥ 0. */
+export function freePods({ allocatable, allocated, allocating }: ResourceSummary): number {
+  const podsIn = (amounts: ResourceAmounts): number => amounts.get('pods') ?? 0;
+  return Math.max(0, podsIn(allocatable) - podsIn(allocated) - podsIn(allocating));
+}
+
+/** How often the requests fit into the sums, whatever lies in pieces: at most `freePods`, unless they ask for nothing else. */
+export function replicasInSummary(summary: ResourceSummary, requests: ResourceAmounts): number {
+  return timesIn(minus(minus(summary.allocatable, summary.allocated), summary.allocating), requests);
+}
+
+/** The least of what several estimates say. Undefined if none knows. */
+export function leastOf(estimates: readonly (number | undefined)[]): number | undefined {
+  const known = estimates.filter((estimate) => estimate !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
 }

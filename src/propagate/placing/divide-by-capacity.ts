@@ -1,6 +1,5 @@
 import { type Apportionment, apportion, type Party, type TieBreak } from './apportion.ts';
-import type { Claimant, Manner } from './claimant.ts';
-import { withoutRules } from './rules.ts';
+import { type Claimant, type Manner, withoutRules } from './rules.ts';
 import { sumOf } from './sum-of.ts';
 
 /** `Available`: over all clusters, by their room. `Aggregated`: over as few as have room enough. */

@@ -1,5 +1,6 @@
 import type { MemberCluster } from '../members.ts';
 import type { ReplicaRule } from '../spec.ts';
+import type { TieBreak } from './apportion.ts';
 import { matchesSet } from './cluster-set.ts';
 
 /** What the rules say of one cluster together. */
@@ -22,4 +23,22 @@ export function boundsOf(rules: readonly ReplicaRule[], cluster: MemberCluster):
     min: Math.max(...matching.map(({ min }) => min)),
     max: Math.min(...matching.map(({ max = Number.POSITIVE_INFINITY }) => max)),
   };
+}
+
+/** One cluster that replicas are divided over. */
+export interface Claimant {
+  readonly name: string;
+  /** Replicas it has. */
+  readonly previous: number;
+  /** Replicas that more would fit. Infinity: unlimited or unknown. */
+  readonly capacity: number;
+  /** Absent: no rule matches it. */
+  readonly bounds?: ReplicaBounds;
+}
+
+/** How a division is made. */
+export interface Manner {
+  /** Only the difference to what is there moves. Otherwise all is divided from zero. */
+  readonly steady: boolean;
+  readonly tieBreak: TieBreak;
 }

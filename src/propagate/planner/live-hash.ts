@@ -1,6 +1,8 @@
 import { sha256OfText } from '../../core/canonical-json.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import { observedHashOf, type Sight } from '../copies/observed.ts';
+import type { RenderedCopy } from './render-copies.ts';
 
 /** Objects of a mirror never change, so what was hashed once is known as long as the mirror holds it. */
 const known = new WeakMap<KubernetesObject, string>();
@@ -23,4 +25,16 @@ function meantOf(object: KubernetesObject): JsonObject {
   const { status: _status, apiVersion: _version, kind: _kind, metadata, ...rest } = object;
   const { managedFields: _fields, resourceVersion: _resource, generation: _generation, ...meant } = metadata;
   return { ...rest, metadata: meant };
+}
+
+/** For each object the last thing that was asked of it: mirrors never change an object, and what is at rest is asked the same again and again. */
+const standing = new WeakMap<KubernetesObject, { readonly sent: string; readonly hash: string }>();
+
+/** `observedHashOf` a copy that stands there, remembered as long as the object lives. */
+export function standingHashOf(copy: RenderedCopy, object: KubernetesObject, sight: Sight): string {
+  const before = standing.get(object);
+  if (before?.sent === copy.hash) return before.hash;
+  const hash = observedHashOf({ key: copy.key, desired: copy.manifest }, object, sight);
+  standing.set(object, { sent: copy.hash, hash });
+  return hash;
 }

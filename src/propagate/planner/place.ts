@@ -14,9 +14,9 @@ import { otherSetsIn } from '../placing/sets-in.ts';
 import { type WorkloadCount, workloadCountOf } from '../placing/workload-count.ts';
 import { printSpec } from '../spec/definition.ts';
 import type { PropagationSpec } from '../spec.ts';
-import { holdsCopies } from './holds-copies.ts';
 import { type CountedWorkload, type PreviousCounts, previousCounts } from './previous-counts.ts';
 import type { Snapshot, SnapshotCluster } from './snapshot.ts';
+import { holdsCopies } from './whereabouts.ts';
 
 export interface PlacedCluster {
   readonly chosen: ChosenCluster;

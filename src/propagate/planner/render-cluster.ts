@@ -9,12 +9,11 @@ import type { LeavingCluster, RenderedCluster, RenderedObject } from '../plan.ts
 import type { Manifest } from '../spec.ts';
 import { inWriteOrder } from '../write-order.ts';
 import { decideCopy, decideRemoval } from './decide-action.ts';
-import { liveHashOf } from './live-hash.ts';
+import { liveHashOf, standingHashOf } from './live-hash.ts';
 import type { PlacedCluster } from './place.ts';
 import type { ClusterCopies, RenderedCopy } from './render-copies.ts';
 import type { Snapshot, SnapshotCluster } from './snapshot.ts';
 import { isSourceEntry } from './sources.ts';
-import { standingHashOf } from './standing-hash.ts';
 import { madeKindOf, makesOf, type TemplateMakes } from './template-makes.ts';
 
 /** What all clusters of a plan have in common. */

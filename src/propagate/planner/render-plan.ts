@@ -1,14 +1,15 @@
 import { compareText } from '../../model/shapes.ts';
 import type { Sight } from '../copies/observed.ts';
 import type { ClusterShare } from '../inventory.ts';
-import { mayHave } from '../placing/cluster-set.ts';
+import type { MemberCluster } from '../members.ts';
+import { matchesSet, mayHave } from '../placing/cluster-set.ts';
 import { placementSetsIn } from '../placing/sets-in.ts';
 import type { LeavingCluster, RenderedCluster, RenderedPlan } from '../plan.ts';
+import type { RolloutSpec } from '../spec.ts';
 import { heldPrune } from './held-prune.ts';
 import { type Placing, place } from './place.ts';
 import { contentDigestOf, type DigestedPlan, digestOf } from './plan-digest.ts';
 import { isOk, notesOf } from './plan-notes.ts';
-import { planWaves } from './plan-waves.ts';
 import { type PlanGround, renderCluster, renderLeaving, renderLost } from './render-cluster.ts';
 import { type ClusterCopies, createCopyRenderer } from './render-copies.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -123,5 +124,24 @@ function unreadable(snapshot: Snapshot): RenderedPlan {
     sources: snapshot.sources,
     ...pruneHeld,
     notes,
+  };
+}
+
+/** In which wave which cluster is. */
+interface PlannedWaves {
+  /** Those with at least one cluster, in order. What no wave matched is in the last, `rest`; without waves all are in one, `all`. */
+  readonly names: readonly string[];
+  /** Index in `names`, of every cluster given. */
+  readonly waveOf: ReadonlyMap<string, number>;
+}
+
+/** The first wave that matches a cluster has it (propagation.md 2.1). */
+function planWaves({ waves }: Pick<RolloutSpec, 'waves'>, clusters: readonly MemberCluster[]): PlannedWaves {
+  const all = [...waves.map(({ name, set }) => ({ name, set })), { name: waves.length === 0 ? 'all' : 'rest', set: {} }];
+  const first = new Map(clusters.map((cluster) => [cluster.name, all.findIndex(({ set }) => matchesSet(set, cluster))]));
+  const used = [...new Set(first.values())].toSorted((a, b) => a - b);
+  return {
+    names: used.map((index) => all[index]?.name ?? ''),
+    waveOf: new Map([...first].map(([cluster, index]) => [cluster, used.indexOf(index)])),
   };
 }

@@ -3,7 +3,6 @@ import type { ClusterShare } from '../inventory.ts';
 import type { MemberCluster, Members, Unsaid } from '../members.ts';
 import { valuesOf } from '../placing/cluster-set.ts';
 import type { ClusterFieldRequirement } from '../spec.ts';
-import { holdsCopies } from './holds-copies.ts';
 
 /** What says where a cluster runs, unless the config does. */
 export const nodes: GroupKind = { group: '', kind: 'Node' };
@@ -64,4 +63,9 @@ function unsaidOf(
   const mayCome = fault?.code !== 'FORBIDDEN' && fault?.code !== 'NOT_SERVED';
   if (!mayCome && !isHolding) return undefined;
   return { fields, mayCome, message: `${what} not known: Nodes are unread${fault === undefined ? '' : `: ${fault.message}`}` };
+}
+
+/** True if something of ours stands in the cluster, or may, by the inventory. */
+export function holdsCopies({ entries }: Pick<ClusterShare, 'entries'>): boolean {
+  return entries.length > 0;
 }

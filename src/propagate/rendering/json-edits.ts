@@ -30,3 +30,18 @@ export function withoutValueAt<T extends JsonObject>(object: T, keys: readonly s
 export function withoutMembers<T extends JsonObject>(map: T, keys: readonly string[]): T {
   return Object.fromEntries(Object.entries(map).filter(([key]) => !keys.includes(key))) as T;
 }
+
+/** True if lists and maps stand in each other deeper than so many levels; a value that is neither has none. Without recursion, so any depth is fine. */
+export function isDeeperThan(value: Json, levels: number): boolean {
+  let level: readonly Json[] = [value];
+  for (let depth = 0; depth <= levels; depth += 1) {
+    level = level.flatMap(membersOf);
+    if (level.length === 0) return false;
+  }
+  return true;
+}
+
+function membersOf(value: Json): readonly Json[] {
+  if (Array.isArray(value)) return value;
+  return isJsonObject(value) ? Object.values(value).filter((member) => member !== undefined) : [];
+}

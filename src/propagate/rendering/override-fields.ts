@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { isJsonObject, isRawNumber, type Json, parseJsonExactly } from '../../core/json.ts';
 import type { FieldOverride, Manifest } from '../spec.ts';
 import type { ItemEdits } from './edits.ts';
-import { isDeeperThan } from './json-depth.ts';
+import { isDeeperThan } from './json-edits.ts';
 import { applyJsonPatch } from './json-patch.ts';
 import { parsePointer, valueAtKeys } from './json-pointer.ts';
 import { maxDepth, readYamlDocuments } from './yaml-documents.ts';

@@ -1,20 +1,19 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import { labelsAt, valueAt } from '../../core/json-at.ts';
+import { labelsAt, listAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import { equalJson } from '../../core/json-values.ts';
 import { matchesSelector } from '../../core/selectors.ts';
 import type { MemberCluster } from '../members.ts';
 import type { Note } from '../notes.ts';
 import { matchesSet } from '../placing/cluster-set.ts';
 import { countFieldOf } from '../placing/workload-count.ts';
-import type { Manifest, ObjectMatch, Override } from '../spec.ts';
-import { type ItemEdits, withEdits } from './edits.ts';
+import type { EnvOverride, ListOverride, Manifest, MapOverride, ObjectMatch, Override } from '../spec.ts';
+import { type Edit, type EditWarning, type ItemEdits, unknownContainer, withEdits, withoutEffect } from './edits.ts';
+import { withoutMembers } from './json-edits.ts';
 import { applyJsonPatch } from './json-patch.ts';
 import { type ListRulesAt, mergePatchByKeys, noListRules } from './merge-patch.ts';
-import { overrideEnv } from './override-env.ts';
 import { overrideField } from './override-fields.ts';
 import { overrideImage } from './override-image.ts';
-import { overrideList } from './override-lists.ts';
-import { overrideMap } from './override-maps.ts';
+import { containersOf } from './pod-specs.ts';
 
 interface OverrideRequest {
   readonly object: Manifest;
@@ -176,4 +175,82 @@ function countNotes(before: Manifest, after: Manifest): readonly Note[] {
   if (field === undefined || equalJson(valueAt(before, 'spec', field), valueAt(after, 'spec', field))) return [];
   const message = `an override sets spec.${field} of ${before.kind} ${JSON.stringify(before.metadata.name)}, instead of the count that was divided`;
   return [{ severity: 'WARNING', code: 'COUNT_OVERRIDDEN', message, path: 'overrides' }];
+}
+
+/**
+ * Changes one variable of one container, or of every one, init too: Add sets it, in its place where it is there already, else at the end; Replace and
+ * Remove touch what is there only, else a warning.
+ */
+function overrideEnv(object: Manifest, item: EnvOverride): ItemEdits {
+  const named = containersOf(object, 'All').filter(({ name }) => item.container === undefined || name === item.container);
+  if (item.container !== undefined && named.length === 0) {
+    return { result: 'edits', edits: [], warnings: [unknownContainer(item.container, '.container')] };
+  }
+  const edits: Edit[] = named.flatMap(({ path, container }) => {
+    const value = changedEnv(listAt(container, 'env'), item);
+    return value === undefined ? [] : [{ path: [...path, 'env'], value, replaces: valueAt(container, 'env') !== undefined }];
+  });
+  if (edits.length > 0) return { result: 'edits', edits, warnings: [] };
+  return withoutEffect(`expected a container with the variable ${JSON.stringify(item.name)}, got none`, '.name');
+}
+
+/** Undefined if nothing is touched. */
+function changedEnv(env: readonly Json[], item: EnvOverride): readonly Json[] | undefined {
+  const present = env.some((variable) => textAt(variable, 'name') === item.name);
+  if (!present) return item.operator === 'Add' ? [...env, variableOf(item)] : undefined;
+  const isMeant = (variable: Json): boolean => textAt(variable, 'name') === item.name;
+  if (item.operator === 'Remove') return env.filter((variable) => !isMeant(variable));
+  return env.map((variable) => (isMeant(variable) ? variableOf(item) : variable));
+}
+
+function variableOf({ name, value, valueFrom }: EnvOverride): JsonObject {
+  if (valueFrom !== undefined) return { name, valueFrom };
+  return value === undefined ? { name } : { name, value };
+}
+
+/**
+ * Changes labels or annotations of the object itself: Add sets them; Replace and Remove touch keys that are there only, else a warning, and Remove does
+ * not look at values.
+ */
+function overrideMap(object: Manifest, field: 'labels' | 'annotations', { operator, values }: MapOverride): ItemEdits {
+  const map = objectAt(object, 'metadata', field);
+  const touched = Object.entries(values).filter(([key]) => operator === 'Add' || Object.hasOwn(map, key));
+  const warnings: readonly EditWarning[] = Object.keys(values)
+    .filter((key) => operator !== 'Add' && !Object.hasOwn(map, key))
+    .map((key) => ({
+      code: 'OVERRIDE_WITHOUT_EFFECT',
+      path: '.values',
+      message: `expected ${field} with ${JSON.stringify(key)}, got none`,
+    }));
+  if (touched.length === 0) return { result: 'edits', edits: [], warnings };
+  const replaces = valueAt(object, 'metadata', field) !== undefined;
+  const keys = touched.map(([key]) => key);
+  const value: JsonObject = operator === 'Remove' ? withoutMembers(map, keys) : Object.fromEntries([...Object.entries(map), ...touched]);
+  return { result: 'edits', edits: [{ path: ['metadata', field], value, replaces }], warnings };
+}
+
+/**
+ * Changes the command or the arguments of the containers of that name: Add appends to the list, or begins one; Remove takes every equal element out, and
+ * leaves an empty list where there was none; Replace sets it. A container that is not there is a warning.
+ */
+export function overrideList(object: Manifest, field: 'command' | 'args', item: ListOverride): ItemEdits {
+  const named = containersOf(object, 'All').filter(({ name }) => name === item.container);
+  const edits = named.map(({ path, container }) => {
+    const found = valueAt(container, field);
+    return { path: [...path, field], value: changedList(Array.isArray(found) ? found : [], item), replaces: found !== undefined };
+  });
+  return { result: 'edits', edits, warnings: named.length === 0 ? [unknownContainer(item.container, '.container')] : [] };
+}
+
+function changedList(list: readonly Json[], { operator, values }: ListOverride): readonly Json[] {
+  switch (operator) {
+    case 'Add':
+      return [...list, ...values];
+    case 'Remove':
+      return list.filter((element) => typeof element !== 'string' || !values.includes(element));
+    case 'Replace':
+      return values;
+    default:
+      return operator satisfies never;
+  }
 }

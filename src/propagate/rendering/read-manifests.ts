@@ -2,8 +2,7 @@ import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../../cor
 import { listAt, textAt, valueAt } from '../../core/json-at.ts';
 import { isPathSegment } from '../../core/names.ts';
 import type { Manifest } from '../spec.ts';
-import { isDeeperThan } from './json-depth.ts';
-import { withoutMembers } from './json-edits.ts';
+import { isDeeperThan, withoutMembers } from './json-edits.ts';
 import { withoutServed } from './prune.ts';
 import { maxDepth, maxManifestBytes, readYamlDocuments } from './yaml-documents.ts';
 

@@ -2,8 +2,7 @@ import { sha256Of } from '../../core/canonical-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { equalJson } from '../../core/json-values.ts';
 import { withoutMembers } from './json-edits.ts';
-import { isSameItem, keysOfApply } from './list-keys.ts';
-import type { ListRulesAt } from './merge-patch.ts';
+import { isSameItem, keysOfApply, type ListRulesAt } from './merge-patch.ts';
 
 /**
  * The part of a live object that stands where `desired` sets something: what the server made of the fields we sent, whatever it filled in beside them. So

@@ -13,7 +13,7 @@ import { numberAt, objectAt } from '../../core/json-at.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import { itemsOf, type Stored, textOf } from '../../core/stored.ts';
 import { aggregateJob } from './aggregate-job.ts';
-import { otherCounters, workloadCounters } from './counters.ts';
+import { otherCounters, workloadCounters } from './collect.ts';
 import { ingressPoints, joinPoints, type PointFields, servicePoints } from './join-points.ts';
 import { type StatusItem, sortedTimes, statusesOf, sumOf } from './status-item.ts';
 

@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { textAt, valueAt } from '../../core/json-at.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
-import { otherCounters, workloadCounters } from './counters.ts';
 
 /** What of a copy's status goes into that of the fleet. */
 type CollectedStatus =
@@ -62,3 +61,29 @@ function unreadableIn(status: JsonObject, figures: readonly string[]): string | 
 function isAllZero(key: string, picked: JsonObject): boolean {
   return (key === 'Deployment.apps' || key === 'ReplicaSet.apps') && Object.values(picked).every((figure) => (figure ?? 0) === 0);
 }
+
+/** The figures of a workload's status that are told for the fleet, by kind. */
+export const workloadCounters: ReadonlyMap<string, readonly string[]> = new Map([
+  ['Deployment.apps', ['replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas']],
+  ['ReplicaSet.apps', ['replicas', 'readyReplicas', 'availableReplicas']],
+  ['StatefulSet.apps', ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas']],
+  [
+    'DaemonSet.apps',
+    [
+      'currentNumberScheduled',
+      'desiredNumberScheduled',
+      'numberAvailable',
+      'numberMisscheduled',
+      'numberReady',
+      'updatedNumberScheduled',
+      'numberUnavailable',
+    ],
+  ],
+]);
+
+/** The same of kinds that are no workloads, or run to an end. */
+export const otherCounters: ReadonlyMap<string, readonly string[]> = new Map([
+  ['Job.batch', ['active', 'succeeded', 'failed']],
+  ['PodDisruptionBudget.policy', ['disruptionsAllowed', 'expectedPods', 'desiredHealthy', 'currentHealthy']],
+  ['HorizontalPodAutoscaler.autoscaling', ['currentReplicas', 'desiredReplicas']],
+]);

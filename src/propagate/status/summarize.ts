@@ -1,14 +1,13 @@
 import { equalJson } from '../../core/json-values.ts';
 import { compareText } from '../../model/shapes.ts';
-import type { ClusterLine, PropagationPhase, PropagationStatus, RolloutProgress } from '../propagation.ts';
+import type { ClusterLine, CopyPhase, PropagationPhase, PropagationStatus, RolloutProgress } from '../propagation.ts';
 import { printStatus } from '../spec/status.ts';
 import { aggregatesOf } from './aggregate-copies.ts';
 import { bounded } from './bounded.ts';
 import { linesOf } from './cluster-line.ts';
 import { completionIn } from './completion.ts';
 import { breachedAtOf, conditionsOf } from './conditions.ts';
-import type { PropagationFacts } from './facts.ts';
-import { phaseOf } from './phase.ts';
+import { deletionHeld, type PropagationFacts } from './facts.ts';
 
 /**
  * The status of a Propagation (propagation.md 2.2, 8), made from facts alone: equal facts give equal bytes. Lists of clusters are in the order of names.
@@ -115,4 +114,32 @@ function sinceOf({ previous, breachedAtMs, nowMs }: SinceFacts, phase: Propagati
   if (breachedAtMs !== undefined) return new Date(breachedAtMs).toISOString();
   if (phase !== 'Paused' && phase !== 'Held' && phase !== 'Suspended') return undefined;
   return previous.phase === phase && previous.progress?.since !== undefined ? previous.progress.since : new Date(nowMs).toISOString();
+}
+
+const rollingPhases: readonly CopyPhase[] = ['Waiting', 'Applying', 'Progressing', 'Soaking', 'Draining', 'Deleting'];
+const degradedPhases: readonly CopyPhase[] = ['Failed', 'Denied', 'Unknown'];
+
+/**
+ * What a Propagation is in: the first that holds (propagation.md 2.2). A suspended cluster that is not as wanted waits, and holds no wave up; the whole is
+ * `Rolling` until it is suspended no more.
+ */
+function phaseOf(facts: PropagationFacts, lines: readonly ClusterLine[]): PropagationPhase {
+  const { spec, plan, refused, rollback, held, isDeleting, isPaused, waves } = facts;
+  const isAny = (phases: readonly CopyPhase[]) => lines.some(({ phase }) => phases.includes(phase));
+  if (isDeleting) return held?.reason === deletionHeld ? 'Held' : 'Deleting';
+  if (spec?.suspend.all === true || (spec?.suspend.scheduling === true && plan === undefined)) return 'Suspended';
+  if (plan === undefined && refused === undefined) return 'Planning';
+  if (rollback === 'running' || isAny(['RollingBack'])) return 'RollingBack';
+  if (refused !== undefined || rollback === 'done') return 'Failed';
+  if (held !== undefined || lines.some(({ reason }) => reason === 'PruneHeld' || reason === 'SurgeHeld')) return 'Held';
+  if (isPaused || waves?.breach?.action === 'Pause') return 'Paused';
+  if (lines.some(isRolling)) return 'Rolling';
+  const isSick = lines.some(({ phase, health }) => degradedPhases.includes(phase) || health !== 'Healthy');
+  const isUnknown = facts.unreadable !== undefined && facts.unreadable.length > 0;
+  return isSick || isUnknown || (plan?.unplaced ?? 0) > 0 ? 'Degraded' : 'Settled';
+}
+
+/** What was rolled out and has fallen behind since may stay so: nothing is being done about it. */
+function isRolling({ phase, rollout }: ClusterLine): boolean {
+  return rollingPhases.includes(phase) && !(phase === 'Progressing' && rollout?.phase === 'Succeeded');
 }

@@ -6,9 +6,8 @@ import type { WriteContext } from '../propagations.ts';
 import { readManifestJson, readManifestText } from '../rendering/read-manifests.ts';
 import type { Manifest } from '../spec.ts';
 import { writeRankOf } from '../write-order.ts';
-import { createShown } from './shown.ts';
 import { failure, writeOne } from './write-one.ts';
-import { type ObjectWritesOptions, outcomeOf, tell } from './write-outcome.ts';
+import { createShown, type ObjectWritesOptions, outcomeOf, tell } from './write-outcome.ts';
 import { addressOf, checkCount, visibleCluster, type WriteTarget } from './write-targets.ts';
 
 /**

@@ -7,10 +7,9 @@ import type { Cascade } from '../spec.ts';
 import { resourceSpelling } from '../spelling.ts';
 import { applyManifests } from './apply-manifests.ts';
 import { checkPatch, guardedPatch } from './patches.ts';
-import { createShown } from './shown.ts';
 import { restartPatch, scaledBy } from './workload-patches.ts';
 import { absence, failure, type OneWrite, writeOne } from './write-one.ts';
-import { type ObjectWritesOptions, outcomeOf, tell } from './write-outcome.ts';
+import { createShown, type ObjectWritesOptions, outcomeOf, tell } from './write-outcome.ts';
 import { type Addressed, addressOf, readTargets, type WriteTarget } from './write-targets.ts';
 
 /** Changes of single objects. Each real write is logged with its caller, without values. */

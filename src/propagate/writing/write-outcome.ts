@@ -3,10 +3,14 @@ import type { Clock } from '../../core/clock.ts';
 import type { GroupKind } from '../../core/kinds.ts';
 import type { Log } from '../../core/log.ts';
 import type { ClusterName } from '../../core/names.ts';
+import { redact } from '../../core/redaction.ts';
+import { toldFault } from '../copies/copy-reason.ts';
 import type { Members } from '../members.ts';
 import type { ObjectClient } from '../object-client.ts';
 import type { WriteOutcome, WriteResult } from '../object-writes.ts';
 import type { WriteContext } from '../propagations.ts';
+import { diffOf } from '../rendering/diff.ts';
+import type { OneWrite } from './write-one.ts';
 
 /** What changes of single objects work with. */
 export interface ObjectWritesOptions {
@@ -35,4 +39,14 @@ export function tell(
     const failed = fault === undefined ? {} : { fault: fault.code };
     log.info({ cluster, ...key, action, verb, caller: context.caller.key, ...failed }, 'an object was written');
   }
+}
+
+/** What may be told of objects of a kind: no `managedFields`; of a sensitive one neither values nor what they change to, nor a server's words about them. */
+export function createShown(isSensitive: boolean): OneWrite['shown'] {
+  return {
+    metadataOnly: isSensitive,
+    object: (object) => redact(object, { sensitive: isSensitive, live: false }),
+    diff: (before, after) => diffOf({ before, after, isSensitive }),
+    fault: (fault) => (isSensitive ? toldFault(fault, true) : fault),
+  };
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { applyCopies } from '../../../src/propagate/copies/apply-copies.ts';
 import type { CopyOutcome } from '../../../src/propagate/copies/copies.ts';
+import { applyCopies } from '../../../src/propagate/copies/write-copies.ts';
 import { marks } from '../../../src/propagate/propagation.ts';
 import type { ConflictMode, Manifest } from '../../../src/propagate/spec.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { applyCopies } from '../../../src/propagate/copies/apply-copies.ts';
 import type { CopyWork } from '../../../src/propagate/copies/copies.ts';
-import { pruneCopies } from '../../../src/propagate/copies/prune-copies.ts';
+import { pruneCopies } from '../../../src/propagate/copies/remove-copies.ts';
+import { applyCopies } from '../../../src/propagate/copies/write-copies.ts';
 import type { InventoryEntry } from '../../../src/propagate/inventory.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { applyCopies } from '../../../src/propagate/copies/apply-copies.ts';
 import { marksOf } from '../../../src/propagate/copies/copy-marks.ts';
-import { correctDrift } from '../../../src/propagate/copies/correct-drift.ts';
 import { observedHashOf } from '../../../src/propagate/copies/observed.ts';
+import { applyCopies, correctDrift } from '../../../src/propagate/copies/write-copies.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
 import { never } from '../../support/transport.ts';

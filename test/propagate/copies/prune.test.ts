@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { applyCopies } from '../../../src/propagate/copies/apply-copies.ts';
 import type { CopiesOutcome, CopyWork } from '../../../src/propagate/copies/copies.ts';
-import { pruneCopies } from '../../../src/propagate/copies/prune-copies.ts';
+import { pruneCopies } from '../../../src/propagate/copies/remove-copies.ts';
+import { applyCopies } from '../../../src/propagate/copies/write-copies.ts';
 import { fieldManager, type ObjectClient } from '../../../src/propagate/object-client.ts';
 import { marks } from '../../../src/propagate/propagation.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
-import { applyCopies } from '../../../src/propagate/copies/apply-copies.ts';
-import { pruneCopies } from '../../../src/propagate/copies/prune-copies.ts';
+import { pruneCopies } from '../../../src/propagate/copies/remove-copies.ts';
+import { applyCopies } from '../../../src/propagate/copies/write-copies.ts';
 import { createObjectClient } from '../../../src/propagate/create-object-client.ts';
 import type { CopyReason } from '../../../src/propagate/propagation.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';

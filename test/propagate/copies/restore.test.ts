@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
-import { applyCopies } from '../../../src/propagate/copies/apply-copies.ts';
 import type { CopiesOutcome } from '../../../src/propagate/copies/copies.ts';
 import { restoreCopies } from '../../../src/propagate/copies/restore-copies.ts';
+import { applyCopies } from '../../../src/propagate/copies/write-copies.ts';
 import { marks } from '../../../src/propagate/propagation.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { applyCopies } from '../../../src/propagate/copies/apply-copies.ts';
 import type { CopiesOutcome, CopyWork } from '../../../src/propagate/copies/copies.ts';
-import { pruneCopies } from '../../../src/propagate/copies/prune-copies.ts';
+import { pruneCopies } from '../../../src/propagate/copies/remove-copies.ts';
 import { restoreCopies } from '../../../src/propagate/copies/restore-copies.ts';
+import { applyCopies } from '../../../src/propagate/copies/write-copies.ts';
 import { marks } from '../../../src/propagate/propagation.ts';
 import type { ConflictMode, Manifest, WriteMode } from '../../../src/propagate/spec.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';

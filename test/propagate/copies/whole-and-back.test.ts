@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listAt, objectAt, textAt } from '../../../src/core/json-at.ts';
-import { applyCopies } from '../../../src/propagate/copies/apply-copies.ts';
 import type { CopyWork } from '../../../src/propagate/copies/copies.ts';
 import { ownedPaths } from '../../../src/propagate/copies/owned-fields.ts';
+import { applyCopies } from '../../../src/propagate/copies/write-copies.ts';
 import type { RenderedObject } from '../../../src/propagate/plan.ts';
 import type { Manifest, WriteMode } from '../../../src/propagate/spec.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';

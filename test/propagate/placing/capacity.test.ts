@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { freePods, leastOf, replicasInSummary } from '../../../src/propagate/placing/capacity.ts';
+import { freePods, leastOf, replicasInSummary, roomsOfGrades } from '../../../src/propagate/karmada/estimator.ts';
 import { acceptsPod } from '../../../src/propagate/placing/node-fit.ts';
-import { roomsOfGrades } from '../../../src/propagate/placing/node-grades.ts';
 import { nodeRoomsOf, replicasIn, replicasOf } from '../../../src/propagate/placing/node-rooms.ts';
 import { amountsIn, type ResourceAmounts, requestsOf, timesIn } from '../../../src/propagate/placing/resource-amounts.ts';
 

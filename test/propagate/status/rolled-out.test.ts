@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rolloutOf } from '../../../src/propagate/rollout/rolled-out.ts';
+import { rolloutOf } from '../../../src/propagate/status/copy-state.ts';
 import { healthOf } from '../../../src/propagate/status/health.ts';
 
 const deployment = { group: 'apps', kind: 'Deployment' };
