@@ -1,5 +1,4 @@
-import type { V1PodSpec, V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
-import { objectAt } from '../../core/json-at.ts';
+import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
 import type { GroupKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { type Stored, textOf } from '../../core/stored.ts';
@@ -7,7 +6,7 @@ import type { Members } from '../members.ts';
 import { textOfKey } from '../object-key.ts';
 import { nodeRoomsOf, replicasIn } from '../placing/node-rooms.ts';
 import { workloadCountOf } from '../placing/workload-count.ts';
-import { podSpecPathOf } from '../rendering/pod-specs.ts';
+import { podSpecOf } from '../rendering/pod-specs.ts';
 import type { Manifest, PropagationSpec } from '../spec.ts';
 
 const nodes: GroupKind = { group: '', kind: 'Node' };
@@ -56,9 +55,4 @@ export function scaledBy({ metadata, spec }: Stored<V2HorizontalPodAutoscaler>):
 /** True for an autoscaler of whatever version. */
 export function isAutoscaler({ apiVersion, kind }: Manifest): boolean {
   return kind === autoscalers.kind && apiVersion.startsWith(`${autoscalers.group}/`);
-}
-
-function podSpecOf(manifest: Manifest): Stored<V1PodSpec> | undefined {
-  const path = podSpecPathOf(manifest);
-  return path === undefined ? undefined : objectAt(manifest, ...path);
 }

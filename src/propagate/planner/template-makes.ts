@@ -1,5 +1,6 @@
-import { listAt, textAt, valueAt } from '../../core/json-at.ts';
+import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
 import { apiVersionOf, keyOfKind } from '../../core/kinds.ts';
+import { itemsOf, type Stored } from '../../core/stored.ts';
 import { kindOfKey } from '../object-key.ts';
 import type { Manifest, ObjectKey } from '../spec.ts';
 
@@ -27,12 +28,13 @@ export function makesOf(manifests: readonly Manifest[]): TemplateMakes {
     const { apiVersion, kind, metadata } = manifest;
     if (apiVersion === 'v1' && kind === 'Namespace') namespaces.add(metadata.name);
     if (keyOfKind(kindOfKey(manifest)) !== 'CustomResourceDefinition.apiextensions.k8s.io') continue;
-    const group = textAt(manifest, 'spec', 'group') ?? '';
-    const defined = textAt(manifest, 'spec', 'names', 'kind') ?? '';
-    const versions = listAt(manifest, 'spec', 'versions').filter((version) => valueAt(version, 'served') === true);
+    const { spec }: Stored<V1CustomResourceDefinition> = manifest;
+    const group = spec?.group ?? '';
+    const defined = spec?.names?.kind ?? '';
+    const versions = itemsOf(spec?.versions).filter(({ served }) => served === true);
     kinds.set(keyOfKind({ group, kind: defined }), {
-      namespaced: textAt(manifest, 'spec', 'scope') !== 'Cluster',
-      apiVersions: new Set(versions.map((version) => apiVersionOf({ group, version: textAt(version, 'name') ?? '' }))),
+      namespaced: spec?.scope !== 'Cluster',
+      apiVersions: new Set(versions.map(({ name }) => apiVersionOf({ group, version: name ?? '' }))),
       definition: { apiVersion, kind, name: metadata.name },
     });
   }

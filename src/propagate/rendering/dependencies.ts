@@ -1,8 +1,8 @@
-import type { Json, JsonObject } from '../../core/json.ts';
-import { listAt, textAt, valueAt } from '../../core/json-at.ts';
+import type { V1Container, V1Ingress, V1StatefulSet, V1Volume } from '@kubernetes/client-node';
+import { itemsOf, type Stored, textOf } from '../../core/stored.ts';
 import { keyOfManifest, textOfKey } from '../object-key.ts';
 import type { Manifest, ObjectKey } from '../spec.ts';
-import { containersOf, groupKindOf, podSpecPathOf } from './pod-specs.ts';
+import { groupKindOf, podSpecOf } from './pod-specs.ts';
 
 /** Objects that are needed whatever they are called: those with all of these labels. */
 interface LabelledDependency extends Omit<ObjectKey, 'name'> {
@@ -18,7 +18,7 @@ export function dependenciesOf(object: Manifest): readonly ObjectKey[] {
   const { namespace } = keyOfManifest(object);
   const needed = new Map<string, ObjectKey>();
   for (const { kind, name } of [...podNeeds(object), ...ingressNeeds(object), ...importNeeds(object)]) {
-    if (name === undefined || name === '') continue;
+    if (typeof name !== 'string' || name === '') continue;
     const key: ObjectKey = { apiVersion: 'v1', kind, ...(namespace === undefined ? {} : { namespace }), name };
     needed.set(textOfKey(key), key);
   }
@@ -43,16 +43,14 @@ interface Need {
 }
 
 function podNeeds(object: Manifest): readonly Need[] {
-  const path = podSpecPathOf(object);
-  const spec = path === undefined ? undefined : valueAt(object, ...path);
+  const spec = podSpecOf(object);
   if (spec === undefined) return [];
-  const account = textAt(spec, 'serviceAccountName') ?? textAt(spec, 'serviceAccount');
+  const account = textOf(spec.serviceAccountName) ?? textOf(spec.serviceAccount);
+  const volumes = itemsOf(spec.volumes).filter((volume) => !claimsItself(object, volume));
   return [
-    ...listAt(spec, 'volumes')
-      .filter((volume) => !claimsItself(object, volume))
-      .flatMap(volumeNeeds),
-    ...containersOf(object, 'All').flatMap(({ container }) => containerNeeds(container)),
-    ...listAt(spec, 'imagePullSecrets').map((secret): Need => ({ kind: 'Secret', name: textAt(secret, 'name') })),
+    ...volumes.flatMap(volumeNeeds),
+    ...[...itemsOf(spec.initContainers), ...itemsOf(spec.containers)].flatMap(containerNeeds),
+    ...itemsOf(spec.imagePullSecrets).map(({ name }): Need => ({ kind: 'Secret', name })),
     ...(account === 'default' ? [] : [{ kind: 'ServiceAccount', name: account } as const]),
   ];
 }
@@ -61,57 +59,56 @@ function podNeeds(object: Manifest): readonly Need[] {
  * True for a volume that a StatefulSet fills with a claim of its own. The claims of its templates replace volumes of the same names. A volume that names a
  * template as its claim is a placeholder for it.
  */
-function claimsItself(object: JsonObject, volume: Json): boolean {
-  const templates = groupKindOf(object) === 'StatefulSet.apps' ? listAt(object, 'spec', 'volumeClaimTemplates') : [];
-  const names = [textAt(volume, 'name'), textAt(volume, 'persistentVolumeClaim', 'claimName')];
-  return templates.some((template) => {
-    const name = textAt(template, 'metadata', 'name');
-    return name !== undefined && names.includes(name);
+function claimsItself(object: Manifest, { name, persistentVolumeClaim }: Stored<V1Volume>): boolean {
+  if (groupKindOf(object) !== 'StatefulSet.apps') return false;
+  const { spec }: Stored<V1StatefulSet> = object;
+  return itemsOf(spec?.volumeClaimTemplates).some(({ metadata }) => {
+    const made = metadata?.name;
+    return made !== undefined && (made === name || made === persistentVolumeClaim?.claimName);
   });
 }
 
-/** Where the types of volumes name their secrets. */
-const secretPaths: readonly (readonly string[])[] = [
-  ['secret', 'secretName'],
-  ['azureFile', 'secretName'],
-  ['cephfs', 'secretRef', 'name'],
-  ['cinder', 'secretRef', 'name'],
-  ['flexVolume', 'secretRef', 'name'],
-  ['iscsi', 'secretRef', 'name'],
-  ['rbd', 'secretRef', 'name'],
-  ['scaleIO', 'secretRef', 'name'],
-  ['storageos', 'secretRef', 'name'],
-  ['csi', 'nodePublishSecretRef', 'name'],
-];
-
-function volumeNeeds(volume: Json): readonly Need[] {
+function volumeNeeds(volume: Stored<V1Volume>): readonly Need[] {
+  const secrets = [
+    volume.secret?.secretName,
+    volume.azureFile?.secretName,
+    volume.cephfs?.secretRef?.name,
+    volume.cinder?.secretRef?.name,
+    volume.flexVolume?.secretRef?.name,
+    volume.iscsi?.secretRef?.name,
+    volume.rbd?.secretRef?.name,
+    volume.scaleIO?.secretRef?.name,
+    volume.storageos?.secretRef?.name,
+    volume.csi?.nodePublishSecretRef?.name,
+  ];
   return [
-    ...secretPaths.map((path): Need => ({ kind: 'Secret', name: textAt(volume, ...path) })),
-    { kind: 'ConfigMap', name: textAt(volume, 'configMap', 'name') },
-    { kind: 'PersistentVolumeClaim', name: textAt(volume, 'persistentVolumeClaim', 'claimName') },
-    ...listAt(volume, 'projected', 'sources').flatMap((source): readonly Need[] => [
-      { kind: 'Secret', name: textAt(source, 'secret', 'name') },
-      { kind: 'ConfigMap', name: textAt(source, 'configMap', 'name') },
+    ...secrets.map((name): Need => ({ kind: 'Secret', name })),
+    { kind: 'ConfigMap', name: volume.configMap?.name },
+    { kind: 'PersistentVolumeClaim', name: volume.persistentVolumeClaim?.claimName },
+    ...itemsOf(volume.projected?.sources).flatMap(({ secret, configMap }): readonly Need[] => [
+      { kind: 'Secret', name: secret?.name },
+      { kind: 'ConfigMap', name: configMap?.name },
     ]),
   ];
 }
 
-function containerNeeds(container: Json): readonly Need[] {
+function containerNeeds({ env, envFrom }: Stored<V1Container>): readonly Need[] {
   return [
-    ...listAt(container, 'env').flatMap((variable): readonly Need[] => [
-      { kind: 'ConfigMap', name: textAt(variable, 'valueFrom', 'configMapKeyRef', 'name') },
-      { kind: 'Secret', name: textAt(variable, 'valueFrom', 'secretKeyRef', 'name') },
+    ...itemsOf(env).flatMap(({ valueFrom }): readonly Need[] => [
+      { kind: 'ConfigMap', name: valueFrom?.configMapKeyRef?.name },
+      { kind: 'Secret', name: valueFrom?.secretKeyRef?.name },
     ]),
-    ...listAt(container, 'envFrom').flatMap((source): readonly Need[] => [
-      { kind: 'ConfigMap', name: textAt(source, 'configMapRef', 'name') },
-      { kind: 'Secret', name: textAt(source, 'secretRef', 'name') },
+    ...itemsOf(envFrom).flatMap(({ configMapRef, secretRef }): readonly Need[] => [
+      { kind: 'ConfigMap', name: configMapRef?.name },
+      { kind: 'Secret', name: secretRef?.name },
     ]),
   ];
 }
 
 function ingressNeeds(object: Manifest): readonly Need[] {
   if (groupKindOf(object) !== 'Ingress.networking.k8s.io') return [];
-  return listAt(object, 'spec', 'tls').map((tls): Need => ({ kind: 'Secret', name: textAt(tls, 'secretName') }));
+  const { spec }: Stored<V1Ingress> = object;
+  return itemsOf(spec?.tls).map(({ secretName }): Need => ({ kind: 'Secret', name: secretName }));
 }
 
 function importNeeds(object: Manifest): readonly { readonly kind: 'Service'; readonly name: string }[] {

@@ -1,6 +1,8 @@
+import type { V1PodSpec } from '@kubernetes/client-node';
 import type { Json, JsonObject } from '../../core/json.ts';
-import { listAt, textAt, valueAt } from '../../core/json-at.ts';
+import { listAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import { keyOfKind } from '../../core/kinds.ts';
+import type { Stored } from '../../core/stored.ts';
 import { kindOfKey } from '../object-key.ts';
 
 const template = ['spec', 'template', 'spec'];
@@ -21,10 +23,16 @@ const paths: ReadonlyMap<string, readonly string[]> = new Map([
  * The keys of the pod spec in an object of this kind. A kind that Kubernetes does not have may hold a template where a Deployment does. Undefined if
  * there is none, whatever its kind.
  */
-export function podSpecPathOf(object: JsonObject): readonly string[] | undefined {
+function podSpecPathOf(object: JsonObject): readonly string[] | undefined {
   const known = paths.get(groupKindOf(object));
   const path = known ?? (Array.isArray(valueAt(object, ...template, 'containers')) ? template : undefined);
   return path === undefined || valueAt(object, ...path) === undefined ? undefined : path;
+}
+
+/** The pod spec of an object. Undefined if there is none, whatever its kind. */
+export function podSpecOf(object: JsonObject): Stored<V1PodSpec> | undefined {
+  const path = podSpecPathOf(object);
+  return path === undefined ? undefined : objectAt(object, ...path);
 }
 
 /** `Pod`, `Deployment.apps`: the kind of a manifest, whatever its version. */
