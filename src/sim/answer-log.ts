@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer';
-import { isJsonObject, type Json } from '../core/json.ts';
-import { listAt, numberAt, objectAt, textAt, valueAt } from '../core/json-at.ts';
-import type { KubernetesObject } from '../core/objects.ts';
+import type { V1ContainerStateWaiting, V1Pod } from '@kubernetes/client-node';
+import { isJsonObject } from '../core/json.ts';
+import type { StoredObject } from '../core/objects.ts';
+import { itemsOf, type Stored } from '../core/stored.ts';
 import { answerRefusal, type ResourceContext } from './answer-context.ts';
 import { isRefusal, notFound, type Refusal, refusal } from './api-status.ts';
 import { type LogOptions, readLogOptions } from './log-options.ts';
@@ -22,10 +23,10 @@ export async function answerLog(context: ResourceContext): Promise<void> {
   if (isRefusal(options)) return answerRefusal(context, options);
   const stored = storage.get(keyOf(resource.namespace ?? '', name));
   if (stored === undefined) return answerRefusal(context, notFound(storage.kind, name));
-  const pod = parsed(storage.kind, stored);
+  const pod: StoredObject<V1Pod> = parsed(storage.kind, stored);
   const container = containerOf(pod, options.container);
   if (typeof container !== 'string') return answerRefusal(context, container);
-  const node = textAt(pod.spec, 'nodeName') ?? '';
+  const node = pod.spec?.nodeName ?? '';
   if (node === '') {
     outlet.head(204, { 'cache-control': 'no-cache, private' });
     return outlet.end();
@@ -39,7 +40,7 @@ export async function answerLog(context: ResourceContext): Promise<void> {
 }
 
 interface Sending {
-  readonly pod: KubernetesObject;
+  readonly pod: StoredObject<V1Pod>;
   readonly container: string;
   readonly run: number;
   readonly options: LogOptions;
@@ -73,26 +74,25 @@ async function send({ server, asked, outlet }: ResourceContext, { pod, container
 const newline = Buffer.from('\n');
 
 /** The container asked for; the only one where none is. */
-function containerOf(pod: KubernetesObject, asked: string): string | Refusal {
-  const all = ['initContainers', 'containers', 'ephemeralContainers'].flatMap((field) =>
-    listAt(pod.spec, field).map((container) => textAt(container, 'name') ?? ''),
-  );
+function containerOf(pod: StoredObject<V1Pod>, asked: string): string | Refusal {
+  const { initContainers, containers, ephemeralContainers } = pod.spec ?? {};
+  const all = [...itemsOf(initContainers), ...itemsOf(containers), ...itemsOf(ephemeralContainers)].map((one) => one.name ?? '');
   const { name } = pod.metadata;
   if (asked !== '') return all.includes(asked) ? asked : refusal(400, `container ${asked} is not valid for pod ${name}`);
-  const [only, ...others] = listAt(pod.spec, 'containers');
-  if (only !== undefined && others.length === 0) return textAt(only, 'name') ?? '';
+  const [only, ...others] = itemsOf(containers);
+  if (only !== undefined && others.length === 0) return only.name ?? '';
   const choice = only === undefined ? '' : `, choose one of: [${all.join(' ')}]`;
   return refusal(400, `a container name must be specified for pod ${name}${choice}`);
 }
 
 /** Which run's log the kubelet reads, counted from 0; or why it has none. */
-function runOf(pod: KubernetesObject, container: string, { previous }: LogOptions): { readonly run: number } | Refusal {
+function runOf(pod: StoredObject<V1Pod>, container: string, { previous }: LogOptions): { readonly run: number } | Refusal {
   const which = `container "${container}" in pod "${pod.metadata.name}"`;
   const status = containerStatusOf(pod, container);
   if (status === undefined) return refusal(400, `${which} is not available`);
-  const restarts = numberAt(status, 'restartCount') ?? 0;
-  const hasEnded = isJsonObject(valueAt(status, 'lastState', 'terminated'));
-  const waiting = objectAt(status, 'state').waiting;
+  const restarts = status?.restartCount ?? 0;
+  const hasEnded = isJsonObject(status?.lastState?.terminated);
+  const waiting = status.state?.waiting;
   if (previous) {
     if (!hasEnded) return refusal(400, `previous terminated ${which} not found`);
     return { run: waiting === undefined ? restarts - 1 : restarts };
@@ -101,8 +101,7 @@ function runOf(pod: KubernetesObject, container: string, { previous }: LogOption
   return refusal(400, `${which} is waiting to start: ${waitingFor(waiting)}`);
 }
 
-function waitingFor(waiting: Json): string {
-  const reason = textAt(waiting, 'reason') ?? '';
+function waitingFor({ reason = '' }: Stored<V1ContainerStateWaiting>): string {
   if (reason === 'ErrImagePull') return "image can't be pulled";
   return reason === 'ImagePullBackOff' ? 'trying and failing to pull image' : reason;
 }

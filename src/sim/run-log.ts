@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject } from '../core/json.ts';
-import { listAt, numberAt, textAt, valueAt } from '../core/json-at.ts';
+import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
 import type { KubernetesObject } from '../core/objects.ts';
+import { itemsOf, type Stored } from '../core/stored.ts';
 import { chatter, type LogEntry, type Speaker } from './chatter.ts';
 import type { LogOptions } from './log-options.ts';
 import type { SimServer } from './sim-server.ts';
@@ -57,7 +57,7 @@ export class RunLog implements Disposable {
     const { pod, key } = this.#options;
     const now = pod();
     const status = now === undefined ? undefined : containerStatusOf(now, key.container);
-    return status === undefined || (numberAt(status, 'restartCount') ?? 0) !== key.run || valueAt(status, 'state', 'running') === undefined;
+    return status === undefined || (status?.restartCount ?? 0) !== key.run || status?.state?.running === undefined;
   }
 
   /** The lines there are, as far as they are asked for. */
@@ -110,11 +110,11 @@ export class RunLog implements Disposable {
     const status = now === undefined ? undefined : containerStatusOf(now, key.container);
     if (status === undefined) return undefined;
     const seed = `${key.uid} ${key.container} ${key.run}`;
-    const startedAt = textAt(status, 'state', 'running', 'startedAt');
-    if (startedAt !== undefined && numberAt(status, 'restartCount') === key.run) return { seed, startMs: Date.parse(startedAt) };
-    const ended = textAt(status, 'state', 'terminated', 'finishedAt') === undefined ? 'lastState' : 'state';
-    const startMs = Date.parse(textAt(status, ended, 'terminated', 'startedAt') ?? '');
-    const endMs = Date.parse(textAt(status, ended, 'terminated', 'finishedAt') ?? '');
+    const startedAt = status?.state?.running?.startedAt;
+    if (startedAt !== undefined && status?.restartCount === key.run) return { seed, startMs: Date.parse(startedAt) };
+    const ended = status.state?.terminated?.finishedAt === undefined ? status.lastState?.terminated : status.state.terminated;
+    const startMs = Date.parse(ended?.startedAt ?? '');
+    const endMs = Date.parse(ended?.finishedAt ?? '');
     return Number.isNaN(startMs) || Number.isNaN(endMs) ? undefined : { seed, startMs, endMs };
   }
 }
@@ -125,9 +125,8 @@ function loggedOf({ timeMs, nanos, bytes }: LogEntry): LoggedLine {
 }
 
 /** What a Pod's status says of one of its containers, of whatever sort. */
-export function containerStatusOf(pod: KubernetesObject, container: string): JsonObject | undefined {
-  return ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses']
-    .flatMap((field) => listAt(pod.status, field))
-    .filter(isJsonObject)
+export function containerStatusOf({ status }: Stored<V1Pod>, container: string): Stored<V1ContainerStatus> | undefined {
+  return [status?.initContainerStatuses, status?.containerStatuses, status?.ephemeralContainerStatuses]
+    .flatMap(itemsOf)
     .find(({ name }) => name === container);
 }

@@ -1,6 +1,8 @@
+import type { V1Deployment } from '@kubernetes/client-node';
 import type { Clock } from '../../core/clock.ts';
-import { listAt, numberAt, objectAt, textAt } from '../../core/json-at.ts';
-import type { KubernetesObject } from '../../core/objects.ts';
+import { numberAt, objectAt } from '../../core/json-at.ts';
+import type { StoredObject } from '../../core/objects.ts';
+import { itemsOf } from '../../core/stored.ts';
 import type { EmbeddedCluster } from '../embedded-cluster.ts';
 import { readyAnnotation } from '../living/nodes.ts';
 import { hashOf } from '../living/world.ts';
@@ -32,24 +34,24 @@ export async function keepBusy(cluster: EmbeddedCluster, clock: Clock, signal: A
 function release(cluster: EmbeddedCluster, clock: Clock): void {
   const deployment = oneOf(healthy(cluster), clock);
   if (deployment === undefined) return;
-  const template = objectAt(deployment.spec, 'template');
-  const containers = listAt(template, 'spec', 'containers').map((container) => {
-    const image = textAt(container, 'image') ?? '';
-    return { ...objectAt(container), image: image.replace(/\d+$/, (patch) => String(Number(patch) + 1)) };
+  const template = deployment.spec?.template;
+  const containers = itemsOf(template?.spec?.containers).map((container) => {
+    const image = container.image ?? '';
+    return { ...container, image: image.replace(/\d+$/, (patch) => String(Number(patch) + 1)) };
   });
-  const version = (textAt(containers[0], 'image') ?? '').split(':')[1] ?? '';
-  const metadata = objectAt(template, 'metadata');
-  const labels = { ...objectAt(metadata, 'labels'), 'app.kubernetes.io/version': version };
-  const next = { ...template, metadata: { ...metadata, labels }, spec: { ...objectAt(template, 'spec'), containers } };
-  cluster.put({ ...deployment, spec: { ...objectAt(deployment.spec), template: next } });
+  const version = containers[0]?.image.split(':')[1] ?? '';
+  const metadata = template?.metadata;
+  const labels = { ...metadata?.labels, 'app.kubernetes.io/version': version };
+  const next = { ...template, metadata: { ...metadata, labels }, spec: { ...template?.spec, containers } };
+  cluster.put({ ...deployment, spec: { ...deployment.spec, template: next } });
 }
 
 /** A Deployment gets one replica more or less: between 1 and 6. */
 function scale(cluster: EmbeddedCluster, clock: Clock): void {
   const deployment = oneOf(healthy(cluster), clock);
   if (deployment === undefined) return;
-  const replicas = (numberAt(deployment.spec, 'replicas') ?? 1) + (clock.random() < 0.5 ? -1 : 1);
-  cluster.put({ ...deployment, spec: { ...objectAt(deployment.spec), replicas: Math.min(6, Math.max(1, replicas)) } });
+  const replicas = (deployment.spec?.replicas ?? 1) + (clock.random() < 0.5 ? -1 : 1);
+  cluster.put({ ...deployment, spec: { ...deployment.spec, replicas: Math.min(6, Math.max(1, replicas)) } });
 }
 
 /** A Job that is there to be watched from its beginning to its end, half a minute later. */
@@ -103,12 +105,15 @@ async function loseNode(cluster: EmbeddedCluster, clock: Clock, signal: AbortSig
 }
 
 /** What may be released and scaled: nothing that is broken on purpose, nothing of the system. */
-function healthy(cluster: EmbeddedCluster): readonly KubernetesObject[] {
-  const deployments = [...cluster.objects('Deployment', 'shop'), ...cluster.objects('Deployment', 'payments')];
+function healthy(cluster: EmbeddedCluster): readonly StoredObject<V1Deployment>[] {
+  const deployments: readonly StoredObject<V1Deployment>[] = [
+    ...cluster.objects('Deployment', 'shop'),
+    ...cluster.objects('Deployment', 'payments'),
+  ];
   return deployments.filter(
     ({ spec }) =>
-      textAt(spec, 'template', 'metadata', 'annotations', 'sim/outcome') === undefined &&
-      Object.keys(objectAt(spec, 'template', 'spec', 'nodeSelector')).length === 0,
+      spec?.template?.metadata?.annotations?.['sim/outcome'] === undefined &&
+      Object.keys(spec?.template?.spec?.nodeSelector ?? {}).length === 0,
   );
 }
 

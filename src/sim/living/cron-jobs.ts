@@ -1,10 +1,12 @@
+import type { V1CronJobSpec } from '@kubernetes/client-node';
 import { Cron } from 'croner';
-import type { Json } from '../../core/json.ts';
-import { labelsAt, numberAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
+import { holdsCondition } from '../../core/conditions.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import type { Stored } from '../../core/stored.ts';
 import { isJobFinished } from './jobs.ts';
 import { isTerminating } from './pods.ts';
-import { controllerReference, hasCondition, timeOf, type World, withStatus } from './world.ts';
+import type { CronJob } from './view.ts';
+import { controllerReference, timeOf, type World, withStatus } from './world.ts';
 
 const from = 'cronjob-controller';
 const minuteMs = 60_000;
@@ -14,20 +16,20 @@ export function startCronJobs(world: World): void {
   for (const cron of [...world.view.objects('CronJob.batch')]) {
     if (isTerminating(cron)) continue;
     if (world.passed(`cron ${cron.metadata.uid}`, 1_000, 2_000)) consider(world, cron);
-    trim(world, cron, { type: 'Complete', limit: numberAt(cron.spec, 'successfulJobsHistoryLimit') ?? 3 });
-    trim(world, cron, { type: 'Failed', limit: numberAt(cron.spec, 'failedJobsHistoryLimit') ?? 1 });
+    trim(world, cron, { type: 'Complete', limit: cron.spec?.successfulJobsHistoryLimit ?? 3 });
+    trim(world, cron, { type: 'Failed', limit: cron.spec?.failedJobsHistoryLimit ?? 1 });
     report(world, cron);
   }
 }
 
-function consider(world: World, cron: KubernetesObject): void {
+function consider(world: World, cron: CronJob): void {
   const minute = Math.floor(world.nowMs / minuteMs) * minuteMs;
-  const last = Date.parse(textAt(cron.status, 'lastScheduleTime') ?? '') || 0;
+  const last = Date.parse(cron.status?.lastScheduleTime ?? '') || 0;
   const isRunning = activeJobs(world, cron).length > 0;
-  if (last >= minute || valueAt(cron.spec, 'suspend') === true) return;
-  if (isRunning && textAt(cron.spec, 'concurrencyPolicy') === 'Forbid') return;
+  if (last >= minute || cron.spec?.suspend === true) return;
+  if (isRunning && cron.spec?.concurrencyPolicy === 'Forbid') return;
   if (!isScheduled(cron.spec, new Date(minute))) return;
-  const template = objectAt(cron.spec, 'jobTemplate');
+  const template = cron.spec?.jobTemplate;
   const name = `${cron.metadata.name}-${minute / minuteMs}`;
   world.put({
     apiVersion: 'batch/v1',
@@ -35,27 +37,27 @@ function consider(world: World, cron: KubernetesObject): void {
     metadata: {
       name,
       namespace: cron.metadata.namespace ?? 'default',
-      labels: labelsAt(template, 'metadata', 'labels'),
+      labels: template?.metadata?.labels ?? {},
       annotations: { 'batch.kubernetes.io/cronjob-scheduled-timestamp': timeOf(minute) },
       ownerReferences: [controllerReference(cron)],
     },
-    spec: objectAt(template, 'spec'),
+    spec: template?.spec ?? {},
   });
   world.record({ to: cron, type: 'Normal', reason: 'SuccessfulCreate', message: `Created job ${name}`, from });
-  world.put({ ...cron, status: { ...objectAt(cron.status), lastScheduleTime: timeOf(minute) } });
+  world.put({ ...cron, status: { ...cron.status, lastScheduleTime: timeOf(minute) } });
 }
 
-function activeJobs(world: World, cron: KubernetesObject): KubernetesObject[] {
+function activeJobs(world: World, cron: CronJob): KubernetesObject[] {
   return world.view.owned('Job.batch', cron.metadata.uid).filter((job) => !isJobFinished(job));
 }
 
-function trim(world: World, cron: KubernetesObject, { type, limit }: { readonly type: string; readonly limit: number }): void {
+function trim(world: World, cron: CronJob, { type, limit }: { readonly type: string; readonly limit: number }): void {
   const jobs = world.view.owned('Job.batch', cron.metadata.uid);
-  const finished = jobs.filter((job) => hasCondition(conditionsOf(job), type)).toSorted((a, b) => madeMs(b) - madeMs(a));
+  const finished = jobs.filter((job) => holdsCondition(job, type)).toSorted((a, b) => madeMs(b) - madeMs(a));
   for (const job of finished.slice(limit)) world.remove('Job.batch', job);
 }
 
-function report(world: World, cron: KubernetesObject): void {
+function report(world: World, cron: CronJob): void {
   const held = world.view.find('CronJob.batch', cron.metadata.name, cron.metadata.namespace) ?? cron;
   const active = activeJobs(world, held).map(({ metadata }) => ({
     apiVersion: 'batch/v1',
@@ -64,14 +66,9 @@ function report(world: World, cron: KubernetesObject): void {
     namespace: metadata.namespace,
     uid: metadata.uid,
   }));
-  const { active: _active, ...status } = objectAt(held.status);
+  const { active: _active, ...status } = held.status ?? {};
   const next = withStatus(held, active.length === 0 ? status : { ...status, active });
   if (next !== undefined) world.put(next);
-}
-
-function conditionsOf(job: KubernetesObject) {
-  const conditions = valueAt(job.status, 'conditions');
-  return Array.isArray(conditions) ? conditions : [];
 }
 
 function madeMs({ metadata }: KubernetesObject): number {
@@ -79,11 +76,11 @@ function madeMs({ metadata }: KubernetesObject): number {
 }
 
 /** True if `schedule` names this minute in `timeZone` (default: UTC). An unreadable schedule or time zone names none. */
-export function isScheduled(spec: Json | undefined, minute: Date): boolean {
-  const timezone = textAt(spec, 'timeZone') ?? 'UTC';
+export function isScheduled(spec: Stored<V1CronJobSpec> | undefined, minute: Date): boolean {
+  const timezone = spec?.timeZone ?? 'UTC';
   try {
     // Sloppy ranges: `5/20` is legal in Kubernetes and means `5-59/20`.
-    return new Cron(textAt(spec, 'schedule') ?? '', { timezone, mode: '5-part', sloppyRanges: true }).match(minute);
+    return new Cron(spec?.schedule ?? '', { timezone, mode: '5-part', sloppyRanges: true }).match(minute);
   } catch {
     return false;
   }

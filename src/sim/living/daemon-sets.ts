@@ -1,7 +1,6 @@
-import { labelsAt, textAt, valueAt } from '../../core/json-at.ts';
-import type { KubernetesObject } from '../../core/objects.ts';
 import { counted } from './deployments.ts';
 import { isReady, isTerminating, podOf } from './pods.ts';
+import type { DaemonSet, Pod } from './view.ts';
 import { controlEach, hashOf, suffix, type World, withStatus } from './world.ts';
 
 const from = 'daemonset-controller';
@@ -10,9 +9,9 @@ const revisionLabel = 'controller-revision-hash';
 /** Keeps DaemonSets: a pod on every node that its template's selector allows, renewed one node after the other. */
 export const keepDaemonSets = controlEach('DaemonSet.apps', reconcile);
 
-function reconcile(world: World, set: KubernetesObject): void {
-  const revision = hashOf(valueAt(set.spec, 'template'));
-  const selector = Object.entries(labelsAt(set.spec, 'template', 'spec', 'nodeSelector'));
+function reconcile(world: World, set: DaemonSet): void {
+  const revision = hashOf(set.spec?.template);
+  const selector = Object.entries(set.spec?.template?.spec?.nodeSelector ?? {});
   const nodes = [...world.view.objects('Node')].filter((node) => selector.every(([key, value]) => node.metadata.labels?.[key] === value));
   const names = new Set(nodes.map(({ metadata }) => metadata.name));
   const pods = world.view.owned('Pod', set.metadata.uid);
@@ -24,13 +23,13 @@ function reconcile(world: World, set: KubernetesObject): void {
   report(world, set, { wanted: names.size, revision });
 }
 
-function create(world: World, set: KubernetesObject, { node, revision }: { readonly node: string; readonly revision: string }): void {
+function create(world: World, set: DaemonSet, { node, revision }: { readonly node: string; readonly revision: string }): void {
   const name = `${set.metadata.name}-${suffix(world)}`;
   world.put(podOf(set, { name, labels: { [revisionLabel]: revision, 'pod-template-generation': '1' }, nodeName: node }, world));
   world.record({ to: set, type: 'Normal', reason: 'SuccessfulCreate', message: `Created pod: ${name}`, from });
 }
 
-function report(world: World, set: KubernetesObject, { wanted, revision }: { readonly wanted: number; readonly revision: string }): void {
+function report(world: World, set: DaemonSet, { wanted, revision }: { readonly wanted: number; readonly revision: string }): void {
   const pods = world.view.owned('Pod', set.metadata.uid).filter((pod) => !isTerminating(pod));
   const ready = pods.filter(isReady).length;
   const next = withStatus(set, {
@@ -45,6 +44,6 @@ function report(world: World, set: KubernetesObject, { wanted, revision }: { rea
   if (next !== undefined) world.put(next);
 }
 
-function nodeOf(pod: KubernetesObject): string {
-  return textAt(pod.spec, 'nodeName') ?? '';
+function nodeOf(pod: Pod): string {
+  return pod.spec?.nodeName ?? '';
 }

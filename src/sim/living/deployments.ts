@@ -1,7 +1,8 @@
+import type { V1Condition } from '@kubernetes/client-node';
 import type { Json, JsonObject } from '../../core/json.ts';
-import { labelsAt, listAt, numberAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
-import type { KubernetesObject } from '../../core/objects.ts';
+import { itemsOf, type Stored } from '../../core/stored.ts';
 import { isReady } from './pods.ts';
+import type { Deployment, ReplicaSet } from './view.ts';
 import { controlEach, controllerReference, hashOf, type World, withCondition, withStatus } from './world.ts';
 
 const from = 'deployment-controller';
@@ -10,7 +11,7 @@ const hashLabel = 'pod-template-hash';
 
 /** One ReplicaSet with what its pods are. */
 interface Generation {
-  readonly set: KubernetesObject;
+  readonly set: ReplicaSet;
   readonly revision: number;
   readonly wanted: number;
   readonly ready: number;
@@ -20,9 +21,9 @@ interface Generation {
 /** Rolls Deployments out: a ReplicaSet per template, pods moved from the old ones to the new within surge and unavailability. */
 export const rollOut = controlEach('Deployment.apps', reconcile);
 
-function reconcile(world: World, deployment: KubernetesObject): void {
+function reconcile(world: World, deployment: Deployment): void {
   const generations = generationsOf(world, deployment);
-  const current = generations.find(({ set }) => set.metadata.labels?.[hashLabel] === hashOf(valueAt(deployment.spec, 'template')));
+  const current = generations.find(({ set }) => set.metadata.labels?.[hashLabel] === hashOf(deployment.spec?.template));
   if (current === undefined) {
     begin(world, deployment, generations);
     return;
@@ -32,19 +33,19 @@ function reconcile(world: World, deployment: KubernetesObject): void {
   if (isUnfinished(deployment, current, old) && world.passed(`deployment ${deployment.metadata.uid} steps`, 1_000, 2_000)) {
     step(world, deployment, { current, old });
   }
-  const limit = numberAt(deployment.spec, 'revisionHistoryLimit') ?? 10;
+  const limit = deployment.spec?.revisionHistoryLimit ?? 10;
   const empty = old.filter(({ wanted, made }) => wanted === 0 && made === 0).toSorted((a, b) => b.revision - a.revision);
   for (const { set } of empty.slice(limit)) world.remove('ReplicaSet.apps', set);
   report(world, deployment, { current, old });
 }
 
-function generationsOf(world: World, deployment: KubernetesObject): Generation[] {
+function generationsOf(world: World, deployment: Deployment): Generation[] {
   return world.view.owned('ReplicaSet.apps', deployment.metadata.uid).map((set) => {
     const pods = world.view.owned('Pod', set.metadata.uid);
     return {
       set,
       revision: Number(set.metadata.annotations?.[revisionKey] ?? 0),
-      wanted: numberAt(set.spec, 'replicas') ?? 0,
+      wanted: set.spec?.replicas ?? 0,
       ready: pods.filter(isReady).length,
       made: pods.length,
     };
@@ -52,10 +53,10 @@ function generationsOf(world: World, deployment: KubernetesObject): Generation[]
 }
 
 /** The first sight of a template: its ReplicaSet, without pods yet. */
-function begin(world: World, deployment: KubernetesObject, generations: readonly Generation[]): void {
-  const template = objectAt(deployment.spec, 'template');
+function begin(world: World, deployment: Deployment, generations: readonly Generation[]): void {
+  const template = deployment.spec?.template;
   const hash = hashOf(template);
-  const labels = { ...labelsAt(template, 'metadata', 'labels'), [hashLabel]: hash };
+  const labels = { ...(template?.metadata?.labels ?? {}), [hashLabel]: hash };
   const revision = String(Math.max(0, ...generations.map((generation) => generation.revision)) + 1);
   const { name, namespace = 'default' } = deployment.metadata;
   world.put({
@@ -71,8 +72,8 @@ function begin(world: World, deployment: KubernetesObject, generations: readonly
     },
     spec: {
       replicas: 0,
-      selector: { matchLabels: { ...labelsAt(deployment.spec, 'selector', 'matchLabels'), [hashLabel]: hash } },
-      template: { ...template, metadata: { ...objectAt(template, 'metadata'), labels } },
+      selector: { matchLabels: { ...(deployment.spec?.selector?.matchLabels ?? {}), [hashLabel]: hash } },
+      template: { ...template, metadata: { ...template?.metadata, labels } },
     },
     status: { replicas: 0 },
   });
@@ -85,12 +86,12 @@ interface Rollout {
   readonly old: readonly Generation[];
 }
 
-function isUnfinished(deployment: KubernetesObject, current: Generation, old: readonly Generation[]): boolean {
-  const isPaused = valueAt(deployment.spec, 'paused') === true;
+function isUnfinished(deployment: Deployment, current: Generation, old: readonly Generation[]): boolean {
+  const isPaused = deployment.spec?.paused === true;
   return !isPaused && (current.wanted !== replicasOf(deployment) || old.some(({ wanted }) => wanted > 0));
 }
 
-function step(world: World, deployment: KubernetesObject, { current, old }: Rollout): void {
+function step(world: World, deployment: Deployment, { current, old }: Rollout): void {
   const replicas = replicasOf(deployment);
   const { surge, unavailable } = limitsOf(deployment, replicas);
   const all = [current, ...old];
@@ -111,14 +112,14 @@ function step(world: World, deployment: KubernetesObject, { current, old }: Roll
   }
 }
 
-function scale(world: World, deployment: KubernetesObject, { set, wanted }: Generation, replicas: number): void {
+function scale(world: World, deployment: Deployment, { set, wanted }: Generation, replicas: number): void {
   const direction = replicas > wanted ? 'up' : 'down';
   const message = `Scaled ${direction} replica set ${set.metadata.name} from ${wanted} to ${replicas}`;
   world.record({ to: deployment, type: 'Normal', reason: 'ScalingReplicaSet', message, from });
-  world.put({ ...set, spec: { ...objectAt(set.spec), replicas } });
+  world.put({ ...set, spec: { ...set.spec, replicas } });
 }
 
-function report(world: World, deployment: KubernetesObject, { current, old }: Rollout): void {
+function report(world: World, deployment: Deployment, { current, old }: Rollout): void {
   const all = [current, ...old];
   const replicas = replicasOf(deployment);
   const [made, ready] = [sum(all, 'made'), sum(all, 'ready')];
@@ -135,16 +136,16 @@ function report(world: World, deployment: KubernetesObject, { current, old }: Ro
 }
 
 interface Progress {
-  readonly set: KubernetesObject;
+  readonly set: ReplicaSet;
   readonly isDone: boolean;
   readonly isAvailable: boolean;
 }
 
-function conditionsOf(world: World, deployment: KubernetesObject, { set, isDone, isAvailable }: Progress): readonly Json[] {
+function conditionsOf(world: World, deployment: Deployment, { set, isDone, isAvailable }: Progress): readonly Stored<V1Condition>[] {
   const available = isAvailable
     ? ({ status: 'True', reason: 'MinimumReplicasAvailable', message: 'Deployment has minimum availability.' } as const)
     : ({ status: 'False', reason: 'MinimumReplicasUnavailable', message: 'Deployment does not have minimum availability.' } as const);
-  const before = listAt(deployment.status, 'conditions');
+  const before = itemsOf(deployment.status?.conditions);
   const progress = `ReplicaSet "${set.metadata.name}"`;
   const progressing = isDone
     ? ({ status: 'True', reason: 'NewReplicaSetAvailable', message: `${progress} has successfully progressed.` } as const)
@@ -157,26 +158,26 @@ function conditionsOf(world: World, deployment: KubernetesObject, { set, isDone,
 }
 
 /** True once nothing has moved for the deadline: since the condition `Progressing` was last touched for that ReplicaSet. */
-function isLate(world: World, deployment: KubernetesObject, set: KubernetesObject): boolean {
-  const deadlineMs = (numberAt(deployment.spec, 'progressDeadlineSeconds') ?? 600) * 1000;
-  const condition = listAt(deployment.status, 'conditions').find((one) => textAt(one, 'type') === 'Progressing');
-  const reason = textAt(condition, 'reason');
+function isLate(world: World, deployment: Deployment, set: ReplicaSet): boolean {
+  const deadlineMs = (deployment.spec?.progressDeadlineSeconds ?? 600) * 1000;
+  const condition = itemsOf(deployment.status?.conditions).find((one) => one?.type === 'Progressing');
+  const reason = condition?.reason;
   // What is said of another ReplicaSet is over: each rollout has the whole deadline.
-  if (textAt(condition, 'message')?.includes(`"${set.metadata.name}"`) !== true) return false;
+  if (condition?.message?.includes(`"${set.metadata.name}"`) !== true) return false;
   if (reason === 'ProgressDeadlineExceeded') return true;
   if (reason !== 'ReplicaSetUpdated') return false;
   return world.passed(`deployment ${deployment.metadata.uid} is late with ${set.metadata.name}`, deadlineMs, deadlineMs);
 }
 
-function replicasOf(deployment: KubernetesObject): number {
-  return numberAt(deployment.spec, 'replicas') ?? 1;
+function replicasOf(deployment: Deployment): number {
+  return deployment.spec?.replicas ?? 1;
 }
 
-function limitsOf(deployment: KubernetesObject, replicas: number): { readonly surge: number; readonly unavailable: number } {
-  if (textAt(deployment.spec, 'strategy', 'type') === 'Recreate') return { surge: 0, unavailable: replicas };
-  const rolling = objectAt(deployment.spec, 'strategy', 'rollingUpdate');
-  const surge = Math.ceil(share(rolling.maxSurge, replicas));
-  const unavailable = Math.floor(share(rolling.maxUnavailable, replicas));
+function limitsOf(deployment: Deployment, replicas: number): { readonly surge: number; readonly unavailable: number } {
+  if (deployment.spec?.strategy?.type === 'Recreate') return { surge: 0, unavailable: replicas };
+  const rolling = deployment.spec?.strategy?.rollingUpdate;
+  const surge = Math.ceil(share(rolling?.maxSurge, replicas));
+  const unavailable = Math.floor(share(rolling?.maxUnavailable, replicas));
   return surge + unavailable === 0 ? { surge: 0, unavailable: 1 } : { surge, unavailable };
 }
 

@@ -1,9 +1,11 @@
+import { holdsCondition } from '../../core/conditions.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { listAt, numberAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import { itemsOf } from '../../core/stored.ts';
 import { counted } from './deployments.ts';
 import { isFinished, isReady, isTerminating, phaseOf, podOf } from './pods.ts';
-import { hasCondition, suffix, timeOf, type World, withCondition, withStatus } from './world.ts';
+import type { Job } from './view.ts';
+import { suffix, timeOf, type World, withCondition, withStatus } from './world.ts';
 
 const from = 'job-controller';
 
@@ -17,25 +19,24 @@ export function runJobs(world: World): void {
 }
 
 /** True for a Job that is complete or has failed. */
-export function isJobFinished(job: KubernetesObject): boolean {
-  const conditions = listAt(job.status, 'conditions');
-  return hasCondition(conditions, 'Complete') || hasCondition(conditions, 'Failed');
+export function isJobFinished(job: Job): boolean {
+  return holdsCondition(job, 'Complete') || holdsCondition(job, 'Failed');
 }
 
-function expire(world: World, job: KubernetesObject): void {
-  const seconds = numberAt(job.spec, 'ttlSecondsAfterFinished');
+function expire(world: World, job: Job): void {
+  const seconds = job.spec?.ttlSecondsAfterFinished;
   if (seconds === undefined) return;
   if (!world.settling && world.passed(`job ${job.metadata.uid} expires`, seconds * 1000, seconds * 1000)) world.remove('Job.batch', job);
 }
 
-function reconcile(world: World, job: KubernetesObject): void {
+function reconcile(world: World, job: Job): void {
   const pods = world.view.owned('Pod', job.metadata.uid);
   const active = pods.filter((pod) => !isTerminating(pod) && !isFinished(pod));
   const succeeded = pods.filter((pod) => phaseOf(pod) === 'Succeeded').length;
   const failed = pods.filter((pod) => phaseOf(pod) === 'Failed').length;
-  const completions = numberAt(job.spec, 'completions') ?? 1;
-  const isOver = succeeded >= completions ? 'Complete' : failed > (numberAt(job.spec, 'backoffLimit') ?? 6) ? 'Failed' : undefined;
-  const wanted = isOver !== undefined || valueAt(job.spec, 'suspend') === true ? 0 : Math.min(parallelism(job), completions - succeeded);
+  const completions = job.spec?.completions ?? 1;
+  const isOver = succeeded >= completions ? 'Complete' : failed > (job.spec?.backoffLimit ?? 6) ? 'Failed' : undefined;
+  const wanted = isOver !== undefined || job.spec?.suspend === true ? 0 : Math.min(parallelism(job), completions - succeeded);
   for (const pod of active.slice(wanted)) world.terminate(pod);
   // After a failure the next attempt waits, as the controller's backoff has it, though not as long.
   const isAllowed = failed === 0 || active.length >= wanted || world.passed(`job ${job.metadata.uid} retries`, 2_000, 4_000);
@@ -43,11 +44,11 @@ function reconcile(world: World, job: KubernetesObject): void {
   report(world, job, { active, succeeded, failed, isOver });
 }
 
-function parallelism(job: KubernetesObject): number {
-  return numberAt(job.spec, 'parallelism') ?? 1;
+function parallelism(job: Job): number {
+  return job.spec?.parallelism ?? 1;
 }
 
-function attempt(world: World, job: KubernetesObject): void {
+function attempt(world: World, job: Job): void {
   const [name, uid] = [job.metadata.name, job.metadata.uid ?? ''];
   const labels = {
     'batch.kubernetes.io/job-name': name,
@@ -56,7 +57,7 @@ function attempt(world: World, job: KubernetesObject): void {
     'job-name': name,
     'controller-uid': uid,
   };
-  const restartPolicy = textAt(job.spec, 'template', 'spec', 'restartPolicy') ?? 'Never';
+  const restartPolicy = job.spec?.template?.spec?.restartPolicy ?? 'Never';
   const pod = podOf(job, { name: `${job.metadata.name}-${suffix(world)}`, labels, extraSpec: { restartPolicy } }, world);
   world.put(pod);
   world.record({ to: job, type: 'Normal', reason: 'SuccessfulCreate', message: `Created pod: ${pod.metadata.name}`, from });
@@ -69,9 +70,9 @@ interface Tally {
   readonly isOver: 'Complete' | 'Failed' | undefined;
 }
 
-function report(world: World, job: KubernetesObject, { succeeded, failed, isOver }: Tally): void {
+function report(world: World, job: Job, { succeeded, failed, isOver }: Tally): void {
   const active = world.view.owned('Pod', job.metadata.uid).filter((pod) => !isTerminating(pod) && !isFinished(pod));
-  const startTime = textAt(job.status, 'startTime') ?? world.birthOf(job);
+  const startTime = job.status?.startTime ?? world.birthOf(job);
   const status: JsonObject = {
     ...counted({ active: active.length, succeeded, failed }),
     ready: active.filter(isReady).length,
@@ -84,7 +85,7 @@ function report(world: World, job: KubernetesObject, { succeeded, failed, isOver
   if (next !== undefined) world.put(next);
 }
 
-function endOf(world: World, job: KubernetesObject, result: 'Complete' | 'Failed'): JsonObject {
+function endOf(world: World, job: Job, result: 'Complete' | 'Failed'): JsonObject {
   const isComplete = result === 'Complete';
   const why = isComplete
     ? { reason: 'CompletionsReached', message: 'Reached expected number of succeeded pods' }
@@ -93,7 +94,7 @@ function endOf(world: World, job: KubernetesObject, result: 'Complete' | 'Failed
     ? ({ type: 'Normal', reason: 'Completed', message: 'Job completed' } as const)
     : ({ type: 'Warning', ...why } as const);
   world.record({ to: job, ...said, from });
-  let conditions = listAt(objectAt(job.status), 'conditions');
+  let conditions = itemsOf(job.status?.conditions);
   for (const type of [isComplete ? 'SuccessCriteriaMet' : 'FailureTarget', result]) {
     conditions = withCondition(conditions, { type, status: 'True', ...why }, world.nowMs);
   }

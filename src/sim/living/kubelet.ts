@@ -1,7 +1,8 @@
-import type { Json, JsonObject } from '../../core/json.ts';
-import { listAt, numberAt, objectAt, textAt } from '../../core/json-at.ts';
-import type { KubernetesObject } from '../../core/objects.ts';
+import type { V1Condition, V1ContainerStatus } from '@kubernetes/client-node';
+import type { JsonObject } from '../../core/json.ts';
+import { itemsOf, type Stored } from '../../core/stored.ts';
 import { containersOf, isTerminating, outcomeOf, phaseOf } from './pods.ts';
+import type { Pod } from './view.ts';
 import { digestOf, timeOf, type World, withCondition, withStatus } from './world.ts';
 
 const from = 'kubelet';
@@ -16,7 +17,7 @@ export function runPods(world: World): void {
     const key = `pod ${pod.metadata.uid}`;
     if (isTerminating(pod)) {
       if (world.passed(`${key} goes`, 500, 1_500)) remove(world, pod);
-    } else if (textAt(pod.spec, 'nodeName') === undefined) continue;
+    } else if (!pod.spec?.nodeName) continue;
     else if (phaseOf(pod) === 'Pending' && outcomeOf(pod) === 'no-image') failToPull(world, pod, key);
     else if (phaseOf(pod) === 'Pending') start(world, pod, key);
     else if (phaseOf(pod) === 'Running' && outcomeOf(pod) === 'crash') keepCrashing(world, pod, key);
@@ -24,15 +25,15 @@ export function runPods(world: World): void {
   }
 }
 
-function remove(world: World, pod: KubernetesObject): void {
-  if (textAt(pod.spec, 'nodeName') !== undefined && phaseOf(pod) === 'Running') {
+function remove(world: World, pod: Pod): void {
+  if (pod.spec?.nodeName && phaseOf(pod) === 'Running') {
     const [container] = containersOf(pod);
     world.record({ to: pod, type: 'Normal', reason: 'Killing', message: `Stopping container ${container?.name}`, from });
   }
   world.remove('Pod', pod);
 }
 
-function start(world: World, pod: KubernetesObject, key: string): void {
+function start(world: World, pod: Pod, key: string): void {
   if (!world.passed(`${key} starts`, 500, 1_500)) return;
   for (const { name, image } of containersOf(pod)) {
     world.record({ to: pod, type: 'Normal', reason: 'Pulled', message: `Container image "${image}" already present on machine`, from });
@@ -41,27 +42,27 @@ function start(world: World, pod: KubernetesObject, key: string): void {
   world.put({ ...pod, status: runningStatus(world, pod) });
 }
 
-function failToPull(world: World, pod: KubernetesObject, key: string): void {
-  const isFirst = listAt(pod.status, 'containerStatuses').length === 0;
+function failToPull(world: World, pod: Pod, key: string): void {
+  const isFirst = itemsOf(pod.status?.containerStatuses).length === 0;
   if (world.settling && !isFirst) return;
   if (!world.passed(`${key} pulls`, isFirst ? 500 : 20_000, isFirst ? 1_500 : 40_000)) return;
   const [container = { name: '', image: '' }] = containersOf(pod);
   world.record({ to: pod, type: 'Warning', reason: 'Failed', message: `Failed to pull image "${container.image}": not found`, from });
   const state = { waiting: { reason: 'ImagePullBackOff', message: `Back-off pulling image "${container.image}"` } };
   const status = { ...addressesOf(world, pod), ...notReady(world, pod, 'ContainersNotReady'), phase: 'Pending' };
-  const next = withStatus(pod, { ...objectAt(pod.status), ...status, containerStatuses: containerStatuses(pod, { state, ready: false }) });
+  const next = withStatus(pod, { ...pod.status, ...status, containerStatuses: containerStatuses(pod, { state, ready: false }) });
   if (next !== undefined) world.put(next);
 }
 
-function runningStatus(world: World, pod: KubernetesObject, restartCount = 0): JsonObject {
-  let conditions = listAt(pod.status, 'conditions');
+function runningStatus(world: World, pod: Pod, restartCount = 0): JsonObject {
+  let conditions: readonly Stored<V1Condition>[] = itemsOf(pod.status?.conditions);
   const startedMs = world.nowMs;
   for (const type of ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled']) {
     conditions = withCondition(conditions, { type, status: 'True' }, startedMs);
   }
   const state = { running: { startedAt: timeOf(startedMs) } };
   return {
-    ...objectAt(pod.status),
+    ...pod.status,
     ...addressesOf(world, pod),
     phase: 'Running',
     conditions,
@@ -69,17 +70,17 @@ function runningStatus(world: World, pod: KubernetesObject, restartCount = 0): J
   };
 }
 
-function keepRunning(world: World, pod: KubernetesObject, key: string): void {
+function keepRunning(world: World, pod: Pod, key: string): void {
   const isOfJob = pod.metadata.ownerReferences?.some(({ kind }) => kind === 'Job') ?? false;
   if (!isOfJob || outcomeOf(pod) === 'forever' || !world.passed(`${key} ends`, 2_000, 6_000)) return;
   const failed = outcomeOf(pod) === 'failed';
   const reason = failed ? 'PodFailed' : 'PodCompleted';
   const terminated = { exitCode: failed ? 1 : 0, reason: failed ? 'Error' : 'Completed', finishedAt: timeOf(world.nowMs) };
-  const startedAt = textAt(pod.status, 'startTime') ?? timeOf(world.nowMs);
+  const startedAt = pod.status?.startTime ?? timeOf(world.nowMs);
   world.put({
     ...pod,
     status: {
-      ...objectAt(pod.status),
+      ...pod.status,
       ...notReady(world, pod, reason),
       phase: failed ? 'Failed' : 'Succeeded',
       containerStatuses: containerStatuses(pod, { state: { terminated: { ...terminated, startedAt } }, ready: false }),
@@ -87,9 +88,9 @@ function keepRunning(world: World, pod: KubernetesObject, key: string): void {
   });
 }
 
-function keepCrashing(world: World, pod: KubernetesObject, key: string): void {
-  const restarts = numberAt(listAt(pod.status, 'containerStatuses')[0], 'restartCount') ?? 0;
-  const isWaiting = textAt(listAt(pod.status, 'containerStatuses')[0], 'state', 'waiting', 'reason') !== undefined;
+function keepCrashing(world: World, pod: Pod, key: string): void {
+  const restarts = itemsOf(pod.status?.containerStatuses)[0]?.restartCount ?? 0;
+  const isWaiting = itemsOf(pod.status?.containerStatuses)[0]?.state?.waiting?.reason !== undefined;
   const [container = { name: '', image: '' }] = containersOf(pod);
   if (isWaiting) {
     if (world.settling) return;
@@ -103,7 +104,7 @@ function keepCrashing(world: World, pod: KubernetesObject, key: string): void {
   const message = `Back-off restarting failed container ${container.name} in pod ${pod.metadata.name}`;
   world.record({ to: pod, type: 'Warning', reason: 'BackOff', message, from });
   const state = { waiting: { reason: 'CrashLoopBackOff', message } };
-  const startedAt = textAt(listAt(pod.status, 'containerStatuses')[0], 'state', 'running', 'startedAt') ?? timeOf(world.nowMs);
+  const startedAt = itemsOf(pod.status?.containerStatuses)[0]?.state?.running?.startedAt ?? timeOf(world.nowMs);
   const lastState = { terminated: { exitCode: 1, reason: 'Error', startedAt, finishedAt: timeOf(world.nowMs) } };
   const statuses = containerStatuses(pod, {
     state,
@@ -111,11 +112,11 @@ function keepCrashing(world: World, pod: KubernetesObject, key: string): void {
     ready: false,
     restartCount: restarts + (world.settling ? 1 + Math.floor(world.random() * 40) : 0),
   });
-  world.put({ ...pod, status: { ...objectAt(pod.status), ...notReady(world, pod, 'ContainersNotReady'), containerStatuses: statuses } });
+  world.put({ ...pod, status: { ...pod.status, ...notReady(world, pod, 'ContainersNotReady'), containerStatuses: statuses } });
 }
 
-function notReady(world: World, pod: KubernetesObject, reason: string): JsonObject {
-  let conditions = listAt(pod.status, 'conditions');
+function notReady(world: World, pod: Pod, reason: string): JsonObject {
+  let conditions: readonly Stored<V1Condition>[] = itemsOf(pod.status?.conditions);
   for (const type of ['Ready', 'ContainersReady']) conditions = withCondition(conditions, { type, status: 'False', reason }, world.nowMs);
   return { conditions };
 }
@@ -127,12 +128,12 @@ interface ContainerChange {
   readonly restartCount?: number;
 }
 
-function containerStatuses(pod: KubernetesObject, { state, lastState, ready, restartCount }: ContainerChange): JsonObject[] {
-  const before = listAt(pod.status, 'containerStatuses');
+function containerStatuses(pod: Pod, { state, lastState, ready, restartCount }: ContainerChange): JsonObject[] {
+  const before = itemsOf(pod.status?.containerStatuses);
   return containersOf(pod).map(({ name, image }, index) => ({
     name,
     state,
-    lastState: lastState ?? objectAt(before[index], 'lastState'),
+    lastState: lastState ?? before[index]?.lastState ?? {},
     ready,
     restartCount: restartCount ?? runOf(before[index]),
     image,
@@ -142,16 +143,16 @@ function containerStatuses(pod: KubernetesObject, { state, lastState, ready, res
   }));
 }
 
-function runOf(status: Json | undefined): number {
-  return numberAt(status, 'restartCount') ?? 0;
+function runOf(status: Stored<V1ContainerStatus> | undefined): number {
+  return status?.restartCount ?? 0;
 }
 
 /** Addresses and the start, given once. */
-function addressesOf(world: World, pod: KubernetesObject): JsonObject {
-  if (textAt(pod.status, 'podIP') !== undefined) return {};
-  const node = world.view.find('Node', textAt(pod.spec, 'nodeName') ?? '');
-  const hostIP = textAt(listAt(node?.status, 'addresses')[0], 'address') ?? '10.0.0.1';
-  const block = textAt(node?.spec, 'podCIDR')?.split('.').slice(0, 3).join('.') ?? '10.244.0';
+function addressesOf(world: World, pod: Pod): JsonObject {
+  if (pod.status?.podIP) return {};
+  const node = world.view.find('Node', pod.spec?.nodeName ?? '');
+  const hostIP = itemsOf(node?.status?.addresses)[0]?.address ?? '10.0.0.1';
+  const block = node?.spec?.podCIDR?.split('.').slice(0, 3).join('.') ?? '10.244.0';
   const podIP = `${block}.${2 + Math.floor(world.random() * 250)}`;
   const startTime = world.birthOf(pod);
   return { hostIP, hostIPs: [{ ip: hostIP }], podIP, podIPs: [{ ip: podIP }], startTime };

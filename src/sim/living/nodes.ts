@@ -1,7 +1,10 @@
+import type { V1Condition } from '@kubernetes/client-node';
+import { holdsCondition } from '../../core/conditions.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { listAt, objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { hasCondition, timeOf, type World, withCondition } from './world.ts';
+import { itemsOf, type Stored } from '../../core/stored.ts';
+import type { Node } from './view.ts';
+import { timeOf, type World, withCondition } from './world.ts';
 
 /** Takes a node off the air while it stands among its annotations: `sim/ready: "false"`. */
 export const readyAnnotation = 'sim/ready';
@@ -12,8 +15,8 @@ const pressures = ['MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
 export function beatNodes(world: World): void {
   for (const node of [...world.view.objects('Node')]) {
     const isReady = node.metadata.annotations?.[readyAnnotation] !== 'false';
-    const conditions = listAt(node.status, 'conditions');
-    const isTold = conditions.length > 0 && hasCondition(conditions, 'Ready') === isReady;
+    const conditions = itemsOf(node.status?.conditions);
+    const isTold = conditions.length > 0 && holdsCondition(node, 'Ready') === isReady;
     const isDue = world.passed(`node ${node.metadata.uid} reports`, 30_000, 33_000);
     if (!isTold || (isDue && isReady)) world.put({ ...node, status: statusOf(world, node) });
     if (!isTold && conditions.length > 0) {
@@ -25,12 +28,12 @@ export function beatNodes(world: World): void {
   }
 }
 
-function statusOf(world: World, node: KubernetesObject): JsonObject {
-  const before = objectAt(node.status);
+function statusOf(world: World, node: Node): JsonObject {
+  const before = node.status;
   const isReady = node.metadata.annotations?.[readyAnnotation] !== 'false';
-  let conditions = listAt(before, 'conditions');
+  let conditions: readonly Stored<V1Condition>[] = itemsOf(before?.conditions);
   for (const type of pressures) {
-    const isPressed = hasCondition(conditions, type);
+    const isPressed = holdsCondition(node, type);
     const reason = isPressed ? `KubeletHas${type.replace('Pressure', '')}Pressure` : `KubeletHasNo${type.replace('Pressure', '')}Pressure`;
     conditions = withCondition(conditions, { type, status: isPressed ? 'True' : 'False', reason }, world.nowMs);
   }
@@ -38,7 +41,7 @@ function statusOf(world: World, node: KubernetesObject): JsonObject {
     ? ({ status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' } as const)
     : ({ status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' } as const);
   conditions = withCondition(conditions, { type: 'Ready', ...ready }, world.nowMs);
-  const heard = conditions.map((condition) => ({ ...objectAt(condition), lastHeartbeatTime: timeOf(world.nowMs) }));
+  const heard = conditions.map((condition) => ({ ...condition, lastHeartbeatTime: timeOf(world.nowMs) }));
   return { ...defaultsOf(node), ...before, conditions: heard };
 }
 
@@ -55,11 +58,11 @@ function defaultsOf({ metadata }: KubernetesObject): JsonObject {
   };
 }
 
-function renewLease(world: World, node: KubernetesObject): void {
+function renewLease(world: World, node: Node): void {
   const { name } = node.metadata;
   const before = world.view.find('Lease.coordination.k8s.io', name, 'kube-node-lease');
   const renewTime = new Date(world.nowMs).toISOString().replace('Z', '000Z');
-  if (textAt(before?.spec, 'renewTime') === renewTime) return;
+  if (before?.spec?.renewTime === renewTime) return;
   const owner = { apiVersion: 'v1', kind: 'Node', name, uid: node.metadata.uid ?? '' };
   world.put({
     apiVersion: 'coordination.k8s.io/v1',

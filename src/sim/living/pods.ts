@@ -1,7 +1,10 @@
-import type { Json, JsonObject } from '../../core/json.ts';
-import { labelsAt, listAt, objectAt, textAt } from '../../core/json-at.ts';
+import type { V1Container } from '@kubernetes/client-node';
+import { holdsCondition } from '../../core/conditions.ts';
+import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { controllerReference, hasCondition, type World } from './world.ts';
+import { itemsOf, type Stored } from '../../core/stored.ts';
+import type { Pod, ReplicaSet } from './view.ts';
+import { controllerReference, type World } from './world.ts';
 
 /** What becomes of a pod, said by an annotation of its template, as the simulated kubelet of a real test cluster has it. */
 const outcomeAnnotation = 'sim/outcome';
@@ -16,10 +19,10 @@ export interface PodNaming {
 }
 
 /** A new pod of the owner's template, pending, with what the API server's defaults add. */
-export function podOf(owner: KubernetesObject, naming: PodNaming, world: World): KubernetesObject {
-  const template = objectAt(owner.spec, 'template');
-  const annotations = labelsAt(template, 'metadata', 'annotations');
-  const containers = listAt(template, 'spec', 'containers').map((container) => ({ ...containerDefaults, ...objectAt(container) }));
+export function podOf(owner: ReplicaSet, naming: PodNaming, world: World): KubernetesObject {
+  const template = owner.spec?.template;
+  const annotations = template?.metadata?.annotations ?? {};
+  const containers = itemsOf(template?.spec?.containers).map((container) => ({ ...containerDefaults, ...container }));
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -27,13 +30,13 @@ export function podOf(owner: KubernetesObject, naming: PodNaming, world: World):
       name: naming.name,
       namespace: owner.metadata.namespace ?? 'default',
       creationTimestamp: world.birthOf(owner),
-      labels: { ...labelsAt(template, 'metadata', 'labels'), ...naming.labels },
+      labels: { ...(template?.metadata?.labels ?? {}), ...naming.labels },
       ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
       ownerReferences: [controllerReference(owner)],
     },
     spec: {
       ...podDefaults,
-      ...objectAt(template, 'spec'),
+      ...template?.spec,
       containers,
       ...naming.extraSpec,
       ...(naming.nodeName === undefined ? {} : { nodeName: naming.nodeName }),
@@ -68,27 +71,27 @@ const podDefaults: JsonObject = {
   preemptionPolicy: 'PreemptLowerPriority',
 };
 
-function qosOf(containers: readonly JsonObject[]): string {
-  const asked = containers.map(({ resources }) => [objectAt(resources, 'requests'), objectAt(resources, 'limits')] as const);
+function qosOf(containers: readonly Stored<V1Container>[]): string {
+  const asked = containers.map(({ resources }) => [resources?.requests ?? {}, resources?.limits ?? {}] as const);
   if (asked.every(([requests, limits]) => Object.keys(requests).length + Object.keys(limits).length === 0)) return 'BestEffort';
   const isWhole = ([requests, limits]: readonly [JsonObject, JsonObject]) =>
     ['cpu', 'memory'].every((name) => limits[name] !== undefined && (requests[name] ?? limits[name]) === limits[name]);
   return asked.every(isWhole) ? 'Guaranteed' : 'Burstable';
 }
 
-export function phaseOf(pod: KubernetesObject): string {
-  return textAt(pod.status, 'phase') ?? 'Pending';
+export function phaseOf(pod: Pod): string {
+  return pod.status?.phase ?? 'Pending';
 }
 
-export function isReady(pod: KubernetesObject): boolean {
-  return pod.metadata.deletionTimestamp === undefined && hasCondition(listAt(pod.status, 'conditions'), 'Ready');
+export function isReady(pod: Pod): boolean {
+  return pod.metadata.deletionTimestamp === undefined && holdsCondition(pod, 'Ready');
 }
 
 export function isTerminating({ metadata }: KubernetesObject): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-export function isFinished(pod: KubernetesObject): boolean {
+export function isFinished(pod: Pod): boolean {
   const phase = phaseOf(pod);
   return phase === 'Succeeded' || phase === 'Failed';
 }
@@ -99,9 +102,6 @@ export function outcomeOf({ metadata }: KubernetesObject): string | undefined {
 }
 
 /** The names and images of a pod's containers. */
-export function containersOf(pod: KubernetesObject): readonly { readonly name: string; readonly image: string }[] {
-  return listAt(pod.spec, 'containers').map((container: Json) => ({
-    name: textAt(container, 'name') ?? '',
-    image: textAt(container, 'image') ?? '',
-  }));
+export function containersOf(pod: Pod): readonly { readonly name: string; readonly image: string }[] {
+  return itemsOf(pod.spec?.containers).map(({ name = '', image = '' }) => ({ name, image }));
 }

@@ -1,7 +1,7 @@
-import { numberAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { counted } from './deployments.ts';
 import { isFinished, isReady, isTerminating, podOf } from './pods.ts';
+import type { ReplicaSet } from './view.ts';
 import { controlEach, suffix, type World, withStatus } from './world.ts';
 
 const from = 'replicaset-controller';
@@ -9,8 +9,8 @@ const from = 'replicaset-controller';
 /** Makes and ends pods until each ReplicaSet has as many as it wants. */
 export const replicate = controlEach('ReplicaSet.apps', reconcile);
 
-function reconcile(world: World, set: KubernetesObject): void {
-  const wanted = numberAt(set.spec, 'replicas') ?? 1;
+function reconcile(world: World, set: ReplicaSet): void {
+  const wanted = set.spec?.replicas ?? 1;
   const pods = world.view.owned('Pod', set.metadata.uid).filter((pod) => !isTerminating(pod) && !isFinished(pod));
   for (let missing = wanted - pods.length; missing > 0; missing--) {
     const pod = podOf(set, { name: `${set.metadata.name}-${suffix(world)}` }, world);
@@ -26,7 +26,7 @@ function reconcile(world: World, set: KubernetesObject): void {
   report(world, set);
 }
 
-function report(world: World, set: KubernetesObject): void {
+function report(world: World, set: ReplicaSet): void {
   const pods = world.view.owned('Pod', set.metadata.uid).filter((pod) => !isTerminating(pod) && !isFinished(pod));
   const ready = pods.filter(isReady).length;
   const next = withStatus(set, {

@@ -1,17 +1,18 @@
-import { labelsAt, listAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
-import type { KubernetesObject } from '../../core/objects.ts';
+import { holdsCondition } from '../../core/conditions.ts';
+import { itemsOf } from '../../core/stored.ts';
 import { isFinished, isTerminating } from './pods.ts';
-import { hasCondition, type World, withCondition } from './world.ts';
+import type { Node, Pod } from './view.ts';
+import { type World, withCondition } from './world.ts';
 
 const from = 'default-scheduler';
 
 /** Binds pending pods: 0.1 to 0.4 s after they came, to the emptiest node that is ready, open, labelled as they ask, and large enough. */
 export function bindPods(world: World): void {
-  const waiting = [...world.view.objects('Pod')].filter((pod) => textAt(pod.spec, 'nodeName') === undefined && !isTerminating(pod));
+  const waiting = [...world.view.objects('Pod')].filter((pod) => !pod.spec?.nodeName && !isTerminating(pod));
   if (waiting.length === 0) return;
   const pods = countPods(world);
   for (const pod of waiting) {
-    const isKnownUnschedulable = listAt(pod.status, 'conditions').length > 0;
+    const isKnownUnschedulable = itemsOf(pod.status?.conditions).length > 0;
     if (isKnownUnschedulable && world.settling) continue;
     const [minMs, maxMs] = isKnownUnschedulable ? [15_000, 20_000] : [100, 400];
     if (!world.passed(`pod ${pod.metadata.uid} binds`, minMs, maxMs)) continue;
@@ -28,36 +29,36 @@ export function bindPods(world: World): void {
 function countPods(world: World): Map<string, number> {
   const counts = new Map<string, number>();
   for (const pod of world.view.objects('Pod')) {
-    const node = textAt(pod.spec, 'nodeName');
+    const node = pod.spec?.nodeName;
     if (node !== undefined && !isFinished(pod)) counts.set(node, (counts.get(node) ?? 0) + 1);
   }
   return counts;
 }
 
-function bind(world: World, pod: KubernetesObject, node: KubernetesObject): void {
+function bind(world: World, pod: Pod, node: Node): void {
   const { namespace, name } = pod.metadata;
   const message = `Successfully assigned ${namespace}/${name} to ${node.metadata.name}`;
   world.record({ to: pod, type: 'Normal', reason: 'Scheduled', message, from });
-  const conditions = withCondition(listAt(pod.status, 'conditions'), { type: 'PodScheduled', status: 'True' }, world.nowMs);
-  world.put({ ...pod, spec: { ...objectAt(pod.spec), nodeName: node.metadata.name }, status: { ...objectAt(pod.status), conditions } });
+  const conditions = withCondition(itemsOf(pod.status?.conditions), { type: 'PodScheduled', status: 'True' }, world.nowMs);
+  world.put({ ...pod, spec: { ...pod.spec, nodeName: node.metadata.name }, status: { ...pod.status, conditions } });
 }
 
-function refuse(world: World, pod: KubernetesObject): void {
+function refuse(world: World, pod: Pod): void {
   const count = world.view.count('Node');
   const message = `0/${count} nodes are available: ${count} node(s) didn't match what the pod asks for.`;
   world.record({ to: pod, type: 'Warning', reason: 'FailedScheduling', message, from });
   const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message } as const;
-  const before = listAt(pod.status, 'conditions');
+  const before = itemsOf(pod.status?.conditions);
   const conditions = withCondition(before, condition, world.nowMs);
-  if (conditions !== before) world.put({ ...pod, status: { ...objectAt(pod.status), conditions } });
+  if (conditions !== before) world.put({ ...pod, status: { ...pod.status, conditions } });
 }
 
-function isFitting(node: KubernetesObject, pod: KubernetesObject): boolean {
-  if (valueAt(node.spec, 'unschedulable') === true || !hasCondition(listAt(node.status, 'conditions'), 'Ready')) return false;
-  const wanted = Object.entries(labelsAt(pod.spec, 'nodeSelector'));
+function isFitting(node: Node, pod: Pod): boolean {
+  if (node.spec?.unschedulable === true || !holdsCondition(node, 'Ready')) return false;
+  const wanted = Object.entries(pod.spec?.nodeSelector ?? {});
   if (wanted.some(([key, value]) => node.metadata.labels?.[key] !== value)) return false;
-  const requests = listAt(pod.spec, 'containers').map((container) => cores(textAt(container, 'resources', 'requests', 'cpu')));
-  return requests.reduce((sum, one) => sum + one, 0) <= cores(textAt(node.status, 'allocatable', 'cpu'));
+  const requests = itemsOf(pod.spec?.containers).map((container) => cores(container?.resources?.requests?.cpu));
+  return requests.reduce((sum, one) => sum + one, 0) <= cores(node.status?.allocatable?.cpu);
 }
 
 function cores(quantity: string | undefined): number {

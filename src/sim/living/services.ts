@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json.ts';
-import { labelsAt, listAt, objectAt, textAt } from '../../core/json-at.ts';
-import type { KubernetesObject } from '../../core/objects.ts';
+import { itemsOf } from '../../core/stored.ts';
 import { isFinished, isReady, isTerminating } from './pods.ts';
+import type { Pod, Service } from './view.ts';
 import { controllerReference, isSame, suffix, type World } from './world.ts';
 
 const slices = 'EndpointSlice.discovery.k8s.io';
@@ -10,21 +10,21 @@ const slices = 'EndpointSlice.discovery.k8s.io';
 export function serveServices(world: World): void {
   for (const service of [...world.view.objects('Service')]) {
     if (isTerminating(service)) continue;
-    if (textAt(service.spec, 'clusterIP') === undefined) giveAddress(world, service);
-    else if (Object.keys(labelsAt(service.spec, 'selector')).length > 0) keepSlice(world, service);
+    if (!service.spec?.clusterIP) giveAddress(world, service);
+    else if (Object.keys(service.spec?.selector ?? {}).length > 0) keepSlice(world, service);
   }
 }
 
-function giveAddress(world: World, service: KubernetesObject): void {
-  const isExternal = textAt(service.spec, 'type') === 'ExternalName';
+function giveAddress(world: World, service: Service): void {
+  const isExternal = service.spec?.type === 'ExternalName';
   if (isExternal) return;
   const clusterIP = `10.96.${Math.floor(world.random() * 256)}.${1 + Math.floor(world.random() * 254)}`;
   const defaults = { type: 'ClusterIP', sessionAffinity: 'None', ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' };
-  const spec = { ...defaults, internalTrafficPolicy: 'Cluster', ...objectAt(service.spec), clusterIP, clusterIPs: [clusterIP] };
-  world.put({ ...service, spec, status: { loadBalancer: {}, ...objectAt(service.status) } });
+  const spec = { ...defaults, internalTrafficPolicy: 'Cluster', ...service.spec, clusterIP, clusterIPs: [clusterIP] };
+  world.put({ ...service, spec, status: { loadBalancer: {}, ...service.status } });
 }
 
-function keepSlice(world: World, service: KubernetesObject): void {
+function keepSlice(world: World, service: Service): void {
   const [before] = world.view.owned(slices, service.metadata.uid);
   const content = { addressType: 'IPv4', endpoints: endpointsOf(world, service), ports: portsOf(service) };
   if (before !== undefined) {
@@ -51,21 +51,21 @@ function keepSlice(world: World, service: KubernetesObject): void {
   });
 }
 
-function endpointsOf(world: World, service: KubernetesObject): JsonObject[] {
-  const selector = Object.entries(labelsAt(service.spec, 'selector'));
+function endpointsOf(world: World, service: Service): JsonObject[] {
+  const selector = Object.entries(service.spec?.selector ?? {});
   const pods = [...world.view.objects('Pod')].filter(
     ({ metadata }) =>
       metadata.namespace === service.metadata.namespace && selector.every(([key, value]) => metadata.labels?.[key] === value),
   );
-  return pods.filter((pod) => textAt(pod.status, 'podIP') !== undefined && !isFinished(pod)).map((pod) => endpointOf(world, pod));
+  return pods.filter((pod) => pod.status?.podIP && !isFinished(pod)).map((pod) => endpointOf(world, pod));
 }
 
-function endpointOf(world: World, pod: KubernetesObject): JsonObject {
-  const nodeName = textAt(pod.spec, 'nodeName') ?? '';
+function endpointOf(world: World, pod: Pod): JsonObject {
+  const nodeName = pod.spec?.nodeName ?? '';
   const zone = world.view.find('Node', nodeName)?.metadata.labels?.['topology.kubernetes.io/zone'];
   const { name, namespace, uid } = pod.metadata;
   return {
-    addresses: [textAt(pod.status, 'podIP') ?? ''],
+    addresses: [pod.status?.podIP ?? ''],
     conditions: { ready: isReady(pod), serving: isReady(pod), terminating: isTerminating(pod) },
     targetRef: { kind: 'Pod', namespace, name, uid },
     nodeName,
@@ -73,9 +73,10 @@ function endpointOf(world: World, pod: KubernetesObject): JsonObject {
   };
 }
 
-function portsOf(service: KubernetesObject): JsonObject[] {
-  return listAt(service.spec, 'ports').map((port) => {
-    const { name = '', protocol = 'TCP', port: number, targetPort } = objectAt(port);
-    return { name, port: typeof targetPort === 'number' ? targetPort : number, protocol };
-  });
+function portsOf(service: Service): JsonObject[] {
+  return itemsOf(service.spec?.ports).map(({ name = '', protocol = 'TCP', port, targetPort }) => ({
+    name,
+    port: typeof targetPort === 'number' ? targetPort : port,
+    protocol,
+  }));
 }

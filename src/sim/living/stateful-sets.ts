@@ -1,7 +1,7 @@
-import { numberAt, textAt, valueAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { counted } from './deployments.ts';
 import { isReady, isTerminating, podOf } from './pods.ts';
+import type { Pod, StatefulSet } from './view.ts';
 import { controlEach, hashOf, type World, withStatus } from './world.ts';
 
 const from = 'statefulset-controller';
@@ -10,9 +10,9 @@ const revisionLabel = 'controller-revision-hash';
 /** Keeps StatefulSets: pods by number, made one after the other, renewed from the last to the first. */
 export const keepStatefulSets = controlEach('StatefulSet.apps', reconcile);
 
-function reconcile(world: World, set: KubernetesObject): void {
-  const wanted = numberAt(set.spec, 'replicas') ?? 1;
-  const revision = `${set.metadata.name}-${hashOf(valueAt(set.spec, 'template'))}`;
+function reconcile(world: World, set: StatefulSet): void {
+  const wanted = set.spec?.replicas ?? 1;
+  const revision = `${set.metadata.name}-${hashOf(set.spec?.template)}`;
   const pods = world.view.owned('Pod', set.metadata.uid).toSorted((a, b) => ordinalOf(a) - ordinalOf(b));
   const change = nextChange(set, pods, { wanted, revision });
   if (change?.type === 'create') create(world, set, { ordinal: change.ordinal, revision });
@@ -24,17 +24,17 @@ function reconcile(world: World, set: KubernetesObject): void {
   report(world, set, revision);
 }
 
-type Change = { readonly type: 'create'; readonly ordinal: number } | { readonly type: 'delete'; readonly pod: KubernetesObject };
+type Change = { readonly type: 'create'; readonly ordinal: number } | { readonly type: 'delete'; readonly pod: Pod };
 
 /** One thing at a time: nothing while a pod goes or is not ready yet. */
 function nextChange(
-  set: KubernetesObject,
-  pods: readonly KubernetesObject[],
+  set: StatefulSet,
+  pods: readonly Pod[],
   { wanted, revision }: { readonly wanted: number; readonly revision: string },
 ): Change | undefined {
   const last = pods.at(-1);
   if (last !== undefined && ordinalOf(last) >= wanted) return isTerminating(last) ? undefined : { type: 'delete', pod: last };
-  const isParallel = textAt(set.spec, 'podManagementPolicy') === 'Parallel';
+  const isParallel = set.spec?.podManagementPolicy === 'Parallel';
   const numbers = new Set(pods.map(ordinalOf));
   for (let ordinal = 0; ordinal < wanted; ordinal++) {
     if (!numbers.has(ordinal)) return { type: 'create', ordinal };
@@ -44,25 +44,25 @@ function nextChange(
   return stale === undefined || isTerminating(stale) ? undefined : { type: 'delete', pod: stale };
 }
 
-function create(world: World, set: KubernetesObject, { ordinal, revision }: { readonly ordinal: number; readonly revision: string }): void {
+function create(world: World, set: StatefulSet, { ordinal, revision }: { readonly ordinal: number; readonly revision: string }): void {
   const name = `${set.metadata.name}-${ordinal}`;
   const labels = {
     [revisionLabel]: revision,
     'statefulset.kubernetes.io/pod-name': name,
     'apps.kubernetes.io/pod-index': String(ordinal),
   };
-  const subdomain = textAt(set.spec, 'serviceName') ?? '';
+  const subdomain = set.spec?.serviceName ?? '';
   world.put(podOf(set, { name, labels, extraSpec: { hostname: name, subdomain } }, world));
   const message = `create Pod ${name} in StatefulSet ${set.metadata.name} successful`;
   world.record({ to: set, type: 'Normal', reason: 'SuccessfulCreate', message, from });
 }
 
-function report(world: World, set: KubernetesObject, updateRevision: string): void {
+function report(world: World, set: StatefulSet, updateRevision: string): void {
   const pods = world.view.owned('Pod', set.metadata.uid);
   const updated = pods.filter((pod) => pod.metadata.labels?.[revisionLabel] === updateRevision).length;
   const ready = pods.filter(isReady).length;
   const isDone = updated === pods.length;
-  const currentRevision = isDone ? updateRevision : (textAt(set.status, 'currentRevision') ?? updateRevision);
+  const currentRevision = isDone ? updateRevision : (set.status?.currentRevision ?? updateRevision);
   const next = withStatus(set, {
     observedGeneration: set.metadata.generation,
     replicas: pods.length,

@@ -1,14 +1,15 @@
+import type * as k8s from '@kubernetes/client-node';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
-import type { KubernetesObject } from '../../core/objects.ts';
+import type { KubernetesObject, StoredObject } from '../../core/objects.ts';
 import type { EmbeddedCluster } from '../embedded-cluster.ts';
 
 /** What the controllers of a cluster see of it: the kinds they work on, as they stand now, without managedFields. */
 export interface View extends Disposable {
   /** In the order in which they came. */
-  objects(kind: LivingKind): Iterable<KubernetesObject>;
-  find(kind: LivingKind, name: string, namespace?: string): KubernetesObject | undefined;
+  objects<Kind extends LivingKind>(kind: Kind): Iterable<LivingKinds[Kind]>;
+  find<Kind extends LivingKind>(kind: Kind, name: string, namespace?: string): LivingKinds[Kind] | undefined;
   /** The objects of the kind whose controller has that uid, in the order in which they came. */
-  owned(kind: LivingKind, uid: string | undefined): KubernetesObject[];
+  owned<Kind extends LivingKind>(kind: Kind, uid: string | undefined): LivingKinds[Kind][];
   count(kind: LivingKind): number;
   /** True if anything has changed since this was last asked. */
   takeChanged(): boolean;
@@ -18,6 +19,37 @@ export interface View extends Disposable {
   undraft(kind: LivingKind, object: KubernetesObject): void;
   flush(): void;
 }
+
+export type Pod = StoredObject<k8s.V1Pod>;
+export type Node = StoredObject<k8s.V1Node>;
+export type Service = StoredObject<k8s.V1Service>;
+export type Deployment = StoredObject<k8s.V1Deployment>;
+export type ReplicaSet = StoredObject<k8s.V1ReplicaSet>;
+export type StatefulSet = StoredObject<k8s.V1StatefulSet>;
+export type DaemonSet = StoredObject<k8s.V1DaemonSet>;
+export type Job = StoredObject<k8s.V1Job>;
+export type CronJob = StoredObject<k8s.V1CronJob>;
+
+/** The kinds that controllers work on. */
+export interface LivingKinds {
+  Namespace: KubernetesObject;
+  Node: Node;
+  Pod: Pod;
+  Service: Service;
+  Event: StoredObject<k8s.CoreV1Event>;
+  ServiceAccount: KubernetesObject;
+  ConfigMap: KubernetesObject;
+  'Deployment.apps': Deployment;
+  'ReplicaSet.apps': ReplicaSet;
+  'StatefulSet.apps': StatefulSet;
+  'DaemonSet.apps': DaemonSet;
+  'Job.batch': Job;
+  'CronJob.batch': CronJob;
+  'EndpointSlice.discovery.k8s.io': StoredObject<k8s.V1EndpointSlice>;
+  'Lease.coordination.k8s.io': StoredObject<k8s.V1Lease>;
+}
+
+export type LivingKind = keyof LivingKinds;
 
 const livingKinds = [
   'Namespace',
@@ -35,9 +67,7 @@ const livingKinds = [
   'CronJob.batch',
   'EndpointSlice.discovery.k8s.io',
   'Lease.coordination.k8s.io',
-] as const;
-
-export type LivingKind = (typeof livingKinds)[number];
+] as const satisfies readonly LivingKind[];
 
 const kinds: ReadonlySet<string> = new Set(livingKinds);
 
@@ -90,12 +120,12 @@ class Shelf {
   readonly #held = new Map<LivingKind, Map<string, KubernetesObject>>(livingKinds.map((kind) => [kind, new Map()]));
   readonly #owned = new Map<string, Map<string, KubernetesObject>>();
 
-  all(kind: LivingKind): ReadonlyMap<string, KubernetesObject> {
-    return this.#held.get(kind) ?? new Map();
+  all<Kind extends LivingKind>(kind: Kind): ReadonlyMap<string, LivingKinds[Kind]> {
+    return (this.#held.get(kind) ?? new Map()) as ReadonlyMap<string, LivingKinds[Kind]>;
   }
 
-  owned(kind: LivingKind, uid: string | undefined): KubernetesObject[] {
-    return [...(this.#owned.get(`${kind} ${uid}`)?.values() ?? [])];
+  owned<Kind extends LivingKind>(kind: Kind, uid: string | undefined): LivingKinds[Kind][] {
+    return [...((this.#owned.get(`${kind} ${uid}`)?.values() ?? []) as Iterable<LivingKinds[Kind]>)];
   }
 
   keep(kind: LivingKind, object: KubernetesObject): void {

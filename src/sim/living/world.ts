@@ -1,11 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
+import type { V1Condition } from '@kubernetes/client-node';
 import { canonicalJson } from '../../core/canonical-json.ts';
 import type { Clock } from '../../core/clock.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { KubernetesObject, OwnerReference } from '../../core/objects.ts';
+import type { Stored } from '../../core/stored.ts';
 import type { EmbeddedCluster } from '../embedded-cluster.ts';
 import { Agenda } from './agenda.ts';
-import { groupKindOf, type LivingKind, type View } from './view.ts';
+import { groupKindOf, type LivingKind, type LivingKinds, type View } from './view.ts';
 
 /** What happened, to whom: it becomes an Event. */
 export interface Happening {
@@ -111,8 +113,8 @@ function withoutGeneration(object: KubernetesObject): KubernetesObject {
 }
 
 /** A controller that reconciles each object of the kind, except those that are being deleted. */
-export function controlEach(kind: LivingKind, reconcile: (world: World, object: KubernetesObject) => void): (world: World) => void {
-  return (world) => {
+export function controlEach<Kind extends LivingKind>(kind: Kind, reconcile: (world: World, object: LivingKinds[Kind]) => void) {
+  return (world: World): void => {
     for (const object of [...world.view.objects(kind)]) if (object.metadata.deletionTimestamp === undefined) reconcile(world, object);
   };
 }
@@ -162,6 +164,8 @@ export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
+type Condition = Stored<V1Condition>;
+
 export interface ConditionChange {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
@@ -172,22 +176,13 @@ export interface ConditionChange {
 }
 
 /** The conditions with one of them brought to that state. Its times move only if it changes. */
-export function withCondition(conditions: readonly Json[], change: ConditionChange, atMs: number): readonly Json[] {
+export function withCondition(conditions: readonly Condition[], change: ConditionChange, atMs: number): readonly Condition[] {
   const { updatedKey, ...next } = change;
-  const before = conditions.find((condition) => isOfType(condition, change.type)) as JsonObject | undefined;
+  const before = conditions.find(({ type }) => type === change.type);
   const isUnchanged = before !== undefined && (['status', 'reason', 'message'] as const).every((key) => before[key] === next[key]);
   if (isUnchanged) return conditions;
   const moved = before?.status === change.status ? before.lastTransitionTime : timeOf(atMs);
   const updated = updatedKey === undefined ? {} : { [updatedKey]: timeOf(atMs) };
   const condition = { ...next, ...updated, lastTransitionTime: moved ?? timeOf(atMs) };
-  return [...conditions.filter((other) => !isOfType(other, change.type)), condition];
-}
-
-/** True if the condition of that type is `True`. */
-export function hasCondition(conditions: readonly Json[], type: string): boolean {
-  return conditions.some((condition) => isOfType(condition, type) && (condition as JsonObject).status === 'True');
-}
-
-function isOfType(condition: Json, type: string): boolean {
-  return typeof condition === 'object' && condition !== null && 'type' in condition && condition.type === type;
+  return [...conditions.filter(({ type }) => type !== change.type), condition];
 }
