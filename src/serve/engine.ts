@@ -59,7 +59,7 @@ export function createEngine({ served, clock, plugins, cors = false, graphiql = 
     maxRequestBodySize: false,
     // The router answers probes. No URL ends like this, so that no query string is taken for one.
     healthCheckEndpoint: ' ',
-    parserAndValidationCache: { documentCache: createDocumentCache<DocumentNode>(), errorCache: syntaxErrors(), validationCache: true },
+    parserAndValidationCache: { documentCache: createDocumentCache<DocumentNode>(), errorCache: syntaxErrors(), validationCache: false },
   });
   return {
     /** Answers one request to /graphql. A property of Yoga is a proxy's, so it is read once. */

@@ -2,7 +2,6 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { OperationTypeNode } from 'graphql';
 import type { FetchAPI } from 'graphql-yoga';
 import type { Caller } from '../access/access.ts';
-import type { MusterError } from '../core/errors.ts';
 import type { Answer, Answers } from './answer-body.ts';
 import { bytesFor } from './compressed-bytes.ts';
 import type { Engine } from './engine.ts';
@@ -76,46 +75,37 @@ export interface FrontOptions {
   readonly lives: Set<AbortController>;
 }
 
-/** Answers /graphql by Yoga. */
-export class Front {
-  readonly #options: FrontOptions;
+/** Hands a request to Yoga and sends what comes of it, unless that is a stream, which sends by itself. */
+export type Front = (req: IncomingMessage, res: ServerResponse, cors: OutgoingHttpHeaders) => Promise<void>;
 
-  constructor(options: FrontOptions) {
-    this.#options = options;
-  }
-
-  /** Ends what is in flight, telling the clients why. */
-  endAll(reason: MusterError): void {
-    for (const life of this.#options.lives) life.abort(reason);
-  }
-
-  /** Hands a request to Yoga and sends what comes of it, unless that is a stream, which sends by itself. @param cors Headers of a stream's answer. */
-  async handle(req: IncomingMessage, res: ServerResponse, cors: OutgoingHttpHeaders): Promise<void> {
-    const { handle, caller, streams, unsent, lives } = this.#options;
+/** Makes what answers /graphql. */
+export function createFront({ handle, caller, streams, unsent, lives }: FrontOptions): Front {
+  return async (req, res, cors) => {
     const outlet = ({ requestId }: HttpOperation) => streams.outlet(res, { ...cors, 'x-request-id': requestId });
     using operation = new HttpOperation({ req, res, caller, outlet });
     lives.add(operation.life);
     try {
       const response = await handle(req, operation);
       if (operation.isGone || res.headersSent || res.destroyed) return;
-      await sendResponse(res, response);
+      sendResponse(res, response, bodies.get(response) ?? [await response.bytes()]);
       // Its place is free once the client has taken the answer. A stream that has begun holds none.
-      await unsent.sent(res);
+      const sent = unsent.sent(res);
+      if (sent !== undefined) await sent;
     } finally {
       lives.delete(operation.life);
     }
-  }
+  };
 }
 
-/** Bodies in several pieces, which Node sends as they are. Read from the Response they would be joined, which copies them. */
-const longBodies = new WeakMap<Response, readonly Uint8Array[]>();
+/** The pieces of bodies that were encoded here, which Node sends as they are. Read from the Response they would be joined, which copies them. */
+const bodies = new WeakMap<Response, readonly Uint8Array[]>();
 
-async function sendResponse(res: ServerResponse, response: Response): Promise<void> {
+function sendResponse(res: ServerResponse, response: Response, body: readonly Uint8Array[]): void {
   const headers: OutgoingHttpHeaders = {};
   response.headers.forEach((value, name) => {
     headers[name] = value;
   });
-  send(res, { status: response.status, headers, body: longBodies.get(response) ?? [await response.bytes()] });
+  send(res, { status: response.status, headers, body });
 }
 
 /** Gives results to clients in the form that was negotiated: by Yoga's `onResultProcess`, as bytes that are encoded already. */
@@ -151,10 +141,9 @@ function responseTo(operation: HttpOperation, answer: Answer | undefined, fetchA
 }
 
 function responseOf(pieces: readonly Uint8Array[], init: ResponseInit, { Response }: FetchAPI): Response {
-  const [first] = pieces;
-  if (pieces.length === 1 && first !== undefined) return new Response(first as Uint8Array<ArrayBuffer>, init);
-  const response = new Response({ [Symbol.asyncIterator]: () => pieces.values() } as never, init);
-  longBodies.set(response, pieces);
+  const body = pieces.length === 1 ? pieces[0] : { [Symbol.asyncIterator]: () => pieces.values() };
+  const response = new Response(body as BodyInit, init);
+  bodies.set(response, pieces);
   return response;
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { YogaServerOptions } from 'graphql-yoga';
+import type { FetchAPI, YogaServerOptions } from 'graphql-yoga';
 import { bytesFor, type CompressedBytes, isNamed, withBrotli } from './compressed-bytes.ts';
 import type { HttpOperation } from './front.ts';
 import { prefersHtml } from './media-types.ts';
@@ -26,6 +26,13 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-cache',
+  'content-security-policy': policy,
+  'referrer-policy': 'no-referrer',
+};
+
 /** The page, compressed once. */
 interface Page {
   readonly etag: string;
@@ -49,6 +56,12 @@ export function createGraphiql(examples: readonly ExampleQuery[]): Graphiql {
     // Over server-sent events the headers that somebody types, a token say, hold for subscriptions too. Over WebSocket they would be left out.
     subscriptionsProtocol: 'GRAPHQL_SSE',
   } as const;
+  const pageFor = ({ headers }: Request, { Response }: FetchAPI, { etag, bytes }: Page) => {
+    const isKnown = isNamed(headers.get('if-none-match'), etag);
+    const { body, headers: encoding } = bytesFor(headers.get('accept-encoding'), bytes);
+    const init = { status: isKnown ? 304 : 200, headers: { ...pageHeaders, ...encoding, etag } };
+    return new Response(isKnown ? null : (body as Uint8Array<ArrayBuffer>), init);
+  };
   return {
     graphiql: (request) => (prefersHtml(request.headers.get('accept')) ? options : false),
     renderGraphiQL: async () => {
@@ -56,23 +69,11 @@ export function createGraphiql(examples: readonly ExampleQuery[]): Graphiql {
       return (await page).bytes.plain as Uint8Array<ArrayBuffer>;
     },
     plugin: {
-      onResponse: async ({ request, response, setResponse, fetchAPI }) => {
-        if (page === undefined || response.headers.get('content-type') !== 'text/html') return;
-        const { etag, bytes } = await page;
-        const { body, headers } = bytesFor(request.headers.get('accept-encoding'), bytes);
-        const all = {
-          ...headers,
-          etag,
-          'content-type': 'text/html; charset=utf-8',
-          'cache-control': 'no-cache',
-          'content-security-policy': policy,
-          'referrer-policy': 'no-referrer',
-        };
-        const isKnown = isNamed(request.headers.get('if-none-match'), etag);
-        setResponse(
-          new fetchAPI.Response(isKnown ? null : (body as Uint8Array<ArrayBuffer>), { status: isKnown ? 304 : 200, headers: all }),
-        );
-      },
+      // A promise for this page alone: every answer passes here.
+      onResponse: ({ request, response, setResponse, fetchAPI }) =>
+        response.headers.get('content-type') === 'text/html'
+          ? page?.then((made) => pageFor(request, fetchAPI, made)).then(setResponse)
+          : undefined,
     },
   };
 }

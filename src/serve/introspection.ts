@@ -34,29 +34,25 @@ export class IntrospectionCache {
     return this.#kept.calculatedSize;
   }
 
-  /** The kept bytes; else those of `make`, compressed. */
-  async bytesOf(schema: GraphQLSchema, request: OperationRequest, make: () => Promise<Uint8Array>): Promise<CompressedBytes> {
+  /** The kept bytes; else a promise of those of `make`, compressed. */
+  bytesOf(schema: GraphQLSchema, request: OperationRequest, make: () => Promise<Uint8Array>): CompressedBytes | Promise<CompressedBytes> {
     const key = JSON.stringify([request.query, request.operationName, request.variables]);
     const kept = this.#keptOf(schema);
     const found = kept.get(key);
     if (found !== undefined) return found;
     const making = make().then(withGzip);
-    if (key.length <= maxKeyLength) {
-      // The size of the answer is known only when it is made.
-      kept.set(key, making, { size: 1 });
-      const keep = ({ plain, encoded }: CompressedBytes) => {
-        const size = encoded.values().reduce((sum, { length }) => sum + length, key.length * 2 + plain.length);
-        if (kept.peek(key) !== making) return;
-        // Setting the same value again would keep its old size.
-        kept.delete(key);
-        kept.set(key, making, { size });
-      };
-      making.then(keep).catch(() => kept.delete(key));
-    }
+    if (key.length > maxKeyLength) return making;
+    // The size of the answer is known only when it is made.
+    kept.set(key, making, { size: 1 });
+    const keep = (made: CompressedBytes) => {
+      const size = made.encoded.values().reduce((sum, { length }) => sum + length, key.length * 2 + made.plain.length);
+      if (kept.peek(key) === making) kept.set(key, made, { size });
+    };
+    making.then(keep).catch(() => kept.delete(key));
     return making;
   }
 
-  #keptOf(schema: GraphQLSchema): LRUCache<string, Promise<CompressedBytes>> {
+  #keptOf(schema: GraphQLSchema): LRUCache<string, CompressedBytes | Promise<CompressedBytes>> {
     if (this.#schema?.deref() === schema) return this.#kept;
     this.#schema = new WeakRef(schema);
     this.#kept = newCache();
@@ -64,7 +60,7 @@ export class IntrospectionCache {
   }
 }
 
-function newCache(): LRUCache<string, Promise<CompressedBytes>> {
+function newCache(): LRUCache<string, CompressedBytes | Promise<CompressedBytes>> {
   return new LRUCache({ max: maxDocuments, maxSize: maxBytes });
 }
 
@@ -97,14 +93,9 @@ export function useIntrospectionCache({ answers, lives }: IntrospectionOptions):
     onExecute: ({ args: { contextValue }, executeFn, setExecuteFn }) => {
       const { definition, params } = contextValue;
       if (definition === undefined || params === undefined || !isIntrospection(definition)) return;
-      setExecuteFn(async (args: ExecutionArgs) => {
-        try {
-          const compressed = await cache.bytesOf(args.schema, params, () => make(args, executeFn as Execute));
-          return new Answer({ data: {} }, { json: [compressed.plain], compressed });
-        } catch (error) {
-          if (!(error instanceof NotKept)) throw error;
-          return error.answer;
-        }
+      setExecuteFn((args: ExecutionArgs) => {
+        const found = cache.bytesOf(args.schema, params, () => make(args, executeFn as Execute));
+        return found instanceof Promise ? found.then(answerOf, answerIn) : answerOf(found);
       });
     },
   };
@@ -120,4 +111,13 @@ class NotKept extends Error {
     super('an answer with errors');
     this.answer = answer;
   }
+}
+
+function answerOf(compressed: CompressedBytes): Answer {
+  return new Answer({ data: {} }, { json: [compressed.plain], compressed });
+}
+
+function answerIn(error: unknown): Answer {
+  if (!(error instanceof NotKept)) throw error;
+  return error.answer;
 }

@@ -21,7 +21,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export function useExactJson(maxBytes: number): ServePlugin {
   return {
     onRequestParse: ({ serverContext: { req }, setRequestParser }) => {
-      if (req.method === 'POST') setRequestParser(async () => parseOperation(await readBody(req, maxBytes)));
+      if (req.method === 'POST') setRequestParser(() => readBody(req, maxBytes).then(parseOperation));
       if (req.method === 'GET') setRequestParser(() => parseQueryString(req.url ?? ''));
     },
   };
@@ -32,9 +32,9 @@ export function useExactJson(maxBytes: number): ServePlugin {
  *
  * @throws {Refusal} 413 above the bound, before reading where the length was told; 400 if the client left in mid-body.
  */
-export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
   const told = Number(request.headers['content-length'] ?? 0);
-  if (told > maxBytes) throw tooLarge(maxBytes);
+  if (told > maxBytes) return Promise.reject(tooLarge(maxBytes));
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   const chunks: Buffer[] = [];
   let size = 0;

@@ -72,7 +72,7 @@ export class Router {
     if (request.method === 'OPTIONS') response.setHeader('allow', 'GET, HEAD, POST, OPTIONS');
     // Yoga knows no HEAD. Node leaves out the body, as the response knows the method.
     if (request.method === 'HEAD') request.method = 'GET';
-    return this.#options.front.handle(request, response, cors);
+    return this.#options.front(request, response, cors);
   }
 
   async #schema(request: IncomingMessage): Promise<HttpAnswer> {

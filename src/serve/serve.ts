@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Caller } from '../access/access.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
@@ -12,7 +13,7 @@ import { Deadlines, useDeadlines } from './deadlines.ts';
 import { useCostLimit, useDocumentLimits } from './document-limits.ts';
 import { createEngine, type Engine, type ServedSchema } from './engine.ts';
 import { EventStreams } from './event-stream.ts';
-import { Front, useAnswers } from './front.ts';
+import { createFront, useAnswers } from './front.ts';
 import { Gate } from './gate.ts';
 import { createGraphiql, type ExampleQuery } from './graphiql.ts';
 import { corsOf, createGuard, type Guard, useIdentity } from './guard.ts';
@@ -22,7 +23,6 @@ import { useNegotiation } from './media-types.ts';
 import { Metrics, type MetricsOptions } from './metrics.ts';
 import { type AnsweredOperation, type OperationScope, type ServePlugin, useExecution } from './operations.ts';
 import { useExactJson } from './request-body.ts';
-import { requestLine } from './request-line.ts';
 import { Router } from './router.ts';
 import type { Listening } from './server.ts';
 import { Subscriptions, useSubscriptions } from './subscriptions.ts';
@@ -84,7 +84,7 @@ export function serve(options: ServeOptions): Serving {
   const parts = partsOf(options, { admission, unsent, ending: ending.signal }, () => retired);
   const running = runningOf(options, parts);
   const { subscriptions, engine, lives } = running;
-  const front = new Front({ handle: engine.handle, caller: options.caller, streams: new EventStreams(clock, unsent), unsent, lives });
+  const front = createFront({ handle: engine.handle, caller: options.caller, streams: new EventStreams(clock, unsent), unsent, lives });
   const router = new Router({ ...parts, front, served: options.served });
   const sockets = createWebSockets({
     ...parts,
@@ -107,7 +107,7 @@ export function serve(options: ServeOptions): Serving {
     const streamsEnded = Promise.all([subscriptions.drain(spreadMs, gone.signal), sockets.drain(spreadMs)]);
     await Promise.race([Promise.all([idle, streamsEnded]), clock.sleep(patienceMs, gone.signal)]);
     ending.abort();
-    front.endAll(new MusterError('SHUTTING_DOWN', 'the gateway is ending'));
+    for (const life of lives) life.abort(new MusterError('SHUTTING_DOWN', 'the gateway is ending'));
     await Promise.race([Promise.all([idle, closed]), clock.sleep(lastWordsMs, gone.signal)]);
     gone.abort();
     sockets[Symbol.dispose]();
@@ -182,23 +182,27 @@ function runningOf(options: ServeOptions, { ending, metrics, unsent, guard, admi
   return { engine, answers, subscriptions, lives };
 }
 
-/** The plugins that see operations of every transport. */
-export function operationPlugins(options: {
-  readonly contextOf: ServeOptions['contextOf'];
+interface OperationParts extends Pick<Running, 'answers' | 'subscriptions' | 'lives'>, Pick<ServeOptions, 'contextOf'> {
   readonly deadlines: Deadlines;
   readonly mutations: Deadlines;
-  readonly answers: Answers;
-  readonly subscriptions: Pick<Subscriptions, 'open'>;
-  readonly lives: Set<AbortController>;
-}): readonly ServePlugin[] {
+}
+
+/** The plugins that see operations of every transport. */
+export function operationPlugins({ contextOf, deadlines, mutations, subscriptions, ...parts }: OperationParts): readonly ServePlugin[] {
   return [
     useDocumentLimits(),
     useCostLimit(),
-    useExecution(options.contextOf),
-    useDeadlines({ queries: options.deadlines, mutations: options.mutations }),
-    useIntrospectionCache(options),
-    useSubscriptions(options.subscriptions),
+    useExecution(contextOf),
+    useDeadlines({ queries: deadlines, mutations }),
+    useIntrospectionCache(parts),
+    useSubscriptions(subscriptions),
   ];
+}
+
+/** The fields of the log's line for one request: neither document nor variables nor names of people. */
+function requestLine({ requestId, transport, request, operationType, code, faults, tookMs }: AnsweredOperation) {
+  const documentHash = createHash('sha256').update(request.query).digest('base64url').slice(0, 16);
+  return { requestId, transport, operation: operationType ?? 'none', documentHash, code, faults, ms: Math.round(tookMs * 1000) / 1000 };
 }
 
 function partsOf(

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import * as ws from 'ws';
 
 /** A frame longer than this is written in its parts: copying them costs more than three writes at once. */
 const copiedBytes = 16 << 10;
@@ -6,40 +7,22 @@ const copiedBytes = 16 << 10;
 /** So much is not held back until the end of the turn: whether there is room is told by what the kernel has not taken. */
 const heldBytes = 16 << 10;
 
-const brace = 0x7d;
+const closing = Buffer.from('}');
 
-const closing = Buffer.from([brace]);
+/** Exported by ws, but missing in its types. */
+const { Sender } = ws as unknown as { readonly Sender: { frame(data: { readonly length: number }, options: object): readonly [Buffer] } };
+
+/** One text frame: whole, and not masked, as a server sends. */
+const frameOptions = { fin: true, rsv1: false, opcode: 1, mask: false, readOnly: true };
 
 /**
- * One text frame (RFC 6455, 5.2: whole, not masked) that holds these bytes and a closing brace after them. `ws` would build the same, but it asks
- * for the message as one piece, and writes frame by frame.
- *
- * @returns What is to be written, in order; `json` itself is never copied when it is long.
+ * The pieces of one text frame that holds these bytes and a closing brace after them. `ws` makes the beginning of the frame. It reads nothing of the
+ * payload but its length, so the bytes of a long message are never copied.
  */
-export function textFrame(head: Buffer, json: Uint8Array): readonly Uint8Array[] {
-  const length = head.length + json.length + 1;
-  return length > copiedBytes ? [framed(length, head, head.length), json, closing] : [copied(head, json)];
-}
-
-/** The same in one piece. */
-function copied(head: Buffer, json: Uint8Array): Buffer {
-  const length = head.length + json.length + 1;
-  const whole = framed(length, head, length);
-  whole.set(json, whole.length - length + head.length);
-  whole[whole.length - 1] = brace;
-  return whole;
-}
-
-/** The beginning of a frame of that length: what leads it, `head`, and room for the rest of `size` bytes. */
-function framed(length: number, head: Buffer, size: number): Buffer {
-  const leadBytes = length < 126 ? 2 : length < 1 << 16 ? 4 : 10;
-  const bytes = Buffer.allocUnsafe(leadBytes + size);
-  bytes[0] = 0x81;
-  if (leadBytes === 2) bytes[1] = length;
-  else if (leadBytes === 4) bytes.writeUInt16BE(length, bytes.writeUInt8(126, 1));
-  else bytes.writeBigUInt64BE(BigInt(length), bytes.writeUInt8(127, 1));
-  bytes.set(head, leadBytes);
-  return bytes;
+function piecesOf(head: Buffer, json: readonly Uint8Array[]): readonly [Buffer, Buffer, ...Uint8Array[]] {
+  const length = json.reduce((sum, piece) => sum + piece.length, head.length + 1);
+  const [lead] = Sender.frame({ length }, frameOptions);
+  return [lead, head, ...json, closing];
 }
 
 /**
@@ -58,7 +41,9 @@ export class FrameWriter {
    */
   write(socket: Socket, head: Buffer, json: Uint8Array): number {
     if (socket.writableCorked === 0) this.#cork(socket);
-    for (const piece of textFrame(head, json)) socket.write(piece);
+    const pieces = piecesOf(head, [json]);
+    if (json.length > copiedBytes) for (const piece of pieces) socket.write(piece);
+    else socket.write(Buffer.concat(pieces));
     if (socket.writableLength < heldBytes) return json.length;
     socket.uncork();
     return 0;
@@ -80,9 +65,8 @@ export class FrameWriter {
 
   /** Writes a long or short message that no other socket gets. Calls back once the kernel has taken it, or never will. */
   writePieces(socket: Socket, head: Buffer, json: readonly Uint8Array[], onTaken: () => void): void {
-    const length = json.reduce((sum, piece) => sum + piece.length, head.length + 1);
     socket.cork();
-    for (const piece of [framed(length, head, head.length), ...json]) socket.write(piece);
+    for (const piece of piecesOf(head, json).slice(0, -1)) socket.write(piece);
     socket.write(closing, onTaken);
     socket.uncork();
   }
@@ -93,8 +77,8 @@ export class FrameWriter {
       latest.bytes.set(head, latest.headAt);
       return latest;
     }
-    const bytes = copied(head, json);
-    this.#latest = { json, bytes, headBytes: head.length, headAt: bytes.length - head.length - json.length - 1 };
+    const pieces = piecesOf(head, [json]);
+    this.#latest = { json, bytes: Buffer.concat(pieces), headBytes: head.length, headAt: pieces[0].length };
     return this.#latest;
   }
 
