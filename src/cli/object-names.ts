@@ -1,3 +1,5 @@
+import { groupOf, keyOfKind } from '../core/kinds.ts';
+
 /** Which object, as the graph tells it. */
 export interface NamedObject {
   readonly apiVersion: string;
@@ -17,8 +19,7 @@ export function namedObject({
 
 /** `pod/web`, `deployment.apps/web`: as kubectl names an object of any kind. */
 export function kindAndName({ apiVersion, kind, metadata }: NamedObject): string {
-  const group = apiVersion.includes('/') ? `.${apiVersion.split('/')[0]}` : '';
-  return `${kind.toLowerCase()}${group}/${metadata.name}`;
+  return `${keyOfKind({ group: groupOf(apiVersion), kind: kind.toLowerCase() })}/${metadata.name}`;
 }
 
 /** `north/shop/pod/web`, always of four parts: that of the namespace is empty for what has none. */

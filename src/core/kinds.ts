@@ -14,6 +14,16 @@ export function apiVersionOf({ group, version }: { readonly group: string; reado
   return group === '' ? version : `${group}/${version}`;
 }
 
+/** The group in an `apiVersion`. `''` is the core group. */
+export function groupOf(apiVersion: string): string {
+  return apiVersion.slice(0, Math.max(0, apiVersion.indexOf('/')));
+}
+
+/** The version in an `apiVersion`, without its group. */
+export function versionOf(apiVersion: string): string {
+  return apiVersion.slice(apiVersion.indexOf('/') + 1);
+}
+
 /** How one cluster serves one kind, at the version Muster reads it in: what discovery says. */
 export interface ServedResource extends GroupKind {
   /** The version that is read: the server's preferred one that serves the kind. */

@@ -1,3 +1,4 @@
+import { groupOf } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { admittedNamespace } from './admission.ts';
 import { isDefinitions } from './custom-definition.ts';
@@ -91,8 +92,7 @@ function told(type: SimChange['type'], { kind }: KindStorage, make: () => Kubern
 /** @throws {Error} if the kind is not served. */
 export function storageFor({ state }: SimServer, { apiVersion, kind }: KubernetesObject): KindStorage {
   if (apiVersion === undefined || kind === undefined) throw new Error('expected an object with apiVersion and kind');
-  const slash = apiVersion.lastIndexOf('/');
-  return state.storageOf({ group: slash < 0 ? '' : apiVersion.slice(0, slash), kind });
+  return state.storageOf({ group: groupOf(apiVersion), kind });
 }
 
 function bodyOf({ metadata: _metadata, ...body }: KubernetesObject): Omit<KubernetesObject, 'metadata'> {

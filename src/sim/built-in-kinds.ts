@@ -1,4 +1,5 @@
 import type { JsonObject } from '../core/json.ts';
+import { groupOf, versionOf } from '../core/kinds.ts';
 import type { SimVerb } from './embedded-cluster.ts';
 
 /** Where the counts of a kind's objects stand. */
@@ -128,11 +129,10 @@ export function builtInKinds(version: string): SimKind[] {
 function parseRow(line: string): SimKind & { readonly since: number } {
   const [groupVersion = '', resource = '', name = '', scope, verbs = '', shortNames, categories, subresource, zero = '{}'] =
     line.split('|');
-  const slash = groupVersion.lastIndexOf('/');
   const [kind = '', since = '0'] = name.split('@');
   return {
-    group: slash < 0 ? '' : groupVersion.slice(0, slash),
-    versions: [groupVersion.slice(slash + 1)],
+    group: groupOf(groupVersion),
+    versions: [versionOf(groupVersion)],
     kind,
     listKind: `${kind}List`,
     resource,

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/faults.ts';
-import { type GroupKind, keyOfKind, type ServedResource } from '../core/kinds.ts';
+import { type GroupKind, groupOf, keyOfKind, type ServedResource, versionOf } from '../core/kinds.ts';
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { MemberObjects, MirroredObject, ObjectPlace } from '../store/member-objects.ts';
@@ -65,10 +65,8 @@ function servedOf(
   cluster: ClusterName,
   { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
 ): ServedResource | 'absent' | undefined {
-  const slash = apiVersion.indexOf('/');
-  const group = slash < 0 ? '' : apiVersion.slice(0, slash);
-  const version = apiVersion.slice(slash + 1);
-  const resource = servedNow(mirrors, cluster, { group, kind });
+  const version = versionOf(apiVersion);
+  const resource = servedNow(mirrors, cluster, { group: groupOf(apiVersion), kind });
   if (resource === undefined || resource === 'absent') return resource;
   return resource.versions.includes(version) ? { ...resource, version } : 'absent';
 }

@@ -1,4 +1,4 @@
-import { keyOfKind } from '../../core/kinds.ts';
+import { groupOf, keyOfKind } from '../../core/kinds.ts';
 import { kindTables } from './kind-tables.ts';
 import { ageColumn, type CellContext, itemFields, type ListedItem, type PrintedColumn } from './printed-column.ts';
 import { readyOfDaemons, readyOfReplicas } from './workload-tables.ts';
@@ -44,8 +44,7 @@ export const summaryDefinition = `fragment ${summaryFragment} on Resource { ${it
 
 /** How an object is of which the fragment was selected. */
 export function summaryOf(item: ListedItem, at: CellContext): Summary {
-  const group = item.apiVersion.includes('/') ? (item.apiVersion.split('/')[0] ?? '') : '';
-  const known = byKind.get(keyOfKind({ group, kind: item.kind }));
+  const known = byKind.get(keyOfKind({ group: groupOf(item.apiVersion), kind: item.kind }));
   return {
     ready: known?.ready?.cell(item, at) ?? '',
     status: known?.status?.cell(item, at) ?? '',

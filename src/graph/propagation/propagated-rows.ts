@@ -1,3 +1,4 @@
+import { groupOf } from '../../core/kinds.ts';
 import { idOfObject } from '../../core/object-ids.ts';
 import type { ListArguments, Listed, Row } from '../../load/reads.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
@@ -15,8 +16,7 @@ export async function resourceOf(
 ): Promise<Row | undefined> {
   const { apiVersion, kind, namespace = '', name } = entry.key;
   if (entry.uid === undefined) return undefined;
-  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
-  const id = idOfObject({ cluster, group, kind, namespace, name, uid: entry.uid });
+  const id = idOfObject({ cluster, group: groupOf(apiVersion), kind, namespace, name, uid: entry.uid });
   const { row } = await context.reads.getById(context.read, { model, id, from: 'mirror' });
   return row?.object.metadata.uid === entry.uid ? row : undefined;
 }

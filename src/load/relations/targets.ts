@@ -1,5 +1,5 @@
 import type { V1ObjectReference, V1PersistentVolumeClaim, V1Pod, V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
-import type { GroupKind } from '../../core/kinds.ts';
+import { type GroupKind, groupOf } from '../../core/kinds.ts';
 import type { KubernetesObject, OwnerReference, StoredObject } from '../../core/objects.ts';
 import { itemsOf, type Stored, textOf } from '../../core/stored.ts';
 import type { Target } from './relations.ts';
@@ -36,7 +36,12 @@ export function targetOfReference(reference: Stored<V1ObjectReference> | undefin
   if (kind === undefined || kind === '' || name === undefined || name === '') return undefined;
   const namespace = textOf(reference?.namespace) || ownNamespace;
   const uid = uidIn(reference, { kind, name });
-  return { kind: { group: groupIn(textOf(reference?.apiVersion)), kind }, namespace, name, ...(uid === undefined ? undefined : { uid }) };
+  return {
+    kind: { group: groupOf(textOf(reference?.apiVersion) ?? ''), kind },
+    namespace,
+    name,
+    ...(uid === undefined ? undefined : { uid }),
+  };
 }
 
 /** Where a Pod runs. */
@@ -75,10 +80,4 @@ function uidIn(
 ): string | undefined {
   const uid = textOf(reference?.uid);
   return uid === '' || (kind === 'Node' && uid === name) ? undefined : uid;
-}
-
-/** `apps/v1` → `apps`, `v1` → the core group. */
-function groupIn(apiVersion = ''): string {
-  const slash = apiVersion.indexOf('/');
-  return slash < 0 ? '' : apiVersion.slice(0, slash);
 }

@@ -1,5 +1,5 @@
 import type * as k8s from '@kubernetes/client-node';
-import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
+import { type GroupKind, groupOf, keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject, StoredObject } from '../../core/objects.ts';
 import type { EmbeddedCluster } from '../embedded-cluster.ts';
 
@@ -152,8 +152,7 @@ class Shelf {
 
 /** The object's kind, if it is one that lives. */
 export function livingKindOf({ apiVersion = '', kind = '' }: KubernetesObject): LivingKind | undefined {
-  const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
-  const key = keyOfKind({ group, kind });
+  const key = keyOfKind({ group: groupOf(apiVersion), kind });
   return isLivingKind(key) ? key : undefined;
 }
 
