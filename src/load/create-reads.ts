@@ -8,6 +8,7 @@ import { matchesSelector, parseSelector } from '../core/selectors.ts';
 import { createSensitiveKinds } from '../core/sensitive-kinds.ts';
 import { kindByAnyName } from '../model/any-name.ts';
 import type { Model, ModelKind } from '../model/model.ts';
+import { compareText } from '../model/shapes.ts';
 import type { MirrorReader, Mirrors } from '../watch/mirrors.ts';
 import { createClusterViews } from './cluster-views.ts';
 import { readList } from './lists.ts';
@@ -99,8 +100,4 @@ function countInSight(
   const sight = access.sightOf({ caller, cluster: cluster.name, kind, verb: 'list' }, signal);
   if (sight instanceof Promise || sight.type === 'none') return undefined;
   return sight.type === 'all' ? store.size : [...sight.namespaces].reduce((sum, namespace) => sum + store.countIn(namespace), 0);
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }

@@ -6,6 +6,7 @@ import type { KubernetesObject } from '../core/objects.ts';
 import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import type { Steps } from '../core/slices.ts';
 import type { AskedOfKinds } from '../model/paths-of-kinds.ts';
+import { compareText } from '../model/shapes.ts';
 import { printPosition } from '../store/cursor.ts';
 import { countLooks } from '../store/looks.ts';
 import { type Hit, type Matches, prepareQuery, type QueryResult, type QuerySpec, queryInSteps } from '../store/query.ts';
@@ -193,8 +194,4 @@ function* keepRelated({ source, objects }: Matches, { aggregated, context }: Ask
 
 function byClusterAndKind(a: SyncView, b: SyncView): number {
   return compareText(a.cluster.name, b.cluster.name) || compareText(keyOfKind(a.kind), keyOfKind(b.kind));
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }

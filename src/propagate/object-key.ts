@@ -1,4 +1,4 @@
-import type { GroupKind } from '../core/kinds.ts';
+import { type GroupKind, groupOf } from '../core/kinds.ts';
 import type { ObjectPlace } from '../store/member-objects.ts';
 import type { Manifest, ObjectKey } from './spec.ts';
 
@@ -23,10 +23,4 @@ export function kindOfKey({ apiVersion, kind }: Pick<ObjectKey, 'apiVersion' | '
 /** Where it stands in a mirror. */
 export function placeOfKey({ namespace, name }: ObjectKey): ObjectPlace {
   return { namespace: namespace ?? '', name };
-}
-
-/** The group in an `apiVersion`; `''` is the core group. */
-export function groupOf(apiVersion: string): string {
-  const slash = apiVersion.indexOf('/');
-  return slash < 0 ? '' : apiVersion.slice(0, slash);
 }

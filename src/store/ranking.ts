@@ -1,4 +1,5 @@
 import { compareOrderKeys, type OrderKey } from '../core/json-values.ts';
+import { compareText } from '../model/shapes.ts';
 import type { Position } from './cursor.ts';
 
 /** Which of two positions comes first: by the terms, each in its direction, then namespace, name, cluster and kind. Missing values stand last. */
@@ -75,8 +76,4 @@ export function sink<T>(heap: T[], compare: (a: T, b: T) => number): void {
 export function compareTerm(a: OrderKey | undefined, b: OrderKey | undefined, descending: boolean): number {
   if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
   return descending ? compareOrderKeys(b, a) : compareOrderKeys(a, b);
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { groupOf, keyOfManifest, kindOfKey, placeOfKey, textOfKey } from '../../src/propagate/object-key.ts';
+import { groupOf } from '../../src/core/kinds.ts';
+import { keyOfManifest, kindOfKey, placeOfKey, textOfKey } from '../../src/propagate/object-key.ts';
 import { inWriteOrder } from '../../src/propagate/write-order.ts';
 
 const inOrder = [

@@ -3,6 +3,7 @@ import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { matchesSelector } from '../../core/selectors.ts';
+import { compareText } from '../../model/shapes.ts';
 import { candidatesIn, namespacesInSight } from '../../store/candidates.ts';
 import { type Hint, hintsOfSelector } from '../../store/hints.ts';
 import type { StoreReader } from '../../store/mirror-store.ts';
@@ -68,8 +69,4 @@ export async function logRightIn(
 /** By namespace and name. */
 export function byPlace(a: KubernetesObject, b: KubernetesObject): number {
   return compareText(a.metadata.namespace ?? '', b.metadata.namespace ?? '') || compareText(a.metadata.name, b.metadata.name);
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }

@@ -1,7 +1,6 @@
 import { listAt, objectAt, textAt } from '../../core/json-at.ts';
-import type { ServedResource } from '../../core/kinds.ts';
+import { groupOf, type ServedResource, versionOf } from '../../core/kinds.ts';
 import type { ObjectAddress } from '../object-client.ts';
-import { groupOf } from '../object-key.ts';
 import type { RenderedObject } from '../plan.ts';
 import type { Manifest, ObjectKey } from '../spec.ts';
 import type { CopyWork } from './copies.ts';
@@ -49,8 +48,4 @@ function defines(manifest: Manifest, { apiVersion, kind }: ObjectKey): boolean {
   return (
     textAt(spec, 'group') === groupOf(apiVersion) && textAt(spec, 'names', 'kind') === kind && versions.includes(versionOf(apiVersion))
   );
-}
-
-function versionOf(apiVersion: string): string {
-  return apiVersion.slice(apiVersion.indexOf('/') + 1);
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json.ts';
 import { listAt, textAt, valueAt } from '../../core/json-at.ts';
-import { groupOf } from '../object-key.ts';
+import { groupOf } from '../../core/kinds.ts';
 import { withoutMembers, withoutValueAt, withValueAt } from './json-edits.ts';
 
 interface PruneOptions {

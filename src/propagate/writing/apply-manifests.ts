@@ -1,6 +1,6 @@
 import { MusterError } from '../../core/errors.ts';
+import { groupOf } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
-import { groupOf } from '../object-key.ts';
 import type { ManifestInput, ObjectWrites, WriteOutcome, WriteResult } from '../object-writes.ts';
 import type { WriteContext } from '../propagations.ts';
 import { readManifestJson, readManifestText } from '../rendering/read-manifests.ts';

@@ -1,13 +1,12 @@
 import type { Access, Caller } from '../../access/access.ts';
 import { MusterError } from '../../core/errors.ts';
 import type { Fault } from '../../core/faults.ts';
-import { apiVersionOf, type GroupKind, keyOfKind, type ServedResource } from '../../core/kinds.ts';
+import { apiVersionOf, type GroupKind, groupOf, keyOfKind, type ServedResource } from '../../core/kinds.ts';
 import { type ClusterName, isPathSegment } from '../../core/names.ts';
 import { nearest } from '../../core/nearest.ts';
 import { parseObjectId } from '../../core/object-ids.ts';
 import type { Members } from '../members.ts';
 import type { ObjectAddress, Preconditions } from '../object-client.ts';
-import { groupOf } from '../object-key.ts';
 import type { TargetInput } from '../object-writes.ts';
 import type { ObjectKey } from '../spec.ts';
 

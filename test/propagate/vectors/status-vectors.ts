@@ -1,9 +1,8 @@
 import { MusterError } from '../../../src/core/errors.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { textAt } from '../../../src/core/json-at.ts';
-import type { GroupKind } from '../../../src/core/kinds.ts';
+import { type GroupKind, groupOf } from '../../../src/core/kinds.ts';
 import { templateGenerationOf } from '../../../src/propagate/karmada/template-generation.ts';
-import { groupOf } from '../../../src/propagate/object-key.ts';
 import { aggregateStatus, isFullyApplied } from '../../../src/propagate/status/aggregate.ts';
 import { jobEndOf } from '../../../src/propagate/status/aggregate-job.ts';
 import { collectStatus } from '../../../src/propagate/status/collect.ts';
