@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { canonicalJson } from '../../../src/core/canonical-json.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { parseResourceVersion } from '../../../src/core/names.ts';
 import type { Propagation } from '../../../src/propagate/propagation.ts';
 import type { PropagationInput } from '../../../src/propagate/propagations.ts';
-import { parseSpec, printSpec } from '../../../src/propagate/spec/definition.ts';
+import { parseSpec, printSpec, spec } from '../../../src/propagate/spec/definition.ts';
 import { documentOf, inputOf } from '../../../src/propagate/spec/input-spec.ts';
 import type { PropagationSpec } from '../../../src/propagate/spec.ts';
 import { anyDocument, rightDocument } from './arbitrary-document.ts';
@@ -79,4 +80,19 @@ describe('whatever a spec says', () => {
       { numRuns: 300 },
     );
   });
+});
+
+test('reading is the same once zod has compiled the definition', () => {
+  const compiled = z.compile(spec, { strict: true });
+  const isRead = { right: 0, wrong: 0 };
+  fc.assert(
+    fc.property(fc.oneof(anyDocument, rightDocument), (document) => {
+      const [plain, fast] = [spec.safeParse(document), compiled.safeParse(document)];
+      expect(fast.data).toEqual(plain.data);
+      expect(fast.error?.issues).toEqual(plain.error?.issues);
+      isRead[plain.success ? 'right' : 'wrong']++;
+    }),
+    { numRuns: 300 },
+  );
+  expect(Math.min(isRead.right, isRead.wrong)).toBeGreaterThan(10);
 });
