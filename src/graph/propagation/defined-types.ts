@@ -5,35 +5,48 @@ import { invariant } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import { graphOf, meanings } from '../../propagate/spec/values.ts';
 import { schemaSpelling } from '../../propagate/spelling.ts';
-import type { GraphBuilder } from '../builder.ts';
+import type { FieldsOf, GraphBuilder } from '../builder.ts';
 import { enumsOf } from '../faults.ts';
 
 /** An enum of the schema: each value stands for itself. */
 type DefinedEnum = PothosSchemaTypes.EnumRef<never, string>;
 
-/** Makes inputs and enums from the definitions of our resources, each once. */
+/** Makes inputs, enums and fields of outputs from the definitions of our resources, each once. */
 export interface DefinedTypes {
   /** The input of a structure. */
   input<T = unknown>(schema: z.ZodType): InputRef<T>;
   /** The enum of a `choice`. */
   enum(schema: z.ZodType): DefinedEnum;
+  /** What declares these members of a structure as fields of an output, which `of` finds them in. */
+  fields<T>(t: FieldsOf<T>, schema: z.ZodType, read: MembersRead<T>): Readonly<Record<string, OutputField>>;
 }
+
+interface MembersRead<T> {
+  /** Default: every member. */
+  readonly names?: readonly string[];
+  readonly of: (source: T) => object;
+}
+
+type OutputField = ReturnType<FieldsOf<unknown>['field']>;
 
 type AnyInput = InputRef<unknown> | DefinedEnum | string;
 
 /** @param known Types that have other users too, by name: they are used as they are. */
-export function createDefinedTypes({ pothos }: GraphBuilder, known: ReadonlyMap<string, AnyInput>): DefinedTypes {
-  const types = new Map(known);
+export function createDefinedTypes({ pothos }: GraphBuilder, known: Readonly<Record<string, AnyInput>>): DefinedTypes {
+  const types = new Map(Object.entries(known));
   const make = enumsOf(pothos);
 
   function typeOf(schema: z.core.$ZodType): AnyInput | readonly [AnyInput] {
     const part = partOf(schema);
     const { scalar, name } = graphOf(schema);
-    const type = scalar ?? types.get(name ?? '') ?? scalars[part._zod.def.type];
+    const { def } = part._zod;
+    const type = scalar ?? types.get(name ?? '') ?? scalars[def.type];
     if (type !== undefined) return type;
-    if (part._zod.def.type === 'array') return [typeOf(part._zod.def.element) as AnyInput];
+    if (def.type === 'array') return [typeOf(def.element) as AnyInput];
+    // A reason, for one: new ones are no break of the schema.
+    if (def.type === 'enum' && name === undefined) return 'String';
     invariant(name !== undefined, 'a structure or an enum of an input has a name');
-    const made = part._zod.def.type === 'enum' ? enumOf(name, schema) : inputOf(name, schema);
+    const made = def.type === 'enum' ? enumOf(name, schema) : inputOf(name, schema);
     types.set(name, made);
     return made;
   }
@@ -64,6 +77,22 @@ export function createDefinedTypes({ pothos }: GraphBuilder, known: ReadonlyMap<
   return {
     input: <T>(schema: z.ZodType) => typeOf(schema) as InputRef<T>,
     enum: (schema) => typeOf(schema) as DefinedEnum,
+    fields(t, schema, { names, of }) {
+      const { def } = partOf(schema)._zod;
+      invariant(def.type === 'object', 'only a structure has members');
+      const members = Object.entries(def.shape).filter(([name]) => names === undefined || names.includes(name));
+      return Object.fromEntries(
+        members.map(([name, member]) => {
+          const isEnum = partOf(member)._zod.def.type === 'enum';
+          const resolve = (source: never) => {
+            const value: unknown = of(source)[name as never];
+            return isEnum && typeof value === 'string' ? spelled(value, member) : value;
+          };
+          const description = z.globalRegistry.get(member)?.description ?? '';
+          return [name, t.field({ type: typeOf(member), nullable: member._zod.optin !== undefined, description, resolve } as never)];
+        }),
+      );
+    },
   };
 }
 

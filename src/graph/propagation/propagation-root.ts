@@ -31,14 +31,7 @@ interface RootTypes extends PropagationTypes {
 
 /** Adds everything of propagation: `planPropagation`, `propagate` and their kin. @returns what streams of Jobs refer to. */
 export function addPropagation(builder: GraphBuilder, changing: Changing, jobs: ObjectRefOf<Listed> | undefined) {
-  const { resourceRef, cascade } = changing;
-  const defined = createDefinedTypes(
-    builder,
-    new Map<string, typeof resourceRef | typeof cascade>([
-      ['ResourceRef', resourceRef],
-      ['Cascade', cascade],
-    ]),
-  );
+  const defined = createDefinedTypes(builder, { ResourceRef: changing.resourceRef, Cascade: changing.cascade, Action: changing.action });
   const note = addNotes(builder);
   const plan = addPlans(builder, { changing, defined, note });
   const made = addPropagationTypes(builder, { changing, defined, note, jobs });

@@ -5,8 +5,8 @@ import type { Listed } from '../../load/reads.ts';
 import type { InventoryEntry, RecordedFault } from '../../propagate/inventory.ts';
 import type { AggregatedStatus, ClusterLine, CompletionStatus, Propagation, RolloutProgress } from '../../propagate/propagation.ts';
 import type { PropagationView } from '../../propagate/propagations.ts';
-import { health, inventoryState } from '../../propagate/spec/inventory.ts';
-import { copyPhase, propagationPhase } from '../../propagate/spec/status.ts';
+import { entry } from '../../propagate/spec/inventory.ts';
+import { line, propagationPhase, status as statusDefinition } from '../../propagate/spec/status.ts';
 import { schemaSpelling } from '../../propagate/spelling.ts';
 import { aggregatedPaths } from '../aggregates.ts';
 import { charged } from '../budget.ts';
@@ -51,7 +51,7 @@ export function addPropagationTypes(builder: GraphBuilder, using: PropagationTyp
   const completion = addCompletion(builder, using.defined);
   const cluster = addCluster(builder, using);
   const aggregate = addAggregate(builder, using);
-  const progress = addProgress(builder);
+  const progress = addProgress(builder, using.defined);
   const revision = addRevision(builder);
   const propagation = pothos.objectRef<PropagationView>('Propagation').implement({
     description: 'An intent on the hub, and what became of it: exactly as far as is known.',
@@ -104,6 +104,8 @@ function identityFields(t: FieldsOf<PropagationView>) {
   };
 }
 
+const statusFields = ['digest', 'scheduledAt', 'affinityGroup', 'desired', 'placed', 'ready'];
+
 /** What was decided, and how far it is. */
 function decisionFields(
   t: FieldsOf<PropagationView>,
@@ -120,16 +122,7 @@ function decisionFields(
       description: 'Which revision it stands at. 0 before the first.',
       resolve: ({ propagation: { status } }) => status.revision ?? 0,
     }),
-    digest: t.string({ description: 'Of the plan that is followed.', resolve: ({ propagation: { status } }) => status.digest }),
-    scheduledAt: t.field({
-      type: 'DateTime',
-      description: 'When clusters and counts were last decided from zero.',
-      resolve: ({ propagation: { status } }) => status.scheduledAt,
-    }),
-    affinityGroup: t.string({
-      description: 'The group that chose the clusters.',
-      resolve: ({ propagation: { status } }) => status.affinityGroup,
-    }),
+    ...defined.fields(t, statusDefinition, { names: statusFields, of: ({ propagation: { status } }) => status }),
     phase: t.field({
       type: defined.enum(propagationPhase),
       nullable: false,
@@ -156,17 +149,11 @@ function figureFields(
   { types, completion }: { readonly types: GraphBuilder['types']; readonly completion: ObjectRefOf<CompletionStatus> },
 ) {
   return {
-    desired: t.int({
-      description: 'Replicas that are wanted. Null without a workload.',
-      resolve: ({ propagation: { status } }) => status.desired,
-    }),
-    placed: t.int({ description: 'Replicas that have a place.', resolve: ({ propagation: { status } }) => status.placed }),
     unplaced: t.int({
       nullable: false,
       description: 'Replicas that have none.',
       resolve: ({ propagation: { status } }) => status.unplaced ?? 0,
     }),
-    ready: t.int({ description: 'Replicas that are ready.', resolve: ({ propagation: { status } }) => status.ready }),
     completion: t.field({
       type: completion,
       description: 'Of its Jobs. Null without any.',
@@ -283,6 +270,9 @@ function faultOf(cluster: string, fault: RecordedFault | undefined): Fault | und
   return { code: fault.code, cluster: name, message: fault.message, retry: 'LATER', sinceMs: Date.parse(fault.since) };
 }
 
+/** The fields of a cluster's line that need nothing but the line. */
+const lineFields = ['phase', 'reason', 'message', 'wave', 'replicas', 'ready', 'health', 'since', 'asOf'];
+
 function addCluster(builder: GraphBuilder, using: PropagationTypesUsing): ObjectRefOf<LineView> {
   const { pothos, types } = builder;
   const object = addObject(builder, using);
@@ -295,26 +285,7 @@ function addCluster(builder: GraphBuilder, using: PropagationTypesUsing): Object
         description: 'The cluster.',
         resolve: ({ cluster }, _args, context) => viewOf(cluster, context),
       }),
-      phase: t.field({
-        type: using.defined.enum(copyPhase),
-        nullable: false,
-        description: 'What its copies are in.',
-        resolve: ({ phase }) => schemaSpelling(phase),
-      }),
-      reason: t.string({
-        description: 'Why, such as `CONFLICT` or `WAVE`.',
-        resolve: ({ reason }) => (reason === undefined ? undefined : schemaSpelling(reason)),
-      }),
-      message: t.exposeString('message', { description: 'The same for people. Holds no values of manifests.' }),
-      wave: t.exposeInt('wave', { description: 'The wave it belongs to, from 0.' }),
-      replicas: t.exposeInt('replicas', { description: 'Replicas it is to have.' }),
-      ready: t.exposeInt('ready', { description: 'Of these, ready.' }),
-      health: t.field({
-        type: using.defined.enum(health),
-        nullable: false,
-        description: 'How its copies do.',
-        resolve: (line) => schemaSpelling(line.health),
-      }),
+      ...using.defined.fields(t, line, { names: lineFields, of: (source) => source }),
       objects: t.field({
         type: [object],
         nullable: false,
@@ -325,8 +296,6 @@ function addCluster(builder: GraphBuilder, using: PropagationTypesUsing): Object
             context,
           ),
       }),
-      since: t.field({ type: 'DateTime', nullable: false, description: 'Since when it is in its phase.', resolve: ({ since }) => since }),
-      asOf: t.field({ type: 'DateTime', description: 'Up to when this is known to be true.', resolve: ({ asOf }) => asOf }),
       fault: t.field({ type: types.fault, description: 'What it could not do.', resolve: ({ cluster, fault }) => faultOf(cluster, fault) }),
     }),
   });
@@ -337,24 +306,7 @@ function addObject({ pothos, types, model }: GraphBuilder, { changing, defined }
     description: 'A copy: one object in one cluster.',
     fields: (t) => ({
       key: t.field({ type: changing.objectKey, nullable: false, description: 'The object.', resolve: ({ entry }) => entry.key }),
-      state: t.field({
-        type: defined.enum(inventoryState),
-        nullable: false,
-        description: 'What it is to us.',
-        resolve: ({ entry }) => schemaSpelling(entry.state),
-      }),
-      uid: t.string({ description: 'Its uid. Null before it was made.', resolve: ({ entry }) => entry.uid }),
-      action: t.field({
-        type: changing.action,
-        description: 'What the last write did.',
-        resolve: ({ entry: { action } }) => (action === undefined ? undefined : (schemaSpelling(action) as 'CREATED')),
-      }),
-      health: t.field({
-        type: defined.enum(health),
-        nullable: false,
-        description: 'How it does.',
-        resolve: ({ entry }) => schemaSpelling(entry.health),
-      }),
+      ...defined.fields(t, entry, { names: ['state', 'uid', 'action', 'health'], of: (source) => source.entry }),
       resource: t.field({
         type: types.resource,
         description: 'The object itself. Null if it is gone, or out of sight.',

@@ -2,8 +2,8 @@ import type { Json } from '../../core/json.ts';
 import { clusterName } from '../../core/names.ts';
 import type { ClusterView } from '../../load/reads.ts';
 import type { AggregatedStatus, CompletionStatus, PropagationRevision, RolloutProgress } from '../../propagate/propagation.ts';
-import { completionMode } from '../../propagate/spec/definition.ts';
 import { health as healthDefinition } from '../../propagate/spec/inventory.ts';
+import { completion, progress } from '../../propagate/spec/status.ts';
 import { schemaSpelling } from '../../propagate/spelling.ts';
 import { charged } from '../budget.ts';
 import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
@@ -69,18 +69,10 @@ export function addAggregate({ pothos, types }: GraphBuilder, { changing, define
 }
 
 /** Adds `RolloutProgress`. */
-export function addProgress({ pothos }: GraphBuilder): ObjectRefOf<RolloutProgress> {
+export function addProgress({ pothos }: GraphBuilder, defined: DefinedTypes): ObjectRefOf<RolloutProgress> {
   return pothos.objectRef<RolloutProgress>('RolloutProgress').implement({
     description: 'How far a rollout is.',
-    fields: (t) => ({
-      wave: t.exposeInt('wave', { nullable: false, description: 'The wave it is at, from 0.' }),
-      waves: t.exposeInt('waves', { nullable: false, description: 'How many there are.' }),
-      clusters: t.exposeInt('clusters', { nullable: false, description: 'How many clusters there are.' }),
-      done: t.exposeInt('done', { nullable: false, description: 'Of these, done.' }),
-      failed: t.exposeInt('failed', { nullable: false, description: 'Of these, failed.' }),
-      since: t.field({ type: 'DateTime', description: 'Since when it waits.', resolve: ({ since }) => since }),
-      nextCheckAt: t.field({ type: 'DateTime', description: 'When a soak or a deadline ends.', resolve: ({ nextCheckAt }) => nextCheckAt }),
-    }),
+    fields: (t) => ({ ...defined.fields(t, progress, { of: (source) => source }) }),
   });
 }
 
@@ -88,18 +80,7 @@ export function addProgress({ pothos }: GraphBuilder): ObjectRefOf<RolloutProgre
 export function addCompletion({ pothos }: GraphBuilder, defined: DefinedTypes): ObjectRefOf<CompletionStatus> {
   return pothos.objectRef<CompletionStatus>('Completion').implement({
     description: 'Whether Jobs in many clusters count as done.',
-    fields: (t) => ({
-      mode: t.field({
-        type: defined.enum(completionMode),
-        nullable: false,
-        description: 'How they are counted.',
-        resolve: ({ mode }) => schemaSpelling(mode),
-      }),
-      needed: t.exposeInt('needed', { nullable: false, description: 'How many must be complete.' }),
-      complete: t.exposeInt('complete', { nullable: false, description: 'How many are.' }),
-      failed: t.exposeInt('failed', { nullable: false, description: 'How many failed.' }),
-      done: t.exposeBoolean('done', { nullable: false, description: 'So many are complete. Once true it stays so.' }),
-    }),
+    fields: (t) => ({ ...defined.fields(t, completion, { of: (source) => source }) }),
   });
 }
 

@@ -1,6 +1,6 @@
 import { list, structure, translated } from '../../core/documents.ts';
 import { faultCodes } from '../../core/faults.ts';
-import { anyText, choice, clusterText, count, flag, keyFields, message, time, withKey, word } from './values.ts';
+import { anyText, choice, clusterText, count, flag, inGraph, keyFields, message, time, withKey, word } from './values.ts';
 
 /** So many entries per share (propagation.md 5.3). */
 export const maxEntries = 200;
@@ -51,6 +51,7 @@ export const entry = translated(
       .describe('A hash of what the cluster made of the written fields. A copy with another hash has drifted.'),
     appliedGeneration: count.exactOptional().describe('The generation of the Propagation that wrote the copy.'),
     action: word(['Created', 'Configured', 'Unchanged', 'Deleted', 'Orphaned', 'Restored', 'Skipped', 'Failed'])
+      .register(inGraph, { name: 'Action' })
       .exactOptional()
       .describe('What the last write did.'),
     health: health.describe('The health of the copy.'),

@@ -79,7 +79,8 @@ const reason = word([
   'Stale',
 ]);
 
-const progress = structure({
+/** How far a rollout has come. */
+export const progress = structure({
   wave: count.describe('The current wave, from 0.'),
   waves: count.describe('The number of waves.'),
   clusters: count.describe('The number of chosen clusters.'),
@@ -97,10 +98,11 @@ const rollout = structure({
   wanted: anyText.exactOptional().describe('A hash of what was wanted. The phase counts only while that is still wanted.'),
 });
 
-const line = structure({
+/** One line for each cluster. */
+export const line = structure({
   cluster: clusterText.describe('The cluster.'),
   phase: copyPhase.describe('The phase of its copies.'),
-  reason: reason.exactOptional().describe('Why the copies are in that phase.'),
+  reason: reason.exactOptional().describe('Why the copies are in that phase, as one word.'),
   message: message.exactOptional().describe('The same for people. Without values of manifests.'),
   wave: count.exactOptional().describe('The wave of the cluster, from 0.'),
   late: flag.exactOptional().describe('True: the cluster joined after the generation was decided. It comes after all waves.'),
@@ -147,7 +149,8 @@ const aggregated = translated(
   },
 );
 
-const completion = structure({
+/** Whether Jobs in many clusters are complete together. */
+export const completion = structure({
   mode: completionMode.describe('How complete clusters are counted.'),
   needed: count.describe('How many clusters must be complete.'),
   complete: count.describe('How many clusters are complete.'),
@@ -191,7 +194,7 @@ export const status = structure({
     .describe(
       'The largest number of copies since this generation was decided, or since a prune was confirmed. Later deletions are compared with it.',
     ),
-  desired: count.exactOptional().describe('The replicas that are wanted.'),
+  desired: count.exactOptional().describe('The replicas that are wanted. Absent without a workload.'),
   placed: count.exactOptional().describe('The replicas that clusters were given.'),
   unplaced: count.exactOptional().describe('The replicas that no cluster takes.'),
   ready: count.exactOptional().describe('The replicas that are ready.'),
