@@ -161,10 +161,9 @@ class KnownMembers {
   }
 
   #inList(values: readonly Json[], list: z.core.$ZodArray, at: Step | undefined): Json {
-    const max = boundOf(list, 'max_length') ?? values.length;
-    // Before its members are read: a list of a million wrong members is one problem.
-    if (values.length > max) this.#tell(lengthExpected(boundOf(list, 'min_length') ?? 0, max, values), at);
-    return values.slice(0, max).map((member, key) => this.of(member, list._zod.def.element, { above: at, key }));
+    // zod checks the length before it reads members: a list of a million wrong members is one problem.
+    if (values.length > (boundOf(list, 'max_length') ?? values.length)) return values;
+    return values.map((member, key) => this.of(member, list._zod.def.element, { above: at, key }));
   }
 
   #inStructure(value: JsonObject, shape: z.core.$ZodShape, above: Step | undefined): Json {
