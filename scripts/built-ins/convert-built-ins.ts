@@ -2,13 +2,14 @@ import { compareApiVersions } from '../../src/core/api-versions.ts';
 import { invariant, MusterError } from '../../src/core/errors.ts';
 import { isJsonObject, type JsonObject } from '../../src/core/json.ts';
 import { keyOfKind, type ServedResource } from '../../src/core/kinds.ts';
+import { compareText } from '../../src/core/text.ts';
 import { fieldNamesOf } from '../../src/model/graphql-names.ts';
 import { embeddedObjectMeta } from '../../src/model/hand-written-types.ts';
 import { builtInTypeName, embeddedTypeName, isKindDefinition, rootFieldNames } from '../../src/model/kind-names.ts';
 import type { Model, ModelField, ModelKind, ModelType, TypeReference } from '../../src/model/model.ts';
 import { type Dialect, fieldsOf, shapeOf } from '../../src/model/openapi-shapes.ts';
 import { reservedTypeNames, resourceFieldNames } from '../../src/model/reserved-names.ts';
-import { compareText, keysOfEveryObject, type Shape, type ShapeField } from '../../src/model/shapes.ts';
+import { keysOfEveryObject, type Shape, type ShapeField } from '../../src/model/shapes.ts';
 import { writtenShapeOf } from '../../src/model/written-shapes.ts';
 
 /** Kinds that are listable but nobody should build on: one is deprecated since 1.19, the other holds core's events once more. */

@@ -1,9 +1,10 @@
 import { compareApiVersions } from '../../src/core/api-versions.ts';
 import { invariant } from '../../src/core/errors.ts';
+import { compareText } from '../../src/core/text.ts';
 import { joinObjects } from '../../src/model/join-shapes.ts';
 import type { Model, ModelField, ModelKind, ModelType, TypeReference } from '../../src/model/model.ts';
 import { resourceFieldNames } from '../../src/model/reserved-names.ts';
-import { compareText, type Shape } from '../../src/model/shapes.ts';
+import type { Shape } from '../../src/model/shapes.ts';
 import { modelFields } from './convert-built-ins.ts';
 
 /** A joined model, and where the two had nothing in common. */

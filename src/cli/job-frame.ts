@@ -1,3 +1,4 @@
+import { compareText } from '../core/text.ts';
 import { humanDuration } from './human-duration.ts';
 import { cellsOfJob, countOf, type JobState, type JobSummary } from './job-status.ts';
 import type { TerminalSize } from './live-region.ts';
@@ -63,7 +64,9 @@ export function jobFrame({ jobs, summary, size, nowMs, hasColor }: JobFrameOptio
 
 function chosen(jobs: readonly JobState[], room: number): readonly JobState[] {
   const kept = jobs.length <= room ? jobs : jobs.toSorted((a, b) => rankOf(a) - rankOf(b) || startOf(b) - startOf(a)).slice(0, room);
-  return kept.toSorted((a, b) => compare(a.cluster.name, b.cluster.name) || compare(a.namespace, b.namespace) || compare(a.name, b.name));
+  return kept.toSorted(
+    (a, b) => compareText(a.cluster.name, b.cluster.name) || compareText(a.namespace, b.namespace) || compareText(a.name, b.name),
+  );
 }
 
 function rankOf({ phase }: JobState): number {
@@ -103,8 +106,4 @@ function syncText({ phase, asOf, fault }: JobSummary['byCluster'][number]['sync'
   if (phase === 'SYNCED') return phase;
   const since = asOf === null ? '' : ` for ${humanDuration(nowMs - Date.parse(asOf))}`;
   return `${phase}${since}${fault === null ? '' : `: ${fault.code} ${fault.message}`}`;
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

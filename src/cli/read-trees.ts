@@ -1,3 +1,4 @@
+import { compareText } from '../core/text.ts';
 import type { FaultReport } from './cluster-faults.ts';
 import type { ListedItem } from './columns/printed-column.ts';
 import { summaryDefinition, summaryFragment } from './columns/summary-columns.ts';
@@ -122,7 +123,7 @@ async function readOwned(session: Session, items: readonly TreeItem[], report: F
     level = next;
   }
   for (const { owned } of known.values())
-    owned.sort((a, b) => compare(a.item.kind, b.item.kind) || compare(a.item.metadata.name, b.item.metadata.name));
+    owned.sort((a, b) => compareText(a.item.kind, b.item.kind) || compareText(a.item.metadata.name, b.item.metadata.name));
   return roots;
 }
 
@@ -184,8 +185,4 @@ function reaches(owner: TreeItem, { metadata }: TreeItem): boolean {
 /** A uid is of one cluster: one that was restored from the backup of another has the same. */
 function keyOf({ cluster }: ListedItem, uid: string | null | undefined): string {
   return `${cluster.name} ${uid}`;
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }

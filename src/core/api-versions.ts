@@ -1,3 +1,5 @@
+import { compareText } from './text.ts';
+
 const stages: Readonly<Record<string, number>> = { alpha: 0, beta: 1 };
 
 /**
@@ -6,12 +8,8 @@ const stages: Readonly<Record<string, number>> = { alpha: 0, beta: 1 };
  */
 export function compareApiVersions(a: string, b: string): number {
   const [left, right] = [ranked(a), ranked(b)];
-  if (left === undefined || right === undefined) return left === right ? byCodeUnits(a, b) : left === undefined ? 1 : -1;
-  return right.stage - left.stage || right.major - left.major || right.minor - left.minor || byCodeUnits(a, b);
-}
-
-function byCodeUnits(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
+  if (left === undefined || right === undefined) return left === right ? compareText(a, b) : left === undefined ? 1 : -1;
+  return right.stage - left.stage || right.major - left.major || right.minor - left.minor || compareText(a, b);
 }
 
 function ranked(version: string): { readonly stage: number; readonly major: number; readonly minor: number } | undefined {

@@ -3,10 +3,11 @@ import { MusterError } from '../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { textAt as textIn, valueAt } from '../core/json-at.ts';
 import type { KubernetesObject } from '../core/objects.ts';
+import { compareText } from '../core/text.ts';
 import { firstSentence } from './descriptions.ts';
 import { joinKindSchemas } from './join-kinds.ts';
 import { type Dialect, fieldsOf } from './openapi-shapes.ts';
-import { compareText, json, type KindSchema, keysOfEveryObject } from './shapes.ts';
+import { json, type KindSchema, keysOfEveryObject } from './shapes.ts';
 
 /** No real CRD has a tenth of it (the largest of the corpus: 6,000 fields over its versions). */
 const maxFields = 60_000;

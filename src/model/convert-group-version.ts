@@ -1,10 +1,11 @@
 import { MusterError } from '../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { apiVersionOf, type ServedResource } from '../core/kinds.ts';
+import { compareText } from '../core/text.ts';
 import { firstSentence } from './descriptions.ts';
 import type { KindSource } from './model.ts';
 import { type Dialect, fieldsOf, shapeOf } from './openapi-shapes.ts';
-import { compareText, json, type KindSchema, keysOfEveryObject, type Shape } from './shapes.ts';
+import { json, type KindSchema, keysOfEveryObject, type Shape } from './shapes.ts';
 import { writtenShapeOf } from './written-shapes.ts';
 
 /** The largest group version of Kubernetes has 2,000. */

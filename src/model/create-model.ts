@@ -1,12 +1,13 @@
 import { compareApiVersions } from '../core/api-versions.ts';
 import { MusterError } from '../core/errors.ts';
 import { keyOfKind } from '../core/kinds.ts';
+import { compareText } from '../core/text.ts';
 import { embeddedObjectMeta } from './hand-written-types.ts';
 import { joinKindSchemas } from './join-kinds.ts';
 import type { Model, ModelKind, ModelType } from './model.ts';
 import { createNameClaims, inOrderOfArrival, type KindNames, type NameClaims } from './name-claims.ts';
 import { nameStructures } from './name-structures.ts';
-import { compareText, type KindSchema } from './shapes.ts';
+import type { KindSchema } from './shapes.ts';
 
 /** What a model is made of. */
 export interface ModelSources {

@@ -1,9 +1,10 @@
 import { invariant } from '../core/errors.ts';
 import { keyOfKind } from '../core/kinds.ts';
+import { compareText } from '../core/text.ts';
 import { joinObjects, joinTexts } from './join-shapes.ts';
 import type { KindSource } from './model.ts';
 import { printPath } from './paths.ts';
-import { compareText, type KindSchema } from './shapes.ts';
+import type { KindSchema } from './shapes.ts';
 
 /** Who says most about a kind comes first. */
 const sources: readonly KindSource[] = ['BUILT_IN', 'CUSTOM', 'AGGREGATED'];

@@ -1,6 +1,7 @@
 import { invariant } from '../core/errors.ts';
+import { compareText } from '../core/text.ts';
 import { type ListRules, type ScalarName, scalarNames } from './model.ts';
-import { compareText, isJson, json, listOf, type ObjectShape, type Shape, type ShapeField } from './shapes.ts';
+import { isJson, json, listOf, type ObjectShape, type Shape, type ShapeField } from './shapes.ts';
 
 /**
  * What stands directly above each scalar in the one order that joins follow. `JSON` is above everything and need not be written down.

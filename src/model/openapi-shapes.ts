@@ -1,9 +1,10 @@
 import { MusterError } from '../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
+import { compareText } from '../core/text.ts';
 import { deprecationOf, firstSentence } from './descriptions.ts';
 import { embeddedObjectMeta } from './hand-written-types.ts';
 import type { ListRules, ScalarName } from './model.ts';
-import { compareText, json, keysOfEveryObject, listOf, type Shape, type ShapeField } from './shapes.ts';
+import { json, keysOfEveryObject, listOf, type Shape, type ShapeField } from './shapes.ts';
 
 /** What differs between the dialects of OpenAPI that clusters speak. */
 export interface Dialect {

@@ -1,12 +1,13 @@
 import { MusterError } from '../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { keyOfKind } from '../core/kinds.ts';
+import { compareText } from '../core/text.ts';
 import { kindOfKey } from './given-names.ts';
 import { embeddedObjectMeta } from './hand-written-types.ts';
 import { joinKindSchemas } from './join-kinds.ts';
 import { type KindSource, scalarNames } from './model.ts';
 import { parseListRules, textsIn } from './model-document.ts';
-import { compareText, type KindSchema, listOf, type ObjectShape, type Shape, type ShapeField } from './shapes.ts';
+import { type KindSchema, listOf, type ObjectShape, type Shape, type ShapeField } from './shapes.ts';
 
 /** A custom kind as the clusters have defined it last. */
 export interface LockedKind {

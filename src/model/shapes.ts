@@ -51,8 +51,3 @@ export function isJson(shape: Shape): boolean {
 export function listOf(item: Shape): Shape {
   return isJson(item) ? json : { list: item };
 }
-
-/** In order of code units: the same everywhere, whatever the locale. */
-export function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}

@@ -1,5 +1,5 @@
 import { compareOrderKeys, type OrderKey } from '../core/json-values.ts';
-import { compareText } from '../model/shapes.ts';
+import { compareText } from '../core/text.ts';
 import type { Position } from './cursor.ts';
 
 /** Which of two positions comes first: by the terms, each in its direction, then namespace, name, cluster and kind. Missing values stand last. */

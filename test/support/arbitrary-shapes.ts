@@ -1,6 +1,7 @@
 import fc from 'fast-check';
+import { compareText } from '../../src/core/text.ts';
 import { type ListRules, scalarNames } from '../../src/model/model.ts';
-import { compareText, type KindSchema, listOf, type ObjectShape, type Shape, type ShapeField } from '../../src/model/shapes.ts';
+import { type KindSchema, listOf, type ObjectShape, type Shape, type ShapeField } from '../../src/model/shapes.ts';
 
 // Few keys and short texts, so that two random schemas meet often.
 const keys = ['a', 'b', 'c', 'a.b'];

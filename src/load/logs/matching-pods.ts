@@ -3,7 +3,7 @@ import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { matchesSelector } from '../../core/selectors.ts';
-import { compareText } from '../../model/shapes.ts';
+import { compareText } from '../../core/text.ts';
 import { candidatesIn, namespacesInSight } from '../../store/candidates.ts';
 import { type Hint, hintsOfSelector } from '../../store/hints.ts';
 import type { StoreReader } from '../../store/mirror-store.ts';

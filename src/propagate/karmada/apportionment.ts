@@ -1,4 +1,4 @@
-import { compareText } from '../../model/shapes.ts';
+import { compareText } from '../../core/text.ts';
 import { fewestSeatsThenName, type Seated, seat, type TieBreak } from '../placing/apportion.ts';
 import { sumOf } from '../placing/sum-of.ts';
 

@@ -2,7 +2,7 @@ import { readDocument } from '../../core/documents.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { labelsAt, textAt } from '../../core/json-at.ts';
 import { matchesSelector } from '../../core/selectors.ts';
-import { compareText } from '../../model/shapes.ts';
+import { compareText } from '../../core/text.ts';
 import { matchesSet } from '../placing/cluster-set.ts';
 import { labelSelector } from '../spec/cluster-sets.ts';
 import type { Manifest } from '../spec.ts';

@@ -1,4 +1,4 @@
-import { compareText } from '../../model/shapes.ts';
+import { compareText } from '../../core/text.ts';
 import { sumOf } from './sum-of.ts';
 
 /** One that seats are given to. */

@@ -1,5 +1,5 @@
 import { invariant } from '../../core/errors.ts';
-import { compareText } from '../../model/shapes.ts';
+import { compareText } from '../../core/text.ts';
 import type { ChosenCluster, PlacementCandidate, RejectedCluster, Selection } from '../placement.ts';
 import type { Placement, ReplicasSpec, Spread } from '../spec.ts';
 import { type Filters, filterCandidate, type Ground } from './filter-candidate.ts';

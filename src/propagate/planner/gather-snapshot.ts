@@ -1,7 +1,7 @@
 import { MusterError } from '../../core/errors.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
-import { compareText } from '../../model/shapes.ts';
+import { compareText } from '../../core/text.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
 import type { ClusterShare } from '../inventory.ts';
 import type { MemberCluster, Members } from '../members.ts';

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../core/canonical-json.ts';
 import type { Fault } from '../../core/faults.ts';
 import { objectAt } from '../../core/json-at.ts';
-import { compareText } from '../../model/shapes.ts';
+import { compareText } from '../../core/text.ts';
 import { copyFault } from '../copies/copy-reason.ts';
 import type { Note } from '../notes.ts';
 import { keyOfManifest } from '../object-key.ts';

@@ -1,4 +1,4 @@
-import { compareText } from '../../model/shapes.ts';
+import { compareText } from '../../core/text.ts';
 import type { Sight } from '../copies/observed.ts';
 import type { ClusterShare } from '../inventory.ts';
 import type { MemberCluster } from '../members.ts';

@@ -2,7 +2,7 @@ import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { redact } from '../../core/redaction.ts';
-import { compareText } from '../../model/shapes.ts';
+import { compareText } from '../../core/text.ts';
 import { isMarkedFor } from '../copies/copy-marks.ts';
 import { copyFault, toldFault } from '../copies/copy-reason.ts';
 import { lostWords } from '../copies/judge-object.ts';

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { listAt, numberAt, valueAt } from '../../core/json-at.ts';
-import { compareText } from '../../model/shapes.ts';
+import { compareText } from '../../core/text.ts';
 import type { Health } from '../inventory.ts';
 import { kindOfKey, textOfKey } from '../object-key.ts';
 import type { AggregatedStatus, ClusterLine } from '../propagation.ts';

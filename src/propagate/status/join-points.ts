@@ -1,6 +1,6 @@
 import type { V1LoadBalancerIngress, V1PortStatus } from '@kubernetes/client-node';
 import { countOf, itemsOf, type Stored, textOf } from '../../core/stored.ts';
-import { compareText } from '../../model/shapes.ts';
+import { compareText } from '../../core/text.ts';
 
 type Point = Stored<V1LoadBalancerIngress>;
 type Port = Stored<V1PortStatus>;

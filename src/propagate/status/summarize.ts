@@ -1,5 +1,5 @@
 import { equalJson } from '../../core/json-values.ts';
-import { compareText } from '../../model/shapes.ts';
+import { compareText } from '../../core/text.ts';
 import type { ClusterLine, CopyPhase, PropagationPhase, PropagationStatus, RolloutProgress } from '../propagation.ts';
 import { printStatus } from '../spec/status.ts';
 import { aggregatesOf } from './aggregate-copies.ts';

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import { compareText } from '../../model/shapes.ts';
+import { compareText } from '../../core/text.ts';
 
 /**
  * A set of fields: a tree whose branches are path elements as `fieldsV1` spells them (`f:spec`, `k:{"name":"web"}`, `v:"a"`). A field is in

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { equalJson } from '../../core/json-values.ts';
-import { compareText } from '../../model/shapes.ts';
+import { compareText } from '../../core/text.ts';
 import { type FieldSet, isEmptySet, parseFieldSet, printFieldSet } from './field-set.ts';
 
 /** Who writes: a manager is another one in another operation, subresource or, for updates, version. */

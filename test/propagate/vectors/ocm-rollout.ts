@@ -1,6 +1,6 @@
 import { MusterError } from '../../../src/core/errors.ts';
 import { parseDuration } from '../../../src/core/json-values.ts';
-import { compareText } from '../../../src/model/shapes.ts';
+import { compareText } from '../../../src/core/text.ts';
 import { nearestAfter, type Pace, type RolloutLine, slotOf } from '../../../src/propagate/rollout/slots.ts';
 
 /** A decision group of a placement. */
