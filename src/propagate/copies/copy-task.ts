@@ -47,10 +47,7 @@ export function settledAs(
     result: 'settled',
     entry: { ...kept, action },
     outcome: {
-      key: entry.key,
-      action,
-      state: entry.state,
-      ...(entry.uid === undefined ? {} : { uid: entry.uid }),
+      ...outcomeOf(entry, action),
       ...(version === undefined ? {} : { version }),
       ...(warnings.length === 0 ? {} : { warnings }),
     },
@@ -60,13 +57,7 @@ export function settledAs(
 /** It is as it was written, and nothing was asked: the entry keeps what the last write did, and forgets what was in the way of others. */
 export function settledAsIs(entry: InventoryEntry): Settled {
   const { fault: _fault, ...kept } = entry;
-  const outcome = {
-    key: entry.key,
-    action: 'Unchanged',
-    state: entry.state,
-    ...(entry.uid === undefined ? {} : { uid: entry.uid }),
-  } as const;
-  return { result: 'settled', entry: kept, outcome };
+  return { result: 'settled', entry: kept, outcome: outcomeOf(entry, 'Unchanged') };
 }
 
 /** What comes by itself, or by others: told as final by the server, it is tried again all the same (propagation.md 5.1). */
@@ -82,15 +73,7 @@ export function settledWith(
   return {
     result: 'settled',
     entry: { ...entry, action: 'Failed', fault: recordFault(fault, entry.fault, new Date(now).toISOString()) },
-    outcome: {
-      key: entry.key,
-      action: 'Failed',
-      state: entry.state,
-      fault,
-      reason,
-      message: describeFault(fault),
-      ...(entry.uid === undefined ? {} : { uid: entry.uid }),
-    },
+    outcome: { ...outcomeOf(entry, 'Failed'), fault, reason, message: describeFault(fault) },
   };
 }
 
@@ -102,16 +85,13 @@ export function settledSkipped(entry: InventoryEntry, more: { readonly reason?: 
 
 /** It is no longer in the inventory. */
 export function settledGone(entry: InventoryEntry, action: WrittenAction, message?: string): Settled {
-  return {
-    result: 'settled',
-    entry: undefined,
-    outcome: {
-      key: entry.key,
-      action,
-      ...(entry.uid === undefined ? {} : { uid: entry.uid }),
-      ...(message === undefined ? {} : { message }),
-    },
-  };
+  const { state: _state, ...outcome } = outcomeOf(entry, action);
+  return { result: 'settled', entry: undefined, outcome: { ...outcome, ...(message === undefined ? {} : { message }) } };
+}
+
+/** What every outcome for an object of the inventory says. */
+export function outcomeOf({ key, state, uid }: InventoryEntry, action: WrittenAction): CopyOutcome & Pick<InventoryEntry, 'state'> {
+  return { key, action, state, ...(uid === undefined ? {} : { uid }) };
 }
 
 /** An entry of which nothing is known yet. */

@@ -35,14 +35,14 @@ export function withdrawCopy(
   return applyAsIs(door, address, { manifest: bare(key), object });
 }
 
-/** Puts values back by force. Under the object's uid and version. */
+/** Applies values, by force unless told otherwise. Under the object's uid and version. */
 export function applyAsIs(
   door: CopyDoor,
   address: ObjectAddress,
-  { manifest, object }: { readonly manifest: Manifest; readonly object: KubernetesObject },
+  { manifest, object, force = true }: { readonly manifest: Manifest; readonly object: KubernetesObject; readonly force?: boolean },
 ): Promise<DoorAnswer> {
   const { uid, resourceVersion } = object.metadata;
-  const request = { ...address, manifest, preconditions: { uid, resourceVersion }, force: true, run: 'real' } as const;
+  const request = { ...address, manifest, preconditions: { uid, resourceVersion }, force, run: 'real' } as const;
   return door.write((client, signal) => client.apply(request, signal));
 }
 

@@ -6,7 +6,7 @@ import type { ObjectKey } from '../spec.ts';
 import type { GoingBack, OldValues } from './copies.ts';
 import type { DoorAnswer } from './copy-door.ts';
 import { deletionOf, isAnnounced, isLetGo, isOfAnother, marksOf, takenOverOf, withMarks } from './copy-marks.ts';
-import { type CopyScene, type Settled, settledGone, settledSkipped, settledWith } from './copy-task.ts';
+import { type CopyScene, outcomeOf, type Settled, settledGone, settledSkipped, settledWith } from './copy-task.ts';
 import { isRaced, racedFault, staleCopy } from './copy-to-write.ts';
 import { asDeleting, asPending } from './pending.ts';
 import { applyAsIs, orphanCopy, replaceWith, withdrawCopy } from './release-copy.ts';
@@ -178,7 +178,7 @@ function deleting(copy: CopyToTake, object: KubernetesObject): Settled {
   const { uid } = object.metadata;
   const kept: InventoryEntry = { ...asDeleting(known), action: 'Deleted', ...(uid === undefined ? {} : { uid }) };
   const foreign = finalizers.filter((name) => !collectors.has(name));
-  const outcome = { key: entry.key, action: 'Deleted', state: kept.state, ...(uid === undefined ? {} : { uid }) } as const;
+  const outcome = { ...outcomeOf(kept, 'Deleted'), ...(uid === undefined ? {} : { uid }) };
   if (foreign.length === 0) return { result: 'settled', entry: kept, outcome };
   const message = `being deleted since ${since}, waits for ${foreign.join(', ')}`;
   const fault = racedFault({ work }, message);

@@ -4,14 +4,14 @@ import type { ObjectAnswer } from '../object-client.ts';
 import type { FieldConflict } from '../plan.ts';
 import { musterGroup } from '../propagation.ts';
 import { isRecorded } from '../rendering/managed-keys.ts';
-import { own, withUid } from '../rendering/own.ts';
 import type { DoorAnswer } from './copy-door.ts';
 import { withMarks } from './copy-marks.ts';
-import { conflictsIn, copyFault } from './copy-reason.ts';
+import { conflictsIn } from './copy-reason.ts';
 import { settledAs } from './copy-task.ts';
 import { type CopyStep, type CopyToWrite, failedCopy, isRaced, putOwners, writtenEntry } from './copy-to-write.ts';
 import { mostCorrections } from './corrections.ts';
 import { hasPath, turnedToApply, withLeft, withoutOurPaths } from './owned-fields.ts';
+import { applyAsIs, replaceWith } from './release-copy.ts';
 
 /** How an object that exists is written: as it was read, or not at all. */
 interface CopyUpdate {
@@ -33,8 +33,6 @@ export async function updateCopy(copy: CopyToWrite, given: CopyUpdate): Promise<
   switch (answer.result) {
     case 'answered':
       return written(copy, update, answer);
-    case 'unchanged':
-      return settledAs(writtenEntry(copy, update.object, update.state), { action: 'Unchanged', written: update.object });
     case 'absent':
       return { result: 'again' };
     case 'failed': {
@@ -73,20 +71,12 @@ function isApplied({ work }: CopyToWrite, state: CopyUpdate['state']): boolean {
   return work.spec.write === 'Apply' || state === 'Shared';
 }
 
-async function send(copy: CopyToWrite, { object, force, state }: CopyUpdate): Promise<DoorAnswer | { readonly result: 'unchanged' }> {
+function send(copy: CopyToWrite, { object, force, state }: CopyUpdate): Promise<DoorAnswer> {
   const { door, task, work, desired } = copy;
   const { address, entry } = task;
-  const marked = withMarks(desired, { ...work, intent: entry.intent });
-  const { uid, resourceVersion } = object.metadata;
-  if (isApplied(copy, state)) {
-    const request = { ...address, manifest: marked, preconditions: { uid, resourceVersion }, force, run: 'real' } as const;
-    return await door.write((client, signal) => client.apply(request, signal));
-  }
-  const owned = own({ write: 'Replace', desired: withLeft(marked, task.object, object), live: object });
-  if (owned.result === 'failed')
-    return { result: 'failed', fault: copyFault(work.share.cluster, 'INVALID', `${owned.path}: ${owned.message}`) };
-  if (owned.result === 'unchanged') return { result: 'unchanged' };
-  return await door.write((client, signal) => client.replace({ ...address, object: withUid(owned.manifest, object), run: 'real' }, signal));
+  const manifest = withMarks(desired, { ...work, intent: entry.intent });
+  if (isApplied(copy, state)) return applyAsIs(door, address, { manifest, object, force });
+  return replaceWith(door, address, { manifest: withLeft(manifest, task.object, object), object });
 }
 
 function written(copy: CopyToWrite, { object, state }: CopyUpdate, answer: Extract<ObjectAnswer, { result: 'answered' }>): CopyStep {

@@ -1,5 +1,6 @@
 import { textOfKey } from '../object-key.ts';
 import { apportion } from '../placing/apportion.ts';
+import { sumOf } from '../placing/sum-of.ts';
 import { workloadCountOf } from '../placing/workload-count.ts';
 import type { ObjectKey } from '../spec.ts';
 import type { PreviousDecision, SnapshotCluster } from './snapshot.ts';
@@ -29,12 +30,12 @@ export function previousCounts(
     const sum = previous.replicas.get(entry.cluster.name) ?? 0;
     return sum === 0 ? [] : [{ name: entry.cluster.name, sum, counts: countsIn(entry, workloads) }];
   });
-  const told = placed.filter(({ sum, counts }) => sumOf(counts) === sum);
+  const told = placed.filter(({ sum, counts }) => sumOf([...counts.values()], (count) => count) === sum);
   const untold = placed.filter((one) => !told.includes(one));
   const all = new Map(told.map(({ name, counts }) => [`${name}`, new Map(counts)]));
   for (const { name } of untold) all.set(name, new Map());
   for (const { index, count } of workloads) {
-    const rest = Math.max(0, count - sumOf(told.map(({ counts }) => [index, counts.get(index) ?? 0])));
+    const rest = Math.max(0, count - sumOf(told, ({ counts }) => counts.get(index) ?? 0));
     const parties = untold.map(({ name, sum }) => ({ name, weight: sum }));
     for (const [name, seats] of apportion(rest, parties).seats) all.get(name)?.set(index, seats);
   }
@@ -51,10 +52,4 @@ function countsIn({ live }: SnapshotCluster, workloads: readonly CountedWorkload
       return [index, (stands === undefined ? undefined : workloadCountOf(stands))?.count ?? 0];
     }),
   );
-}
-
-function sumOf(counts: Iterable<readonly [number, number]>): number {
-  let sum = 0;
-  for (const [, count] of counts) sum += count;
-  return sum;
 }

@@ -1,4 +1,5 @@
 import type { ClusterName } from '../../core/names.ts';
+import { sumOf } from '../placing/sum-of.ts';
 import type { RolloutMark } from '../propagation.ts';
 import type { RolloutSpec } from '../spec.ts';
 
@@ -33,7 +34,7 @@ export interface Surge {
 export function surge(moves: readonly CountMove[], onFailure: RolloutSpec['onFailure']): Surge {
   const decreases = moves.filter(({ current, to, mark }) => current > to && mark === undefined);
   const lacking = moves.filter((move) => lackOf(move) > 0);
-  let spare = sumOf(decreases.map(dropOf)) - sumOf(lacking.map(lackOf));
+  let spare = sumOf(decreases, dropOf) - sumOf(lacking, lackOf);
   const waiting: ClusterName[] = [];
   for (const decrease of [...decreases].sort((a, b) => (a.cluster < b.cluster ? -1 : 1))) {
     const drop = dropOf(decrease);
@@ -52,8 +53,4 @@ function dropOf({ to, ready }: CountMove): number {
 /** Replicas that are not ready yet of what is planned. */
 function lackOf({ current, to, ready, mark }: CountMove): number {
   return current > to || mark === 'Succeeded' ? 0 : Math.max(0, to - ready);
-}
-
-function sumOf(figures: readonly number[]): number {
-  return figures.reduce((sum, figure) => sum + figure, 0);
 }

@@ -1,7 +1,5 @@
 import type {
   V1CronJobStatus,
-  V1IngressStatus,
-  V1LoadBalancerIngress,
   V1PersistentVolumeClaimStatus,
   V1PodDisruptionBudgetStatus,
   V1PodStatus,
@@ -68,16 +66,6 @@ export function aggregateStatus(aggregation: Aggregation): JsonObject {
   }
 }
 
-/** True if there are targets, and what was applied is just what they are. */
-export function isFullyApplied(items: readonly StatusItem[], targets: readonly string[]): boolean {
-  const wanted = new Set(targets);
-  return (
-    wanted.size > 0 &&
-    items.length === wanted.size &&
-    items.every(({ clusterName, applied }) => applied === true && wanted.has(clusterName))
-  );
-}
-
 function aggregateWorkload({ kind, template, items, semantics }: Aggregation, counters: readonly string[]): JsonObject {
   const before = objectAt(template, 'status');
   const generation = numberAt(template, 'metadata', 'generation') ?? 0;
@@ -109,8 +97,8 @@ function isLoadBalancer({ spec }: Stored<V1Service>): boolean {
   return spec?.type === 'LoadBalancer';
 }
 
-function pointsOf(statuses: readonly Stored<V1ServiceStatus | V1IngressStatus>[], fields: PointFields): JsonObject {
-  const points = statuses.flatMap((status) => itemsOf<Stored<V1LoadBalancerIngress>>(status.loadBalancer?.ingress));
+function pointsOf(statuses: readonly Stored<V1ServiceStatus>[], fields: PointFields): JsonObject {
+  const points = statuses.flatMap((status) => itemsOf(status.loadBalancer?.ingress));
   const ingress = joinPoints(points, fields);
   return { loadBalancer: ingress.length === 0 ? {} : { ingress } };
 }

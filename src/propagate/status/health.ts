@@ -88,10 +88,9 @@ function isServiceHealthy(service: Stored<k8s.V1Service>): boolean {
   return service.spec?.type !== 'LoadBalancer' || hasPoint(service);
 }
 
-function hasPoint({ status }: Stored<k8s.V1Service | k8s.V1Ingress>): boolean {
-  return itemsOf<{ readonly hostname?: string | undefined; readonly ip?: string | undefined }>(status?.loadBalancer?.ingress).some(
-    ({ hostname, ip }) => !!hostname || !!ip,
-  );
+/** Of an Ingress too: its points of entry have the same fields. */
+function hasPoint({ status }: Stored<k8s.V1Service>): boolean {
+  return itemsOf(status?.loadBalancer?.ingress).some(({ hostname, ip }) => !!hostname || !!ip);
 }
 
 function isPodHealthy(pod: Stored<k8s.V1Pod>): boolean {

@@ -7,7 +7,6 @@ export interface StatusItem {
   readonly clusterName: string;
   /** Absent: nothing was. */
   readonly status?: JsonObject | null;
-  readonly applied?: boolean;
 }
 
 /** What was collected at all, in order. */

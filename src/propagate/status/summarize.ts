@@ -27,7 +27,7 @@ export function summarize(facts: PropagationFacts): PropagationStatus {
   const ready = readyIn(lines);
   const status: PropagationStatus = {
     observedGeneration: facts.generation,
-    ...(plan === undefined ? decidedBefore(previous) : decided(facts, plan)),
+    ...decided(facts),
     phase,
     paused: facts.isPaused || facts.waves?.breach?.action === 'Pause',
     progress: progressOf(facts, phase),
@@ -49,20 +49,6 @@ export function isSameStatus(before: PropagationStatus, after: PropagationStatus
   return equalJson(printStatus(before), printStatus(after));
 }
 
-function decided({ previous }: PropagationFacts, plan: NonNullable<PropagationFacts['plan']>): PropagationStatus {
-  const { digest, revision = previous.revision, scheduledAt, affinityGroup, mostObjects, desired, placed, unplaced } = plan;
-  return {
-    ...(revision === undefined ? {} : { revision }),
-    digest,
-    scheduledAt,
-    ...(affinityGroup === undefined ? {} : { affinityGroup }),
-    ...(mostObjects === undefined ? {} : { mostObjects }),
-    ...(desired === undefined ? {} : { desired }),
-    ...(placed === undefined ? {} : { placed }),
-    unplaced,
-  };
-}
-
 /** That a prune must be confirmed is told while it must. */
 function notesOf({ refused, plan, held }: PropagationFacts): NonNullable<PropagationStatus['notes']> {
   const notes = refused?.notes ?? plan?.notes ?? [];
@@ -75,9 +61,9 @@ function pruneIn({ plan, prune, previous }: PropagationFacts): Pick<PropagationS
   return held === undefined ? {} : { prune: held };
 }
 
-/** What was decided for an older generation still stands in the clusters. */
-function decidedBefore(previous: PropagationStatus): PropagationStatus {
-  const { revision, digest, scheduledAt, affinityGroup, mostObjects, desired, placed, unplaced } = previous;
+/** What was decided for this generation; without a plan what was decided for an older one, which still stands in the clusters. */
+function decided({ plan, previous }: PropagationFacts): PropagationStatus {
+  const { digest, revision = previous.revision, scheduledAt, affinityGroup, mostObjects, desired, placed, unplaced } = plan ?? previous;
   const kept = { revision, digest, scheduledAt, affinityGroup, mostObjects, desired, placed, unplaced };
   return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/core/json.ts';
 import { textAt } from '../../../src/core/json-at.ts';
 import { type GroupKind, groupOf } from '../../../src/core/kinds.ts';
 import { templateGenerationOf } from '../../../src/propagate/karmada/template-generation.ts';
-import { aggregateStatus, isFullyApplied } from '../../../src/propagate/status/aggregate.ts';
+import { aggregateStatus } from '../../../src/propagate/status/aggregate.ts';
 import { jobEndOf } from '../../../src/propagate/status/aggregate-job.ts';
 import { collectStatus } from '../../../src/propagate/status/collect.ts';
 import { healthOf } from '../../../src/propagate/status/health.ts';
@@ -67,7 +67,7 @@ export const statusVectors: VectorOps = {
       ingresses: joinPoints(ingresses, ingressPoints),
     })),
     fullyApplied: vectorOp(
-      ({ aggregatedStatus, targetClusters }: { readonly aggregatedStatus?: StatusItem[]; readonly targetClusters?: string[] }) => ({
+      ({ aggregatedStatus, targetClusters }: { readonly aggregatedStatus?: AppliedItem[]; readonly targetClusters?: string[] }) => ({
         fullyApplied: isFullyApplied(aggregatedStatus ?? [], targetClusters ?? []),
       }),
     ),
@@ -79,3 +79,15 @@ export const statusVectors: VectorOps = {
     })),
   },
 };
+
+interface AppliedItem {
+  readonly clusterName: string;
+  readonly applied?: boolean;
+}
+
+/** True if there are targets, and what was applied is just what they are. */
+function isFullyApplied(items: readonly AppliedItem[], targets: readonly string[]): boolean {
+  const wanted = new Set(targets);
+  const isWanted = ({ clusterName, applied }: AppliedItem) => applied === true && wanted.has(clusterName);
+  return wanted.size > 0 && items.length === wanted.size && items.every(isWanted);
+}
