@@ -3,9 +3,12 @@ import { systemClock } from '../../../../src/core/clock.ts';
 import { silentLog } from '../../../../src/core/log.ts';
 import { parseResourceVersion } from '../../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
+import { Slices } from '../../../../src/core/slices.ts';
 import { createBudget } from '../../../../src/graph/budget.ts';
+import type { GraphContext } from '../../../../src/graph/context.ts';
 import { buildGraph } from '../../../../src/graph/graph.ts';
 import { createReads } from '../../../../src/load/create-reads.ts';
+import { createLoaders } from '../../../../src/load/operation-loaders.ts';
 import { createStreams } from '../../../../src/load/streams/create-streams.ts';
 import type { OperationScope } from '../../../../src/serve/operations.ts';
 import type { MirrorStore } from '../../../../src/store/mirror-store.ts';
@@ -21,6 +24,9 @@ export interface StreamingGateway {
   change(count: number, stamp?: string): void;
 }
 
+/** What resolvers of a subscription without relations need. */
+type BenchContext = Pick<GraphContext, 'reads' | 'streams' | 'read' | 'gateway' | 'clock' | 'budget'>;
+
 /** Serves a mirror with so many pods. */
 export async function startStreaming(pods: number): Promise<StreamingGateway> {
   const model = loadBaseline();
@@ -35,14 +41,14 @@ export async function startStreaming(pods: number): Promise<StreamingGateway> {
   const streams = createStreams({ ...shared, settingsOf: () => undefined, clock: systemClock, log: silentLog }, life);
   const schema = buildGraph(model);
   const gateway = { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 };
-  const contextOf = ({ served: _, held: __, ...read }: OperationScope) => ({
-    reads,
-    streams,
-    read,
-    gateway,
-    clock: systemClock,
-    budget: createBudget(() => undefined),
-  });
+  const slices = new Slices(systemClock);
+  const loadersOf = createLoaders({ mirrors, clock: systemClock });
+  const contextOf = ({ served: _, held, isMessage, throwIfOver, ...asked }: OperationScope): BenchContext => {
+    const budget = createBudget(throwIfOver);
+    const loaders = held.use(loadersOf({ signal: asked.signal, isMessage }));
+    const read = { ...asked, loaders, look: budget.look, slices: slices.operation(throwIfOver) };
+    return { reads, streams, read, gateway, clock: systemClock, budget };
+  };
   const { serving } = await startServing({ schema: () => schema, contextOf });
   return { port: serving.port, change: changesOf(mirror.store, pods) };
 }
