@@ -7,10 +7,10 @@ import { nearest } from '../core/nearest.ts';
 import { defaultLimits, logLevels, secretsModes } from './defaults.ts';
 
 /** The only version of the config file there is. */
-export const configApiVersion = 'config.muster.dev/v1alpha1';
+const configApiVersion = 'config.muster.dev/v1alpha1';
 
 /** Bytes of a config file. */
-export const maxConfigFileBytes = 1 << 20;
+const maxConfigFileBytes = 1 << 20;
 
 const text = textLike('text', { max: 4_096 });
 /** Text as the value of a label, which may be empty. Numbers and booleans that YAML reads become text again. */
@@ -155,22 +155,14 @@ const fileKeys = {
   limits: mapping(limitKeys).exactOptional().describe('Bounds of what one caller may ask.'),
 };
 
-const file = mapping(fileKeys).meta({ title: 'Muster config file' });
+/** The config file. `schema/config.schema.json` is its JSON Schema. */
+export const configFile = mapping(fileKeys).meta({ title: 'Muster config file' });
 
 /** A config file as it was written. */
-export type ConfigFile = z.output<typeof file>;
+export type ConfigFile = z.output<typeof configFile>;
 
 /** One entry of `clusters` as it was written. */
 export type ClusterEntry = NonNullable<ConfigFile['clusters']>[number];
-
-/** The JSON Schema of the config file: `schema/config.schema.json` is its text. */
-export const configFileSchema = z.toJSONSchema(file, {
-  io: 'input',
-  unrepresentable: 'any',
-  override({ jsonSchema }) {
-    delete jsonSchema.readOnly;
-  },
-});
 
 /**
  * Reads the text of a config file: YAML 1.2, one document, no duplicate keys, at most 1 MiB.
@@ -186,7 +178,7 @@ export async function parseConfigFile(source: string, name: string): Promise<Con
   const problem = document.errors[0];
   if (problem !== undefined) throw new MusterError('BAD_INPUT', `${name}: ${firstLine(problem.message)}`);
   try {
-    const read = readDocument(file, document.toJS({ maxAliasCount: 100 }) as Json, { unknown: unknownKey });
+    const read = readDocument(configFile, document.toJS({ maxAliasCount: 100 }) as Json, { unknown: unknownKey });
     if ('problems' in read) throw new MusterError('BAD_INPUT', lineOf(read.problems[0]));
     const config = read.value;
     demandUniqueNames(config.clusters ?? []);

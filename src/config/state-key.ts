@@ -4,7 +4,7 @@ import path from 'node:path';
 import { MusterError } from '../core/errors.ts';
 
 /** Bytes of the key that seals cursors. */
-export const stateKeyBytes = 32;
+const stateKeyBytes = 32;
 
 /**
  * The key that seals cursors, so that those of an earlier run stay good: `key` in the state directory, readable by its owner only. Made when it

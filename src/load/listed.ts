@@ -49,7 +49,7 @@ interface AskedAggregates extends AskedOfKinds {
 }
 
 /** What the objects of parts lead to. */
-export interface RelatedParts {
+interface RelatedParts {
   of(part: HeldPart): RelatedObjects | undefined;
   /** What was read in a cluster, and why some of it could not be. Asked when `of` will be no more. */
   readIn(cluster: ClusterName): { readonly parts: readonly Part[]; readonly faults: readonly Fault[] };

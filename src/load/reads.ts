@@ -15,7 +15,6 @@ import type { WhereInput } from '../store/where.ts';
 import type { ClusterPhase, SyncState } from '../watch/mirrors.ts';
 import type { OperationLoaders } from './operation-loaders.ts';
 
-export type { GroupOrder } from '../store/aggregates/groups.ts';
 export { type Look, maxLooks, valuesPerLook } from '../store/looks.ts';
 export type { OrderByInput } from '../store/order.ts';
 export type { WhereInput } from '../store/where.ts';

@@ -67,7 +67,6 @@ export type DeletionSpec = z.output<typeof deletion>;
 /** As kubectl's `--cascade`: what happens to the objects that the object owns. */
 export type Cascade = DeletionSpec['cascade'];
 export type CompletionSpec = NonNullable<PropagationSpec['completion']>;
-export type SuspendSpec = PropagationSpec['suspend'];
 
 export type RunAs = { readonly type: 'requester' } | { readonly type: 'serviceAccount'; readonly namespace: string; readonly name: string };
 

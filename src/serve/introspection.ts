@@ -15,7 +15,7 @@ const maxBytes = 64 << 20;
 const maxKeyLength = 64 << 10;
 
 /** True if the operation asks for nothing but the schema: the same answer for everybody, until the schema changes. */
-export function isIntrospection(operation: OperationDefinitionNode): boolean {
+function isIntrospection(operation: OperationDefinitionNode): boolean {
   return operation.selectionSet.selections.every(
     (selection) => selection.kind === Kind.FIELD && ['__schema', '__type', '__typename'].includes(selection.name.value),
   );

@@ -4,7 +4,7 @@ import { withoutQuotedValues } from '../core/loggable-error.ts';
 import { Refusal } from './refusal.ts';
 
 /** What a client gets to know of an error that is none of its making. */
-export const maskedMessage = 'Unexpected error.';
+const maskedMessage = 'Unexpected error.';
 
 /** The code of a masked error. */
 export const maskedCode = 'INTERNAL_SERVER_ERROR';

@@ -32,7 +32,7 @@ export function useExactJson(maxBytes: number): ServePlugin {
  *
  * @throws {Refusal} 413 above the bound, before reading where the length was told; 400 if the client left in mid-body.
  */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
   const told = Number(request.headers['content-length'] ?? 0);
   if (told > maxBytes) return Promise.reject(tooLarge(maxBytes));
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();

@@ -15,10 +15,10 @@ export interface ListenOptions {
 }
 
 /** Answers one request. Rejects for nothing. */
-export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** Takes over a connection that asks to become something else than HTTP, with what it has sent so far. Throws nothing. */
-export type HandleUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+type HandleUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /** A server that accepts connections. Disposing it closes it and cuts what is still open. */
 export interface Listening extends AsyncDisposable {

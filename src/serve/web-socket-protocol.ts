@@ -26,7 +26,7 @@ export interface SocketContext {
 }
 
 /** A socket that has not yet said who it is. */
-export interface Newcomer {
+interface Newcomer {
   /** Of the upgrade: browsers cannot send it, others may. */
   readonly authorization: string | undefined;
   /** It has said it, or has gone. Twice is once. */

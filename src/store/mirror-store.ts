@@ -121,7 +121,7 @@ export interface Followed {
 }
 
 /** What a reader of the change feed is given when it joins. */
-export interface Following extends Followed {
+interface Following extends Followed {
   /**
    * Hands over at once all that waits for this reader, as the end of the turn would: after it the reader knows the mirror as it is now. Without
    * effect while the reader still handles a batch, and once it has ended.

@@ -13,7 +13,7 @@ interface Definition extends GroupKind {
 }
 
 /** Undefined for what does not look like a definition. */
-export function definitionOf({ metadata, spec, status }: KubernetesObject): Definition | undefined {
+function definitionOf({ metadata, spec, status }: KubernetesObject): Definition | undefined {
   const names = isJsonObject(spec) ? spec.names : undefined;
   if (!isJsonObject(spec) || typeof spec.group !== 'string' || !isJsonObject(names) || typeof names.kind !== 'string') return undefined;
   const conditions = isJsonObject(status) && Array.isArray(status.conditions) ? status.conditions : [];

@@ -11,7 +11,7 @@ import type { Pace } from './pace.ts';
 import type { Report } from './state.ts';
 
 /** What may be had of Secrets: of their data nothing is ever mirrored. */
-export type SecretsPolicy = 'none' | 'metadata' | 'live';
+type SecretsPolicy = 'none' | 'metadata' | 'live';
 
 /** A cluster to be mirrored. */
 export interface EngagedCluster {

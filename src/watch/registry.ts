@@ -13,7 +13,7 @@ import type { ClusterState, MirrorLease, MirrorReader, Mirrors, MirrorsChange } 
 import { createPace } from './pace.ts';
 import type { Report } from './state.ts';
 
-export type { ClusterProgress, EngagedCluster, SecretsPolicy } from './engaged-cluster.ts';
+export type { ClusterProgress, EngagedCluster } from './engaged-cluster.ts';
 
 export interface MirrorsOptions {
   readonly clock: Clock;

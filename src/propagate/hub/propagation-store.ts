@@ -11,7 +11,7 @@ import { mergePatchOf } from './merge-patch-of.ts';
 import { propagationOf } from './propagation-of.ts';
 
 /** What is known of one Propagation. */
-export type PropagationRead =
+type PropagationRead =
   /** `asOfMs`: up to when it is known to be true. */
   | { readonly result: 'held'; readonly propagation: Propagation; readonly asOfMs: number; readonly fault?: Fault }
   | Exclude<MirroredObject, { readonly result: 'held' }>;

@@ -15,7 +15,7 @@ import { parseOldValues, printOldValues } from './old-values.ts';
 export const keptRevisions = 10;
 
 /** What a generation was, for going back to it. */
-export interface NewRevision {
+interface NewRevision {
   /** Grows with each generation that was planned; equal for the same one. */
   readonly revision: number;
   readonly digest: string;
@@ -26,7 +26,7 @@ export interface NewRevision {
 }
 
 /** What came of recording something. What was recorded before counts as written. */
-export type RevisionWrite = { readonly result: 'written' } | { readonly result: 'failed'; readonly fault: Fault };
+type RevisionWrite = { readonly result: 'written' } | { readonly result: 'failed'; readonly fault: Fault };
 
 /** Revisions from one to another, both among them. */
 export interface RevisionRange {
