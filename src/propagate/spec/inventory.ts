@@ -21,7 +21,7 @@ export const recordedFault = structure({
 });
 
 /** What a copy is to Muster. */
-export const inventoryState = choice('InventoryState', 'What a copy is to Muster.', {
+const inventoryState = choice('InventoryState', 'What a copy is to Muster.', {
   Intended: 'It is about to be created.',
   Owned: 'It belongs to the Propagation: its uid is the proof.',
   Shared: 'It belongs to somebody else, and has fields of the Propagation.',

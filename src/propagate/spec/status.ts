@@ -44,7 +44,7 @@ export const propagationPhase = choice(
 );
 
 /** The phases of the copies in one cluster. */
-export const copyPhase = choice('CopyPhase', 'The phase of the copies in one cluster.', {
+const copyPhase = choice('CopyPhase', 'The phase of the copies in one cluster.', {
   Waiting: 'The wave of the cluster has not begun.',
   Applying: 'The copies are being written.',
   Progressing: 'The copies are written, and not rolled out yet.',
