@@ -25,7 +25,7 @@ export type DecodedEvent =
   | { readonly type: 'deleted'; readonly object: KubernetesObject; readonly version: ResourceVersion; readonly exactly: ExactParse }
   /** `version` is absent if the server sent none. */
   | { readonly type: 'bookmark'; readonly version?: ResourceVersion; readonly initialEventsEnd: boolean }
-  /** An ERROR event; or a Table or List where an object should be: `MALFORMED`, and what is held is still right (docs/mirror.md 3.1, row 18). */
+  /** An ERROR event; or a Table or List where an object should be: `MALFORMED`, and what is held is still right (docs/internals/mirror.md 3.1, row 18). */
   | { readonly type: 'error'; readonly fault: Fault }
   /** Not understood, so perhaps an event lost (row 17). */
   | { readonly type: 'unreadable'; readonly reason: string };

@@ -24,7 +24,7 @@ export interface ClusterOptions {
 /**
  * One API server as the endpoint's identity. Nothing is opened, read or run before the first request.
  *
- * HTTP/2 with PINGs of our own, or HTTP/1.1 where the server has no HTTP/2; docs/mirror.md 2 has the deadlines.
+ * HTTP/2 with PINGs of our own, or HTTP/1.1 where the server has no HTTP/2; docs/internals/mirror.md 2 has the deadlines.
  */
 export function connectCluster(endpoint: Endpoint, { clock, log, signal: life, current = () => endpoint }: ClusterOptions): ClusterApi {
   const server = new URL(endpoint.server);

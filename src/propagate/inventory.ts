@@ -3,7 +3,7 @@ import type { Fault } from '../core/faults.ts';
 import type { ClusterName, ResourceVersion } from '../core/names.ts';
 import type { entry } from './spec/inventory.ts';
 
-/** One object of the inventory: proof that it belongs to a Propagation (propagation.md 5.3). What the fields mean: `spec/inventory.ts`. */
+/** One object of the inventory: proof that it belongs to a Propagation (docs/internals/propagation.md 5.3). What the fields mean: `spec/inventory.ts`. */
 export type InventoryEntry = z.output<typeof entry>;
 
 export type InventoryState = InventoryEntry['state'];
@@ -13,7 +13,7 @@ export type WrittenAction = NonNullable<InventoryEntry['action']>;
 
 export type Health = InventoryEntry['health'];
 
-/** An object that existed before the first write to it (propagation.md 5.2). */
+/** An object that existed before the first write to it (docs/internals/propagation.md 5.2). */
 export type TakenOver = NonNullable<InventoryEntry['takenOver']>;
 
 /** A fault as it is kept. Messages hold no values of manifests. */

@@ -8,7 +8,7 @@ export interface Note {
   readonly path?: string;
 }
 
-/** propagation.md 3.8. `INVALID` is of the input itself. */
+/** docs/internals/propagation.md 3.8. `INVALID` is of the input itself. */
 export type NoteCode =
   | 'INVALID'
   | 'NOTHING_CHOSEN'

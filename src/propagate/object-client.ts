@@ -22,7 +22,7 @@ export type ObjectAnswer =
   /** `isNew`: 201. `warnings`: the texts of `Warning` headers. */
   | { readonly result: 'answered'; readonly object: KubernetesObject; readonly isNew: boolean; readonly warnings: readonly string[] }
   | { readonly result: 'absent' }
-  /** `fault.status` is the server's own; of an apply that could not be typed `INVALID` (observed.md). */
+  /** `fault.status` is the server's own; of an apply that could not be typed `INVALID` (docs/internals/propagation.md 5.1). */
   | { readonly result: 'failed'; readonly fault: Fault };
 
 /** Only an object with this uid and version is written; 409 or 422 otherwise. */

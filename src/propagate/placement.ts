@@ -17,7 +17,7 @@ export interface PlacementCandidate {
   readonly capacity?: number;
 }
 
-/** Why a cluster was not chosen (propagation.md 4). */
+/** Why a cluster was not chosen (docs/internals/propagation.md 4). */
 export type RejectionReason =
   | 'NOT_NAMED'
   | 'EXCLUDED'
@@ -57,7 +57,7 @@ export interface RejectedCluster {
 
 /** What `select` gives: every candidate stands in exactly one of the lists. */
 export interface Selection {
-  /** In order (propagation.md 3.2, "Order"). */
+  /** In order (docs/internals/propagation.md 3.2, "Order"). */
   readonly chosen: readonly ChosenCluster[];
   /** By name. */
   readonly rejected: readonly RejectedCluster[];

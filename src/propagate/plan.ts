@@ -58,7 +58,7 @@ export interface RenderedCluster {
   /** Names of the overrides applied, `overrides[2]` for one without a name; and of those that matched the cluster without effect. */
   readonly overrides: readonly string[];
   readonly unmatched: readonly string[];
-  /** In the order of writes (propagation.md 5.1); what goes stands last, in the reverse order. Empty if `fault`. */
+  /** In the order of writes (docs/internals/propagation.md 5.1); what goes stands last, in the reverse order. Empty if `fault`. */
   readonly objects: readonly RenderedObject[];
   /** Why nothing can be rendered here: an override that fails, mirrors that are unread. */
   readonly fault?: Fault;
@@ -80,7 +80,7 @@ export interface TemplateOrigin {
 export interface RenderedPlan {
   /** `digestOf` the content, and of the intent that is replaced. */
   readonly digest: string;
-  /** SHA-256 over what propagation.md 4 names: the intent that is replaced is not in it. */
+  /** SHA-256 over what docs/internals/propagation.md 4 names: the intent that is replaced is not in it. */
   readonly content: string;
   /** No note of severity ERROR. */
   readonly ok: boolean;
@@ -101,7 +101,7 @@ export interface RenderedPlan {
   readonly fromZero: boolean;
   /** What it was made from: a change there makes it old. */
   readonly sources: readonly TemplateOrigin[];
-  /** Set if the prune this plan implies must be confirmed first (propagation.md 5.4): why. */
+  /** Set if the prune this plan implies must be confirmed first (docs/internals/propagation.md 5.4): why. */
   readonly pruneHeld?: string;
   readonly notes: readonly Note[];
 }

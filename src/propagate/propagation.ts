@@ -33,7 +33,7 @@ export interface Propagation {
 /** What was expected and what came, at which path below `spec`. */
 export type SpecProblem = DocumentProblem;
 
-/** `status` of a Propagation (propagation.md 2.2). What the fields mean: docs/propagation-fields.md. A new resource has none. */
+/** `status` of a Propagation (docs/internals/propagation.md 2.2). What the fields mean: docs/propagation-fields.md. A new resource has none. */
 export type PropagationStatus = z.output<typeof status>;
 
 export type PropagationPhase = NonNullable<PropagationStatus['phase']>;
@@ -42,7 +42,7 @@ export type StatusCondition = NonNullable<PropagationStatus['conditions']>[numbe
 export type AggregatedStatus = NonNullable<PropagationStatus['aggregate']>[number];
 export type CompletionStatus = NonNullable<PropagationStatus['completion']>;
 
-/** A prune that must be confirmed (propagation.md 5.4). */
+/** A prune that must be confirmed (docs/internals/propagation.md 5.4). */
 export type HeldPrune = NonNullable<PropagationStatus['prune']>;
 /** A plan that was asked for by its digest. */
 export type AskedPlan = NonNullable<PropagationStatus['asked']>;
@@ -50,7 +50,7 @@ export type AskedPlan = NonNullable<PropagationStatus['asked']>;
 /** One cluster's line in the status. Its objects are in its ClusterShare. */
 export type ClusterLine = NonNullable<PropagationStatus['clusters']>[number];
 export type CopyPhase = ClusterLine['phase'];
-/** Why a cluster is in its phase (propagation.md 2.2). */
+/** Why a cluster is in its phase (docs/internals/propagation.md 2.2). */
 export type CopyReason = NonNullable<ClusterLine['reason']>;
 /** How far a rollout has come in one cluster. It stays while the cluster cannot be reached. `wanted`: see `wantedHashOf`. */
 export type RolloutMark = NonNullable<ClusterLine['rollout']>;
@@ -61,7 +61,7 @@ export interface ClusterObjects {
   readonly entries: readonly InventoryEntry[];
 }
 
-/** A ControllerRevision on the hub: what a generation was (propagation.md 5.5). */
+/** A ControllerRevision on the hub: what a generation was (docs/internals/propagation.md 5.5). */
 export interface PropagationRevision {
   readonly revision: number;
   readonly createdAt: string;

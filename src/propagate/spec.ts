@@ -6,7 +6,7 @@ import type { operations, override } from './spec/overrides.ts';
 import type { placement, replicas } from './spec/placement.ts';
 
 /**
- * `spec` of a Propagation (propagation.md 2.1), checked and with its defaults. Enum values are those of the custom resource (`ServerSideApply`), durations are
+ * `spec` of a Propagation (docs/internals/propagation.md 2.1), checked and with its defaults. Enum values are those of the custom resource (`ServerSideApply`), durations are
  * milliseconds. What the fields mean: the definitions in `spec/`, and docs/propagation-fields.md.
  */
 export type PropagationSpec = z.output<typeof spec>;

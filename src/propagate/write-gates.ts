@@ -1,7 +1,7 @@
 import type { ClusterApi } from '../cluster/cluster-api.ts';
 import { createGate, type Gate } from '../core/gate.ts';
 
-/** Writes in flight in one cluster, and in all together (propagation.md 5.1). */
+/** Writes in flight in one cluster, and in all together (docs/internals/propagation.md 5.1). */
 const mostPerCluster = 10;
 const mostInAll = 256;
 

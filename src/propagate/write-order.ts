@@ -2,7 +2,7 @@ import { type GroupKind, keyOfKind } from '../core/kinds.ts';
 import { kindOfKey } from './object-key.ts';
 import type { ObjectKey } from './spec.ts';
 
-/** What others need comes first (propagation.md 5.1). */
+/** What others need comes first (docs/internals/propagation.md 5.1). */
 const ranked: readonly (readonly string[])[] = [
   ['Namespace'],
   ['CustomResourceDefinition.apiextensions.k8s.io'],

@@ -154,7 +154,7 @@ export interface Stage {
 export interface StageOptions {
   /** Replaces this namespace's objects only. Absent: everything. */
   readonly namespace?: string;
-  /** Compare content even where uid and version are equal: the version served, or the server's, has changed (docs/mirror.md 3.4). */
+  /** Compare content even where uid and version are equal: the version served, or the server's, has changed (docs/internals/mirror.md 3.4). */
   readonly byContent?: boolean;
 }
 

@@ -27,7 +27,7 @@ export interface AdmissionLimits {
   readonly listsPerCluster: number;
 }
 
-/** One semaphore for the fleet (docs/mirror.md 5): 64 MiB in flight, two lists per cluster. */
+/** One semaphore for the fleet (docs/internals/mirror.md 5): 64 MiB in flight, two lists per cluster. */
 export const admissionLimits: AdmissionLimits = { bytesInFlight: 64 << 20, listsPerCluster: 2 };
 
 interface Waiter {

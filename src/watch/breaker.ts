@@ -31,7 +31,7 @@ interface BreakerOptions {
 }
 
 /**
- * The breaker of one cluster (docs/mirror.md 3.2): three connection failures in a row open it, which is what a dead session with its streams is;
+ * The breaker of one cluster (docs/internals/mirror.md 3.2): three connection failures in a row open it, which is what a dead session with its streams is;
  * then one probe per step of the backoff, and any answer to anything closes it. Ends with the signal.
  */
 export function createBreaker({ clock, probe, onChange }: BreakerOptions, signal: AbortSignal): Breaker {

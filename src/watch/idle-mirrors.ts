@@ -22,7 +22,7 @@ interface IdleOptions {
   readonly heap: HeapGauge;
 }
 
-/** Keeps idle mirrors for 5 minutes, within a bound of bytes (docs/mirror.md 5). Stops sweeping when the signal aborts. */
+/** Keeps idle mirrors for 5 minutes, within a bound of bytes (docs/internals/mirror.md 5). Stops sweeping when the signal aborts. */
 export function createIdleMirrors({ clock, maxBytes, heap }: IdleOptions, signal: AbortSignal): IdleMirrors {
   const evictions = new WeakMap<Mirror, () => void>();
   const idle = new LRUCache<Mirror, { readonly mirror: Mirror }>({

@@ -3,7 +3,7 @@ import type { GroupKind, ServedResource } from '../core/kinds.ts';
 import type { ClusterName, ResourceVersion } from '../core/names.ts';
 import type { StoreReader } from '../store/mirror-store.ts';
 
-/** How true a mirror is. Equal to the schema's `SyncPhase`; see the table in docs/mirror.md 5. */
+/** How true a mirror is. Equal to the schema's `SyncPhase`; see the table in docs/internals/mirror.md 5. */
 export type SyncPhase = 'SYNCING' | 'SYNCED' | 'STALE' | 'MISSING';
 
 export interface SyncState {

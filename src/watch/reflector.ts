@@ -19,7 +19,7 @@ interface ReflectorOptions {
   /** Absent: all namespaces. */
   readonly namespace?: string;
   readonly store: MirrorStore;
-  /** Whether a first list may be a WatchList now (docs/mirror.md 3.3). */
+  /** Whether a first list may be a WatchList now (docs/internals/mirror.md 3.3). */
   readonly streaming: () => boolean;
   /** Compare the first list by content, as what is served at a version may have changed. */
   readonly byContent?: boolean;

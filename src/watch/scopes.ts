@@ -32,7 +32,7 @@ export interface ScopesOptions {
   readonly onReport: (report: Report) => void;
 }
 
-/** The reflectors that fill one store: one for all namespaces, or one for each namespace that may be read (docs/mirror.md 3.4). */
+/** The reflectors that fill one store: one for all namespaces, or one for each namespace that may be read (docs/internals/mirror.md 3.4). */
 export interface Scopes {
   /** Of the reflectors whose lists make up what is held. */
   facts(): readonly ReflectorFacts[];

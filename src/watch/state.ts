@@ -60,7 +60,7 @@ export interface Memory {
   readonly whole: boolean;
   /** Failures in a row, for the backoff. */
   readonly attempt: number;
-  /** The first list, and one after a lost WatchList, may be a WatchList (docs/mirror.md 3.3). */
+  /** The first list, and one after a lost WatchList, may be a WatchList (docs/internals/mirror.md 3.3). */
   readonly streaming: boolean;
   /** False: polled. */
   readonly watchable: boolean;

@@ -126,7 +126,7 @@ export function again({ memory, moment }: Rest, state: Extract<State, { readonly
 }
 
 /**
- * 403 (docs/mirror.md 3.4). What is held stays for a minute, in which is asked again after 5 and 30 s; then the reflector ends. At once where
+ * 403 (docs/internals/mirror.md 3.4). What is held stays for a minute, in which is asked again after 5 and 30 s; then the reflector ends. At once where
  * nothing is held yet.
  */
 export function refused({ memory, moment }: Rest, { fault, retry }: Wait): Step {

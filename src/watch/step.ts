@@ -17,7 +17,7 @@ import { stepStreaming } from './step-streaming.ts';
 import { stepWatching } from './step-watching.ts';
 
 /**
- * The recovery of a reflector, as one pure function: what follows from an input. Each rule is a row of the table in docs/mirror.md 3.1, and
+ * The recovery of a reflector, as one pure function: what follows from an input. Each rule is a row of the table in docs/internals/mirror.md 3.1, and
  * each row a case of test/watch/step.test.ts.
  *
  * Inputs of requests that were aborted must not come here. What no rule speaks of changes nothing.

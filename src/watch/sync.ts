@@ -27,7 +27,7 @@ interface SyncMoment {
   readonly syncing: Fault;
 }
 
-/** The table of docs/mirror.md 5, for one reflector. */
+/** The table of docs/internals/mirror.md 5, for one reflector. */
 export function syncOf(facts: ReflectorFacts, { nowMs, breaker, syncing }: SyncMoment): ScopeSync {
   if (facts.phase === 'ended') return { phase: 'MISSING', fault: facts.fault ?? syncing };
   if (!facts.whole) return { phase: 'SYNCING', fault: breaker ?? facts.fault ?? syncing };

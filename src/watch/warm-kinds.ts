@@ -5,7 +5,7 @@ function warm(resource: Pick<ServedResource, 'group' | 'kind' | 'version' | 'res
   return { ...resource, versions: [resource.version], namespaced: false, verbs, shortNames: [], categories: [] };
 }
 
-/** Kinds every cluster's view rests on (docs/mirror.md 5): mirrored from the start, as discovery would describe them, and never evicted. */
+/** Kinds every cluster's view rests on (docs/internals/mirror.md 5): mirrored from the start, as discovery would describe them, and never evicted. */
 export const warmKinds: readonly ServedResource[] = [
   warm({ group: '', kind: 'Namespace', version: 'v1', resource: 'namespaces', singular: 'namespace' }),
   warm({ group: '', kind: 'Node', version: 'v1', resource: 'nodes', singular: 'node' }),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Replicas that share a controller, as docs/mirror.md measures: what differs between them is name, uid, versions, node, address and times. */
+/** Replicas that share a controller, as docs/internals/mirror.md measures: what differs between them is name, uid, versions, node, address and times. */
 const replicasPerOwner = 12;
 
 /** What differs between two states of one pod, as after an update by its kubelet. */

@@ -9,7 +9,7 @@ import { turns } from '../support/manual-clock.ts';
 import { createRestrictingAccess } from '../support/restricting-access.ts';
 import { callerNamed, readEagerly } from '../support/stream-fold.ts';
 
-// A namespace that was named and is not mirrored, as there was no room for it (docs/mirror.md 3.4): never rows of nothing without a word.
+// A namespace that was named and is not mirrored, as there was no room for it (docs/internals/mirror.md 3.4): never rows of nothing without a word.
 const model = loadBaseline();
 const pods = servedAs(model, 'Pod');
 const tooLarge = { phase: 'MISSING', fault: { code: 'TOO_LARGE' } };

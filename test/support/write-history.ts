@@ -19,7 +19,7 @@ export interface WrittenFleet {
 type Offence = string;
 
 /**
- * What was written against the promises that hold in every run (reliability.md D), whatever crashed, froze or met others meanwhile:
+ * What was written against the promises that hold in every run (docs/promises.md D), whatever crashed, froze or met others meanwhile:
  *
  * - a copy is made under version "1", which touches nothing that is there, and changed under the uid and the version that were read, never else;
  * - nothing is deleted but by a uid that an inventory had before, for that cluster, under that uid and a version; so is a revision that we made;

@@ -4,7 +4,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 import type { SimCluster, SimClusterOptions } from '../support/sim/sim-cluster.ts';
 import { type Held, type OverSocket, startOverSocket } from './over-socket.ts';
 
-// Rows of docs/mirror.md 8 over real sockets, on loopback: transport, reflector and store together. The clock is the test's.
+// Rows of docs/internals/mirror.md 8 over real sockets, on loopback: transport, reflector and store together. The clock is the test's.
 
 const ways: readonly (readonly [string, Partial<SimClusterOptions>])[] = [
   ['HTTP/2, WatchList', { protocols: 'h2', version: '1.36.3' }],

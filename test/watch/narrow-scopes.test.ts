@@ -5,7 +5,7 @@ import { servedKind } from '../support/fake-discovery.ts';
 import { turns } from '../support/manual-clock.ts';
 import { contentOf, followStore, pod, pods, startWatching, usualKinds } from './watching.ts';
 
-// docs/mirror.md 3.4: a kind that may be read in some namespaces only is never told to be whole where somebody's namespace was not asked for.
+// docs/internals/mirror.md 3.4: a kind that may be read in some namespaces only is never told to be whole where somebody's namespace was not asked for.
 const signal = new AbortController().signal;
 const reviews = 'apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 

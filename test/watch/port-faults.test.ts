@@ -15,7 +15,7 @@ import {
   widgets,
 } from './watching.ts';
 
-// Rows of docs/mirror.md 8 at the port `ClusterApi`: no socket, a clock of the test's own, and chance that always says 0.
+// Rows of docs/internals/mirror.md 8 at the port `ClusterApi`: no socket, a clock of the test's own, and chance that always says 0.
 const signal = new AbortController().signal;
 
 async function startWithPods(...names: readonly string[]) {

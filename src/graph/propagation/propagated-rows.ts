@@ -6,7 +6,7 @@ import type { InventoryEntry } from '../../propagate/inventory.ts';
 import type { PropagationView } from '../../propagate/propagations.ts';
 import type { GraphContext } from '../context.ts';
 
-/** Values that one condition may have (schema.md 2.2, `in`). */
+/** Values that one condition may have (docs/guide/query.md, "Filter"). */
 const maxUids = 1_000;
 
 /** The copy as the caller may see it. Undefined if it is gone, out of sight, of an unknown kind, or another object has its name now. */

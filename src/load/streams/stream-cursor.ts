@@ -27,7 +27,7 @@ export function withPositions(vector: Vector, over: ReadonlyMap<string, Position
   return changed;
 }
 
-/** What a cursor of a stream holds (docs/streams.md 4). */
+/** What a cursor of a stream holds (docs/internals/streams.md 4). */
 export interface StreamCursor {
   /** `Scope.digest` of whoever it was made for. */
   readonly scope: string;

@@ -40,7 +40,7 @@ const maxBytes = 1024 * 1024;
 
 /**
  * One reader of a view. *In step* it is given the batches that all are given; else it walks through a run of messages, its first state or what
- * was left of a batch, while what comes meanwhile gathers in arrears, which it is given next (docs/streams.md 3).
+ * was left of a batch, while what comes meanwhile gathers in arrears, which it is given next (docs/internals/streams.md 3).
  */
 export class ViewReader<Message extends object> implements StreamReader<Message> {
   readonly caller: Caller;

@@ -46,7 +46,7 @@ const bookmarkEveryMs = 30_000;
 const checkEveryMs = 60_000;
 
 /**
- * What all who ask the same with the same rights are told: the sources' news, cut into batches that are the same objects for all (docs/streams.md 2).
+ * What all who ask the same with the same rights are told: the sources' news, cut into batches that are the same objects for all (docs/internals/streams.md 2).
  *
  * Begins with its first reader and ends with its last; nothing is left of it then. All it does is done in pieces, in the row in which all views
  * stand: thousands of them take several turns for what concerns them all.

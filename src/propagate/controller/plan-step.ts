@@ -115,7 +115,7 @@ export function documentOf({ requester: _requester, ...asked }: PropagationSpec)
   return printSpec(asked);
 }
 
-/** A breach that is to be rolled back must not come from what could have been known before (propagation.md 5.5). */
+/** A breach that is to be rolled back must not come from what could have been known before (docs/internals/propagation.md 5.5). */
 async function checked({ planner }: ControllerPorts, request: PlanRequest): Promise<RenderedPlan> {
   const rendered = await planner.render(request);
   if (!rendered.ok || request.purpose === 'keep' || request.spec.rollout.onFailure !== 'Rollback') return rendered;

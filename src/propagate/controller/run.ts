@@ -77,7 +77,7 @@ export interface CurrentPlan {
   readonly duringWrite: ReadonlySet<ClusterName>;
 }
 
-/** A generation that is taken back after a breach (propagation.md 5.5). */
+/** A generation that is taken back after a breach (docs/internals/propagation.md 5.5). */
 export interface Restoring {
   readonly generation: number;
   /** What the revision before wants in each cluster; absent where it wants nothing. */

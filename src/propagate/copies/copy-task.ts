@@ -60,7 +60,7 @@ export function settledAsIs(entry: InventoryEntry): Settled {
   return { result: 'settled', entry: kept, outcome: outcomeOf(entry, 'Unchanged') };
 }
 
-/** What comes by itself, or by others: told as final by the server, it is tried again all the same (propagation.md 5.1). */
+/** What comes by itself, or by others: told as final by the server, it is tried again all the same (docs/internals/propagation.md 5.1). */
 const awaited: ReadonlySet<CopyReason> = new Set(['ApiMissing', 'NamespaceMissing', 'Terminating', 'Quota']);
 
 /** It could not be done; the entry stays, with what was in the way. */

@@ -4,7 +4,7 @@ import { copyFault } from './copy-reason.ts';
 import { type CopyScene, type Settled, settledWith } from './copy-task.ts';
 import { managersOf } from './owned-fields.ts';
 
-/** Corrected so often within the time, a copy is contended and left until the first of these is past it (propagation.md 7). */
+/** Corrected so often within the time, a copy is contended and left until the first of these is past it (docs/internals/propagation.md 7). */
 export const mostCorrections = 5;
 const withinMs = 10 * 60_000;
 

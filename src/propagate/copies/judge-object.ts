@@ -21,7 +21,7 @@ type Judgement =
   | { readonly result: 'theirs'; readonly as: 'Owned' | 'Shared' }
   | Settled;
 
-/** Judges it by the inventory, by the marks of our own writes, and by `conflict` (propagation.md 5.2). Pure. */
+/** Judges it by the inventory, by the marks of our own writes, and by `conflict` (docs/internals/propagation.md 5.2). Pure. */
 export function judgeObject(copy: CopyAtHand, object: KubernetesObject): Judgement {
   const { task, work } = copy;
   const deletion = deletionOf(object);

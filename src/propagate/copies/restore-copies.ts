@@ -15,7 +15,7 @@ interface Restoration {
 }
 
 /**
- * Takes a generation back in one cluster (propagation.md 5.5): what the revision had is written as it was; what it had not is deleted if we made it, or gets
+ * Takes a generation back in one cluster (docs/internals/propagation.md 5.5): what the revision had is written as it was; what it had not is deleted if we made it, or gets
  * its old values back and is let go if it was there before us, whichever generation took it over. Where nothing is kept of what it held, as of Secrets, it is
  * let go as it is: `Orphaned`. Each only as our own write left it, under uid and version of a fresh read: what moved is
  * `Skipped`. It is compensation, no transaction. One that fails stops no other.

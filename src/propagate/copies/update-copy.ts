@@ -96,7 +96,7 @@ function corrected({ work }: CopyToWrite, entry: InventoryEntry): InventoryEntry
   return { ...entry, corrections };
 }
 
-/** A field that was ours is ours again: whoever took it (propagation.md 7, Drift). */
+/** A field that was ours is ours again: whoever took it (docs/internals/propagation.md 7, Drift). */
 function mayForce({ task, work }: CopyToWrite, conflicts: readonly FieldConflict[]): boolean {
   const { sent = '' } = task.entry;
   return work.spec.conflict === 'Overwrite' || conflicts.every(({ path }) => hasPath(sent, path));

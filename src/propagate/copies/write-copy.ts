@@ -54,7 +54,7 @@ async function stepOf(copy: CopyToWrite, seen: Seen): Promise<CopyStep> {
   }
 }
 
-/** Never touches what is there: version "1" creates, or is answered by 409 (observed.md). */
+/** Never touches what is there: version "1" creates, or is answered by 409 (docs/internals/propagation.md 5.1). */
 async function create(copy: CopyToWrite): Promise<CopyStep> {
   const { door, task, work, desired } = copy;
   const { address, entry } = task;

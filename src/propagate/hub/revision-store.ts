@@ -11,7 +11,7 @@ import type { Manifest } from '../spec.ts';
 import { type Hub, hubKinds, listOnHub, writeOnHub } from './hub.ts';
 import { parseOldValues, printOldValues } from './old-values.ts';
 
-/** So many revisions are kept (propagation.md 5.5). */
+/** So many revisions are kept (docs/internals/propagation.md 5.5). */
 export const keptRevisions = 10;
 
 /** What a generation was, for going back to it. */

@@ -37,7 +37,7 @@ export interface DivideInput {
 }
 
 /**
- * How many replicas each chosen cluster gets (propagation.md 3.4).
+ * How many replicas each chosen cluster gets (docs/internals/propagation.md 3.4).
  *
  * Duplicated and External: `count` each (External's is never sent). Divided: by weight, by capacity, or in as few clusters as possible; steadily,
  * unless it is fresh, rebalanced, or the rules changed. Clusters of an overflow tier get what those of the tiers below have no room for.

@@ -31,7 +31,7 @@ type Filtered =
   | { readonly result: 'refused'; readonly reason: RejectionReason; readonly detail: string };
 
 /**
- * The first filter that keeps the candidate out (propagation.md 3.2), with the deciding value; or the tier it is in. Taints and missing kinds never push
+ * The first filter that keeps the candidate out (docs/internals/propagation.md 3.2), with the deciding value; or the tier it is in. Taints and missing kinds never push
  * out what holds copies, nor does what nobody knows of where it runs; another cluster is not taken before that is known.
  */
 export function filterCandidate(candidate: PlacementCandidate, filters: Filters): Filtered {

@@ -22,7 +22,7 @@ const unit = 1000;
 
 /**
  * How well a group of clusters, in order, would hold its part: room first, then how many of the clusters counted have the object already
- * (propagation.md 3.2, "Group score").
+ * (docs/internals/propagation.md 3.2, "Group score").
  */
 export function groupScore(clusters: readonly Scored[], demand: GroupDemand): number {
   return demand.duplicated ? duplicatedScore(clusters, demand) : dividedScore(clusters, demand);

@@ -24,7 +24,7 @@ export interface GroupLimits {
  *
  * Candidates are the sets in whose order (fewest clusters first, then weight, then name) no shorter beginning would do. Of them that of the largest
  * weight, then of most clusters, then the first in that order; and of it the shortest part, the heaviest first, that is a candidate too
- * (propagation.md 3.2, "By group").
+ * (docs/internals/propagation.md 3.2, "By group").
  */
 export function pickGroups<T extends Group>(groups: readonly T[], limits: GroupLimits): readonly T[] | undefined {
   if (suffices(0, 0, limits)) return [];

@@ -20,7 +20,7 @@ export interface SelectInput {
 }
 
 /**
- * Which clusters (propagation.md 3.2): filtered, by the first affinity group that works out, ordered, spread. If none works out the answer is that of
+ * Which clusters (docs/internals/propagation.md 3.2): filtered, by the first affinity group that works out, ordered, spread. If none works out the answer is that of
  * the first one tried. The order of the candidates makes no difference.
  *
  * What holds copies, and may or may not fit, as nobody knows where it runs, is kept. While there is such a one nobody new is taken to be spread over:

@@ -21,7 +21,7 @@ type CopyDecision =
   | { readonly action: Exclude<PlanAction, 'HOLD' | 'DELETE' | 'RELEASE'> }
   | { readonly action: 'HOLD'; readonly held: HoldReason };
 
-/** What happens to an object that is wanted in a cluster (propagation.md 5.2). */
+/** What happens to an object that is wanted in a cluster (docs/internals/propagation.md 5.2). */
 export function decideCopy({ live, entry, conflict, isSuspended, standsAs, isSame }: CopyFacts): CopyDecision {
   if (standsAs !== undefined) return { action: 'HOLD', held: standsAs };
   if (isSuspended) return { action: 'HOLD', held: 'Suspended' };

@@ -175,7 +175,7 @@ type Write =
   | { readonly result: 'write'; readonly call: (force: boolean, signal: AbortSignal) => Promise<ObjectAnswer> }
   | { readonly result: 'known'; readonly dryRun: DryRun };
 
-/** The write that the copy would get, but dry: guarded by what the mirror says (observed.md). */
+/** The write that the copy would get, but dry: guarded by what the mirror says (docs/internals/propagation.md 5.1). */
 function writeOf({ client, request, entries }: Asking, object: RenderedObject, address: ObjectAddress): Write {
   const { key, desired, live } = object;
   if (live === undefined) {
@@ -224,7 +224,7 @@ function withMarksOf(manifest: Manifest, { metadata }: KubernetesObject): Manife
   };
 }
 
-/** What was ours before is taken back, whoever has it now (propagation.md 7); all else with Overwrite alone. */
+/** What was ours before is taken back, whoever has it now (docs/internals/propagation.md 7); all else with Overwrite alone. */
 function isForced({ request: { spec }, entries }: Asking, { key }: RenderedObject, others: readonly FieldConflict[]): boolean {
   const sent = entries.get(textOfKey(key))?.sent ?? '';
   return spec.conflict === 'Overwrite' || others.every(({ path }) => hasPath(sent, path));

@@ -20,7 +20,7 @@ const mostPercent = 30;
 const mostUnasked = 3;
 
 /**
- * Why what would go must be confirmed first (propagation.md 5.4): nothing is wanted anywhere any more, or more than 30 % and more than 3 of the objects
+ * Why what would go must be confirmed first (docs/internals/propagation.md 5.4): nothing is wanted anywhere any more, or more than 30 % and more than 3 of the objects
  * of the inventory would be deleted, together with what went since the generation was decided, so that what goes one by one is held as well. Nothing is held
  * where all that goes is on its way out already. Undefined: it may go.
  */

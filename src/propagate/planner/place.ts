@@ -122,7 +122,7 @@ function divideAmong({ snapshot, workloads, fresh, selection }: Dividing): Placi
   };
 }
 
-/** A total is of one workload (propagation.md 2.1). */
+/** A total is of one workload (docs/internals/propagation.md 2.1). */
 function sharedTotal({ replicas: { total } }: PropagationSpec, workloads: readonly Workload[]): readonly Note[] {
   if (total === undefined || workloads.length < 2) return [];
   const message = `expected one workload in the template, as it is the count of one, got ${workloads.length}`;
@@ -210,7 +210,7 @@ function steadyChoice(cluster: ChosenCluster['cluster'], selected: ChosenCluster
   return choice;
 }
 
-/** The clusters that have the replicas, as long as nothing asks for another division: labels and room that changed move nothing (propagation.md 3.2). */
+/** The clusters that have the replicas, as long as nothing asks for another division: labels and room that changed move nothing (docs/internals/propagation.md 3.2). */
 function keptClusters({
   snapshot: { spec, previous, clusters },
   workloads,

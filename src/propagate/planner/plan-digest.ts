@@ -19,7 +19,7 @@ export interface ReplacedIntent {
 }
 
 /**
- * SHA-256 over what propagation.md 4 names: the spec, but not who asked and when; of each cluster its count and wave; of each object its action, the hash
+ * SHA-256 over what docs/internals/propagation.md 4 names: the spec, but not who asked and when; of each cluster its count and wave; of each object its action, the hash
  * of what is sent, and uid and hash of what stands there. So capacities, scores and times do not move it. The intent that is replaced is not in it.
  */
 export function contentDigestOf({ spec, clusters, leaving }: DigestedPlan): string {

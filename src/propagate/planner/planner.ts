@@ -62,7 +62,7 @@ export interface Planner {
   renderPlaced(request: PlacedRequest): Promise<ReadonlyMap<ClusterName, readonly RenderedObject[]>>;
   /** With one dry run for each copy that would be written, and the preflight if a breach is to be rolled back (`rollout.onFailure`). */
   plan(request: PlanRequest): Promise<PropagationPlan>;
-  /** As `plan`, and asks each cluster whether the actor may do it all (propagation.md 5.5): what it may not is a note `PREFLIGHT_FAILED`. */
+  /** As `plan`, and asks each cluster whether the actor may do it all (docs/internals/propagation.md 5.5): what it may not is a note `PREFLIGHT_FAILED`. */
   preflight(request: PlanRequest): Promise<PropagationPlan>;
 }
 

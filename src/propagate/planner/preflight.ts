@@ -9,7 +9,7 @@ import type { PlannerPorts, PlanRequest } from './planner.ts';
 import { nameOf, preflightNote } from './refusal-notes.ts';
 
 /**
- * Whether each cluster can do all that it is to do, and take it back (propagation.md 5.5): it answers, nothing is in conflict or refused, and the actor may
+ * Whether each cluster can do all that it is to do, and take it back (docs/internals/propagation.md 5.5): it answers, nothing is in conflict or refused, and the actor may
  * use every verb that either needs. One note for each cluster and obstacle; none: go.
  *
  * @param plan With its dry runs.

@@ -21,7 +21,7 @@ interface ReadTemplates {
   readonly sources: readonly TemplateOrigin[];
 }
 
-/** No more objects go to one cluster (propagation.md 2.1). */
+/** No more objects go to one cluster (docs/internals/propagation.md 2.1). */
 const maxObjects = 200;
 
 /**

@@ -56,7 +56,7 @@ export type ClusterCopies =
 /** What is meant for one cluster after the other. What does not differ between clusters is rendered once, and shared. */
 export type CopyRenderer = (placed: Pick<PlacedCluster, 'entry' | 'counts'>) => ClusterCopies;
 
-/** A renderer for one snapshot: the count first, then the overrides, which beat it (propagation.md 1). */
+/** A renderer for one snapshot: the count first, then the overrides, which beat it (docs/internals/propagation.md 1). */
 export function createCopyRenderer(
   { spec, templates, missing = [] }: Pick<Snapshot, 'spec' | 'templates' | 'missing'>,
   listRulesOf: ListRulesOf,

@@ -16,7 +16,7 @@ import type { Snapshot } from './snapshot.ts';
 import { makesOf } from './template-makes.ts';
 
 /**
- * The pure stages: prune, select, divide, override, own, plan (propagation.md 1), from one snapshot. No clock, network, chance or order of maps: equal
+ * The pure stages: prune, select, divide, override, own, plan (docs/internals/propagation.md 1), from one snapshot. No clock, network, chance or order of maps: equal
  * snapshots give equal bytes.
  *
  * With an error note it says as much as it can: of a template that could not be read nothing is rendered, and nothing leaves either.
@@ -135,7 +135,7 @@ interface PlannedWaves {
   readonly waveOf: ReadonlyMap<string, number>;
 }
 
-/** The first wave that matches a cluster has it (propagation.md 2.1). */
+/** The first wave that matches a cluster has it (docs/internals/propagation.md 2.1). */
 function planWaves({ waves }: Pick<RolloutSpec, 'waves'>, clusters: readonly MemberCluster[]): PlannedWaves {
   const all = [...waves.map(({ name, set }) => ({ name, set })), { name: waves.length === 0 ? 'all' : 'rest', set: {} }];
   const first = new Map(clusters.map((cluster) => [cluster.name, all.findIndex(({ set }) => matchesSet(set, cluster))]));

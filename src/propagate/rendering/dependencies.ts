@@ -10,7 +10,7 @@ interface LabelledDependency extends Omit<ObjectKey, 'name'> {
 }
 
 /**
- * The objects that an object needs where it runs (propagation.md 3.7), each once, in the order of `textOfKey`: what a pod spec takes its files, its
+ * The objects that an object needs where it runs (docs/internals/propagation.md 3.7), each once, in the order of `textOfKey`: what a pod spec takes its files, its
  * variables, its identity and its images from; TLS secrets of an Ingress; the Service that a ServiceImport stands for. Optional ones too. All in its
  * own namespace.
  */

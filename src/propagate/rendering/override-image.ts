@@ -7,7 +7,7 @@ import { parsePointer, valueAtKeys } from './json-pointer.ts';
 import { containersOf } from './pod-specs.ts';
 
 /**
- * Changes one part of image references: those of containers, or the one text at `path` (propagation.md 3.5). A container without an image is passed over.
+ * Changes one part of image references: those of containers, or the one text at `path` (docs/internals/propagation.md 3.5). A container without an image is passed over.
  * Fails at a reference that is none, and where nothing or no text stands at `path`.
  */
 export function overrideImage(object: Manifest, item: ImageOverride): ItemEdits {

@@ -39,7 +39,7 @@ export type Overridden =
   | { readonly result: 'failed'; readonly path: string; readonly message: string };
 
 /**
- * Applies the overrides that match the cluster to one object (propagation.md 3.5): in the order of the list, in one entry always image, command, args,
+ * Applies the overrides that match the cluster to one object (docs/internals/propagation.md 3.5): in the order of the list, in one entry always image, command, args,
  * env, labels, annotations, fields, jsonPatch, merge, each item on the result before. Reads only the object and the cluster. Nothing is changed in
  * place.
  *

@@ -25,7 +25,7 @@ interface OwnRequest {
 }
 
 /**
- * What a write sends (propagation.md 3.6). `Apply`: only what we set, the object itself. `Replace`: the whole object, with our labels and annotations
+ * What a write sends (docs/internals/propagation.md 3.6). `Apply`: only what we set, the object itself. `Replace`: the whole object, with our labels and annotations
  * recorded, and with what the member owns copied in; it is `unchanged` if it equals what stands there without what a server fills in.
  */
 export function own({ write, desired, live }: OwnRequest): Owned {

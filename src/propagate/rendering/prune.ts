@@ -9,7 +9,7 @@ interface PruneOptions {
 }
 
 /**
- * The object without what a server fills in (propagation.md 3.1): what may stand in a template and be sent elsewhere. Maps and lists that this
+ * The object without what a server fills in (docs/internals/propagation.md 3.1): what may stand in a template and be sent elsewhere. Maps and lists that this
  * empties go too. Nothing is changed in place; what stays is shared with the object.
  *
  * The rules of a kind hold for its own group. An object without `apiVersion`, as an item of a list, counts as of that group.

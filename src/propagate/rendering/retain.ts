@@ -10,7 +10,7 @@ export type Retained =
 type Rule = (desired: JsonObject, live: JsonObject) => Retained;
 
 /**
- * The object with what its member owns copied from the live one (propagation.md 3.6), so that replacing it takes nothing away: by the rules of that
+ * The object with what its member owns copied from the live one (docs/internals/propagation.md 3.6), so that replacing it takes nothing away: by the rules of that
  * kind, given by `groupKindOf`. Nothing is changed in place.
  *
  * Fails where the live object holds something of the wrong type, and where a Deployment whose count is to be kept has none.

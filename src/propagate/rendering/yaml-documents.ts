@@ -18,7 +18,7 @@ export const maxDepth = 200;
 const maxLexemes = 400_000;
 
 /**
- * The documents of a text as kubectl reads them (trust.md 8), in order; empty ones (nothing, comments, null) are left out.
+ * The documents of a text as kubectl reads them (docs/internals/propagation.md 2.3), in order; empty ones (nothing, comments, null) are left out.
  *
  * As kubectl does it, a line that begins with `---` ends a document, and nothing but a comment may stand beside it. Stricter than kubectl: a key stands
  * once, no tags of one's own, no integers beyond 64 bits, one document between two such lines. What is too large, too many or too deep is refused before

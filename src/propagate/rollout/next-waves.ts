@@ -69,7 +69,7 @@ interface Place {
 }
 
 /**
- * The next step of a rollout in waves (propagation.md 6). Pure.
+ * The next step of a rollout in waves (docs/internals/propagation.md 6). Pure.
  *
  * Waves go in order: the next begins when nothing of those before waits, runs or soaks. In a wave at most `maxConcurrency` run or soak at once (a
  * percentage is of the wave's clusters). Failures count over all waves against `maxFailures` (a percentage is of all clusters); more than that is a

@@ -23,7 +23,7 @@ type Slot =
   | { readonly taken: 'timedOut'; readonly recheckMs: number }
   | { readonly taken: 'no' };
 
-/** The slot of a cluster (propagation.md 6): a soak or deadline that ends now has ended. */
+/** The slot of a cluster (docs/internals/propagation.md 6): a soak or deadline that ends now has ended. */
 export function slotOf(line: RolloutLine, { soakMs, deadlineMs, nowMs }: Pace): Slot {
   const sinceMs = line.sinceMs ?? nowMs;
   switch (line.phase) {

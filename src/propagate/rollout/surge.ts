@@ -25,7 +25,7 @@ export interface Surge {
 }
 
 /**
- * Which decreases must wait, so that the total of ready replicas does not fall below what is planned (propagation.md 6). Pure.
+ * Which decreases must wait, so that the total of ready replicas does not fall below what is planned (docs/internals/propagation.md 6). Pure.
  *
  * All clusters of the plan and all that leave are to be given. What the others still lack is kept back from the decreases that were not begun; they are
  * let go as a whole or not at all, in the order of their names. A cluster where this generation once succeeded lacks nothing. With

@@ -5,7 +5,7 @@ import type { Json } from '../../core/json.ts';
 import { type LabelRequirement, type LabelSelector, printSelector } from '../../core/selectors.ts';
 import { anyText, choice, clusterText, inGraph, labelKey, labels, labelValue } from './values.ts';
 
-/** A Propagation goes to at most so many clusters (propagation.md 2.1). */
+/** A Propagation goes to at most so many clusters (docs/internals/propagation.md 2.1). */
 export const maxClusters = 500;
 
 const operators = { In: 'in', NotIn: 'notIn', Exists: 'exists', DoesNotExist: 'absent' } as const satisfies Readonly<

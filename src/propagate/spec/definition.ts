@@ -215,7 +215,7 @@ const fields = {
   strict: flag.default(false).describe('True: warnings of the plan are errors.'),
 };
 
-/** `spec` of a Propagation (propagation.md 2.1). */
+/** `spec` of a Propagation (docs/internals/propagation.md 2.1). */
 export const spec = checked(
   structure(fields).meta({
     description: 'What is to run where.',
@@ -256,7 +256,7 @@ function checkWhole({ placement: { affinityGroups }, replicas: { mode, strategy 
 }
 
 /**
- * The spec that a document holds, with its defaults; or everything that is wrong with it, each with the path of its field (propagation.md 2.1). Checks the
+ * The spec that a document holds, with its defaults; or everything that is wrong with it, each with the path of its field (docs/internals/propagation.md 2.1). Checks the
  * document in full: anybody may write a resource. Never throws.
  */
 export function parseSpec(document: JsonObject): PropagationSpec | { readonly problems: readonly SpecProblem[] } {

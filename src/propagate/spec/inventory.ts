@@ -2,7 +2,7 @@ import { list, structure, translated } from '../../core/documents.ts';
 import { faultCodes } from '../../core/faults.ts';
 import { anyText, choice, clusterText, count, flag, inGraph, keyFields, message, time, withKey, word } from './values.ts';
 
-/** So many entries per share (propagation.md 5.3). */
+/** So many entries per share (docs/internals/propagation.md 5.3). */
 export const maxEntries = 200;
 
 /** Whether a copy is healthy. */

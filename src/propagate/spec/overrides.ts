@@ -133,7 +133,7 @@ const fieldOverride = structure({
   .register(inGraph, { name: 'FieldOverrideInput' })
   .describe('Changes a document in a string, such as a configuration file in a ConfigMap.');
 
-/** One entry of `overrides`. Its parts take effect in the order of these members (propagation.md 3.5). */
+/** One entry of `overrides`. Its parts take effect in the order of these members (docs/internals/propagation.md 3.5). */
 export const override = structure({
   name: partName.exactOptional().describe('The name that plans show.'),
   set: clusterSet.default({}).describe('The clusters that the entry is for. Absent: every cluster.'),

@@ -179,7 +179,7 @@ const note = structure({
   path: anyText.exactOptional().describe('The field of the spec.'),
 });
 
-/** `status` of a Propagation (propagation.md 2.2). Times are RFC 3339. */
+/** `status` of a Propagation (docs/internals/propagation.md 2.2). Times are RFC 3339. */
 export const status = structure({
   observedGeneration: generation.exactOptional().describe('The generation that the other fields are about.'),
   revision: generation.exactOptional().describe('The revision of that generation.'),

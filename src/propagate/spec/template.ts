@@ -58,7 +58,7 @@ const source = structure({
 
 type Source = z.output<typeof source>;
 
-/** A template has at most so many objects (propagation.md 2.1). */
+/** A template has at most so many objects (docs/internals/propagation.md 2.1). */
 const maxObjects = 20;
 
 /** What is propagated: 1 to 20 objects. Manifests that were given as YAML, also several in one text, are printed as `json`. */

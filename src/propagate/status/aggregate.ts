@@ -29,7 +29,7 @@ const podPhases = ['Failed', 'Pending', 'Running', 'Succeeded'] as const;
 const volumePhases = ['Failed', 'Pending', 'Available', 'Bound', 'Released'] as const;
 
 /**
- * One status for an object in many clusters (propagation.md 8), by the rules of its kind. Of a kind without rules the template's own, as it is. Equal
+ * One status for an object in many clusters (docs/internals/propagation.md 8), by the rules of its kind. Of a kind without rules the template's own, as it is. Equal
  * inputs give equal bytes.
  */
 export function aggregateStatus(aggregation: Aggregation): JsonObject {

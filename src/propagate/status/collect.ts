@@ -17,7 +17,7 @@ const asTheyAre: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * The part of an object's status that is told for the fleet (propagation.md 8): of workloads, Jobs, budgets and autoscalers their figures, of others all of it. Nothing of a
+ * The part of an object's status that is told for the fleet (docs/internals/propagation.md 8): of workloads, Jobs, budgets and autoscalers their figures, of others all of it. Nothing of a
  * Service that is no LoadBalancer, and of a Deployment or ReplicaSet whose figures are all zero.
  *
  * @param templateGeneration Which generation of the template the object was written from, for the kinds that say so.

@@ -56,7 +56,7 @@ export function completionIn(
 }
 
 /**
- * Whether enough clusters completed (propagation.md 8). `targets`: one for each planned cluster. Done is latched: it stays while the same number is
+ * Whether enough clusters completed (docs/internals/propagation.md 8). `targets`: one for each planned cluster. Done is latched: it stays while the same number is
  * needed. It cannot be done any more once `failed` is more than targets − needed.
  */
 export function completionOf(spec: CompletionSpec, targets: readonly JobsEnd[], previous: CompletionStatus | undefined): CompletionStatus {

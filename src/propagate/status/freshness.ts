@@ -17,7 +17,7 @@ export type Freshness =
     };
 
 /**
- * Whether a cluster's state is known as of now (propagation.md 8). It is not where the cluster is gone or does not answer, where a write could not
+ * Whether a cluster's state is known as of now (docs/internals/propagation.md 8). It is not where the cluster is gone or does not answer, where a write could not
  * reach it, and where the mirror of a copy is faulty, not read, or older than a minute.
  */
 export function freshnessOf(facts: ClusterFacts, nowMs: number): Freshness {

@@ -6,7 +6,7 @@ import { countOf, itemsOf, type Stored } from '../../core/stored.ts';
 import type { Health } from '../inventory.ts';
 
 /**
- * Whether a copy that is there does what it is for, by the figures and conditions of its own status (propagation.md 8). No gate of a rollout: while
+ * Whether a copy that is there does what it is for, by the figures and conditions of its own status (docs/internals/propagation.md 8). No gate of a rollout: while
  * the pods of the old template are still there, a Deployment is healthy from the first second of the new one.
  *
  * A kind without a rule of its own goes by its condition Ready, else Available; without either it is healthy by being there. Never Unknown: that is

@@ -10,7 +10,7 @@ import { breachedAtOf, conditionsOf } from './conditions.ts';
 import { deletionHeld, type PropagationFacts } from './facts.ts';
 
 /**
- * The status of a Propagation (propagation.md 2.2, 8), made from facts alone: equal facts give equal bytes. Lists of clusters are in the order of names.
+ * The status of a Propagation (docs/internals/propagation.md 2.2, 8), made from facts alone: equal facts give equal bytes. Lists of clusters are in the order of names.
  *
  * It fits the hub, whatever it is about (`bounded`). Where nothing but time went on it is deeply equal to the previous one: it need not be written then (`isSameStatus`). Without a plan and without facts
  * of clusters, the lines and figures of the generation before stay as they were.
@@ -106,7 +106,7 @@ const rollingPhases: readonly CopyPhase[] = ['Waiting', 'Applying', 'Progressing
 const degradedPhases: readonly CopyPhase[] = ['Failed', 'Denied', 'Unknown'];
 
 /**
- * What a Propagation is in: the first that holds (propagation.md 2.2). A suspended cluster that is not as wanted waits, and holds no wave up; the whole is
+ * What a Propagation is in: the first that holds (docs/internals/propagation.md 2.2). A suspended cluster that is not as wanted waits, and holds no wave up; the whole is
  * `Rolling` until it is suspended no more.
  */
 function phaseOf(facts: PropagationFacts, lines: readonly ClusterLine[]): PropagationPhase {

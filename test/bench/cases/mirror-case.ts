@@ -8,7 +8,7 @@ const per = (program: string, figure: string, count: string) => (all: All) => of
 const microsecondsPerPod = (program: string, figure: string) => (all: All) => per(program, figure, 'held')(all) * 1000;
 const perSecond = (program: string, figure: string) => (all: All) => of(program, 'events')(all) / (of(program, figure)(all) / 1000);
 
-/** docs/mirror.md 7: a mirror of pods of 6 KB (12 replicas an owner, a third managedFields) against client-node and against parsing alone. */
+/** docs/internals/mirror.md 7: a mirror of pods of 6 KB (12 replicas an owner, a third managedFields) against client-node and against parsing alone. */
 export const mirrorCase: BenchCase = {
   name: 'mirror',
   samples: 3,

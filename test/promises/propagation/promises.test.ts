@@ -6,7 +6,7 @@ import { failingClusterPromises } from './failing-cluster-cases.ts';
 import { foreignObjectPromises } from './foreign-objects-cases.ts';
 
 /**
- * Where each promise of writing (reliability.md D) is held. Here, and in the files beside this one, it is as whoever asks by GraphQL sees it; what can be
+ * Where each promise of writing (docs/promises.md D) is held. Here, and in the files beside this one, it is as whoever asks by GraphQL sees it; what can be
  * enumerated is, where that is cheap:
  *
  * | promise | through the gateway | enumerated |

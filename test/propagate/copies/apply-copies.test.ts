@@ -66,7 +66,7 @@ for (const { title, available, start } of contractServers) {
       expect(bench.shares.kept?.entries).toMatchObject([{ uid: second.uid, appliedGeneration: 2 }]);
     });
 
-    // propagation.md 5.2, the first column: who made the object, and what becomes of it.
+    // docs/internals/propagation.md 5.2, the first column: who made the object, and what becomes of it.
     test.each<readonly [ConflictMode, string, Readonly<Record<string, string>>]>([
       ['Abort', 'Failed Intended Conflict', { theirs: '1' }],
       ['Adopt', 'Configured Owned', { theirs: '1', ours: '1' }],

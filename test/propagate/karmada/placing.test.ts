@@ -11,7 +11,7 @@ import { attachZeroReplicaClusters, divideJobCompletions, reviseReplicas } from 
 import { divide } from '../../../src/propagate/placing/divide.ts';
 import { division, rule, target } from '../placing/placing-fixtures.ts';
 
-// What differs from our own rules, and stays so: each of these is told in propagation.md as Karmada's.
+// What differs from our own rules, and stays so: each of these is told in docs/internals/propagation.md as Karmada's.
 
 describe('apportionment', () => {
   test('breaks ties by name, backwards for every second UID', () => {

@@ -69,7 +69,7 @@ function group(name: string, value: number, weight: number): Group {
   return { name, value, weight };
 }
 
-/** As propagation.md 3.2 tells it: every path, found in depth. */
+/** As docs/internals/propagation.md 3.2 tells it: every path, found in depth. */
 function naive(groups: readonly Group[], { min, max, clusters }: GroupLimits): readonly Group[] | undefined {
   const ordered = [...groups].sort((a, b) => a.value - b.value || b.weight - a.weight || (a.name < b.name ? -1 : 1));
   const paths: (readonly Group[])[] = [];

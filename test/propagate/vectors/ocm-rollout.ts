@@ -56,7 +56,7 @@ interface Walk {
 }
 
 /**
- * Which clusters are to be rolled out next, as Open Cluster Management decides it (propagation.md 6), its quirks included: what is known is walked by
+ * Which clusters are to be rolled out next, as Open Cluster Management decides it (docs/internals/propagation.md 6), its quirks included: what is known is walked by
  * name, so that an early one still to be applied takes a slot before a late one that runs. Our own waves are `nextWaves`. Pure.
  *
  * @param request.existing In the order given; each cluster once.

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../src/core/json.ts';
 
-/** One case of a vector file (propagation.md 12): what goes in, and what must come out. `input.op` names the operation, where a file has several. */
+/** One case of a vector file (docs/internals/propagation.md 11): what goes in, and what must come out. `input.op` names the operation, where a file has several. */
 export interface Vector {
   readonly name: string;
   readonly source: string;
