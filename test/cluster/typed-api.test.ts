@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ClusterApi } from '../../src/cluster/cluster-api.ts';
 import { callTyped, type TypedCall, V1MicroTime } from '../../src/cluster/typed-api.ts';
@@ -167,4 +168,16 @@ describe('a typed call', () => {
     await expect(callTyped(south.api, readNamespace(undefined as unknown as string), { signal: never })).rejects.toThrow('name');
     expect(sent()).toEqual([]);
   });
+});
+
+test('a gateway imports no API class before the first typed call: that would block its start for 0.4 s', () => {
+  const program = `
+    import { registerHooks } from 'node:module';
+    const loaded = [];
+    registerHooks({ resolve(specifier, context, next) { const found = next(specifier, context); loaded.push(found.url); return found; } });
+    await import('./src/gateway.ts');
+    console.log(JSON.stringify(loaded.filter((url) => url.includes('client-node'))));`;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+  const loaded = JSON.parse(stdout) as string[];
+  expect(new Set(loaded.map((url) => url.replace(/.*client-node\//, '')))).toEqual(new Set(['dist/types.js']));
 });
