@@ -44,6 +44,8 @@ export interface GatewayOptions {
   readonly token?: string;
   /** What happens if no cluster is named and no kubeconfig is found: the embedded fleet answers, or `BAD_INPUT`. Default: `demo`. */
   readonly withoutClusters?: 'demo' | 'refuse';
+  /** How long the controller waits before its first request. Default: 0. */
+  readonly controllerStartMs?: number;
   /** Told how far each cluster has come, until all are ready; the same step may come again. */
   readonly onProgress?: ((progress: StartProgress) => void) | undefined;
 }
@@ -121,7 +123,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const loadersOf = createLoaders({ mirrors, clock });
   const model = () => schema.current().model;
   const hub = demo ? demoHub : config.hub;
-  const writeSide = stack.use(createWriteSide({ mirrors, fleet, model, hub, sensitiveKinds, clock, log }, ending.signal));
+  const writeSide = stack.use(
+    createWriteSide(
+      { mirrors, fleet, model, hub, sensitiveKinds, controllerStartMs: options.controllerStartMs, clock, log },
+      ending.signal,
+    ),
+  );
   const contextOf = ({ served, held, isMessage, throwIfOver, ...asked }: OperationScope): GraphContext => {
     const budget = createBudget(throwIfOver, config.limits.answerBytes);
     const throwIfDone = () => {

@@ -24,6 +24,12 @@ const lingerMs = 500;
 /** A command waits so long for clusters that are slow to come; what they cannot do by then its answer says. */
 const patienceMs = 10_000;
 
+/**
+ * The first request of the controller imports client-node, which blocks the event loop for 0.4 s: the first answers go out before, and a command that only
+ * reads has ended.
+ */
+const controllerStartMs = 1_000;
+
 const stopping = new AbortController();
 /** What the shell is told of a command that was ended; serving ends well by a signal. */
 let endedBy: number | undefined;
@@ -153,7 +159,7 @@ async function started(options: GatewayOptions): Promise<Gateway | undefined> {
   const starting = (async () => {
     // Importing it takes most of a second: who only wants help, or a port that is in use, is told before.
     const { createGateway } = await import('./gateway.ts');
-    return createGateway(options);
+    return createGateway({ ...options, controllerStartMs });
   })();
   const isFirst = await Promise.race([starting.then(() => true), aborted(stopping.signal).then(() => false)]);
   if (isFirst) return starting;

@@ -32,6 +32,8 @@ export interface WriteSideOptions {
   readonly hub?: string | undefined;
   /** Kinds to be treated as Secrets are, by `keyOfKind`. */
   readonly sensitiveKinds: readonly string[];
+  /** How long the controller waits before its first request. Default: 0. */
+  readonly controllerStartMs?: number | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -45,12 +47,6 @@ export interface WriteSide extends AsyncDisposable {
 
 /** Whoever asks in local mode: the account of the kubeconfig, under a name of ours. */
 const localRequester = { user: 'local', groups: [], extra: {} };
-
-/**
- * The controller starts this long after the gateway. Its first request imports client-node, which blocks the event loop for some 0.4 s: the first answers
- * go out before, and a command that only reads has ended.
- */
-const controllerStartMs = 1_000;
 
 /** The side that writes, wired: in local mode, so whoever asks and the gateway are one account. With a hub its controller runs from now on. */
 export function createWriteSide(options: WriteSideOptions, signal: AbortSignal): WriteSide {
@@ -73,7 +69,7 @@ export function createWriteSide(options: WriteSideOptions, signal: AbortSignal):
   const hub = options.hub === undefined ? undefined : hubNamed(clusterName(options.hub), { members, own }, signal);
   const shared = { members, clientOf, listRulesOf, sensitiveKinds, clock, log };
   const planner = createPlanner({ ...shared, ...(hub === undefined ? {} : { hub: { ...hub, cluster: hub.hub.cluster } }) });
-  const local = { accounts: 'one', identity: `muster-${randomUUID()}`, startAfterMs: controllerStartMs } as const;
+  const local = { accounts: 'one', identity: `muster-${randomUUID()}`, startAfterMs: options.controllerStartMs } as const;
   const controller = hub === undefined ? undefined : createController({ ...shared, ...local, hub: hub.hub, planner, stores: hub }, signal);
   return {
     resolvers: {

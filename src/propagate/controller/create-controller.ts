@@ -16,7 +16,7 @@ export interface ControllerOptions extends ControllerPorts {
   /** Unique per process. */
   readonly identity: string;
   /** How long it waits before its first request. Default: 0. */
-  readonly startAfterMs?: number;
+  readonly startAfterMs?: number | undefined;
 }
 
 /** As often as for the Lease itself: who waits to lead is not to be the last to learn that the hub is back. */
