@@ -133,6 +133,7 @@ const expected = new Map<RegExp, RegExp>([
   [/restarts>5/, /us-prod .*CrashLoopBackOff/],
   [/us-east-1/, /us-prod/],
   [/eu-prod-node-0|deploy checkout|status\.phase=Failed|--context eu-prod/, /eu-prod/],
+  [/list events/, /staging +shop +/],
   [/where rollout/, /us-prod +payments +fraud-check/],
   [/tree deploy greeter/, /deployment\.apps\/greeter/],
   [/--vars/, /"digest": "\w{64}"/],
