@@ -6,7 +6,7 @@ import { MusterError } from './core/errors.ts';
 import type { Log } from './core/log.ts';
 import { clusterName } from './core/names.ts';
 import type { Candidate, ClusterSource } from './fleet/cluster-source.ts';
-import { fixedSource } from './fleet/fixed-source.ts';
+import { fixedSource } from './fleet/cluster-source.ts';
 import { openKubeconfigSource } from './fleet/kubeconfig-source.ts';
 
 /** Where the members of a fleet come from. Disposing it ends the embedded fleet. */

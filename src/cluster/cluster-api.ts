@@ -11,13 +11,13 @@ export type ObjectForm = 'object' | 'metadata';
 export interface ListPage {
   readonly resource: ServedResource;
   /** Absent: all namespaces, or a cluster-scoped kind. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   readonly form: ObjectForm;
   /** Absent on a page with `continue`. `''` is the most recent, `'0'` any, a version: not older than it (`resourceVersionMatch` is set for it). */
-  readonly version?: ResourceVersion | '' | '0';
+  readonly version?: ResourceVersion | '' | '0' | undefined;
   /** Absent: the whole list in one answer. */
-  readonly limit?: number;
-  readonly continue?: string;
+  readonly limit?: number | undefined;
+  readonly continue?: string | undefined;
 }
 
 /** One page as it arrives. The last part is `pageEnded` or `failed`, each at most once; nothing is thrown. */
@@ -31,7 +31,7 @@ export type ListPart =
 /** Which watch: a kind, in one namespace or in all, from a version on. */
 export interface WatchStart {
   readonly resource: ServedResource;
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   readonly form: ObjectForm;
   readonly version: ResourceVersion | '';
   /** WatchList (KEP-3157): the first state comes as ADDED events, then the bookmark `k8s.io/initial-events-end`. */
@@ -92,11 +92,11 @@ export interface LogRequest {
   readonly previous: boolean;
   /** Each line begins with its RFC 3339 time and a space. */
   readonly timestamps: boolean;
-  readonly tailLines?: number;
-  readonly sinceSeconds?: number;
+  readonly tailLines?: number | undefined;
+  readonly sinceSeconds?: number | undefined;
   /** RFC 3339. */
-  readonly sinceTime?: string;
-  readonly limitBytes?: number;
+  readonly sinceTime?: string | undefined;
+  readonly limitBytes?: number | undefined;
 }
 
 /** One log as it arrives. The last part is `closed` or `failed`; nothing is thrown. */

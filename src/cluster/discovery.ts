@@ -29,9 +29,9 @@ export type Discovered =
   | { readonly type: 'failed'; readonly fault: Fault };
 
 export interface DiscoveryOptions {
-  readonly etag?: string;
+  readonly etag?: string | undefined;
   /** What was found last time: kept for groups that cannot be asked now. */
-  readonly known?: readonly ServedResource[];
+  readonly known?: readonly ServedResource[] | undefined;
 }
 
 const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';

@@ -49,10 +49,10 @@ export function createClusterViews({ mirrors, access, settingsOf }: ClusterViews
       zones: settings?.zones ?? said.zones ?? none,
       phase,
       faults,
-      ...(provider === undefined ? undefined : { provider }),
-      ...(region === undefined ? undefined : { region }),
-      ...(version === undefined ? undefined : { version }),
-      ...(asOfMs === undefined ? undefined : { asOfMs }),
+      provider,
+      region,
+      version,
+      asOfMs,
     };
   }
 

@@ -88,7 +88,7 @@ function servedKindOf({ cluster, kind, resource, mirror }: Served, access: Acces
   const { versions, verbs } = resource;
   const sync = { ...(mirror?.sync() ?? ({ phase: 'MISSING' } as const)), cluster, kind };
   const count = mirror === undefined ? undefined : countInSight({ cluster, kind, mirror }, access, context);
-  return { kind, versions, verbs, sync, ...(count === undefined ? {} : { count }) };
+  return { kind, versions, verbs, sync, count };
 }
 
 /** Undefined where what the caller may see is not known at once: a count is not worth a question to the cluster. */

@@ -1,12 +1,11 @@
 import type { NowOrLater } from '../core/now-or-later.ts';
 import type { Model, ModelKind } from '../model/model.ts';
-import { parsePosition } from '../store/cursor.ts';
 import { bothOf, type CheckedArguments, checkArguments, relationsIn } from './list-arguments.ts';
 import { type AskedPage, type ListedOptions, listedOf } from './listed.ts';
 import { type Ask, type Part, type PartsOptions, withParts } from './parts.ts';
 import type { ListArguments, Listed, ReadContext } from './reads.ts';
 import { type AskedRelated, BegunRelated } from './relations/begun-relations.ts';
-import { foreignCursor, type SealScope } from './seal.ts';
+import { openPosition, type SealScope } from './seal.ts';
 
 interface ListsOptions extends PartsOptions, ListedOptions {
   readonly model: () => Model;
@@ -30,7 +29,7 @@ export async function readList(options: ListsOptions, context: ReadContext, { ki
   const model = options.model();
   const checked = checkArguments(args, { model, kinds, sensitive: options.sensitive });
   const scope: SealScope = { callerKey: context.caller.key, filter: checked.filter };
-  const after = checked.after === undefined ? undefined : (parsePosition(options.seal.open(checked.after, scope)) ?? refuseCursor());
+  const after = openPosition(options.seal, checked.after, scope);
   const asks = asksOf(options, context, { kinds, chosen, checked });
   const { namespaces, selector, where, search, order, first, waitMs } = checked;
   const spec = { namespaces, selector, where, search, order, first, after };
@@ -73,8 +72,4 @@ function asksOf(
   const asked = clusters === undefined ? views.visible(caller) : views.named(caller, clusters);
   const named = chosen && clusters !== undefined;
   return asked.flatMap((cluster) => kinds.map((kind) => ({ cluster, kind, verb: 'list', named, namespaces }) as const));
-}
-
-function refuseCursor(): never {
-  throw foreignCursor();
 }

@@ -3,7 +3,7 @@ import type { ClusterApi } from '../cluster/cluster-api.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/faults.ts';
 import { createGate } from '../core/gate.ts';
-import { type Json, parseJsonExactly } from '../core/json.ts';
+import { jsonIn } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
 import { isPathSegment, parseResourceVersion } from '../core/names.ts';
 import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
@@ -56,24 +56,15 @@ async function fetchObject(
   const asOfMs = clock.now();
   const answer = await api.send({ method: 'GET', path: pathOf(resource, namespace, name) }, signal);
   if (answer.type === 'failed') return answer.fault.code === 'NOT_FOUND' ? { type: 'absent' } : answer;
-  const object = parseObject(answer.body);
-  if (object === undefined || object.metadata.name !== name) return { type: 'failed', fault: malformed(read) };
+  const object = jsonIn(answer.body);
+  if (!isKubernetesObject(object) || object.metadata.name !== name) return { type: 'failed', fault: malformed(read) };
   const version = parseResourceVersion(object.metadata.resourceVersion);
-  return { type: 'found', object, sync: { phase: 'SYNCED', asOfMs, ...(version === undefined ? {} : { version }) } };
+  return { type: 'found', object, sync: { phase: 'SYNCED', asOfMs, version } };
 }
 
 function pathOf({ group, version, resource }: ServedResource, namespace: string | undefined, name: string): readonly string[] {
   const root = group === '' ? ['api', version] : ['apis', group, version];
   return [...root, ...(namespace === undefined ? [] : ['namespaces', namespace]), resource, name];
-}
-
-function parseObject(body: Uint8Array): KubernetesObject | undefined {
-  try {
-    const value: Json = parseJsonExactly(new TextDecoder('utf-8', { fatal: true }).decode(body));
-    return isKubernetesObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function malformed({ api, resource }: LiveRead): Fault {

@@ -4,10 +4,10 @@ import type { KubernetesObject } from '../core/objects.ts';
 /** What the Nodes of a cluster say of where it runs. Absent where none says it. */
 export interface NodeFacts {
   /** The scheme of their `spec.providerID`: `aws`, `gce`, `azure`, `kind`. */
-  readonly provider?: string;
-  readonly region?: string;
+  readonly provider?: string | undefined;
+  readonly region?: string | undefined;
   /** In order of code units. */
-  readonly zones?: readonly string[];
+  readonly zones?: readonly string[] | undefined;
 }
 
 const regionLabels = ['topology.kubernetes.io/region', 'failure-domain.beta.kubernetes.io/region'];
@@ -26,9 +26,9 @@ export function nodeFactsOf(nodes: Iterable<KubernetesObject>): NodeFacts {
   const provider = mostOf(providers);
   const region = mostOf(regions);
   return {
-    ...(provider === undefined ? {} : { provider }),
-    ...(region === undefined ? {} : { region }),
-    ...(zones.size === 0 ? {} : { zones: [...zones.keys()].sort() }),
+    provider,
+    region,
+    zones: zones.size === 0 ? undefined : [...zones.keys()].sort(),
   };
 }
 

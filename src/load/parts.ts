@@ -150,8 +150,7 @@ function inCluster({ cluster, kind }: Ask): KindInCluster {
 
 function partOf(ask: Ask, { sight, mirrors, context }: Loaded & { readonly sight: Sight | undefined }): Part {
   const missing = (state: SyncState): Part => ({ type: 'missing', ask, sync: syncViewOf(ask, state) });
-  if (sight === undefined || sight.type === 'none')
-    return missing({ phase: 'MISSING', ...(sight === undefined ? {} : { fault: sight.fault }) });
+  if (sight === undefined || sight.type === 'none') return missing({ phase: 'MISSING', fault: sight?.fault });
   const mirror = context.loaders.mirrors.held(ask);
   if (mirror !== undefined)
     return { type: 'held', ask, mirror, sight, sync: partSyncOf(ask, mirror, sight), heldSync: syncViewOf(ask, mirror.sync()) };

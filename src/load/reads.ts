@@ -23,13 +23,13 @@ export type { WhereInput } from '../store/where.ts';
 export interface ClusterView {
   readonly name: ClusterName;
   readonly labels: Readonly<Record<string, string>>;
-  readonly version?: string;
-  readonly provider?: string;
-  readonly region?: string;
+  readonly version?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly region?: string | undefined;
   readonly zones: readonly string[];
   readonly taints: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
   readonly phase: ClusterPhase;
-  readonly asOfMs?: number;
+  readonly asOfMs?: number | undefined;
   readonly faults: readonly Fault[];
 }
 
@@ -146,7 +146,7 @@ export interface ServedKindView {
   readonly versions: readonly string[];
   readonly verbs: readonly string[];
   /** Absent while no mirror of it runs. */
-  readonly count?: number;
+  readonly count?: number | undefined;
   readonly sync: SyncView;
 }
 

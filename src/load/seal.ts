@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { invariant, MusterError } from '../core/errors.ts';
+import { type Position, parsePosition } from '../store/cursor.ts';
 
 /** What a cursor is good for: none of another list or stream opens. */
 export type SealScope = ListScope | StreamScope;
@@ -90,6 +91,14 @@ function partsOf(bytes: Buffer, scope: StreamScope): { readonly id: Buffer; read
 
 function checkSumOf(keyId: Uint8Array, sealed: Uint8Array, scope: StreamScope): Uint8Array {
   return createHash('sha256').update(keyId).update(sealed).update(digestOf(scope)).digest().subarray(0, checkBytes);
+}
+
+/** The position that a cursor of this scope was made of. Undefined without a cursor. @throws {MusterError} As `foreignCursor`. */
+export function openPosition(seal: Seal, cursor: string | null | undefined, scope: SealScope): Position | undefined {
+  if (cursor == null) return undefined;
+  const position = parsePosition(seal.open(cursor, scope));
+  if (position === undefined) throw foreignCursor();
+  return position;
 }
 
 /** The one answer to every cursor that is not good here. */

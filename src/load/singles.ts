@@ -106,8 +106,8 @@ function isInScope({ mirrors }: SinglesOptions, { cluster, kind, key }: Wanted):
 }
 
 async function findInMirror(options: SinglesOptions, context: ReadContext, { cluster, kind, key }: Wanted): Promise<Found> {
-  const namespaces = key.namespace === undefined ? {} : { namespaces: [key.namespace] };
-  const ask: Ask = { cluster, kind, verb: 'get', named: true, ...namespaces };
+  const namespaces = key.namespace === undefined ? undefined : [key.namespace];
+  const ask: Ask = { cluster, kind, verb: 'get', named: true, namespaces };
   return withParts(options, { asks: [ask], waitMs: singleWaitMs, context }, ([part]) =>
     part === undefined ? nothing : foundIn(part, key, { sensitive: options.sensitive }),
   );

@@ -1,5 +1,6 @@
+import type { ClusterApi } from '../cluster/cluster-api.ts';
 import { MusterError } from '../core/errors.ts';
-import type { Json } from '../core/json.ts';
+import { type Json, jsonIn } from '../core/json.ts';
 import { apiVersionOf, keyOfKind, type ServedResource } from '../core/kinds.ts';
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
@@ -100,4 +101,15 @@ function questionsAbout(cluster: ClusterName, resources: readonly ServedResource
     resources: of,
     path: pathOfGroupVersion(apiVersion),
   }));
+}
+
+/** The list of documents has no type of its own, so that API servers call it text. */
+const expected = ['application/json', 'text/plain'];
+
+/** Fetches OpenAPI documents from the API servers themselves. Undefined for a cluster that has left, does not answer, or answers no JSON. */
+export function createDocumentFetcher(apiOf: (cluster: ClusterName) => ClusterApi | undefined): FetchDocument {
+  return async (cluster, path, signal) => {
+    const answer = await apiOf(cluster)?.send({ method: 'GET', path: ['openapi', 'v3', ...path], expected }, signal);
+    return answer?.type === 'answered' ? jsonIn(answer.body) : undefined;
+  };
 }

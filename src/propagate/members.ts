@@ -25,16 +25,16 @@ export interface Unsaid {
 export interface MemberCluster {
   readonly name: ClusterName;
   readonly labels: Readonly<Record<string, string>>;
-  readonly provider?: string;
-  readonly region?: string;
+  readonly provider?: string | undefined;
+  readonly region?: string | undefined;
   readonly zones: readonly string[];
   readonly taints: readonly ClusterTaint[];
   readonly phase: 'CONNECTING' | 'SYNCED' | 'DEGRADED' | 'UNREACHABLE';
   /** Milliseconds of the epoch of the last sign of life. */
-  readonly asOfMs?: number;
+  readonly asOfMs?: number | undefined;
   readonly faults: readonly Fault[];
   /** Set where a plan looks at the cluster. Absent: what is absent here is so. */
-  readonly unsaid?: Unsaid;
+  readonly unsaid?: Unsaid | undefined;
 }
 
 /** The fleet as the side that writes knows it. */

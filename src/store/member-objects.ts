@@ -18,11 +18,16 @@ export type MirroredObject =
   | {
       readonly result: 'held';
       readonly object: KubernetesObject;
-      readonly version?: ResourceVersion;
+      readonly version?: ResourceVersion | undefined;
       readonly asOfMs: number;
-      readonly fault?: Fault;
+      readonly fault?: Fault | undefined;
     }
-  | { readonly result: 'absent'; readonly version?: ResourceVersion; readonly asOfMs: number; readonly fault?: Fault }
+  | {
+      readonly result: 'absent';
+      readonly version?: ResourceVersion | undefined;
+      readonly asOfMs: number;
+      readonly fault?: Fault | undefined;
+    }
   /** Nobody can tell: the first list is not whole, the kind is not served, the cluster is no member. */
   | { readonly result: 'unread'; readonly fault: Fault };
 

@@ -13,7 +13,7 @@ export type StoreEvent =
   | {
       readonly type: 'applied';
       readonly object: KubernetesObject;
-      readonly before?: KubernetesObject;
+      readonly before?: KubernetesObject | undefined;
       readonly version: ResourceVersion | undefined;
     }
   /** `object` is its last state, `before` what stood there when the reader last knew it. `proof`: the server said so, or a complete list lacks it. */
@@ -153,9 +153,9 @@ export interface Stage {
 
 export interface StageOptions {
   /** Replaces this namespace's objects only. Absent: everything. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** Compare content even where uid and version are equal: the version served, or the server's, has changed (docs/internals/mirror.md 3.4). */
-  readonly byContent?: boolean;
+  readonly byContent?: boolean | undefined;
 }
 
 /** The mirror of one kind in one cluster, for the one who fills it. */

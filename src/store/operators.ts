@@ -26,7 +26,7 @@ export interface OperandPlace {
   readonly operator: Comparison;
   readonly type: ValueType;
   /** Set if there are no other values than these. */
-  readonly among?: readonly string[];
+  readonly among?: readonly string[] | undefined;
 }
 
 /**

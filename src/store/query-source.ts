@@ -8,10 +8,10 @@ export interface ClusterFacts {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly phase: string;
-  readonly version?: string;
-  readonly provider?: string;
-  readonly region?: string;
-  readonly zones?: readonly string[];
+  readonly version?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly region?: string | undefined;
+  readonly zones?: readonly string[] | undefined;
 }
 
 /** One mirror that a query reads: one kind of one cluster, and what of it the caller may see. */

@@ -206,7 +206,7 @@ function carryOut(contents: Contents, { leaving, coming }: ReplacePlan, version:
   }
   for (const { object, before, weight } of coming) {
     contents.put(object, weight);
-    changes.push(changeOf({ type: 'applied', object, ...(before === undefined ? {} : { before }), version: versionHere() }, weight.own));
+    changes.push(changeOf({ type: 'applied', object, before, version: versionHere() }, weight.own));
   }
   return changes;
 }
@@ -232,7 +232,7 @@ function applyTo(mirror: Mirror, incoming: Incoming, version: ResourceVersion | 
     changes.push(changeOf({ type: 'deleted', object: before, before, proof: 'event', version: undefined }, bytes));
   }
   contents.put(object, weight);
-  changes.push(changeOf({ type: 'applied', object, ...(before === undefined || other ? {} : { before }), version }, weight.own));
+  changes.push(changeOf({ type: 'applied', object, before: other ? undefined : before, version }, weight.own));
   return changes;
 }
 

@@ -8,8 +8,16 @@ import { findPathFrom, isMisfit, type ModelPath, type PathMisfit, printTypeRefer
 import { createPathFinder, noKindHasPath } from '../model/paths-of-kinds.ts';
 import { exactHintIn, type Hint, hintsIn } from './hints.ts';
 import type { IndexLookup } from './mirror-store.ts';
-import { createOperandCheck, type OperandCheck } from './operand-check.ts';
-import { type Comparison, comparisons, compileComparison, type Operation, type ValueTest } from './operators.ts';
+import {
+  type Comparison,
+  comparisons,
+  compileComparison,
+  impossible,
+  isPossible,
+  type OperandPlace,
+  type Operation,
+  type ValueTest,
+} from './operators.ts';
 import { createMeaning } from './path-meaning.ts';
 import { type Place, type ReadValues, someElement, someValue, surroundingsOf } from './path-values.ts';
 import type { QuerySource, RelatedObjects } from './query-source.ts';
@@ -219,7 +227,7 @@ function createOperations(operands: OperandCheck): Operations {
     const among = valuesOf(path);
     const ofLevel = known.get(where) ?? new Map<string, Operation | MusterError>();
     const key = [operator, type, ...(among ?? [])].join(' ');
-    const place = { path: path.text, operator, type, ...(among === undefined ? {} : { among }) };
+    const place = { path: path.text, operator, type, among };
     const operation = ofLevel.get(key) ?? attempt(() => compileComparison(place, operand));
     known.set(where, ofLevel.set(key, operation));
     if (operation instanceof MusterError) throw operation;
@@ -333,4 +341,31 @@ function opposite(test: Test): Test {
 
 function refuse(message: string): MusterError {
   return new MusterError('BAD_INPUT', `where: ${message}`);
+}
+
+/** A level of a filter, as far as `in` goes. */
+interface Level {
+  readonly in?: readonly Json[] | null | undefined;
+}
+
+/** Which operands of `in` no kind can have: of several kinds, what one of them cannot be is still asked of the others. */
+interface OperandCheck {
+  /** Says that a kind compares the operands of this level with what stands at this place. */
+  comparedAt(level: Level, place: OperandPlace): void;
+  /** @throws {MusterError} `BAD_INPUT` for an operand that is not possible at any place of its level. */
+  refuseImpossible(): void;
+}
+
+/** Of one filter, before any of its kinds was looked at. */
+function createOperandCheck(): OperandCheck {
+  const left = new Map<Level, { readonly operands: readonly Json[]; readonly place: OperandPlace }>();
+  return {
+    comparedAt(level, place) {
+      const { operands } = left.get(level) ?? { operands: level.in ?? [] };
+      left.set(level, { operands: operands.filter((operand) => !isPossible(place, operand)), place });
+    },
+    refuseImpossible() {
+      for (const { operands, place } of left.values()) for (const operand of operands) throw impossible(place, operand);
+    },
+  };
 }

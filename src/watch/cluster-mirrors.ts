@@ -88,10 +88,10 @@ export class ClusterMirrors {
       name: this.name,
       phase: health.phase,
       faults: this.#faults(health),
-      ...(answeredMs === undefined ? {} : { asOfMs: clock.now() - (clock.monotonic() - heardMs) }),
-      ...(version === undefined ? {} : { version }),
-      ...(resources === undefined ? {} : { resources: [...resources.values()] }),
-      ...(uid === undefined ? {} : { uid }),
+      asOfMs: answeredMs === undefined ? undefined : clock.now() - (clock.monotonic() - heardMs),
+      version,
+      resources: resources && [...resources.values()],
+      uid,
     };
   }
 
@@ -106,8 +106,8 @@ export class ClusterMirrors {
       listing: mirrors.filter((mirror) => mirror.sync().phase === 'SYNCING').length,
       objects: mirrors.reduce((sum, { store, staged }) => sum + store.size + staged, 0),
       ready: this.#ready(),
-      ...(version === undefined ? {} : { version }),
-      ...(fault === undefined ? {} : { fault }),
+      version,
+      fault,
     };
   }
 

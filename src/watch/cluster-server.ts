@@ -174,7 +174,7 @@ class AskedServer implements ClusterServer {
   async #discover(signal: AbortSignal): Promise<boolean> {
     const known = {
       known: [...(this.#resources?.values() ?? [])],
-      ...(this.#etag === undefined ? {} : { etag: this.#etag }),
+      etag: this.#etag,
     };
     const [, found] = await Promise.all([this.#identify(signal), discover(this.api, known, signal)]);
     if (signal.aborted) return false;

@@ -45,11 +45,11 @@ export interface ClusterProgress {
   readonly listing: number;
   /** Objects held, and those of first lists that are not whole yet. */
   readonly objects: number;
-  readonly version?: string;
+  readonly version?: string | undefined;
   /** Warm kinds whole, or a fault, or 60 s gone. Once true it stays true. */
   readonly ready: boolean;
   /** Why it is not as it ought to be. */
-  readonly fault?: Fault;
+  readonly fault?: Fault | undefined;
 }
 
 export interface ClusterMirrorsOptions {

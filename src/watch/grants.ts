@@ -16,7 +16,7 @@ const mostRemembered = 2_000;
 /** Questions about rights whose answers decide what there is to read. */
 export interface Asking {
   /** Why there is no answer yet, where one was sought in vain. */
-  readonly fault?: Fault;
+  readonly fault?: Fault | undefined;
   /** True if none of the answers is to be waited for: each has been sought in vain at least once. */
   readonly settled: boolean;
 }
@@ -79,7 +79,7 @@ class AskedGrants implements Grants {
     if (this.#awaited.size === 0) return undefined;
     const faults = [...this.#awaited].flatMap((namespace) => this.#unanswered.get(namespace) ?? []);
     const [fault] = faults;
-    return { settled: faults.length === this.#awaited.size, ...(fault === undefined ? {} : { fault }) };
+    return { settled: faults.length === this.#awaited.size, fault };
   }
 
   get pending(): ReadonlySet<string> {

@@ -84,7 +84,7 @@ function readFrom(mirror: MirrorReader, { namespace, name }: ObjectPlace): Mirro
   if (unread !== undefined) return { result: 'unread', fault: unread };
   const { asOfMs = 0, fault } = mirror.sync();
   const { version } = mirror.store;
-  const age = { asOfMs, ...(version === undefined ? {} : { version }), ...(fault === undefined ? {} : { fault }) };
+  const age = { asOfMs, version, fault };
   const object = mirror.store.get(namespace, name);
   return object === undefined ? { result: 'absent', ...age } : { result: 'held', object, ...age };
 }

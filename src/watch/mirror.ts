@@ -137,9 +137,9 @@ class RunningMirror implements Mirror {
     const { version } = this.#options.store;
     return {
       phase,
-      ...(trueMs === undefined || phase === 'MISSING' ? {} : { asOfMs: clock.now() - (clock.monotonic() - trueMs) }),
-      ...(version === undefined || phase === 'MISSING' ? {} : { version }),
-      ...(fault === undefined ? {} : { fault }),
+      asOfMs: trueMs === undefined || phase === 'MISSING' ? undefined : clock.now() - (clock.monotonic() - trueMs),
+      version: phase === 'MISSING' ? undefined : version,
+      fault,
     };
   }
 
@@ -246,7 +246,7 @@ class RunningMirror implements Mirror {
     const { phase, fault, untilMs } = this.#judge();
     const before = this.#told;
     const { verdicts } = this.#scopes;
-    this.#told = { phase, verdicts, ...(fault === undefined ? {} : { fault }) };
+    this.#told = { phase, verdicts, fault };
     this.#evaluateAgainAt(untilMs);
     if (before?.phase !== phase || before.fault?.code !== fault?.code) {
       this.#tellReaders(before, { phase, fault });

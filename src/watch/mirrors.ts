@@ -9,9 +9,9 @@ export type SyncPhase = 'SYNCING' | 'SYNCED' | 'STALE' | 'MISSING';
 export interface SyncState {
   readonly phase: SyncPhase;
   /** Milliseconds of the epoch up to which the content is known to be true. Absent before the first whole list. */
-  readonly asOfMs?: number;
-  readonly version?: ResourceVersion;
-  readonly fault?: Fault;
+  readonly asOfMs?: number | undefined;
+  readonly version?: ResourceVersion | undefined;
+  readonly fault?: Fault | undefined;
 }
 
 /** One mirror, for those who read it. */
@@ -52,14 +52,14 @@ export interface ClusterState {
   readonly name: ClusterName;
   readonly phase: ClusterPhase;
   /** Milliseconds of the epoch of the last sign of life. */
-  readonly asOfMs?: number;
+  readonly asOfMs?: number | undefined;
   readonly faults: readonly Fault[];
   /** What the server says of itself: `v1.36.3`. Absent until it has answered once. */
-  readonly version?: string;
+  readonly version?: string | undefined;
   /** Absent until discovery has succeeded once. */
-  readonly resources?: readonly ServedResource[];
+  readonly resources?: readonly ServedResource[] | undefined;
   /** The uid of the namespace `kube-system`, by which two contexts are known as one cluster. */
-  readonly uid?: string;
+  readonly uid?: string | undefined;
 }
 
 /** All mirrors of all clusters, for those who read. */

@@ -18,10 +18,10 @@ export interface ReflectorFacts {
   /** Objects of a list in the making. */
   readonly staged: number;
   /** Since when no stream stands. */
-  readonly lostMs?: number;
+  readonly lostMs?: number | undefined;
   /** Up to when what is held is known to be true. */
-  readonly trueMs?: number;
-  readonly version?: ResourceVersion;
+  readonly trueMs?: number | undefined;
+  readonly version?: ResourceVersion | undefined;
   /** What went wrong last, until it is made good. */
-  readonly fault?: Fault;
+  readonly fault?: Fault | undefined;
 }

@@ -97,10 +97,10 @@ class RunningReflector implements Reflector {
       polled: !watchable,
       forbidden: forbiddenSinceMs !== undefined,
       staged: this.#staging.size,
-      ...(this.#lostMs === undefined ? {} : { lostMs: this.#lostMs }),
-      ...(this.#trueMs === undefined ? {} : { trueMs: this.#trueMs }),
-      ...(version === undefined ? {} : { version }),
-      ...(fault === undefined ? {} : { fault }),
+      lostMs: this.#lostMs,
+      trueMs: this.#trueMs,
+      version,
+      fault,
     };
   }
 
@@ -272,6 +272,6 @@ function memoryAtStart({ resource, streaming, recent, heir }: ReflectorOptions):
     watchable: resource.verbs.includes('watch'),
     unversioned: recent === true ? '' : '0',
     whole: heir !== undefined,
-    ...(heir?.version === undefined ? {} : { version: heir.version }),
+    version: heir?.version,
   };
 }

@@ -86,7 +86,7 @@ class ReflectorRequests implements Requests {
     this.#options = options;
     this.#listener = listener;
     const { resource, form, namespace } = options;
-    this.#scope = { resource, form, ...(namespace === undefined ? {} : { namespace }) };
+    this.#scope = { resource, form, namespace };
   }
 
   get startedMs(): number {

@@ -31,7 +31,7 @@ export function createStaging({ store, namespace, byContent = false }: StagingOp
   let size = 0;
 
   function stageOpen(): Stage {
-    open ??= store.replace({ ...(namespace === undefined ? {} : { namespace }), ...(comparing ? { byContent: true } : {}) });
+    open ??= store.replace({ namespace, ...(comparing ? { byContent: true } : {}) });
     return open;
   }
 

@@ -53,7 +53,7 @@ export type State =
 /** What outlasts a phase. */
 export interface Memory {
   /** v: up to where the store is true. */
-  readonly version?: ResourceVersion;
+  readonly version?: ResourceVersion | undefined;
   /** How old a list may be as long as there is no v. */
   readonly unversioned: '' | '0';
   /** A list has been committed. */

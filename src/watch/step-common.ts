@@ -155,7 +155,7 @@ export function welcomed(memory: Memory): Memory {
 /** A list is whole: what must be remembered of it. */
 export function committed(memory: Memory, version: Memory['version']): Memory {
   const { version: _, ...others } = welcomed(memory);
-  return { ...others, ...(version === undefined ? {} : { version }), whole: true, streamFailures: 0, fault: undefined };
+  return { ...others, version, whole: true, streamFailures: 0, fault: undefined };
 }
 
 /** Row 17: aborts, waits, lists at v; a second time at this v at `''`, which is past whatever could not be read. */

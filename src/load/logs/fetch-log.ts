@@ -50,8 +50,8 @@ function requestOf({
     timestamps: true,
     tailLines,
     limitBytes: limitBytes + 1,
-    ...(sinceSeconds === undefined ? {} : { sinceSeconds }),
-    ...(from === undefined ? {} : { sinceTime: from.text }),
+    sinceSeconds,
+    sinceTime: from?.text,
   };
 }
 

@@ -10,9 +10,9 @@ export interface LogBegin {
 
 /** What a request says of where to begin. */
 interface BeginQuery {
-  readonly tailLines?: number;
-  readonly sinceSeconds?: number;
-  readonly sinceTime?: string;
+  readonly tailLines?: number | undefined;
+  readonly sinceSeconds?: number | undefined;
+  readonly sinceTime?: string | undefined;
 }
 
 /**
@@ -83,8 +83,8 @@ export class LogPosition {
 
 function queryOf({ tailLines, sinceSeconds, since }: LogBegin): BeginQuery {
   return {
-    ...(tailLines === undefined ? {} : { tailLines }),
-    ...(sinceSeconds === undefined ? {} : { sinceSeconds }),
-    ...(since === undefined ? {} : { sinceTime: since.text }),
+    tailLines,
+    sinceSeconds,
+    sinceTime: since?.text,
   };
 }

@@ -5,7 +5,6 @@ import { afterwards, allOf, type NowOrLater } from '../../core/now-or-later.ts';
 import { idOfObject } from '../../core/object-ids.ts';
 import { createSensitiveKinds } from '../../core/sensitive-kinds.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
-import { parsePosition } from '../../store/cursor.ts';
 import { type Related, selectAll } from '../../store/matching.ts';
 import type { QuerySpec } from '../../store/query.ts';
 import type { ClusterState } from '../../watch/mirrors.ts';
@@ -13,7 +12,7 @@ import { type BegunRelations, checkFirst, relationsIn } from '../list-arguments.
 import { type AskedPage, type ListedOptions, listedOf, sourceOf } from '../listed.ts';
 import { type Part, type PartOptions, unknownKindFault } from '../parts.ts';
 import type { Found, Listed, ReadContext, Row } from '../reads.ts';
-import { createSeal, foreignCursor, type ListScope } from '../seal.ts';
+import { createSeal, type ListScope, openPosition } from '../seal.ts';
 import { foundIn } from '../singles.ts';
 import { BegunRelated } from './begun-relations.ts';
 import { RelatedParts } from './related-parts.ts';
@@ -95,7 +94,7 @@ function manyNow(reading: Reading, from: Row, { model, question, page, depth }: 
   context.look(looksOfPage);
   const first = checkFirst(page.first, defaultFirst);
   const scope = new RelationScope(context, from, question);
-  const after = page.after == null ? undefined : (parsePosition(options.seal.open(page.after, scope)) ?? refuseCursor());
+  const after = openPosition(options.seal, page.after, scope);
   const { verb, namespace, order } = question;
   const { cluster, waitMs } = from;
   const kinds = kindsOf(reading, from, { model, question });
@@ -194,8 +193,4 @@ class RelationScope implements ListScope {
     const { kinds } = this.#question;
     return JSON.stringify(['relation', this.#question.name, id, kinds === undefined ? null : [...new Set(kinds.map(keyOfKind))].sort()]);
   }
-}
-
-function refuseCursor(): never {
-  throw foreignCursor();
 }

@@ -36,12 +36,7 @@ export function targetOfReference(reference: Stored<V1ObjectReference> | undefin
   if (kind === undefined || kind === '' || name === undefined || name === '') return undefined;
   const namespace = textOf(reference?.namespace) || ownNamespace;
   const uid = uidIn(reference, { kind, name });
-  return {
-    kind: { group: groupOf(textOf(reference?.apiVersion) ?? ''), kind },
-    namespace,
-    name,
-    ...(uid === undefined ? undefined : { uid }),
-  };
+  return { kind: { group: groupOf(textOf(reference?.apiVersion) ?? ''), kind }, namespace, name, uid };
 }
 
 /** Where a Pod runs. */

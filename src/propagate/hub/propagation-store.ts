@@ -13,7 +13,7 @@ import { propagationOf } from './propagation-of.ts';
 /** What is known of one Propagation. */
 type PropagationRead =
   /** `asOfMs`: up to when it is known to be true. */
-  | { readonly result: 'held'; readonly propagation: Propagation; readonly asOfMs: number; readonly fault?: Fault }
+  | { readonly result: 'held'; readonly propagation: Propagation; readonly asOfMs: number; readonly fault?: Fault | undefined }
   | Exclude<MirroredObject, { readonly result: 'held' }>;
 
 /** What came of one write. */
