@@ -1,4 +1,4 @@
-import stringWidth from 'string-width';
+import { widthOf } from './text-width.ts';
 
 /** How large a terminal is, in characters. */
 export interface TerminalSize {
@@ -62,13 +62,13 @@ export function createLiveRegion(): LiveRegion {
 
 /** To the start of the region, which a terminal that has become narrower has wrapped. */
 function upTo(drawn: readonly string[], columns: number): string {
-  const height = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(stringWidth(line) / columns)), 0);
+  const height = drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
   return height > 1 ? `\r\x1b[${height - 1}A` : '\r';
 }
 
 /** The cursor goes behind the last line even if that was not written again: what is erased after it must not be it. */
 function endOfLast(lines: readonly string[]): string {
-  const width = stringWidth(lines.at(-1) ?? '');
+  const width = widthOf(lines.at(-1) ?? '');
   return width === 0 ? '\r' : `\r\x1b[${width}C`;
 }
 
@@ -77,14 +77,14 @@ const colors = /((?!\s)\p{Cc}\[[\d;]*m)/u;
 
 /** The line in at most so many columns of a terminal; colors in it are ended. */
 export function cutTo(line: string, columns: number): string {
-  if (stringWidth(line) <= columns) return line;
+  if (widthOf(line) <= columns) return line;
   let left = columns - 1;
   let kept = '';
   for (const part of line.split(colors)) {
     if (part.startsWith('\x1b')) kept += part;
     else
       for (const { segment } of graphemes.segment(part)) {
-        left -= stringWidth(segment);
+        left -= widthOf(segment);
         if (left >= 0) kept += segment;
       }
     if (left < 0) break;

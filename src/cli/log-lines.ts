@@ -1,5 +1,5 @@
-import stringWidth from 'string-width';
 import { paddingOf, printable } from './table.ts';
+import { widthOf } from './text-width.ts';
 
 /** Whose lines these are. */
 export interface LogSource {
@@ -39,7 +39,7 @@ export class LogPrinter {
 
   /** Makes room for these, so that their lines line up from the first on. */
   expect(sources: readonly LogSource[]): void {
-    for (const source of sources) this.#width = Math.max(this.#width, stringWidth(nameOfLog(source)));
+    for (const source of sources) this.#width = Math.max(this.#width, widthOf(nameOfLog(source)));
   }
 
   /** The lines as they are printed, with their ends. The text is as the container wrote it. */

@@ -1,4 +1,4 @@
-import stringWidth from 'string-width';
+import { widthOf } from './text-width.ts';
 
 /** Between two columns, as in kubectl's tables. */
 const gap = '   ';
@@ -20,12 +20,12 @@ export type Style = (text: string, at: { readonly row: number; readonly column: 
 export function createColumns(header: readonly string[]): Columns {
   // Of custom kinds the header comes from clusters too.
   const titles = header.map(printable);
-  const widths = titles.map((title) => stringWidth(title));
+  const widths = titles.map((title) => widthOf(title));
   let isFirst = true;
   return {
     lines: (rows, style = (text) => text) => {
       const cells = rows.map((row) => row.map(printable));
-      for (const row of cells) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, stringWidth(cell));
+      for (const row of cells) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, widthOf(cell));
       const headers = isFirst && rows.length > 0 ? [lineOf(titles, widths, (text, column) => style(text, { row: -1, column }))] : [];
       isFirst &&= rows.length === 0;
       return [...headers, ...cells.map((line, row) => lineOf(line, widths, (text, column) => style(text, { row, column })))];
@@ -58,7 +58,7 @@ function lineOf(row: readonly string[], widths: readonly number[], style: (text:
 
 /** The spaces that make the text so many columns of a terminal wide. */
 export function paddingOf(text: string, columns: number): string {
-  return ' '.repeat(Math.max(0, columns - stringWidth(text)));
+  return ' '.repeat(Math.max(0, columns - widthOf(text)));
 }
 
 /** Gives a text a color or a weight: the code is that of SGR (ECMA-48), such as 31 for red. Or leaves it as it is. */
