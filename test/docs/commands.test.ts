@@ -114,6 +114,17 @@ describe('every request by curl is answered', () => {
 /** Objects of two clusters in any order, or two images. */
 const twoClusters = /^(?=[\s\S]*eu-prod)(?=[\s\S]*us-prod)|cart:[\s\S]*cart:/;
 
+describe('a client that sends more than a query gets the code that the guide names', () => {
+  test.each([
+    ['PERSISTED_QUERY_NOT_SUPPORTED', { extensions: { persistedQuery: { version: 1, sha256Hash: 'abc' } } }],
+    ['BAD_INPUT', [{ query: '{ clusters { name } }' }]],
+  ])('%s', async (code, body) => {
+    expect(pageText('docs/guide/coming-from.md')).toContain(`\`${code}\``);
+    const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    expect(await response.json()).toMatchObject({ errors: [{ extensions: { code } }] });
+  });
+});
+
 /** The answers to requests by curl, by their path. */
 const answered: Readonly<Record<string, RegExp>> = {
   '/graphql': /"type":"\w+"/,
