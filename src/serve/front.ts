@@ -2,6 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { OperationTypeNode } from 'graphql';
 import type { FetchAPI } from 'graphql-yoga';
 import type { Caller } from '../access/access.ts';
+import type { Admission } from './admission.ts';
 import type { Answer, Answers } from './answer-body.ts';
 import { bytesFor } from './compressed-bytes.ts';
 import type { Engine } from './engine.ts';
@@ -73,19 +74,24 @@ export interface FrontOptions {
   readonly streams: EventStreams;
   readonly unsent: UnsentBytes;
   readonly lives: Set<AbortController>;
+  readonly admission: Pick<Admission, 'inFlight'>;
 }
 
 /** Hands a request to Yoga and sends what comes of it, unless that is a stream, which sends by itself. */
 export type Front = (req: IncomingMessage, res: ServerResponse, cors: OutgoingHttpHeaders) => Promise<void>;
 
 /** Makes what answers /graphql. */
-export function createFront({ handle, caller, streams, unsent, lives }: FrontOptions): Front {
+export function createFront({ handle, caller, streams, unsent, lives, admission }: FrontOptions): Front {
+  const turns = new LoopTurns();
   return async (req, res, cors) => {
+    const turn = turns.join();
     const outlet = ({ requestId }: HttpOperation) => streams.outlet(res, { ...cors, 'x-request-id': requestId });
     using operation = new HttpOperation({ req, res, caller, outlet });
     lives.add(operation.life);
     try {
       const response = await handle(req, operation);
+      // An operation of an earlier turn may run in slices. Behind them no answer waits.
+      if (turns.current === turn && admission.inFlight <= turn.joined) await turn.end;
       if (operation.isGone || res.headersSent || res.destroyed) return;
       sendResponse(res, response, bodies.get(response) ?? [await response.bytes()]);
       // Its place is free once the client has taken the answer. A stream that has begun holds none.
@@ -95,6 +101,31 @@ export function createFront({ handle, caller, streams, unsent, lives }: FrontOpt
       lives.delete(operation.life);
     }
   };
+}
+
+interface LoopTurn {
+  /** Requests that came in this turn. */
+  joined: number;
+  readonly end: Promise<void>;
+}
+
+/**
+ * Turns of the event loop with requests in them. Answers that are ready in the turn of their requests leave together at its end: the first write wakes
+ * the process of the client, which takes up to 30 µs of our CPU, and finds it awake for the others.
+ */
+class LoopTurns {
+  current: LoopTurn | undefined;
+
+  join(): LoopTurn {
+    this.current ??= { joined: 0, end: new Promise((resolve) => setImmediate(() => this.#end(resolve))) };
+    this.current.joined++;
+    return this.current;
+  }
+
+  #end(resolve: () => void): void {
+    this.current = undefined;
+    resolve();
+  }
 }
 
 /** The pieces of bodies that were encoded here, which Node sends as they are. Read from the Response they would be joined, which copies them. */

@@ -84,7 +84,14 @@ export function serve(options: ServeOptions): Serving {
   const parts = partsOf(options, { admission, unsent, ending: ending.signal }, () => retired);
   const running = runningOf(options, parts);
   const { subscriptions, engine, lives } = running;
-  const front = createFront({ handle: engine.handle, caller: options.caller, streams: new EventStreams(clock, unsent), unsent, lives });
+  const front = createFront({
+    handle: engine.handle,
+    caller: options.caller,
+    streams: new EventStreams(clock, unsent),
+    unsent,
+    lives,
+    admission,
+  });
   const router = new Router({ ...parts, front, served: options.served });
   const sockets = createWebSockets({
     ...parts,
