@@ -151,7 +151,7 @@ describe('GET', () => {
     expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', '26']);
   });
 
-  test('is the only other method', async () => {
+  test('P1: is the only other method', async () => {
     for (const method of ['PUT', 'DELETE', 'PATCH']) expect((await fetch(edge.url, { method, body: '{}' })).status).toBe(405);
   });
 });
