@@ -3,6 +3,7 @@ import type { ClusterApi, LiveAnswer, LiveRequest } from '../cluster/cluster-api
 import type { Impersonation } from '../cluster/endpoint.ts';
 import { callTyped } from '../cluster/typed-api.ts';
 import type { Fault } from '../core/faults.ts';
+import { createGate, type Gate } from '../core/gate.ts';
 import { isJsonObject, type Json, type JsonObject, jsonIn } from '../core/json.ts';
 import { objectAt, textAt, valueAt } from '../core/json-at.ts';
 import { apiVersionOf } from '../core/kinds.ts';
@@ -19,7 +20,6 @@ import {
   type WriteTerms,
 } from './object-client.ts';
 import type { Manifest } from './spec.ts';
-import { writeGateOf } from './write-gates.ts';
 
 /** etcd takes no larger request by default (its `--max-request-bytes`): the object would be refused, and only after it had crossed the network. */
 const maxObjectBytes = 1.5 * 1024 * 1024;
@@ -174,4 +174,20 @@ function goneObject(status: JsonObject, { resource, namespace, name }: ObjectAdd
     kind: resource.kind,
     metadata: { name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) },
   };
+}
+
+/** Writes in flight in one cluster, and in all together (docs/internals/propagation.md 5.1). */
+const mostPerCluster = 10;
+const mostInAll = 256;
+
+const everywhere = createGate(mostInAll);
+// By the door itself: whoever writes to a cluster, in whatever part of this process, stands in one row.
+const ofClusters = new WeakMap<ClusterApi, Gate>();
+
+/** The row in which writes to this cluster stand, whoever writes: 10 at a time, 256 in all clusters of this process. */
+function writeGateOf(api: ClusterApi): Gate {
+  const held = ofClusters.get(api) ?? createGate(mostPerCluster);
+  ofClusters.set(api, held);
+  // The cluster's own row first: a cluster that hangs keeps 10 of the places, not all.
+  return { pass: (work, signal) => held.pass(() => everywhere.pass(work, signal), signal) };
 }

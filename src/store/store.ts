@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/faults.ts';
+import { isJsonObject } from '../core/json.ts';
 import { type Log, silentLog } from '../core/log.ts';
 import type { ResourceVersion } from '../core/names.ts';
 import { identityOf, type KubernetesObject } from '../core/objects.ts';
@@ -7,7 +8,6 @@ import type { Turns } from '../core/turns.ts';
 import { type ChangeFeed, createChangeFeed } from './change-feed.ts';
 import { type Change, changeOf } from './changes.ts';
 import { type Contents, createContents } from './contents.ts';
-import { type HoldingPolicy, heldFormOf } from './held-form.ts';
 import { createHistory, type History } from './history.ts';
 import type { ExactParse, Followed, MirrorStore, Stage, StageOptions, StoreReader } from './mirror-store.ts';
 import { createScopes, type Scopes } from './scopes.ts';
@@ -288,4 +288,37 @@ function wipe(mirror: Mirror, fault?: Fault): void {
 
 function isOther(held: KubernetesObject, uid: string): boolean {
   return uid !== '' && held.metadata.uid !== undefined && held.metadata.uid !== '' && held.metadata.uid !== uid;
+}
+
+/** What is kept of the objects of one kind: all that is served, or their metadata alone. */
+type HoldingPolicy = 'parsed' | 'metadata';
+
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/**
+ * The object as a mirror holds it: without `managedFields`. By the policy `metadata` without anything but metadata either, and without
+ * kubectl's last-applied-configuration, which holds the whole object, a Secret's data with it.
+ *
+ * The object itself where nothing has to go; it is never written to.
+ */
+function heldFormOf(object: KubernetesObject, policy: HoldingPolicy): KubernetesObject {
+  if (policy === 'metadata') return metadataOf(object);
+  if (!Object.hasOwn(object.metadata, 'managedFields')) return object;
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+function metadataOf({ apiVersion, kind, metadata }: KubernetesObject): KubernetesObject {
+  const { managedFields: _, annotations, ...rest } = metadata;
+  return {
+    ...(kind === undefined ? {} : { kind }),
+    ...(apiVersion === undefined ? {} : { apiVersion }),
+    metadata: annotations == null ? rest : { ...rest, annotations: withoutLastApplied(annotations) },
+  };
+}
+
+function withoutLastApplied(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  if (!isJsonObject(annotations) || !Object.hasOwn(annotations, lastApplied)) return annotations;
+  const { [lastApplied]: _, ...others } = annotations;
+  return others;
 }

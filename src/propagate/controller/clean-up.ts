@@ -1,10 +1,12 @@
+import type { TypedCall } from '../../cluster/typed-api.ts';
 import type { Fault } from '../../core/faults.ts';
+import { callHub, type HubConnection } from '../hub/hub.ts';
 import { type ClusterShare, type InventoryEntry, isOnItsWay } from '../inventory.ts';
 import { kindOfKey, placeOfKey } from '../object-key.ts';
 import type { RenderedObject } from '../plan.ts';
 import { decideRemoval } from '../planner/decide-action.ts';
 import { isSourceEntry, makesIn, sourcesIn } from '../planner/sources.ts';
-import { type HeldPrune, marks, type Propagation } from '../propagation.ts';
+import { type HeldPrune, marks, musterGroup, type Propagation } from '../propagation.ts';
 import { type ClusterFacts, deletionHeld } from '../status/facts.ts';
 import { summarize } from '../status/summarize.ts';
 import { beginJob, type ClusterJob } from './cluster-job.ts';
@@ -12,7 +14,6 @@ import { isGoing, noNeeds } from './cluster-needs.ts';
 import { copiesIn, echoMs, holding, troubleOfCopies } from './cluster-view.ts';
 import { type Act, actOn, removeShare } from './cluster-work.ts';
 import { deletionRulesOf } from './deletion-rules.ts';
-import { hubEnding } from './hub-ending.ts';
 import { hubWait } from './hub-wait.ts';
 import { actOnLost } from './lost-clusters.ts';
 import type { Pass, PassResult } from './ports.ts';
@@ -239,4 +240,28 @@ function retryInMs({ run, ports }: Pass, cluster: ClusterShare['cluster']): numb
   const waitMs = known.retryAtMs - ports.clock.monotonic();
   // Its time has come, and nothing was begun: what is there is waited for by its mirror.
   return waitMs > 0 ? waitMs : lookMs;
+}
+
+const definition = `propagations.${musterGroup}`;
+
+/**
+ * Reads live whether the Namespace of the Propagation, or the definition of its kind, is being deleted: the Propagation is then deleted with it. Returns
+ * that object. Undefined if neither is being deleted, or if the gateway may not see them. A fault if the hub does not answer.
+ */
+async function hubEnding(
+  hub: HubConnection,
+  { metadata: { namespace } }: Propagation,
+  signal: AbortSignal,
+): Promise<string | undefined | { readonly fault: Fault }> {
+  const reads: Readonly<Record<string, TypedCall<{ metadata?: { deletionTimestamp?: Date } }>>> = {
+    [`Namespace ${namespace}`]: ({ CoreV1Api }, transport) => new CoreV1Api(transport).readNamespace({ name: namespace }),
+    [`CustomResourceDefinition ${definition}`]: ({ ApiextensionsV1Api }, transport) =>
+      new ApiextensionsV1Api(transport).readCustomResourceDefinition({ name: definition }),
+  };
+  for (const [object, read] of Object.entries(reads)) {
+    const found = await callHub(hub, read, signal);
+    if (found.result === 'answered' && found.value.metadata?.deletionTimestamp !== undefined) return object;
+    if (found.result === 'failed' && found.fault.code !== 'FORBIDDEN' && found.fault.code !== 'NOT_FOUND') return { fault: found.fault };
+  }
+  return undefined;
 }

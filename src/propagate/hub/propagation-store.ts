@@ -1,5 +1,6 @@
 import type { Fault } from '../../core/faults.ts';
 import type { JsonObject } from '../../core/json.ts';
+import { mergePatchOf } from '../../core/merge-patch.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
 import type { ApplyRequest, PatchRequest } from '../object-client.ts';
 import type { SpecDocument } from '../plan.ts';
@@ -7,7 +8,6 @@ import { marks, type Propagation, type PropagationStatus } from '../propagation.
 import type { PropagationName } from '../propagations.ts';
 import { printStatus } from '../spec/status.ts';
 import { type Hub, type HubAnswer, hubFault, hubKinds, type NotWritten, reach, writeOnHub } from './hub.ts';
-import { mergePatchOf } from './merge-patch-of.ts';
 import { propagationOf } from './propagation-of.ts';
 
 /** What is known of one Propagation. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../core/canonical-json.ts';
+import { list, printDocument, readDocument, structure, translated } from '../../core/documents.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { listAt, numberAt, objectAt, textAt } from '../../core/json-at.ts';
@@ -7,9 +8,9 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import type { OldValues } from '../copies/copies.ts';
 import type { SpecDocument } from '../plan.ts';
 import { marks, type Propagation, type PropagationRevision } from '../propagation.ts';
+import { anyObject, anyText, clusterText, flag, keyFields, withKey } from '../spec/values.ts';
 import type { Manifest } from '../spec.ts';
 import { type Hub, hubKinds, listOnHub, writeOnHub } from './hub.ts';
-import { parseOldValues, printOldValues } from './old-values.ts';
 
 /** So many revisions are kept (docs/internals/propagation.md 5.5). */
 export const keptRevisions = 10;
@@ -245,4 +246,37 @@ function inParts(printed: readonly Json[]): readonly (readonly Json[])[] {
     }
   }
   return parts;
+}
+
+const oldValues = translated(
+  structure({
+    cluster: clusterText,
+    ...keyFields,
+    uid: anyText,
+    values: anyObject,
+    owners: list(anyObject, { max: 100 }).exactOptional(),
+    whole: flag.exactOptional(),
+  }),
+  {
+    decode(flat, tell): OldValues | undefined {
+      const [key, { values, ...rest }] = withKey(flat);
+      return isManifest(values) ? { key, values, ...rest } : tell('expected a manifest', 'values');
+    },
+    encode: ({ key, ...rest }) => ({ ...key, ...rest }),
+  },
+);
+
+/** What an object held, as it is kept with a revision. */
+function printOldValues(values: OldValues): Json {
+  return printDocument(oldValues, values);
+}
+
+/** Undefined for a value that `printOldValues` did not make. */
+function parseOldValues(value: Json): OldValues | undefined {
+  const read = readDocument(oldValues, value);
+  return 'problems' in read ? undefined : read.value;
+}
+
+function isManifest(values: JsonObject): values is Manifest {
+  return [['apiVersion'], ['kind'], ['metadata', 'name']].every((path) => textAt(values, ...path) !== undefined);
 }

@@ -3,12 +3,13 @@ import type { Fault } from '../../core/faults.ts';
 import { isDecided } from '../controller/plan-step.ts';
 import { hubKinds } from '../hub/hub.ts';
 import type { HubStores } from '../hub/hub-stores.ts';
-import { lastSpec } from '../hub/last-spec.ts';
+import type { RevisionStore } from '../hub/revision-store.ts';
 import type { Note } from '../notes.ts';
 import type { PropagationPlan } from '../plan.ts';
 import type { ExistingPropagation, PlanRequest } from '../planner/planner.ts';
 import type { Propagation } from '../propagation.ts';
 import type { PropagationInput, PropagationName, WriteContext } from '../propagations.ts';
+import { parseSpec } from '../spec/definition.ts';
 import { documentOf } from '../spec/input-spec.ts';
 import type { PropagationSpec } from '../spec.ts';
 import { readInput } from './asked-propagation.ts';
@@ -79,4 +80,22 @@ async function mirrored({ hub, propagations }: HubStores, place: PropagationName
 function refusedPlan({ clock }: PropagationsPorts, input: PropagationInput, notes: readonly Note[]): PropagationPlan {
   const digest = sha256Of(documentOf(input).document);
   return { digest, ok: false, asOfMs: clock.now(), unplaced: 0, waves: [], clusters: [], notes, faults: [] };
+}
+
+/**
+ * The spec that the status was decided for, from its revision on the hub: the resource itself has only the newest. Undefined before the first decision,
+ * or if that revision is gone.
+ */
+async function lastSpec(
+  revisions: RevisionStore,
+  propagation: Propagation,
+  signal: AbortSignal,
+): Promise<{ readonly spec: PropagationSpec | undefined } | { readonly fault: Fault }> {
+  const { revision } = propagation.status;
+  if (revision === undefined) return { spec: undefined };
+  const kept = await revisions.list(propagation, signal);
+  if ('fault' in kept) return kept;
+  const last = kept.find((one) => one.revision === revision);
+  const spec = last === undefined ? undefined : parseSpec(last.document);
+  return { spec: spec === undefined || 'problems' in spec ? undefined : spec };
 }

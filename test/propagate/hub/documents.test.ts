@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
+import { mergePatchOf } from '../../../src/core/merge-patch.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { isSubdomain } from '../../../src/core/selectors.ts';
 import { abandonedOf, printAbandoned } from '../../../src/propagate/hub/abandoned.ts';
-import { mergePatchOf } from '../../../src/propagate/hub/merge-patch-of.ts';
 import { newShare, parseShare, printShare } from '../../../src/propagate/hub/share-document.ts';
 import { shareNameOf } from '../../../src/propagate/hub/share-name.ts';
 import { marks } from '../../../src/propagate/propagation.ts';
