@@ -15,8 +15,8 @@ export function parseOrigin(text: string): string | undefined {
   return more ? undefined : url.origin;
 }
 
-/** The host of a `Host` header, without its port: `[::1]:4000` → `::1`. Undefined if it is not one. */
+/** The host of a `Host` header, without its port: `[::1]:4000` → `::1`. Undefined if it is not one, or if no URL can have it. */
 export function hostOf(header: string): string | undefined {
   const match = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(header);
-  return match?.[1] ?? match?.[2];
+  return URL.canParse(`http://${header}`) ? (match?.[1] ?? match?.[2]) : undefined;
 }

@@ -24,6 +24,8 @@ test.each([
   ['muster.example.com', 'muster.example.com'],
   ['user@localhost', undefined],
   ['localhost:80:80', undefined],
+  ['localhost:65536', undefined],
+  ['256.0.0.1', undefined],
   ['local host', undefined],
   ['', undefined],
 ])('the host of %s is %s', (header, host) => {

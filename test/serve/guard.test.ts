@@ -13,6 +13,10 @@ describe('local mode', () => {
   afterAll(() => edge[Symbol.asyncDispose]());
   const post = (headers: Record<string, string>) => rawRequest(edge.url, { method: 'POST', body: hello, headers: { ...json, ...headers } });
 
+  test('refuses a Host with a port that does not exist', async () => {
+    expect((await post({ host: 'localhost:65536' })).status).toBe(403);
+  });
+
   test.each(['evil.example.com', 'evil.example.com:4000', '127.0.0.1.evil.example.com', '10.0.0.1', '[::2]', 'localhost@evil.example.com'])(
     'refuses the Host %j, which a rebound name would send, on every path',
     async (host) => {
