@@ -55,7 +55,7 @@ export class HttpOperation extends Operation {
 }
 
 interface HttpOperationOptions extends Pick<HttpOperation, 'req' | 'res' | 'caller'> {
-  readonly outlet: (operation: HttpOperation) => EventStream;
+  readonly outlet: (operation: HttpOperation) => EventStream | undefined;
 }
 
 function ignored(): void {}
@@ -85,7 +85,10 @@ export function createFront({ handle, caller, streams, unsent, lives, admission 
   const turns = new LoopTurns();
   return async (req, res, cors) => {
     const turn = turns.join();
-    const outlet = ({ requestId }: HttpOperation) => streams.outlet(res, { ...cors, 'x-request-id': requestId });
+    const isHead = req.method === 'HEAD';
+    // Yoga knows no HEAD. Node leaves out the body, as the response knows the method. A stream would have no end that the client sees.
+    if (isHead) req.method = 'GET';
+    const outlet = ({ requestId }: HttpOperation) => (isHead ? undefined : streams.outlet(res, { ...cors, 'x-request-id': requestId }));
     using operation = new HttpOperation({ req, res, caller, outlet });
     lives.add(operation.life);
     try {
@@ -93,7 +96,7 @@ export function createFront({ handle, caller, streams, unsent, lives, admission 
       // An operation of an earlier turn may run in slices. Behind them no answer waits.
       if (turns.current === turn && admission.inFlight <= turn.joined) await turn.end;
       if (operation.isGone || res.headersSent || res.destroyed) return;
-      sendResponse(res, response, bodies.get(response) ?? [await response.bytes()]);
+      sendResponse(res, response, bodies.get(response) ?? (response.body === null ? undefined : [await response.bytes()]));
       // Its place is free once the client has taken the answer. A stream that has begun holds none.
       const sent = unsent.sent(res);
       if (sent !== undefined) await sent;
@@ -131,7 +134,7 @@ class LoopTurns {
 /** The pieces of bodies that were encoded here, which Node sends as they are. Read from the Response they would be joined, which copies them. */
 const bodies = new WeakMap<Response, readonly Uint8Array[]>();
 
-function sendResponse(res: ServerResponse, response: Response, body: readonly Uint8Array[]): void {
+function sendResponse(res: ServerResponse, response: Response, body: readonly Uint8Array[] | undefined): void {
   const headers: OutgoingHttpHeaders = {};
   response.headers.forEach((value, name) => {
     headers[name] = value;

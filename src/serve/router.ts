@@ -70,8 +70,6 @@ export class Router {
 
   #graphql(request: IncomingMessage, response: ServerResponse, cors: OutgoingHttpHeaders): Promise<void> {
     if (request.method === 'OPTIONS') response.setHeader('allow', 'GET, HEAD, POST, OPTIONS');
-    // Yoga knows no HEAD. Node leaves out the body, as the response knows the method.
-    if (request.method === 'HEAD') request.method = 'GET';
     return this.#options.front(request, response, cors);
   }
 

@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { MusterError } from '../../src/core/errors.ts';
 import { askForEvents, eventsIn, postOn, rawConnection, type SentEvent } from '../support/event-client.ts';
 import { startFed } from '../support/start-fed-serving.ts';
+import { rawRequest } from '../support/start-serving.ts';
 
 const plain = 'subscription { ticks { n } }';
 
@@ -32,6 +33,13 @@ test('a stream begins at once, tells each message as an event, ends with complet
   await waitFor(/\{"data":\{"hello":"hello world"\}\}$/);
   expect(text().slice(before)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   socket.destroy();
+});
+
+test('a HEAD of a subscription is answered and begins no stream', async () => {
+  await using edge = await startFed();
+  const path = `/graphql?query=${encodeURIComponent(plain)}`;
+  const head = await rawRequest(edge.origin, { method: 'HEAD', path, headers: { accept: 'text/event-stream' }, timeout: 2_000 });
+  expect([head.status, head.text, await edge.streams()]).toEqual([200, '', 0]);
 });
 
 test('a client of HTTP/1.0 gets the same without chunks', async () => {
