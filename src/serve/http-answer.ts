@@ -4,7 +4,7 @@ export interface HttpAnswer {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
   /** The bytes of the body, in order. Absent: no body at all. */
-  readonly body?: readonly Uint8Array[];
+  readonly body?: readonly Uint8Array[] | undefined;
 }
 
 /** A body of so many bytes is joined with the headers into one text, in which each byte is one character: one write in place of two. */

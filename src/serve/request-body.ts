@@ -66,15 +66,15 @@ export function parseOperation(body: Uint8Array): OperationRequest {
   return operationIn(value);
 }
 
-/** The operation in the query string of a GET: `variables` and `extensions` are JSON there. @throws {Refusal} 400 with what was expected. */
+/**
+ * The operation in the query string of a GET: `variables` and `extensions` are JSON there, and an empty `operationName` counts as absent.
+ *
+ * @throws {Refusal} 400 with what was expected.
+ */
 function parseQueryString(url: string): OperationRequest {
-  const { query, operationName, variables, extensions } = Object.fromEntries(new URLSearchParams(url.split('?', 2)[1]));
-  return operationIn({
-    query,
-    operationName,
-    variables: variables === undefined ? undefined : parseJsonText(variables),
-    extensions: extensions === undefined ? undefined : parseJsonText(extensions),
-  });
+  const { query, operationName, ...parameters } = Object.fromEntries(new URLSearchParams(url.slice('/graphql'.length)));
+  const jsonOf = (name: string) => (parameters[name] === undefined ? undefined : parseJsonText(parameters[name], `the parameter ${name}`));
+  return operationIn({ query, operationName: operationName || null, variables: jsonOf('variables'), extensions: jsonOf('extensions') });
 }
 
 /**
@@ -109,16 +109,17 @@ function decoded(body: Uint8Array): string {
 /**
  * JSON as operations may hold it: at most 200 levels, whole texts without NUL. Integers beyond 2⁵³−1 come through exactly.
  *
+ * @param name What the text is called in messages.
  * @throws {Refusal} 400 with what was expected.
  */
-export function parseJsonText(text: string): Json {
+export function parseJsonText(text: string, name = 'the body'): Json {
   if (opensMoreThan(text, maxLevels)) demandLevels(text);
   let value: Json;
   try {
     // The exact parser is five times slower: only a body that may need it pays.
     value = /\d{16}/.test(text) ? parseJsonExactly(text) : (JSON.parse(text) as Json);
   } catch {
-    throw badRequest('the body is not JSON');
+    throw badRequest(`${name} is not JSON`);
   }
   // Escapes are the only way by which valid UTF-8 yields them.
   if (/\\u(?:d[89a-f]|0000)/i.test(text)) demandWholeText(value);

@@ -132,7 +132,17 @@ describe('GET', () => {
     expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { data: { number: 7 } }]);
     const large = await get(`query=${query}&variables=${encodeURIComponent('{"n":9007199254740993}')}`);
     expect(large.text).toContain('BAD_INPUT');
-    expect((await get(`query=${query}&variables=x`)).status).toBe(400);
+    const wrong = await get(`query=${query}&variables=x`);
+    expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('the parameter variables is not JSON')]);
+  });
+
+  test('reads a query string that has a question mark in it', async () => {
+    const answer = await get('query=query($n:Int){number(of:$n)}&operationName=Why?&variables={"n":7}');
+    expect(answer.text).toContain('no operation named \\"Why?\\"');
+  });
+
+  test('takes an empty operationName for none', async () => {
+    expect(JSON.parse((await get('query={hello}&operationName=')).text)).toEqual({ data: { hello: 'world' } });
   });
 
   test('runs no mutations', async () => {
