@@ -5,12 +5,12 @@ import { exactNumberOfQuantity, printQuantity, type Quantity } from '../core/qua
 import type { Aggregates, GroupView } from '../load/reads.ts';
 import { charged } from './budget.ts';
 import type { GraphBuilder } from './builder.ts';
-import { described } from './faults.ts';
+import { enumsOf } from './faults.ts';
 
 /** Adds `Sum`, `Group` and `GroupOrder`, and to `Connection` what is computed from all that matches. */
 export function addAggregates(builder: GraphBuilder): void {
   const { pothos, types } = builder;
-  const order = pothos.enumType('GroupOrder', { description: 'Which groups come first.', values: groupOrders });
+  const order = enumsOf(pothos)('GroupOrder', 'Which groups come first.', orderMeanings);
   const computed = computedFrom(builder);
   const group = pothos.objectRef<GroupView>('Group').implement({
     description: 'Objects that have the same values.',
@@ -46,10 +46,10 @@ export function addAggregates(builder: GraphBuilder): void {
   }));
 }
 
-const groupOrders = described(['COUNT_DESC', 'KEY_ASC'], {
+const orderMeanings = {
   COUNT_DESC: 'The largest first; of those as large, the smallest keys.',
   KEY_ASC: 'The smallest keys first, what is missing last.',
-});
+};
 
 /** The same of all that matches and of each group. */
 function computedFrom({ pothos }: GraphBuilder) {

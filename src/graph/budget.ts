@@ -106,6 +106,11 @@ export function charged<T>(list: readonly T[], { budget, read }: Charging): Iter
   return list.length < shortList ? list : inSlices(list, read.slices);
 }
 
+/** Resolves a field to the list that its parent has by this name, charged to the operation. */
+export function chargedList<Name extends string>(name: Name) {
+  return <T>(parent: Readonly<Record<Name, readonly T[]>>, _args: unknown, context: Charging) => charged(parent[name], context);
+}
+
 /** What of the context of an operation lists are charged to. */
 interface Charging {
   readonly budget: Budget;

@@ -3,7 +3,7 @@ import type { ChangesMessage, ChangeType } from '../load/streams/streams.ts';
 import { charged } from './budget.ts';
 import type { GraphBuilder, ObjectRefOf } from './builder.ts';
 import type { GraphContext } from './context.ts';
-import { described, faultIn } from './faults.ts';
+import { enumsOf, faultIn } from './faults.ts';
 
 /** The types of messages: about objects of any kind, and of each kind by the name of its type. */
 export interface ChangesTypes {
@@ -14,10 +14,7 @@ export interface ChangesTypes {
 /** Adds `Changes`, `ChangeType`, `ResourceChanges`, and `PodChanges` and the same for every other kind. */
 export function addChanges(builder: GraphBuilder): ChangesTypes {
   const { pothos, types } = builder;
-  const type = pothos.enumType('ChangeType', {
-    description: 'What a message of a stream says, about one cluster and one kind.',
-    values: described(['INITIAL', 'SYNCED', 'LIVE', 'RESET', 'BOOKMARK', 'FAILED'], typeMeanings),
-  });
+  const type = enumsOf(pothos)('ChangeType', 'What a message of a stream says, about one cluster and one kind.', typeMeanings);
   types.changes.implement({
     description:
       'One message of a stream: about one kind of one cluster. For each of them INITIAL messages come first, then SYNCED, then LIVE ones. A message ' +

@@ -2,10 +2,10 @@ import { type GroupKind, keyOfKind } from '../core/kinds.ts';
 import type { Row } from '../load/reads.ts';
 import type { ManifestInput, TargetInput, WriteOutcome, WriteResult } from '../propagate/object-writes.ts';
 import type { ObjectKey } from '../propagate/spec.ts';
-import { charged } from './budget.ts';
+import { chargedList } from './budget.ts';
 import type { GraphBuilder, ObjectRefOf, Pothos } from './builder.ts';
 import type { GraphContext } from './context.ts';
-import { clusterNamed, described, faultIn } from './faults.ts';
+import { clusterNamed, enumsOf, faultIn } from './faults.ts';
 
 /** The types that changing single objects and propagating have in common. */
 export type Changing = ReturnType<typeof addChanging>;
@@ -18,13 +18,10 @@ export function addChanging(builder: GraphBuilder) {
       'Changes objects in many clusters, each with an outcome of its own: one that fails stops no other. What cannot be served at all is refused ' +
       'before any cluster is touched.',
   });
-  const cascade = pothos.enumType('Cascade', {
-    description: 'What becomes of the objects that a deleted object owns, as kubectl `--cascade` has it.',
-    values: described(['BACKGROUND', 'FOREGROUND', 'ORPHAN'], {
-      BACKGROUND: 'They are deleted afterwards.',
-      FOREGROUND: 'They are deleted first.',
-      ORPHAN: 'They stay.',
-    }),
+  const cascade = enumsOf(pothos)('Cascade', 'What becomes of the objects that a deleted object owns, as kubectl `--cascade` has it.', {
+    BACKGROUND: 'They are deleted afterwards.',
+    FOREGROUND: 'They are deleted first.',
+    ORPHAN: 'They stay.',
   });
   const resourceRef = pothos.inputType('ResourceRef', {
     description: 'An object of a cluster.',
@@ -38,7 +35,7 @@ export function addChanging(builder: GraphBuilder) {
       resourceVersion: t.string({ description: 'A precondition: only in this version.' }),
     }),
   });
-  const action = pothos.enumType('Action', { description: 'What a write did.', values: described(actions, actionMeanings) });
+  const action = enumsOf(pothos)('Action', 'What a write did.', actionMeanings);
   const objectKey = addObjectKey(builder);
   addWrites(builder, { outcome: addOutcome(builder, { action, objectKey }), cascade, resourceRef });
   return { cascade, resourceRef, action, objectKey };
@@ -56,7 +53,7 @@ function addObjectKey({ pothos }: GraphBuilder) {
   });
 }
 
-type ActionRef = PothosSchemaTypes.EnumRef<never, (typeof actions)[number]>;
+type ActionRef = PothosSchemaTypes.EnumRef<never, keyof typeof actionMeanings>;
 
 interface OutcomeTypes {
   readonly action: ActionRef;
@@ -104,7 +101,7 @@ function addOutcome({ pothos, types, model }: GraphBuilder, { action, objectKey 
         type: [result],
         nullable: false,
         description: 'One for each object and cluster, in the order asked for.',
-        resolve: ({ results }, _args, context) => charged(results, context),
+        resolve: chargedList('results'),
       }),
     }),
   });
@@ -217,14 +214,11 @@ function addWriteInputs(pothos: Pothos, resourceRef: WriteTypes['resourceRef']) 
       ref: t.field({ type: resourceRef, description: 'The object by its names.' }),
     }),
   });
-  const patchType = pothos.enumType('PatchType', {
-    description: 'How a patch is written.',
-    values: described(['JSON', 'MERGE', 'STRATEGIC', 'APPLY'], {
-      JSON: 'RFC 6902: a list of operations.',
-      MERGE: 'RFC 7396.',
-      STRATEGIC: 'The merge of Kubernetes that knows the keys of lists; built-in kinds only.',
-      APPLY: 'Server-side apply, as the field manager `muster`.',
-    }),
+  const patchType = enumsOf(pothos)('PatchType', 'How a patch is written.', {
+    JSON: 'RFC 6902: a list of operations.',
+    MERGE: 'RFC 7396.',
+    STRATEGIC: 'The merge of Kubernetes that knows the keys of lists; built-in kinds only.',
+    APPLY: 'Server-side apply, as the field manager `muster`.',
   });
   return { manifest, target, patchType };
 }
@@ -237,9 +231,7 @@ function targetOf({ id, ref }: OneOf<{ readonly id: string | number; readonly re
   return id === undefined || id === null ? { ref: ref as Extract<TargetInput, { readonly ref: unknown }>['ref'] } : { id: String(id) };
 }
 
-const actions = ['CREATED', 'CONFIGURED', 'UNCHANGED', 'DELETED', 'ORPHANED', 'RESTORED', 'SKIPPED', 'FAILED'] as const;
-
-const actionMeanings: Readonly<Record<(typeof actions)[number], string>> = {
+const actionMeanings = {
   CREATED: 'It was made.',
   CONFIGURED: 'It was changed.',
   UNCHANGED: 'It was so already.',

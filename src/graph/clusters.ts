@@ -2,16 +2,13 @@ import { idOfCluster } from '../core/object-ids.ts';
 import type { ClusterView } from '../load/reads.ts';
 import { charged } from './budget.ts';
 import { asServed, type GraphBuilder } from './builder.ts';
-import { described, faultIn } from './faults.ts';
+import { enumsOf, faultIn } from './faults.ts';
 import { personal, volatile } from './personal.ts';
 import { ageSecondsOf, isoOf } from './times.ts';
 
 /** Adds `Cluster`, `ClusterPhase` and `ServedKind`. A cluster's taints have the type of a Node's, which the model brings. */
 export function addClusters({ pothos, types, outputOf }: GraphBuilder): void {
-  const phase = pothos.enumType('ClusterPhase', {
-    description: 'How a cluster does, as far as this gateway can tell.',
-    values: described(['CONNECTING', 'SYNCED', 'DEGRADED', 'UNREACHABLE'], phaseMeanings),
-  });
+  const phase = enumsOf(pothos)('ClusterPhase', 'How a cluster does, as far as this gateway can tell.', phaseMeanings);
   types.cluster.implement({
     description: 'A Kubernetes cluster of the fleet.',
     fields: (t) => ({

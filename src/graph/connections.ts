@@ -1,6 +1,6 @@
 import type { Listed, Row } from '../load/reads.ts';
 import type { ModelKind } from '../model/model.ts';
-import { charged } from './budget.ts';
+import { charged, chargedList } from './budget.ts';
 import type { EdgeView, GraphBuilder, ObjectRefOf, PageView } from './builder.ts';
 
 /** Adds `Connection`, `PageInfo` and `ResourceConnection` with its edges. */
@@ -11,12 +11,7 @@ export function addConnections(builder: GraphBuilder): ObjectRefOf<Listed> {
     // Nobody asks for a connection without knowing of what: a field's type is always one of the object types.
     resolveType: () => 'ResourceConnection',
     fields: (t) => ({
-      items: t.field({
-        type: [types.resource],
-        nullable: false,
-        description: 'The objects of this page.',
-        resolve: ({ items }, _args, context) => charged(items, context),
-      }),
+      items: t.field({ type: [types.resource], nullable: false, description: 'The objects of this page.', resolve: chargedList('items') }),
       pageInfo: t.field({ type: types.pageInfo, nullable: false, description: 'How to go on.', resolve: pageOf }),
       totalCount: t.exposeInt('totalCount', {
         nullable: false,
@@ -26,13 +21,13 @@ export function addConnections(builder: GraphBuilder): ObjectRefOf<Listed> {
         type: [types.sync],
         nullable: false,
         description: 'How complete and old each part is: one for each cluster and kind asked.',
-        resolve: ({ sync }, _args, context) => charged(sync, context),
+        resolve: chargedList('sync'),
       }),
       faults: t.field({
         type: [types.fault],
         nullable: false,
         description: 'What is missing or old, and why: the short form of `sync`.',
-        resolve: ({ faults }, _args, context) => charged(faults, context),
+        resolve: chargedList('faults'),
       }),
     }),
   });
@@ -80,12 +75,7 @@ function addConnection({ pothos, types }: GraphBuilder, { type, item, of }: Conn
     description: `One page of ${of}, over many clusters.`,
     interfaces: [types.connection],
     fields: (t) => ({
-      items: t.field({
-        type: [item],
-        nullable: false,
-        description: 'The objects of this page.',
-        resolve: ({ items }, _args, context) => charged(items, context),
-      }),
+      items: t.field({ type: [item], nullable: false, description: 'The objects of this page.', resolve: chargedList('items') }),
       edges: t.field({
         type: [edge],
         nullable: false,

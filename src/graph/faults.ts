@@ -1,8 +1,8 @@
-import { type Fault, type FaultCode, faultCodes, type Retry } from '../core/faults.ts';
+import type { Fault, FaultCode, Retry } from '../core/faults.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { ClusterView } from '../load/reads.ts';
-import { charged } from './budget.ts';
+import { chargedList } from './budget.ts';
 import type { FaultView, GraphBuilder, Pothos } from './builder.ts';
 import type { GraphContext } from './context.ts';
 import { isoOf } from './times.ts';
@@ -10,11 +10,8 @@ import { isoOf } from './times.ts';
 /** Adds `Fault`, `FaultCode`, `Retry`, `ApiError` and `ApiErrorCause`. */
 export function addFaults(builder: GraphBuilder): void {
   const { pothos, types, model } = builder;
-  const code = pothos.enumType('FaultCode', { description: 'What went wrong.', values: described(faultCodes, faultMeanings) });
-  const retry = pothos.enumType('Retry', {
-    description: 'Whether the same request may succeed later.',
-    values: described(['NOW', 'LATER', 'NEVER'], retryMeanings),
-  });
+  const code = enumsOf(pothos)('FaultCode', 'What went wrong.', faultMeanings);
+  const retry = enumsOf(pothos)('Retry', 'Whether the same request may succeed later.', retryMeanings);
   types.fault.implement({
     description: 'What one cluster could not do. Data beside the results: it never fails a request.',
     fields: (t) => ({
@@ -51,7 +48,7 @@ function addApiErrors({ types }: GraphBuilder): void {
         type: [types.apiErrorCause],
         nullable: false,
         description: 'Why, field by field.',
-        resolve: ({ causes }, _args, context) => charged(causes, context),
+        resolve: chargedList('causes'),
       }),
     }),
   });
@@ -82,19 +79,13 @@ export function clusterNamed(cluster: ClusterName, { reads, read }: Pick<GraphCo
   return reads.cluster(read, cluster) ?? { name: cluster, labels: {}, zones: [], taints: [], phase: 'UNREACHABLE', faults: [] };
 }
 
-/** The values of an enum with what each means, each standing for itself. */
-export function described<const Value extends string>(
-  values: readonly Value[],
-  meanings: Readonly<Record<Value, string>>,
-): { readonly [V in Value]: { readonly value: V; readonly description: string } } {
-  const entries = values.map((value) => [value, { value, description: meanings[value] }]);
-  return Object.fromEntries(entries) as { readonly [V in Value]: { readonly value: V; readonly description: string } };
-}
-
-/** What adds an enum by its values with their meanings, in their order. */
+/** What adds an enum by its values with their meanings, in their order. Each value stands for itself. */
 export function enumsOf(pothos: Pothos) {
-  return <const Value extends string>(name: string, description: string, meanings: Readonly<Record<Value, string>>) =>
-    pothos.enumType(name, { description, values: described(Object.keys(meanings) as Value[], meanings) });
+  return <const Value extends string>(name: string, description: string, meanings: Readonly<Record<Value, string>>) => {
+    const values = Object.entries<string>(meanings).map(([value, meaning]) => [value, { value, description: meaning }]);
+    type Values = { readonly [V in Value]: { readonly value: V; readonly description: string } };
+    return pothos.enumType(name, { description, values: Object.fromEntries(values) as Values });
+  };
 }
 
 const faultMeanings: Readonly<Record<FaultCode, string>> = {

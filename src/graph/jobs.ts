@@ -5,7 +5,7 @@ import { phaseOfJob } from '../model/columns/job-phase.ts';
 import type { ModelKind } from '../model/model.ts';
 import type { CompletionStatus } from '../propagate/propagation.ts';
 import type { PropagationName } from '../propagate/propagations.ts';
-import { charged } from './budget.ts';
+import { chargedList } from './budget.ts';
 import type { GraphBuilder, InputRefOf, ObjectRefOf } from './builder.ts';
 import { listed } from './changes.ts';
 import type { ColumnEnums } from './columns.ts';
@@ -151,7 +151,7 @@ function addSummary({ pothos, types }: GraphBuilder, { phase, completion }: Summ
         type: [phaseCount],
         nullable: false,
         description: 'The same by phase: every phase, in the order of `JobPhase`.',
-        resolve: ({ byPhase }, _args, context) => charged(byPhase, context),
+        resolve: chargedList('byPhase'),
       }),
       sync: t.field({ type: types.sync, nullable: false, description: 'How complete and old they are.', resolve: ({ sync }) => sync }),
     }),
@@ -168,13 +168,13 @@ function addSummary({ pothos, types }: GraphBuilder, { phase, completion }: Summ
         type: [phaseCount],
         nullable: false,
         description: 'How many are in each phase: every phase, in the order of `JobPhase`.',
-        resolve: ({ byPhase }, _args, context) => charged(byPhase, context),
+        resolve: chargedList('byPhase'),
       }),
       byCluster: t.field({
         type: [clusterCount],
         nullable: false,
         description: 'How many are in each cluster: every cluster asked, by name.',
-        resolve: ({ byCluster }, _args, context) => charged(byCluster, context),
+        resolve: chargedList('byCluster'),
       }),
       completion: t.field({
         type: completion,

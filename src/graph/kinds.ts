@@ -2,14 +2,11 @@ import { type Column, columnsOf } from '../model/columns/columns.ts';
 import type { KindSource, ModelKind } from '../model/model.ts';
 import { printTypeReference } from '../model/paths.ts';
 import type { GraphBuilder } from './builder.ts';
-import { described } from './faults.ts';
+import { enumsOf } from './faults.ts';
 
 /** Adds `Kind`, `KindSource` and `Column`. */
 export function addKinds({ pothos, types }: GraphBuilder): void {
-  const source = pothos.enumType('KindSource', {
-    description: 'Where a kind comes from.',
-    values: described(['BUILT_IN', 'CUSTOM', 'AGGREGATED'], sourceMeanings),
-  });
+  const source = enumsOf(pothos)('KindSource', 'Where a kind comes from.', sourceMeanings);
   const column = pothos.objectRef<Column>('Column').implement({
     description: 'A field that is computed from each object of a kind.',
     fields: (t) => ({

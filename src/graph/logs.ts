@@ -4,7 +4,7 @@ import type { Row } from '../load/reads.ts';
 import { charged, charsPerObject, costOfText } from './budget.ts';
 import type { FieldsOf, GraphBuilder, ObjectRefOf, RootFields } from './builder.ts';
 import type { GraphContext } from './context.ts';
-import { described, faultIn } from './faults.ts';
+import { enumsOf, faultIn } from './faults.ts';
 import { personal } from './personal.ts';
 import { SourceCarrier } from './subscribing.ts';
 
@@ -152,10 +152,7 @@ function addPodLog({ pothos, types }: GraphBuilder, line: ObjectRefOf<LogLineVie
 }
 
 function addBatch({ pothos, types }: GraphBuilder, line: ObjectRefOf<LogLineView>): ObjectRefOf<LogBatchView> {
-  const type = pothos.enumType('LogBatchType', {
-    description: 'What a message of a followed log says, about one container.',
-    values: described(['LINES', 'ENDED', 'FAILED'], batchMeanings),
-  });
+  const type = enumsOf(pothos)('LogBatchType', 'What a message of a followed log says, about one container.', batchMeanings);
   return pothos.objectRef<LogBatchView>('LogBatch').implement({
     description: 'One message of a followed log: about one container.',
     fields: (t) => ({

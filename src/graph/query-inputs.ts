@@ -1,11 +1,11 @@
 import type { GraphBuilder } from './builder.ts';
-import { described } from './faults.ts';
+import { enumsOf } from './faults.ts';
 
 /** Adds `Where`, `OrderBy` and `Direction`. */
 export function addQueryInputs({ pothos, types }: GraphBuilder): void {
-  const direction = pothos.enumType('Direction', {
-    description: 'Which end comes first. What lacks a value comes last either way.',
-    values: described(['ASC', 'DESC'], { ASC: 'The smallest first.', DESC: 'The largest first.' }),
+  const direction = enumsOf(pothos)('Direction', 'Which end comes first. What lacks a value comes last either way.', {
+    ASC: 'The smallest first.',
+    DESC: 'The largest first.',
   });
   types.orderBy.implement({
     description: 'What a list is ordered by.',

@@ -1,15 +1,12 @@
 import type { SyncView } from '../load/reads.ts';
 import type { GraphBuilder } from './builder.ts';
-import { described, faultIn } from './faults.ts';
+import { enumsOf, faultIn } from './faults.ts';
 import { volatile } from './personal.ts';
 import { ageSecondsOf, isoOf } from './times.ts';
 
 /** Adds `Sync` and `SyncPhase`. */
 export function addSync({ pothos, types }: GraphBuilder): void {
-  const phase = pothos.enumType('SyncPhase', {
-    description: 'How complete and old a part of an answer is.',
-    values: described(['SYNCING', 'SYNCED', 'STALE', 'MISSING'], phaseMeanings),
-  });
+  const phase = enumsOf(pothos)('SyncPhase', 'How complete and old a part of an answer is.', phaseMeanings);
   types.sync.implement({
     description: "How complete and old one cluster's part of an answer is, for one kind.",
     fields: (t) => ({

@@ -7,11 +7,11 @@ import type { Share } from '../../propagate/placement.ts';
 import type { FieldConflict, PlannedCluster, PlannedObject, PropagationPlan } from '../../propagate/plan.ts';
 import { replicaStrategy } from '../../propagate/spec/placement.ts';
 import { schemaSpelling } from '../../propagate/spelling.ts';
-import { charged } from '../budget.ts';
+import { charged, chargedList } from '../budget.ts';
 import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
 import type { Changing } from '../changing.ts';
 import type { GraphContext } from '../context.ts';
-import { clusterNamed, described, faultIn } from '../faults.ts';
+import { clusterNamed, enumsOf, faultIn } from '../faults.ts';
 import { personal } from '../personal.ts';
 import { isoOf } from '../times.ts';
 import type { DefinedTypes } from './defined-types.ts';
@@ -21,13 +21,10 @@ export type NoteView = Pick<Note, 'message' | 'path'> & { readonly severity: str
 
 /** Adds `Note` and `Severity`. */
 export function addNotes({ pothos }: GraphBuilder): ObjectRefOf<NoteView> {
-  const severity = pothos.enumType('Severity', {
-    description: 'How grave a note is.',
-    values: described(['INFO', 'WARNING', 'ERROR'], {
-      INFO: 'Good to know.',
-      WARNING: 'Probably not what was meant. With `strict` an error.',
-      ERROR: 'Nothing is done.',
-    }),
+  const severity = enumsOf(pothos)('Severity', 'How grave a note is.', {
+    INFO: 'Good to know.',
+    WARNING: 'Probably not what was meant. With `strict` an error.',
+    ERROR: 'Nothing is done.',
   });
   return pothos.objectRef<NoteView>('Note').implement({
     description: 'Something about the input. What is about a cluster is a fault.',
@@ -81,14 +78,9 @@ export function addPlans(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<P
         type: [cluster],
         nullable: false,
         description: 'Every cluster of the fleet, by name.',
-        resolve: ({ clusters }, _args, context) => charged(clusters, context),
+        resolve: chargedList('clusters'),
       }),
-      notes: t.field({
-        type: [using.note],
-        nullable: false,
-        description: 'About the input.',
-        resolve: ({ notes }, _args, context) => charged(notes, context),
-      }),
+      notes: t.field({ type: [using.note], nullable: false, description: 'About the input.', resolve: chargedList('notes') }),
       sync: t.field({
         type: [types.sync],
         nullable: false,
@@ -96,12 +88,7 @@ export function addPlans(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<P
         ...personal,
         resolve: (plan, _args, context) => charged(syncOf(plan, context), context),
       }),
-      faults: t.field({
-        type: [types.fault],
-        nullable: false,
-        description: 'What clusters could not do.',
-        resolve: ({ faults }, _args, context) => charged(faults, context),
-      }),
+      faults: t.field({ type: [types.fault], nullable: false, description: 'What clusters could not do.', resolve: chargedList('faults') }),
     }),
   });
 }
@@ -160,7 +147,7 @@ function addClusterPlan(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<Pl
         type: [object],
         nullable: false,
         description: 'What would become of each object, in the order of writes.',
-        resolve: ({ objects }, _args, context) => charged(objects, context),
+        resolve: chargedList('objects'),
       }),
       fault: t.field({
         type: types.fault,
@@ -200,7 +187,7 @@ function addObjectPlan({ pothos, types }: GraphBuilder, { changing }: PlanTypes)
       path: t.exposeString('path', { nullable: false, description: 'Which field, as the API server tells it.' }),
     }),
   });
-  const meanings = {
+  const action = enumsOf(pothos)('PlanAction', 'What a plan would do to an object.', {
     CREATE: 'It is made.',
     UPDATE: 'It is changed.',
     ADOPT: 'It is there already, and becomes ours.',
@@ -208,10 +195,6 @@ function addObjectPlan({ pothos, types }: GraphBuilder, { changing }: PlanTypes)
     DELETE: 'It goes.',
     RELEASE: 'It stays, without our marks and fields.',
     HOLD: 'It is left alone.',
-  } as const;
-  const action = pothos.enumType('PlanAction', {
-    description: 'What a plan would do to an object.',
-    values: described(Object.keys(meanings) as (keyof typeof meanings)[], meanings),
   });
   return pothos.objectRef<PlannedObject>('ObjectPlan').implement({
     description: 'What a plan would do to one object in one cluster.',
@@ -235,7 +218,7 @@ function addObjectPlan({ pothos, types }: GraphBuilder, { changing }: PlanTypes)
         type: [conflict],
         nullable: false,
         description: 'Fields that somebody else manages.',
-        resolve: ({ conflicts }, _args, context) => charged(conflicts, context),
+        resolve: chargedList('conflicts'),
       }),
       fault: t.field({ type: types.fault, description: 'Why it would fail.', resolve: ({ fault }) => fault }),
     }),

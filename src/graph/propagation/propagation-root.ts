@@ -13,7 +13,7 @@ import type {
 import { deletion as deletionDefinition, namespacedName, propagationInput } from '../../propagate/spec/definition.ts';
 import { propagationPhase } from '../../propagate/spec/status.ts';
 import { resourceSpelling } from '../../propagate/spelling.ts';
-import { charged } from '../budget.ts';
+import { chargedList } from '../budget.ts';
 import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
 import type { Changing } from '../changing.ts';
 import { enumsOf } from '../faults.ts';
@@ -67,12 +67,7 @@ function addQueries({ pothos, types: { pageInfo } }: GraphBuilder, { propagation
   const connection = pothos.objectRef<PropagationPage>('PropagationConnection').implement({
     description: 'One page of propagations.',
     fields: (t) => ({
-      items: t.field({
-        type: [propagation],
-        nullable: false,
-        description: 'By namespace and name.',
-        resolve: ({ items }, _args, context) => charged(items, context),
-      }),
+      items: t.field({ type: [propagation], nullable: false, description: 'By namespace and name.', resolve: chargedList('items') }),
       pageInfo: t.field({ type: pageInfo, nullable: false, description: 'How to go on.', resolve: (page) => page }),
       totalCount: t.exposeInt('totalCount', { nullable: false, description: 'How many there are, on all pages.' }),
     }),
@@ -126,18 +121,8 @@ function addOutcome({ pothos, types }: GraphBuilder, { propagation, plan, note }
         description: 'With `PLAN_STALE`, and with `REFUSED` if it came so far.',
         resolve: (outcome) => outcome.plan,
       }),
-      notes: t.field({
-        type: [note],
-        nullable: false,
-        description: 'About the input.',
-        resolve: ({ notes }, _args, context) => charged(notes, context),
-      }),
-      faults: t.field({
-        type: [types.fault],
-        nullable: false,
-        description: 'What clusters could not do.',
-        resolve: ({ faults }, _args, context) => charged(faults, context),
-      }),
+      notes: t.field({ type: [note], nullable: false, description: 'About the input.', resolve: chargedList('notes') }),
+      faults: t.field({ type: [types.fault], nullable: false, description: 'What clusters could not do.', resolve: chargedList('faults') }),
     }),
   });
 }

@@ -5,7 +5,7 @@ import type { AggregatedStatus, CompletionStatus, PropagationRevision, RolloutPr
 import { health as healthDefinition } from '../../propagate/spec/inventory.ts';
 import { completion, progress } from '../../propagate/spec/status.ts';
 import { schemaSpelling } from '../../propagate/spelling.ts';
-import { charged } from '../budget.ts';
+import { chargedList } from '../budget.ts';
 import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
 import type { Changing } from '../changing.ts';
 import type { GraphContext } from '../context.ts';
@@ -62,7 +62,7 @@ export function addAggregate({ pothos, types }: GraphBuilder, { changing, define
         type: [condition],
         nullable: false,
         description: 'The conditions of the copies.',
-        resolve: ({ conditions }, _args, context) => charged(conditions, context),
+        resolve: chargedList('conditions'),
       }),
     }),
   });
