@@ -21,6 +21,14 @@ export interface MetricsOptions {
   readonly leadership?: { leaderlessSeconds(): number } | undefined;
 }
 
+interface SeriesOptions<Series> {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: string[];
+  readonly registers: Registry[];
+  collect(this: Series): void;
+}
+
 /** Clusters told by name; those beyond are `other`, so that the number of series has a bound. */
 const maxClusterLabels = 500;
 
@@ -65,7 +73,10 @@ export class Metrics {
     }
     this.#countUpstream({ upstream, anomalies });
     this.#gaugeClusters(clusters);
-    if (leadership !== undefined) this.#gaugeLeadership(leadership);
+    if (leadership !== undefined) {
+      const help = 'Seconds since this gateway knew of a gateway that keeps Propagations in sync; 0 while there is one.';
+      this.#scraped(Gauge<string>)('muster_controller_leaderless_seconds', help, [], (to) => to.set(leadership.leaderlessSeconds()));
+    }
   }
 
   /** An operation ended, or was refused before its type was known. */
@@ -92,14 +103,8 @@ export class Metrics {
 
   /** Counts the streams that are open at each scrape. */
   gaugeStreams(count: (transport: 'websocket' | 'sse') => number): void {
-    new Gauge({
-      name: 'muster_streams',
-      help: 'Streams that are open, by transport.',
-      labelNames: ['transport'],
-      registers: [this.#registry],
-      collect() {
-        for (const transport of ['websocket', 'sse'] as const) this.set({ transport }, count(transport));
-      },
+    this.#scraped(Gauge<string>)('muster_streams', 'Streams that are open, by transport.', ['transport'], (to) => {
+      for (const transport of ['websocket', 'sse'] as const) to.set({ transport }, count(transport));
     });
   }
 
@@ -109,18 +114,23 @@ export class Metrics {
     return texts.join('\n');
   }
 
-  #countUpstream({ upstream, anomalies }: Pick<MetricsOptions, 'upstream' | 'anomalies'>): void {
-    const count = (name: string, help: string, labelNames: readonly string[], fill: (to: Counter<string>) => void) =>
-      new Counter<string>({
+  /** Makes a series that is filled anew at each scrape: a cluster that has left has none any more. */
+  #scraped<Series extends { reset(): void }>(Type: new (options: SeriesOptions<Series>) => Series) {
+    return (name: string, help: string, labelNames: string[], fill: (to: Series) => void) =>
+      new Type({
         name,
         help,
-        labelNames: [...labelNames],
+        labelNames,
         registers: [this.#registry],
         collect() {
           this.reset();
           fill(this);
         },
       });
+  }
+
+  #countUpstream({ upstream, anomalies }: Pick<MetricsOptions, 'upstream' | 'anomalies'>): void {
+    const count = this.#scraped(Counter<string>);
     count('muster_upstream_requests_total', 'Requests to API servers, by verb and outcome.', ['cluster', 'verb', 'code'], (to) => {
       for (const { cluster, verb, code, count } of upstream()) to.inc({ cluster: this.#clusterLabel(cluster), verb, code }, count);
     });
@@ -133,30 +143,8 @@ export class Metrics {
     });
   }
 
-  #gaugeLeadership(leadership: { leaderlessSeconds(): number }): void {
-    new Gauge({
-      name: 'muster_controller_leaderless_seconds',
-      help: 'Seconds since this gateway knew of a gateway that keeps Propagations in sync; 0 while there is one.',
-      registers: [this.#registry],
-      collect() {
-        this.set(leadership.leaderlessSeconds());
-      },
-    });
-  }
-
   #gaugeClusters(clusters: () => readonly ClusterGauges[]): void {
-    const gauge = (name: string, help: string, labelNames: readonly string[], fill: (to: Gauge<string>) => void) =>
-      new Gauge<string>({
-        name,
-        help,
-        labelNames: [...labelNames],
-        registers: [this.#registry],
-        collect() {
-          // A cluster that has left has no series any more.
-          this.reset();
-          fill(this);
-        },
-      });
+    const gauge = this.#scraped(Gauge<string>);
     gauge('muster_cluster_phase', 'One for the phase a cluster is in.', ['cluster', 'phase'], (to) => {
       for (const { cluster, phase } of clusters()) to.inc({ cluster: this.#clusterLabel(cluster), phase });
     });
