@@ -10,7 +10,7 @@ import {
 import { createYoga, type YogaServerOptions } from 'graphql-yoga';
 import type { Clock } from '../core/clock.ts';
 import type { Answer } from './answer-body.ts';
-import { createDocumentCache, createErrorCache, type TextCache } from './document-cache.ts';
+import { createDocumentCache, createErrorCache } from './document-cache.ts';
 import type { HttpOperation } from './front.ts';
 import { maskError } from './masking.ts';
 import type { Operation, ServePlugin } from './operations.ts';
@@ -120,9 +120,12 @@ function useSchema(served: () => ServedSchema, clock: Pick<Clock, 'monotonic'>):
 /** A document without the operation that was asked for. Another name may find one in the same text, so this error is not kept. */
 class NoSuchOperation extends GraphQLError {}
 
-function syntaxErrors(): TextCache<Error> {
+function syntaxErrors() {
   const cache = createErrorCache();
-  return { get: cache.get, set: (text, error) => (error instanceof NoSuchOperation ? undefined : cache.set(text, error)) };
+  return {
+    get: (text: string) => cache.get(text),
+    set: (text: string, error: Error) => (error instanceof NoSuchOperation ? undefined : cache.set(text, error)),
+  };
 }
 
 function chooseOperation(document: DocumentNode, name: string | undefined): OperationDefinitionNode | NoSuchOperation {

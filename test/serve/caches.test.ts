@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { buildSchema, parse } from 'graphql';
+import type { LRUCache } from 'lru-cache';
 import { describe, expect, test } from 'vitest';
-import { createDocumentCache, createErrorCache, type TextCache } from '../../src/serve/document-cache.ts';
+import { createDocumentCache, createErrorCache } from '../../src/serve/document-cache.ts';
 import { IntrospectionCache } from '../../src/serve/introspection.ts';
 
 /** A text of so many characters that is like no other. */
@@ -10,7 +11,7 @@ const kib = 1 << 10;
 
 /** How many of so many distinct texts of this length are still held after all were put in; the last of them always is. */
 function heldOf<T extends object>(
-  cache: TextCache<T>,
+  cache: LRUCache<string, T>,
   values: { readonly count: number; readonly length: number; readonly value: T },
 ): number {
   const { count, length, value } = values;
