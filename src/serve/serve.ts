@@ -27,7 +27,7 @@ import { Router } from './router.ts';
 import type { Listening } from './server.ts';
 import { Subscriptions, useSubscriptions } from './subscriptions.ts';
 import { UnsentBytes } from './unsent-bytes.ts';
-import { createWebSockets } from './web-sockets.ts';
+import { WebSockets } from './web-sockets.ts';
 
 export interface ServeOptions {
   readonly config: Pick<Config, 'host' | 'allowOrigins' | 'limits' | 'logLevel'>;
@@ -93,7 +93,7 @@ export function serve(options: ServeOptions): Serving {
     admission,
   });
   const router = new Router({ ...parts, front, served: options.served });
-  const sockets = createWebSockets({
+  const sockets = new WebSockets({
     ...parts,
     ...running,
     onRefused: refusedOver('websocket', parts.metrics),

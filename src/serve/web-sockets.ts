@@ -25,24 +25,6 @@ export interface WebSocketsOptions extends ProtocolOptions {
   readonly unsent: UnsentBytes;
 }
 
-/** The door of WebSocket. Disposing it cuts every socket. */
-export interface WebSockets extends Disposable {
-  /** Takes over a connection that asks to become something else: a WebSocket of graphql-transport-ws at /graphql, or nothing. Never throws. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Sockets that are open, or wait to be. */
-  readonly size: number;
-  /**
-   * Lets nobody in any more, and closes all with 1001, spread evenly over that time; resolves when the last one is gone, at most 2 s later: who
-   * does not answer is cut.
-   */
-  drain(spreadMs: number): Promise<void>;
-}
-
-/** Opens the door. Who comes through it gets the same verdicts, limits and errors as over HTTP. */
-export function createWebSockets(options: WebSocketsOptions): WebSockets {
-  return new Door(options);
-}
-
 /** Bytes of a message; a longer one closes the socket with 1009. */
 const maxMessageBytes = 256 << 10;
 
@@ -72,7 +54,8 @@ const serverOptions = {
   handleProtocols: () => GRAPHQL_TRANSPORT_WS_PROTOCOL,
 };
 
-class Door implements WebSockets {
+/** The WebSockets of the gateway, with the same verdicts, limits and errors as over HTTP. Disposing them cuts every socket. */
+export class WebSockets implements Disposable {
   readonly #options: WebSocketsOptions;
   readonly #life = new AbortController();
   readonly #handshakes: Handshakes;
@@ -96,10 +79,12 @@ class Door implements WebSockets {
     this.#protocol = makeServer(protocolHooks(options));
   }
 
+  /** Sockets that are open, or wait to be. */
   get size(): number {
     return this.#sockets.size + this.#waiting.size;
   }
 
+  /** Takes over a connection that asks to become something else: a WebSocket of graphql-transport-ws at /graphql, or nothing. Never throws. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     try {
       admitUpgrade(request, this.#options.guard);
@@ -110,6 +95,10 @@ class Door implements WebSockets {
     }
   }
 
+  /**
+   * Accepts no more sockets, and closes all with 1001, spread evenly over that time. Resolves when the last one is gone, at most 2 s later: a client
+   * that does not answer is cut.
+   */
   async drain(spreadMs: number): Promise<void> {
     const { clock } = this.#options;
     const { signal } = this.#life;

@@ -20,7 +20,7 @@ import { operationPlugins } from '../../src/serve/serve.ts';
 import { listen } from '../../src/serve/server.ts';
 import { Subscriptions } from '../../src/serve/subscriptions.ts';
 import { UnsentBytes } from '../../src/serve/unsent-bytes.ts';
-import { createWebSockets, type WebSocketsOptions } from '../../src/serve/web-sockets.ts';
+import { WebSockets, type WebSocketsOptions } from '../../src/serve/web-sockets.ts';
 import { servedOf } from './start-serving.ts';
 
 /** One reader of the field `ticks`. */
@@ -66,7 +66,7 @@ export async function startWebSockets(
   const admission = new Admission(400);
   const listening = await listen({ host: '127.0.0.1', port: 0, maxConnections: 10_000 });
   listening.answer(async (_request, response) => void response.end('plain'));
-  const sockets = createWebSockets({
+  const sockets = new WebSockets({
     engine,
     answers,
     subscriptions,
