@@ -38,15 +38,12 @@ export class Admission {
         headers: { 'retry-after': '1' },
       });
     this.#inFlight++;
-    let left = false;
-    return {
-      [Symbol.dispose]: () => {
-        if (left) return;
-        left = true;
-        this.#inFlight--;
-        if (this.#inFlight === 0) this.#whenIdle?.();
-      },
-    };
+    const place = new DisposableStack();
+    place.defer(() => {
+      this.#inFlight--;
+      if (this.#inFlight === 0) this.#whenIdle?.();
+    });
+    return place;
   }
 
   /** Lets nobody in any more; resolves once everybody has left. */

@@ -39,10 +39,11 @@ export class LogPosition {
   query(nowMs: number): BeginQuery {
     if (this.#last !== undefined) return { sinceTime: this.#last.time };
     const { tailLines, sinceSeconds, since } = this.#begin;
-    if (this.#openedMs === undefined) return queryOf({ tailLines, sinceSeconds, since });
+    const sinceTime = since?.text;
+    if (this.#openedMs === undefined) return { tailLines, sinceSeconds, sinceTime };
     const elapsed = Math.ceil((nowMs - this.#openedMs) / 1_000) + 1;
     if (tailLines === 0) return { sinceSeconds: elapsed };
-    return queryOf({ since, sinceSeconds: sinceSeconds === undefined ? undefined : sinceSeconds + elapsed });
+    return { sinceTime, sinceSeconds: sinceSeconds === undefined ? undefined : sinceSeconds + elapsed };
   }
 
   /** The server begins to answer the request made last. */
@@ -79,12 +80,4 @@ export class LogPosition {
     this.#past = undefined;
     return false;
   }
-}
-
-function queryOf({ tailLines, sinceSeconds, since }: LogBegin): BeginQuery {
-  return {
-    tailLines,
-    sinceSeconds,
-    sinceTime: since?.text,
-  };
 }

@@ -30,13 +30,9 @@ export function createUpstreamFollows(most = defaultMost): UpstreamFollows {
         return { code: 'THROTTLED', cluster, kind: podKind, message, retry: 'LATER' };
       }
       change(cluster, 1);
-      let open = true;
-      return {
-        [Symbol.dispose]() {
-          if (open) change(cluster, -1);
-          open = false;
-        },
-      };
+      const place = new DisposableStack();
+      place.defer(() => change(cluster, -1));
+      return place;
     },
   };
 }
