@@ -5,7 +5,7 @@ import type { RenderedObject } from '../plan.ts';
 import { writeRankOf } from '../write-order.ts';
 import type { CopiesOutcome, CopyOutcome, CopyWork } from './copies.ts';
 import { openDoor } from './copy-door.ts';
-import { isBehind } from './copy-marks.ts';
+import { isBehind, isLetGo } from './copy-marks.ts';
 import { copyFault } from './copy-reason.ts';
 import {
   type CopyScene,
@@ -100,8 +100,9 @@ async function prepare(round: Round, object: RenderedObject): Promise<Prepared> 
   if (object.live.metadata.uid !== entry.uid) return await prepareMet(round, { entry, task }, address);
   if (isReturned) return task('unknown');
   if (purpose === 'apply' && entry.appliedHash === object.desiredHash && !isBehind(entry, object.live)) return settledAsIs(entry);
-  // A whole object is made from what stands there now, fields that no mirror holds included; and no mirror says who owns a field.
-  return task(work.spec.write === 'Replace' || mayOwnLeft(object, entry) ? 'unknown' : object.live);
+  // A mirror does not hold all fields, which a replacement needs, nor the owners of fields. So these copies are read before anything is announced.
+  const isToRead = work.spec.write === 'Replace' || mayOwnLeft(object, entry) || isLetGo(entry, object.live, work);
+  return task(isToRead ? 'unknown' : object.live);
 }
 
 /** Another object stands there, or one that a crash left unknown. It is read at once where it may be taken over: that is announced with all else. */

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import { own } from '../rendering/own.ts';
-import { isBehind, isLetGo, isOfLater, withMarks } from './copy-marks.ts';
+import { isBehind, isOfLater, withMarks } from './copy-marks.ts';
 import { copyFault } from './copy-reason.ts';
 import { newEntry, type Seen, type Settled, settledAs, settledAsIs } from './copy-task.ts';
 import { type CopyStep, type CopyToWrite, failedCopy, isRaced, racedFault, writtenEntry } from './copy-to-write.ts';
@@ -88,8 +88,6 @@ async function create(copy: CopyToWrite): Promise<CopyStep> {
 /** Something stands there. */
 async function meet(copy: CopyToWrite, object: KubernetesObject): Promise<CopyStep> {
   if (isToReturn(copy.task.entry, copy.work)) return await returnCopy(copy, object);
-  // By its mirror nobody owns anything of it.
-  if (object.metadata.managedFields === undefined && isLetGo(copy.task.entry, object, copy.work)) return { result: 'again' };
   if (copy.task.seen !== 'unknown' && object.metadata.managedFields === undefined && isOfLater(object, copy.work))
     return { result: 'again' };
   const judged = judgeObject(copy, object);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { textAt } from '../../../src/core/json-at.ts';
+import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { marks } from '../../../src/propagate/propagation.ts';
 import { type ControllerWorld, configMap, intent, startControllerWorld } from './controller-world.ts';
 
@@ -25,6 +26,30 @@ test('a generation that somebody wrote on a copy is drift', async () => {
   annotate(fleet, '999');
   expect(generationOf(fleet)).toBe('999');
   await fleet.world.until(() => generationOf(fleet) === '1', 30_000);
+}, 60_000);
+
+test('a label of another intent on an adopted copy is drift, and keeps no deletion back', async () => {
+  await using fleet = await startControllerWorld({ hub: [], south: [configMap('web', { a: '1' }) as KubernetesObject] });
+  const first = fleet.startProcess();
+  await fleet.propagate({ ...input('1'), conflict: 'ADOPT' });
+  await fleet.phase('web', 'Settled');
+  const labelled = copyIn(fleet)?.metadata.labels;
+  const label = () => {
+    const copy = copyIn(fleet);
+    if (copy === undefined) throw new Error('expected a copy');
+    const metadata = { ...copy.metadata, labels: { [marks.propagation]: 'another' } };
+    fleet.world.cluster('south').put({ ...copy, metadata });
+  };
+  label();
+  await fleet.world.until(() => copyIn(fleet)?.metadata.labels?.[marks.propagation] !== 'another', 30_000);
+  expect(copyIn(fleet)?.metadata.labels).toEqual(labelled);
+  await fleet.phase('web', 'Settled');
+  await first.stop();
+  label();
+  await fleet.world.pumped(fleet.propagations.delete(fleet.context, place, undefined));
+  fleet.startProcess();
+  await fleet.gone('web');
+  expect(copyIn(fleet)).toBeUndefined();
 }, 60_000);
 
 test('it keeps neither the next generation nor a deletion back', async () => {
