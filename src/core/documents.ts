@@ -33,9 +33,27 @@ export function readDocument<S extends z.ZodType>(
 ): DocumentRead<z.output<S>> {
   const problems: DocumentProblem[] = [];
   const known = new KnownMembers(problems, { path, unknown }).of(document, schema);
-  const read = parserOf(schema).safeParse(known);
-  for (const issue of read.error?.issues ?? []) problems.push({ path: pathBelow(path, issue.path), message: issue.message });
+  const read = parsed(schema, known);
+  if (read === undefined) return { problems: [{ path, message: 'expected fewer problems, got more than can be listed' }] };
+  const ofWrongType = new Set<string>();
+  for (const { path: keys, code, message } of read.error?.issues ?? []) {
+    const at = pathBelow(path, keys);
+    if (code === 'invalid_type') ofWrongType.add(at);
+    // zod checks the length of a text where it expects a list, and of a list where it expects a text.
+    if ((code === 'too_small' || code === 'too_big') && ofWrongType.has(at)) continue;
+    problems.push({ path: at, message });
+  }
   return problems.length > 0 || !read.success ? { problems } : { value: read.data };
+}
+
+/** Undefined if the problems overflow the stack: zod passes all problems of a member on as arguments of one call. */
+function parsed<S extends z.ZodType>(schema: S, document: unknown): z.ZodSafeParseResult<z.output<S>> | undefined {
+  try {
+    return parserOf(schema).safeParse(document);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 /**
@@ -142,32 +160,40 @@ class KnownMembers {
     this.#problems = problems;
   }
 
-  of(value: Json, schema: z.core.$ZodType, at?: Step): Json {
+  of(value: Json, schema: z.core.$ZodType, at?: Step): unknown {
     const part = partOf(schema);
     const { def } = part._zod;
     switch (def.type) {
       case 'array':
         return Array.isArray(value) ? this.#inList(value, part as z.core.$ZodArray, at) : value;
       case 'object':
-        // To zod, a number with all its digits is an object.
-        return isJsonObject(value) ? this.#inStructure(value, def.shape, at) : isRawNumber(value) ? Number(value.rawJSON) : value;
+        // To zod, a RawNumber is an object. A bigint is none, and messages show all its digits.
+        return isJsonObject(value) ? this.#inStructure(value, def.shape, at) : isRawNumber(value) ? BigInt(value.rawJSON) : value;
       case 'record':
-        // zod leaves this key out of a map without a problem.
-        if (isJsonObject(value) && Object.hasOwn(value, '__proto__')) this.#tell('is no field here', { above: at, key: '__proto__' });
-        return isRawNumber(value) ? Number(value.rawJSON) : value;
+        return isJsonObject(value) ? this.#inMap(value, part, at) : isRawNumber(value) ? BigInt(value.rawJSON) : value;
       default:
         return value;
     }
   }
 
-  #inList(values: readonly Json[], list: z.core.$ZodArray, at: Step | undefined): Json {
+  #inList(values: readonly Json[], list: z.core.$ZodArray, at: Step | undefined): unknown {
     // zod checks the length before it reads members: a list of a million wrong members is one problem.
     if (values.length > (boundOf(list, 'max_length') ?? values.length)) return values;
     return values.map((member, key) => this.of(member, list._zod.def.element, { above: at, key }));
   }
 
-  #inStructure(value: JsonObject, shape: z.core.$ZodShape, above: Step | undefined): Json {
-    const members: Record<string, Json> = {};
+  #inMap(value: JsonObject, map: z.core.$ZodType, at: Step | undefined): JsonObject {
+    const size = Object.keys(value).length;
+    const most = Number(z.globalRegistry.get(map)?.maxProperties ?? size);
+    // zod leaves this key out of a map without a problem.
+    if (Object.hasOwn(value, '__proto__')) this.#tell('is no field here', { above: at, key: '__proto__' });
+    if (size <= most) return value;
+    this.#tell(`expected at most ${most} members, got ${size}`, at);
+    return {};
+  }
+
+  #inStructure(value: JsonObject, shape: z.core.$ZodShape, above: Step | undefined): unknown {
+    const members: Record<string, unknown> = {};
     for (const key of Object.keys(value)) {
       const schema = Object.hasOwn(shape, key) ? shape[key] : undefined;
       const member = value[key] ?? null;

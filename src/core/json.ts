@@ -59,5 +59,6 @@ export function rawNumber(digits: string): RawNumber {
 export function shown(value: unknown): string {
   if (typeof value === 'string') return value.length > 80 ? `a text of ${value.length} characters` : JSON.stringify(value);
   if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'bigint') return String(value);
   return isJsonObject(value) ? 'an object' : (JSON.stringify(value) ?? String(value));
 }
