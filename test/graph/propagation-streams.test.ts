@@ -250,6 +250,18 @@ describe('the Jobs of a propagation', () => {
     });
   });
 
+  test.each([
+    { completion: { mode: 'All' as const }, expected: { mode: 'ALL', needed: 3 } },
+    { completion: { mode: 'Count' as const, count: 3 }, expected: { mode: 'COUNT', needed: 3 } },
+  ])('are not done because an earlier completion was: $expected.mode', async ({ completion, expected }) => {
+    const { stream, followed, sample } = await started({ complete: 2, done: true }, job('a', 'Complete'), job('b', 'Complete'), job('c'));
+    await last(stream);
+    const { metadata, spec } = sample.propagation;
+    const next = { metadata: { ...metadata, generation: metadata.generation + 1 }, spec: { ...spec, completion } };
+    followed.change({ ...sample, propagation: { ...sample.propagation, ...next } });
+    expect(await last(stream)).toMatchObject({ jobStatus: { summary: { completion: { ...expected, complete: 2, done: false } } } });
+  });
+
   test('stay done when they are gone: what is latched on the hub counts', async () => {
     const { stream } = await started({ complete: 2, done: true });
     expect(await last(stream)).toMatchObject({ jobStatus: { summary: { total: 0, completion: { complete: 2, done: true } } } });

@@ -180,14 +180,17 @@ class PropagatedMessage extends ObjectMessage implements PropagatedJobsMessage {
 }
 
 /** The hub's word may be a moment behind the Jobs themselves, and is kept when they are gone: so the larger counts. */
-function completionOf({ byPhase, total }: JobSummaryView, { propagation: { spec, status } }: PropagationView): CompletionStatus {
+function completionOf({ byPhase, total }: JobSummaryView, { propagation: { metadata, spec, status } }: PropagationView): CompletionStatus {
   const asked = 'problems' in spec ? undefined : spec.completion;
   const counted = (phase: string) => byPhase.find((count) => count.phase === phase)?.count ?? 0;
-  const known = status.completion;
-  const mode = asked?.mode ?? known?.mode ?? 'All';
-  // The status may still be of another mode than the spec asks for.
-  const needed = (known?.mode === mode ? known.needed : undefined) ?? (mode === 'Any' ? 1 : mode === 'Count' ? (asked?.count ?? 1) : total);
-  const complete = Math.max(counted('COMPLETE'), known?.complete ?? 0);
-  const failed = Math.max(counted('FAILED'), known?.failed ?? 0);
+  const mode = asked?.mode ?? status.completion?.mode ?? 'All';
+  // The status may still be of an earlier spec with another completion. Then it knows neither what is needed nor whether that is done.
+  const isObserved = status.observedGeneration === metadata.generation;
+  const isSameCount = asked?.count === undefined || asked.count === status.completion?.needed;
+  const isCurrent = status.completion?.mode === mode && (isObserved || isSameCount);
+  const known = isCurrent ? status.completion : undefined;
+  const needed = known?.needed ?? (mode === 'Any' ? 1 : mode === 'Count' ? (asked?.count ?? 1) : total);
+  const complete = Math.max(counted('COMPLETE'), status.completion?.complete ?? 0);
+  const failed = Math.max(counted('FAILED'), status.completion?.failed ?? 0);
   return { mode, needed, complete, failed, done: known?.done === true || (needed > 0 && complete >= needed) };
 }
