@@ -1,8 +1,9 @@
 import { lexicographicSortSchema, printSchema } from 'graphql';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import type { GroupRules } from '../load/group-filter.ts';
-import { offlineModel } from '../load/offline-model.ts';
+import { readBaseline } from '../load/baseline.ts';
+import { createCustomModel } from '../load/custom-model.ts';
+import { createBelonging, type GroupRules, rememberedKinds } from '../load/group-filter.ts';
 import { readSchemaLock } from '../load/schema-lock-file.ts';
 import { buildGraph } from './graph.ts';
 
@@ -21,5 +22,8 @@ export interface OfflineSchemaOptions {
  */
 export async function offlineSchema({ file, groups, clock, log }: OfflineSchemaOptions): Promise<string> {
   const lock = await readSchemaLock(file, clock.now());
-  return `${printSchema(lexicographicSortSchema(buildGraph(await offlineModel({ lock, groups, log }))))}\n`;
+  const baseline = await readBaseline();
+  const earlier = rememberedKinds(lock, baseline, createBelonging(baseline, groups)).map(({ schema }) => schema);
+  const { model } = createCustomModel({ baseline, earlier, prefixes: lock.prefixes, log }).current();
+  return `${printSchema(lexicographicSortSchema(buildGraph(model)))}\n`;
 }
