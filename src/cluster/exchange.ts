@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/faults.ts';
-import type { Json } from '../core/json.ts';
+import { type Json, jsonOf } from '../core/json.ts';
 import type { GroupKind } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 import { type Breakage, breakage, breakageOfAnswer, faultOf } from './classify.ts';
@@ -10,7 +10,7 @@ import type { Impersonation } from './endpoint.ts';
 import { gunzip } from './gunzip.ts';
 import { impersonationHeaders, problemOfActing } from './impersonation.ts';
 import { parseWarnings } from './warnings.ts';
-import type { ByteSource, Lane, WireAnswer, WireResponse } from './wire.ts';
+import { type ByteSource, type Lane, readWhole, type WireAnswer, type WireResponse } from './wire.ts';
 
 /** Of an answer that is no success only so much is read: a Status is far smaller. */
 const maxStatusBytes = 64 * 1024;
@@ -24,17 +24,17 @@ interface Asked {
   readonly path: string;
   readonly accept: string;
   /** The media types of a success; absent: the first of `accept`. */
-  readonly expected?: readonly string[];
+  readonly expected?: readonly string[] | undefined;
   readonly lane: Lane;
   /** Whether gzip may be asked for: servers pack lists and single answers, never watches. */
   readonly packable: boolean;
   /** What the fault of a failure is about. */
   readonly kind?: GroupKind;
-  readonly body?: Uint8Array;
-  readonly contentType?: string;
-  readonly ifNoneMatch?: string;
+  readonly body?: Uint8Array | undefined;
+  readonly contentType?: string | undefined;
+  readonly ifNoneMatch?: string | undefined;
   /** For whom, other than the endpoint's own identity. */
-  readonly as?: Impersonation;
+  readonly as?: Impersonation | undefined;
 }
 
 /** A success (2xx, or 304 where `ifNoneMatch` was sent), its body unpacked; or the fault. */
@@ -178,21 +178,6 @@ function mediaTypeOf(header: string): string {
 /** The body of a refusal if it is JSON of at most 64 KiB. The rest is left to the end of the request. */
 async function readStatus({ body, header }: WireResponse, signal: AbortSignal): Promise<Json | undefined> {
   const source = header('content-encoding')?.toLowerCase() === 'gzip' ? gunzip(body, signal) : body;
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for (;;) {
-    const read = await source.read();
-    if (read.type === 'broken') return undefined;
-    if (read.type === 'ended') break;
-    for (const chunk of read.chunks) {
-      bytes += chunk.length;
-      chunks.push(chunk);
-    }
-    if (bytes > maxStatusBytes) return undefined;
-  }
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as Json;
-  } catch {
-    return undefined;
-  }
+  const read = await readWhole(source, maxStatusBytes);
+  return read instanceof Uint8Array ? jsonOf(new TextDecoder('utf-8', { ignoreBOM: true }).decode(read)) : undefined;
 }

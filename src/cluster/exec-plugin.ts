@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Clock } from '../core/clock.ts';
 import { createGate } from '../core/gate.ts';
-import { isJsonObject, type Json } from '../core/json.ts';
+import { isJsonObject, type Json, jsonOf } from '../core/json.ts';
 import { type Breakage, breakage } from './classify.ts';
 import type { ExecPlugin } from './endpoint.ts';
 
@@ -107,7 +107,7 @@ function run(plugin: ExecPlugin, { info, clock }: { readonly info: string; reado
 }
 
 function readCredential(text: string, plugin: ExecPlugin): ExecOutcome {
-  const answer = parse(text);
+  const answer = jsonOf(text);
   if (!isJsonObject(answer) || answer.kind !== 'ExecCredential') return failed('wrote no ExecCredential', '');
   if (answer.apiVersion !== plugin.apiVersion) return failed(`wrote another version than the ${plugin.apiVersion} it was asked for`, '');
   const status = isJsonObject(answer.status) ? answer.status : {};
@@ -123,14 +123,6 @@ function readCredential(text: string, plugin: ExecPlugin): ExecOutcome {
       ...(Number.isNaN(expiresMs) ? {} : { expiresMs }),
     },
   };
-}
-
-function parse(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }
 
 function failed(why: string, stderr: string): ExecOutcome {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isJsonObject, type Json } from '../core/json.ts';
+import { isJsonObject, jsonOf } from '../core/json.ts';
 import { parseResourceVersion, type ResourceVersion } from '../core/names.ts';
 import { type Framed, type Framer, maxFrameBytes } from './frames.ts';
 import { growingBytes } from './growing-bytes.ts';
@@ -82,7 +82,7 @@ function pastSeparators(chunk: Uint8Array, from: number): number {
 }
 
 function pageEndIn(bytes: Buffer): PageEnd | undefined {
-  const list = isUtf8(bytes) ? parseList(bytes.toString('utf8')) : undefined;
+  const list = isUtf8(bytes) ? jsonOf(bytes.toString('utf8')) : undefined;
   if (!isJsonObject(list) || typeof list.kind !== 'string' || !list.kind.endsWith('List')) return undefined;
   if (!Array.isArray(list.items) && list.items !== null) return undefined;
   const metadata = isJsonObject(list.metadata) ? list.metadata : {};
@@ -93,12 +93,4 @@ function pageEndIn(bytes: Buffer): PageEnd | undefined {
     ...(typeof token === 'string' && token !== '' ? { continue: token } : {}),
     ...(typeof remaining === 'number' ? { remaining } : {}),
   };
-}
-
-function parseList(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-import type { Breakage } from './classify.ts';
+import { type Breakage, breakage } from './classify.ts';
 
 /** What a request is for: watches and followed logs stand for minutes, so they may not take all the room of a connection. */
 export type Lane = 'watch' | 'follow' | 'request';
@@ -52,4 +52,20 @@ export function readHeaders(
     return value === undefined ? [] : typeof value === 'string' ? [value] : value;
   };
   return { header: (name) => all(name)[0], headers: all };
+}
+
+/** Reads a body to its end. A breakage if it broke, or has more bytes than that. */
+export async function readWhole(source: ByteSource, maxBytes: number): Promise<Uint8Array | Breakage> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for (;;) {
+    const read = await source.read();
+    if (read.type === 'broken') return read.breakage;
+    if (read.type === 'ended') return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+    for (const chunk of read.chunks) {
+      bytes += chunk.length;
+      chunks.push(chunk);
+    }
+    if (bytes > maxBytes) return breakage('TOO_LARGE', `the answer has more than ${maxBytes / 1024 / 1024} MiB`, 'NEVER');
+  }
 }

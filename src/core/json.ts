@@ -33,6 +33,15 @@ export function parseJson(text: string): Json {
   return /\d{16}/.test(text) ? parseJsonExactly(text) : (JSON.parse(text) as Json);
 }
 
+/** As `JSON.parse`, which rounds integers beyond 2⁵³−1. Undefined if the text is no JSON. */
+export function jsonOf(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
 /** As `parseJson`, of a body in UTF-8. Undefined if it is no JSON. */
 export function jsonIn(body: Uint8Array): Json | undefined {
   try {
