@@ -10,7 +10,6 @@ export interface ByteQueue extends ByteSource {
   /** The clean end. Like `fail`, only the first of them counts. */
   end(): void;
   fail(breakage: Breakage): void;
-  readonly finished: boolean;
 }
 
 export interface ByteQueueOptions {
@@ -51,9 +50,6 @@ export function byteQueue({ pause, resume }: ByteQueueOptions): ByteQueue {
   };
 
   return {
-    get finished() {
-      return last !== undefined;
-    },
     push(chunk) {
       if (last !== undefined || chunk.length === 0) return;
       chunks.push(chunk);

@@ -5,8 +5,6 @@ const maxWorkMs = 8;
 
 /** Measures work between waits. */
 export interface Pace {
-  /** Nothing was done since: something was awaited that did not come from this turn. */
-  rested(): void;
   /** Gives the loop its turn if this one has lasted 8 ms. */
   breathe(): Promise<void> | undefined;
 }
@@ -14,9 +12,6 @@ export interface Pace {
 export function createPace(clock: Clock): Pace {
   let sinceMs = clock.monotonic();
   return {
-    rested() {
-      sinceMs = clock.monotonic();
-    },
     breathe() {
       if (clock.monotonic() - sinceMs < maxWorkMs) return undefined;
       return new Promise((resolve) =>

@@ -23,8 +23,6 @@ export interface Sessions {
    * `http1` if the server turned out not to speak HTTP/2: nothing was sent. A newer identity lets the sessions of the older one drain.
    */
   request(request: WireRequest, identity: TlsIdentity, signal: AbortSignal): Promise<WireAnswer | { readonly type: 'http1' }>;
-  /** Connections that stand, draining ones included. */
-  readonly open: number;
 }
 
 export interface SessionsOptions {
@@ -65,10 +63,6 @@ class SessionPool implements Sessions {
       for (const session of this.#sessions) session.destroy(abandoned);
       this.#giveAll({ type: 'broken', breakage: abandoned });
     });
-  }
-
-  get open(): number {
-    return this.#sessions.length;
   }
 
   request(request: WireRequest, identity: TlsIdentity, signal: AbortSignal): Promise<Served> {

@@ -2,11 +2,6 @@ import type { Clock } from '../core/clock.ts';
 import { Deadlines } from './deadlines.ts';
 import { Refusal } from './refusal.ts';
 
-/** A place among those of an address that have not yet said who they are. Leaving it twice is once. */
-export interface HandshakePlace {
-  leave(): void;
-}
-
 interface Address {
   inside: number;
   readonly waiting: Set<() => void>;
@@ -29,8 +24,8 @@ export class Handshakes {
     this.#deadlines = new Deadlines({ clock, limitMs: patienceMs }, signal);
   }
 
-  /** Takes a place, now or within 5 s, in the order they asked; then lets `enter` know. Calling the answer gives the wait up. */
-  request(ip: string, { enter, refuse }: { enter(place: HandshakePlace): void; refuse(why: Refusal): void }): () => void {
+  /** Takes a place, now or within 5 s, in the order they asked; then lets `enter` know, which gives it back by disposing it. Calling the answer gives the wait up. */
+  request(ip: string, { enter, refuse }: { enter(place: Disposable): void; refuse(why: Refusal): void }): () => void {
     const address = this.#addresses.get(ip) ?? { inside: 0, waiting: new Set() };
     this.#addresses.set(ip, address);
     if (address.inside < maxInside) {
@@ -53,24 +48,16 @@ export class Handshakes {
     return giveUp;
   }
 
-  /** Addresses that something is held of. */
-  get size(): number {
-    return this.#addresses.size;
-  }
-
-  #place(ip: string, address: Address): HandshakePlace {
+  #place(ip: string, address: Address): Disposable {
     address.inside++;
-    let left = false;
-    return {
-      leave: () => {
-        if (left) return;
-        left = true;
-        address.inside--;
-        const [next] = address.waiting;
-        if (next !== undefined) next();
-        else if (address.inside === 0) this.#addresses.delete(ip);
-      },
-    };
+    const place = new DisposableStack();
+    place.defer(() => {
+      address.inside--;
+      const [next] = address.waiting;
+      if (next !== undefined) next();
+      else if (address.inside === 0) this.#addresses.delete(ip);
+    });
+    return place;
   }
 }
 

@@ -11,7 +11,7 @@ import { Refusal } from './refusal.ts';
 import type { UnsentBytes } from './unsent-bytes.ts';
 import { SocketConnection } from './web-socket-connection.ts';
 import { FrameWriter } from './web-socket-frames.ts';
-import { type HandshakePlace, Handshakes } from './web-socket-handshakes.ts';
+import { Handshakes } from './web-socket-handshakes.ts';
 import { type ClientMessage, parseClientMessage } from './web-socket-message.ts';
 import { type ProtocolOptions, protocolHooks, type SocketContext } from './web-socket-protocol.ts';
 import { admitUpgrade, refuseUpgrade } from './web-socket-upgrade.ts';
@@ -170,7 +170,7 @@ export class WebSockets implements Disposable {
     giveUp = this.#handshakes.request(socket.remoteAddress ?? '', {
       enter: (place) => {
         settle();
-        if (socket.destroyed) place.leave();
+        if (socket.destroyed) place[Symbol.dispose]();
         else this.#accept({ request, socket, head }, place);
       },
       refuse: (why) => {
@@ -180,24 +180,24 @@ export class WebSockets implements Disposable {
     });
   }
 
-  #accept({ request, socket, head }: Accepting, place: HandshakePlace): void {
+  #accept({ request, socket, head }: Accepting, place: Disposable): void {
     let opened: WebSocket | undefined;
     this.#server.handleUpgrade(request, socket, head, (ws) => {
       opened = ws;
     });
     // It was no proper handshake, and has been told so.
-    if (opened === undefined) place.leave();
+    if (opened === undefined) place[Symbol.dispose]();
     else this.#open(opened, { socket, authorization: request.headers.authorization }, place);
   }
 
-  #open(ws: WebSocket, { socket, authorization }: Opening, place: HandshakePlace): void {
+  #open(ws: WebSocket, { socket, authorization }: Opening, place: Disposable): void {
     const { clock, caller, subscriptions, unsent } = this.#options;
     const endsMs = clock.monotonic() + subscriptions.lifetimeMs();
     const connection = new SocketConnection({ ws, raw: socket, writer: this.#writer, unsent, caller, endsMs });
     const deadline = this.#initDeadlines.start(() => connection.close(4408, `expected connection_init within ${initMs / 1000} s`));
     const settle = () => {
       deadline.end();
-      place.leave();
+      place[Symbol.dispose]();
       context.newcomer = undefined;
     };
     const context: SocketContext = { connection, newcomer: { authorization, settle }, inHand: undefined };

@@ -6,14 +6,11 @@ import { podKind } from './matching-pods.ts';
 export interface UpstreamFollows {
   /** Takes a place; disposing it gives it back. A fault if there is none left: `THROTTLED`. */
   take(cluster: ClusterName): Disposable | Fault;
-  /** Taken in all clusters. */
-  readonly taken: number;
 }
 
-const defaultMost = 100;
+const mostInCluster = 100;
 
-/** @param most In each cluster. */
-export function createUpstreamFollows(most = defaultMost): UpstreamFollows {
+export function createUpstreamFollows(): UpstreamFollows {
   const taken = new Map<ClusterName, number>();
   const change = (cluster: ClusterName, by: number) => {
     const count = (taken.get(cluster) ?? 0) + by;
@@ -21,12 +18,9 @@ export function createUpstreamFollows(most = defaultMost): UpstreamFollows {
     else taken.set(cluster, count);
   };
   return {
-    get taken() {
-      return [...taken.values()].reduce((sum, count) => sum + count, 0);
-    },
     take(cluster) {
-      if ((taken.get(cluster) ?? 0) >= most) {
-        const message = `${most} logs of this cluster are followed already`;
+      if ((taken.get(cluster) ?? 0) >= mostInCluster) {
+        const message = `${mostInCluster} logs of this cluster are followed already`;
         return { code: 'THROTTLED', cluster, kind: podKind, message, retry: 'LATER' };
       }
       change(cluster, 1);
