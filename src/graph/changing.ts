@@ -5,7 +5,7 @@ import type { ObjectKey } from '../propagate/spec.ts';
 import { chargedList } from './budget.ts';
 import type { GraphBuilder, ObjectRefOf, Pothos } from './builder.ts';
 import type { GraphContext } from './context.ts';
-import { clusterNamed, enumsOf, faultIn } from './faults.ts';
+import { clusterNamed, enumsOf, faultIn, namedCluster } from './faults.ts';
 
 /** The types that changing single objects and propagating have in common. */
 export type Changing = ReturnType<typeof addChanging>;
@@ -64,12 +64,7 @@ function addOutcome({ pothos, types, model }: GraphBuilder, { action, objectKey 
   const result = pothos.objectRef<WriteResult>('Result').implement({
     description: 'What came of one write: one object in one cluster.',
     fields: (t) => ({
-      cluster: t.field({
-        type: types.cluster,
-        nullable: false,
-        description: 'Where.',
-        resolve: ({ cluster }, _args, context) => clusterNamed(cluster, context),
-      }),
+      cluster: t.field({ type: types.cluster, nullable: false, description: 'Where.', resolve: namedCluster }),
       key: t.field({ type: objectKey, nullable: false, description: 'Which object.', resolve: ({ key }) => key }),
       action: t.field({
         type: action,

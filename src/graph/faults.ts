@@ -1,6 +1,6 @@
 import type { Fault, FaultCode, Retry } from '../core/faults.ts';
 import { keyOfKind } from '../core/kinds.ts';
-import type { ClusterName } from '../core/names.ts';
+import { type ClusterName, clusterName } from '../core/names.ts';
 import type { ClusterView } from '../load/reads.ts';
 import { chargedList } from './budget.ts';
 import type { FaultView, GraphBuilder, Pothos } from './builder.ts';
@@ -77,6 +77,11 @@ function clusterOf({ cluster, clusterView }: FaultView, context: GraphContext): 
 /** The cluster as the caller sees it. One that has left since is still named: what is told of it must not be lost with it. */
 export function clusterNamed(cluster: ClusterName, { reads, read }: Pick<GraphContext, 'reads' | 'read'>): ClusterView {
   return reads.cluster(read, cluster) ?? { name: cluster, labels: {}, zones: [], taints: [], phase: 'UNREACHABLE', faults: [] };
+}
+
+/** Resolves a field to the cluster that its parent names. */
+export function namedCluster({ cluster }: { readonly cluster: string }, _args: unknown, context: GraphContext): ClusterView {
+  return clusterNamed(clusterName(cluster), context);
 }
 
 /** What adds an enum by its values with their meanings, in their order. Each value stands for itself. */

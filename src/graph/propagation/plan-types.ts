@@ -11,7 +11,7 @@ import { charged, chargedList } from '../budget.ts';
 import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
 import type { Changing } from '../changing.ts';
 import type { GraphContext } from '../context.ts';
-import { clusterNamed, enumsOf, faultIn } from '../faults.ts';
+import { clusterNamed, enumsOf, faultIn, namedCluster } from '../faults.ts';
 import { personal } from '../personal.ts';
 import { isoOf } from '../times.ts';
 import type { DefinedTypes } from './defined-types.ts';
@@ -112,12 +112,7 @@ function addClusterPlan(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<Pl
   return pothos.objectRef<PlannedCluster>('ClusterPlan').implement({
     description: 'What a plan says of one cluster.',
     fields: (t) => ({
-      cluster: t.field({
-        type: types.cluster,
-        nullable: false,
-        description: 'The cluster.',
-        resolve: ({ cluster }, _args, context) => clusterNamed(cluster, context),
-      }),
+      cluster: t.field({ type: types.cluster, nullable: false, description: 'The cluster.', resolve: namedCluster }),
       chosen: t.boolean({ nullable: false, description: 'It gets copies.', resolve: ({ rendered }) => rendered !== undefined }),
       reason: t.exposeString('reason', { description: 'Why it was not chosen, such as `TAINT`.' }),
       detail: t.exposeString('detail', { description: 'What decided that, such as the taint.' }),

@@ -16,6 +16,7 @@ import { charged } from '../budget.ts';
 import type { FieldsOf, GraphBuilder, ObjectRefOf } from '../builder.ts';
 import type { Changing } from '../changing.ts';
 import type { GraphContext } from '../context.ts';
+import { namedCluster } from '../faults.ts';
 import { personal } from '../personal.ts';
 import type { DefinedTypes } from './defined-types.ts';
 import type { NoteView } from './plan-types.ts';
@@ -281,12 +282,7 @@ function addCluster(builder: GraphBuilder, using: PropagationTypesUsing): Object
   return pothos.objectRef<LineView>('PropagationCluster').implement({
     description: 'What became of an intent in one cluster.',
     fields: (t) => ({
-      cluster: t.field({
-        type: types.cluster,
-        nullable: false,
-        description: 'The cluster.',
-        resolve: ({ cluster }, _args, context) => viewOf(cluster, context),
-      }),
+      cluster: t.field({ type: types.cluster, nullable: false, description: 'The cluster.', resolve: namedCluster }),
       ...using.defined.fields(t, line, { names: lineFields, of: (source) => source }),
       objects: t.field({
         type: [object],

@@ -9,7 +9,7 @@ import { chargedList } from '../budget.ts';
 import type { GraphBuilder, ObjectRefOf } from '../builder.ts';
 import type { Changing } from '../changing.ts';
 import type { GraphContext } from '../context.ts';
-import { clusterNamed } from '../faults.ts';
+import { clusterNamed, namedCluster } from '../faults.ts';
 import type { DefinedTypes } from './defined-types.ts';
 
 /** A revision, with what was asked for as the schema has it. */
@@ -32,12 +32,7 @@ export function addAggregate({ pothos, types }: GraphBuilder, { changing, define
   const condition = pothos.objectRef<AggregatedStatus['conditions'][number]>('ClusterCondition').implement({
     description: 'A condition of a copy.',
     fields: (t) => ({
-      cluster: t.field({
-        type: types.cluster,
-        nullable: false,
-        description: 'Where.',
-        resolve: ({ cluster }, _args, context) => viewOf(cluster, context),
-      }),
+      cluster: t.field({ type: types.cluster, nullable: false, description: 'Where.', resolve: namedCluster }),
       condition: t.field({ type: 'JSON', nullable: false, description: 'As the copy has it.', resolve: (of) => of.condition as never }),
     }),
   });
