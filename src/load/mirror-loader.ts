@@ -93,20 +93,28 @@ export class MirrorLoader implements Disposable {
   }
 
   async #holdAll(keys: readonly MirrorKey[]): Promise<readonly (MirrorReader | undefined)[]> {
-    const { clock } = this.#options;
+    const { clock, mirrors } = this.#options;
     let endMs = clock.monotonic() + pieceMs;
-    for (const [id, [first, ...others]] of Map.groupBy(keys, idOf)) {
-      if (first !== undefined) this.#hold(id, first, [first, ...others]);
+    const byMirror = Map.groupBy(keys, idOf);
+    for (const [id, ofMirror] of byMirror) {
+      this.#hold(id, ofMirror);
       if (clock.monotonic() < endMs) continue;
       await setImmediate();
       endMs = clock.monotonic() + pieceMs;
+    }
+    // A mirror may have ended in the turns between.
+    for (const [id, ofMirror] of byMirror) {
+      const [first] = ofMirror;
+      if (first !== undefined && this.held(first) !== mirrors.peek(first.cluster.name, first.kind)) this.#hold(id, ofMirror);
     }
     return keys.map((key) => this.held(key));
   }
 
   /** A mirror that the operation holds already is acquired once more: for more namespaces, or in place of one that has ended. */
-  #hold(id: string, { cluster, kind }: MirrorKey, keys: readonly MirrorKey[]): void {
-    if (this.#isDisposed) return;
+  #hold(id: string, keys: readonly MirrorKey[]): void {
+    const [first] = keys;
+    if (this.#isDisposed || first === undefined) return;
+    const { cluster, kind } = first;
     const before = this.#held.get(id);
     const namespaces = new Set([...(before?.namespaces ?? []), ...keys.flatMap((key) => key.namespaces ?? [])]);
     const lease = this.#options.mirrors.acquire(cluster.name, kind, { namespaces: [...namespaces] });

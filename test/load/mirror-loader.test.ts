@@ -51,6 +51,21 @@ test('holds the mirror that follows one that has ended', async () => {
   expect(after).not.toBe(before);
 });
 
+test('gives the mirrors of the moment when the batch ends, though one has ended while others were started', async () => {
+  const { mirrors, clock, north, keyOf } = clusterWithPods();
+  // Each mirror takes longer than one event-loop turn may.
+  let nowMs = 0;
+  using loader = new MirrorLoader({ mirrors, clock: { ...clock, monotonic: () => (nowMs += 10) } });
+  const loading = loader.loadAll([keyOf('Pod'), keyOf('Node')]);
+  await Promise.resolve();
+  const before = await new Promise((resolve) => process.nextTick(() => resolve(north.mirror(served('Pod')))));
+  north.discover(served('Node'));
+  north.discover(served('Pod'), served('Node'));
+  const loaded = await loading;
+  expect(loaded).toEqual([north.mirror(served('Pod')), north.mirror(served('Node'))]);
+  expect(loaded[0]).not.toBe(before);
+});
+
 test('the messages of a subscription share their mirrors until it ends, other operations share none', async () => {
   const { mirrors, clock, north, keyOf } = clusterWithPods();
   const loadersOf = createLoaders({ mirrors, clock });
