@@ -29,7 +29,9 @@ export async function followRightsIn(
   return { sight, right };
 }
 
-interface FollowedClusterOptions extends Pick<FollowedPodsOptions, 'mirrors' | 'loader' | 'kind'>, Omit<ContainerHost, 'api' | 'refusal'> {
+interface FollowedClusterOptions
+  extends Pick<FollowedPodsOptions, 'mirrors' | 'loader' | 'kind' | 'onThrow'>,
+    Omit<ContainerHost, 'api' | 'refusal'> {
   readonly cluster: ClusterView;
   readonly followed: FollowedLogs;
   readonly api: () => ClusterApi | undefined;
@@ -46,12 +48,12 @@ export class FollowedCluster implements PodsListener, Disposable {
   #rights: FollowRights;
 
   constructor(options: FollowedClusterOptions) {
-    const { mirrors, loader, cluster, kind, followed } = options;
+    const { mirrors, loader, cluster, kind, followed, onThrow } = options;
     this.#options = options;
     this.#rights = options.rights;
     this.#host = { ...options, refusal: (namespace) => this.#rights.right.refusal(namespace) };
     const { namespaces } = followed.selection;
-    this.#pods = new FollowedPods({ mirrors, loader, cluster, kind, namespaces, sight: () => this.#rights.sight, listener: this });
+    this.#pods = new FollowedPods({ mirrors, loader, cluster, kind, namespaces, sight: () => this.#rights.sight, listener: this, onThrow });
   }
 
   /** Begins. */

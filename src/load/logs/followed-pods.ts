@@ -33,6 +33,8 @@ export interface FollowedPodsOptions {
   /** What may be seen of them now. */
   readonly sight: () => Sight;
   readonly listener: PodsListener;
+  /** Answers for a bug while the Pods of a cluster that came back are loaded. */
+  readonly onThrow: (error: unknown) => void;
 }
 
 interface Held {
@@ -56,13 +58,14 @@ export class FollowedPods implements Disposable {
   /** Begins, if that can be now; else as soon as `changed` says so. */
   join(): void {
     if (this.#disposed || this.#held !== undefined) return;
-    const { loader, cluster, kind, namespaces } = this.#options;
+    const { loader, cluster, kind, namespaces, onThrow } = this.#options;
     // At once, but for a cluster that came back.
-    void afterwards(loader.load({ cluster, kind, namespaces }), (mirror) => {
+    const joining = afterwards(loader.load({ cluster, kind, namespaces }), (mirror) => {
       if (this.#disposed || this.#held !== undefined) return;
       if (mirror === undefined) this.#tellAbsence();
       else this.#follow(mirror);
     });
+    if (joining instanceof Promise) joining.catch(onThrow);
   }
 
   /** To be called with what the mirrors say of this cluster. */

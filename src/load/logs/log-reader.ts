@@ -114,7 +114,9 @@ class LogReader implements StreamReader<LogBatchView> {
     const { kind, selection } = followed;
     if (rights.sight.type !== 'none') await this.#loader.load({ cluster, kind, namespaces: selection.namespaces });
     if (this.#life.signal.aborted || this.#clusters.has(cluster.name)) return false;
-    const shared = { mirrors, loader: this.#loader, kind, clock, follows, places: this.#places, outbox: this.#outbox, most: maxContainers };
+    const onThrow = (error: unknown) => this.#fail(error);
+    const host = { clock, follows, places: this.#places, outbox: this.#outbox, most: maxContainers };
+    const shared = { ...host, mirrors, loader: this.#loader, kind, onThrow };
     const api = () => member(cluster.name)?.api;
     this.#clusters.set(cluster.name, new FollowedCluster({ ...shared, cluster, followed, api, rights }));
     return rights.sight.type !== 'none' && !rights.right.isNone;
@@ -128,7 +130,9 @@ class LogReader implements StreamReader<LogBatchView> {
     const { clusters = [change.cluster] } = followed.selection;
     if (change.type !== 'joined' || !clusters.some((name) => name === change.cluster)) return;
     const cluster = options.views.find(caller, change.cluster);
-    if (cluster !== undefined) void this.#follow(cluster).then(() => this.#clusters.get(cluster.name)?.join());
+    if (cluster === undefined) return;
+    const following = this.#follow(cluster).then(() => this.#clusters.get(cluster.name)?.join());
+    following.catch((error) => this.#fail(error));
   }
 
   async #recheck(): Promise<void> {
@@ -160,6 +164,13 @@ class LogReader implements StreamReader<LogBatchView> {
         this.#threw(error);
       }
     });
+  }
+
+  /** A bug while a cluster is joined ends the stream, and its caller is told. */
+  #fail(error: unknown): void {
+    if (this.#life.signal.aborted) return;
+    this.#asked.options.log.error({ err: withoutValues(error) }, 'a stream of logs failed and was ended');
+    this.#end(new MusterError('UNAVAILABLE', 'this stream of logs has failed: open it again'));
   }
 
   /** A bug in one listener ends its stream, and nothing else. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { StreamListener } from '../../../src/load/streams/streams.ts';
 import { createLogWorld } from '../../support/log-world.ts';
 import { turns } from '../../support/manual-clock.ts';
@@ -39,4 +39,21 @@ test('so is one that throws when it is told why its stream has ended', async () 
   await turns();
   expect(world.logged.map(({ fields }) => String(fields.err))).toEqual(['Error: a bug of a listener']);
   expect(north.leases).toBe(0);
+});
+
+test('a bug while the Pods of a cluster that came back are loaded ends the stream alone, and its reader is told', async () => {
+  const world = createLogWorld();
+  const north = world.join('north', {});
+  world.logsOf('north').of('default', 'web', 'main');
+  const ended = vi.fn();
+  await world.logs.follow(readContext(world), {}, {}).open({ ready: ignore, ended }, new AbortController().signal);
+  await turns();
+  north.leave();
+  await turns();
+  vi.spyOn(world.mirrors, 'acquire').mockImplementation(fail);
+  const again = world.join('north', {});
+  await turns();
+  expect(world.logged.map(({ fields }) => String(fields.err))).toEqual(['Error: a bug of a listener']);
+  expect(ended.mock.calls).toMatchObject([[{ code: 'UNAVAILABLE' }]]);
+  expect([north.leases, again.leases]).toEqual([0, 0]);
 });
