@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { InventoryEntry } from '../inventory.ts';
 import { liveHashOf } from '../planner/live-hash.ts';
+import type { CopyWork } from './copies.ts';
 import { deletionOf, isAnnounced, isLetGo, isMarkedFor, isOfAnother, marksOf, takenOverOf } from './copy-marks.ts';
 import { copyFault } from './copy-reason.ts';
 import { type Settled, settledSkipped, settledWith } from './copy-task.ts';
@@ -42,12 +43,22 @@ export function strangersEntry({ key, uid, intent, health, fault }: InventoryEnt
   return { key, state: 'Intended', health, ...kept };
 }
 
-/** The uid is the proof; until it was saved, the intent is, which was saved first and which only our own write carries. */
+/**
+ * The uid is the proof; until it was saved, the intent is, which was saved first and which only our own write carries. An object that another
+ * Propagation took over is not ours any more. Only `OVERWRITE` takes it back.
+ */
 function isOurs({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
   const { uid } = task.entry;
   // What is theirs again is theirs, whatever a crash left in the inventory.
-  if (uid !== undefined && uid === object.metadata.uid) return !isLetGo(task.entry, object, work);
+  if (uid !== undefined && uid === object.metadata.uid) return !isLetGo(task.entry, object, work) && !isTakenByAnother(object, work);
   return isAnnounced(task.entry, object, work);
+}
+
+/**
+ * True if another Propagation took the object over, and this one is not to take it back. For the object of a mirror true means only that it may be so.
+ */
+export function isTakenByAnother(object: KubernetesObject, { spec, owner }: Pick<CopyWork, 'spec' | 'owner'>): boolean {
+  return spec.conflict !== 'Overwrite' && isOfAnother(object, { owner }) && !isMarkedFor(object, owner);
 }
 
 /** What was announced as shared, and written before a crash, is shared. */
@@ -68,7 +79,7 @@ function judgeStranger({ task, work }: CopyAtHand, object: KubernetesObject): Ju
   const stranger = { work, task: { ...task, entry: strangersEntry(task.entry) } };
   switch (work.spec.conflict) {
     case 'Abort':
-      return conflict(stranger, isLost({ task, work }, object) ? lostWords : 'it exists and is not ours');
+      return conflict(stranger, isLost({ task, work }, object) ? lostWords : whyNotOurs({ task, work }, object));
     case 'CreateOnly':
       return settledSkipped(stranger.task.entry, { message: 'it exists already' });
     case 'Adopt':
@@ -87,6 +98,11 @@ function judgeStranger({ task, work }: CopyAtHand, object: KubernetesObject): Ju
 /** The inventory knows of no object there, not of another one. */
 function isLost({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
   return task.entry.uid === undefined && isMarkedFor(object, work.owner);
+}
+
+function whyNotOurs({ task, work }: CopyAtHand, object: KubernetesObject): string {
+  if (task.entry.uid !== object.metadata.uid || !isTakenByAnother(object, work)) return 'it exists and is not ours';
+  return `it belongs to another Propagation: ${marksOf(object).source ?? ''}`;
 }
 
 /** Whose it is, where taking it would undo what Muster does or did there: one field manager has one set of fields, and drops what it leaves out. */

@@ -18,6 +18,7 @@ import {
   settledWith,
 } from './copy-task.ts';
 import { contendedUntilMs, settleContended } from './corrections.ts';
+import { isTakenByAnother } from './judge-object.ts';
 import { addressOf } from './object-address.ts';
 import { mayOwnLeft } from './owned-fields.ts';
 import { asWanted } from './pending.ts';
@@ -101,7 +102,8 @@ async function prepare(round: Round, object: RenderedObject): Promise<Prepared> 
   if (isReturned) return task('unknown');
   if (purpose === 'apply' && entry.appliedHash === object.desiredHash && !isBehind(entry, object.live)) return settledAsIs(entry);
   // A mirror does not hold all fields, which a replacement needs, nor the owners of fields. So these copies are read before anything is announced.
-  const isToRead = work.spec.write === 'Replace' || mayOwnLeft(object, entry) || isLetGo(entry, object.live, work);
+  const isToRead =
+    work.spec.write === 'Replace' || mayOwnLeft(object, entry) || isLetGo(entry, object.live, work) || isTakenByAnother(object.live, work);
   return task(isToRead ? 'unknown' : object.live);
 }
 

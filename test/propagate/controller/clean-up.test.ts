@@ -19,6 +19,15 @@ test.each(['deleted', 'without it'] as const)(
     await fleet.propagate(input('second', { conflict: 'OVERWRITE' }));
     await fleet.phase('second', 'Settled');
     const uid = settings(fleet)?.metadata.uid;
+    // The first one says who has it, and does not take it back as drift.
+    const told = await fleet.phase('first', 'Degraded');
+    expect(JSON.stringify(told)).toContain('it belongs to another Propagation: default/second');
+    expect(
+      fleet.world
+        .cluster('south')
+        .writes()
+        .filter(({ name, isDry }) => name === 'settings' && !isDry),
+    ).toHaveLength(2);
     if (how === 'deleted') {
       await fleet.world.pumped(fleet.propagations.delete(fleet.context, place('first'), undefined));
       await fleet.gone('first');
