@@ -29,6 +29,11 @@ export function minus(a: ResourceAmounts, b: ResourceAmounts): ResourceAmounts {
   return new Map([...a].map(([name, amount]) => [name, amount - (b.get(name) ?? 0)]));
 }
 
+/** So many times as much. */
+export function times(amounts: ResourceAmounts, factor: number): ResourceAmounts {
+  return new Map([...amounts].map(([name, amount]) => [name, amount * factor]));
+}
+
 /** How often `requests` fit into `free`: by the scarcest of the resources requested. One that is not there fits never. Infinity: nothing is requested. */
 export function timesIn(free: ResourceAmounts, requests: ResourceAmounts): number {
   let fits = Number.POSITIVE_INFINITY;

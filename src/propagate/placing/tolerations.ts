@@ -18,6 +18,24 @@ export function untoleratedTaint(taints: readonly ClusterTaint[], tolerations: r
   );
 }
 
+/** What tolerates a list of taints. */
+interface TolerationsUsed {
+  readonly allTolerated: boolean;
+  /** In the order of the taints, the first that covers each. Empty if one taint is covered by none. */
+  readonly matching: readonly Toleration[];
+}
+
+/** Which tolerations cover the taints, whatever the taints' effects: all or none. Without taints: none are needed, all is tolerated. */
+export function tolerationsUsed(taints: readonly ClusterTaint[], tolerations: readonly Toleration[]): TolerationsUsed {
+  const matching: Toleration[] = [];
+  for (const taint of taints) {
+    const first = tolerations.find((toleration) => tolerates(toleration, taint));
+    if (first === undefined) return { allTolerated: false, matching: [] };
+    matching.push(first);
+  }
+  return { allTolerated: true, matching };
+}
+
 /** The taint as kubectl writes it: `key=value:effect`, or `key:effect` without a value. */
 export function printTaint({ key, value, effect }: ClusterTaint): string {
   return `${key}${value === undefined || value === '' ? '' : `=${value}`}:${effect}`;

@@ -3,13 +3,13 @@ import { MusterError } from '../../../src/core/errors.ts';
 import { apportionSeats, dispense, tieBreakOf } from '../../../src/propagate/karmada/apportionment.ts';
 import { assignReplicas, type Candidate } from '../../../src/propagate/karmada/assign-replicas.ts';
 import { type ClusterAffinity, matchesCluster } from '../../../src/propagate/karmada/cluster-affinity.ts';
+import { maxAvailableReplicas, replicasFromModels } from '../../../src/propagate/karmada/estimator.ts';
 import type { ReplicaScheduling } from '../../../src/propagate/karmada/replica-scheduling.ts';
+import { filterAPIEnablement, filterClusterAffinity, filterTaintToleration } from '../../../src/propagate/karmada/scheduler-filters.ts';
 import { selectBest } from '../../../src/propagate/karmada/select-clusters.ts';
+import { attachZeroReplicaClusters, divideJobCompletions, reviseReplicas } from '../../../src/propagate/karmada/target-clusters.ts';
 import { divide } from '../../../src/propagate/placing/divide.ts';
 import { division, rule, target } from '../placing/placing-fixtures.ts';
-import { maxAvailableReplicas, replicasFromModels } from '../vectors/karmada/estimator.ts';
-import { filterAPIEnablement, filterClusterAffinity, filterTaintToleration } from '../vectors/karmada/scheduler-filters.ts';
-import { attachZeroReplicaClusters, divideJobCompletions, reviseReplicas } from '../vectors/karmada/target-clusters.ts';
 
 // What differs from our own rules, and stays so: each of these is told in docs/internals/propagation.md as Karmada's.
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
+import { freePods, leastOf, replicasInSummary, roomsOfGrades } from '../../../src/propagate/karmada/estimator.ts';
 import { acceptsPod } from '../../../src/propagate/placing/node-fit.ts';
 import { nodeRoomsOf, replicasIn, replicasOf } from '../../../src/propagate/placing/node-rooms.ts';
 import { amountsIn, type ResourceAmounts, requestsOf, timesIn } from '../../../src/propagate/placing/resource-amounts.ts';
-import { freePods, leastOf, replicasInSummary, roomsOfGrades } from '../vectors/karmada/estimator.ts';
 
 describe('amounts', () => {
   test('are whole: CPU in millicores, the rest in units, parts rounded up', () => {

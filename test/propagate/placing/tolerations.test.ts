@@ -1,9 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
 import type { ClusterTaint } from '../../../src/propagate/members.ts';
-import { printTaint, taintsIn, tolerates, tolerationIn, untoleratedTaint } from '../../../src/propagate/placing/tolerations.ts';
+import {
+  printTaint,
+  taintsIn,
+  tolerates,
+  tolerationIn,
+  tolerationsUsed,
+  untoleratedTaint,
+} from '../../../src/propagate/placing/tolerations.ts';
 import type { Toleration } from '../../../src/propagate/spec.ts';
-import { tolerationsUsed } from '../vectors/karmada/scheduler-filters.ts';
 
 const taint: ClusterTaint = { key: 'team', value: 'blue', effect: 'NoSchedule' };
 

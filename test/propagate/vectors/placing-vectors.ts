@@ -3,6 +3,16 @@ import { listAt, numberAt } from '../../../src/core/json-at.ts';
 import { apportionSeats, dispense } from '../../../src/propagate/karmada/apportionment.ts';
 import { assignByStrategy, assignReplicas, dynamicDivide } from '../../../src/propagate/karmada/assign-replicas.ts';
 import { clusterFields, matchesCluster, matchZones } from '../../../src/propagate/karmada/cluster-affinity.ts';
+import { allowedPods, maxAvailableReplicas, replicasFromModels, replicasFromSummary } from '../../../src/propagate/karmada/estimator.ts';
+import {
+  filterAPIEnablement,
+  filterClusterAffinity,
+  filterClusterEviction,
+  filterSpreadConstraint,
+  filterTaintToleration,
+  matchingTolerations,
+  scoreClusterLocality,
+} from '../../../src/propagate/karmada/scheduler-filters.ts';
 import {
   compareGroupScore,
   groupClusters,
@@ -14,16 +24,6 @@ import {
   selectSpread,
   sortClusters,
 } from '../../../src/propagate/karmada/select-clusters.ts';
-import { allowedPods, maxAvailableReplicas, replicasFromModels, replicasFromSummary } from './karmada/estimator.ts';
-import {
-  filterAPIEnablement,
-  filterClusterAffinity,
-  filterClusterEviction,
-  filterSpreadConstraint,
-  filterTaintToleration,
-  matchingTolerations,
-  scoreClusterLocality,
-} from './karmada/scheduler-filters.ts';
 import {
   attachZeroReplicaClusters,
   divideJobCompletions,
@@ -33,7 +33,7 @@ import {
   replicasChanged,
   rescheduleRequired,
   reviseReplicas,
-} from './karmada/target-clusters.ts';
+} from '../../../src/propagate/karmada/target-clusters.ts';
 import { type Comparison, sameAnswer, type VectorOp, type VectorOps, vectorOp } from './vector.ts';
 
 const clustersAreASet: Comparison = { unordered: ['clusters'] };

@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../src/core/json.ts';
 import { listAt, objectAt, textAt, valueAt } from '../../../src/core/json-at.ts';
+import { conflictResolution, mergeSuspension, suspendDispatching } from '../../../src/propagate/karmada/dispatch.ts';
 import { applyPolicies, matchPolicies } from '../../../src/propagate/karmada/override-policies.ts';
 import {
   applyAnnotations,
@@ -9,14 +10,13 @@ import {
   commandPatches,
   imagePatches,
 } from '../../../src/propagate/karmada/overriders.ts';
+import { prepareReplace } from '../../../src/propagate/karmada/retention.ts';
 import { dependenciesOf, labelledDependenciesOf } from '../../../src/propagate/rendering/dependencies.ts';
 import { parseImageReference, splitRegistry } from '../../../src/propagate/rendering/image-reference.ts';
 import { recordManagedAnnotations, recordManagedLabels, retainKeys } from '../../../src/propagate/rendering/managed-keys.ts';
 import { prune } from '../../../src/propagate/rendering/prune.ts';
 import { retainOfKind } from '../../../src/propagate/rendering/retain.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
-import { conflictResolution, mergeSuspension, suspendDispatching } from './karmada/dispatch.ts';
-import { prepareReplace } from './karmada/retention.ts';
 import { sameAnswer, type VectorOp, type VectorOps, vectorOp } from './vector.ts';
 
 const karmada = 'resourcetemplate.karmada.io';

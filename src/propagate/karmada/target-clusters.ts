@@ -1,12 +1,12 @@
-import { MusterError } from '../../../../src/core/errors.ts';
-import { isJsonObject, type JsonObject } from '../../../../src/core/json.ts';
-import { tieBreakOf } from '../../../../src/propagate/karmada/apportionment.ts';
-import type { KarmadaPlacement } from '../../../../src/propagate/karmada/karmada-placement.ts';
-import type { ReplicaScheduling, TargetCluster } from '../../../../src/propagate/karmada/replica-scheduling.ts';
-import { divideCompletions } from '../../../../src/propagate/placing/divide.ts';
-import { addUp } from '../../../../src/propagate/placing/divide-by-capacity.ts';
-import { areReplicasChanged, isRescheduled } from '../../../../src/propagate/placing/reschedule.ts';
-import { countFieldOf, withCount } from '../../../../src/propagate/placing/workload-count.ts';
+import { MusterError } from '../../core/errors.ts';
+import { isJsonObject, type JsonObject } from '../../core/json.ts';
+import { divideCompletions } from '../placing/divide.ts';
+import { addUp } from '../placing/divide-by-capacity.ts';
+import { areReplicasChanged, isRescheduled } from '../placing/reschedule.ts';
+import { countFieldOf, withCount } from '../placing/workload-count.ts';
+import { tieBreakOf } from './apportionment.ts';
+import type { KarmadaPlacement } from './karmada-placement.ts';
+import type { ReplicaScheduling, TargetCluster } from './replica-scheduling.ts';
 
 type Targets = readonly TargetCluster[];
 

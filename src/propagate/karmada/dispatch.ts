@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../../src/core/json.ts';
-import { textAt } from '../../../../src/core/json-at.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { textAt } from '../../core/json-at.ts';
 
 /** Suspension (policy/v1alpha1 and, with `scheduling`, of a binding). */
 interface Suspension {

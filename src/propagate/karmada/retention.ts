@@ -1,8 +1,8 @@
-import { MusterError } from '../../../../src/core/errors.ts';
-import type { JsonObject } from '../../../../src/core/json.ts';
-import { retain } from '../../../../src/propagate/rendering/own.ts';
-import { groupKindOf } from '../../../../src/propagate/rendering/pod-specs.ts';
-import { prune } from '../../../../src/propagate/rendering/prune.ts';
+import { MusterError } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { retain } from '../rendering/own.ts';
+import { groupKindOf } from '../rendering/pod-specs.ts';
+import { prune } from '../rendering/prune.ts';
 
 /**
  * What goes into the Work, and what is then put in place of the observed object.

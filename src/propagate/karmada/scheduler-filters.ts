@@ -1,14 +1,12 @@
 import type { V1Taint, V1Toleration } from '@kubernetes/client-node';
-import type { Json } from '../../../../src/core/json.ts';
-import type { Stored } from '../../../../src/core/stored.ts';
-import { type KarmadaCluster, memberOf } from '../../../../src/propagate/karmada/karmada-cluster.ts';
-import { groundOf, type KarmadaPlacement, spreadOf } from '../../../../src/propagate/karmada/karmada-placement.ts';
-import type { TargetCluster } from '../../../../src/propagate/karmada/replica-scheduling.ts';
-import type { ClusterTaint } from '../../../../src/propagate/members.ts';
-import { tierOf } from '../../../../src/propagate/placing/filter-candidate.ts';
-import { groupOf } from '../../../../src/propagate/placing/take-spread.ts';
-import { taintsIn, tolerates, tolerationIn, untoleratedTaint } from '../../../../src/propagate/placing/tolerations.ts';
-import type { Toleration } from '../../../../src/propagate/spec.ts';
+import type { Json } from '../../core/json.ts';
+import type { Stored } from '../../core/stored.ts';
+import { tierOf } from '../placing/filter-candidate.ts';
+import { groupOf } from '../placing/take-spread.ts';
+import { taintsIn, tolerationIn, tolerationsUsed, untoleratedTaint } from '../placing/tolerations.ts';
+import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
+import { groundOf, type KarmadaPlacement, spreadOf } from './karmada-placement.ts';
+import type { TargetCluster } from './replica-scheduling.ts';
 
 /** What a filter of the scheduler looks at. */
 interface FilterInput {
@@ -102,22 +100,4 @@ function isTarget({ cluster, binding }: FilterInput): boolean {
 
 function resultOf(passes: boolean): FilterResult {
   return { result: passes ? 'Success' : 'Unschedulable' };
-}
-
-/** What tolerates a list of taints. */
-interface TolerationsUsed {
-  readonly allTolerated: boolean;
-  /** In the order of the taints, the first that covers each. Empty if one taint is covered by none. */
-  readonly matching: readonly Toleration[];
-}
-
-/** Which tolerations cover the taints, whatever the taints' effects: all or none. Without taints: none are needed, all is tolerated. */
-export function tolerationsUsed(taints: readonly ClusterTaint[], tolerations: readonly Toleration[]): TolerationsUsed {
-  const matching: Toleration[] = [];
-  for (const taint of taints) {
-    const first = tolerations.find((toleration) => tolerates(toleration, taint));
-    if (first === undefined) return { allTolerated: false, matching: [] };
-    matching.push(first);
-  }
-  return { allTolerated: true, matching };
 }

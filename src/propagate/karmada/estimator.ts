@@ -1,6 +1,6 @@
-import type { Json } from '../../../../src/core/json.ts';
-import { type NodeRoom, onePod, replicasOf } from '../../../../src/propagate/placing/node-rooms.ts';
-import { amountsIn, minus, plus, type ResourceAmounts, timesIn } from '../../../../src/propagate/placing/resource-amounts.ts';
+import type { Json } from '../../core/json.ts';
+import { type NodeRoom, onePod, replicasOf } from '../placing/node-rooms.ts';
+import { amountsIn, minus, plus, type ResourceAmounts, times, timesIn } from '../placing/resource-amounts.ts';
 
 /** ResourceSummary of a Cluster. */
 interface KarmadaResourceSummary {
@@ -184,9 +184,4 @@ export function replicasInSummary(summary: ResourceSummary, requests: ResourceAm
 export function leastOf(estimates: readonly (number | undefined)[]): number | undefined {
   const known = estimates.filter((estimate) => estimate !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
-}
-
-/** So many times as much. */
-function times(amounts: ResourceAmounts, factor: number): ResourceAmounts {
-  return new Map([...amounts].map(([name, amount]) => [name, amount * factor]));
 }
