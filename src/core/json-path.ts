@@ -98,7 +98,8 @@ function sliceOf({ start = 0, end, step = 1, isIndex }: Slice): Take {
       // As client-go, which then looks at no further list.
       if (from === to) return found;
       if (from < 0 || from >= length || to > length || to < from) return undefined;
-      found.push(...list.slice(from, to).filter((_, at) => at % step === 0));
+      // Not as arguments of one call, of which there may be too many.
+      for (let at = from; at < to; at += step) found.push(list[at] ?? null);
     }
     return found;
   };
@@ -162,7 +163,7 @@ function elementsThat(holds: (element: Json) => boolean | undefined): Take {
     const elements: Json[] = [];
     for (const list of input) {
       if (!Array.isArray(list)) return undefined;
-      elements.push(...list);
+      for (const element of list) elements.push(element);
     }
     const found: Json[] = [];
     for (const element of elements) {

@@ -160,7 +160,7 @@ function pathsIn(where: WhereInput | null | undefined): readonly string[] {
     const level = waiting.pop();
     if (level == null) continue;
     if (level.path != null) paths.push(level.path);
-    waiting.push(...(level.and ?? []), ...(level.or ?? []), level.not);
+    for (const inner of [level.and ?? [], level.or ?? [], level.not].flat()) waiting.push(inner);
   }
   return paths;
 }

@@ -95,3 +95,10 @@ test('a text that means harm takes no time', () => {
     parseJsonPath(text);
   expect(performance.now() - start).toBeLessThan(1_000);
 });
+
+test('a list of 300,000 elements is read whole', () => {
+  const list = Array.from({ length: 300_000 }, (_, index) => index % 3);
+  expect(parseJsonPath('.list[*]')?.({ list })).toHaveLength(300_000);
+  expect(parseJsonPath('.list[0:299999:2]')?.({ list })).toHaveLength(150_000);
+  expect(parseJsonPath('.list[?(@==1)]')?.({ list })).toHaveLength(100_000);
+});

@@ -26,12 +26,13 @@ export function readInput(input: PropagationInput, requester: Requester): Asked 
   if (!isSubdomain(name)) problems.push({ path: 'name', message: 'expected lower-case letters, digits, - and ., at most 253' });
   if (!isSubdomain(namespace) || namespace.length > 63) problems.push({ path: 'namespace', message: 'expected the name of a namespace' });
   const labelled = readDocument(labelMap, labels ?? {}, { path: 'labels' });
-  if ('problems' in labelled) problems.push(...labelled.problems);
+  // One by one: as arguments of one call they may be too many.
+  if ('problems' in labelled) for (const problem of labelled.problems) problems.push(problem);
   const { requester: _, ...said } = document;
   const isForged = Object.hasOwn(document, 'requester');
   if (isForged) problems.push({ path: 'requester', message: 'is set by the gateway' });
   const spec = parseSpec(said);
-  if ('problems' in spec) problems.push(...spec.problems);
+  if ('problems' in spec) for (const problem of spec.problems) problems.push(problem);
   if (problems.length > 0 || 'problems' in spec) return { result: 'wrong', notes: problems.map(noteOf) };
   return { result: 'right', place: { namespace, name }, labels, spec: { ...spec, requester } };
 }

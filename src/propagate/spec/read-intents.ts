@@ -47,7 +47,7 @@ export function readIntents(text: string, { namespace }: ReadIntentsOptions = {}
   const problems: IntentProblem[] = [];
   for (const { document, value } of found) {
     const one = readOne(value, namespace);
-    if ('problems' in one) problems.push(...one.problems.map((problem) => ({ document, ...problem })));
+    if ('problems' in one) for (const problem of one.problems) problems.push({ document, ...problem });
     else intents.push(one);
   }
   return problems.length > 0 ? { result: 'refused', problems } : { result: 'read', intents };
@@ -108,7 +108,7 @@ function metadataOf(value: JsonObject, { namespace: wanted, problems }: Metadata
   }
   const labels = readDocument(labelMap, valueAt(metadata, 'labels') ?? {}, { path: 'metadata.labels' });
   if ('problems' in labels) {
-    problems.push(...labels.problems);
+    for (const problem of labels.problems) problems.push(problem);
     return undefined;
   }
   return { namespace: wanted ?? (typeof written === 'string' ? written : 'default'), name, labels: labels.value };
