@@ -13,7 +13,7 @@ type ClientNode = typeof import('@kubernetes/client-node/dist/gen/index.js');
 /** One call of one API class: `({ CoreV1Api }, transport) => new CoreV1Api(transport).readNamespace({ name })`. */
 export type TypedCall<T> = (clientNode: ClientNode, transport: Configuration) => Promise<T>;
 
-/** The result of a typed call. Nothing is thrown but a bug. */
+/** The result of a typed call. Only bugs are thrown. */
 export type TypedAnswer<T> = { readonly result: 'answered'; readonly value: T } | { readonly result: 'failed'; readonly fault: Fault };
 
 export interface TypedCallOptions {
@@ -25,11 +25,11 @@ export interface TypedCallOptions {
 let loaded: ClientNode | undefined;
 
 /**
- * Makes one request through an API class of client-node, over the transport of the cluster: its credentials, limits, deadline of 10 s and metrics apply.
- * An abort ends the request upstream.
+ * Makes one request through an API class of client-node, over the transport of the cluster. The credentials, limits, deadline of 10 s and metrics of
+ * that transport apply. An abort ends the request upstream.
  *
- * Only for objects that Muster itself owns, or reads and does not write back: client-node drops fields that it does not know and rounds integers beyond
- * 2⁵³−1. The first call of a process imports client-node, which blocks the event loop for some 0.4 s.
+ * Use it only for objects that Muster itself owns, or reads without writing them back. client-node drops fields that it does not know and rounds
+ * integers beyond 2⁵³−1. The first call of a process imports client-node, which blocks the event loop for about 0.4 s.
  */
 export async function callTyped<T>(
   api: Pick<ClusterApi, 'cluster' | 'send'>,
@@ -42,7 +42,7 @@ export async function callTyped<T>(
   let answer: LiveAnswer | undefined;
   const baseServer = {
     makeRequestContext(endpoint: string, method: HttpMethod): RequestContext {
-      // Taken before a URL is made of it: a URL resolves the segments `.` and `..`.
+      // The path is taken here, before client-node makes a URL of it, because a URL resolves the segments `.` and `..`.
       path = endpoint.split('/').slice(1).map(decodeURIComponent);
       return new RequestContext('https://cluster', method);
     },
@@ -51,7 +51,7 @@ export async function callTyped<T>(
     answer = await api.send({ ...liveRequestOf(request, path), ...(as === undefined ? {} : { as }) }, signal);
     if (answer.type === 'failed') throw new Error(answer.fault.message);
     const bytes = Buffer.from(answer.body);
-    // client-node makes an empty object of the kind of whatever JSON it is given.
+    // client-node turns any JSON into an empty object of the expected kind. So an answer without a kind is refused here.
     if (typeof JSON.parse(bytes.toString())?.kind !== 'string') throw new Error('expected an object of Kubernetes');
     return new ResponseContext(answer.status, { 'content-type': 'application/json' }, new SelfDecodingBody(Promise.resolve(bytes)));
   };

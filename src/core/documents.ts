@@ -2,29 +2,29 @@ import { z } from 'zod';
 import { isJsonObject, isRawNumber, type Json, type JsonObject, shown } from './json.ts';
 import { nearest } from './nearest.ts';
 
-/** What was expected and what came, and at which path of the document: `overrides[0].jsonPatch`. */
+/** One problem of a document: its path, such as `overrides[0].jsonPatch`, and a message with the expected and the actual value. */
 export interface DocumentProblem {
   readonly path: string;
   readonly message: string;
 }
 
-/** What reading a document gives. */
+/** The result of reading a document: its value, or all problems that were found. */
 export type DocumentRead<T> = { readonly value: T } | { readonly problems: readonly DocumentProblem[] };
 
-/** Reports a problem of a value, or of the member of it at this path. */
+/** Reports a problem of the value that is checked. With a path: a problem of the member at that path within the value. */
 export type Tell = (message: string, ...path: readonly (string | number)[]) => undefined;
 
 /** How a document is read. */
 export interface ReadOptions {
-  /** What the paths of problems begin with. Default: nothing. */
+  /** The prefix of all paths of problems. Default: empty. */
   readonly path?: string;
-  /** The message of an unknown member. */
+  /** Makes the message for an unknown member. Default: a message with the most similar name that exists. */
   readonly unknown?: typeof unknownMember;
 }
 
 /**
- * Reads a document by its definition: the value with its defaults, or every problem that was found. Null members of structures count as absent. Unknown
- * members are problems. Never throws.
+ * Reads a document by its definition. Returns the value with its defaults, or every problem that was found. A null member of a structure counts as
+ * absent. An unknown member is a problem. Never throws.
  */
 export function readDocument<S extends z.ZodType>(
   schema: S,
@@ -39,14 +39,14 @@ export function readDocument<S extends z.ZodType>(
   for (const { path: keys, code, message } of read.error?.issues ?? []) {
     const at = pathBelow(path, keys);
     if (code === 'invalid_type') ofWrongType.add(at);
-    // zod checks the length of a text where it expects a list, and of a list where it expects a text.
+    // zod also checks the length of a value of the wrong type: of a text in place of a list, and of a list in place of a text.
     if ((code === 'too_small' || code === 'too_big') && ofWrongType.has(at)) continue;
     problems.push({ path: at, message });
   }
   return problems.length > 0 || !read.success ? { problems } : { value: read.data };
 }
 
-/** Undefined if the problems overflow the stack: zod passes all problems of a member on as arguments of one call. */
+/** Reads with zod. Undefined if the problems overflow the stack, because zod passes all problems of a member as arguments of one call. */
 function parsed<S extends z.ZodType>(schema: S, document: unknown): z.ZodSafeParseResult<z.output<S>> | undefined {
   try {
     return parserOf(schema).safeParse(document);
@@ -57,10 +57,10 @@ function parsed<S extends z.ZodType>(schema: S, document: unknown): z.ZodSafePar
 }
 
 /**
- * The document of a value, in canonical form: without absent members and without defaults, members in the order of the definition. `readDocument` reads an
- * equal value from it.
+ * Prints a value as a document in canonical form. It omits absent members and defaults, and keeps the order of the definition. `readDocument` reads an
+ * equal value from the document.
  *
- * In place of `z.encode`, which prints defaults, and throws for a value that its own limits refuse: a status must be writable whatever it says.
+ * `z.encode` is not used: it prints defaults, and it throws for a value that breaks a limit of the definition. A status must always be writable.
  */
 export function printDocument<S extends z.ZodType>(schema: S, value: z.output<S>): Json {
   return printed(schema, value) ?? null;
@@ -91,20 +91,20 @@ function printed(schema: z.core.$ZodType, value: unknown): Json | undefined {
   }
 }
 
-/** What a definition makes optional, gives a default, freezes or translates. Undefined for a structure, a list or a value. */
+/** The definition inside an optional, default, readonly or translated definition. Undefined for the definition of a structure, a list or a value. */
 export function innerOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   if (def.type === 'optional' || def.type === 'default' || def.type === 'readonly') return def.innerType;
   return def.type === 'pipe' ? def.in : undefined;
 }
 
-/** The structure, list or value that a definition is about. */
+/** The innermost definition, which describes a structure, a list or a value. Unwraps everything that `innerOf` unwraps. */
 export function partOf(schema: z.core.$ZodType): z.core.$ZodTypes {
   const inner = innerOf(schema);
   return inner === undefined ? (schema as z.core.$ZodTypes) : partOf(inner);
 }
 
-/** A bound of the definition of a list or a number. */
+/** One bound of the definition of a list or a number. Undefined if the definition does not have it. */
 export function boundOf(part: z.core.$ZodType, bound: 'max_length' | 'min_length' | 'greater_than' | 'less_than'): number | undefined {
   for (const check of part._zod.def.checks ?? []) {
     const { def } = (check as z.core.$ZodChecks)._zod;
@@ -115,7 +115,7 @@ export function boundOf(part: z.core.$ZodType, bound: 'max_length' | 'min_length
   return undefined;
 }
 
-/** The default of a definition: what stands for it in a document. Undefined without one. */
+/** The default of a definition, as a document spells it. Undefined if the definition has no default. */
 export function defaultOf(schema: z.core.$ZodType): Json | undefined {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   if (def.type === 'default') return printed(def.innerType, def.defaultValue);
@@ -123,14 +123,14 @@ export function defaultOf(schema: z.core.$ZodType): Json | undefined {
   return inner === undefined ? undefined : defaultOf(inner);
 }
 
-/** The first description that a structure or a value was given: what it is about, wherever it is used. */
+/** The description of a structure or a value itself. If a field that uses it has another description, this is still the first one. */
 export function aboutOf(schema: z.core.$ZodType): string | undefined {
   const inner = innerOf(schema);
   const { parent } = schema._zod;
   return (inner && aboutOf(inner)) ?? (parent && aboutOf(parent)) ?? z.globalRegistry.get(schema)?.description;
 }
 
-/** Compiling takes some 20 ms, and makes reading seven times as fast: for definitions that are read this often. */
+/** A definition is compiled at its 20th read. Compiling takes about 20 ms and makes reading seven times as fast. */
 const readsBeforeCompiling = 20;
 const parsers = new WeakMap<z.ZodType, { reads: number; parser: z.ZodType }>();
 
@@ -142,13 +142,13 @@ function parserOf<S extends z.ZodType>(schema: S): S {
   return known.parser as S;
 }
 
-/** The way to a member, the last key first: most documents are right, and need no text of it. */
+/** The path to a member, as a chain that begins with the last key. Text is made of it for problems only, because most documents have none. */
 interface Step {
   readonly above: Step | undefined;
   readonly key: string | number;
 }
 
-/** The document without null members and without those that have no definition: each of these is a problem. */
+/** Copies a document without its null members and its unknown members. Reports each unknown member as a problem. */
 class KnownMembers {
   readonly #path: string;
   readonly #unknown: typeof unknownMember;
@@ -167,7 +167,7 @@ class KnownMembers {
       case 'array':
         return Array.isArray(value) ? this.#inList(value, part as z.core.$ZodArray, at) : value;
       case 'object':
-        // To zod, a RawNumber is an object. A bigint is none, and messages show all its digits.
+        // zod would take a RawNumber for an object. It does not take a bigint for one, and messages show all digits of a bigint.
         return isJsonObject(value) ? this.#inStructure(value, def.shape, at) : isRawNumber(value) ? BigInt(value.rawJSON) : value;
       case 'record':
         return isJsonObject(value) ? this.#inMap(value, part, at) : isRawNumber(value) ? BigInt(value.rawJSON) : value;
@@ -177,7 +177,7 @@ class KnownMembers {
   }
 
   #inList(values: readonly Json[], list: z.core.$ZodArray, at: Step | undefined): unknown {
-    // zod checks the length before it reads members: a list of a million wrong members is one problem.
+    // zod checks the length before it reads members. So a list of a million wrong members gives one problem, not a million.
     if (values.length > (boundOf(list, 'max_length') ?? values.length)) return values;
     return values.map((member, key) => this.of(member, list._zod.def.element, { above: at, key }));
   }
@@ -185,7 +185,7 @@ class KnownMembers {
   #inMap(value: JsonObject, map: z.core.$ZodType, at: Step | undefined): JsonObject {
     const size = Object.keys(value).length;
     const most = Number(z.globalRegistry.get(map)?.maxProperties ?? size);
-    // zod leaves this key out of a map without a problem.
+    // zod drops this key of a map and reports no problem.
     if (Object.hasOwn(value, '__proto__')) this.#tell('is no field here', { above: at, key: '__proto__' });
     if (size <= most) return value;
     this.#tell(`expected at most ${most} members, got ${size}`, at);
@@ -227,7 +227,7 @@ function pathBelow(path: string, keys: readonly PropertyKey[]): string {
   }, path);
 }
 
-/** What a definition says of a value that does not meet it. Checks after it do not run then, nor do those of the structure around it. */
+/** The error of a definition for a value that does not fit it. After this error, later checks of the value and of the structure around it do not run. */
 export function expecting(what: string) {
   return {
     error: ({ input }: { readonly input?: unknown }) => (input === undefined ? missing : `expected ${what}, got ${shown(input)}`),
@@ -235,7 +235,7 @@ export function expecting(what: string) {
   };
 }
 
-/** The message of a member that must be there. */
+/** The message for a required member that is absent. */
 export const missing = 'is required';
 
 function lengthExpected(min: number, max: number, { length }: { readonly length: number }): string {
@@ -247,19 +247,19 @@ export function structure<Shape extends z.core.$ZodLooseShape>(fields: Shape) {
   return z.strictObject(fields, expecting('an object')).readonly();
 }
 
-/** A list of so many members. */
+/** A list of `min` to `max` members. Default of `min`: 0. */
 export function list<S extends z.core.$ZodType>(of: S, { min = 0, max }: { readonly min?: number; readonly max: number }) {
   const bounds = { error: ({ input }: { readonly input?: unknown }) => lengthExpected(min, max, input as readonly unknown[]), abort: true };
   const members = z.array(of, expecting('a list')).max(max, bounds);
   return (min === 0 ? members : members.min(min, bounds)).readonly();
 }
 
-/** The same values, without those that `check` reports a problem of. It sees only values that are right so far. */
+/** Adds a check to a definition. A value is refused if `check` reports a problem. `check` sees only values that passed all earlier checks. */
 export function checked<S extends z.ZodType>(schema: S, check: (value: z.output<S>, tell: Tell) => void): S {
   return schema.check((payload) => check(payload.value as z.output<S>, tellIn(payload)));
 }
 
-/** Another type for the same document. `decode` may report problems. */
+/** A definition of the same document whose values have another type. `decode` may report problems. */
 export function translated<S extends z.ZodType, T>(
   schema: S,
   { decode, encode }: { readonly decode: (value: z.output<S>, tell: Tell) => T | undefined; readonly encode: (value: T) => z.output<S> },

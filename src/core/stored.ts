@@ -1,13 +1,13 @@
 import { isJsonObject, type Json, jsonIn } from './json.ts';
 
 /**
- * A model of `@kubernetes/client-node` as API servers send it and mirrors hold it. Every field may be missing, times are text, and fields have
- * the names of the wire (`from`, not `_from`). Any object can be passed where a `Stored` is expected: the caller knows its kind.
+ * A model of `@kubernetes/client-node` in the form that API servers send and mirrors hold. Every field may be missing, and times are text. Fields have
+ * their JSON names (`from`, not `_from`). Any object can be passed where a `Stored` is expected: the caller knows its kind.
  *
- * Nothing checks the types at run time. A field may be null: give defaults with `??`, not in a pattern. Read lists with `itemsOf` or `textsOf`, and
- * numbers to calculate with through `countOf`.
+ * The types are not checked at run time. A field may be null, so give defaults with `??` and not in a destructuring pattern. Read lists with `itemsOf`
+ * or `textsOf`. Read numbers with `countOf` before you calculate with them.
  *
- * @typeParam Absent What an absent field may hold besides undefined: null in answers of GraphQL.
+ * @typeParam Absent The value of an absent field besides undefined. Null for answers of GraphQL.
  */
 export type Stored<T, Absent = undefined> = unknown extends T
   ? Json
@@ -19,17 +19,17 @@ export type Stored<T, Absent = undefined> = unknown extends T
         ? StoredFields<T, Absent>
         : T;
 
-/** API servers pass `labels: null` on. */
+/** The fields of an object or the entries of a map. A map may be null, because API servers do not remove `labels: null`. */
 type StoredFields<T extends object, Absent> = string extends keyof T
   ? Readonly<Record<string, Stored<T[keyof T], Absent>>> | null
   : { readonly [Field in keyof T as WireName<Field>]?: Stored<T[Field], Absent> | Absent | undefined };
 
-/** client-node puts `_` before names that are words of JavaScript, and in place of the hyphens of `x-kubernetes-…`. */
+/** The JSON name of a field. client-node puts `_` before reserved words of JavaScript, and writes `_` for the hyphens of `x-kubernetes-…`. */
 type WireName<Field> = Field extends `x_${infer Rest}` ? `x-${Hyphenated<Rest>}` : Field extends `_${infer Rest}` ? Rest : Field;
 
 type Hyphenated<Text extends string> = Text extends `${infer Head}_${infer Rest}` ? `${Head}-${Hyphenated<Rest>}` : Text;
 
-/** The object in the body of an answer. Undefined if it is no JSON object. */
+/** The object in the body of an answer. Undefined if the body is not a JSON object. */
 export function storedIn<T extends object>(body: Uint8Array): Stored<T> | undefined {
   const value = jsonIn(body);
   return isJsonObject(value) ? (value as Stored<T>) : undefined;
@@ -37,28 +37,28 @@ export function storedIn<T extends object>(body: Uint8Array): Stored<T> | undefi
 
 const none: readonly never[] = [];
 
-/** The objects of a list. Empty if the value is no list. */
+/** The elements of a list that are objects. Empty if the value is not a list. */
 export function itemsOf<T extends object>(list: readonly T[] | null | undefined): readonly T[] {
   if (!isList(list)) return none;
   return list.every(isObject) ? list : list.filter(isObject);
 }
 
-/** The texts of a list. Empty if the value is no list. */
+/** The elements of a list that are strings. Empty if the value is not a list. */
 export function textsOf(list: readonly string[] | null | undefined): readonly string[] {
   return isList(list) ? list.filter((item) => typeof item === 'string') : none;
 }
 
-/** The number; 0 if the value is none. */
+/** The value if it is a number, else 0. */
 export function countOf(value: number | undefined): number {
   return typeof value === 'number' ? value : 0;
 }
 
-/** The text; undefined if the value is none. */
+/** The value if it is a string, else undefined. */
 export function textOf(value: string | null | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** `Array.isArray` would forget the type of the elements. */
+/** Like `Array.isArray`, which would lose the type of the elements. */
 function isList<T>(value: readonly T[] | null | undefined): value is readonly T[] {
   return Array.isArray(value);
 }

@@ -6,7 +6,7 @@ import type { ClusterName } from '../core/names.ts';
 import { allOf, type NowOrLater } from '../core/now-or-later.ts';
 import type { MirrorLease, MirrorReader, Mirrors } from '../watch/mirrors.ts';
 
-/** A kind in a scope: one cluster and, if the request names any, namespaces of it. */
+/** Names one mirror: a kind in one cluster. If the request names namespaces, the key has them too. */
 export interface MirrorKey {
   readonly cluster: { readonly name: ClusterName };
   readonly kind: GroupKind;
@@ -17,7 +17,7 @@ export interface MirrorKey {
 interface MirrorLoaderOptions {
   readonly mirrors: Mirrors;
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Milliseconds that all relations of the operation wait for first lists, together. Default: 0. */
+  /** Milliseconds that the operation waits for first lists, over all its relations together. Default: 0. */
   readonly waitMs?: number;
 }
 
@@ -26,34 +26,35 @@ interface HeldMirror {
   readonly namespaces: ReadonlySet<string>;
 }
 
-/** Milliseconds of one event-loop turn in which a batch starts mirrors. The rest of the batch follows in later turns. */
+/** Milliseconds that a batch may take in one event-loop turn to start mirrors. It starts the others in later turns. */
 const pieceMs = 4;
 
 /**
- * The mirrors that one operation holds, each once, until the loader is disposed of.
+ * Holds the mirrors that one operation needs, each once, until the loader is disposed of.
  *
- * All mirrors that the operation asks for in one tick are one batch, whatever the field, alias or relation. The batch starts them together.
+ * All mirrors that the operation loads in one tick are one batch, whatever the field, alias or relation. The batch starts them together.
  */
 export class MirrorLoader implements Disposable {
   readonly #options: MirrorLoaderOptions;
   readonly #held = new Map<string, HeldMirror>();
-  // `#held` is the cache: a mirror may end and start again, and the namespaces of several keys are wanted together.
+  // `#held` is the cache. DataLoader's own cache cannot see that a mirror ended, and cannot join the namespaces of several keys.
   readonly #loader = new DataLoader<MirrorKey, MirrorReader | undefined>((keys) => this.#holdAll(keys), { cache: false });
   #isDisposed = false;
-  /** By `Clock.monotonic`. Undefined: nothing has been waited for yet. */
+  /** The end of the waiting time, by `Clock.monotonic`. Undefined before the first call of `restMs`. */
   #waitsUntilMs: number | undefined;
 
   constructor(options: MirrorLoaderOptions) {
     this.#options = options;
   }
 
-  /** The mirror of the kind in the cluster, which may have ended meanwhile. Undefined if the operation does not hold it. */
+  /** The mirror that the operation holds for this key. It may have ended. Undefined if the operation holds none. */
   held(key: MirrorKey): MirrorReader | undefined {
     return this.#held.get(idOf(key))?.lease.mirror;
   }
 
   /**
-   * Holds the mirror, started if it does not run: at once if the operation holds it already, else with the next batch. Does not wait for its first list.
+   * Holds the mirror and returns it. Starts the mirror if it does not run, and does not wait for its first list.
+   * Returns at once if the operation holds the mirror already, else with the next batch.
    * Undefined if the cluster has not answered yet or does not serve the kind, or if the loader was disposed of.
    */
   load(key: MirrorKey): NowOrLater<MirrorReader | undefined> {
@@ -71,14 +72,14 @@ export class MirrorLoader implements Disposable {
     return allOf(keys.map((key) => this.load(key)));
   }
 
-  /** Gives the mirror back before the operation ends. */
+  /** Stops holding the mirror before the operation ends. */
   release(key: MirrorKey): void {
     const id = idOf(key);
     this.#held.get(id)?.lease[Symbol.dispose]();
     this.#held.delete(id);
   }
 
-  /** What is left of `waitMs`, counted from the first call on. */
+  /** The milliseconds that remain of `waitMs`. The first call starts the count. */
   restMs(): number {
     const { clock, waitMs = 0 } = this.#options;
     const nowMs = clock.monotonic();
@@ -102,7 +103,7 @@ export class MirrorLoader implements Disposable {
       await setImmediate();
       endMs = clock.monotonic() + pieceMs;
     }
-    // A mirror may have ended in the turns between.
+    // A mirror may have ended in one of the event-loop turns since then. It is acquired anew.
     for (const [id, ofMirror] of byMirror) {
       const [first] = ofMirror;
       if (first !== undefined && this.held(first) !== mirrors.peek(first.cluster.name, first.kind)) this.#hold(id, ofMirror);
@@ -110,7 +111,7 @@ export class MirrorLoader implements Disposable {
     return keys.map((key) => this.held(key));
   }
 
-  /** A mirror that the operation holds already is acquired once more: for more namespaces, or in place of one that has ended. */
+  /** Acquires the mirror of these keys. If the operation holds it already, this adds namespaces or replaces a mirror that has ended. */
   #hold(id: string, keys: readonly MirrorKey[]): void {
     const [first] = keys;
     if (this.#isDisposed || first === undefined) return;

@@ -4,10 +4,10 @@ import type { Mirrors } from '../watch/mirrors.ts';
 import { createLiveLoader, type LiveRead, type LiveResult } from './live.ts';
 import { MirrorLoader } from './mirror-loader.ts';
 
-/** What one operation loads from. Created with its context, disposed of with it. */
+/** The loaders of one operation. Created and disposed of together with the context of the operation. */
 export interface OperationLoaders extends Disposable {
   readonly mirrors: MirrorLoader;
-  /** Objects, each read once from its API server. */
+  /** Reads objects from their API servers, each object once. */
   readonly live: DataLoader<LiveRead, LiveResult, string>;
 }
 
@@ -19,21 +19,24 @@ interface OperationLoadersOptions {
 /** Creates the loaders of an operation. */
 type LoadersOf = (operation: {
   readonly signal: AbortSignal;
-  /** True for a message of a subscription, whose end the signal is. */
+  /** True for one message of a subscription. The signal then ends the whole subscription. */
   readonly isMessage: boolean;
 }) => OperationLoaders;
 
-/** All relations of a query or a mutation together. */
+/** Milliseconds that a query or a mutation waits for first lists, over all its relations together. */
 const operationWaitMs = 15_000;
 
-/** All messages of a subscription together: a stream that starts mirrors begins with what they hold, and a cluster that hangs delays it once. */
+/**
+ * Milliseconds that a subscription waits for first lists, over all its messages together. So a stream that starts mirrors begins with the objects that
+ * they hold by then, and a cluster that hangs delays the stream only once.
+ */
 const subscriptionWaitMs = 2_000;
 
-/** Creates the loaders of each operation, the only place that does. */
+/** Returns the function that creates the loaders of each operation. No other code creates them. */
 export function createLoaders(options: OperationLoadersOptions): LoadersOf {
   const ofSubscriptions = new WeakMap<AbortSignal, MirrorLoader>();
 
-  /** A message later finds what an earlier one has led to. */
+  /** The messages of one subscription share a loader, so later messages use the mirrors that earlier ones started. */
   function mirrorsOfSubscription(signal: AbortSignal): MirrorLoader {
     const known = ofSubscriptions.get(signal);
     if (known !== undefined) return known;

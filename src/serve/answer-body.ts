@@ -9,17 +9,17 @@ import type { FaultReport } from './fault-report.ts';
 import { clientError, type HttpExtension, type MaskOptions, maskedCode, originalOf } from './masking.ts';
 import type { AnsweredOperation, Operation } from './operations.ts';
 
-/** What came of executing an operation: a result, or what kept it from having one. */
+/** The result of an execution, or the error that prevented a result. */
 export type Outcome = ExecutionResult | { readonly failure: unknown };
 
-/** An outcome as its client gets it. */
+/** An outcome in the form that the client gets. */
 export interface AnswerBody {
   readonly body: FormattedExecutionResult;
-  /** Different faults told in it. */
+  /** Number of different faults in the body. */
   readonly faults: number;
 }
 
-/** Masks the errors of an outcome and adds the faults behind its nulls: one way for all transports, for answers as for messages. */
+/** Masks the errors of an outcome, and adds the faults that explain its nulls. All transports use it, for answers and for messages of streams. */
 export function answerBody(outcome: Outcome, report: FaultReport | undefined, masking: MaskOptions): AnswerBody {
   const entries = report?.entries();
   const told = tellable(outcome, masking);
@@ -27,15 +27,15 @@ export function answerBody(outcome: Outcome, report: FaultReport | undefined, ma
   return { body, faults: entries?.length ?? 0 };
 }
 
-/** One whole answer in the bytes that are sent. */
+/** One complete answer, with the bytes that are sent. */
 export class Answer {
-  /** Yoga passes it on as the result of an execution, without looking into it. */
+  /** Makes the class look like an execution result, which Yoga passes on unchanged. */
   readonly data = null;
   readonly body: FormattedExecutionResult;
-  /** The bytes of its JSON, in order. */
+  /** The body as JSON in UTF-8, in one or more pieces. */
   readonly json: readonly Uint8Array[];
   readonly http: HttpExtension | undefined;
-  /** The same bytes compressed, if the answer is one that many clients get. */
+  /** The same bytes, also compressed. Undefined unless many clients get the same answer. */
   readonly compressed: CompressedBytes | undefined;
 
   constructor(body: FormattedExecutionResult, { json = [Buffer.from(JSON.stringify(body))], http, compressed }: AnswerParts = {}) {
@@ -45,7 +45,7 @@ export class Answer {
     this.compressed = compressed;
   }
 
-  /** `OK`, or the code of its first error. */
+  /** `OK`, or the code of the first error. */
   get code(): string {
     return codeOf(this.body);
   }
@@ -57,13 +57,13 @@ export interface AnswersOptions {
   readonly encoder: AnswerEncoder;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Log;
-  /** Told of every operation that ended with an answer. */
+  /** Called for every operation that ended with an answer. */
   readonly onAnswered: (ended: AnsweredOperation) => void;
-  /** Told of each request that was refused before its operation was known. */
+  /** Called for each request that was refused before its operation was known. */
   readonly onRefused: (refusal: { readonly code: string; readonly message: string }) => void;
 }
 
-/** Makes answers of results, for every transport. */
+/** Turns results into answers, for every transport. */
 export class Answers {
   readonly #options: AnswersOptions;
 
@@ -72,9 +72,9 @@ export class Answers {
   }
 
   /**
-   * Masks, counts and encodes a result. A promise only for large ones.
+   * Masks, counts and encodes a result. Returns a promise only for a large result, which is encoded in slices.
    *
-   * @throws The reason of the operation's life, if that was aborted while encoding and not by its deadline.
+   * @throws The abort reason of the operation, if it was aborted during encoding. After its deadline it returns an answer with that error instead.
    */
   of(operation: Operation, result: ExecutionResult | Answer): Answer | Promise<Answer> {
     if (result instanceof Answer) return result;
@@ -112,7 +112,7 @@ export function codeOf({ errors }: FormattedExecutionResult): string {
   return first === undefined ? 'OK' : String(first.extensions?.code ?? maskedCode);
 }
 
-/** How the errors of one request are masked: bugs go to the log under its id. */
+/** The mask options of one request. Bugs are logged with the id of the request. */
 export function maskingOf(requestId: string, log: Log): MaskOptions {
   return {
     requestId,
@@ -123,7 +123,7 @@ export function maskingOf(requestId: string, log: Log): MaskOptions {
 function tellable(outcome: Outcome, masking: MaskOptions): FormattedExecutionResult {
   if ('failure' in outcome) return { errors: [clientError(outcome.failure, masking)] };
   const { data, errors } = outcome;
-  // What is too costly is refused as a whole: a null in the middle of an answer would look like absence.
+  // If one field is too costly, the whole operation is refused: a null in the answer would look like a missing object.
   const tooCostly = errors?.find(isTooCostly);
   if (tooCostly !== undefined) return { errors: [clientError(tooCostly, masking)] };
   const formatted = errors === undefined ? {} : { errors: errors.map((error) => clientError(error, masking)) };

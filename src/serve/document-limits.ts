@@ -4,9 +4,10 @@ import { documentLimits, limitRules } from '../graph/limits.ts';
 import type { ServePlugin } from './operations.ts';
 
 /**
- * Bounds the documents of clients: tokens while parsing, sizes before all other rules.
+ * A plugin that bounds the documents of clients. Parsing counts tokens. Validation checks sizes before all other rules.
  *
- * Verdicts are kept per schema and document. Yoga's own cache of them joins the names of all rules for each request, which is 3 % of a small one.
+ * Caches validation results per schema and document. Yoga's own validation cache joins the names of all rules for each request, which takes 3 % of the
+ * time of a small request.
  */
 export function useDocumentLimits(): ServePlugin {
   const verdicts = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, readonly GraphQLError[]>>();
@@ -24,13 +25,13 @@ export function useDocumentLimits(): ServePlugin {
   };
 }
 
-/** 1,000 aliases take the standard rules 100 ms: what is over a bound is not shown to them. */
+/** Checks the limits first, and runs the standard rules only within them: for 1,000 aliases, the standard rules take 100 ms. */
 function verdictOf(schema: GraphQLSchema, document: DocumentNode, rest: () => readonly GraphQLError[]): readonly GraphQLError[] {
   const over = validate(schema, document, limitRules);
   return over.length > 0 ? over : rest();
 }
 
-/** Refuses operations that could cost too much. The building of the context is the last hook before an operation runs. */
+/** A plugin that refuses operations that could cost too much. Building the context is the last hook before an operation runs. */
 export function useCostLimit(): ServePlugin {
   return {
     onContextBuilding: ({ context: { served, definition, document, params } }) => {
@@ -41,7 +42,7 @@ export function useCostLimit(): ServePlugin {
   };
 }
 
-/** graphql-js recurses: 2,000 tokens of nothing but brackets overflow the stack. */
+/** Turns a stack overflow into a GraphQL error. graphql-js recurses: a document of 2,000 brackets overflows the stack. */
 function notTooDeep<T>(work: () => T): T {
   try {
     return work();

@@ -16,10 +16,10 @@ import { maskError } from './masking.ts';
 import type { Operation, ServePlugin } from './operations.ts';
 import type { Begun } from './outlet.ts';
 
-/** The schema that serves now. Each operation takes it once and keeps it through every await. */
+/** The current schema of the gateway. An operation takes it once, and keeps it even if the gateway changes its schema meanwhile. */
 export interface ServedSchema {
   readonly schema: GraphQLSchema;
-  /** Of the printed SDL. */
+  /** A hash of the printed SDL. */
   readonly hash: string;
   sdl(): string;
 }
@@ -27,23 +27,23 @@ export interface ServedSchema {
 export interface EngineOptions extends Pick<YogaServerOptions<HttpOperation, Operation>, 'cors' | 'graphiql' | 'renderGraphiQL'> {
   readonly served: () => ServedSchema;
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** In the order of their hooks. */
+  /** The plugins, in the order in which their hooks run. */
   readonly plugins: readonly ServePlugin[];
 }
 
-/** A document that was parsed, validated and found affordable. */
+/** An operation that was parsed and validated, and whose estimated cost is within the limit. */
 export interface PreparedOperation {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
   readonly operationName: string | undefined;
-  /** Runs it once: the result of a query or mutation, or a stream that has begun. */
+  /** Runs the operation. Call it only once. Returns the result of a query or mutation, or the stream of a subscription. */
   run(): Promise<ExecutionResult | Answer | Begun>;
 }
 
-/** The one Yoga of the gateway. Every transport goes through its plugins and caches, so that all give one verdict. */
+/** The only Yoga server of the gateway. Every transport uses its plugins and caches, so all transports accept and refuse the same operations. */
 export type Engine = ReturnType<typeof createEngine>;
 
-/** Makes the engine. Parsed documents and verdicts are kept, within bounds, per schema. */
+/** Creates the engine. It caches parsed documents and validation results per schema, within bounds. */
 export function createEngine({ served, clock, plugins, cors = false, graphiql = false, renderGraphiQL }: EngineOptions) {
   const yoga = createYoga<HttpOperation, Operation>({
     cors,
@@ -57,17 +57,17 @@ export function createEngine({ served, clock, plugins, cors = false, graphiql = 
     batching: false,
     // `useExactJson` bounds bodies before they are read.
     maxRequestBodySize: false,
-    // The router answers probes. No URL ends like this, so that no query string is taken for one.
+    // The router answers probes, so Yoga must not. No URL ends with a space, so no query string looks like a health check.
     healthCheckEndpoint: ' ',
     parserAndValidationCache: { documentCache: createDocumentCache<DocumentNode>(), errorCache: syntaxErrors(), validationCache: false },
   });
   return {
-    /** Answers one request to /graphql. A property of Yoga is a proxy's, so it is read once. */
+    /** Answers one request to /graphql. Yoga is a proxy, so reading its property on each request would cost time. */
     handle: yoga.handleNodeRequest,
     /**
-     * Parses, validates and estimates the cost of an operation that did not come over HTTP: what can run, or what is wrong with it.
+     * Parses and validates an operation that did not come over HTTP, and estimates its cost. Returns the operation ready to run, or its errors.
      *
-     * Throws nothing but a bug.
+     * Only bugs are thrown.
      */
     prepare: (operation: Operation): PreparedOperation | { readonly errors: readonly unknown[] } => {
       const { query, variables: variableValues, operationName } = operation.params ?? { query: '' };
@@ -92,7 +92,7 @@ export function createEngine({ served, clock, plugins, cors = false, graphiql = 
   };
 }
 
-/** Gives each operation the schema that serves when it comes, which is the whole of the hot swap, and chooses the operation of the document. */
+/** Gives each operation the schema that is current when it arrives: a hot swap needs nothing more. Also chooses which operation of the document runs. */
 function useSchema(served: () => ServedSchema, clock: Pick<Clock, 'monotonic'>): ServePlugin {
   return {
     onEnveloped: ({ setSchema, extendContext }) => {
@@ -117,7 +117,7 @@ function useSchema(served: () => ServedSchema, clock: Pick<Clock, 'monotonic'>):
   };
 }
 
-/** A document without the operation that was asked for. Another name may find one in the same text, so this error is not kept. */
+/** The document does not contain the requested operation. Not cached, because the same text may contain an operation of another name. */
 class NoSuchOperation extends GraphQLError {}
 
 function syntaxErrors() {

@@ -14,20 +14,20 @@ import { Operation, type ServePlugin } from './operations.ts';
 import { Begun } from './outlet.ts';
 import type { UnsentBytes } from './unsent-bytes.ts';
 
-/** A client that left: nothing is answered, logged or counted. */
+/** The abort reason after the client has closed its connection. Such a request is not answered, logged or counted. */
 class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
 
-/** A request to /graphql, with what Yoga's hooks over HTTP need of it. Disposing it gives its place back. */
+/** A request to /graphql, with the HTTP details that Yoga's hooks need. Disposing it frees its place in the admission limit. */
 export class HttpOperation extends Operation {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  /** Undefined until the client could be given a stream. */
+  /** The stream of server-sent events. Undefined until `outlet` was called, and if the client does not accept a stream. */
   events: EventStream | undefined;
   accepted: AcceptedAnswer = { type: 'application/json', events: 'none' };
   place: Disposable | undefined;
-  /** Yoga's place for tasks that outlive a request. There are none. */
+  /** Yoga calls this with tasks that outlive a request. There are none. */
   readonly waitUntil = ignored;
 
   constructor({ req, res, caller, outlet }: HttpOperationOptions) {
@@ -60,7 +60,7 @@ interface HttpOperationOptions extends Pick<HttpOperation, 'req' | 'res' | 'call
 
 function ignored(): void {}
 
-/** Made here, so that the listener of a long stream holds nothing else. */
+/** Aborts the operation when the client closes its connection. A function of its own, so that the listener of a long stream keeps nothing else alive. */
 function abortOnClose(response: ServerResponse, life: AbortController): void {
   response.once('close', () => {
     if (!response.writableFinished) life.abort(new ClientGone());
@@ -69,7 +69,7 @@ function abortOnClose(response: ServerResponse, life: AbortController): void {
 
 export interface FrontOptions {
   readonly handle: Engine['handle'];
-  /** Who asks in local mode: whoever runs the gateway. */
+  /** The caller in local mode: the user who runs the gateway. */
   readonly caller: Caller;
   readonly streams: EventStreams;
   readonly unsent: UnsentBytes;
@@ -77,27 +77,27 @@ export interface FrontOptions {
   readonly admission: Pick<Admission, 'inFlight'>;
 }
 
-/** Hands a request to Yoga and sends what comes of it, unless that is a stream, which sends by itself. */
+/** Passes a request to Yoga and sends the response. A stream sends its messages by itself. */
 export type Front = (req: IncomingMessage, res: ServerResponse, cors: OutgoingHttpHeaders) => Promise<void>;
 
-/** Makes what answers /graphql. */
+/** Creates the handler of /graphql. */
 export function createFront({ handle, caller, streams, unsent, lives, admission }: FrontOptions): Front {
   const turns = new LoopTurns();
   return async (req, res, cors) => {
     const turn = turns.join();
     const isHead = req.method === 'HEAD';
-    // Yoga knows no HEAD. Node leaves out the body, as the response knows the method. A stream would have no end that the client sees.
+    // Yoga does not know HEAD, so it gets a GET. Node leaves out the body. HEAD gets no stream, because the client would not see its end.
     if (isHead) req.method = 'GET';
     const outlet = ({ requestId }: HttpOperation) => (isHead ? undefined : streams.outlet(res, { ...cors, 'x-request-id': requestId }));
     using operation = new HttpOperation({ req, res, caller, outlet });
     lives.add(operation.life);
     try {
       const response = await handle(req, operation);
-      // An operation of an earlier turn may run in slices. Behind them no answer waits.
+      // Waits for the end of the turn only if no operation of an earlier turn is in flight: such an operation may run in slices and delay the answer.
       if (turns.current === turn && admission.inFlight <= turn.joined) await turn.end;
       if (operation.isGone || res.headersSent || res.destroyed) return;
       sendResponse(res, response, bodies.get(response) ?? (response.body === null ? undefined : [await response.bytes()]));
-      // Its place is free once the client has taken the answer. A stream that has begun holds none.
+      // The operation keeps its place until the client has taken the answer. A stream that has begun has no place any more.
       const sent = unsent.sent(res);
       if (sent !== undefined) await sent;
     } finally {
@@ -107,14 +107,14 @@ export function createFront({ handle, caller, streams, unsent, lives, admission 
 }
 
 interface LoopTurn {
-  /** Requests that came in this turn. */
+  /** Number of requests that came in this turn. */
   joined: number;
   readonly end: Promise<void>;
 }
 
 /**
- * Turns of the event loop with requests in them. Answers that are ready in the turn of their requests leave together at its end: the first write wakes
- * the process of the client, which takes up to 30 µs of our CPU, and finds it awake for the others.
+ * The current event-loop turn, if requests came in it. Answers that are ready within the turn of their requests are sent together at its end. The first
+ * write wakes the process of the client, which takes up to 30 µs of our CPU. For the other writes the client is awake already.
  */
 class LoopTurns {
   current: LoopTurn | undefined;
@@ -131,7 +131,7 @@ class LoopTurns {
   }
 }
 
-/** The pieces of bodies that were encoded here, which Node sends as they are. Read from the Response they would be joined, which copies them. */
+/** The pieces of bodies that were encoded here. Node sends them as they are. Reading them from the Response would join them, which copies their bytes. */
 const bodies = new WeakMap<Response, readonly Uint8Array[]>();
 
 function sendResponse(res: ServerResponse, response: Response, body: readonly Uint8Array[] | undefined): void {
@@ -142,7 +142,7 @@ function sendResponse(res: ServerResponse, response: Response, body: readonly Ui
   send(res, { status: response.status, headers, body });
 }
 
-/** Gives results to clients in the form that was negotiated: by Yoga's `onResultProcess`, as bytes that are encoded already. */
+/** A plugin that turns results into responses of the negotiated form, in Yoga's `onResultProcess`. Their bytes are encoded already. */
 export function useAnswers(answers: Pick<Answers, 'of'>): ServePlugin {
   return {
     onResultProcess: ({ result, serverContext: operation, setResultProcessor }) => {
@@ -156,7 +156,7 @@ export function useAnswers(answers: Pick<Answers, 'of'>): ServePlugin {
   };
 }
 
-/** Undefined: there is nobody to answer, or the answer is a stream that sends by itself. */
+/** The response for an answer. `answer` is undefined if the client has gone, or if a stream sends the messages by itself: then the response is empty. */
 function responseTo(operation: HttpOperation, answer: Answer | undefined, fetchAPI: FetchAPI): Response {
   if (answer === undefined) return new fetchAPI.Response(null);
   const { accepted, type, req, requestId } = operation;
@@ -181,7 +181,7 @@ function responseOf(pieces: readonly Uint8Array[], init: ResponseInit, { Respons
   return response;
 }
 
-/** GraphQL over HTTP: the older type says 200 to every request it could read, the newer one 200 only where there is data. */
+/** GraphQL over HTTP: `application/json` gets 200 for every readable request. `application/graphql-response+json` gets 200 only for data. */
 function statusOf({ body, code, http }: Answer, type: AnswerType): number {
   if (body.data !== undefined && body.data !== null) return 200;
   if (http !== undefined && !(http.spec === true && type === 'application/json')) return http.status;

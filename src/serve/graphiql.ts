@@ -5,14 +5,14 @@ import type { HttpOperation } from './front.ts';
 import { prefersHtml } from './media-types.ts';
 import type { Operation, ServePlugin } from './operations.ts';
 
-/** A query that GraphiQL opens with. */
+/** An example query that GraphiQL shows in a tab when it opens. */
 export interface ExampleQuery {
   readonly title: string;
   readonly query: string;
   readonly variables?: string;
 }
 
-/** The page needs its own inline script and style, workers and fonts it carries along, and nothing from elsewhere. */
+/** The content security policy of the page. The page contains its script, style, workers and fonts, and loads nothing from other hosts. */
 const policy = [
   "default-src 'none'",
   "script-src 'unsafe-inline' blob:",
@@ -39,21 +39,21 @@ interface Page {
   readonly bytes: CompressedBytes;
 }
 
-/** Yoga's options for the page, and the plugin that sends it compressed, or not at all to browsers that have it. */
+/** Yoga's options for the page, and the plugin that sends it compressed. A browser that has the page already gets 304. */
 export interface Graphiql extends Required<Pick<YogaServerOptions<HttpOperation, Operation>, 'graphiql' | 'renderGraphiQL'>> {
   readonly plugin: ServePlugin;
 }
 
-/** Makes the page on first use, then keeps its bytes: its import takes 0.1 s and 50 MB, which clients that only query are spared. */
+/** Renders the page on first use and keeps its bytes. Its import takes 0.1 s and 50 MB, so a gateway that only answers queries does not load it. */
 export function createGraphiql(examples: readonly ExampleQuery[]): Graphiql {
   let page: Promise<Page> | undefined;
   const options = {
     title: 'Muster',
     defaultTabs: examples.map(({ query, variables }) => ({ query, variables: variables ?? null, headers: null })),
     shouldPersistHeaders: false,
-    // Without an address of its own it asks where the page came from.
+    // No endpoint is given, so GraphiQL sends its requests to the URL of the page.
     method: 'POST',
-    // Over server-sent events the headers that somebody types, a token say, hold for subscriptions too. Over WebSocket they would be left out.
+    // With server-sent events, the headers that a user types, such as a token, apply to subscriptions too. WebSocket would leave them out.
     subscriptionsProtocol: 'GRAPHQL_SSE',
   } as const;
   const pageFor = ({ headers }: Request, { Response }: FetchAPI, { etag, bytes }: Page) => {
@@ -69,7 +69,7 @@ export function createGraphiql(examples: readonly ExampleQuery[]): Graphiql {
       return (await page).bytes.plain as Uint8Array<ArrayBuffer>;
     },
     plugin: {
-      // A promise for this page alone: every answer passes here.
+      // Every response runs through this hook, so only the page makes a promise.
       onResponse: ({ request, response, setResponse, fetchAPI }) =>
         response.headers.get('content-type') === 'text/html'
           ? page?.then((made) => pageFor(request, fetchAPI, made)).then(setResponse)

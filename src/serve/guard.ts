@@ -7,37 +7,37 @@ import type { Operation, ServePlugin } from './operations.ts';
 import { Refusal } from './refusal.ts';
 
 export interface GuardOptions {
-  /** The address that is listened on. */
+  /** The address that the gateway listens on. */
   readonly host: string;
   readonly allowOrigins: readonly string[];
-  /** The bearer token that requests must show. Absent: none is asked for. */
+  /** The bearer token that requests must carry. Default: no token is required. */
   readonly token?: string;
 }
 
-/** What stands before every request, whatever its path and transport. */
+/** The checks that every request must pass, on every path and transport. */
 export interface Guard {
   /**
-   * Refuses what a web page of another origin may have sent: by `Host`, which DNS rebinding cannot forge, and by `Origin`. Costs nothing.
+   * Refuses requests that a web page of another origin may have sent. Checks `Host`, which DNS rebinding cannot forge, and `Origin`. Cheap.
    *
-   * @returns The headers that let an allowed origin read the answer; none where the browser needs none.
+   * @returns The CORS headers that let an allowed origin read the answer. Empty if the browser needs none.
    * @throws {Refusal} 403.
    */
   admit(headers: IncomingHttpHeaders): Readonly<Record<string, string>>;
   /**
-   * Demands the token, where there is one.
+   * Checks the bearer token, if the gateway has one.
    *
    * @throws {Refusal} 401.
    */
   identify(headers: IncomingHttpHeaders): void;
 }
 
-/** Yoga's `cors`: lets the allowed origins read answers, and says nothing to others. */
+/** Yoga's `cors` option. Lets the allowed origins read answers. Other origins get no CORS headers. */
 export function corsOf(allowOrigins: readonly string[]): NonNullable<YogaServerOptions<HttpOperation, Operation>['cors']> {
   return (request) => {
     const origin = request.headers.get('origin');
     if (origin === null || !allowOrigins.includes(origin)) return false;
     return {
-      // With one origin alone Yoga would not say that the answer varies by it.
+      // With a list of one origin, Yoga would not send `vary: Origin`. So the list always has at least two entries.
       origin: [...allowOrigins, origin],
       methods: ['GET', 'POST', 'OPTIONS'],
       allowedHeaders: ['content-type', 'authorization'],
@@ -47,12 +47,12 @@ export function corsOf(allowOrigins: readonly string[]): NonNullable<YogaServerO
   };
 }
 
-/** Demands the token of requests over HTTP, before their body is read. */
+/** A plugin that checks the token of HTTP requests before their body is read. */
 export function useIdentity(guard: Pick<Guard, 'identify'>): ServePlugin {
   return { onRequestParse: ({ serverContext: { req } }) => guard.identify(req.headers) };
 }
 
-/** Makes the guard of local mode. The token is compared in constant time. */
+/** Creates the guard of local mode. It compares tokens in constant time. */
 export function createGuard({ host, allowOrigins, token }: GuardOptions): Guard {
   const onlyLoopback = isLoopback(host);
   const expected = token === undefined ? undefined : digest(token);
@@ -66,7 +66,7 @@ export function createGuard({ host, allowOrigins, token }: GuardOptions): Guard 
     identify: (headers) => {
       if (expected === undefined) return;
       const shown = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
-      // Digests are of one length, so the comparison tells neither length nor prefix.
+      // All digests have the same length, so the time of the comparison reveals neither the length nor a prefix of the token.
       if (shown !== undefined && timingSafeEqual(digest(shown), expected)) return;
       const message = shown === undefined ? 'expected a bearer token in the Authorization header' : 'the bearer token is not the right one';
       throw new Refusal({ status: 401, code: 'UNAUTHENTICATED', message, headers: { 'www-authenticate': 'Bearer' } });
@@ -81,7 +81,7 @@ function admitOrigin({ origin, host }: IncomingHttpHeaders, allowOrigins: readon
   throw new Refusal({ status: 403, code: 'FORBIDDEN', message: 'the Origin header is neither our own nor an allowed one' });
 }
 
-/** Our own page, whether TLS ends before us or not. */
+/** True if the origin is our own page. Ignores the scheme, because a proxy in front of the gateway may end TLS. */
 function isOwn(origin: string, host: string): boolean {
   const url = URL.parse(origin);
   return url !== null && origin === url.origin && url.host === URL.parse(`${url.protocol}//${host}`)?.host;

@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ServePlugin } from './operations.ts';
 import { Refusal } from './refusal.ts';
 
-/** The media types of GraphQL over HTTP for one answer. */
+/** The media types of GraphQL over HTTP, except streams. */
 export type AnswerType = 'application/json' | 'application/graphql-response+json';
 
-/** Chooses the media type of the answer, and refuses what cannot be read or answered. Yoga knows neither quality values nor charsets. */
+/** A plugin that chooses the media type of the answer, and refuses requests it cannot read or answer. Yoga ignores quality values and charsets. */
 export function useNegotiation(): ServePlugin {
   return {
     onRequestParse: ({ serverContext: operation }) => {
@@ -18,14 +18,14 @@ export function useNegotiation(): ServePlugin {
   };
 }
 
-/** A page of another site can make a browser send a GET without Origin, by an image for example. @throws {Refusal} 403 for that. */
+/** Refuses a GET without `Origin` from a page of another site. A browser sends one for an image, for example. @throws {Refusal} 403. */
 function demandOwnSite({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): void {
   if (origin === undefined && (site === 'cross-site' || site === 'same-site'))
     throw new Refusal({ status: 403, code: 'FORBIDDEN', message: 'expected no request from a page of another site' });
 }
 
 /**
- * Demands a body that a web page cannot send across origins without asking first: JSON, in UTF-8, not compressed.
+ * Demands JSON in UTF-8 that is not compressed. A browser sends such a body to another origin only after a CORS preflight.
  *
  * @throws {Refusal} 415 for anything else.
  */
@@ -43,19 +43,22 @@ function demandJson(headers: IncomingHttpHeaders): void {
     throw new Refusal({ status: 415, code: 'BAD_INPUT', message: `expected a body that is not compressed, got ${shownHeader(encoding)}` });
 }
 
-/** How a caller may be answered. */
+/** The forms of answer that the caller accepts. */
 export interface AcceptedAnswer {
-  /** For one answer, and for refusals whatever else is accepted. */
+  /** The media type of an answer that is no stream. Refusals always have it, even if the caller accepts streams only. */
   readonly type: AnswerType;
-  /** `streams`: server-sent events for subscriptions only. `all`: for everything, as the caller likes them better than one answer. */
+  /**
+   * `none`: no server-sent events. `streams`: server-sent events for subscriptions only. `all`: server-sent events for every operation, because the caller
+   * prefers them.
+   */
   readonly events: 'none' | 'streams' | 'all';
 }
 
 /**
- * The answer's media type: the caller's best, the newer one of two equals; `application/json` for who leaves it open. Server-sent events only for
- * who names them.
+ * Chooses the media type that the caller prefers. If both have the same quality, it is `application/graphql-response+json`. If `Accept` is absent or names
+ * neither type, it is `application/json`. Server-sent events are used only if `Accept` names them.
  *
- * @throws {Refusal} 406 if nothing is accepted that can be given.
+ * @throws {Refusal} 406 if the caller accepts none of the three types.
  */
 function chooseAnswer(accept: string | undefined): AcceptedAnswer {
   if (accept === undefined || accept === '*/*') return { type: 'application/json', events: 'none' };
@@ -75,7 +78,7 @@ function chooseAnswer(accept: string | undefined): AcceptedAnswer {
   };
 }
 
-/** True if the caller would rather have a page than data: a browser that navigates. */
+/** True if the caller prefers HTML to JSON, as a browser does when a user opens the URL. */
 export function prefersHtml(accept: string | null): boolean {
   if (accept === null) return false;
   const ranges = accept.split(',', 50).map(parseRange);
@@ -88,7 +91,10 @@ interface Range {
   readonly quality: number;
 }
 
-/** Wildcards count only for the type that stands for "any": else `*` `/` `*` would mean the newer one, which old clients cannot read. */
+/**
+ * The quality of a media type in an `Accept` header. `wildcards` is true for `application/json` only. Otherwise `*` `/` `*` would select the newer type, which
+ * old clients cannot read.
+ */
 function qualityOf(type: string, ranges: readonly Range[], wildcards: boolean): number {
   const exact = ranges.find((range) => range.type === type);
   if (exact !== undefined) return exact.quality;

@@ -11,47 +11,47 @@ import type { HttpOperation } from './front.ts';
 import type { Outlet } from './outlet.ts';
 import type { OperationRequest } from './request-body.ts';
 
-/** What one operation needs to know of its caller. */
+/** What resolvers need to know about the operation that they run for: caller, limits, schema and resources. */
 export interface OperationScope {
   readonly caller: Caller;
   readonly signal: AbortSignal;
-  /** When waiting for clusters ends at the latest, in milliseconds of the monotonic clock. Default: no such time. */
+  /** The latest time to wait for clusters, in milliseconds of the monotonic clock. Default: no limit. */
   readonly waitUntilMs?: number;
   readonly served: ServedSchema;
-  /** What ends when the operation is answered: of a subscription, the message. */
+  /** Resources that are disposed of once the operation is answered. In a subscription: once the message is made. */
   readonly held: DisposableStack;
-  /** True for a message of a subscription, behind which others stand. The signal is that of all of them. */
+  /** True for one message of a subscription. `signal` then ends the whole subscription, not only this message. */
   readonly isMessage: boolean;
-  /** Throws the signal's reason once the operation is over; if its time is, also where the loop had no turn to say so. */
+  /** Throws the reason of `signal` once the operation is over. Checks the deadline too, as its timer cannot fire while code blocks the event loop. */
   throwIfOver(): void;
   reportFault(fault: Fault, path: readonly (string | number)[]): void;
 }
 
-/** Who asks, over what, and until when. */
+/** The request behind an operation: its caller, its transport and its lifetime. */
 export interface Asking {
   readonly requestId: string;
   readonly caller: Caller;
   readonly transport: 'http' | 'websocket' | 'sse';
-  /** The operation's own: aborted when the client has gone, when the gateway ends, or when its time is over. */
+  /** Belongs to this operation alone. Aborted when the client has gone, when the gateway ends, or when the operation exceeds its time limit. */
   readonly life: AbortController;
 }
 
 /** One operation that was answered, for metrics and log. */
 export interface AnsweredOperation extends Pick<Asking, 'requestId' | 'caller' | 'transport'> {
   readonly request: Pick<OperationRequest, 'query'>;
-  /** Undefined where the document could not be understood. */
+  /** Undefined if the document could not be parsed, is invalid or is too costly. */
   readonly operationType: OperationTypeNode | undefined;
-  /** `OK`, or the code of its first error. */
+  /** `OK`, or the code of the first error. */
   readonly code: string;
   readonly faults: number;
-  /** Milliseconds it took, or lived. */
+  /** Duration in milliseconds. For a subscription: how long its stream lasted. */
   readonly tookMs: number;
 }
 
 /**
- * One operation on its way through Yoga, whatever its transport: the context of every hook. Resolvers get another context, from `contextOf`.
+ * One operation of any transport while Yoga handles it. Yoga passes it to every hook as context. Resolvers get another context, from `contextOf`.
  *
- * Disposing it ends its deadline. Yoga writes `params` and `request` for requests over HTTP.
+ * Disposing it stops the timer of its deadline. Yoga sets `params` and `request` for requests over HTTP.
  */
 export class Operation implements Asking, Disposable {
   readonly requestId = randomUUID();
@@ -60,19 +60,19 @@ export class Operation implements Asking, Disposable {
   transport: Asking['transport'];
   params: OperationRequest | undefined;
   request: Request | undefined;
-  /** When it was parsed, in milliseconds of the monotonic clock. */
+  /** The time at which Yoga began to handle the operation, just before parsing, in milliseconds of the monotonic clock. */
   startedMs = 0;
   served: ServedSchema | undefined;
   document: DocumentNode | undefined;
-  /** The operation of the document that runs. Undefined before parsing. */
+  /** The part of the document that runs: one query, mutation or subscription. Undefined before parsing. */
   definition: OperationDefinitionNode | undefined;
-  /** Undefined until the operation has been found valid and affordable. */
+  /** Undefined until the operation has passed validation and the cost limit. */
   type: OperationTypeNode | undefined;
   report: FaultReport | undefined;
   deadline: Deadline | undefined;
-  /** When waiting for clusters ends at the latest, in milliseconds of the monotonic clock. */
+  /** The latest time to wait for clusters, in milliseconds of the monotonic clock. */
   waitUntilMs: number | undefined;
-  /** The outlet of its stream, if it is a subscription. Undefined if its client cannot take a stream. */
+  /** Opens the outlet for the stream of a subscription. Returns undefined if the client cannot take a stream. */
   readonly outlet: () => Outlet | undefined;
 
   constructor({ caller, transport, outlet }: Pick<Operation, 'caller' | 'transport' | 'outlet'>) {
@@ -86,7 +86,7 @@ export class Operation implements Asking, Disposable {
   }
 }
 
-/** A plugin of Yoga whose hooks see the operation. Those of HTTP alone (`onRequestParse`, `onResultProcess`) see its request and response too. */
+/** A plugin of Yoga. Its hooks get the operation. The hooks for HTTP only (`onRequestParse`, `onResultProcess`) also get its request and response. */
 export type ServePlugin = Plugin<Operation, HttpOperation, Operation>;
 
 /** The operation that these arguments of `execute` or `subscribe` belong to. */
@@ -95,11 +95,11 @@ export function operationOf({ contextValue }: Pick<ExecutionArgs, 'contextValue'
 }
 
 /**
- * Executes queries and mutations by graphql-js itself, which is faster on lists than Yoga's executor and heeds `abortSignal`.
+ * Executes queries and mutations with graphql-js. It is faster on lists than Yoga's executor, and it stops on `abortSignal`.
  *
- * An operation that was aborted fails with the reason of its life.
+ * An aborted operation fails with the reason of its `life`.
  *
- * @param contextOf What the resolvers get.
+ * @param contextOf Makes the context of the resolvers.
  */
 export function useExecution(contextOf: (scope: OperationScope) => object): ServePlugin {
   return { onExecute: ({ setExecuteFn }) => setExecuteFn((args: ExecutionArgs) => run(args, contextOf)) };
@@ -121,7 +121,7 @@ async function run(args: ExecutionArgs, contextOf: (scope: OperationScope) => ob
     const reportFault = report.add.bind(report);
     const contextValue = contextOf({ caller, signal, waitUntilMs, served, held, isMessage: false, throwIfOver, reportFault });
     const result = await execute({ ...args, contextValue, abortSignal: signal });
-    // What graphql-js had finished by then may hold the reason as an error of a field.
+    // After the deadline the result may contain the abort reason as the error of a field. Such a result is dropped.
     if (deadline?.passed !== true) return result;
   } catch (error) {
     if (!signal.aborted) throw error;

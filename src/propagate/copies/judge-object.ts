@@ -9,20 +9,20 @@ import { type CopyAtHand, failedCopy, racedFault, staleCopy } from './copy-to-wr
 import { isHidden } from './observed.ts';
 import { isAppliedByUs } from './owned-fields.ts';
 
-/** Of an object that our own writes marked, and that no entry has: the hub lost it, or somebody took it away there. */
+/** The fault message for an object with our marks that the inventory does not know: the hub lost its entry, or a user deleted the entry. */
 export const lostWords = 'it exists and carries our marks, but the inventory does not know it: conflict Adopt takes it back';
 
 /** The fault message for an object that differs from the state that the plan saw, if a plan with a digest was requested. */
 export const changedWords = 'it was changed since it was planned';
 
-/** What an object that stands where a copy is to be means for it. */
+/** The judgement of an existing object that has the name of a planned copy. `Settled`: this write of the copy ends here. */
 type Judgement =
   | { readonly result: 'ours'; readonly state: 'Owned' | 'Shared' }
-  /** It is somebody's, and is to be taken into the inventory (`Owned`), or to get our fields and stay his (`Shared`). */
+  /** The object belongs to another owner. `Owned`: it becomes a copy of ours. `Shared`: it gets our fields and still belongs to its owner. */
   | { readonly result: 'theirs'; readonly as: 'Owned' | 'Shared' }
   | Settled;
 
-/** Judges it by the inventory, by the marks of our own writes, and by `conflict` (docs/internals/propagation.md 5.2). Pure. */
+/** Judges an existing object by the inventory, by the marks of our own writes, and by `conflict` (docs/internals/propagation.md 5.2). Pure. */
 export function judgeObject(copy: CopyAtHand, object: KubernetesObject): Judgement {
   const { task, work } = copy;
   const deletion = deletionOf(object);
@@ -36,37 +36,41 @@ export function judgeObject(copy: CopyAtHand, object: KubernetesObject): Judgeme
   return isOurs(copy, object) ? { result: 'ours', state: stateOf(task.entry, object) } : judgeStranger(copy, object);
 }
 
-/** What the inventory has of an object that it does not know: what it knew was another object, and nothing of that holds for this one. */
+/** The inventory entry for an object that the inventory does not know. The old entry is about another object, so only a few of its fields are kept. */
 export function strangersEntry({ key, uid, intent, health, fault }: InventoryEntry): InventoryEntry {
-  // A token that an object has carried may have been copied with it.
+  // Once an object has carried the intent token (the entry then has a uid), users may have copied the token with the object. It proves nothing more.
   const kept = { ...(intent === undefined || uid !== undefined ? {} : { intent }), ...(fault === undefined ? {} : { fault }) };
   return { key, state: 'Intended', health, ...kept };
 }
 
 /**
- * The uid is the proof; until it was saved, the intent is, which was saved first and which only our own write carries. An object that another
- * Propagation took over is not ours any more. Only `OVERWRITE` takes it back.
+ * True if the object is our copy. The proof is the saved uid. Before a uid was saved, the proof is the intent token: the inventory saves it before the
+ * first write, and only our own write carries it. An object that another Propagation took over is no longer ours. Only `OVERWRITE` takes it back.
  */
 function isOurs({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
   const { uid } = task.entry;
-  // What is theirs again is theirs, whatever a crash left in the inventory.
+  // An object that was given back to its owner is not ours, even if a crash left its uid in the inventory.
   if (uid !== undefined && uid === object.metadata.uid) return !isLetGo(task.entry, object, work) && !isTakenByAnother(object, work);
   return isAnnounced(task.entry, object, work);
 }
 
 /**
- * True if another Propagation took the object over, and this one is not to take it back. For the object of a mirror true means only that it may be so.
+ * True if another Propagation took the object over, and this one must not take it back. Mirrors do not hold the owners of fields, so for their objects
+ * true means only that it may be so.
  */
 export function isTakenByAnother(object: KubernetesObject, { spec, owner }: Pick<CopyWork, 'spec' | 'owner'>): boolean {
   return spec.conflict !== 'Overwrite' && isOfAnother(object, { owner }) && !isMarkedFor(object, owner);
 }
 
-/** What was announced as shared, and written before a crash, is shared. */
+/** `Shared` also if the inventory announced the object as shared and the process crashed after writing it. */
 function stateOf(entry: InventoryEntry, object: KubernetesObject): 'Owned' | 'Shared' {
   return entry.state === 'Shared' || takenOverOf(entry, object)?.as === 'Shared' ? 'Shared' : 'Owned';
 }
 
-/** A plan with a digest covers the objects that it saw. After the planned write of a copy every change of the copy is drift, whatever its marks are. */
+/**
+ * True if the object has changed since a plan with a digest saw it. Once the copy was written as planned, every change of it is drift instead, whatever its
+ * marks are.
+ */
 function isChangedSincePlanned({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
   const { liveHash, desiredHash, key } = task.object;
   const { uid, appliedHash } = task.entry;
@@ -95,7 +99,7 @@ function judgeStranger({ task, work }: CopyAtHand, object: KubernetesObject): Ju
   }
 }
 
-/** The inventory knows of no object there, not of another one. */
+/** True for an object with our marks if the entry holds no uid. An entry with another uid knows another object, so nothing was lost. */
 function isLost({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
   return task.entry.uid === undefined && isMarkedFor(object, work.owner);
 }
@@ -105,7 +109,10 @@ function whyNotOurs({ task, work }: CopyAtHand, object: KubernetesObject): strin
   return `it belongs to another Propagation: ${marksOf(object).source ?? ''}`;
 }
 
-/** Whose it is, where taking it would undo what Muster does or did there: one field manager has one set of fields, and drops what it leaves out. */
+/**
+ * The fault message if taking the object would undo other writes of Muster. Undefined if it would not. All writes of Muster have one field manager, with one
+ * set of fields: an apply removes the fields of that set that it leaves out.
+ */
 function otherOwner({ work }: CopyAtHand, object: KubernetesObject): string | undefined {
   const { propagation, source = '' } = marksOf(object);
   const isApplied = isAppliedByUs(object);

@@ -11,9 +11,9 @@ export interface CustomResource {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly columns: readonly PrinterColumn[];
-  /** The members beside `apiVersion`, `kind` and `metadata`, with the description of the kind. */
+  /** The definition of all members except `apiVersion`, `kind` and `metadata`. Its description is the description of the kind. */
   readonly content: z.ZodType;
-  /** True: `status` is written apart from the other members. */
+  /** True: `status` is a subresource, so it is written separately from the other members. */
   readonly hasStatus: boolean;
 }
 
@@ -22,7 +22,7 @@ interface PrinterColumn {
   readonly type: 'string' | 'integer' | 'date';
   readonly jsonPath: string;
   readonly description?: string;
-  /** 1: shown with `kubectl get -o wide` only. */
+  /** 1: the column is shown only with `kubectl get -o wide`. Default: always shown. */
   readonly priority?: number;
 }
 
@@ -53,14 +53,14 @@ export function definitionOf({ kind, plural, shortNames, categories, columns, co
   } satisfies JsonObject;
 }
 
-/** The structural schema of a definition. It has the fields as documents have them. Defaults are in the descriptions: the gateway fills them in. */
+/** The structural schema of a definition. Its fields are spelled as in documents. It names defaults in the descriptions only: the gateway fills them in. */
 export function schemaOf(schema: z.ZodType): JsonObject {
   const written = z.toJSONSchema(schema, {
     target: 'openapi-3.0',
     io: 'input',
     unrepresentable: 'any',
     override({ jsonSchema }) {
-      // To zod it is a frozen value, to an API server a member that nobody may write.
+      // zod sets `readOnly` for a value that is frozen after reading. To an API server, `readOnly` means a member that clients may not write.
       delete jsonSchema.readOnly;
       if (jsonSchema.pattern !== undefined) jsonSchema.pattern = jsonSchema.pattern.replaceAll('\\/', '/');
     },
@@ -92,7 +92,7 @@ function structural(written: JsonObject, schema: z.core.$ZodType): JsonObject {
   }
 }
 
-/** What the values of an enum mean, and the default. */
+/** Sentences for the description: the meaning of each value of an enum, then the default. */
 function meaningsOf(schema: z.core.$ZodType): readonly string[] {
   const values = meanings.get(partOf(schema)) ?? {};
   const fallback = defaultOf(schema);

@@ -5,7 +5,7 @@ import type { Json } from '../../core/json.ts';
 import { type LabelRequirement, type LabelSelector, printSelector } from '../../core/selectors.ts';
 import { anyText, choice, clusterText, inGraph, labelKey, labels, labelValue } from './values.ts';
 
-/** A Propagation goes to at most so many clusters (docs/internals/propagation.md 2.1). */
+/** Maximum number of clusters of a Propagation (docs/internals/propagation.md 2.1). */
 export const maxClusters = 500;
 
 const operators = { In: 'in', NotIn: 'notIn', Exists: 'exists', DoesNotExist: 'absent' } as const satisfies Readonly<
@@ -30,7 +30,7 @@ const expression = checked(
 
 type Expression = z.output<typeof expression>;
 
-/** Reports a wrong number of values for the operator: `In` and `NotIn` need some, the others take none. */
+/** Reports a wrong number of values for the operator: `In` and `NotIn` need at least one value, the other operators take none. */
 function checkValues(
   { operator, values }: { readonly operator: keyof typeof operators; readonly values: readonly string[] },
   tell: Tell,
@@ -43,8 +43,8 @@ function checkValues(
 const matchLabels = labels.meta({ maxProperties: 100, additionalProperties: { type: 'string', maxLength: 63 } });
 
 /**
- * A LabelSelector of Kubernetes. Its conditions are read in one order, whatever their order in the document. Printed with `matchLabels` where a key must
- * have one value. A selector that was read never has the comparisons of `-l` that no LabelSelector has (`>`, `<`).
+ * A LabelSelector of Kubernetes. Reading sorts its conditions, so their order in the document does not matter. Printing uses `matchLabels` for a key
+ * that must have exactly one value. A selector that was read from a LabelSelector never contains `>` or `<`: only `-l` of kubectl has them.
  */
 export const labelSelector = translated(
   structure({
@@ -64,7 +64,7 @@ export const labelSelector = translated(
   },
 );
 
-/** The selector as the document of a LabelSelector. Undefined for a selector that compares numbers: no LabelSelector can. */
+/** The selector as the document of a LabelSelector. Undefined for a selector with `>` or `<`, because a LabelSelector cannot compare numbers. */
 export function selectorDocument(selector: LabelSelector): Json | undefined {
   const comparesNumbers = selector.requirements.some(({ operator }) => operator === 'above' || operator === 'below');
   return comparesNumbers ? undefined : printDocument(labelSelector, selector);
@@ -131,7 +131,7 @@ const fieldRequirement = checked(
 
 const clusterNames = list(clusterText, { max: maxClusters });
 
-/** The members of a set of clusters. */
+/** The fields that define a set of clusters. */
 export const setFields = {
   clusters: clusterNames.exactOptional().describe('Only the clusters of these names. Absent: every cluster. An empty list: no cluster.'),
   selector: labelSelector
@@ -146,12 +146,12 @@ export const clusterSet = structure(setFields)
   .register(inGraph, { name: 'ClusterSetInput' })
   .describe('A set of clusters: those that meet every condition. Without a condition: every cluster.');
 
-/** True if a condition narrows the set. */
+/** True if the set has at least one condition. Without one, the set contains every cluster. */
 export function isNarrow({ clusters, selector, fields = [], exclude = [] }: z.output<typeof clusterSet>): boolean {
   return clusters !== undefined || (selector?.requirements.length ?? 0) > 0 || fields.length > 0 || exclude.length > 0;
 }
 
-/** Reports each name that a list has a second time, at the path of its member. */
+/** Reports each name that a list repeats. `pathOf` makes the path of the repeated member from its index. */
 export function checkUnique(
   names: readonly (string | undefined)[],
   tell: Tell,

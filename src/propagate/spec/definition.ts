@@ -36,7 +36,7 @@ const wave = structure({
   .register(inGraph, { name: 'WaveInput' })
   .describe('Clusters that are changed before those of later waves.');
 
-/** `rollout` as it is written. */
+/** The fields of `rollout` as documents spell them. */
 export const rolloutFields = structure({
   waves: list(wave, { max: 100 })
     .meta(rules(['self.all(w, self.exists_one(o, o.name == w.name))', 'expected waves of different names']))
@@ -97,7 +97,7 @@ export const deletion = structure({
   .register(inGraph, { name: 'DeletionInput' })
   .describe('What happens to copies that are removed.');
 
-/** When Jobs in many clusters count as complete together. */
+/** How many clusters must be complete until Jobs in many clusters count as complete together. */
 export const completionMode = choice('CompletionMode', 'How complete clusters are counted.', {
   Any: 'One cluster is complete.',
   All: 'Every cluster is complete.',
@@ -136,7 +136,7 @@ const suspend = checked(
   },
 );
 
-/** A namespace and a name, for an object of a known kind. */
+/** The namespace and the name of an object whose kind is known. */
 export const namespacedName = structure({
   namespace: partName.describe('The namespace.'),
   name: partName.describe('The name.'),
@@ -167,7 +167,7 @@ const runAs = translated(
   },
 );
 
-/** An identity with the time of its request. */
+/** The user who made the request, and the time of the request. */
 export const requester = structure({
   user: anyText.describe('The name of the user.'),
   uid: anyText.exactOptional().describe('The uid of the user.'),
@@ -228,7 +228,7 @@ export const spec = checked(
   checkWhole,
 );
 
-/** A Propagation as the GraphQL schema takes it. */
+/** The input of the GraphQL schema for a Propagation. */
 export const propagationInput = structure({
   namespace: partName.describe('The namespace of the Propagation on the hub.'),
   name: partName.describe('The name of the Propagation.'),
@@ -244,7 +244,7 @@ interface Whole {
   readonly overrides: readonly z.output<typeof override>[];
 }
 
-/** Checks what concerns several members. */
+/** Checks the rules that concern several members together. */
 function checkWhole({ placement: { affinityGroups }, replicas: { mode, strategy }, overrides }: Whole, tell: Tell): void {
   const sum = overrides.reduce((operations, one) => operations + operationsIn(one), 0);
   if (sum > maxPatchOperations) tell(`expected at most ${maxPatchOperations} patch operations in all, got ${sum}`, 'overrides');
@@ -256,22 +256,22 @@ function checkWhole({ placement: { affinityGroups }, replicas: { mode, strategy 
 }
 
 /**
- * The spec that a document holds, with its defaults; or everything that is wrong with it, each with the path of its field (docs/internals/propagation.md 2.1). Checks the
- * document in full: anybody may write a resource. Never throws.
+ * Reads the spec of a document, with its defaults (docs/internals/propagation.md 2.1). If the document is wrong, returns all problems, each with the path
+ * of its field. Checks everything, because users also write resources without the gateway. Never throws.
  */
 export function parseSpec(document: JsonObject): PropagationSpec | { readonly problems: readonly SpecProblem[] } {
   const read = readDocument(spec, document);
   return 'problems' in read ? read : read.value;
 }
 
-/** The document of a spec, in canonical form: without defaults, and equal for equal specs. `parseSpec` reads an equal spec from it. */
+/** Prints a spec as a document in canonical form: without defaults, and equal for equal specs. `parseSpec` reads an equal spec from it. */
 export function printSpec(of: PropagationSpec): SpecDocument {
   const document = printDocument(spec, of);
   invariant(isJsonObject(document) && Array.isArray(document.template), 'a spec is printed as an object with a template');
   return document as SpecDocument;
 }
 
-/** How copies are removed, and with whose rights. */
+/** The parts of a spec that the deletion of a Propagation needs: how copies are removed, and with whose rights. */
 export type EndingParts = Pick<PropagationSpec, 'deletion' | 'runAs' | 'requester'>;
 
 const endingParts = structure({
@@ -281,7 +281,8 @@ const endingParts = structure({
 });
 
 /**
- * The members of a document that decide how it ends, without defaults, whatever is wrong with the other members; or what is wrong with these. Never throws.
+ * Reads the members that the deletion of a Propagation needs, without defaults. Returns them, or their problems. Ignores problems of other members, so
+ * that a Propagation with a wrong spec can be deleted. Never throws.
  */
 export function parseEnding(document: JsonObject): z.output<typeof endingParts> | { readonly problems: readonly SpecProblem[] } {
   const read = readDocument(endingParts, {

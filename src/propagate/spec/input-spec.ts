@@ -11,20 +11,20 @@ import { labelSelector, selectorDocument } from './cluster-sets.ts';
 import { deletion, printSpec, spec } from './definition.ts';
 import { graphOf } from './values.ts';
 
-/** What an input asks for: the place of the Propagation, and its spec as a document that is not checked yet. */
+/** A requested Propagation: its namespace, its name, and its spec as a document that is not checked yet. */
 export interface AskedPropagation {
   readonly namespace: string;
   readonly name: string;
-  /** Absent: the labels stay. */
+  /** Default: the existing labels are kept. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly document: JsonObject;
-  /** What no document can hold, such as a selector with `<`. */
+  /** Problems of values that no document can hold, such as a selector with `<`. */
   readonly problems: readonly SpecProblem[];
 }
 
 /**
- * The input as the document of a resource: enum values as resources spell them, selectors as objects, without null. Members that no spec has stay in the
- * document: `parseSpec` reports them.
+ * Turns a GraphQL input into the document of a resource. It respells enum values, turns selectors into objects, and drops nulls. Unknown members stay in
+ * the document, so that `parseSpec` reports them.
  */
 export function documentOf({ namespace, name, labels, ...fields }: PropagationInput): AskedPropagation {
   const problems: SpecProblem[] = [];
@@ -38,12 +38,12 @@ export function documentOf({ namespace, name, labels, ...fields }: PropagationIn
   };
 }
 
-/** What an input has of a resource. */
+/** The parts of a Propagation that its GraphQL input has too. */
 export interface Intended extends Pick<Propagation, 'spec' | 'document'> {
   readonly metadata: Pick<PropagationMetadata, 'namespace' | 'name' | 'labels'>;
 }
 
-/** The `PropagationInput` that a resource came from, or could have: `documentOf` makes an equal document of it. */
+/** Turns a resource into a `PropagationInput`, the reverse of `documentOf`: `documentOf` turns the result into an equal document. */
 export function inputOf({ metadata, spec: read, document }: Intended): Json {
   const { requester, ...asked } = 'problems' in read ? document : printSpec(read);
   const { namespace, name, labels } = metadata;
@@ -51,7 +51,7 @@ export function inputOf({ metadata, spec: read, document }: Intended): Json {
   return { namespace, name, ...(Object.keys(labels).length === 0 ? {} : { labels }), ...(isJsonObject(fields) ? fields : {}) };
 }
 
-/** `DeletionInput` of the schema; or what is wrong with it. */
+/** Reads a `DeletionInput` of the GraphQL schema. Returns the deletion, or the problems of the input. */
 export function readDeletion(input: JsonObject): { readonly deletion: DeletionSpec } | { readonly problems: readonly SpecProblem[] } {
   const document = translate(parseJson(JSON.stringify(input)), deletion, { to: 'document', path: '', problems: [] });
   const read = readDocument(deletion, document ?? {}, { path: 'deletion' });
@@ -64,7 +64,7 @@ interface Translation {
   readonly problems: SpecProblem[];
 }
 
-/** The value as documents, or as inputs, spell it. What has no definition stays as it is. */
+/** Respells a value for documents or for inputs. Members without a definition stay unchanged. */
 function translate(value: Json, schema: z.core.$ZodType, at: Translation): Json | undefined {
   if (value === null) return undefined;
   const part = partOf(schema);

@@ -2,7 +2,7 @@ import { list, structure, translated } from '../../core/documents.ts';
 import { faultCodes } from '../../core/faults.ts';
 import { anyText, choice, clusterText, count, flag, inGraph, keyFields, message, time, withKey, word } from './values.ts';
 
-/** So many entries per share (docs/internals/propagation.md 5.3). */
+/** Maximum number of entries in one ClusterShare (docs/internals/propagation.md 5.3). */
 export const maxEntries = 200;
 
 /** Whether a copy is healthy. */
@@ -20,7 +20,7 @@ export const recordedFault = structure({
   count: count.exactOptional().describe('How many times in a row it happened.'),
 });
 
-/** What a copy is to Muster. */
+/** To whom a copy belongs, and whether it is being created or deleted. */
 const inventoryState = choice('InventoryState', 'What a copy is to Muster.', {
   Intended: 'It is about to be created.',
   Owned: 'It belongs to the Propagation: its uid is the proof.',
@@ -74,7 +74,7 @@ export const entry = translated(
   },
 );
 
-/** The members of a share beside its metadata. */
+/** The members of a ClusterShare in addition to its metadata. */
 export const shareContent = structure({
   cluster: clusterText.describe('The name of the cluster in the fleet.'),
   objects: list(entry, { max: maxEntries }).describe('The copies in that cluster.'),

@@ -120,7 +120,7 @@ const operation = checked(
   },
 );
 
-/** A JSON patch (RFC 6902), checked as far as that is possible without the document. */
+/** A JSON patch (RFC 6902). The checks are those that do not need the document that it patches. */
 export const operations = list(operation, { max: maxPatchOperations });
 
 const fieldOverride = structure({
@@ -133,7 +133,7 @@ const fieldOverride = structure({
   .register(inGraph, { name: 'FieldOverrideInput' })
   .describe('Changes a document in a string, such as a configuration file in a ConfigMap.');
 
-/** One entry of `overrides`. Its parts take effect in the order of these members (docs/internals/propagation.md 3.5). */
+/** One entry of `overrides`. Its parts take effect in the order in which they are declared here (docs/internals/propagation.md 3.5). */
 export const override = structure({
   name: partName.exactOptional().describe('The name that plans show.'),
   set: clusterSet.default({}).describe('The clusters that the entry is for. Absent: every cluster.'),
@@ -153,7 +153,7 @@ export const override = structure({
     'What differs in some clusters. The parts take effect in this order: image, command, args, env, labels, annotations, fields, jsonPatch, merge.',
   );
 
-/** The number of operations of an entry, with those within `fields`. */
+/** The number of patch operations of an entry, including those in `fields`. */
 export function operationsIn({ fields, jsonPatch }: z.output<typeof override>): number {
   return jsonPatch.length + fields.reduce((sum, { patch }) => sum + patch.length, 0);
 }

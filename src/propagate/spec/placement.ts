@@ -108,7 +108,7 @@ function checkBounds({ min, max }: { readonly min: number; readonly max?: number
   if (max !== undefined && max < min) tell(`expected at least min, which is ${min}, got ${max}`, 'max');
 }
 
-/** Which clusters: `placement`. */
+/** The `placement` of a spec: which clusters get copies. */
 export const placement = checked(
   structure({
     ...setFields,
@@ -176,14 +176,14 @@ const rule = checked(
   checkBounds,
 );
 
-/** How divided replicas are divided. */
+/** The way in which replicas are divided, with mode `Divided`. */
 export const replicaStrategy = choice('ReplicaStrategy', 'How divided replicas are divided.', {
   Weighted: 'By the weights of the rules.',
   Available: 'By the room that clusters have.',
   Aggregated: 'By the room that clusters have, into as few clusters as possible.',
 });
 
-/** How many replicas where: `replicas`. */
+/** The `replicas` of a spec: how many replicas each cluster gets. */
 export const replicas = checked(
   structure({
     mode: choice('ReplicaMode', 'Which cluster gets how many replicas.', {
@@ -212,5 +212,5 @@ export const replicas = checked(
   },
 );
 
-/** What no `replicas` means. */
+/** The value for a spec without `replicas`. */
 export const defaultReplicas: z.output<typeof replicas> = { mode: 'Duplicated', strategy: 'Weighted', rules: [], rebalance: false };

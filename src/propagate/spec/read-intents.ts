@@ -8,7 +8,7 @@ import { spec } from './definition.ts';
 import { inputOf } from './input-spec.ts';
 import { labels as labelMap } from './values.ts';
 
-/** One Propagation of a text, as the graph takes it. */
+/** One Propagation that was read from a text, in the form that the GraphQL schema takes. */
 export interface Intent {
   readonly namespace: string;
   readonly name: string;
@@ -16,27 +16,27 @@ export interface Intent {
   readonly input: Json;
 }
 
-/** What is wrong with one document of a text. */
+/** One problem of one document of a text. */
 export interface IntentProblem extends SpecProblem {
-  /** `document 2`, `document 1, items[3]`; empty for the only one. */
+  /** The document with the problem: `document 2`, or `document 1, items[3]`. Empty if the text has only one document. */
   readonly document: string;
 }
 
-/** All Propagations of a text, in order, at least one; or all that is wrong with them. */
+/** The result of reading a text: all its Propagations, in order and at least one; or all problems. */
 export type IntentsRead =
   | { readonly result: 'read'; readonly intents: readonly Intent[] }
   | { readonly result: 'refused'; readonly problems: readonly IntentProblem[] };
 
 export interface ReadIntentsOptions {
-  /** Where they all stand. Absent: where each says, else in `default`, as for kubectl. */
+  /** The namespace of all Propagations. Default: the namespace in each document, else `default`, as with kubectl. */
   readonly namespace?: string | undefined;
 }
 
 const apiVersion = `${musterGroup}/${musterVersion}`;
 
 /**
- * The Propagations in a text of YAML or JSON, as kubectl would send them to the hub (`readYamlDocuments`); a `List` stands for its items. What the hub or the
- * gateway fills in (status, requester, what of the metadata is neither name nor labels) is left out. Never throws.
+ * Reads the Propagations in a text of YAML or JSON, as kubectl would send them to the hub (`readYamlDocuments`). A `List` counts as its items. Leaves
+ * out everything that the hub or the gateway fills in: the status, the requester, and all metadata except namespace, name and labels. Never throws.
  */
 export function readIntents(text: string, { namespace }: ReadIntentsOptions = {}): IntentsRead {
   const read = readYamlDocuments(text);

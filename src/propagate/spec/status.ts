@@ -22,10 +22,10 @@ import {
 } from './values.ts';
 
 const generation = integer(0, Number.MAX_SAFE_INTEGER);
-/** Clusters that are no longer chosen have lines too, while they hold copies. */
+/** Maximum number of lines. A cluster that is no longer chosen has a line too, as long as it holds copies. */
 const maxLines = 2 * maxClusters;
 
-/** The phases of a Propagation: the first that holds, from Deleting on. */
+/** The phases of a Propagation. `status/summarize.ts` checks them in its own order, from `Deleting` on. The first that applies is the phase. */
 export const propagationPhase = choice(
   'PropagationPhase',
   'The phase of a propagation: the first of these that holds, from DELETING on as the description of each says.',
@@ -79,7 +79,7 @@ const reason = word([
   'Stale',
 ]);
 
-/** How far a rollout has come. */
+/** The progress of a rollout. */
 export const progress = structure({
   wave: count.describe('The current wave, from 0.'),
   waves: count.describe('The number of waves.'),
@@ -98,7 +98,7 @@ const rollout = structure({
   wanted: anyText.exactOptional().describe('A hash of what was wanted. The phase counts only while that is still wanted.'),
 });
 
-/** One line for each cluster. */
+/** The status of one cluster. */
 export const line = structure({
   cluster: clusterText.describe('The cluster.'),
   phase: copyPhase.describe('The phase of its copies.'),
@@ -212,7 +212,7 @@ export const status = structure({
   notes: list(note, { max: 1_000 }).exactOptional().describe('The notes of the last plan, or of a spec that was refused.'),
 });
 
-/** The status in a document. A member that is wrong is left out: the next status replaces it. */
+/** Reads the status of a document. Leaves out members that cannot be read, because the next status replaces them anyway. */
 export function parseStatus(document: JsonObject): PropagationStatus {
   const read = readDocument(status, document);
   if ('value' in read) return read.value;
@@ -221,7 +221,7 @@ export function parseStatus(document: JsonObject): PropagationStatus {
   return rest.length < Object.keys(document).length ? parseStatus(Object.fromEntries(rest)) : {};
 }
 
-/** The document of a status. */
+/** Prints a status as a document. */
 export function printStatus(of: PropagationStatus): JsonObject {
   return objectAt({ status: printDocument(status, of) }, 'status');
 }

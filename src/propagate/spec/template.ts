@@ -58,10 +58,10 @@ const source = structure({
 
 type Source = z.output<typeof source>;
 
-/** A template has at most so many objects (docs/internals/propagation.md 2.1). */
+/** Maximum number of objects in a template (docs/internals/propagation.md 2.1). */
 const maxObjects = 20;
 
-/** What is propagated: 1 to 20 objects. Manifests that were given as YAML, also several in one text, are printed as `json`. */
+/** The objects to propagate: 1 to 20. One YAML text may hold several manifests. Manifests that came as YAML are printed as `json`. */
 export const template = translated(list(source, { min: 1, max: maxObjects }), {
   decode(written, tell): readonly TemplateSource[] {
     const sources = written.flatMap((one, index) => sourcesOf(one, (message, ...path) => tell(message, index, ...path)));

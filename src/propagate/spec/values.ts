@@ -6,35 +6,35 @@ import { parseClusterName } from '../../core/names.ts';
 import { isLabelKey, isLabelValue } from '../../core/selectors.ts';
 import type { ObjectKey } from '../spec.ts';
 
-/** What the GraphQL schema has for a definition beside its description and default. */
+/** What the GraphQL schema needs to know about a definition, in addition to its description and default. */
 interface InGraph {
-  /** The name of a structure's input, or of an enum. */
+  /** The name of the input type of a structure, or of the enum. */
   readonly name?: string;
   /** The scalar of a value. Default: `String`, `Int`, `Boolean` or the name. */
   readonly scalar?: 'DateTime' | 'Duration' | 'Int64' | 'IntOrString' | 'JSON' | 'StringMap' | 'String';
-  /** Exactly one member is given. */
+  /** True: a `@oneOf` input, in which exactly one member is given. */
   readonly isOneOf?: true;
-  /** The input demands a member that the resource may leave out. */
+  /** True: the member is required in inputs, but optional in resources. */
   readonly isRequired?: true;
-  /** No input has this member. */
+  /** True: only resources have this member, no input has it. */
   readonly isAbsent?: true;
-  /** Enum values are spelled as the resource spells them. Default: in capitals. */
+  /** True: the schema spells enum values as resources do. Default: in capitals. */
   readonly isSpelledSame?: true;
 }
 
-/** What the GraphQL schema has for a definition. That of a field is found with `graphOf`. */
+/** The `InGraph` of each definition. For a field, use `graphOf`. */
 export const inGraph = z.registry<InGraph>();
 
-/** What the GraphQL schema has for a field: the definition around it wins over the definition of its value. */
+/** The `InGraph` of a field. A wrapper, such as optional or a default, wins over the definition inside it. */
 export function graphOf(schema: z.core.$ZodType): InGraph {
   const inner = innerOf(schema);
   return { ...(inner === undefined ? {} : graphOf(inner)), ...inGraph.get(schema) };
 }
 
-/** What each value of an enum means. */
+/** The meaning of each value of an enum, by the definition of the enum. */
 export const meanings = z.registry<Readonly<Record<string, string>>>();
 
-/** One of these texts, each with its meaning. `name`: of the enum in the GraphQL schema. */
+/** An enum with the meaning of each of its values. `name` is its name in the GraphQL schema. */
 export function choice<const Name extends string>(name: string, about: string, values: Readonly<Record<Name, string>>) {
   return word(Object.keys(values) as Name[])
     .register(inGraph, { name })
@@ -42,41 +42,41 @@ export function choice<const Name extends string>(name: string, about: string, v
     .describe(about);
 }
 
-/** One of these texts. */
+/** An enum of these values, which need no description. */
 export function word<const Name extends string>(names: readonly Name[]) {
   return z.enum(names, expecting(`one of ${names.join(', ')}`));
 }
 
-/** A rule that the API server checks, and what it says of an object that breaks it. */
+/** Validation rules in CEL that the API server checks, each with the error message for an object that breaks it. */
 export function rules(...given: readonly (readonly [rule: string, message: string])[]) {
   return { 'x-kubernetes-validations': given.map(([rule, message]) => ({ rule, message })) };
 }
 
-/** A text of at most so many characters. */
+/** A text of at most `max` characters. */
 export function text(max: number) {
   const tooLong = ({ input }: { readonly input?: unknown }) => `expected at most ${max} characters, got ${String(input).length}`;
   return z.string(expecting('a text')).max(max, { error: tooLong, abort: true });
 }
 
-/** Any text of at most 4,096 characters: as much as a resource can hold of them, and people can read. */
+/** Any text of at most 4,096 characters. The bound keeps resources small and texts readable. */
 export const anyText = text(4_096);
 
-/** The first 1,024 characters of a message: what a status keeps of it. */
+/** The first 1,024 characters of a message. A status keeps no more. */
 export function shortened(message: string): string {
   return message.slice(0, 1_024).toWellFormed();
 }
 
-/** A message for people: printed with its first 1,024 characters. */
+/** A message for people. Printing cuts it after 1,024 characters. */
 export const message = translated(anyText, { decode: (read) => read, encode: shortened });
 
 const aName = expecting('a name of 1 to 253 characters');
 
-/** What a part of a spec is called, such as a wave. */
+/** The name of a part of a spec, such as a wave. */
 export const partName = z.string(expecting('a text')).min(1, aName).max(253, aName);
 
 const aCluster = expecting('a cluster name of 1 to 253 characters without control characters');
 
-/** The name of a cluster, whether it is a member or not. */
+/** The name of a cluster. It may also name a cluster that is not in the fleet. */
 export const clusterText = z
   .string(expecting('a text'))
   .min(1, aCluster)
@@ -88,7 +88,7 @@ export const pointer = anyText.regex(/^(\/([^~/]|~[01])*)*$/, expecting('a JSON 
 
 const aKey = expecting('a key such as app or example.com/app');
 
-/** The key of a label, an annotation or a taint: a prefix of 253 characters, a slash and a name of 63. */
+/** The key of a label, an annotation or a taint: an optional prefix of up to 253 characters and a slash, then a name of up to 63 characters. */
 export const labelKey = z.string(expecting('a text')).max(317, aKey).refine(isLabelKey, aKey);
 
 /** The value of a label. */
@@ -114,7 +114,7 @@ const units = [
   ['ms', 1],
 ] as const;
 
-/** `90s`, `10m`, `1h30m` as milliseconds; at most 100 years. Printed in the largest unit that is exact. */
+/** A duration such as `90s`, `10m` or `1h30m`, read as milliseconds. At most 100 years. Printed in the largest unit that is exact. */
 export const duration = translated(
   z
     .string(aDuration)
@@ -144,10 +144,10 @@ export function integer(min: number, max = largest) {
   return z.int(whole).min(min, whole).max(max, whole);
 }
 
-/** A whole number that counts something. */
+/** A number of things: a whole number from 0. */
 export const count = integer(0);
 
-/** A whole number of at least `min`, or a percentage such as `25%`, from 0 (1 if `min` is) to 100. */
+/** A whole number of at least `min`, or a percentage from `min` to 100, such as `25%`. */
 export function amount(min: 0 | 1) {
   const what = `a whole number of at least ${min}, or a percentage from ${min}% to 100%`;
   const percentages = min === 0 ? '^(0|[1-9][0-9]?|100)%$' : '^([1-9][0-9]?|100)%$';
@@ -179,7 +179,7 @@ function textMap(check: (key: string, value: string, tell: Tell) => void) {
   });
   return translated(read, {
     decode: (map): TextMap => map,
-    // By key: the order in which they came has no meaning.
+    // Sorted by key, so that maps with equal entries are printed equally. The order in a document has no meaning.
     encode: (map) => Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1))),
   });
 }
@@ -189,15 +189,15 @@ function checkKey(key: string, tell: Tell): boolean {
   return isLabelKey(key);
 }
 
-/** Labels: keys and values as Kubernetes takes them. */
+/** Labels, with the keys and values that Kubernetes accepts. */
 export const labels = textMap((key, value, tell) => {
   if (checkKey(key, tell) && !isLabelValue(value)) tell('expected the value of a label: at most 63 letters, digits, - _ and .', key);
 });
 
-/** Annotations: keys as Kubernetes takes them, any value. */
+/** Annotations, with the keys that Kubernetes accepts and any values. */
 export const annotations = textMap((key, _value, tell) => checkKey(key, tell));
 
-/** Lists of texts by any key. */
+/** A map of lists of texts. Keys are not checked. */
 export const textLists = z
   .record(z.string(), z.array(z.string(expecting('a text')), expecting('a list of texts')).readonly(), expecting('lists of texts by keys'))
   .meta({ maxProperties: 500 })
@@ -205,19 +205,19 @@ export const textLists = z
 
 const anything = { 'x-kubernetes-preserve-unknown-fields': true };
 
-/** Any object, as it is. */
+/** Any JSON object, unchanged. */
 export const anyObject = z
   .custom<JsonObject>(isJsonObject, expecting('an object'))
   .meta({ type: 'object', ...anything })
   .register(inGraph, { scalar: 'JSON' });
 
-/** Any value, as it is. */
+/** Any JSON value, unchanged. */
 export const anyJson = z
   .custom<Json>((value) => value !== undefined, expecting('a value'))
   .meta({ nullable: true, ...anything })
   .register(inGraph, { scalar: 'JSON' });
 
-/** The members of an object's key, which stand beside others in the resources. */
+/** The fields of an object's key. Resources hold them next to other fields, not in a structure of their own. */
 export const keyFields = {
   apiVersion: anyText.describe('The API version of the object, such as `apps/v1`.'),
   kind: anyText.describe('The kind of the object, such as `Deployment`.'),
@@ -225,7 +225,7 @@ export const keyFields = {
   name: anyText.describe('The name of the object.'),
 };
 
-/** The key, and the members beside it. */
+/** Separates the fields of an object's key from the other fields. */
 export function withKey<Flat extends ObjectKey>(flat: Flat): readonly [key: ObjectKey, rest: Omit<Flat, keyof ObjectKey>] {
   const { apiVersion, kind, namespace, name, ...rest } = flat;
   return [{ apiVersion, kind, ...(namespace === undefined ? {} : { namespace }), name }, rest];

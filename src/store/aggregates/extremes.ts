@@ -8,14 +8,15 @@ import { singleValues, valuePathsIn } from '../value-paths.ts';
 import { printedValue } from './identities.ts';
 import { tallyValues, valuesAtOnce } from './tallies.ts';
 
-/** The smallest or the largest. */
+/** Which value is wanted: the smallest or the largest. */
 type Extreme = 'min' | 'max';
 
 /**
- * The smallest or largest of all values at a path, as it was served; undefined if there is none. They compare as `orderBy` does; of equal ones that
- * are written differently, it is the one whose text comes first. Lists and maps do not compare, and are no values here.
+ * Returns a function that finds the smallest or largest value at a path, as the API server sent it. It gives undefined if there is no value.
  *
- * @throws {MusterError} `BAD_INPUT`, here and not later, if no kind has such a path, or it leads to no single value.
+ * Values compare as in `orderBy`. If values are equal but written differently, the one whose text comes first wins. Lists and maps are ignored.
+ *
+ * @throws {MusterError} `BAD_INPUT`, from this call, if no kind has such a path, or if the path does not lead to single values.
  */
 export function compileExtreme(
   asked: AskedOfKinds,

@@ -14,44 +14,46 @@ import { singleValues, type ValuePath, valuePathsIn } from '../value-paths.ts';
 import { createIdentities, type Identity, printedValue } from './identities.ts';
 import { IntList, PairNumbers } from './numbers.ts';
 
-/** Which groups come first: the largest, then by keys; or by keys alone. */
+/** The order of groups. `COUNT_DESC`: the largest first, groups of equal size by their keys. `KEY_ASC`: by their keys. */
 export type GroupOrder = 'COUNT_DESC' | 'KEY_ASC';
 
-/** What objects are grouped by. */
+/** A request to group objects. */
 interface GroupQuestion {
-  /** 1 to 4 paths. */
+  /** The paths to group by: 1 to 4. */
   readonly by: readonly string[];
   readonly order: GroupOrder;
-  /** Most groups in the answer, at least 1. */
+  /** Maximum number of groups in the answer: at least 1. */
   readonly first: number;
 }
 
-/** The objects that have these values. */
+/** A group: the objects that have the same values. */
 interface ObjectGroup {
-  /** One for each path, as it was served; null for objects that have none. */
+  /** One value for each path, as the API server sent it. Null if the objects of the group have no value at the path. */
   readonly keys: readonly Json[];
-  /** How many objects. */
+  /** Number of objects in the group. */
   readonly count: number;
   readonly matches: readonly Matches[];
 }
 
 const maxPaths = 4;
-/** Each takes 30 to 100 bytes while they are made. */
+/** Maximum number of groups. Each group takes 30 to 100 bytes during the grouping. */
 const maxGroups = 100_000;
-/** Groups in one step. */
+/** Number of groups that one step ranks. */
 const rankedAtOnce = 100;
-/** Places of objects in groups: paths through lists, several of them, multiply. Each takes 8 bytes while the groups are made. */
+/** Maximum number of places. A place is one object in one group. Several paths through lists multiply them. Each takes 8 bytes during the grouping. */
 const maxPlaces = 2_000_000;
-/** Places in one step. */
+/** Number of places that one step reads. */
 const placesAtOnce = 1_000;
 
 /**
- * Groups objects by the values at these paths. An object that has several, through lists, stands once in the group of each, and of several paths in
- * that of each combination. Keys compare as `orderBy` does, what is missing last; equal ones that are written differently are groups of their own, by
- * their text.
+ * Returns a function that groups objects by the values at one to four paths.
  *
- * @throws {MusterError} `BAD_INPUT`, here and not later, unless each path fits one kind at least and leads to single values; the function it gives
- * throws `TOO_COSTLY` for more than 100,000 groups, or objects that stand in more than 2,000,000 places.
+ * A path through a list may give an object several values. The object is then once in the group of each value. With several paths, it is once in the
+ * group of each combination of their values. Keys compare as in `orderBy`, and missing keys come last. Equal keys that are written differently form
+ * separate groups, ordered by their text.
+ *
+ * @throws {MusterError} `BAD_INPUT`, from this call, unless each path exists in at least one kind and leads to single values. The returned function throws
+ * `TOO_COSTLY` for more than 100,000 groups or 2,000,000 places. A place is one object in one group.
  */
 export function compileGroups(
   asked: AskedOfKinds,
@@ -89,9 +91,9 @@ function* groupsOf(paths: readonly ReadonlyMap<string, ValuePath>[], matches: re
     const at = readers.map(() => 0);
     for (const object of objects) {
       for (let level = 0; level < readers.length; level += 1) values[level] = readers[level]?.(object) ?? [];
-      // Its first place is what the first path was read for.
+      // The first place of the object below counts for reading its first path. So only the other paths count here.
       let isStep = looks.add(readers.length - 1);
-      // From the first values of all paths to the last ones.
+      // Visits all combinations of values, from the first value of every path to the last ones.
       at.fill(0);
       do {
         grouping.put(index, values, at);
@@ -105,7 +107,7 @@ function* groupsOf(paths: readonly ReadonlyMap<string, ValuePath>[], matches: re
   return grouping;
 }
 
-/** Goes on to the next combination of values. False after the last one. */
+/** Advances `at` to the next combination of values. Returns false after the last combination. */
 function advance(at: number[], values: readonly (readonly number[])[]): boolean {
   for (let level = at.length - 1; level >= 0; level -= 1) {
     const next = (at[level] ?? 0) + 1;
@@ -118,7 +120,7 @@ function advance(at: number[], values: readonly (readonly number[])[]): boolean 
   return false;
 }
 
-/** Numbers the different values of one path 0, 1, 2 … in the order in which they come. */
+/** Gives each different value of one path a number: 0, 1, 2 …, in order of first appearance. */
 class KeyNumbers {
   readonly #identityOf = createIdentities();
   readonly #numbers = new Map<Identity, number>();
@@ -138,18 +140,23 @@ class KeyNumbers {
 }
 
 /**
- * Which objects stand in which group. Groups and objects are numbers in flat lists: as objects, 100,000 groups would stop the process for some
- * 20 milliseconds again and again while the garbage collector moves them.
+ * Stores which objects are in which group. A place is one object in one group, and the places of a group form a linked list.
+ *
+ * Groups, objects and places are numbers in flat lists. With 100,000 groups as JavaScript objects, the garbage collector moves them, and stops the process
+ * repeatedly for about 20 ms.
  */
 class Grouping {
   readonly #levels: readonly KeyNumbers[];
-  /** For each level but the first: numbers pairs of a number of the level before and the number of a value. Those of the last level are the groups. */
+  /**
+   * One entry for each level except the first. It numbers pairs: the number from the previous level, and the number of the value at this level. The
+   * numbers of the last level are the groups.
+   */
   readonly #pairs: readonly PairNumbers[];
   readonly #counts = new IntList();
-  /** The first and the last place of each group. */
+  /** The first (`#heads`) and the last (`#tails`) place of each group. */
   readonly #heads = new IntList();
   readonly #tails = new IntList();
-  /** For each place: the index of its object among all, and the next place of the group. */
+  /** For each place: the index of its object among all objects (`#objects`), and the next place of the same group, or -1 (`#next`). */
   readonly #objects = new IntList();
   readonly #next = new IntList();
 
@@ -178,7 +185,7 @@ class Grouping {
     return keys;
   }
 
-  /** Puts the object with this index into the group of one combination of its values. */
+  /** Adds the object with this index to the group of one combination of its values. */
   put(object: number, values: readonly (readonly number[])[], at: readonly number[]): void {
     let group = values[0]?.[at[0] ?? 0] ?? 0;
     for (let level = 1; level < at.length; level += 1) {
@@ -203,7 +210,7 @@ class Grouping {
     this.#tails.push(place);
   }
 
-  /** The objects of a group, in their order. @param matches All that were grouped. */
+  /** The objects of a group, in the order of `matches`. @param matches All objects that were grouped. */
   *matchesOf(group: number, matches: readonly Matches[]): Steps<readonly Matches[]> {
     const found: Matches[] = [];
     let place = this.#heads.at(group);
@@ -224,8 +231,8 @@ class Grouping {
 }
 
 /**
- * Reads the numbers of the different values of an object of this source; that of one null where there is none. What it gives is good until it is called
- * again.
+ * Returns a function that reads the different values of an object of this source, as numbers of `keys`. An object without a value has the number of null.
+ * The next call of the function may overwrite the list that it returned.
  */
 function createReader(
   found: ValuePath | undefined,
@@ -253,7 +260,7 @@ function createReader(
   };
 }
 
-/** A group among others. What it compares by is worked out only where something compares it that far. */
+/** A group that is ranked among others. Its keys, their order keys and its text are computed only if a comparison needs them. */
 class Ranked {
   readonly group: number;
   readonly count: number;
@@ -296,7 +303,7 @@ function compareKeys(a: Ranked, b: Ranked): number {
   return a.text < b.text ? -1 : 1;
 }
 
-/** Kinds in which a path has different types have one order all the same. */
+/** The type by which the keys of a path compare. If the path has different types in several kinds, the keys of all kinds compare as `JSON`. */
 function typeOfAll(paths: ReadonlyMap<string, ValuePath>): ValueType {
   const types = new Set([...paths.values()].map(({ type }) => type));
   const [only = 'JSON'] = types;

@@ -1,12 +1,12 @@
 import { canonicalJson } from '../../core/canonical-json.ts';
 import { isRawNumber, type Json } from '../../core/json.ts';
 
-/** What a Map tells a value by. */
+/** A Map key that identifies a value. */
 export type Identity = string | number | bigint | boolean | symbol | null;
 
 /**
- * What is the same for values that are equal as served, and differs for all others: `1000m` is not `1`, `80` not `"80"`. Lists and maps go by what
- * they hold; of one maker alone.
+ * Returns a function that gives the identity of a value. Values have the same identity only if the API server sent the same value: `1000m` differs from
+ * `1`, and `80` from `"80"`. Lists and maps compare by their content. Compare their identities only if the same function made them.
  */
 export function createIdentities(): (value: Json) => Identity {
   const structures = new Map<string, symbol>();
@@ -23,7 +23,7 @@ export function createIdentities(): (value: Json) => Identity {
 
 const maxDepth = 64;
 
-/** Equal for values that are equal as JSON. Others differ, except for values that are equal in their first 64 levels. */
+/** The canonical text of a value, equal for values that are equal as JSON. Ignores levels below the 64th, so values that differ only there are equal. */
 export function printedValue(value: Json): string {
   return canonicalJson(value, maxDepth);
 }

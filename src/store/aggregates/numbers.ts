@@ -1,4 +1,4 @@
-/** A list of 32-bit integers that grows. It lies outside of the JavaScript heap: the garbage collector neither visits nor moves what is in it. */
+/** A growing list of 32-bit integers. Its items are outside of the JavaScript heap, so the garbage collector neither visits nor moves them. */
 export class IntList {
   #items = new Int32Array(256);
   #length = 0;
@@ -27,7 +27,7 @@ export class IntList {
   }
 }
 
-/** Numbers the different pairs of non-negative integers 0, 1, 2 … in the order in which they come. */
+/** Gives each different pair of non-negative integers a number: 0, 1, 2 …, in order of first appearance. */
 export class PairNumbers {
   readonly #first = new IntList();
   readonly #second = new IntList();
@@ -54,7 +54,7 @@ export class PairNumbers {
     return [this.#first.at(number), this.#second.at(number)];
   }
 
-  /** The slot of this pair, or the empty one where it belongs. */
+  /** The slot that holds this pair, or the empty slot where it must be inserted. */
   #slotOf(first: number, second: number): number {
     const mask = this.#slots.length - 1;
     for (let slot = mix(first, second) & mask; ; slot = (slot + 1) & mask) {
@@ -71,7 +71,7 @@ export class PairNumbers {
   }
 }
 
-/** Spreads pairs over all 32 bits. The multipliers are odd, so that no bit is lost. */
+/** A hash that spreads pairs over all bits. The multipliers are odd, so that multiplying loses no bit. */
 function mix(first: number, second: number): number {
   const hash = Math.imul(first, 0x9e3779b1) ^ Math.imul(second, 0x85ebca6b);
   return Math.imul(hash ^ (hash >>> 15), 0xc2b2ae35) >>> 7;

@@ -12,10 +12,13 @@ const numeric: ReadonlySet<ValueType> = new Set(['Int', 'Int64', 'Float', 'Quant
 const numbers: PathUse = { name: 'sum', expected: 'a path to numbers or quantities', takes: (type) => numeric.has(type) };
 
 /**
- * The exact sum of all values at a path; undefined if there is none. What is no number or quantity is no value: text at a path of numbers, and of
- * `JSON` all but numbers and the text of quantities.
+ * Returns a function that computes the exact sum of all values at a path. It gives undefined if there is no value.
  *
- * @throws {MusterError} `BAD_INPUT`, here and not later, if no kind has such a path, or it leads to no numbers: what was expected there, and what came.
+ * Values that are not numbers or quantities are ignored. At a path of numbers this is text. At a path of type `JSON` it is everything except numbers and
+ * the text of quantities.
+ *
+ * @throws {MusterError} `BAD_INPUT`, from this call, if no kind has such a path, or if the path does not lead to numbers. The message names the expected
+ * and the actual type.
  */
 export function compileSum(asked: AskedOfKinds, text: string): (matches: readonly Matches[], look?: Look) => Steps<Quantity | undefined> {
   const paths = valuePathsIn(asked, text, numbers);

@@ -8,20 +8,20 @@ import type { Matches } from '../query.ts';
 import type { ValuePath } from '../value-paths.ts';
 import { createIdentities, type Identity } from './identities.ts';
 
-/** A value as it was served, and how often. Lists and maps are none. */
+/** A value as the API server sent it, and how often it occurs. Lists and maps are not counted. */
 export interface Counted {
   readonly value: string | number | boolean | RawNumber;
   readonly times: number;
 }
 
-/** Different values that are read in one step. */
+/** Number of different values that one step reads. */
 export const valuesAtOnce = 500;
 
 /**
- * The different values that stand at a path in these objects, by how they compare: few, where objects are many. What is absent or null is none;
- * through lists each counts.
+ * Counts the different values at a path in these objects, by the type by which they compare. Many objects usually have few different values. Absent and null
+ * values are not counted. A path through a list counts each value in the list.
  *
- * @param paths The path by `keyOfKind`; objects of other kinds have no value.
+ * @param paths The path for each kind, by `keyOfKind`. Objects of other kinds have no value.
  */
 export function* tallyValues(
   paths: ReadonlyMap<string, ValuePath>,
