@@ -15,6 +15,7 @@ interface ViewJudgingOptions {
 /** A reader that waits for its first message. */
 interface Joining {
   readonly after: ResumePoint | undefined;
+  end(reason: MusterError): void;
 }
 
 /** Milliseconds of one piece of work of a view. */
@@ -35,11 +36,24 @@ export class ViewJudging {
   }
 
   /**
-   * Does the next piece. False if there is more.
+   * Does the next piece. False if there is more. A first state that costs more than an answer may ends the readers that wait for it, and no other reader.
    *
-   * @throws {MusterError} `TOO_COSTLY` if a first state costs more than an answer may.
+   * @throws {MusterError} `TOO_COSTLY` if no reader waits, as for a list that was read anew.
    */
   proceed(joining: ReadonlySet<Joining>): boolean {
+    try {
+      return this.#proceed(joining);
+    } catch (error) {
+      if (!(error instanceof MusterError) || joining.size === 0) throw error;
+      // Readers that resume may need much less. They are tried again without the others.
+      const beginning = [...joining].filter(({ after }) => after === undefined);
+      for (const reader of beginning.length > 0 ? beginning : [...joining]) reader.end(error);
+      this.forget();
+      return false;
+    }
+  }
+
+  #proceed(joining: ReadonlySet<Joining>): boolean {
     const { clock, isCostly } = this.#options;
     if (!isCostly) return true;
     const endMs = clock.monotonic() + pieceMs;

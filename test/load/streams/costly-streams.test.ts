@@ -109,3 +109,25 @@ test('a first state that costs more than an answer may ends the stream', async (
   expect(reading.ended).toMatchObject({ code: 'TOO_COSTLY' });
   expect(reading.messages).toEqual([]);
 });
+
+test('a first state that costs more than an answer may ends no stream that reads already', async () => {
+  const { clock, mirror, streams } = world(0, {});
+  if (kind === undefined) throw new Error('no Pods');
+  const changes = () => streams.changes(callerNamed('me'), kind, { where: inside(99) });
+  const first = await readEagerly(changes(), {});
+  await clock.advance(1_000);
+  await turns(50);
+  const text = 'x'.repeat(1 << 18);
+  for (let index = 0; index < 800; index += 1) {
+    mirror.put(podOf(index, 0, [text]));
+    // A cut after every two: the mirror remembers no more changes of this size.
+    if (index % 2 === 1) await clock.advance(1_000);
+  }
+  const second = await readEagerly(changes(), {});
+  await turns(50);
+  mirror.put(podOf(800, 0, ['wanted-5']));
+  await clock.advance(1_000);
+  await turns(50);
+  expect(second.ended).toMatchObject({ code: 'TOO_COSTLY' });
+  expect([first.ended, first.fold.held('north Pod').length]).toEqual([undefined, 1]);
+});
