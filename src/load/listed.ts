@@ -27,7 +27,7 @@ export interface ListedOptions {
 /** What is asked of parts, and what its cursors are good for. */
 export interface AskedPage {
   readonly spec: Omit<QuerySpec, 'look'>;
-  /** Of the operation: told what is looked at, and in whose slices all of it is done, now and what is computed later. */
+  /** The operation's own. It counts what is looked at, and its slices run all work of the page, also what is computed later. */
   readonly context: Pick<ReadContext, 'look' | 'slices'>;
   readonly scope: SealScope;
   /** Of its rows: how many relations lead to them. */

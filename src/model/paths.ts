@@ -52,8 +52,8 @@ interface KnownPath {
 }
 
 /**
- * Why a kind has no such path. Looking for what was meant costs a thousand times what the walk cost, so nothing is put into words before somebody
- * asks: of a filter over sixty kinds, nobody asks for most.
+ * The reason why a kind has no such path. Finding a suggestion costs a thousand times as much as the walk, so the text is made only when it is asked
+ * for. For a filter over sixty kinds most of these texts are never needed.
  */
 export interface PathMisfit {
   /** How many segments do lead somewhere. */

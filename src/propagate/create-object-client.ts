@@ -138,7 +138,7 @@ function deleteOptions({ preconditions, cascade, run }: Pick<DeleteRequest, 'pre
   };
 }
 
-/** The object may be absent, or its namespace, of which a write is told the same way but for the words: then it is no answer about the object. */
+/** An API server answers 404 both for an absent object and, to a write, for an absent namespace. Only the message tells them apart. */
 function failureOf(fault: Fault, { resource }: ObjectAddress): ObjectAnswer {
   const isOfNamespace = resource.namespaced && fault.status?.message.startsWith('namespaces "') === true;
   return fault.code === 'NOT_FOUND' && !isOfNamespace ? { result: 'absent' } : { result: 'failed', fault };

@@ -143,7 +143,7 @@ export interface Stage {
   /** Takes back what was added or kept: a DELETED among the initial events of a WatchList. */
   remove(namespace: string, name: string): void;
   /**
-   * Swaps: deletes what is missing (`proof: 'absence'`), applies what is new or changed, says nothing about what is equal.
+   * Swaps: objects that are missing are deleted (`proof: 'absence'`), new and changed ones are applied, and equal ones make no event.
    * A version below the one held, where both are plain decimals, is another history of the cluster: the epoch changes.
    * A commit of everything tells `synced` where that was not so; of one namespace it does not, as others may be missing: call `synced()`.
    */

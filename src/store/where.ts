@@ -50,8 +50,8 @@ export interface WhereInput {
 /** A filter checked against the model: made by `compileWhere`. */
 export interface Where {
   /**
-   * True for the objects of this source that are asked for, but for those of which nobody can tell. Its kind is one of those the filter was
-   * compiled for.
+   * True for the objects of this source that match the filter. False for an object if that cannot be known. The kind of the source is one of those
+   * that the filter was compiled for.
    *
    * @param read Counts the values that it reads.
    */

@@ -14,7 +14,7 @@ export function stylesOf(header: readonly string[], rows: readonly (readonly str
   };
 }
 
-/** Red for what has gone wrong, green for what is as it ought to be, yellow for what is on its way or lacks something. */
+/** Red means failed, green means healthy, and yellow means still in progress or incomplete. */
 function colorOf(header: string, cell: string): number | undefined {
   switch (header) {
     case 'STATUS':

@@ -59,8 +59,8 @@ export function resume({ scope, kinds, sources }: ResumedView, cursor: StreamCur
 }
 
 /**
- * What somebody who was told all that these sources had to say has to be told of those of another view: nothing where they see the same of it. Right
- * after a cut of both.
+ * Returns what a reader that is up to date with these sources still has to be told about the sources of another view. It is nothing for a source of
+ * which both views see the same. Called right after a cut of both views.
  */
 export function differences(from: ReadonlyMap<string, ViewSource>, to: ReadonlyMap<string, ViewSource>): readonly Part[] {
   return [...to.values()].map((source) => {

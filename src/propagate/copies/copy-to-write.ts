@@ -33,7 +33,7 @@ export function isRaced(fault: Fault): boolean {
   return fault.code === 'INVALID' && (fault.status?.causes.some(({ field }) => field === 'metadata.uid') ?? false);
 }
 
-/** It is to be tried again, as what stands there is not what was seen. */
+/** The fault of a write that is tried again later, because the object has changed since it was read. */
 export function racedFault({ work }: Pick<CopyScene, 'work'>, message: string): Fault {
   return { ...copyFault(work.share.cluster, 'CONFLICT', message), retry: 'LATER' };
 }

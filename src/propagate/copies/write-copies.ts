@@ -151,7 +151,7 @@ async function prepareGone(
   }
 }
 
-/** Puts down what is about to be done, and gives what may be done then: nothing is written to an object of which it could not be kept what it held. */
+/** Records the writes that are about to be made, and returns those that may be made. An object whose old values could not be recorded is not written. */
 async function announceAll(round: Round, tasks: readonly CopyTask[]): Promise<readonly CopyTask[]> {
   const { work, signal } = round;
   const planned = tasks.map((task) => ({ task, taking: typeof task.seen === 'string' ? undefined : takingOf({ work, task }, task.seen) }));

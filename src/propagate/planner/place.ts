@@ -97,7 +97,7 @@ function divideAmong({ snapshot, workloads, fresh, selection }: Dividing): Placi
       rulesChanged,
     }),
   }));
-  // What an autoscaler counts nobody divides, and nobody can say how many there are to be.
+  // Replicas that an autoscaler sets are not divided, and their wanted number is unknown.
   const isCounted = workloads.length > 0 && spec.replicas.mode !== 'External';
   const clusters = chosen.clusters.map((one, at): PlacedCluster => {
     const shares = divisions.map(({ index, division }) => ({ index, share: division.shares[at] }));

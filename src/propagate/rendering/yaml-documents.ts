@@ -89,7 +89,7 @@ function readSource(source: string): Json {
   return valueOfDocument(document);
 }
 
-/** The parser stands on a stack of what is open, so what is too deep ends here, and nobody after it recurses deeper. */
+/** The parser keeps open collections on a stack of its own. A document that is nested too deeply is refused here, before later code recurses into it. */
 function tokensOf(source: string): readonly CST.Token[] {
   const parser = new Parser();
   const tokens: CST.Token[] = [];

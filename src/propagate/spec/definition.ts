@@ -128,7 +128,7 @@ const suspend = checked(
   })
     .register(inGraph, { name: 'SuspendInput' })
     .meta({
-      description: 'What is not done for now.',
+      description: 'Work that is suspended: scheduling, all of it, or that of some clusters.',
       ...rules(['!has(self.all) || !self.all || !has(self.clusters) || size(self.clusters) == 0', 'expected either all or clusters']),
     }),
   ({ all, clusters }, tell) => {
@@ -204,7 +204,9 @@ const fields = {
     .describe('How copies are written.'),
   deletion: deletion.default({ policy: 'Delete', cascade: 'Background' }).describe('What happens to copies that are removed.'),
   completion: completion.exactOptional().describe('When Jobs in many clusters are complete together. Absent: All.'),
-  suspend: suspend.default({ scheduling: false, all: false, clusters: [] }).describe('What is not done for now.'),
+  suspend: suspend
+    .default({ scheduling: false, all: false, clusters: [] })
+    .describe('Work that is suspended: scheduling, all of it, or that of some clusters.'),
   runAs: runAs
     .default({ type: 'requester' })
     .describe('With whose rights copies are written in the clusters. Absent: the rights of the requester.'),
