@@ -4,8 +4,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { aboutOf, boundOf, defaultOf, partOf } from '../src/core/documents.ts';
-import { printYaml } from '../src/core/print-yaml.ts';
+import { aboutOf, boundOf, defaultOf, partOf } from '../src/core/json/documents.ts';
+import { printYaml } from '../src/core/json/print-yaml.ts';
 import { type CustomResource, definitionOf } from '../src/propagate/hub/custom-resource.ts';
 import { hubResources } from '../src/propagate/hub/hub-definitions.ts';
 import { meanings } from '../src/propagate/spec/values.ts';

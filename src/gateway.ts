@@ -1,6 +1,6 @@
 import { createLocalAccess } from './access/local-access.ts';
 import type { StartProgress } from './cli/start-view.ts';
-import { connectCluster } from './cluster/kube-api.ts';
+import { connectCluster } from './cluster/requests/connect-cluster.ts';
 import type { Config } from './config/config.ts';
 import { gatewayVersion } from './config/gateway-version.ts';
 import { stateKey } from './config/state-key.ts';
@@ -8,8 +8,8 @@ import { readToken } from './config/token.ts';
 import type { Clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
 import type { ClusterName } from './core/names.ts';
-import { Slices } from './core/slices.ts';
-import { Turns } from './core/turns.ts';
+import { Slices } from './core/scheduling/operation-scheduler.ts';
+import { Turns } from './core/scheduling/work-scheduler.ts';
 import { createFleet, type Fleet } from './fleet/fleet.ts';
 import type { Duplicate } from './fleet/roster.ts';
 import { UpstreamCounts } from './fleet/upstream-counts.ts';

@@ -1,4 +1,4 @@
-import { loadKubeconfig } from './cluster/kubeconfig.ts';
+import { loadKubeconfig } from './cluster/kubeconfig/kubeconfig.ts';
 import type { Config } from './config/config.ts';
 import { reloadClusters } from './config/load-config.ts';
 import type { Clock } from './core/clock.ts';

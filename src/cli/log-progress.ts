@@ -1,4 +1,4 @@
-import { type Instant, parseInstant } from '../core/json-values.ts';
+import { type Instant, parseInstant } from '../core/json/json-values.ts';
 import { type LogLine, type LogSource, nameOfLog } from './log-lines.ts';
 
 /** How far one log was told: its newest time, and how many of its lines have it. */

@@ -1,5 +1,5 @@
+import { printYaml } from '../core/json/print-yaml.ts';
 import type { JsonObject } from '../core/json.ts';
-import { printYaml } from '../core/print-yaml.ts';
 import { jsonText } from './json-text.ts';
 
 /** Formats for programs. */

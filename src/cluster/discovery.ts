@@ -1,7 +1,7 @@
 import type { Fault } from '../core/faults.ts';
-import { createGate } from '../core/gate.ts';
 import { isJsonObject, type Json, jsonIn } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
+import { createGate } from '../core/scheduling/concurrency-limit.ts';
 import { breakage, faultOf } from './classify.ts';
 import type { ClusterApi, LiveRequest } from './cluster-api.ts';
 import {

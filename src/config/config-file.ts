@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type DocumentProblem, expecting, list, missing, readDocument } from '../core/documents.ts';
 import { MusterError } from '../core/errors.ts';
+import { type DocumentProblem, expecting, list, missing, readDocument } from '../core/json/documents.ts';
 import type { Json } from '../core/json.ts';
 import { parseClusterName } from '../core/names.ts';
 import { nearest } from '../core/nearest.ts';

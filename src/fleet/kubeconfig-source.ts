@@ -1,4 +1,4 @@
-import type { Kubeconfig, KubeconfigContext } from '../cluster/kubeconfig.ts';
+import type { Kubeconfig, KubeconfigContext } from '../cluster/kubeconfig/kubeconfig.ts';
 import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';

@@ -1,7 +1,7 @@
 import { type FieldNode, type GraphQLResolveInfo, Kind, type SelectionSetNode, type ValueNode, valueFromASTUntyped } from 'graphql';
 import type { Json } from '../core/json.ts';
-import { afterwards } from '../core/now-or-later.ts';
 import { exactNumberOfQuantity, printQuantity, type Quantity } from '../core/quantities.ts';
+import { afterwards } from '../core/scheduling/promise-or-value.ts';
 import type { Aggregates, GroupView } from '../load/reads.ts';
 import { charged } from './budget.ts';
 import type { GraphBuilder } from './builder.ts';

@@ -1,6 +1,6 @@
 import { MusterError } from '../core/errors.ts';
-import type { NowOrLater } from '../core/now-or-later.ts';
-import type { OperationSlices } from '../core/slices.ts';
+import type { OperationSlices } from '../core/scheduling/operation-scheduler.ts';
+import type { NowOrLater } from '../core/scheduling/promise-or-value.ts';
 import { type Look, maxLooks } from '../load/reads.ts';
 
 /** What one operation may still be given: of a subscription, one message. */

@@ -1,5 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
-import { runAtOnce, type Steps } from '../core/slices.ts';
+import { runAtOnce, type Steps } from '../core/scheduling/operation-scheduler.ts';
 import type { Model } from '../model/model.ts';
 import { addAggregates } from './aggregates.ts';
 import { createGraphBuilder } from './builder.ts';

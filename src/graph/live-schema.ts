@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type GraphQLSchema, isIntrospectionType, isSpecifiedDirective, isSpecifiedScalarType, printDirective, printType } from 'graphql';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import { runAtOnce, Slices, type Steps } from '../core/slices.ts';
+import { runAtOnce, Slices, type Steps } from '../core/scheduling/operation-scheduler.ts';
 import type { Model, ModelKind, ModelType, TypeReference } from '../model/model.ts';
 import { buildGraphInSteps } from './graph.ts';
 

@@ -1,12 +1,12 @@
 import type { GraphQLFieldResolver } from 'graphql';
 import { boundedList } from '../core/bounded-list.ts';
+import { printYaml } from '../core/json/print-yaml.ts';
 import { isRawNumber, type Json, type RawNumber } from '../core/json.ts';
 import { textAt, valueAt } from '../core/json-at.ts';
 import { apiVersionOf } from '../core/kinds.ts';
-import type { NowOrLater } from '../core/now-or-later.ts';
 import { idOfObject } from '../core/object-ids.ts';
-import { printYaml } from '../core/print-yaml.ts';
 import { exactNumberOfQuantity, parseQuantity } from '../core/quantities.ts';
+import type { NowOrLater } from '../core/scheduling/promise-or-value.ts';
 import { manifestOf } from '../load/manifest.ts';
 import { type Row, valuesPerLook } from '../load/reads.ts';
 import { yamlCost } from './budget.ts';

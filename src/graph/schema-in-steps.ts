@@ -10,7 +10,7 @@ import {
   specifiedScalarTypes,
   validateSchema,
 } from 'graphql';
-import type { Steps } from '../core/slices.ts';
+import type { Steps } from '../core/scheduling/operation-scheduler.ts';
 import type { GraphBuilder } from './builder.ts';
 import { partWithFields } from './generated.ts';
 

@@ -1,5 +1,5 @@
 import { invariant } from '../core/errors.ts';
-import { afterwards, type NowOrLater } from '../core/now-or-later.ts';
+import { afterwards, type NowOrLater } from '../core/scheduling/promise-or-value.ts';
 import { compileExtreme } from '../store/aggregates/extremes.ts';
 import { compileGroups } from '../store/aggregates/groups.ts';
 import { compileSum } from '../store/aggregates/sums.ts';

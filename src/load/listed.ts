@@ -1,10 +1,10 @@
 import type { Fault } from '../core/faults.ts';
 import { apiVersionOf, keyOfKind } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
-import type { NowOrLater } from '../core/now-or-later.ts';
 import type { KubernetesObject } from '../core/objects.ts';
+import type { Steps } from '../core/scheduling/operation-scheduler.ts';
+import type { NowOrLater } from '../core/scheduling/promise-or-value.ts';
 import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
-import type { Steps } from '../core/slices.ts';
 import { compareText } from '../core/text.ts';
 import type { AskedOfKinds } from '../model/paths-of-kinds.ts';
 import { printPosition } from '../store/cursor.ts';

@@ -1,4 +1,4 @@
-import type { NowOrLater } from '../core/now-or-later.ts';
+import type { NowOrLater } from '../core/scheduling/promise-or-value.ts';
 import type { Model, ModelKind } from '../model/model.ts';
 import { bothOf, type CheckedArguments, checkArguments, relationsIn } from './list-arguments.ts';
 import { type AskedPage, type ListedOptions, listedOf } from './listed.ts';

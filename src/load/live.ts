@@ -2,11 +2,11 @@ import DataLoader from 'dataloader';
 import type { ClusterApi } from '../cluster/cluster-api.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/faults.ts';
-import { createGate } from '../core/gate.ts';
 import { jsonIn } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
 import { isPathSegment, parseResourceVersion } from '../core/names.ts';
 import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
+import { createGate } from '../core/scheduling/concurrency-limit.ts';
 import type { SyncState } from '../watch/mirrors.ts';
 
 /** One GET: of which object, from which API server. */

@@ -3,7 +3,7 @@ import DataLoader from 'dataloader';
 import type { Clock } from '../core/clock.ts';
 import { type GroupKind, keyOfKind } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
-import { allOf, type NowOrLater } from '../core/now-or-later.ts';
+import { allOf, type NowOrLater } from '../core/scheduling/promise-or-value.ts';
 import type { MirrorLease, MirrorReader, Mirrors } from '../watch/mirrors.ts';
 
 /** Names one mirror: a kind in one cluster. If the request names namespaces, the key has them too. */

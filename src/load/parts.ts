@@ -2,7 +2,7 @@ import type { Access, Sight } from '../access/access.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/faults.ts';
 import { type GroupKind, keyOfKind } from '../core/kinds.ts';
-import { afterwards, type NowOrLater } from '../core/now-or-later.ts';
+import { afterwards, type NowOrLater } from '../core/scheduling/promise-or-value.ts';
 import type { ModelKind } from '../model/model.ts';
 import type { QuerySight } from '../store/query-source.ts';
 import type { MirrorReader, Mirrors, SyncState } from '../watch/mirrors.ts';

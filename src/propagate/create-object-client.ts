@@ -3,11 +3,11 @@ import type { ClusterApi, LiveAnswer, LiveRequest } from '../cluster/cluster-api
 import type { Impersonation } from '../cluster/endpoint.ts';
 import { callTyped } from '../cluster/typed-api.ts';
 import type { Fault } from '../core/faults.ts';
-import { createGate, type Gate } from '../core/gate.ts';
 import { isJsonObject, type Json, type JsonObject, jsonIn } from '../core/json.ts';
 import { objectAt, textAt, valueAt } from '../core/json-at.ts';
 import { apiVersionOf } from '../core/kinds.ts';
 import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
+import { createGate, type Gate } from '../core/scheduling/concurrency-limit.ts';
 import {
   type DeleteRequest,
   fieldManager,

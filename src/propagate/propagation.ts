@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { DocumentProblem } from '../core/documents.ts';
+import type { DocumentProblem } from '../core/json/documents.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { ResourceVersion } from '../core/names.ts';
 import type { InventoryEntry } from './inventory.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type DocumentNode, type GraphQLSchema, Kind, type OperationDefinitionNode, visit } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { canonicalJson } from '../core/canonical-json.ts';
+import { canonicalJson } from '../core/json/canonical-json.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { isPersonal, isVolatile } from '../graph/personal.ts';
 import type { subscribeTo } from '../graph/subscribing.ts';

@@ -1,6 +1,6 @@
 import type { FormattedExecutionResult } from 'graphql';
 import type { MusterError } from '../core/errors.ts';
-import type { Turns, Worker } from '../core/turns.ts';
+import type { Turns, Worker } from '../core/scheduling/work-scheduler.ts';
 import type { StreamListener, StreamReader } from '../load/streams/streams.ts';
 import { clientError, type MaskOptions } from './masking.ts';
 import type { OpenStream, Outlet, Payload } from './outlet.ts';

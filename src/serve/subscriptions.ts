@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { invariant, MusterError } from '../core/errors.ts';
 import { type HeapGauge, streamsUntil } from '../core/heap-gauge.ts';
 import type { Log } from '../core/log.ts';
-import { Turns } from '../core/turns.ts';
+import { Turns } from '../core/scheduling/work-scheduler.ts';
 import { type Subscribed, subscribeTo } from '../graph/subscribing.ts';
 import { Answer, codeOf, maskingOf } from './answer-body.ts';
 import type { AnswerEncoder } from './answer-encoder.ts';

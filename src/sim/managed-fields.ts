@@ -1,5 +1,5 @@
+import { equalJson } from '../core/json/json-values.ts';
 import type { JsonObject } from '../core/json.ts';
-import { equalJson } from '../core/json-values.ts';
 import { apiVersionOf } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { isReset, type Manager, type Ownership, parseManagers, printManagers } from './apply/managers.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { canonicalJson } from '../core/canonical-json.ts';
+import { canonicalJson } from '../core/json/canonical-json.ts';
+import { equalJson } from '../core/json/json-values.ts';
 import type { Json, JsonObject } from '../core/json.ts';
-import { equalJson } from '../core/json-values.ts';
 import type { KubernetesObject, ObjectMetadata } from '../core/objects.ts';
 import type { SimKind } from './built-in-kinds.ts';
 import type { ClusterState } from './cluster-state.ts';

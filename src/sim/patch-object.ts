@@ -1,6 +1,6 @@
 import jsonPatch from 'fast-json-patch';
+import { mergePatch } from '../core/json/merge-patch.ts';
 import { isJsonObject, type Json, type JsonObject, parseJsonExactly } from '../core/json.ts';
-import { mergePatch } from '../core/merge-patch.ts';
 import { type Refusal, refusal } from './api-status.ts';
 import type { WriteRequest } from './write-options.ts';
 

@@ -1,4 +1,4 @@
-import { withKeysInOrder } from '../core/canonical-json.ts';
+import { withKeysInOrder } from '../core/json/canonical-json.ts';
 import { type JsonObject, parseJson } from '../core/json.ts';
 import { apiVersionOf } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';

@@ -1,6 +1,6 @@
+import { equalJson } from '../core/json/json-values.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { labelsAt, listAt, textAt, valueAt } from '../core/json-at.ts';
-import { equalJson } from '../core/json-values.ts';
 import type { GroupKind } from '../core/kinds.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { StatusCause } from './api-status.ts';

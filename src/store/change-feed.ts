@@ -3,7 +3,7 @@ import type { Fault } from '../core/faults.ts';
 import type { Log } from '../core/log.ts';
 import { withoutValues } from '../core/loggable-error.ts';
 import type { ResourceVersion } from '../core/names.ts';
-import { Turns, type Worker } from '../core/turns.ts';
+import { Turns, type Worker } from '../core/scheduling/work-scheduler.ts';
 import type { Change } from './changes.ts';
 import { createFeedLog } from './feed-log.ts';
 import type { FeedReader, Followed, StoreEvent } from './mirror-store.ts';

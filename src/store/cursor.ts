@@ -1,5 +1,5 @@
+import { type OrderKey, parseOrderKey, printOrderKey } from '../core/json/json-values.ts';
 import { type Json, parseJsonExactly } from '../core/json.ts';
-import { type OrderKey, parseOrderKey, printOrderKey } from '../core/json-values.ts';
 import { type LabelSelector, printSelector } from '../core/selectors.ts';
 import type { OrderByInput } from './order.ts';
 import type { WhereInput } from './where.ts';

@@ -1,6 +1,6 @@
 import { MusterError } from '../core/errors.ts';
+import { compareOrderKeys, equalJson, type OrderKey, orderKeyOf, type ValueType } from '../core/json/json-values.ts';
 import { isJsonObject, isRawNumber, type Json } from '../core/json.ts';
-import { compareOrderKeys, equalJson, type OrderKey, orderKeyOf, type ValueType } from '../core/json-values.ts';
 import { inNano } from '../core/quantities.ts';
 import { readOnce } from '../core/read-once.ts';
 

@@ -1,5 +1,5 @@
 import { MusterError } from '../core/errors.ts';
-import { compareOrderKeys, type OrderKey, orderKeyOf, type ValueType } from '../core/json-values.ts';
+import { compareOrderKeys, type OrderKey, orderKeyOf, type ValueType } from '../core/json/json-values.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { Model, ModelKind } from '../model/model.ts';

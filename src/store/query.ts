@@ -1,8 +1,8 @@
 import { invariant, MusterError } from '../core/errors.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
+import type { Steps } from '../core/scheduling/operation-scheduler.ts';
 import type { LabelSelector } from '../core/selectors.ts';
-import type { Steps } from '../core/slices.ts';
 import { candidatesIn, fewObjects, namespacesInSight, prepareIndexes } from './candidates.ts';
 import type { Position } from './cursor.ts';
 import { inAttempts } from './long-texts.ts';

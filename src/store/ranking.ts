@@ -1,4 +1,4 @@
-import { compareOrderKeys, type OrderKey } from '../core/json-values.ts';
+import { compareOrderKeys, type OrderKey } from '../core/json/json-values.ts';
 import { compareText } from '../core/text.ts';
 import type { Position } from './cursor.ts';
 

@@ -1,5 +1,5 @@
+import { equalJson } from '../core/json/json-values.ts';
 import { isRawNumber, type Json, type JsonObject } from '../core/json.ts';
-import { equalJson } from '../core/json-values.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 
 /** An object made small by what is already held. */

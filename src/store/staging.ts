@@ -1,4 +1,4 @@
-import { equalJson } from '../core/json-values.ts';
+import { equalJson } from '../core/json/json-values.ts';
 import type { ResourceVersion } from '../core/names.ts';
 import { identityOf, type KubernetesObject, type ObjectIdentity } from '../core/objects.ts';
 import type { Contents } from './contents.ts';

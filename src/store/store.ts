@@ -4,7 +4,7 @@ import { isJsonObject } from '../core/json.ts';
 import { type Log, silentLog } from '../core/log.ts';
 import type { ResourceVersion } from '../core/names.ts';
 import { identityOf, type KubernetesObject } from '../core/objects.ts';
-import type { Turns } from '../core/turns.ts';
+import type { Turns } from '../core/scheduling/work-scheduler.ts';
 import { type ChangeFeed, createChangeFeed } from './change-feed.ts';
 import { type Change, changeOf } from './changes.ts';
 import { type Contents, createContents } from './contents.ts';

@@ -1,5 +1,5 @@
 import { MusterError } from '../core/errors.ts';
-import type { ValueType } from '../core/json-values.ts';
+import type { ValueType } from '../core/json/json-values.ts';
 import { type ModelPath, printTypeReference } from '../model/paths.ts';
 import { type AskedOfKinds, findInKinds } from '../model/paths-of-kinds.ts';
 

@@ -1,6 +1,6 @@
 import { MusterError } from '../core/errors.ts';
+import type { ValueType } from '../core/json/json-values.ts';
 import type { Json } from '../core/json.ts';
-import type { ValueType } from '../core/json-values.ts';
 import { keyOfKind } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { Model, ModelKind, TypeReference } from '../model/model.ts';

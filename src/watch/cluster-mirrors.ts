@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Fault } from '../core/faults.ts';
-import { createGate } from '../core/gate.ts';
 import { type GroupKind, keyOfKind, type ServedResource } from '../core/kinds.ts';
 import type { ClusterName, ResourceVersion } from '../core/names.ts';
+import { createGate } from '../core/scheduling/concurrency-limit.ts';
 import type { StoreEvent, StoreReader } from '../store/mirror-store.ts';
 import { createStore } from '../store/store.ts';
 import { compareVersions } from '../store/versions.ts';

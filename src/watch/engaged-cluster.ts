@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/faults.ts';
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
-import type { Turns } from '../core/turns.ts';
+import type { Turns } from '../core/scheduling/work-scheduler.ts';
 import type { Admission } from './admission.ts';
 import type { IdleMirrors } from './idle-mirrors.ts';
 import type { ClusterPhase, MirrorsChange } from './mirrors.ts';

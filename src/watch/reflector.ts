@@ -1,5 +1,5 @@
 import type { ObjectForm } from '../cluster/cluster-api.ts';
-import { decodeEvent } from '../cluster/decode.ts';
+import { decodeEvent } from '../cluster/decoding/decode.ts';
 import type { Fault, FaultCode } from '../core/faults.ts';
 import { keyOfKind, type ServedResource } from '../core/kinds.ts';
 import { withoutValues } from '../core/loggable-error.ts';

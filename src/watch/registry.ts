@@ -4,7 +4,7 @@ import { type GroupKind, keyOfKind, type ServedResource } from '../core/kinds.ts
 import type { Log } from '../core/log.ts';
 import { withoutValues } from '../core/loggable-error.ts';
 import type { ClusterName } from '../core/names.ts';
-import { Turns } from '../core/turns.ts';
+import { Turns } from '../core/scheduling/work-scheduler.ts';
 import { type AdmissionLimits, admissionLimits, createAdmission } from './admission.ts';
 import { ClusterMirrors } from './cluster-mirrors.ts';
 import type { ClusterProgress, EngagedCluster, FleetWide } from './engaged-cluster.ts';

@@ -1,8 +1,8 @@
 import type { V1SelfSubjectAccessReview } from '@kubernetes/client-node';
 import type { ClusterApi } from '../cluster/cluster-api.ts';
 import type { Fault } from '../core/faults.ts';
-import type { Gate } from '../core/gate.ts';
 import type { ServedResource } from '../core/kinds.ts';
+import type { Gate } from '../core/scheduling/concurrency-limit.ts';
 import { storedIn } from '../core/stored.ts';
 
 /** Namespaces tried at most for nobody's sake, for one kind at a time. */

@@ -1,4 +1,4 @@
-import { decodeItem, identityIn } from '../cluster/decode.ts';
+import { decodeItem, identityIn } from '../cluster/decoding/decode.ts';
 import type { ResourceVersion } from '../core/names.ts';
 import type { Stage, StoreWriter } from '../store/mirror-store.ts';
 import type { ObjectEvent } from './state.ts';

@@ -1,4 +1,4 @@
-import type { DecodedEvent } from '../cluster/decode.ts';
+import type { DecodedEvent } from '../cluster/decoding/decode.ts';
 import type { Fault } from '../core/faults.ts';
 import type { ResourceVersion } from '../core/names.ts';
 

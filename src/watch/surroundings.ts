@@ -1,8 +1,8 @@
 import type { ClusterApi } from '../cluster/cluster-api.ts';
 import type { Clock } from '../core/clock.ts';
-import type { Gate } from '../core/gate.ts';
 import type { Log } from '../core/log.ts';
 import type { ClusterName } from '../core/names.ts';
+import type { Gate } from '../core/scheduling/concurrency-limit.ts';
 import type { Admission } from './admission.ts';
 import type { Breaker } from './breaker.ts';
 import type { Pace } from './pace.ts';

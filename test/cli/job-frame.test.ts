@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { jobFrame } from '../../src/cli/job-frame.ts';
 import { cellsOfJob, wordOf } from '../../src/cli/job-status.ts';
-import { jobState, summaryOf } from '../support/job-states.ts';
+import { jobState, summaryOf } from '../support/cli/job-states.ts';
 
 const nowMs = Date.parse('2026-01-01T00:01:30Z');
 const size = { columns: 100, rows: 24 };

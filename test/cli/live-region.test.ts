@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createLiveRegion, cutTo } from '../../src/cli/live-region.ts';
-import { createScreen } from '../support/screen.ts';
+import { createScreen } from '../support/cli/screen.ts';
 
 const size = { columns: 20, rows: 6 };
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ClusterPlan, ObjectPlan } from '../../src/cli/plan.ts';
 import { diffLines, isTold, noteLine, planLines, refusalLines } from '../../src/cli/plan-lines.ts';
 import { paintFor } from '../../src/cli/table.ts';
-import { planOf } from '../support/propagation-states.ts';
+import { planOf } from '../support/cli/propagation-states.ts';
 
 const plain = paintFor({ hasColor: false });
 const colored = paintFor({ hasColor: true });

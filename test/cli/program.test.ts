@@ -5,9 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { type ProgramOptions, runProgram } from '../../src/cli/program.ts';
 import type { Flags } from '../../src/config/config.ts';
 import { MusterError } from '../../src/core/errors.ts';
-import { createFakeTerminal } from '../support/fake-terminal.ts';
+import { createFakeTerminal } from '../support/cli/fake-terminal.ts';
+import { manifestReader } from '../support/cli/run-cli.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { manifestReader } from '../support/run-cli.ts';
 
 async function run(...args: string[]) {
   const terminal = createFakeTerminal();

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { propagationFrame } from '../../src/cli/propagation-frame.ts';
 import type { PropagationState } from '../../src/cli/propagation-state.ts';
-import { copyLine, propagationState } from '../support/propagation-states.ts';
+import { copyLine, propagationState } from '../support/cli/propagation-states.ts';
 
 const nowMs = Date.parse('2026-01-01T00:00:30Z');
 const frame = (states: readonly PropagationState[], rows = 24, hasColor = false) =>

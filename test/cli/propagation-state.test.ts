@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { endOf, obstaclesOf, type PropagationState, progressOf, summaryOf, whyOf } from '../../src/cli/propagation-state.ts';
-import { copyLine, propagationState } from '../support/propagation-states.ts';
+import { copyLine, propagationState } from '../support/cli/propagation-states.ts';
 
 test.each([
   ['SETTLED', 'good'],

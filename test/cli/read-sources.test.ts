@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CommandFailure } from '../../src/cli/command-failure.ts';
 import type { SourceFlags } from '../../src/cli/gateway-options.ts';
 import { readIntents, readManifests } from '../../src/cli/read-sources.ts';
-import { createCliSession } from '../support/cli-session.ts';
+import { createCliSession } from '../support/cli/cli-session.ts';
 
 let directory: string;
 beforeAll(async () => {

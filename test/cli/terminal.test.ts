@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { createTerminal } from '../../src/cli/terminal.ts';
-import { createScreen } from '../support/screen.ts';
+import { createScreen } from '../support/cli/screen.ts';
 
 /** A stream that looks like one of a process; what is written to it goes to `onText`. */
 function stream(

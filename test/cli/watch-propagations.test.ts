@@ -4,11 +4,11 @@ import { StreamLost, StreamRefused } from '../../src/cli/open-stream.ts';
 import { createPropagationShow, noShow } from '../../src/cli/propagation-show.ts';
 import type { PropagationState } from '../../src/cli/propagation-state.ts';
 import { type FollowedPropagation, type PropagationEnd, watchPropagations } from '../../src/cli/watch-propagations.ts';
-import { type CliSession, createCliSession } from '../support/cli-session.ts';
-import type { FakeTerminalOptions } from '../support/fake-terminal.ts';
+import { type CliSession, createCliSession } from '../support/cli/cli-session.ts';
+import type { FakeTerminalOptions } from '../support/cli/fake-terminal.ts';
+import { copyLine, propagationState } from '../support/cli/propagation-states.ts';
+import { createScriptedStreams } from '../support/cli/scripted-streams.ts';
 import { turns } from '../support/manual-clock.ts';
-import { copyLine, propagationState } from '../support/propagation-states.ts';
-import { createScriptedStreams } from '../support/scripted-streams.ts';
 
 interface Watching {
   readonly session: CliSession;

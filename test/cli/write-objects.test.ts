@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { mutate } from '../../src/cli/gateway-client.ts';
 import { writeObjects } from '../../src/cli/write-objects.ts';
-import { type CliSession, createCliSession } from '../support/cli-session.ts';
+import { type CliSession, createCliSession } from '../support/cli/cli-session.ts';
 
 /** A gateway that gives back the items it was sent as results. */
 const echo = () =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type ResultOptions, tellResults, type WriteResult, writeFields } from '../../src/cli/write-results.ts';
-import { type CliSessionOptions, createCliSession } from '../support/cli-session.ts';
+import { type CliSessionOptions, createCliSession } from '../support/cli/cli-session.ts';
 
 function result(cluster: string, parts: Partial<WriteResult> = {}): WriteResult {
   const key = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web' };

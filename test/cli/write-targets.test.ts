@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { clustersOf, isPropagation, meantObjects, type WriteTarget } from '../../src/cli/write-targets.ts';
 import { parseObjectId } from '../../src/core/object-ids.ts';
-import { type CliSessionOptions, createCliSession } from '../support/cli-session.ts';
+import { type CliSessionOptions, createCliSession } from '../support/cli/cli-session.ts';
 
 const kinds: Readonly<Record<string, object>> = {
   deploy: { group: 'apps', kind: 'Deployment', namespaced: true },

@@ -5,9 +5,9 @@ import type { Json } from '../../src/core/json.ts';
 import type { ServedResource } from '../../src/core/kinds.ts';
 import { clusterName } from '../../src/core/names.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
+import { connect, endpointFor, never } from '../support/cluster/transport.ts';
 import type { SimCluster, SimClusterOptions } from '../support/sim/sim-cluster.ts';
 import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
-import { connect, endpointFor, never } from '../support/transport.ts';
 
 const open: SimCluster[] = [];
 afterEach(async () => {

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ClusterApi } from '../../src/cluster/cluster-api.ts';
 import { callTyped, type TypedCall, V1MicroTime } from '../../src/cluster/typed-api.ts';
 import { type ContractServer, contractServers } from '../contract/contract-server.ts';
+import { type Connected, connect, endpointFor, never, until } from '../support/cluster/transport.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import type { SimCluster } from '../support/sim/sim-cluster.ts';
 import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
-import { type Connected, connect, endpointFor, never, until } from '../support/transport.ts';
 
 const leaseAt = { namespace: 'default', name: 'typed' };
 

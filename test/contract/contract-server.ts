@@ -1,6 +1,6 @@
-import type { ApiBody, Endpoint, RawClient } from '../support/raw-client.ts';
-import { createRawClient } from '../support/raw-client.ts';
-import { realPrograms, realServerTitle, startRealCluster } from '../support/real-cluster.ts';
+import type { ApiBody, Endpoint, RawClient } from '../support/clients/raw-client.ts';
+import { createRawClient } from '../support/clients/raw-client.ts';
+import { realPrograms, realServerTitle, startRealCluster } from '../support/cluster/real-cluster.ts';
 import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 
 /** An API server that the contract suite asks. What it says is compared with what stands in the cases, and nothing else. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { ApiBody } from '../support/raw-client.ts';
+import type { ApiBody } from '../support/clients/raw-client.ts';
 import { type DeclareCase, eventually, keysOf, namesOf, type Place, statusOf } from './place.ts';
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';

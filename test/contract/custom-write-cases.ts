@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { ApiBody } from '../support/raw-client.ts';
+import type { ApiBody } from '../support/clients/raw-client.ts';
 import { conflictsIn, ownersIn, patchingIn } from './patching.ts';
 import { type DeclareCase, eventually, type Place, statusOf } from './place.ts';
 

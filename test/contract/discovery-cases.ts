@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { createRawClient } from '../support/raw-client.ts';
+import { createRawClient } from '../support/clients/raw-client.ts';
 import { type DeclareCase, statusOf } from './place.ts';
 
 const aggregated = { accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList' };

@@ -1,4 +1,4 @@
-import type { ApiBody, RawAnswer } from '../support/raw-client.ts';
+import type { ApiBody, RawAnswer } from '../support/clients/raw-client.ts';
 import type { Place } from './place.ts';
 
 /** How something is patched: query parameters by name. `fieldManager` is `muster` where nothing is said. */

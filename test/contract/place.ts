@@ -1,4 +1,4 @@
-import type { ApiBody, RawClient, RawRequest } from '../support/raw-client.ts';
+import type { ApiBody, RawClient, RawRequest } from '../support/clients/raw-client.ts';
 import type { ContractServer } from './contract-server.ts';
 
 /** Where one case happens: a namespace of its own on the server that is asked. */

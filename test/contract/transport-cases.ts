@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http2 from 'node:http2';
 import tls from 'node:tls';
 import { expect } from 'vitest';
-import type { Endpoint } from '../support/raw-client.ts';
+import type { Endpoint } from '../support/clients/raw-client.ts';
 import type { DeclareCase } from './place.ts';
 
 interface Connection extends AsyncDisposable {

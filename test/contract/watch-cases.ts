@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { RawEvent } from '../support/raw-client.ts';
+import type { RawEvent } from '../support/clients/raw-client.ts';
 import { type DeclareCase, keysOf, type Place, statusOf } from './place.ts';
 
 const initialEvents = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';

@@ -6,10 +6,10 @@ import { parse } from 'yaml';
 import { runProgram } from '../../src/cli/program.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { JsonObject } from '../../src/core/json.ts';
+import { createFakeTerminal } from '../support/cli/fake-terminal.ts';
+import { deployment, intentFile, manifestFile, settings } from '../support/cli/intent-files.ts';
+import { manifestReader } from '../support/cli/run-cli.ts';
 import { type Block, blocksOf, codeCells, commandsOf, pageText, repository } from '../support/documentation.ts';
-import { createFakeTerminal } from '../support/fake-terminal.ts';
-import { deployment, intentFile, manifestFile, settings } from '../support/intent-files.ts';
-import { manifestReader } from '../support/run-cli.ts';
 import { type RunningProcess, runMuster } from '../support/run-process.ts';
 
 // Readers try documents and commands of the pages on the embedded fleet. Here each of them runs there, and has to find objects.

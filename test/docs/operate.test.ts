@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { manifestFile, settings } from '../support/cli/intent-files.ts';
+import { type RealCluster, realPrograms, realServerTitle, startRealCluster } from '../support/cluster/real-cluster.ts';
 import { blocksOf, commandsOf, repository } from '../support/documentation.ts';
-import { manifestFile, settings } from '../support/intent-files.ts';
-import { type RealCluster, realPrograms, realServerTitle, startRealCluster } from '../support/real-cluster.ts';
 import { type RunningProcess, runMuster } from '../support/run-process.ts';
 
 // The commands of the guide that need a hub of one's own: they run in a shell, one after the other, against a real API server that is the hub.

@@ -2,8 +2,8 @@ import vm from 'node:vm';
 import { type Client, createClient } from 'graphql-ws';
 import { expect, test } from 'vitest';
 import { blocksOf } from '../support/documentation.ts';
-import type { TestGateway } from '../support/start-gateway.ts';
-import { startGateway } from '../support/start-gateway.ts';
+import type { TestGateway } from '../support/gateway/start-gateway.ts';
+import { startGateway } from '../support/gateway/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
 // The client in the section "Keep a copy" of docs/guide/watch.md: the lines of the page, over graphql-ws' own client.

@@ -6,7 +6,7 @@ import type { Candidate, ClusterSource } from '../../src/fleet/cluster-source.ts
 import { createFleet, type Fleet } from '../../src/fleet/fleet.ts';
 import type { Member } from '../../src/fleet/member.ts';
 import type { Connect } from '../../src/fleet/roster.ts';
-import { endpointOf, silentApi } from '../support/endpoints.ts';
+import { endpointOf, silentApi } from '../support/cluster/endpoints.ts';
 import { turns } from '../support/manual-clock.ts';
 
 const never = new AbortController().signal;

@@ -2,13 +2,13 @@ import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Kubeconfig } from '../../src/cluster/kubeconfig.ts';
+import type { Kubeconfig } from '../../src/cluster/kubeconfig/kubeconfig.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { MusterError } from '../../src/core/errors.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import type { Candidate } from '../../src/fleet/cluster-source.ts';
 import { type KubeconfigSourceOptions, openKubeconfigSource } from '../../src/fleet/kubeconfig-source.ts';
-import { contextOf, kubeconfigWith } from '../support/endpoints.ts';
+import { contextOf, kubeconfigWith } from '../support/cluster/endpoints.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 let folder: string;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { GroupView, Listed } from '../../src/load/reads.ts';
-import type { FakeCluster } from '../support/fake-mirrors.ts';
-import { type GraphOverMirrors, graphOverMirrors } from '../support/graph-over-mirrors.ts';
+import type { FakeCluster } from '../support/graph/fake-mirrors.ts';
+import { type GraphOverMirrors, graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
+import { readContext } from '../support/graph/read-context.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
-import { readContext } from '../support/read-context.ts';
 import { createRestrictingAccess } from '../support/restricting-access.ts';
 
 const model = loadBaseline();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createBudget } from '../../src/graph/budget.ts';
 import { maxLooks } from '../../src/load/reads.ts';
-import { type GraphOverMirrors, graphOverMirrors } from '../support/graph-over-mirrors.ts';
+import { type GraphOverMirrors, graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 
 const model = loadBaseline();

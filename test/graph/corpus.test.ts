@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { buildGraph } from '../../src/graph/graph.ts';
 import { convertDefinition } from '../../src/model/convert-definition.ts';
 import { createModel } from '../../src/model/create-model.ts';
-import { committedModel, corpusDefinitions } from '../support/corpus.ts';
+import { committedModel, corpusDefinitions } from '../support/graph/corpus.ts';
 
 test.skipIf(corpusDefinitions === undefined)('the CRDs of real projects make a valid schema beside the built-in kinds', () => {
   const custom = (corpusDefinitions ?? []).map(convertDefinition);

@@ -1,7 +1,7 @@
 import type { GraphQLObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { createBudget } from '../../src/graph/budget.ts';
-import { inShop, relatedWorld } from '../support/related-world.ts';
+import { inShop, relatedWorld } from '../support/graph/related-world.ts';
 
 const annotations = { owner: 'web', team: 'shop' };
 const world = relatedWorld({ north: { Pod: Array.from({ length: 20 }, (_, index) => inShop(`p${index}`, { annotations })) } });

@@ -4,9 +4,9 @@ import type { Fault } from '../../src/core/faults.ts';
 import { createBudget, maxObjects } from '../../src/graph/budget.ts';
 import type { GraphContext } from '../../src/graph/context.ts';
 import type { LogBatchView, LogLineView, Logs, PodLogView } from '../../src/load/logs/logs.ts';
-import { graphOfMessages, messageOf, named, nowMs, rowIn, viewOf } from '../support/graph-messages.ts';
+import { graphOfMessages, messageOf, named, nowMs, rowIn, viewOf } from '../support/graph/graph-messages.ts';
+import { unsliced } from '../support/graph/unsliced.ts';
 import { objectNamed } from '../support/kubernetes-objects.ts';
-import { unsliced } from '../support/unsliced.ts';
 
 const north = viewOf('north', { region: 'eu' });
 const of = { cluster: north, namespace: 'shop', pod: 'web', container: 'main' };

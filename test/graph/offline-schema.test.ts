@@ -8,7 +8,7 @@ import { offlineSchema } from '../../src/graph/offline-schema.ts';
 import type { GroupRules } from '../../src/load/group-filter.ts';
 import { convertDefinition } from '../../src/model/convert-definition.ts';
 import { dayOf, printSchemaLock } from '../../src/model/schema-lock.ts';
-import { fixtureDefinition } from '../support/corpus.ts';
+import { fixtureDefinition } from '../support/graph/corpus.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 let folder: string;

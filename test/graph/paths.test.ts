@@ -1,6 +1,6 @@
 import { execute, parse } from 'graphql';
 import { expect, test } from 'vitest';
-import { compareOrderKeys } from '../../src/core/json-values.ts';
+import { compareOrderKeys } from '../../src/core/json/json-values.ts';
 import { keyOfKind } from '../../src/core/kinds.ts';
 import { buildGraph } from '../../src/graph/graph.ts';
 import type { ModelKind } from '../../src/model/model.ts';
@@ -8,9 +8,9 @@ import { compileOrder } from '../../src/store/order.ts';
 import type { QuerySource } from '../../src/store/query-source.ts';
 import { createStore } from '../../src/store/store.ts';
 import { compileWhere } from '../../src/store/where.ts';
+import { type Leaf, type Sample, sampleOf } from '../support/graph/model-samples.ts';
 import { loadBaseline } from '../support/kubernetes-objects.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { type Leaf, type Sample, sampleOf } from '../support/model-samples.ts';
 
 const model = loadBaseline();
 const schema = buildGraph(model);

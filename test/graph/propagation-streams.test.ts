@@ -6,12 +6,12 @@ import type { GraphContext } from '../../src/graph/context.ts';
 import { subscribeTo } from '../../src/graph/subscribing.ts';
 import type { StreamListener, StreamReader } from '../../src/load/streams/streams.ts';
 import type { Propagations, PropagationView } from '../../src/propagate/propagations.ts';
-import { graphOverMirrors } from '../support/graph-over-mirrors.ts';
+import { graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
+import { noRelations } from '../support/graph/no-relations.ts';
+import { sampleView, scriptedPropagations } from '../support/graph/propagation-samples.ts';
+import { readContext } from '../support/graph/read-context.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 import { turns } from '../support/manual-clock.ts';
-import { noRelations } from '../support/no-relations.ts';
-import { sampleView, scriptedPropagations } from '../support/propagation-samples.ts';
-import { readContext } from '../support/read-context.ts';
 
 // The streams that a propagation has: its own state, and that of its Jobs. Over a port whose changes the test makes.
 

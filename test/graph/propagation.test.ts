@@ -5,9 +5,9 @@ import { buildGraph } from '../../src/graph/graph.ts';
 import { isPersonal } from '../../src/graph/personal.ts';
 import type { Propagations } from '../../src/propagate/propagations.ts';
 import { resourceSpelling, schemaSpelling } from '../../src/propagate/spelling.ts';
-import { type GraphOverMirrors, graphOverMirrors } from '../support/graph-over-mirrors.ts';
+import { type GraphOverMirrors, graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
+import { samplePlan, sampleRevision, sampleView, scriptedPropagations } from '../support/graph/propagation-samples.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
-import { samplePlan, sampleRevision, sampleView, scriptedPropagations } from '../support/propagation-samples.ts';
 
 // Propagation in the graph, over a port that a test scripts: what is told, and what the port is asked.
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../src/core/objects.ts';
-import { startGateway } from '../support/start-gateway.ts';
+import { startGateway } from '../support/gateway/start-gateway.ts';
 
 const deployment = (name: string, replicas: number): KubernetesObject => ({
   apiVersion: 'apps/v1',

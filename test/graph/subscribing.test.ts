@@ -4,7 +4,7 @@ import { MusterError } from '../../src/core/errors.ts';
 import type { buildGraph } from '../../src/graph/graph.ts';
 import { SourceCarrier } from '../../src/graph/subscribing.ts';
 import type { StreamSource } from '../../src/load/streams/streams.ts';
-import { graphOfMessages } from '../support/graph-messages.ts';
+import { graphOfMessages } from '../support/graph/graph-messages.ts';
 
 const refuse = (): StreamSource<never> => {
   throw new MusterError('BAD_INPUT', 'expected what may be, got what came');

@@ -4,10 +4,10 @@ import { keyOfKind } from '../../src/core/kinds.ts';
 import type { Row } from '../../src/load/reads.ts';
 import { jobPhases } from '../../src/model/columns/job-phase.ts';
 import type { ModelKind } from '../../src/model/model.ts';
-import { answeringRelations } from '../support/answering-relations.ts';
-import { graphOfMessages, kindOf, messageOf, named, nowMs, rowIn, viewOf } from '../support/graph-messages.ts';
+import { answeringRelations } from '../support/graph/answering-relations.ts';
+import { graphOfMessages, kindOf, messageOf, named, nowMs, rowIn, viewOf } from '../support/graph/graph-messages.ts';
+import { sampleOf } from '../support/graph/model-samples.ts';
 import { loadBaseline } from '../support/kubernetes-objects.ts';
-import { sampleOf } from '../support/model-samples.ts';
 
 const fault = { code: 'UNREACHABLE', cluster: named('north'), message: 'no answer', retry: 'LATER' } as const;
 const north = viewOf('north', { taints: [{ key: 'a', effect: 'NoSchedule' }], faults: [fault] });

@@ -8,7 +8,7 @@ import { joinShapes } from '../../src/model/join-shapes.ts';
 import type { Model, ModelField, ModelKind, ScalarName } from '../../src/model/model.ts';
 import type { Shape } from '../../src/model/shapes.ts';
 import type { MirrorStore } from '../../src/store/mirror-store.ts';
-import { graphOverMirrors } from '../support/graph-over-mirrors.ts';
+import { graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 import { turns } from '../support/manual-clock.ts';
 

@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../src/core/objects.ts';
 import { definitionKind } from '../../src/load/definitions.ts';
 import { convertDefinition } from '../../src/model/convert-definition.ts';
 import { createModel } from '../../src/model/create-model.ts';
-import { graphOverMirrors } from '../support/graph-over-mirrors.ts';
+import { graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
 import { definitionsServed, loadBaseline, objectNamed } from '../support/kubernetes-objects.ts';
 import { turns } from '../support/manual-clock.ts';
 

@@ -13,7 +13,7 @@ import { joinKindSchemas } from '../../src/model/join-kinds.ts';
 import type { Model } from '../../src/model/model.ts';
 import type { SchemaLock } from '../../src/model/schema-lock.ts';
 import type { KindSchema } from '../../src/model/shapes.ts';
-import { createFakeMirrors, type FakeCluster } from '../support/fake-mirrors.ts';
+import { createFakeMirrors, type FakeCluster } from '../support/graph/fake-mirrors.ts';
 import { definitionsServed, loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';
 

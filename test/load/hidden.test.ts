@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { graphOverMirrors } from '../support/graph-over-mirrors.ts';
+import { graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 import { createRestrictingAccess } from '../support/restricting-access.ts';
 

@@ -3,7 +3,7 @@ import type { Json } from '../../src/core/json.ts';
 import type { ServedResource } from '../../src/core/kinds.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createKindDescriptions } from '../../src/load/kind-descriptions.ts';
-import { createFakeMirrors } from '../support/fake-mirrors.ts';
+import { createFakeMirrors } from '../support/graph/fake-mirrors.ts';
 import { definitionsServed, loadBaseline, servedAs } from '../support/kubernetes-objects.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../../src/core/faults.ts';
 import { clusterName } from '../../src/core/names.ts';
-import type { FakeCluster } from '../support/fake-mirrors.ts';
-import { type GraphOverMirrors, graphOverMirrors } from '../support/graph-over-mirrors.ts';
+import type { FakeCluster } from '../support/graph/fake-mirrors.ts';
+import { type GraphOverMirrors, graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
+import { readContext } from '../support/graph/read-context.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 import { turns } from '../support/manual-clock.ts';
-import { readContext } from '../support/read-context.ts';
 
 const model = loadBaseline();
 const pods = servedAs(model, 'Pod');

@@ -2,9 +2,9 @@ import { expect, test, vi } from 'vitest';
 import { clusterName } from '../../src/core/names.ts';
 import { MirrorLoader } from '../../src/load/mirror-loader.ts';
 import { createLoaders } from '../../src/load/operation-loaders.ts';
-import { createFakeMirrors } from '../support/fake-mirrors.ts';
+import { createFakeMirrors } from '../support/graph/fake-mirrors.ts';
+import { served } from '../support/graph/related-world.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { served } from '../support/related-world.ts';
 
 function clusterWithPods() {
   const clock = createManualClock();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { nodeFactsOf } from '../../src/load/node-facts.ts';
-import { graphOverMirrors } from '../support/graph-over-mirrors.ts';
+import { graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 
 const node = (name: string, region: string, zone: string, providerID: string) =>

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import type { MirrorKey } from '../../src/load/mirror-loader.ts';
-import { transports } from '../support/live-socket.ts';
-import { startGateway, type TestGateway } from '../support/start-gateway.ts';
+import { transports } from '../support/clients/live-socket.ts';
+import { startGateway, type TestGateway } from '../support/gateway/start-gateway.ts';
 import { deployment, pod } from '../support/workloads.ts';
 
 /** What DataLoader did: the keys of each batch, in order. */

@@ -1,14 +1,14 @@
 import { describe, expect, test, vi } from 'vitest';
 import { discover } from '../../src/cluster/discovery.ts';
-import { loadKubeconfig } from '../../src/cluster/kubeconfig.ts';
+import { loadKubeconfig } from '../../src/cluster/kubeconfig/kubeconfig.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createKindDescriptions } from '../../src/load/kind-descriptions.ts';
 import { createDocumentFetcher } from '../../src/load/unknown-kinds.ts';
-import { createFakeMirrors } from '../support/fake-mirrors.ts';
+import { realPrograms, realServerTitle, startRealCluster } from '../support/cluster/real-cluster.ts';
+import { connect, never } from '../support/cluster/transport.ts';
+import { createFakeMirrors } from '../support/graph/fake-mirrors.ts';
 import { loadBaseline } from '../support/kubernetes-objects.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { realPrograms, realServerTitle, startRealCluster } from '../support/real-cluster.ts';
-import { connect, never } from '../support/transport.ts';
 
 describe.skipIf(realPrograms === undefined)(`the descriptions of ${realServerTitle}`, () => {
   test('describe nearly all of the model, in first sentences', async () => {

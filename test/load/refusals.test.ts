@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createFakeMirrors } from '../support/fake-mirrors.ts';
-import { type GraphOverMirrors, graphOverMirrors } from '../support/graph-over-mirrors.ts';
+import { createFakeMirrors } from '../support/graph/fake-mirrors.ts';
+import { type GraphOverMirrors, graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createRestrictingAccess } from '../support/restricting-access.ts';

@@ -7,7 +7,7 @@ import { silentLog } from '../../src/core/log.ts';
 import { openSchemaLock } from '../../src/load/schema-lock-file.ts';
 import { convertDefinition } from '../../src/model/convert-definition.ts';
 import { dayOf, emptySchemaLock, parseSchemaLock, printSchemaLock, type SchemaLock } from '../../src/model/schema-lock.ts';
-import { fixtureDefinition } from '../support/corpus.ts';
+import { fixtureDefinition } from '../support/graph/corpus.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 
 let folder: string;

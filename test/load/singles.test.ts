@@ -5,7 +5,7 @@ import { type ClusterName, clusterName } from '../../src/core/names.ts';
 import { idOfObject } from '../../src/core/object-ids.ts';
 import type { MemberSettings } from '../../src/fleet/member.ts';
 import type { LiveMember } from '../../src/load/singles.ts';
-import { graphOverMirrors } from '../support/graph-over-mirrors.ts';
+import { graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 import { turns } from '../support/manual-clock.ts';
 

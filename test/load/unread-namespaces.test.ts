@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import type { Access } from '../../src/access/access.ts';
 import type { Fault } from '../../src/core/faults.ts';
 import type { LogBatchView } from '../../src/load/logs/logs.ts';
-import type { FakeMirror } from '../support/fake-mirrors.ts';
-import { type GraphOverMirrors, graphOverMirrors } from '../support/graph-over-mirrors.ts';
+import type { FakeMirror } from '../support/graph/fake-mirrors.ts';
+import { type GraphOverMirrors, graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
+import { callerNamed, readEagerly } from '../support/graph/stream-fold.ts';
 import { loadBaseline, objectNamed, servedAs } from '../support/kubernetes-objects.ts';
 import { turns } from '../support/manual-clock.ts';
 import { createRestrictingAccess } from '../support/restricting-access.ts';
-import { callerNamed, readEagerly } from '../support/stream-fold.ts';
 
 // A namespace that was named and is not mirrored, as there was no room for it (docs/internals/mirror.md 3.4): never rows of nothing without a word.
 const model = loadBaseline();

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { codesOf, LiveSocket, openStream } from '../support/live-socket.ts';
+import { codesOf, LiveSocket, openStream } from '../support/clients/live-socket.ts';
 import { type RunningProcess, runMuster } from '../support/run-process.ts';
 
 let folder: string;

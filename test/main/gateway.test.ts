@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Log, silentLog } from '../../src/core/log.ts';
-import { kubeconfigText, runGateway } from '../support/run-gateway.ts';
+import { kubeconfigText, runGateway } from '../support/gateway/run-gateway.ts';
 import type { SimCluster } from '../support/sim/sim-cluster.ts';
 import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { intentFile, manifestFile, settings } from '../support/intent-files.ts';
+import { intentFile, manifestFile, settings } from '../support/cli/intent-files.ts';
 import { runMuster } from '../support/run-process.ts';
 
 let folder: string;

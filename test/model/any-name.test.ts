@@ -3,7 +3,7 @@ import { keyOfKind } from '../../src/core/kinds.ts';
 import { kindByAnyName } from '../../src/model/any-name.ts';
 import { convertDefinition } from '../../src/model/convert-definition.ts';
 import { createModel } from '../../src/model/create-model.ts';
-import { committedModel, fixtureDefinition } from '../support/corpus.ts';
+import { committedModel, fixtureDefinition } from '../support/graph/corpus.ts';
 
 const fixtures = ['widgets-north', 'names', 'machines', 'pods'].map((name) => convertDefinition(fixtureDefinition(name)));
 const other = { ...convertDefinition(fixtureDefinition('machines')), group: 'cloud.example.com' };

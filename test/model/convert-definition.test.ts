@@ -3,7 +3,7 @@ import type { Json } from '../../src/core/json.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import { convertDefinition } from '../../src/model/convert-definition.ts';
 import type { KindSchema, Shape, ShapeField } from '../../src/model/shapes.ts';
-import { corpusDefinitions, fixtureDefinition } from '../support/corpus.ts';
+import { corpusDefinitions, fixtureDefinition } from '../support/graph/corpus.ts';
 
 describe('a plain definition', () => {
   const widget = convertDefinition(fixtureDefinition('widgets-north'));

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../src/core/json.ts';
 import type { ServedResource } from '../../src/core/kinds.ts';
 import { convertGroupVersion } from '../../src/model/convert-group-version.ts';
 import { createModel } from '../../src/model/create-model.ts';
-import { committedModel } from '../support/corpus.ts';
+import { committedModel } from '../support/graph/corpus.ts';
 
 const podMetrics: ServedResource = {
   group: 'metrics.k8s.io',

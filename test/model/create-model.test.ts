@@ -8,7 +8,7 @@ import { companionSuffixes, reservedRootFields, reservedTypeNames, resourceField
 import { parseSchemaLock, printSchemaLock, withoutForgotten } from '../../src/model/schema-lock.ts';
 import type { KindSchema, Shape, ShapeField } from '../../src/model/shapes.ts';
 import { arbitraryKindSchema } from '../support/arbitrary-shapes.ts';
-import { committedModel, corpusDefinitions, fixtureDefinition } from '../support/corpus.ts';
+import { committedModel, corpusDefinitions, fixtureDefinition } from '../support/graph/corpus.ts';
 
 const baseline = committedModel();
 const fixtures = ['widgets-north', 'widgets-south', 'names', 'free', 'machines', 'pods'].map((name) =>

@@ -8,7 +8,7 @@ import { joinShapes } from '../../src/model/join-shapes.ts';
 import { type ScalarName, scalarNames } from '../../src/model/model.ts';
 import { json, type KindSchema, type Shape } from '../../src/model/shapes.ts';
 import { arbitraryKindSchema, arbitraryShape } from '../support/arbitrary-shapes.ts';
-import { committedModel, corpusDefinitions, fixtureDefinition } from '../support/corpus.ts';
+import { committedModel, corpusDefinitions, fixtureDefinition } from '../support/graph/corpus.ts';
 
 const join = (a: Shape, b: Shape): Shape => joinShapes(a, b, { path: [], conflict: () => undefined });
 const copy = <T>(value: T): T => structuredClone(value);

@@ -8,7 +8,7 @@ import type { Model } from '../../src/model/model.ts';
 import { parseModel } from '../../src/model/model-document.ts';
 import { printTypeReference } from '../../src/model/paths.ts';
 import { companionSuffixes, reservedTypeNames, resourceFieldNames } from '../../src/model/reserved-names.ts';
-import { committedModel, committedModelText, corpusOpenApi } from '../support/corpus.ts';
+import { committedModel, committedModelText, corpusOpenApi } from '../support/graph/corpus.ts';
 
 describe('the committed model', () => {
   const model = committedModel();

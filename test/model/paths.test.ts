@@ -14,7 +14,7 @@ import {
   printPath,
   printTypeReference,
 } from '../../src/model/paths.ts';
-import { committedModel, fixtureDefinition } from '../support/corpus.ts';
+import { committedModel, fixtureDefinition } from '../support/graph/corpus.ts';
 
 const fixtures = ['widgets-north', 'names', 'free'].map((name) => convertDefinition(fixtureDefinition(name)));
 const { model } = createModel({ baseline: committedModel(), custom: fixtures, prefixes: new Map() });

@@ -15,7 +15,7 @@ import {
 } from '../../src/model/schema-lock.ts';
 import type { KindSchema } from '../../src/model/shapes.ts';
 import { arbitraryKindSchema } from '../support/arbitrary-shapes.ts';
-import { corpusDefinitions } from '../support/corpus.ts';
+import { corpusDefinitions } from '../support/graph/corpus.ts';
 
 const lockOf = (kinds: readonly LockedKind[], prefixes: readonly (readonly [string, string])[] = []): SchemaLock => ({
   kinds: new Map(kinds.map((kind) => [keyOfKind(kind.schema), kind])),

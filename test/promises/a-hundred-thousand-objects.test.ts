@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
+import { type Listed, startGateway } from '../support/gateway/start-gateway.ts';
 import { liveHeapBytes } from '../support/heap.ts';
-import { type Listed, startGateway } from '../support/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
 // A12: a list as large as a server gives it is served, and costs its objects and no more.

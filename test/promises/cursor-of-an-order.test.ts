@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startGateway } from '../support/start-gateway.ts';
+import { startGateway } from '../support/gateway/start-gateway.ts';
 import { widget, widgetDefinition } from '../support/workloads.ts';
 
 // A page follows the one before, or is refused: a cursor holds values, and values of another type compare otherwise.

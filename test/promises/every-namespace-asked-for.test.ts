@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Listed, startGateway, type TestGateway } from '../support/start-gateway.ts';
+import { type Listed, startGateway, type TestGateway } from '../support/gateway/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
 // "No silent wrong answer": for somebody who may read pods in some namespaces only, as a client of GraphQL sees it.

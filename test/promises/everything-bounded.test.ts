@@ -4,7 +4,7 @@ import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { createDocumentCache, createErrorCache } from '../../src/serve/document-cache.ts';
 import { IntrospectionCache } from '../../src/serve/introspection.ts';
-import { type Listed, startGateway } from '../support/start-gateway.ts';
+import { type Listed, startGateway } from '../support/gateway/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
 // "Everything has a bound": past it the gateway refuses, and goes on.

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { PodReader, untilAllHold } from '../support/pod-reader.ts';
+import { PodReader, untilAllHold } from '../support/gateway/pod-reader.ts';
+import { type Listed, startGateway, type TestGateway } from '../support/gateway/start-gateway.ts';
 import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
-import { type Listed, startGateway, type TestGateway } from '../support/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
 // "A cluster that is exchanged behind its address is noticed."

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { type JobPhase, jobPhases } from '../../src/model/columns/job-phase.ts';
-import { type LiveStream, transports } from '../support/live-socket.ts';
+import { type LiveStream, transports } from '../support/clients/live-socket.ts';
+import { startGateway, type TestGateway } from '../support/gateway/start-gateway.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import type { SimCluster } from '../support/sim/sim-cluster.ts';
-import { startGateway, type TestGateway } from '../support/start-gateway.ts';
 
 // "The summary is exact in every message": all phases, all clusters, and how many of the Jobs are only what was last known.
 

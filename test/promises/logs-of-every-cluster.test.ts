@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type LiveStream, transports } from '../support/live-socket.ts';
+import { type LiveStream, transports } from '../support/clients/live-socket.ts';
+import { startGateway, type TestGateway } from '../support/gateway/start-gateway.ts';
 import { speakingNode, speakingPod } from '../support/speaking-pods.ts';
-import { startGateway, type TestGateway } from '../support/start-gateway.ts';
 
 // "Logs of all clusters in one answer, or one stream": each line once and in order, what one container cannot give beside the others, and nothing
 // left behind by who has gone.

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { codesOf, LiveSocket, type LiveStream } from '../support/clients/live-socket.ts';
+import { metricOf, metricsText } from '../support/gateway/metrics-of.ts';
+import { startGateway, type TestGateway } from '../support/gateway/start-gateway.ts';
 import { liveHeapBytes } from '../support/heap.ts';
-import { codesOf, LiveSocket, type LiveStream } from '../support/live-socket.ts';
-import { metricOf, metricsText } from '../support/metrics-of.ts';
-import { startGateway, type TestGateway } from '../support/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
 // C7: "whatever clients call things costs no memory": documents, operations, variables, clusters, ids. Each cache and each metric has its bound.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { silentLog } from '../../src/core/log.ts';
-import { type Listed, startGateway, type TestGateway } from '../support/start-gateway.ts';
+import { type Listed, startGateway, type TestGateway } from '../support/gateway/start-gateway.ts';
 import { pod, widget, widgetDefinition } from '../support/workloads.ts';
 
 // "A kind that is defined is a typed field seconds later, without a restart."

@@ -1,8 +1,8 @@
 import { GraphQLError, GraphQLInt, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { expect, test } from 'vitest';
 import { createLog } from '../../src/cli/log.ts';
-import { startGateway } from '../support/start-gateway.ts';
-import { startServing } from '../support/start-serving.ts';
+import { startGateway } from '../support/gateway/start-gateway.ts';
+import { startServing } from '../support/serving/start-serving.ts';
 import { widget, widgetDefinition } from '../support/workloads.ts';
 
 // "No object's values in logs, errors or metrics", of any kind and by any path.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ObjectMetadata } from '../../src/core/objects.ts';
-import { type Listed, startGateway } from '../support/start-gateway.ts';
+import { type Listed, startGateway } from '../support/gateway/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
 // "Values come back as they are": labels and annotations that are null are absent ones.

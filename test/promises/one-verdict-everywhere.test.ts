@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/core/json.ts';
-import { LiveSocket, type LiveStream, openStream, type ResultError } from '../support/live-socket.ts';
-import { startGateway, type TestGateway } from '../support/start-gateway.ts';
+import { LiveSocket, type LiveStream, openStream, type ResultError } from '../support/clients/live-socket.ts';
+import { startGateway, type TestGateway } from '../support/gateway/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
 // E10: "one verdict, whatever the transport": each rule tried over HTTP, WebSocket and server-sent events.

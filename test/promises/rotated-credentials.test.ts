@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { transports } from '../support/live-socket.ts';
-import { PodReader, untilAllHold } from '../support/pod-reader.ts';
+import { transports } from '../support/clients/live-socket.ts';
+import { PodReader, untilAllHold } from '../support/gateway/pod-reader.ts';
+import { startGateway } from '../support/gateway/start-gateway.ts';
 import { speakingNode, speakingPod } from '../support/speaking-pods.ts';
-import { startGateway } from '../support/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
 // "Rotated credentials keep mirrors and streams."

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { untilEqual } from '../support/equal-mirror.ts';
+import { untilEqual } from '../support/gateway/equal-mirror.ts';
+import { type Listed, startGateway, type TestGateway } from '../support/gateway/start-gateway.ts';
 import type { SimProtocols } from '../support/sim/misbehaviours.ts';
-import { type Listed, startGateway, type TestGateway } from '../support/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
 // "A sick cluster never fails a request." As a client of GraphQL sees them.

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { type Listed, startGateway, type TestGateway } from '../support/start-gateway.ts';
+import { type Listed, startGateway, type TestGateway } from '../support/gateway/start-gateway.ts';
 import { pod, widget, widgetDefinition } from '../support/workloads.ts';
 
 // "A cluster that is down at the start takes no type away."

@@ -6,9 +6,9 @@ import { parseJsonExactly } from '../../src/core/json.ts';
 import { createObjectClient } from '../../src/propagate/create-object-client.ts';
 import type { ApplyRequest, ObjectClient } from '../../src/propagate/object-client.ts';
 import { type ContractServer, contractServers } from '../contract/contract-server.ts';
+import { type Connected, configMapResource, connect, endpointFor, never, resourceOf, until } from '../support/cluster/transport.ts';
 import type { SimCluster } from '../support/sim/sim-cluster.ts';
 import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
-import { type Connected, configMapResource, connect, endpointFor, never, resourceOf, until } from '../support/transport.ts';
 
 const namespaces = resourceOf('Namespace', 'namespaces', { namespaced: false });
 const at = (name: string, namespace = 'default') => ({ resource: configMapResource, namespace, name });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { createRawClient, type RawClient } from '../support/raw-client.ts';
+import { createRawClient, type RawClient } from '../support/clients/raw-client.ts';
 
 /** The parts of an object that the schedules read or write. */
 export interface LiveObject {

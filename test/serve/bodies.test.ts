@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseOperation } from '../../src/serve/request-body.ts';
-import { rawRequest, startServing } from '../support/start-serving.ts';
+import { rawRequest, startServing } from '../support/serving/start-serving.ts';
 
 let edge: Awaited<ReturnType<typeof startServing>>;
 beforeAll(async () => {

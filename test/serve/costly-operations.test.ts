@@ -1,9 +1,9 @@
 import { GraphQLInt, GraphQLList, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { expect, test, vi } from 'vitest';
 import type { OperationScope } from '../../src/serve/operations.ts';
-import { LiveSocket, openStream } from '../support/live-socket.ts';
+import { LiveSocket, openStream } from '../support/clients/live-socket.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { startServing } from '../support/start-serving.ts';
+import { startServing } from '../support/serving/start-serving.ts';
 
 /** What an operation comes to is told the same over every transport, and before anything is read. */
 

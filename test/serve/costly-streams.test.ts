@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../src/core/objects.ts';
-import type { LiveStream } from '../support/live-socket.ts';
-import { codesOf } from '../support/live-socket.ts';
-import { changesIn } from '../support/pod-reader.ts';
-import { startGateway } from '../support/start-gateway.ts';
+import type { LiveStream } from '../support/clients/live-socket.ts';
+import { codesOf } from '../support/clients/live-socket.ts';
+import { changesIn } from '../support/gateway/pod-reader.ts';
+import { startGateway } from '../support/gateway/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
 // One answer holds at most 10,000 objects. A message of a stream that would hold more is split: the stream goes on.

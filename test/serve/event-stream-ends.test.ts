@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { MusterError } from '../../src/core/errors.ts';
-import { postOn, rawConnection } from '../support/event-client.ts';
-import type { HandFedSource } from '../support/hand-fed-streams.ts';
-import { startFed } from '../support/start-fed-serving.ts';
+import { postOn, rawConnection } from '../support/clients/event-client.ts';
+import type { HandFedSource } from '../support/serving/hand-fed-streams.ts';
+import { startFed } from '../support/serving/start-fed-serving.ts';
 
 const plain = 'subscription { ticks { n } }';
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { expect, test, vi } from 'vitest';
 import { MusterError } from '../../src/core/errors.ts';
-import { askForEvents, eventsIn, postOn, rawConnection, type SentEvent } from '../support/event-client.ts';
-import { startFed } from '../support/start-fed-serving.ts';
-import { rawRequest } from '../support/start-serving.ts';
+import { askForEvents, eventsIn, postOn, rawConnection, type SentEvent } from '../support/clients/event-client.ts';
+import { startFed } from '../support/serving/start-fed-serving.ts';
+import { rawRequest } from '../support/serving/start-serving.ts';
 
 const plain = 'subscription { ticks { n } }';
 

@@ -1,7 +1,7 @@
 import { buildSchema, GraphQLInt, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rawRequest, startServing } from '../support/start-serving.ts';
+import { rawRequest, startServing } from '../support/serving/start-serving.ts';
 
 const modern = 'application/graphql-response+json';
 let edge: Awaited<ReturnType<typeof startServing>>;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rawRequest, startServing } from '../support/start-serving.ts';
+import { rawRequest, startServing } from '../support/serving/start-serving.ts';
 
 const hello = '{"query":"{ hello }"}';
 const json = { 'content-type': 'application/json' };

@@ -5,9 +5,9 @@ import { AnswerEncoder } from '../../src/serve/answer-encoder.ts';
 import { Deadlines } from '../../src/serve/deadlines.ts';
 import type { OperationScope } from '../../src/serve/operations.ts';
 import { StreamGroup } from '../../src/serve/stream-group.ts';
-import { fedSchema, HandFedSource } from '../support/hand-fed-streams.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { servedOf } from '../support/start-serving.ts';
+import { fedSchema, HandFedSource } from '../support/serving/hand-fed-streams.ts';
+import { servedOf } from '../support/serving/start-serving.ts';
 
 test('a message that takes longer than 30 s to make ends the stream, where it is checked', async () => {
   const clock = createManualClock();

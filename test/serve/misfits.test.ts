@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Log } from '../../src/core/log.ts';
-import { startGateway } from '../support/start-gateway.ts';
+import { startGateway } from '../support/gateway/start-gateway.ts';
 import { widget, widgetDefinition } from '../support/workloads.ts';
 
 test('objects stored before their definition was tightened are answered with one fault per field, and no line in the log', async () => {

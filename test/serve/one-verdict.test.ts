@@ -1,10 +1,10 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { askForEvents } from '../support/event-client.ts';
-import { fedSchema, HandFedSource } from '../support/hand-fed-streams.ts';
-import { startServing } from '../support/start-serving.ts';
-import { TestSocket } from '../support/start-web-sockets.ts';
+import { askForEvents } from '../support/clients/event-client.ts';
+import { fedSchema, HandFedSource } from '../support/serving/hand-fed-streams.ts';
+import { startServing } from '../support/serving/start-serving.ts';
+import { TestSocket } from '../support/serving/start-web-sockets.ts';
 
 interface Sent {
   readonly query: string;

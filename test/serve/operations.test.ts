@@ -5,7 +5,7 @@ import { MusterError } from '../../src/core/errors.ts';
 import { clusterName } from '../../src/core/names.ts';
 import type { OperationScope } from '../../src/serve/operations.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { rawRequest, servedOf, startServing } from '../support/start-serving.ts';
+import { rawRequest, servedOf, startServing } from '../support/serving/start-serving.ts';
 
 /** A schema whose one field does what the test says. */
 function schemaThat(resolve: (scope: OperationScope) => unknown): GraphQLSchema {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { podChanges } from '../support/pod-reader.ts';
-import { startGateway, type TestGateway } from '../support/start-gateway.ts';
-import { rawRequest } from '../support/start-serving.ts';
+import { podChanges } from '../support/gateway/pod-reader.ts';
+import { startGateway, type TestGateway } from '../support/gateway/start-gateway.ts';
+import { rawRequest } from '../support/serving/start-serving.ts';
 import { deployment, pod } from '../support/workloads.ts';
 
 // The chosen packages do the work. This file counts what ran inside of them: whoever relies on another package adds its counts here.

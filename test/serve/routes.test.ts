@@ -1,7 +1,7 @@
 import { buildSchema } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Check } from '../../src/serve/health.ts';
-import { rawRequest, servedOf, startServing } from '../support/start-serving.ts';
+import { rawRequest, servedOf, startServing } from '../support/serving/start-serving.ts';
 
 const schema = buildSchema('type Query { "What it says." hello: String }');
 let served = servedOf(schema);

@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { type Listening, listen } from '../../src/serve/server.ts';
-import { rawRequest } from '../support/start-serving.ts';
+import { rawRequest } from '../support/serving/start-serving.ts';
 
 const address = { host: '127.0.0.1', port: 0 };
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { LiveStream } from '../support/live-socket.ts';
-import { changesIn } from '../support/pod-reader.ts';
-import { startGateway, type TestGateway } from '../support/start-gateway.ts';
+import type { LiveStream } from '../support/clients/live-socket.ts';
+import { changesIn } from '../support/gateway/pod-reader.ts';
+import { startGateway, type TestGateway } from '../support/gateway/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
 // Streams of one document share what was made of a message. A new stream is nevertheless told the state of the moment in which it begins.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { liveHeapBytes } from '../support/heap.ts';
-import { createStreamHarness, type StreamChanges } from '../support/stream-harness.ts';
+import { createStreamHarness, type StreamChanges } from '../support/serving/stream-harness.ts';
 
 type Asked = readonly [query: string, changes?: StreamChanges];
 

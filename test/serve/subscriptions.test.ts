@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { MusterError } from '../../src/core/errors.ts';
 import { fakeHeap } from '../support/fake-heap.ts';
-import { fedSchema, HandFedSource } from '../support/hand-fed-streams.ts';
 import { liveHeapBytes } from '../support/heap.ts';
-import { begun, createStreamHarness, type TestStream } from '../support/stream-harness.ts';
+import { fedSchema, HandFedSource } from '../support/serving/hand-fed-streams.ts';
+import { begun, createStreamHarness, type TestStream } from '../support/serving/stream-harness.ts';
 
 const plain = 'subscription { ticks { n } }';
 const numbers = ({ outlet }: TestStream) => outlet.seen.map(({ data }) => (data as { ticks: { n: number } }).ticks.n);

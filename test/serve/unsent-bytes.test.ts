@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { GraphQLInt, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { describe, expect, test, vi } from 'vitest';
-import { rawConnection } from '../support/event-client.ts';
-import { LiveSocket } from '../support/live-socket.ts';
+import { rawConnection } from '../support/clients/event-client.ts';
+import { LiveSocket } from '../support/clients/live-socket.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { type ServingChanges, startServing } from '../support/start-serving.ts';
+import { type ServingChanges, startServing } from '../support/serving/start-serving.ts';
 
 const mib = 1 << 20;
 

@@ -3,7 +3,7 @@ import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, test, vi } from 'vitest';
 import { MusterError } from '../../src/core/errors.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';
-import { startWebSockets } from '../support/start-web-sockets.ts';
+import { startWebSockets } from '../support/serving/start-web-sockets.ts';
 
 const ticks = 'subscription { ticks }';
 const next = (text: string) => ({ type: 'next', payload: { data: { ticks: text } } });

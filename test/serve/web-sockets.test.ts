@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
 import { createManualClock } from '../support/manual-clock.ts';
-import { rawRequest } from '../support/start-serving.ts';
-import { startWebSockets, type TestSocket } from '../support/start-web-sockets.ts';
+import { rawRequest } from '../support/serving/start-serving.ts';
+import { startWebSockets, type TestSocket } from '../support/serving/start-web-sockets.ts';
 
 const init = { type: 'connection_init' };
 const upgrade = {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { createWireClient, type WireClient, type WireProtocol } from '../support/clients/wire-client.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';
 import type { SimCluster, SimClusterOptions } from '../support/sim/sim-cluster.ts';
 import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
-import { createWireClient, type WireClient, type WireProtocol } from '../support/wire-client.ts';
 
 const start = (options: Partial<SimClusterOptions> = {}) => startSimCluster({ name: 'south', ...options });
 const protocols: readonly WireProtocol[] = ['h2', 'http1'];

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
 import { labelsAt, listAt, objectAt, textAt } from '../../src/core/json-at.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
-import { createWireClient, type WireBody } from '../support/wire-client.ts';
+import { createWireClient, type WireBody } from '../support/clients/wire-client.ts';
 import { type Living, startLiving } from './start-living.ts';
 
 interface AppliedLife extends Living {

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { createWireClient, type WireProtocol } from '../support/clients/wire-client.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import type { SimClusterOptions } from '../support/sim/sim-cluster.ts';
 import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
-import { createWireClient, type WireProtocol } from '../support/wire-client.ts';
 
 const start = (options: Partial<SimClusterOptions> = {}) => startSimCluster({ name: 'south', ...options });
 const protocols: readonly WireProtocol[] = ['h2', 'http1'];

@@ -3,9 +3,9 @@ import { textAt } from '../../src/core/json-at.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { startDemoFleet } from '../../src/sim/demo.ts';
 import { isReady, phaseOf } from '../../src/sim/living/pods.ts';
+import { createWireClient } from '../support/clients/wire-client.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
-import { createWireClient } from '../support/wire-client.ts';
 
 const start = async (seed = 1) => {
   const clock = createManualClock({ random: seededRandom(seed), startMs: Date.UTC(2026, 10, 21, 9, 30) });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { bringToLife } from '../../src/sim/living.ts';
+import { createWireClient, type WireClient, type WireProtocol } from '../support/clients/wire-client.ts';
+import { until } from '../support/cluster/transport.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';
 import type { SimCluster, SimClusterOptions } from '../support/sim/sim-cluster.ts';
 import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
 import { speakingNode, speakingPod } from '../support/speaking-pods.ts';
-import { until } from '../support/transport.ts';
-import { createWireClient, type WireClient, type WireProtocol } from '../support/wire-client.ts';
 
 const main = { pod: 'web', container: 'main' };
 const path = '/api/v1/namespaces/default/pods/web/log';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../src/core/objects.ts';
+import { createWireClient } from '../support/clients/wire-client.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import type { SimCluster } from '../support/sim/sim-cluster.ts';
 import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
-import { createWireClient } from '../support/wire-client.ts';
 
 const start = () => startSimCluster({ name: 'south', clock: createManualClock() });
 const configMap = (name: string, more: object = {}): KubernetesObject => ({

@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { createWireClient, type WireAnswer, type WireBody, type WireClient } from '../support/clients/wire-client.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import type { WriteRefusal } from '../support/sim/misbehaviours.ts';
 import type { SimCluster, SimWrite } from '../support/sim/sim-cluster.ts';
 import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
-import { createWireClient, type WireAnswer, type WireBody, type WireClient } from '../support/wire-client.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 

@@ -1,4 +1,4 @@
-import { type ChangeMessage, HeldObjects } from '../support/held-objects.ts';
+import { type ChangeMessage, HeldObjects } from '../support/gateway/held-objects.ts';
 import type { LineListener, ReaderLine, StartedStream } from './reader-line.ts';
 import { type ReaderPlan, requestOf } from './reader-plan.ts';
 import type { TrueObject } from './soak-cluster.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import type { Json } from '../../src/core/json.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
-import { type RealCluster, startRealCluster } from '../support/real-cluster.ts';
+import { type RealCluster, startRealCluster } from '../support/cluster/real-cluster.ts';
 import type { SoakCluster } from './soak-cluster.ts';
 
 /** Real API servers with these namespaces. Their Jobs are all `RUNNING`, as no controller runs them. Frozen by SIGSTOP: Linux only. */

@@ -5,9 +5,9 @@ import { numberOfQuantity, parseQuantity, printQuantity } from '../../src/core/q
 import { parseSelector } from '../../src/core/selectors.ts';
 import type { GroupOrder } from '../../src/store/aggregates/groups.ts';
 import type { Matches } from '../../src/store/query.ts';
-import { other, sample, smallModel, sourceOf } from '../support/query-sources.ts';
-import { compileExtreme, compileGroups, compileSum, runQuery } from '../support/store-at-once.ts';
-import { objectOf } from '../support/store-objects.ts';
+import { other, sample, smallModel, sourceOf } from '../support/store/query-sources.ts';
+import { compileExtreme, compileGroups, compileSum, runQuery } from '../support/store/store-at-once.ts';
+import { objectOf } from '../support/store/store-objects.ts';
 
 const asked = { model: smallModel, kinds: [sample, other] };
 

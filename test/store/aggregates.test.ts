@@ -4,9 +4,9 @@ import { printQuantity } from '../../src/core/quantities.ts';
 import type { GroupOrder } from '../../src/store/aggregates/groups.ts';
 import type { Matches } from '../../src/store/query.ts';
 import type { QuerySource } from '../../src/store/query-source.ts';
-import { other, sample, smallModel, sourceOf, sourceOfSpecs } from '../support/query-sources.ts';
-import { compileExtreme, compileGroups, compileSum, runQuery } from '../support/store-at-once.ts';
-import { objectOf } from '../support/store-objects.ts';
+import { other, sample, smallModel, sourceOf, sourceOfSpecs } from '../support/store/query-sources.ts';
+import { compileExtreme, compileGroups, compileSum, runQuery } from '../support/store/store-at-once.ts';
+import { objectOf } from '../support/store/store-objects.ts';
 
 const asked = { model: smallModel, kinds: [sample, other] };
 

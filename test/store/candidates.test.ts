@@ -3,9 +3,9 @@ import { parseSelector } from '../../src/core/selectors.ts';
 import type { StoreReader } from '../../src/store/mirror-store.ts';
 import type { QuerySpec } from '../../src/store/query.ts';
 import { compileWhere } from '../../src/store/where.ts';
-import { sample, smallModel, sourceOf } from '../support/query-sources.ts';
-import { runQuery } from '../support/store-at-once.ts';
-import { objectOf } from '../support/store-objects.ts';
+import { sample, smallModel, sourceOf } from '../support/store/query-sources.ts';
+import { runQuery } from '../support/store/store-at-once.ts';
+import { objectOf } from '../support/store/store-objects.ts';
 
 /** Two small namespaces and a large one, all of one app and each of its own team, so that a label's bucket may be larger than what is asked for. */
 const sizes = { a: 80, b: 10, big: 500 } as const;

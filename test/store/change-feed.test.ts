@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../src/core/faults.ts';
 import { clusterName } from '../../src/core/names.ts';
-import { Turns } from '../../src/core/turns.ts';
+import { Turns } from '../../src/core/scheduling/work-scheduler.ts';
 import type { MirrorStore, StoreEvent } from '../../src/store/mirror-store.ts';
 import { createStore } from '../../src/store/store.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';
-import { storeUnderChange } from '../support/store-fixtures.ts';
-import { listInto, neverAsked, objectOf, printEvent, recorder, versionOf } from '../support/store-objects.ts';
+import { storeUnderChange } from '../support/store/store-fixtures.ts';
+import { listInto, neverAsked, objectOf, printEvent, recorder, versionOf } from '../support/store/store-objects.ts';
 
 const fault: Fault = { code: 'UNREACHABLE', cluster: clusterName('north'), message: 'no answer', retry: 'LATER' };
 

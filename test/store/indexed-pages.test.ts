@@ -4,9 +4,9 @@ import { parseSelector } from '../../src/core/selectors.ts';
 import { parsePosition, printPosition } from '../../src/store/cursor.ts';
 import type { QuerySpec } from '../../src/store/query.ts';
 import { compileWhere } from '../../src/store/where.ts';
-import { sample, smallModel, sourceOf } from '../support/query-sources.ts';
-import { runQuery } from '../support/store-at-once.ts';
-import { neverAsked, objectOf, versionOf } from '../support/store-objects.ts';
+import { sample, smallModel, sourceOf } from '../support/store/query-sources.ts';
+import { runQuery } from '../support/store/store-at-once.ts';
+import { neverAsked, objectOf, versionOf } from '../support/store/store-objects.ts';
 
 // More than an index is asked for: each store holds these, and a few that come and go.
 const others = Array.from({ length: 70 }, (_, index) => sketchOf({ namespace: 'z', name: `other-${index}`, family: 'other' }));

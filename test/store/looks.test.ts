@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { parseSelector } from '../../src/core/selectors.ts';
 import { countLooks, type Look } from '../../src/store/looks.ts';
 import type { Matches } from '../../src/store/query.ts';
-import { sample, smallModel, sourceOfSpecs } from '../support/query-sources.ts';
-import { compileExtreme, compileGroups, compileSum, runQuery } from '../support/store-at-once.ts';
+import { sample, smallModel, sourceOfSpecs } from '../support/store/query-sources.ts';
+import { compileExtreme, compileGroups, compileSum, runQuery } from '../support/store/store-at-once.ts';
 
 const asked = { model: smallModel, kinds: [sample] };
 

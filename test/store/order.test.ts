@@ -3,9 +3,9 @@ import { MusterError } from '../../src/core/errors.ts';
 import { parsePosition, printPosition } from '../../src/store/cursor.ts';
 import { compileOrder, type OrderByInput } from '../../src/store/order.ts';
 import type { QuerySource } from '../../src/store/query-source.ts';
-import { other, sample, smallModel, sourceOf, sourceOfSpecs } from '../support/query-sources.ts';
-import { runQuery } from '../support/store-at-once.ts';
-import { objectOf } from '../support/store-objects.ts';
+import { other, sample, smallModel, sourceOf, sourceOfSpecs } from '../support/store/query-sources.ts';
+import { runQuery } from '../support/store/store-at-once.ts';
+import { objectOf } from '../support/store/store-objects.ts';
 
 /** Names in this order, read page by page, each from the printed cursor of the one before. */
 function ordered(sources: readonly QuerySource[], orderBy: readonly OrderByInput[], first = 2): readonly string[] {

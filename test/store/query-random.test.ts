@@ -6,9 +6,9 @@ import { compileOrder, type OrderByInput } from '../../src/store/order.ts';
 import type { Hit } from '../../src/store/query.ts';
 import type { QuerySource } from '../../src/store/query-source.ts';
 import { compileWhere, type WhereInput } from '../../src/store/where.ts';
-import { other, sample, smallModel, sourceOf } from '../support/query-sources.ts';
-import { runQuery } from '../support/store-at-once.ts';
-import { objectOf } from '../support/store-objects.ts';
+import { other, sample, smallModel, sourceOf } from '../support/store/query-sources.ts';
+import { runQuery } from '../support/store/store-at-once.ts';
+import { objectOf } from '../support/store/store-objects.ts';
 
 /** Objects as the naive model sees them: only what its questions ask. */
 interface Plain {

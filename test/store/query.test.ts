@@ -6,9 +6,9 @@ import { compileOrder } from '../../src/store/order.ts';
 import type { QuerySpec } from '../../src/store/query.ts';
 import type { QuerySource } from '../../src/store/query-source.ts';
 import { compileWhere, type WhereInput } from '../../src/store/where.ts';
-import { other, sample, smallModel, sourceOf } from '../support/query-sources.ts';
-import { runQuery } from '../support/store-at-once.ts';
-import { neverAsked, objectOf, versionOf } from '../support/store-objects.ts';
+import { other, sample, smallModel, sourceOf } from '../support/store/query-sources.ts';
+import { runQuery } from '../support/store/store-at-once.ts';
+import { neverAsked, objectOf, versionOf } from '../support/store/store-objects.ts';
 
 const places = (sources: readonly QuerySource[], spec: Partial<QuerySpec>): readonly string[] =>
   runQuery(sources, { first: 100, ...spec }).hits.map(

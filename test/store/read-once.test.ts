@@ -1,14 +1,14 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import * as values from '../../src/core/json/json-values.ts';
 import type { Json } from '../../src/core/json.ts';
-import * as values from '../../src/core/json-values.ts';
 import { columnsOf } from '../../src/model/columns/columns.ts';
 import { compileWhere } from '../../src/store/where.ts';
 import { loadBaseline } from '../support/kubernetes-objects.ts';
-import { sourceOf } from '../support/query-sources.ts';
-import { runQuery } from '../support/store-at-once.ts';
-import { objectOf } from '../support/store-objects.ts';
+import { sourceOf } from '../support/store/query-sources.ts';
+import { runQuery } from '../support/store/store-at-once.ts';
+import { objectOf } from '../support/store/store-objects.ts';
 
-vi.mock('../../src/core/json-values.ts', { spy: true });
+vi.mock('../../src/core/json/json-values.ts', { spy: true });
 
 afterEach(() => vi.restoreAllMocks());
 

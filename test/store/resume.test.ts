@@ -3,8 +3,8 @@ import type { KubernetesObject } from '../../src/core/objects.ts';
 import type { StoreEvent } from '../../src/store/mirror-store.ts';
 import { createStore } from '../../src/store/store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { storeUnderChange } from '../support/store-fixtures.ts';
-import { listInto, neverAsked, objectOf, printEvent, versionOf } from '../support/store-objects.ts';
+import { storeUnderChange } from '../support/store/store-fixtures.ts';
+import { listInto, neverAsked, objectOf, printEvent, versionOf } from '../support/store/store-objects.ts';
 
 describe('resuming', () => {
   const told = (events: readonly StoreEvent[] | undefined) => events?.map(printEvent);

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { equalJson } from '../../src/core/json/json-values.ts';
 import { isRawNumber, type Json, parseJsonExactly } from '../../src/core/json.ts';
-import { equalJson } from '../../src/core/json-values.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import { share } from '../../src/store/share.ts';
 import { jsonText } from '../support/arbitrary-json.ts';
-import { deepFreeze, exactly, objectOf, parseObject } from '../support/store-objects.ts';
+import { deepFreeze, exactly, objectOf, parseObject } from '../support/store/store-objects.ts';
 
 const pod = (status: Json, labels = { app: 'web-with-a-long-name' }) =>
   objectOf({

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { clusterName } from '../../src/core/names.ts';
-import { runAtOnce, type Steps } from '../../src/core/slices.ts';
+import { runAtOnce, type Steps } from '../../src/core/scheduling/operation-scheduler.ts';
 import { compileSum } from '../../src/store/aggregates/sums.ts';
 import { compileOrder } from '../../src/store/order.ts';
 import { queryInSteps } from '../../src/store/query.ts';
 import { compileWhere } from '../../src/store/where.ts';
-import { sample, smallModel, sourceOf } from '../support/query-sources.ts';
-import { runQuery } from '../support/store-at-once.ts';
-import { exactly, neverAsked, objectOf, versionOf } from '../support/store-objects.ts';
+import { sample, smallModel, sourceOf } from '../support/store/query-sources.ts';
+import { runQuery } from '../support/store/store-at-once.ts';
+import { exactly, neverAsked, objectOf, versionOf } from '../support/store/store-objects.ts';
 
 const kinds = [sample];
 const where = compileWhere(smallModel, kinds, { path: 'spec.text', contains: 'a' });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { identityOf } from '../../src/core/objects.ts';
 import type { MirrorStore } from '../../src/store/mirror-store.ts';
-import { apply, emptyStore, storeOf } from '../support/store-fixtures.ts';
-import { contentsOf, listInto, neverAsked, objectOf, printEvent, versionOf } from '../support/store-objects.ts';
+import { apply, emptyStore, storeOf } from '../support/store/store-fixtures.ts';
+import { contentsOf, listInto, neverAsked, objectOf, printEvent, versionOf } from '../support/store/store-objects.ts';
 
 describe('a list', () => {
   test('is seen whole at its commit, and not before', () => {

@@ -6,7 +6,7 @@ import { identityOf, type KubernetesObject } from '../../src/core/objects.ts';
 import type { MirrorStore, Stage, StoreEvent } from '../../src/store/mirror-store.ts';
 import { createStore } from '../../src/store/store.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';
-import { deepFreeze, neverAsked, objectOf, versionOf } from '../support/store-objects.ts';
+import { deepFreeze, neverAsked, objectOf, versionOf } from '../support/store/store-objects.ts';
 
 const fault: Fault = { code: 'FORBIDDEN', cluster: clusterName('north'), message: 'lost', retry: 'LATER' };
 const namespaces = ['a', 'b'];

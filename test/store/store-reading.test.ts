@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { MirrorStore } from '../../src/store/mirror-store.ts';
 import { createStore } from '../../src/store/store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { apply, emptyStore, storeOf } from '../support/store-fixtures.ts';
-import { contentsOf, deepFreeze, listInto, neverAsked, objectOf, versionOf } from '../support/store-objects.ts';
+import { apply, emptyStore, storeOf } from '../support/store/store-fixtures.ts';
+import { contentsOf, deepFreeze, listInto, neverAsked, objectOf, versionOf } from '../support/store/store-objects.ts';
 
 describe('reading', () => {
   test('gives namespaces and names in order of code units', () => {

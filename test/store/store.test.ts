@@ -3,8 +3,8 @@ import type { Fault } from '../../src/core/faults.ts';
 import { isRawNumber } from '../../src/core/json.ts';
 import { clusterName } from '../../src/core/names.ts';
 import type { MirrorStore } from '../../src/store/mirror-store.ts';
-import { apply, emptyStore, storeOf } from '../support/store-fixtures.ts';
-import { contentsOf, exactly, listInto, neverAsked, objectOf, parseObject, printEvent, versionOf } from '../support/store-objects.ts';
+import { apply, emptyStore, storeOf } from '../support/store/store-fixtures.ts';
+import { contentsOf, exactly, listInto, neverAsked, objectOf, parseObject, printEvent, versionOf } from '../support/store/store-objects.ts';
 
 const fault: Fault = { code: 'FORBIDDEN', cluster: clusterName('north'), message: 'the right to list was lost', retry: 'LATER' };
 

@@ -7,9 +7,9 @@ import * as paths from '../../src/model/paths.ts';
 import type { QuerySource } from '../../src/store/query-source.ts';
 import { compileWhere, type WhereInput } from '../../src/store/where.ts';
 import { loadBaseline } from '../support/kubernetes-objects.ts';
-import { other, sample, smallModel, sourceOf, sourceOfSpecs } from '../support/query-sources.ts';
-import { runQuery } from '../support/store-at-once.ts';
-import { objectOf } from '../support/store-objects.ts';
+import { other, sample, smallModel, sourceOf, sourceOfSpecs } from '../support/store/query-sources.ts';
+import { runQuery } from '../support/store/store-at-once.ts';
+import { objectOf } from '../support/store/store-objects.ts';
 
 vi.mock('../../src/core/nearest.ts', { spy: true });
 vi.mock('../../src/model/paths.ts', { spy: true });

@@ -4,10 +4,10 @@ import { silentLog } from '../../src/core/log.ts';
 import { clusterName } from '../../src/core/names.ts';
 import type { MemberChange } from '../../src/store/member-objects.ts';
 import { createMemberObjects } from '../../src/watch/member-objects.ts';
-import { servedKind } from '../support/fake-discovery.ts';
-import { createFakeMirrors } from '../support/fake-mirrors.ts';
+import { servedKind } from '../support/cluster/fake-discovery.ts';
+import { createFakeMirrors } from '../support/graph/fake-mirrors.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';
-import { objectOf } from '../support/store-objects.ts';
+import { objectOf } from '../support/store/store-objects.ts';
 
 const north = clusterName('north');
 const deployments = servedKind({ group: 'apps', kind: 'Deployment', version: 'v1', resource: 'deployments' });

@@ -3,7 +3,7 @@ import type { Fault } from '../../src/core/faults.ts';
 import type { Log } from '../../src/core/log.ts';
 import { clusterName } from '../../src/core/names.ts';
 import { type MirrorLine, MirrorLines } from '../../src/watch/mirror-lines.ts';
-import { startGateway } from '../support/start-gateway.ts';
+import { startGateway } from '../support/gateway/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 
 /** A log that keeps its lines, the level first. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ClusterApi } from '../../src/cluster/cluster-api.ts';
-import type { FakeCluster } from '../support/fake-cluster.ts';
-import { servedKind } from '../support/fake-discovery.ts';
+import type { FakeCluster } from '../support/cluster/fake-cluster.ts';
+import { servedKind } from '../support/cluster/fake-discovery.ts';
 import { turns } from '../support/manual-clock.ts';
 import { contentOf, followStore, pod, pods, startWatching, usualKinds } from './watching.ts';
 

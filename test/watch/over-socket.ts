@@ -1,17 +1,17 @@
 import { setTimeout as inRealTime } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { connectCluster } from '../../src/cluster/kube-api.ts';
+import { connectCluster } from '../../src/cluster/requests/connect-cluster.ts';
 import { keyOfKind } from '../../src/core/kinds.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import type { MirrorLease, MirrorReader } from '../../src/watch/mirrors.ts';
 import { createMirrors, type MirrorRegistry } from '../../src/watch/registry.ts';
 import type { Report } from '../../src/watch/state.ts';
+import { endpointFor } from '../support/cluster/transport.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import type { SimCluster, SimClusterOptions } from '../support/sim/sim-cluster.ts';
 import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
-import { endpointFor } from '../support/transport.ts';
 import { contentOf, type Follower, followStore } from './watching.ts';
 
 /** One embedded cluster, mirrored over real sockets, by one clock that only the test moves. */

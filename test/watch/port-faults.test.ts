@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { StoreEvent } from '../../src/store/mirror-store.ts';
-import { servedKind } from '../support/fake-discovery.ts';
+import { servedKind } from '../support/cluster/fake-discovery.ts';
 import { turns } from '../support/manual-clock.ts';
 import {
   contentOf,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../src/core/objects.ts';
 import type { StoreEvent } from '../../src/store/mirror-store.ts';
 import { compareVersions } from '../../src/store/versions.ts';
-import type { FakeCluster } from '../support/fake-cluster.ts';
+import type { FakeCluster } from '../support/cluster/fake-cluster.ts';
 import { turns } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { contentOf, followStore, pod, pods, startWatching, type Watching } from './watching.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type ClusterName, clusterName } from '../../src/core/names.ts';
 import type { MirrorsChange } from '../../src/watch/mirrors.ts';
-import { servedKind } from '../support/fake-discovery.ts';
+import { servedKind } from '../support/cluster/fake-discovery.ts';
 import { turns } from '../support/manual-clock.ts';
 import { definitionFor, definitionsKey, followStore, pod, pods, secrets, startWatching, usualKinds, widgets } from './watching.ts';
 

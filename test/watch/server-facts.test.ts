@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { askServer, isBuiltIn, streamsLists } from '../../src/watch/server-facts.ts';
+import { connect, endpointFor, never } from '../support/cluster/transport.ts';
 import type { SimCluster } from '../support/sim/sim-cluster.ts';
 import { startSimCluster } from '../support/sim/start-sim-cluster.ts';
-import { connect, endpointFor, never } from '../support/transport.ts';
 
 const open: SimCluster[] = [];
 afterEach(async () => {

@@ -5,8 +5,8 @@ import type { StoreEvent, StoreReader } from '../../src/store/mirror-store.ts';
 import type { MirrorLease, MirrorsChange } from '../../src/watch/mirrors.ts';
 import { createMirrors, type EngagedCluster, type MirrorRegistry, type MirrorsOptions } from '../../src/watch/registry.ts';
 import type { Report } from '../../src/watch/state.ts';
-import { FakeCluster } from '../support/fake-cluster.ts';
-import { servedKind } from '../support/fake-discovery.ts';
+import { FakeCluster } from '../support/cluster/fake-cluster.ts';
+import { servedKind } from '../support/cluster/fake-discovery.ts';
 import { createManualClock, type ManualClock, turns } from '../support/manual-clock.ts';
 
 export const pods = servedKind({ group: '', kind: 'Pod', version: 'v1', resource: 'pods' });

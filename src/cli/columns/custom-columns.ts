@@ -1,6 +1,6 @@
 import { compareApiVersions } from '../../core/api-versions.ts';
+import { parseJsonPath } from '../../core/json/json-path.ts';
 import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../../core/json.ts';
-import { parseJsonPath } from '../../core/json-path.ts';
 import { versionOf } from '../../core/kinds.ts';
 import { humanDuration } from '../human-duration.ts';
 import type { Session } from '../session.ts';

@@ -1,6 +1,6 @@
 import { type Command as Commander, InvalidArgumentError } from 'commander';
+import { parseDuration } from '../../core/json/json-values.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { parseDuration } from '../../core/json-values.ts';
 import { type ClusterFault, FaultReport, faultFields, faultsBeside } from '../cluster-faults.ts';
 import { CommandFailure, exitCodes } from '../command-failure.ts';
 import { followLogs } from '../follow-logs.ts';

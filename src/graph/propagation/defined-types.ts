@@ -1,7 +1,7 @@
 import type { InputRef, InputType } from '@pothos/core';
 import { z } from 'zod';
-import { aboutOf, defaultOf, partOf } from '../../core/documents.ts';
 import { invariant } from '../../core/errors.ts';
+import { aboutOf, defaultOf, partOf } from '../../core/json/documents.ts';
 import type { Json } from '../../core/json.ts';
 import { graphOf, meanings } from '../../propagate/spec/values.ts';
 import { schemaSpelling } from '../../propagate/spelling.ts';

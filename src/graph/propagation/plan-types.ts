@@ -1,5 +1,5 @@
+import { printYaml } from '../../core/json/print-yaml.ts';
 import { keyOfKind } from '../../core/kinds.ts';
-import { printYaml } from '../../core/print-yaml.ts';
 import type { SyncView } from '../../load/reads.ts';
 import type { Note } from '../../propagate/notes.ts';
 import { kindOfKey } from '../../propagate/object-key.ts';

@@ -2,7 +2,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { boundedList } from '../../core/bounded-list.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { objectAt } from '../../core/json-at.ts';
-import { afterwards, type NowOrLater } from '../../core/now-or-later.ts';
+import { afterwards, type NowOrLater } from '../../core/scheduling/promise-or-value.ts';
 import { type Listed, type Row, valuesPerLook } from '../../load/reads.ts';
 import { eventsAbout, ownedBy, podsOfWorkload } from '../../load/relations/questions.ts';
 import { maxRelationDepth, type Question, type RelatedPage, type Target } from '../../load/relations/relations.ts';

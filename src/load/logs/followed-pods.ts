@@ -1,8 +1,8 @@
 import type { Sight } from '../../access/access.ts';
 import type { Fault } from '../../core/faults.ts';
 import { keyOfKind } from '../../core/kinds.ts';
-import { afterwards } from '../../core/now-or-later.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import { afterwards } from '../../core/scheduling/promise-or-value.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
 import type { MirrorReader, Mirrors, MirrorsChange } from '../../watch/mirrors.ts';

@@ -1,10 +1,10 @@
 import DataLoader from 'dataloader';
 import { MusterError } from '../../core/errors.ts';
 import type { Fault, Gathered } from '../../core/faults.ts';
-import { createGate } from '../../core/gate.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import { createGate } from '../../core/scheduling/concurrency-limit.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
 import { singleWaitMs } from '../list-arguments.ts';
 import { type Ask, type Part, type PartsOptions, withParts } from '../parts.ts';

@@ -1,8 +1,8 @@
 import { MusterError } from '../../core/errors.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
-import { afterwards, allOf, type NowOrLater } from '../../core/now-or-later.ts';
 import { idOfObject } from '../../core/object-ids.ts';
+import { afterwards, allOf, type NowOrLater } from '../../core/scheduling/promise-or-value.ts';
 import { createSensitiveKinds } from '../../core/sensitive-kinds.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
 import { type Related, selectAll } from '../../store/matching.ts';

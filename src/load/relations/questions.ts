@@ -1,6 +1,6 @@
 import type { CoreV1Event, V1Deployment, V1Ingress, V1LabelSelector, V1Pod, V1Service } from '@kubernetes/client-node';
+import { orderKeyOf } from '../../core/json/json-values.ts';
 import { isJsonObject } from '../../core/json.ts';
-import { orderKeyOf } from '../../core/json-values.ts';
 import type { GroupKind } from '../../core/kinds.ts';
 import { labelSelectorOf } from '../../core/label-selectors.ts';
 import type { KubernetesObject, ObjectMetadata, StoredObject } from '../../core/objects.ts';

@@ -1,5 +1,5 @@
 import type { ClusterName } from '../../core/names.ts';
-import { afterwards, type NowOrLater } from '../../core/now-or-later.ts';
+import { afterwards, type NowOrLater } from '../../core/scheduling/promise-or-value.ts';
 import type { ModelKind } from '../../model/model.ts';
 import { type Ask, type Part, type PartOptions, partOfOne } from '../parts.ts';
 import type { ReadContext } from '../reads.ts';

@@ -1,6 +1,6 @@
 import type { GroupKind } from '../../core/kinds.ts';
-import type { NowOrLater } from '../../core/now-or-later.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
+import type { NowOrLater } from '../../core/scheduling/promise-or-value.ts';
 import type { Model } from '../../model/model.ts';
 import type { Related } from '../../store/matching.ts';
 import type { Order } from '../../store/order.ts';

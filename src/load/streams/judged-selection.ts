@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../core/objects.ts';
-import type { Steps } from '../../core/slices.ts';
+import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import { inAttempts } from '../../store/long-texts.ts';
 import { type CountedLooks, countLooks, type Look } from '../../store/looks.ts';
 import { type Conditions, candidatesOf, createMatcher } from '../../store/matching.ts';

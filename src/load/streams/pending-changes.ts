@@ -1,4 +1,4 @@
-import type { Steps } from '../../core/slices.ts';
+import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import { keyOfObject } from '../../store/changes.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
 import { createChangesQueue, type ObjectChange } from './changes-queue.ts';

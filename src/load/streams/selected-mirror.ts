@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { apiVersionOf, type ServedResource } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import type { Steps } from '../../core/slices.ts';
+import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { Look } from '../../store/looks.ts';
 import type { Conditions } from '../../store/matching.ts';

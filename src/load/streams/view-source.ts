@@ -3,7 +3,7 @@ import type { Fault } from '../../core/faults.ts';
 import type { ServedResource } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { redact } from '../../core/redaction.ts';
-import type { Steps } from '../../core/slices.ts';
+import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { Look } from '../../store/looks.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';

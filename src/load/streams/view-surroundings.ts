@@ -1,8 +1,8 @@
 import type { Access } from '../../access/access.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import type { Turns } from '../../core/scheduling/work-scheduler.ts';
 import type { SensitiveKinds } from '../../core/sensitive-kinds.ts';
-import type { Turns } from '../../core/turns.ts';
 import type { Mirrors } from '../../watch/mirrors.ts';
 import type { ClusterViews } from '../cluster-views.ts';
 import type { Seal } from '../seal.ts';

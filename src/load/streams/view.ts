@@ -3,7 +3,7 @@ import { MusterError } from '../../core/errors.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import { withoutValues } from '../../core/loggable-error.ts';
 import type { ClusterName } from '../../core/names.ts';
-import type { Worker } from '../../core/turns.ts';
+import type { Worker } from '../../core/scheduling/work-scheduler.ts';
 import type { Model } from '../../model/model.ts';
 import type { MirrorsChange } from '../../watch/mirrors.ts';
 import type { StreamScope } from '../seal.ts';

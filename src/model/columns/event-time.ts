@@ -1,5 +1,5 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
-import { parseInstant } from '../../core/json-values.ts';
+import { parseInstant } from '../../core/json/json-values.ts';
 import type { StoredObject } from '../../core/objects.ts';
 import { textOf } from '../../core/stored.ts';
 

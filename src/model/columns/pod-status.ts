@@ -1,5 +1,5 @@
 import type { V1Container, V1ContainerStateTerminated, V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
-import { parseInstant } from '../../core/json-values.ts';
+import { parseInstant } from '../../core/json/json-values.ts';
 import type { StoredObject } from '../../core/objects.ts';
 import { itemsOf, type Stored, textOf } from '../../core/stored.ts';
 

@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../core/canonical-json.ts';
 import type { Fault } from '../../core/faults.ts';
+import { canonicalJson } from '../../core/json/canonical-json.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { GoingBack } from '../copies/copies.ts';
 import { rollbackOf } from '../hub/rollback-mark.ts';

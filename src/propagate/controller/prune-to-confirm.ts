@@ -1,4 +1,4 @@
-import { sha256OfText } from '../../core/canonical-json.ts';
+import { sha256OfText } from '../../core/json/canonical-json.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { type ClusterShare, type InventoryEntry, isOnItsWay } from '../inventory.ts';
 import { textOfKey } from '../object-key.ts';

@@ -1,6 +1,6 @@
 import type { Fault } from '../../core/faults.ts';
+import { equalJson } from '../../core/json/json-values.ts';
 import type { Json } from '../../core/json.ts';
-import { equalJson } from '../../core/json-values.ts';
 import type { ClusterShare, InventoryEntry } from '../inventory.ts';
 import { textOfKey } from '../object-key.ts';
 import type { ObjectKey } from '../spec.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sha256Of } from '../../core/canonical-json.ts';
+import { sha256Of } from '../../core/json/canonical-json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { InventoryEntry, TakenOver } from '../inventory.ts';
 import type { CopyWork, GoingBack, OldValues } from './copies.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defaultOf, partOf } from '../../core/documents.ts';
+import { defaultOf, partOf } from '../../core/json/documents.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { musterGroup, musterVersion } from '../propagation.ts';
 import { meanings } from '../spec/values.ts';

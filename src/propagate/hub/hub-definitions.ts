@@ -1,4 +1,4 @@
-import { structure } from '../../core/documents.ts';
+import { structure } from '../../core/json/documents.ts';
 import { spec } from '../spec/definition.ts';
 import { shareContent } from '../spec/inventory.ts';
 import { status } from '../spec/status.ts';

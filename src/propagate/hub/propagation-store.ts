@@ -1,6 +1,6 @@
 import type { Fault } from '../../core/faults.ts';
+import { mergePatchOf } from '../../core/json/merge-patch.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { mergePatchOf } from '../../core/merge-patch.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
 import type { ApplyRequest, PatchRequest } from '../object-client.ts';
 import type { SpecDocument } from '../plan.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../../core/canonical-json.ts';
-import { list, printDocument, readDocument, structure, translated } from '../../core/documents.ts';
 import type { Fault } from '../../core/faults.ts';
+import { canonicalJson } from '../../core/json/canonical-json.ts';
+import { list, printDocument, readDocument, structure, translated } from '../../core/json/documents.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { listAt, numberAt, objectAt, textAt } from '../../core/json-at.ts';
 import type { KubernetesObject } from '../../core/objects.ts';

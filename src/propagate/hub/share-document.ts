@@ -1,4 +1,4 @@
-import { printDocument, readDocument } from '../../core/documents.ts';
+import { printDocument, readDocument } from '../../core/json/documents.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { type ClusterName, parseClusterName, parseResourceVersion } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';

@@ -1,4 +1,4 @@
-import { readDocument } from '../../core/documents.ts';
+import { readDocument } from '../../core/json/documents.ts';
 import { isSubdomain } from '../../core/selectors.ts';
 import type { Note } from '../notes.ts';
 import type { SpecProblem } from '../propagation.ts';

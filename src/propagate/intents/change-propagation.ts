@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../core/canonical-json.ts';
+import { canonicalJson } from '../../core/json/canonical-json.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { listAt } from '../../core/json-at.ts';
 import { type Abandoned, abandonedOf, printAbandoned } from '../hub/abandoned.ts';

@@ -1,5 +1,5 @@
-import { sha256Of } from '../../core/canonical-json.ts';
 import type { Fault } from '../../core/faults.ts';
+import { sha256Of } from '../../core/json/canonical-json.ts';
 import { isDecided } from '../controller/plan-step.ts';
 import { hubKinds } from '../hub/hub.ts';
 import type { HubStores } from '../hub/hub-stores.ts';

@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../core/canonical-json.ts';
 import type { Fault } from '../../core/faults.ts';
+import { canonicalJson } from '../../core/json/canonical-json.ts';
 import type { SpecChange } from '../hub/propagation-store.ts';
 import { noRollback } from '../hub/rollback-mark.ts';
 import type { Note } from '../notes.ts';

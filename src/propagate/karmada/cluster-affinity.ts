@@ -1,4 +1,4 @@
-import { readDocument } from '../../core/documents.ts';
+import { readDocument } from '../../core/json/documents.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { isLabelValue } from '../../core/selectors.ts';
 import { matchesSet, meetsField, valuesOf } from '../placing/cluster-set.ts';

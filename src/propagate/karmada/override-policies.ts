@@ -1,4 +1,4 @@
-import { readDocument } from '../../core/documents.ts';
+import { readDocument } from '../../core/json/documents.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { labelsAt, textAt } from '../../core/json-at.ts';
 import { matchesSelector } from '../../core/selectors.ts';

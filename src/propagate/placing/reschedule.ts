@@ -1,4 +1,4 @@
-import { parseInstant } from '../../core/json-values.ts';
+import { parseInstant } from '../../core/json/json-values.ts';
 import type { ReplicasSpec } from '../spec.ts';
 import { sumOf } from './sum-of.ts';
 

@@ -1,4 +1,4 @@
-import { sha256OfText } from '../../core/canonical-json.ts';
+import { sha256OfText } from '../../core/json/canonical-json.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { observedHashOf, type Sight } from '../copies/observed.ts';

@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../core/canonical-json.ts';
 import type { Fault } from '../../core/faults.ts';
+import { canonicalJson } from '../../core/json/canonical-json.ts';
 import { objectAt } from '../../core/json-at.ts';
 import { compareText } from '../../core/text.ts';
 import { copyFault } from '../copies/copy-reason.ts';

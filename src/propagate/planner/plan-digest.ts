@@ -1,4 +1,4 @@
-import { canonicalJson, sha256OfText } from '../../core/canonical-json.ts';
+import { canonicalJson, sha256OfText } from '../../core/json/canonical-json.ts';
 import type { Json } from '../../core/json.ts';
 import { textOfKey } from '../object-key.ts';
 import type { LeavingCluster, RenderedCluster, RenderedObject } from '../plan.ts';

@@ -1,5 +1,5 @@
-import { sha256Of } from '../../core/canonical-json.ts';
 import type { Fault } from '../../core/faults.ts';
+import { sha256Of } from '../../core/json/canonical-json.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { MirroredObject } from '../../store/member-objects.ts';
 import type { Sight } from '../copies/observed.ts';

@@ -1,6 +1,6 @@
-import { sha256Of } from '../../core/canonical-json.ts';
+import { sha256Of } from '../../core/json/canonical-json.ts';
+import { equalJson } from '../../core/json/json-values.ts';
 import { valueAt } from '../../core/json-at.ts';
-import { equalJson } from '../../core/json-values.ts';
 import type { ListRulesOf } from '../list-rules.ts';
 import type { MemberCluster } from '../members.ts';
 import type { Note } from '../notes.ts';

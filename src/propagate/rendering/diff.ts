@@ -1,9 +1,9 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
-import { withKeysInOrder } from '../../core/canonical-json.ts';
+import { withKeysInOrder } from '../../core/json/canonical-json.ts';
+import { equalJson } from '../../core/json/json-values.ts';
+import { printYaml } from '../../core/json/print-yaml.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import { equalJson } from '../../core/json-values.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { printYaml } from '../../core/print-yaml.ts';
 import { redact } from '../../core/redaction.ts';
 import { prune, withoutServed } from './prune.ts';
 

@@ -1,6 +1,6 @@
 import jsonPatch, { type Operation } from 'fast-json-patch';
+import { equalJson } from '../../core/json/json-values.ts';
 import { isJsonObject, isRawNumber, type Json } from '../../core/json.ts';
-import { equalJson } from '../../core/json-values.ts';
 import type { JsonPatchOperation } from '../spec.ts';
 import { indexOf, parsePointer, valueAtKeys } from './json-pointer.ts';
 

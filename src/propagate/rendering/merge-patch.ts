@@ -1,7 +1,7 @@
+import { equalJson } from '../../core/json/json-values.ts';
+import { type MergeList, mergePatch } from '../../core/json/merge-patch.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { valueAt } from '../../core/json-at.ts';
-import { equalJson } from '../../core/json-values.ts';
-import { type MergeList, mergePatch } from '../../core/merge-patch.ts';
 import type { ListRules } from '../../model/model.ts';
 
 /**

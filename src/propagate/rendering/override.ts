@@ -1,6 +1,6 @@
+import { equalJson } from '../../core/json/json-values.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { labelsAt, listAt, objectAt, textAt, valueAt } from '../../core/json-at.ts';
-import { equalJson } from '../../core/json-values.ts';
 import { matchesSelector } from '../../core/selectors.ts';
 import type { MemberCluster } from '../members.ts';
 import type { Note } from '../notes.ts';

@@ -1,6 +1,6 @@
+import { equalJson } from '../../core/json/json-values.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { valueAt } from '../../core/json-at.ts';
-import { equalJson } from '../../core/json-values.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Manifest, WriteMode } from '../spec.ts';
 import { withValueAt } from './json-edits.ts';

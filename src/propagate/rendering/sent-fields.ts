@@ -1,6 +1,6 @@
-import { sha256Of } from '../../core/canonical-json.ts';
+import { sha256Of } from '../../core/json/canonical-json.ts';
+import { equalJson } from '../../core/json/json-values.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import { equalJson } from '../../core/json-values.ts';
 import { withoutMembers } from './json-edits.ts';
 import { isSameItem, keysOfApply, type ListRulesAt } from './merge-patch.ts';
 

@@ -1,4 +1,4 @@
-import { sha256OfText } from '../../core/canonical-json.ts';
+import { sha256OfText } from '../../core/json/canonical-json.ts';
 import type { RenderedObject } from '../plan.ts';
 import { isRemoval } from '../planner/held-prune.ts';
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { checked, list, printDocument, structure, type Tell, translated } from '../../core/documents.ts';
 import { invariant } from '../../core/errors.ts';
+import { checked, list, printDocument, structure, type Tell, translated } from '../../core/json/documents.ts';
 import type { Json } from '../../core/json.ts';
 import { type LabelRequirement, type LabelSelector, printSelector } from '../../core/selectors.ts';
 import { anyText, choice, clusterText, inGraph, labelKey, labels, labelValue } from './values.ts';

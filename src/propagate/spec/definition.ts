@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { checked, list, printDocument, readDocument, structure, type Tell, translated } from '../../core/documents.ts';
 import { invariant } from '../../core/errors.ts';
+import { checked, list, printDocument, readDocument, structure, type Tell, translated } from '../../core/json/documents.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import type { SpecDocument } from '../plan.ts';
 import type { SpecProblem } from '../propagation.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { partOf, readDocument } from '../../core/documents.ts';
 import { MusterError } from '../../core/errors.ts';
+import { partOf, readDocument } from '../../core/json/documents.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../core/json.ts';
 import { parseSelector, printSelector } from '../../core/selectors.ts';
 import type { Propagation, PropagationMetadata, SpecProblem } from '../propagation.ts';

@@ -1,5 +1,5 @@
-import { list, structure, translated } from '../../core/documents.ts';
 import { faultCodes } from '../../core/faults.ts';
+import { list, structure, translated } from '../../core/json/documents.ts';
 import { anyText, choice, clusterText, count, flag, inGraph, keyFields, message, time, withKey, word } from './values.ts';
 
 /** Maximum number of entries in one ClusterShare (docs/internals/propagation.md 5.3). */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { checked, list, structure } from '../../core/documents.ts';
+import { checked, list, structure } from '../../core/json/documents.ts';
 import { maxPatchOperations } from '../rendering/json-patch.ts';
 import { clusterSet, labelSelector } from './cluster-sets.ts';
 import { annotations, anyJson, anyObject, anyText, choice, inGraph, labels, partName, pointer, rules } from './values.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { checked, list, structure, type Tell } from '../../core/documents.ts';
+import { checked, list, structure, type Tell } from '../../core/json/documents.ts';
 import { isLabelKey } from '../../core/selectors.ts';
 import { checkUnique, clusterSet, isNarrow, setFields } from './cluster-sets.ts';
 import { anyText, choice, count, flag, inGraph, integer, labelKey, partName, rules, time } from './values.ts';

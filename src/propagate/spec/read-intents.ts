@@ -1,4 +1,4 @@
-import { readDocument } from '../../core/documents.ts';
+import { readDocument } from '../../core/json/documents.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { listAt, textAt, valueAt } from '../../core/json-at.ts';
 import { musterGroup, musterVersion, type SpecProblem } from '../propagation.ts';

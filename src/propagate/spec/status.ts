@@ -1,4 +1,4 @@
-import { list, printDocument, readDocument, structure, translated } from '../../core/documents.ts';
+import { list, printDocument, readDocument, structure, translated } from '../../core/json/documents.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { objectAt } from '../../core/json-at.ts';
 import type { PropagationStatus } from '../propagation.ts';

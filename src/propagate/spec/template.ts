@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checked, expecting, list, structure, type Tell, translated } from '../../core/documents.ts';
+import { checked, expecting, list, structure, type Tell, translated } from '../../core/json/documents.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { isPathSegment } from '../../core/names.ts';
 import { groupKindOf } from '../rendering/pod-specs.ts';

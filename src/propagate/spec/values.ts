@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { checked, expecting, innerOf, type Tell, translated } from '../../core/documents.ts';
+import { checked, expecting, innerOf, type Tell, translated } from '../../core/json/documents.ts';
+import { parseDuration } from '../../core/json/json-values.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import { parseDuration } from '../../core/json-values.ts';
 import { parseClusterName } from '../../core/names.ts';
 import { isLabelKey, isLabelValue } from '../../core/selectors.ts';
 import type { ObjectKey } from '../spec.ts';

@@ -1,6 +1,6 @@
+import { compareOrderKeys, orderKeyOf } from '../../core/json/json-values.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { numberAt } from '../../core/json-at.ts';
-import { compareOrderKeys, orderKeyOf } from '../../core/json-values.ts';
 
 /** What was collected of one cluster's copy. */
 export interface StatusItem {

@@ -1,4 +1,4 @@
-import { equalJson } from '../../core/json-values.ts';
+import { equalJson } from '../../core/json/json-values.ts';
 import { compareText } from '../../core/text.ts';
 import type { ClusterLine, CopyPhase, PropagationPhase, PropagationStatus, RolloutProgress } from '../propagation.ts';
 import { printStatus } from '../spec/status.ts';

@@ -1,5 +1,5 @@
-import { readDocument } from '../../core/documents.ts';
 import { MusterError } from '../../core/errors.ts';
+import { readDocument } from '../../core/json/documents.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { apiVersionOf } from '../../core/kinds.ts';
 import type { ObjectAddress, PatchRequest } from '../object-client.ts';

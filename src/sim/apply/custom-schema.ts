@@ -1,6 +1,6 @@
+import { equalJson } from '../../core/json/json-values.ts';
 import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../../core/json.ts';
 import { listAt, objectAt } from '../../core/json-at.ts';
-import { equalJson } from '../../core/json-values.ts';
 import type { StatusCause } from '../api-status.ts';
 import { customType } from './custom-types.ts';
 import { itemElement } from './field-types.ts';

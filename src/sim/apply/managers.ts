@@ -1,5 +1,5 @@
+import { equalJson } from '../../core/json/json-values.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import { equalJson } from '../../core/json-values.ts';
 import { compareText } from '../../core/text.ts';
 import { type FieldSet, isEmptySet, parseFieldSet, printFieldSet } from './field-set.ts';
 

@@ -1,5 +1,5 @@
+import { equalJson } from '../../core/json/json-values.ts';
 import { isJsonObject, type Json } from '../../core/json.ts';
-import { equalJson } from '../../core/json-values.ts';
 import { emptyFieldSet, type FieldSet, fieldElement, isEmptySet, unionOf } from './field-set.ts';
 import { divisionOf, type FieldType, itemsByElement, itemType, memberType, untyped } from './field-types.ts';
 

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { V1Condition } from '@kubernetes/client-node';
-import { canonicalJson } from '../../core/canonical-json.ts';
 import type { Clock } from '../../core/clock.ts';
+import { canonicalJson } from '../../core/json/canonical-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { KubernetesObject, OwnerReference } from '../../core/objects.ts';
 import type { Stored } from '../../core/stored.ts';

@@ -1,6 +1,6 @@
+import { compareOrderKeys, type OrderKey, orderKeyOf } from '../../core/json/json-values.ts';
 import type { Json } from '../../core/json.ts';
-import { compareOrderKeys, type OrderKey, orderKeyOf } from '../../core/json-values.ts';
-import type { Steps } from '../../core/slices.ts';
+import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { AskedOfKinds } from '../../model/paths-of-kinds.ts';
 import type { Look } from '../looks.ts';
 import type { Matches } from '../query.ts';

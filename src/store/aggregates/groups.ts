@@ -1,9 +1,9 @@
 import { MusterError } from '../../core/errors.ts';
+import { type OrderKey, orderKeyOf, type ValueType } from '../../core/json/json-values.ts';
 import type { Json } from '../../core/json.ts';
-import { type OrderKey, orderKeyOf, type ValueType } from '../../core/json-values.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import type { Steps } from '../../core/slices.ts';
+import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { AskedOfKinds } from '../../model/paths-of-kinds.ts';
 import { type CountedLooks, countLooks, type Look } from '../looks.ts';
 import { someValue, surroundingsOf } from '../path-values.ts';

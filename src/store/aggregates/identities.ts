@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../core/canonical-json.ts';
+import { canonicalJson } from '../../core/json/canonical-json.ts';
 import { isRawNumber, type Json } from '../../core/json.ts';
 
 /** A Map key that identifies a value. */

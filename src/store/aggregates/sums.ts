@@ -1,7 +1,7 @@
-import type { ValueType } from '../../core/json-values.ts';
-import { orderKeyOf } from '../../core/json-values.ts';
+import type { ValueType } from '../../core/json/json-values.ts';
+import { orderKeyOf } from '../../core/json/json-values.ts';
 import { parseQuantity, type Quantity, quantityOfNumber, type Summand, sumQuantities } from '../../core/quantities.ts';
-import type { Steps } from '../../core/slices.ts';
+import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { AskedOfKinds } from '../../model/paths-of-kinds.ts';
 import type { Look } from '../looks.ts';
 import type { Matches } from '../query.ts';

@@ -1,7 +1,7 @@
+import type { ValueType } from '../../core/json/json-values.ts';
 import { isRawNumber, type Json, type RawNumber } from '../../core/json.ts';
-import type { ValueType } from '../../core/json-values.ts';
 import { keyOfKind } from '../../core/kinds.ts';
-import type { Steps } from '../../core/slices.ts';
+import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import { countLooks, type Look } from '../looks.ts';
 import { someValue, surroundingsOf } from '../path-values.ts';
 import type { Matches } from '../query.ts';

@@ -1,5 +1,5 @@
 import type { ClusterApi } from '../../../src/cluster/cluster-api.ts';
-import { connectCluster } from '../../../src/cluster/kube-api.ts';
+import { connectCluster } from '../../../src/cluster/requests/connect-cluster.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { clusterName } from '../../../src/core/names.ts';

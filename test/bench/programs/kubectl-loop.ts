@@ -9,7 +9,7 @@ import { loadConfig } from '../../../src/config/load-config.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { createGateway } from '../../../src/gateway.ts';
-import { realPrograms } from '../../support/real-cluster.ts';
+import { realPrograms } from '../../support/cluster/real-cluster.ts';
 import { fifteenLeaves } from '../fifteen-leaves.ts';
 import { finish } from './measuring.ts';
 

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterApi } from '../../../src/cluster/cluster-api.ts';
-import { connectCluster } from '../../../src/cluster/kube-api.ts';
+import { connectCluster } from '../../../src/cluster/requests/connect-cluster.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { silentLog } from '../../../src/core/log.ts';

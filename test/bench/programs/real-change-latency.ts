@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type RealCluster, realPrograms, startRealCluster } from '../../support/real-cluster.ts';
+import { type RealCluster, realPrograms, startRealCluster } from '../../support/cluster/real-cluster.ts';
 import { finish } from './measuring.ts';
 import { stampNow, startReaders } from './readers.ts';
 import { startWholeGateway } from './whole-gateway.ts';

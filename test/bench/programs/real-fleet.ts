@@ -6,7 +6,7 @@ import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type RealCluster, startRealCluster } from '../../support/real-cluster.ts';
+import { type RealCluster, startRealCluster } from '../../support/cluster/real-cluster.ts';
 import { fifteenLeaves } from '../fifteen-leaves.ts';
 import { podOf } from '../pods.ts';
 

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
-import { realPrograms } from '../../support/real-cluster.ts';
+import { realPrograms } from '../../support/cluster/real-cluster.ts';
 
 const [kubeconfig = '', roundCount = '3'] = process.argv.slice(2);
 const many = 50;

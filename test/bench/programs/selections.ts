@@ -12,7 +12,7 @@ import type { QuerySpec } from '../../../src/store/query.ts';
 import type { QuerySource } from '../../../src/store/query-source.ts';
 import { createStore } from '../../../src/store/store.ts';
 import { compileWhere } from '../../../src/store/where.ts';
-import { runQuery } from '../../support/store-at-once.ts';
+import { runQuery } from '../../support/store/store-at-once.ts';
 import { cpuNow, cpuSince, finish } from './measuring.ts';
 
 const held = Number(process.argv[2] ?? '10000');

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { deployment, intentFile, manifestFile, settings, standing } from '../../support/intent-files.ts';
-import { type CliOptions, runCli } from '../../support/run-cli.ts';
-import { startGateway, type TestGateway } from '../../support/start-gateway.ts';
+import { deployment, intentFile, manifestFile, settings, standing } from '../../support/cli/intent-files.ts';
+import { type CliOptions, runCli } from '../../support/cli/run-cli.ts';
+import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';
 
 let gateway: TestGateway;
 beforeEach(async () => {

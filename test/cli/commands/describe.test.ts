@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runCli } from '../../support/run-cli.ts';
-import { startGateway, type TestGateway } from '../../support/start-gateway.ts';
+import { runCli } from '../../support/cli/run-cli.ts';
+import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';
 
 const createdAt = '2025-12-31T23:00:00Z';
 const named = (name: string, more: object = {}) => ({ name, namespace: 'shop', creationTimestamp: createdAt, ...more });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runCli } from '../../support/run-cli.ts';
-import { startGateway, type TestGateway } from '../../support/start-gateway.ts';
+import { runCli } from '../../support/cli/run-cli.ts';
+import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';
 
 const pod = (name: string, labels: Readonly<Record<string, string>> = {}, namespace = 'shop') => ({
   apiVersion: 'v1',

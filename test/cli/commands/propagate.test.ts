@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OwnGateway } from '../../../src/cli/program.ts';
-import { intentFile, settings, standing } from '../../support/intent-files.ts';
-import { type CliOptions, runCli, startCli } from '../../support/run-cli.ts';
-import { startGateway, type TestGateway } from '../../support/start-gateway.ts';
+import { intentFile, settings, standing } from '../../support/cli/intent-files.ts';
+import { type CliOptions, runCli, startCli } from '../../support/cli/run-cli.ts';
+import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {

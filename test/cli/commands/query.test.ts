@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runCli, startCli } from '../../support/run-cli.ts';
-import { startGateway, type TestGateway } from '../../support/start-gateway.ts';
+import { runCli, startCli } from '../../support/cli/run-cli.ts';
+import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';
 
 let gateway: TestGateway;
 let folder: string;

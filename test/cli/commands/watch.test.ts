@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StreamLost, StreamRefused } from '../../../src/cli/open-stream.ts';
-import { jobState, summaryOf } from '../../support/job-states.ts';
-import { type CliOptions, startCli } from '../../support/run-cli.ts';
-import { createScriptedStreams } from '../../support/scripted-streams.ts';
-import { startGateway, type TestGateway } from '../../support/start-gateway.ts';
+import { jobState, summaryOf } from '../../support/cli/job-states.ts';
+import { type CliOptions, startCli } from '../../support/cli/run-cli.ts';
+import { createScriptedStreams } from '../../support/cli/scripted-streams.ts';
+import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import type { StreamListener } from '../../../src/load/streams/streams.ts';
-import { createLogWorld } from '../../support/log-world.ts';
+import { createLogWorld } from '../../support/graph/log-world.ts';
+import { readContext } from '../../support/graph/read-context.ts';
 import { turns } from '../../support/manual-clock.ts';
-import { readContext } from '../../support/read-context.ts';
 import { createRestrictingAccess } from '../../support/restricting-access.ts';
 
 const ignore = () => undefined;

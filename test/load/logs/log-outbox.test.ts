@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { MusterError } from '../../../src/core/errors.ts';
 import { LogOutbox } from '../../../src/load/logs/log-outbox.ts';
 import { createQueueBudget } from '../../../src/load/queue-budget.ts';
-import { viewOf } from '../../support/graph-messages.ts';
+import { viewOf } from '../../support/graph/graph-messages.ts';
 import { createManualClock, turns } from '../../support/manual-clock.ts';
 
 const target = { cluster: viewOf('north'), namespace: 'default', pod: 'web', container: 'main' };

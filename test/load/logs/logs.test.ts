@@ -4,10 +4,10 @@ import type { FaultCode } from '../../../src/core/faults.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import type { LogExtent, LogSelection, Logs, PodLogView } from '../../../src/load/logs/logs.ts';
 import type { Row } from '../../../src/load/reads.ts';
+import { createLogWorld, type LogWorld } from '../../support/graph/log-world.ts';
+import { readContext } from '../../support/graph/read-context.ts';
 import { loadBaseline, servedAs } from '../../support/kubernetes-objects.ts';
-import { createLogWorld, type LogWorld } from '../../support/log-world.ts';
 import { turns } from '../../support/manual-clock.ts';
-import { readContext } from '../../support/read-context.ts';
 import { createRestrictingAccess } from '../../support/restricting-access.ts';
 
 const model = loadBaseline();

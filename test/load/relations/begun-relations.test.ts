@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { clusterName } from '../../../src/core/names.ts';
-import { type OperationSlices, runAtOnce } from '../../../src/core/slices.ts';
-import { graphOverMirrors } from '../../support/graph-over-mirrors.ts';
+import { type OperationSlices, runAtOnce } from '../../../src/core/scheduling/operation-scheduler.ts';
+import { graphOverMirrors } from '../../support/graph/graph-over-mirrors.ts';
+import { idleContext, readContext } from '../../support/graph/read-context.ts';
+import { controlledBy, type Inventory, inShop, relatedWorld, served } from '../../support/graph/related-world.ts';
 import { loadBaseline, objectNamed } from '../../support/kubernetes-objects.ts';
 import { turns } from '../../support/manual-clock.ts';
-import { idleContext, readContext } from '../../support/read-context.ts';
-import { controlledBy, type Inventory, inShop, relatedWorld, served } from '../../support/related-world.ts';
 import { accessBut, createRestrictingAccess } from '../../support/restricting-access.ts';
 
 const model = loadBaseline();

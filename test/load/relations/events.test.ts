@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
+import { inShop, relatedWorld } from '../../support/graph/related-world.ts';
 import { objectNamed } from '../../support/kubernetes-objects.ts';
-import { inShop, relatedWorld } from '../../support/related-world.ts';
 
 const about = (kind: string, name: string, uid: string | undefined) => ({
   kind,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { controlledBy, type Inventory, inShop, relatedWorld } from '../../support/graph/related-world.ts';
 import { objectNamed } from '../../support/kubernetes-objects.ts';
-import { controlledBy, type Inventory, inShop, relatedWorld } from '../../support/related-world.ts';
 
 const web = { app: 'web' };
 const selector = { matchLabels: web };

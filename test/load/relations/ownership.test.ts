@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { controlledBy, inShop, relatedWorld } from '../../support/graph/related-world.ts';
 import { objectNamed } from '../../support/kubernetes-objects.ts';
-import { controlledBy, inShop, relatedWorld } from '../../support/related-world.ts';
 
 const replicaSet = (name: string, metadata = {}) => inShop(name, metadata);
 const ownedPod = (reference: object, metadata = {}) =>

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../../../src/core/faults.ts';
 import { clusterName } from '../../../src/core/names.ts';
+import { controlledBy, type Inventory, inShop, relatedWorld, served } from '../../support/graph/related-world.ts';
 import { objectNamed } from '../../support/kubernetes-objects.ts';
 import { turns } from '../../support/manual-clock.ts';
-import { controlledBy, type Inventory, inShop, relatedWorld, served } from '../../support/related-world.ts';
 import { accessBut, createRestrictingAccess } from '../../support/restricting-access.ts';
 
 const labels = { app: 'web' };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ChangesQueue, createChangesQueue, mergeChanges, type ObjectChange } from '../../../src/load/streams/changes-queue.ts';
 import { keyOfObject } from '../../../src/store/changes.ts';
-import { objectOf } from '../../support/store-objects.ts';
+import { objectOf } from '../../support/store/store-objects.ts';
 
 function change(type: ObjectChange['type'], name: string, { uid = name, version = 1 } = {}): ObjectChange {
   const object = objectOf({ name, uid, version });

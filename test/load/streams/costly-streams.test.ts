@@ -3,10 +3,10 @@ import { createLocalAccess } from '../../../src/access/local-access.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { createStreams } from '../../../src/load/streams/create-streams.ts';
-import { createFakeMirrors } from '../../support/fake-mirrors.ts';
+import { createFakeMirrors } from '../../support/graph/fake-mirrors.ts';
+import { callerNamed, readEagerly } from '../../support/graph/stream-fold.ts';
 import { loadBaseline, objectNamed, servedAs } from '../../support/kubernetes-objects.ts';
 import { createManualClock, turns } from '../../support/manual-clock.ts';
-import { callerNamed, readEagerly } from '../../support/stream-fold.ts';
 
 const model = loadBaseline();
 const pods = servedAs(model, 'Pod');

@@ -4,10 +4,10 @@ import { clusterName } from '../../../src/core/names.ts';
 import type { JobStatusMessage, JobSummaryView, StreamArguments } from '../../../src/load/streams/streams.ts';
 import { createTally } from '../../../src/load/streams/tally.ts';
 import { jobPhases } from '../../../src/model/columns/job-phase.ts';
-import { type GraphOverMirrors, graphOverMirrors } from '../../support/graph-over-mirrors.ts';
+import { type GraphOverMirrors, graphOverMirrors } from '../../support/graph/graph-over-mirrors.ts';
+import { callerNamed, readByHand, readEagerly } from '../../support/graph/stream-fold.ts';
 import { loadBaseline, objectNamed, servedAs } from '../../support/kubernetes-objects.ts';
 import { turns } from '../../support/manual-clock.ts';
-import { callerNamed, readByHand, readEagerly } from '../../support/stream-fold.ts';
 
 const model = loadBaseline();
 const jobs = servedAs(model, 'Job.batch');

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { runAtOnce } from '../../../src/core/slices.ts';
+import { runAtOnce } from '../../../src/core/scheduling/operation-scheduler.ts';
 import { JudgedSelection } from '../../../src/load/streams/judged-selection.ts';
 import { compileWhere } from '../../../src/store/where.ts';
-import { sample, smallModel, sourceOf } from '../../support/query-sources.ts';
-import { neverAsked, objectOf, versionOf } from '../../support/store-objects.ts';
+import { sample, smallModel, sourceOf } from '../../support/store/query-sources.ts';
+import { neverAsked, objectOf, versionOf } from '../../support/store/store-objects.ts';
 
 const where = compileWhere(smallModel, [sample], { path: 'spec.text', startsWith: 'a' });
 const objectAt = (index: number, text = index % 2 === 0 ? 'a' : 'b') => objectOf({ name: `n${index}`, spec: { text } });

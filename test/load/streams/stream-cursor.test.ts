@@ -11,7 +11,7 @@ import {
   withPositions,
 } from '../../../src/load/streams/stream-cursor.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
-import { versionOf } from '../../support/store-objects.ts';
+import { versionOf } from '../../support/store/store-objects.ts';
 
 const exact = (version: number): Position => ({ type: 'exact', epoch: 'abcdefgh', version: versionOf(version) });
 const jobs = { group: 'batch', kind: 'Job' };

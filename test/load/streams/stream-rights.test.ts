@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Access, Sight } from '../../../src/access/access.ts';
 import type { ChangesMessage, StreamArguments, StreamSource } from '../../../src/load/streams/streams.ts';
-import type { FakeCluster } from '../../support/fake-mirrors.ts';
-import { type GraphOverMirrors, graphOverMirrors } from '../../support/graph-over-mirrors.ts';
+import type { FakeCluster } from '../../support/graph/fake-mirrors.ts';
+import { type GraphOverMirrors, graphOverMirrors } from '../../support/graph/graph-over-mirrors.ts';
+import { callerNamed, type EagerReader, readEagerly } from '../../support/graph/stream-fold.ts';
 import { loadBaseline, objectNamed, servedAs } from '../../support/kubernetes-objects.ts';
 import { turns } from '../../support/manual-clock.ts';
 import { createRestrictingAccess, type Rights } from '../../support/restricting-access.ts';
-import { callerNamed, type EagerReader, readEagerly } from '../../support/stream-fold.ts';
 
 const model = loadBaseline();
 const pods = servedAs(model, 'Pod');

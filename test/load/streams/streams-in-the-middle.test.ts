@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import type { ChangesMessage } from '../../../src/load/streams/streams.ts';
-import { type GraphOverMirrors, graphOverMirrors } from '../../support/graph-over-mirrors.ts';
+import { type GraphOverMirrors, graphOverMirrors } from '../../support/graph/graph-over-mirrors.ts';
+import { callerNamed, createFold, type Fold, printMessage, readByHand, readEagerly } from '../../support/graph/stream-fold.ts';
 import { loadBaseline, objectNamed, servedAs } from '../../support/kubernetes-objects.ts';
 import { turns } from '../../support/manual-clock.ts';
-import { callerNamed, createFold, type Fold, printMessage, readByHand, readEagerly } from '../../support/stream-fold.ts';
 
 const model = loadBaseline();
 const pods = servedAs(model, 'Pod');

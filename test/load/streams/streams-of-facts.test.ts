@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { MemberSettings } from '../../../src/fleet/member.ts';
 import type { StreamArguments } from '../../../src/load/streams/streams.ts';
-import type { FakeCluster } from '../../support/fake-mirrors.ts';
-import { type GraphOverMirrors, graphOverMirrors } from '../../support/graph-over-mirrors.ts';
+import type { FakeCluster } from '../../support/graph/fake-mirrors.ts';
+import { type GraphOverMirrors, graphOverMirrors } from '../../support/graph/graph-over-mirrors.ts';
+import { callerNamed, readEagerly } from '../../support/graph/stream-fold.ts';
 import { loadBaseline, objectNamed, servedAs } from '../../support/kubernetes-objects.ts';
 import { turns } from '../../support/manual-clock.ts';
-import { callerNamed, readEagerly } from '../../support/stream-fold.ts';
 
 const model = loadBaseline();
 const pods = servedAs(model, 'Pod');

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import type { LiveStream } from '../../support/live-socket.ts';
-import { changesIn } from '../../support/pod-reader.ts';
-import { startGateway, type TestGateway } from '../../support/start-gateway.ts';
+import type { LiveStream } from '../../support/clients/live-socket.ts';
+import { changesIn } from '../../support/gateway/pod-reader.ts';
+import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';
 import { widget, widgetDefinition } from '../../support/workloads.ts';
 
 // The version in which a cluster serves a kind can change while streams run. They then tell what lists tell.

@@ -3,12 +3,12 @@ import type { Fault } from '../../../src/core/faults.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import type { ChangesMessage, JobStatusMessage, StreamArguments, StreamReader, StreamSource } from '../../../src/load/streams/streams.ts';
 import { jobPhases, phaseOfJob } from '../../../src/model/columns/job-phase.ts';
-import type { FakeCluster } from '../../support/fake-mirrors.ts';
-import { type GraphOverMirrors, graphOverMirrors } from '../../support/graph-over-mirrors.ts';
+import type { FakeCluster } from '../../support/graph/fake-mirrors.ts';
+import { type GraphOverMirrors, graphOverMirrors } from '../../support/graph/graph-over-mirrors.ts';
+import { callerNamed, createFold, type Fold, printMessage } from '../../support/graph/stream-fold.ts';
 import { loadBaseline, servedAs } from '../../support/kubernetes-objects.ts';
 import { turns } from '../../support/manual-clock.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
-import { callerNamed, createFold, type Fold, printMessage } from '../../support/stream-fold.ts';
 
 const model = loadBaseline();
 const served = { Job: servedAs(model, 'Job.batch'), ConfigMap: servedAs(model, 'ConfigMap') };

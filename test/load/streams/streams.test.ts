@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../../src/core/faults.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import type { ChangesMessage, StreamArguments } from '../../../src/load/streams/streams.ts';
-import type { FakeCluster } from '../../support/fake-mirrors.ts';
-import { type GraphOverMirrors, graphOverMirrors } from '../../support/graph-over-mirrors.ts';
+import type { FakeCluster } from '../../support/graph/fake-mirrors.ts';
+import { type GraphOverMirrors, graphOverMirrors } from '../../support/graph/graph-over-mirrors.ts';
+import { callerNamed, createFold, type EagerReader, printMessage, readByHand, readEagerly } from '../../support/graph/stream-fold.ts';
 import { loadBaseline, objectNamed, servedAs } from '../../support/kubernetes-objects.ts';
 import { turns } from '../../support/manual-clock.ts';
-import { versionOf } from '../../support/store-objects.ts';
-import { callerNamed, createFold, type EagerReader, printMessage, readByHand, readEagerly } from '../../support/stream-fold.ts';
+import { versionOf } from '../../support/store/store-objects.ts';
 
 const model = loadBaseline();
 const served = { pods: servedAs(model, 'Pod'), jobs: servedAs(model, 'Job.batch'), secrets: servedAs(model, 'Secret') };

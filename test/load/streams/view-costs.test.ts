@@ -6,10 +6,10 @@ import { silentLog } from '../../../src/core/log.ts';
 import { createStreams, type OwnedStreams, type StreamsOptions } from '../../../src/load/streams/create-streams.ts';
 import { createSourceBudget } from '../../../src/load/streams/source-budget.ts';
 import type { ChangesMessage, StreamArguments, StreamSource } from '../../../src/load/streams/streams.ts';
-import { createFakeMirrors, type FakeCluster, type FakeMirrors } from '../../support/fake-mirrors.ts';
+import { createFakeMirrors, type FakeCluster, type FakeMirrors } from '../../support/graph/fake-mirrors.ts';
+import { callerNamed, readByHand, readEagerly } from '../../support/graph/stream-fold.ts';
 import { loadBaseline, objectNamed, servedAs } from '../../support/kubernetes-objects.ts';
 import { createManualClock, type ManualClock, turns } from '../../support/manual-clock.ts';
-import { callerNamed, readByHand, readEagerly } from '../../support/stream-fold.ts';
 
 const model = loadBaseline();
 const pods = servedAs(model, 'Pod');

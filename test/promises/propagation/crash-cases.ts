@@ -9,8 +9,8 @@ import {
   propagate,
   stateOf,
   stateWhere,
-} from '../../support/propagating.ts';
-import type { FleetKind, WritingFleet } from '../../support/writing-fleet.ts';
+} from '../../support/propagate/propagating.ts';
+import type { FleetKind, WritingFleet } from '../../support/propagate/writing-fleet.ts';
 import type { DeclarePromise } from './declare-promise.ts';
 
 /** Killed in the middle, D1 and D2: by whoever uses it, and sees only GraphQL and clusters. */

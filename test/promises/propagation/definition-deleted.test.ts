@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hubDefinitions } from '../../../src/propagate/hub/hub-definitions.ts';
-import { configMapOf, dataIn, intentOf, phaseOf, propagated, stateWhere, told } from '../../support/propagating.ts';
-import { fleetKinds } from '../../support/writing-fleet.ts';
+import { configMapOf, dataIn, intentOf, phaseOf, propagated, stateWhere, told } from '../../support/propagate/propagating.ts';
+import { fleetKinds } from '../../support/propagate/writing-fleet.ts';
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 

@@ -14,8 +14,8 @@ import {
   planned,
   propagated,
   stateWhere,
-} from '../../support/propagating.ts';
-import type { WritingFleet } from '../../support/writing-fleet.ts';
+} from '../../support/propagate/propagating.ts';
+import type { WritingFleet } from '../../support/propagate/writing-fleet.ts';
 import type { DeclarePromise } from './declare-promise.ts';
 
 /** One cluster that cannot stops no other, and is tried again alone: D5, D15. */

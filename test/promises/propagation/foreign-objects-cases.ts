@@ -18,8 +18,8 @@ import {
   stateOf,
   stateWhere,
   told,
-} from '../../support/propagating.ts';
-import type { WritingFleet } from '../../support/writing-fleet.ts';
+} from '../../support/propagate/propagating.ts';
+import type { WritingFleet } from '../../support/propagate/writing-fleet.ts';
 import type { DeclarePromise } from './declare-promise.ts';
 
 const deploymentAt = ({ namespace }: WritingFleet, name: string) => `/apis/apps/v1/namespaces/${namespace}/deployments/${name}`;

@@ -15,8 +15,8 @@ import {
   propagated,
   stateOf,
   stateWhere,
-} from '../../support/propagating.ts';
-import { type EmbeddedFleet, startEmbedded } from '../../support/writing-fleet.ts';
+} from '../../support/propagate/propagating.ts';
+import { type EmbeddedFleet, startEmbedded } from '../../support/propagate/writing-fleet.ts';
 
 // What changes, stands still or refuses while a propagation is under way: D3 to D5, D14. Two leaders and the Lease are enumerated in
 // test/propagate/controller (crashes.test.ts, lease.test.ts).

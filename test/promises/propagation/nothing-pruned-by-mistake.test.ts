@@ -16,8 +16,8 @@ import {
   stateOf,
   stateWhere,
   told,
-} from '../../support/propagating.ts';
-import { type EmbeddedFleet, startEmbedded } from '../../support/writing-fleet.ts';
+} from '../../support/propagate/propagating.ts';
+import { type EmbeddedFleet, startEmbedded } from '../../support/propagate/writing-fleet.ts';
 
 // Nothing is deleted by mistake: D10 to D12, D18, as whoever asks by GraphQL sees them. The enumerations are in test/propagate/controller.
 

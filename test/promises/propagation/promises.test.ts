@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { type FleetGround, fleetKinds } from '../../support/writing-fleet.ts';
+import { type FleetGround, fleetKinds } from '../../support/propagate/writing-fleet.ts';
 import { crashPromises } from './crash-cases.ts';
 import type { DeclarePromise } from './declare-promise.ts';
 import { failingClusterPromises } from './failing-cluster-cases.ts';

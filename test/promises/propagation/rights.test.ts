@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
-import { intentOf, linesOf, objectAt, propagated, stateWhere } from '../../support/propagating.ts';
-import { type EmbeddedFleet, type FleetGround, fleetKinds, startEmbedded, type WritingFleet } from '../../support/writing-fleet.ts';
+import { intentOf, linesOf, objectAt, propagated, stateWhere } from '../../support/propagate/propagating.ts';
+import {
+  type EmbeddedFleet,
+  type FleetGround,
+  fleetKinds,
+  startEmbedded,
+  type WritingFleet,
+} from '../../support/propagate/writing-fleet.ts';
 
 // D17: a manifest that grants more than whoever it is written as has. On real servers RBAC itself says no; the gateway's own account could do it.
 

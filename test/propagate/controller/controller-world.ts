@@ -12,9 +12,9 @@ import type { Propagation } from '../../../src/propagate/propagation.ts';
 import type { PropagationInput, PropagationOutcome, Propagations, WriteContext } from '../../../src/propagate/propagations.ts';
 import { bringToLife } from '../../../src/sim/living.ts';
 import { loadBaseline } from '../../support/kubernetes-objects.ts';
-import { createLeaseServer } from '../../support/lease-server.ts';
-import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagation-world.ts';
-import { expectLawful } from '../../support/write-history.ts';
+import { createLeaseServer } from '../../support/propagate/lease-server.ts';
+import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagate/propagation-world.ts';
+import { expectLawful } from '../../support/propagate/write-history.ts';
 
 /** One process with a controller of its own. Writes of its Lease are not counted. */
 interface ControllerProcess {

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import type { Propagation } from '../../../src/propagate/propagation.ts';
 import { printSpec } from '../../../src/propagate/spec/definition.ts';
-import { never } from '../../support/transport.ts';
+import { never } from '../../support/cluster/transport.ts';
 import { type ControllerWorld, configMap, intent, startControllerWorld } from './controller-world.ts';
 
 const definitions = 'CustomResourceDefinition.apiextensions.k8s.io';

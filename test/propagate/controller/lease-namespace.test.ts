@@ -3,7 +3,7 @@ import type { ClusterApi, LiveAnswer } from '../../../src/cluster/cluster-api.ts
 import type { FaultCode } from '../../../src/core/faults.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { leaseNamespaceOf } from '../../../src/propagate/controller/lease-namespace.ts';
-import { never } from '../../support/transport.ts';
+import { never } from '../../support/cluster/transport.ts';
 
 const cluster = clusterName('hub');
 const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'muster-system' } };

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Log, silentLog } from '../../../src/core/log.ts';
 import { lead, type Term } from '../../../src/propagate/controller/lease.ts';
-import { type CallFate, createLeaseServer, type LeaseServer } from '../../support/lease-server.ts';
 import { createManualClock, type ManualClock, turns } from '../../support/manual-clock.ts';
+import { type CallFate, createLeaseServer, type LeaseServer } from '../../support/propagate/lease-server.ts';
 
 interface Candidate {
   readonly isLeading: boolean;

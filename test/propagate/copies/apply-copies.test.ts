@@ -4,7 +4,7 @@ import { applyCopies } from '../../../src/propagate/copies/write-copies.ts';
 import { marks } from '../../../src/propagate/propagation.ts';
 import type { ConflictMode, Manifest } from '../../../src/propagate/spec.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
-import { never } from '../../support/transport.ts';
+import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';
 import { owner } from './memory-shares.ts';
 

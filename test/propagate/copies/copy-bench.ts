@@ -1,7 +1,7 @@
 import type { ClusterApi } from '../../../src/cluster/cluster-api.ts';
-import { connectCluster } from '../../../src/cluster/kube-api.ts';
-import { sha256Of } from '../../../src/core/canonical-json.ts';
+import { connectCluster } from '../../../src/cluster/requests/connect-cluster.ts';
 import { systemClock } from '../../../src/core/clock.ts';
+import { sha256Of } from '../../../src/core/json/canonical-json.ts';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { keyOfKind, type ServedResource } from '../../../src/core/kinds.ts';
 import { type Log, silentLog } from '../../../src/core/log.ts';
@@ -14,9 +14,9 @@ import { keyOfManifest, kindOfKey } from '../../../src/propagate/object-key.ts';
 import type { RenderedObject } from '../../../src/propagate/plan.ts';
 import { liveHashOf } from '../../../src/propagate/planner/live-hash.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
+import { endpointFor, never, resourceOf } from '../../support/cluster/transport.ts';
 import { definitionsServed, loadBaseline, servedAs } from '../../support/kubernetes-objects.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
-import { endpointFor, never, resourceOf } from '../../support/transport.ts';
 import { createMemoryShares, type MemoryShares, owner } from './memory-shares.ts';
 
 /** What is needed of a server: the embedded one, or a real one. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Fault, FaultCode } from '../../../src/core/faults.ts';
 import { openDoor } from '../../../src/propagate/copies/copy-door.ts';
 import type { ObjectAnswer, ObjectClient } from '../../../src/propagate/object-client.ts';
-import { configMapResource, never } from '../../support/transport.ts';
+import { configMapResource, never } from '../../support/cluster/transport.ts';
 import { cluster } from './memory-shares.ts';
 
 const address = { resource: configMapResource, namespace: 'n', name: 'a' };

@@ -7,7 +7,7 @@ import { applyCopies } from '../../../src/propagate/copies/write-copies.ts';
 import type { InventoryEntry } from '../../../src/propagate/inventory.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
-import { never } from '../../support/transport.ts';
+import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';
 import { immortal, mortal } from './mortal.ts';
 

@@ -4,7 +4,7 @@ import { observedHashOf } from '../../../src/propagate/copies/observed.ts';
 import { applyCopies, correctDrift } from '../../../src/propagate/copies/write-copies.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
-import { never } from '../../support/transport.ts';
+import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';
 
 const workload = (namespace: string): Manifest => ({

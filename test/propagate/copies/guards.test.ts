@@ -4,7 +4,7 @@ import { applyCopies, correctDrift } from '../../../src/propagate/copies/write-c
 import { marks } from '../../../src/propagate/propagation.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
-import { never } from '../../support/transport.ts';
+import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';
 
 const settings = (namespace: string, data: JsonObject, name = 'settings'): Manifest => ({

@@ -5,7 +5,7 @@ import { ownedPaths } from '../../../src/propagate/copies/owned-fields.ts';
 import { applyCopies } from '../../../src/propagate/copies/write-copies.ts';
 import type { Manifest, WriteMode } from '../../../src/propagate/spec.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
-import { never } from '../../support/transport.ts';
+import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';
 import { immortal, mortal } from './mortal.ts';
 

@@ -6,7 +6,7 @@ import { fieldManager, type ObjectClient } from '../../../src/propagate/object-c
 import { marks } from '../../../src/propagate/propagation.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
-import { never } from '../../support/transport.ts';
+import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';
 import { owner } from './memory-shares.ts';
 

@@ -6,10 +6,10 @@ import { createObjectClient } from '../../../src/propagate/create-object-client.
 import type { CopyReason } from '../../../src/propagate/propagation.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
+import { never } from '../../support/cluster/transport.ts';
 import type { WriteRefusal } from '../../support/sim/misbehaviours.ts';
 import type { SimCluster } from '../../support/sim/sim-cluster.ts';
 import { startSimCluster } from '../../support/sim/start-sim-cluster.ts';
-import { never } from '../../support/transport.ts';
 import { type CopyBench, createCopyBench, widgetKind } from './copy-bench.ts';
 
 const settings = (namespace: string, name = 'settings', data: JsonObject = { a: '1' }): Manifest => ({

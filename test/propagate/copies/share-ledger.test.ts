@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { CopyWork } from '../../../src/propagate/copies/copies.ts';
 import { newEntry } from '../../../src/propagate/copies/copy-task.ts';
 import { openLedger } from '../../../src/propagate/copies/share-ledger.ts';
-import { never } from '../../support/transport.ts';
+import { never } from '../../support/cluster/transport.ts';
 import { createMemoryShares } from './memory-shares.ts';
 
 const key = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name });

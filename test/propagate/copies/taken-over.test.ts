@@ -8,7 +8,7 @@ import { applyCopies } from '../../../src/propagate/copies/write-copies.ts';
 import { marks } from '../../../src/propagate/propagation.ts';
 import type { ConflictMode, Manifest, WriteMode } from '../../../src/propagate/spec.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
-import { never } from '../../support/transport.ts';
+import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from './copy-bench.ts';
 import { immortal, type Mortal, mortal } from './mortal.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { mergePatchOf } from '../../../src/core/json/merge-patch.ts';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
-import { mergePatchOf } from '../../../src/core/merge-patch.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { isSubdomain } from '../../../src/core/selectors.ts';
 import { abandonedOf, printAbandoned } from '../../../src/propagate/hub/abandoned.ts';

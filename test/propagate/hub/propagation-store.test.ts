@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { createPropagationStore, type PropagationStore, type PropagationWrite } from '../../../src/propagate/hub/propagation-store.ts';
 import type { SpecDocument } from '../../../src/propagate/plan.ts';
 import { marks, type Propagation } from '../../../src/propagate/propagation.ts';
-import { type PropagationWorld, startPropagationWorld } from '../../support/propagation-world.ts';
+import { type PropagationWorld, startPropagationWorld } from '../../support/propagate/propagation-world.ts';
 
 const never = new AbortController().signal;
 const place = { namespace: 'default', name: 'web' };

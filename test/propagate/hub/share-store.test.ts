@@ -4,7 +4,7 @@ import { hubKinds } from '../../../src/propagate/hub/hub.ts';
 import { newShare } from '../../../src/propagate/hub/share-document.ts';
 import { createShareStore, type HubShares } from '../../../src/propagate/hub/share-store.ts';
 import type { ClusterShare, InventoryEntry } from '../../../src/propagate/inventory.ts';
-import { type PropagationWorld, startPropagationWorld } from '../../support/propagation-world.ts';
+import { type PropagationWorld, startPropagationWorld } from '../../support/propagate/propagation-world.ts';
 
 const owner = { namespace: 'default', name: 'web', uid: 'web-uid' };
 const never = new AbortController().signal;

@@ -1,4 +1,4 @@
-import { sha256Of } from '../../../src/core/canonical-json.ts';
+import { sha256Of } from '../../../src/core/json/canonical-json.ts';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { createHubStores, type HubStores } from '../../../src/propagate/hub/hub-stores.ts';
@@ -11,7 +11,7 @@ import type { Planner, PlanRequest } from '../../../src/propagate/planner/planne
 import type { Propagation, PropagationStatus } from '../../../src/propagate/propagation.ts';
 import type { PropagationInput, PropagationOutcome, Propagations, WriteContext } from '../../../src/propagate/propagations.ts';
 import { printSpec } from '../../../src/propagate/spec/definition.ts';
-import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagation-world.ts';
+import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagate/propagation-world.ts';
 
 /** What the planner was asked, and what it is to say from now on. */
 interface ScriptedPlanner extends Planner {

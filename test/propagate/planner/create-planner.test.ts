@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sha256Of } from '../../../src/core/canonical-json.ts';
+import { sha256Of } from '../../../src/core/json/canonical-json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { observedHashOf } from '../../../src/propagate/copies/observed.ts';
 import { printPaths } from '../../../src/propagate/copies/owned-fields.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sha256Of } from '../../../src/core/canonical-json.ts';
+import { sha256Of } from '../../../src/core/json/canonical-json.ts';
 import { observedHashOf } from '../../../src/propagate/copies/observed.ts';
 import type { InventoryEntry } from '../../../src/propagate/inventory.ts';
 import { keyOfManifest } from '../../../src/propagate/object-key.ts';

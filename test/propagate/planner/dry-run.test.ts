@@ -12,7 +12,7 @@ import { diffOf } from '../../../src/propagate/rendering/diff.ts';
 import { noListRules } from '../../../src/propagate/rendering/merge-patch.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
 import { type ContractServer, contractServers } from '../../contract/contract-server.ts';
-import { never } from '../../support/transport.ts';
+import { never } from '../../support/cluster/transport.ts';
 import { type CopyBench, createCopyBench } from '../copies/copy-bench.ts';
 import { cluster } from '../copies/memory-shares.ts';
 import { member } from '../placing/placing-fixtures.ts';

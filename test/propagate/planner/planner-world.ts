@@ -8,9 +8,9 @@ import { createPlanner } from '../../../src/propagate/planner/create-planner.ts'
 import type { Planner, PlannerPorts, PlanRequest } from '../../../src/propagate/planner/planner.ts';
 import { impersonationOf } from '../../../src/propagate/run-as.ts';
 import { parseSpec } from '../../../src/propagate/spec/definition.ts';
+import { never } from '../../support/cluster/transport.ts';
 import { loadBaseline } from '../../support/kubernetes-objects.ts';
-import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagation-world.ts';
-import { never } from '../../support/transport.ts';
+import { type PropagationWorld, type PropagationWorldOptions, startPropagationWorld } from '../../support/propagate/propagation-world.ts';
 
 /** A planner over embedded clusters. The first cluster is the hub; shares are those that the test gives. */
 export interface PlannerWorld extends AsyncDisposable {

@@ -1,7 +1,7 @@
 import { applyPatch } from 'diff';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { printYaml } from '../../../src/core/print-yaml.ts';
+import { printYaml } from '../../../src/core/json/print-yaml.ts';
 import { diffOf } from '../../../src/propagate/rendering/diff.ts';
 
 const configMap = (data: Record<string, string>, metadata = {}) => ({

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import jsonPatch from 'fast-json-patch';
 import { describe, expect, test } from 'vitest';
+import { equalJson } from '../../../src/core/json/json-values.ts';
 import { type Json, parseJsonExactly } from '../../../src/core/json.ts';
-import { equalJson } from '../../../src/core/json-values.ts';
 import { applyJsonPatch, maxPatchOperations } from '../../../src/propagate/rendering/json-patch.ts';
 import type { JsonPatchOperation } from '../../../src/propagate/spec.ts';
-import { deepFreeze } from '../../support/store-objects.ts';
+import { deepFreeze } from '../../support/store/store-objects.ts';
 
 type Operations = readonly JsonPatchOperation[];
 

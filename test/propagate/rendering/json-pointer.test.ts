@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parsePointer, printPointer, valueAtKeys, withValueAtKeys } from '../../../src/propagate/rendering/json-pointer.ts';
-import { deepFreeze } from '../../support/store-objects.ts';
+import { deepFreeze } from '../../support/store/store-objects.ts';
 
 test.each<[string, readonly string[] | undefined]>([
   ['', []],

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import type { ListRules } from '../../../src/model/model.ts';
 import { mergePatchByKeys, noListRules } from '../../../src/propagate/rendering/merge-patch.ts';
-import { deepFreeze } from '../../support/store-objects.ts';
+import { deepFreeze } from '../../support/store/store-objects.ts';
 
 describe('a merge patch does what RFC 7396 says (appendix A)', () => {
   test.each<[Json, JsonObject, Json]>([

@@ -4,7 +4,7 @@ import { clusterName } from '../../../src/core/names.ts';
 import type { MemberCluster } from '../../../src/propagate/members.ts';
 import { type Overridden, override } from '../../../src/propagate/rendering/override.ts';
 import type { Manifest, Override } from '../../../src/propagate/spec.ts';
-import { deepFreeze } from '../../support/store-objects.ts';
+import { deepFreeze } from '../../support/store/store-objects.ts';
 
 /** Of an image. */
 export const digest = `sha256:${'a'.repeat(64)}`;

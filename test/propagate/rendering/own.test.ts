@@ -5,7 +5,7 @@ import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { type Owned, own } from '../../../src/propagate/rendering/own.ts';
 import { retainOfKind } from '../../../src/propagate/rendering/retain.ts';
 import type { Manifest } from '../../../src/propagate/spec.ts';
-import { deepFreeze } from '../../support/store-objects.ts';
+import { deepFreeze } from '../../support/store/store-objects.ts';
 
 const desired: Manifest = deepFreeze({
   apiVersion: 'v1',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { prune } from '../../../src/propagate/rendering/prune.ts';
-import { deepFreeze } from '../../support/store-objects.ts';
+import { deepFreeze } from '../../support/store/store-objects.ts';
 
 const served = {
   creationTimestamp: '2026-01-01T00:00:00Z',

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { equalJson } from '../../../src/core/json/json-values.ts';
 import { type Json, type JsonObject, parseJsonExactly } from '../../../src/core/json.ts';
-import { equalJson } from '../../../src/core/json-values.ts';
 import { listRulesIn } from '../../../src/propagate/list-rules.ts';
 import { mergePatchByKeys } from '../../../src/propagate/rendering/merge-patch.ts';
 import { projectOnto, sentHashOf } from '../../../src/propagate/rendering/sent-fields.ts';
 import { jsonText } from '../../support/arbitrary-json.ts';
 import { loadBaseline } from '../../support/kubernetes-objects.ts';
-import { deepFreeze } from '../../support/store-objects.ts';
+import { deepFreeze } from '../../support/store/store-objects.ts';
 
 const model = loadBaseline();
 const rulesOf = listRulesIn(() => model);

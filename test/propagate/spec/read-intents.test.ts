@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { printYaml } from '../../../src/core/json/print-yaml.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/core/json.ts';
-import { printYaml } from '../../../src/core/print-yaml.ts';
 import type { PropagationInput } from '../../../src/propagate/propagations.ts';
 import { parseSpec } from '../../../src/propagate/spec/definition.ts';
 import { documentOf } from '../../../src/propagate/spec/input-spec.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { canonicalJson } from '../../../src/core/canonical-json.ts';
+import { canonicalJson } from '../../../src/core/json/canonical-json.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { parseResourceVersion } from '../../../src/core/names.ts';
 import type { Propagation } from '../../../src/propagate/propagation.ts';

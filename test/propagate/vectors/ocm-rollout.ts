@@ -1,5 +1,5 @@
 import { MusterError } from '../../../src/core/errors.ts';
-import { parseDuration } from '../../../src/core/json-values.ts';
+import { parseDuration } from '../../../src/core/json/json-values.ts';
 import { compareText } from '../../../src/core/text.ts';
 import { nearestAfter, type Pace, type RolloutLine, slotOf } from '../../../src/propagate/rollout/slots.ts';
 

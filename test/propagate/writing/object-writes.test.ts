@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
-import { brief, createMutations } from '../../support/object-mutations.ts';
-import { type EmbeddedFleet, startEmbedded } from '../../support/writing-fleet.ts';
+import { brief, createMutations } from '../../support/propagate/object-mutations.ts';
+import { type EmbeddedFleet, startEmbedded } from '../../support/propagate/writing-fleet.ts';
 
 // Objects applied and deleted through the whole gateway: what is done, what a dry run says of the same, and what is refused.
 

@@ -4,7 +4,7 @@ import { idOfObject } from '../../../src/core/object-ids.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import type { ObjectWrites, TargetInput, WriteOutcome } from '../../../src/propagate/object-writes.ts';
 import { createObjectWrites } from '../../../src/propagate/writing/create-object-writes.ts';
-import { type PropagationWorld, startPropagationWorld } from '../../support/propagation-world.ts';
+import { type PropagationWorld, startPropagationWorld } from '../../support/propagate/propagation-world.ts';
 import { createRestrictingAccess } from '../../support/restricting-access.ts';
 
 // Who may not see, may not write, and is not told that there is anything: hidden and absent are the same, hidden and unknown clusters too.

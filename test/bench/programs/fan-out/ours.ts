@@ -3,7 +3,7 @@ import { systemClock } from '../../../../src/core/clock.ts';
 import { silentLog } from '../../../../src/core/log.ts';
 import { parseResourceVersion } from '../../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
-import { Slices } from '../../../../src/core/slices.ts';
+import { Slices } from '../../../../src/core/scheduling/operation-scheduler.ts';
 import { createBudget } from '../../../../src/graph/budget.ts';
 import type { GraphContext } from '../../../../src/graph/context.ts';
 import { buildGraph } from '../../../../src/graph/graph.ts';
@@ -12,9 +12,9 @@ import { createLoaders } from '../../../../src/load/operation-loaders.ts';
 import { createStreams } from '../../../../src/load/streams/create-streams.ts';
 import type { OperationScope } from '../../../../src/serve/operations.ts';
 import type { MirrorStore } from '../../../../src/store/mirror-store.ts';
-import { createFakeMirrors } from '../../../support/fake-mirrors.ts';
+import { createFakeMirrors } from '../../../support/graph/fake-mirrors.ts';
 import { loadBaseline, servedAs } from '../../../support/kubernetes-objects.ts';
-import { startServing } from '../../../support/start-serving.ts';
+import { startServing } from '../../../support/serving/start-serving.ts';
 import { podOf } from '../../pods.ts';
 
 /** Everything from the store to the socket as the gateway has it; only what fills the store is the bench's. */

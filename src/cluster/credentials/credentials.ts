@@ -1,0 +1,343 @@
+import type { User } from '@kubernetes/client-node';
+import type { Clock } from '../../core/clock.ts';
+import { type Breakage, breakage } from '../classify.ts';
+import type { Credentials, Endpoint } from '../endpoint.ts';
+import { BreakageError, breakageOfError } from '../transport/connection-errors.ts';
+import type { TlsIdentity } from '../transport/dial.ts';
+import { abandoned, untilAborted } from '../transport/request-scope.ts';
+import { runExecPlugin } from './exec-plugin.ts';
+import { impersonationHeaders } from './impersonation.ts';
+import { createMaterialReader, type MaterialReader, rereadMs } from './materials.ts';
+
+/** As whom requests are sent now. */
+export interface Identity {
+  /** Grows when anything of it changes. */
+  readonly serial: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly tls: TlsIdentity;
+}
+
+export type Obtained =
+  | { readonly type: 'obtained'; readonly identity: Identity }
+  | { readonly type: 'failed'; readonly breakage: Breakage };
+
+/** The credentials of one endpoint. Whoever asks while they are being fetched waits for the same fetch. */
+export interface CredentialProvider {
+  obtain(signal: AbortSignal): Promise<Obtained>;
+  /**
+   * After a 401: what is newer than the identity used, else what one refresh gives.
+   * Undefined if there was a refresh less than 10 s ago: then a 401 is the answer.
+   */
+  renew(used: Identity, signal: AbortSignal): Promise<Obtained | undefined>;
+}
+
+/** Credentials are dropped this long before they expire, and refreshed, or a plugin that failed run again, at most so often. */
+const leewayMs = 10_000;
+const providerDeadlineMs = 60_000;
+
+/** What stands in `Authorization` and beside it, and until when (monotonic). */
+interface Proof {
+  readonly authorization?: string;
+  readonly certificate?: Uint8Array;
+  readonly key?: Uint8Array;
+  readonly freshUntilMs: number;
+}
+
+interface Held {
+  readonly identity: Identity;
+  readonly freshUntilMs: number;
+}
+
+/**
+ * Nothing is read or run before the first `obtain`. At the end of `life` plugins are killed and everything is forgotten.
+ *
+ * @param endpoint Looked at by each `obtain`: when it gives another object, what was obtained from the one before is dropped.
+ */
+export function createCredentials(endpoint: () => Endpoint, clock: Clock, life: AbortSignal): CredentialProvider {
+  return new HeldCredentials(endpoint, clock, life);
+}
+
+class HeldCredentials implements CredentialProvider {
+  readonly #described: () => Endpoint;
+  readonly #clock: Clock;
+  readonly #life: AbortSignal;
+  #endpoint: Endpoint;
+  #readers: Readers;
+  #prove: Prover;
+  #held: Held | undefined;
+  #last: Identity | undefined;
+  #failed: { readonly breakage: Breakage; readonly untilMs: number } | undefined;
+  #fetching: Promise<Obtained> | undefined;
+  #renewing: Promise<Obtained> | undefined;
+  #renewedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(described: () => Endpoint, clock: Clock, life: AbortSignal) {
+    this.#described = described;
+    this.#clock = clock;
+    this.#life = life;
+    this.#endpoint = described();
+    this.#readers = readersOf(this.#endpoint, clock);
+    this.#prove = proverOf(this.#endpoint, { readers: this.#readers, clock, life });
+    life.addEventListener('abort', () => {
+      this.#held = undefined;
+      this.#last = undefined;
+    });
+  }
+
+  async obtain(signal: AbortSignal): Promise<Obtained> {
+    return (await untilAborted(this.#current(), signal)) ?? { type: 'failed', breakage: abandoned };
+  }
+
+  async renew(used: Identity, signal: AbortSignal): Promise<Obtained | undefined> {
+    this.#follow();
+    if (this.#held !== undefined && this.#held.identity.serial > used.serial) return { type: 'obtained', identity: this.#held.identity };
+    if (this.#renewing === undefined) {
+      if (this.#clock.monotonic() < this.#renewedMs + leewayMs) return undefined;
+      this.#renewedMs = this.#clock.monotonic();
+      this.#renewing = this.#fetchAnew().finally(() => {
+        this.#renewing = undefined;
+      });
+    }
+    return await untilAborted(this.#renewing, signal);
+  }
+
+  /** What was obtained before stays the last identity, so that serials go on and connections made with the same certificates stay. */
+  #follow(): void {
+    const described = this.#described();
+    if (described === this.#endpoint || this.#life.aborted) return;
+    this.#endpoint = described;
+    this.#readers = readersOf(described, this.#clock);
+    this.#prove = proverOf(described, { readers: this.#readers, clock: this.#clock, life: this.#life });
+    this.#held = undefined;
+    this.#failed = undefined;
+    this.#fetching = undefined;
+    this.#renewedMs = Number.NEGATIVE_INFINITY;
+  }
+
+  #current(): Promise<Obtained> {
+    this.#follow();
+    const nowMs = this.#clock.monotonic();
+    if (this.#held !== undefined && nowMs < this.#held.freshUntilMs)
+      return Promise.resolve({ type: 'obtained', identity: this.#held.identity });
+    if (this.#failed !== undefined && nowMs < this.#failed.untilMs)
+      return Promise.resolve({ type: 'failed', breakage: this.#failed.breakage });
+    return this.#fetchOnce();
+  }
+
+  async #fetchAnew(): Promise<Obtained> {
+    for (const reader of this.#readers.all) reader.expire();
+    this.#prove.expire();
+    this.#held = undefined;
+    return await this.#fetchOnce();
+  }
+
+  #fetchOnce(): Promise<Obtained> {
+    if (this.#fetching !== undefined) return this.#fetching;
+    const fetching = this.#fetch().finally(() => {
+      if (this.#fetching === fetching) this.#fetching = undefined;
+    });
+    this.#fetching = fetching;
+    return fetching;
+  }
+
+  async #fetch(): Promise<Obtained> {
+    const endpoint = this.#endpoint;
+    try {
+      const { ca, certificate, key, any } = this.#readers;
+      const [proof, ...files] = await Promise.all([this.#prove(), ca?.read(), certificate?.read(), key?.read()]);
+      if (this.#life.aborted) return { type: 'failed', breakage: abandoned };
+      if (this.#endpoint !== endpoint) return await this.#fetchOnce();
+      const identity = identityAfter(this.#last, this.#headersWith(proof), this.#tlsWith(proof, files));
+      const filesUntilMs = any ? this.#clock.monotonic() + rereadMs : Number.POSITIVE_INFINITY;
+      this.#last = identity;
+      this.#held = { identity, freshUntilMs: Math.min(proof.freshUntilMs, filesUntilMs) };
+      this.#failed = undefined;
+      return { type: 'obtained', identity };
+    } catch (error) {
+      if (!(error instanceof BreakageError)) throw error;
+      if (this.#endpoint !== endpoint) return await this.#fetchOnce();
+      this.#failed = { breakage: error.breakage, untilMs: this.#clock.monotonic() + leewayMs };
+      return { type: 'failed', breakage: error.breakage };
+    }
+  }
+
+  #headersWith({ authorization }: Proof): Identity['headers'] {
+    return { ...impersonationHeaders(this.#endpoint.impersonation), ...optional('authorization', authorization) };
+  }
+
+  #tlsWith(proof: Proof, [ca, cert, key]: readonly (Uint8Array | undefined)[]): Omit<TlsIdentity, 'serial'> {
+    return {
+      verify: this.#endpoint.trust.type !== 'unverified',
+      ...optional('ca', ca),
+      ...optional('cert', proof.certificate ?? cert),
+      ...optional('key', proof.key ?? key),
+    };
+  }
+}
+
+interface Readers {
+  readonly ca: MaterialReader | undefined;
+  readonly certificate: MaterialReader | undefined;
+  readonly key: MaterialReader | undefined;
+  readonly all: readonly MaterialReader[];
+  /** Whether anything of it is a file. */
+  readonly any: boolean;
+}
+
+function readersOf({ trust, clientCertificate }: Endpoint, clock: Clock): Readers {
+  const ca = trust.type === 'authority' ? createMaterialReader(trust.certificates, 'the certificate authority', clock) : undefined;
+  const certificate = clientCertificate && createMaterialReader(clientCertificate.certificate, 'the client certificate', clock);
+  const key = clientCertificate && createMaterialReader(clientCertificate.key, 'the client key', clock);
+  const materials = [trust.type === 'authority' ? trust.certificates : undefined, clientCertificate?.certificate, clientCertificate?.key];
+  const all = [ca, certificate, key].filter((reader) => reader !== undefined);
+  return { ca, certificate, key, all, any: materials.some((material) => material?.type === 'file') };
+}
+
+/** Gives a proof each time it is called. `expire` makes it forget what it holds itself. */
+interface Prover {
+  (): Promise<Proof>;
+  expire(): void;
+}
+
+interface ProverOptions {
+  readonly readers: Readers;
+  readonly clock: Clock;
+  readonly life: AbortSignal;
+}
+
+function proverOf(endpoint: Endpoint, options: ProverOptions): Prover {
+  const { credentials } = endpoint;
+  switch (credentials.type) {
+    case 'none':
+      return fixed(() => undefined);
+    case 'token':
+      return fixed(() => bearer(credentials.token));
+    case 'basic':
+      return fixed(() => basic(credentials));
+    case 'tokenFile':
+      return tokenFileProver(credentials.path, options.clock);
+    case 'exec':
+      return keptProver(() => execProof(endpoint, credentials, options), options.clock);
+    case 'oidc':
+      return oidcProver(credentials.settings, options);
+    default:
+      throw credentials satisfies never;
+  }
+}
+
+function fixed(authorization: () => string | undefined): Prover {
+  const prove = async () => ({ ...optional('authorization', authorization()), freshUntilMs: Number.POSITIVE_INFINITY });
+  return Object.assign(prove, { expire: () => undefined });
+}
+
+function tokenFileProver(path: string, clock: Clock): Prover {
+  const reader = createMaterialReader({ type: 'file', path }, 'the token', clock);
+  const prove = async () => ({
+    authorization: bearer(Buffer.from(await reader.read()).toString('utf8')),
+    freshUntilMs: clock.monotonic() + rereadMs,
+  });
+  return Object.assign(prove, { expire: () => reader.expire() });
+}
+
+/** Keeps a proof for as long as it says: the files beside it are read more often. */
+function keptProver(make: () => Promise<Proof>, clock: Clock): Prover {
+  let kept: Proof | undefined;
+  const prove = async () => {
+    if (kept === undefined || clock.monotonic() >= kept.freshUntilMs) kept = await make();
+    return kept;
+  };
+  return Object.assign(prove, {
+    expire() {
+      kept = undefined;
+    },
+  });
+}
+
+async function execProof(
+  endpoint: Endpoint,
+  { plugin }: Extract<Credentials, { type: 'exec' }>,
+  { readers, clock, life }: ProverOptions,
+): Promise<Proof> {
+  const authority = await readers.ca?.read();
+  const cluster = {
+    server: endpoint.server,
+    insecure: endpoint.trust.type === 'unverified',
+    ...optional('tlsServerName', endpoint.tlsServerName),
+    ...optional('proxyUrl', endpoint.proxyUrl),
+    ...optional('authority', authority),
+  };
+  const outcome = await runExecPlugin(plugin, { cluster, clock }, life);
+  if (outcome.type === 'failed') throw new BreakageError(outcome.breakage);
+  const { token, clientCertificate, clientKey, expiresMs } = outcome.credential;
+  const goodForMs = expiresMs === undefined ? Number.POSITIVE_INFINITY : expiresMs - clock.now() - leewayMs;
+  return {
+    ...(token === undefined ? {} : { authorization: bearer(token) }),
+    ...optional('certificate', clientCertificate),
+    ...optional('key', clientKey),
+    // One that comes expired is told by its 401; running the plugin for every request would help nobody.
+    freshUntilMs: clock.monotonic() + Math.max(goodForMs, leewayMs),
+  };
+}
+
+function oidcProver(settings: Readonly<Record<string, string>>, { clock, life }: ProverOptions): Prover {
+  const tokens = createOidcTokens(settings);
+  const prove = async (): Promise<Proof> => {
+    const done = new AbortController();
+    const late = clock.sleep(providerDeadlineMs, done.signal);
+    try {
+      const token = await untilAborted(Promise.race([tokens(), late.then(() => undefined)]), life);
+      if (token === undefined) throw new BreakageError(breakage('UNAUTHENTICATED', 'the OIDC provider gave no token'));
+      return { authorization: bearer(token), freshUntilMs: clock.monotonic() + rereadMs };
+    } catch (error) {
+      if (error instanceof BreakageError) throw error;
+      throw new BreakageError(breakage('UNAUTHENTICATED', `the OIDC token could not be refreshed: ${breakageOfError(error).message}`));
+    } finally {
+      done.abort();
+    }
+  };
+  return Object.assign(prove, { expire: () => undefined });
+}
+
+/** Returns the id token of an `auth-provider: oidc`, refreshed by client-node if it has expired. Refreshed tokens are not written to the kubeconfig. */
+function createOidcTokens(settings: Readonly<Record<string, string>>): () => Promise<string | undefined> {
+  // client-node writes refreshed tokens into the user that it is given.
+  const user: User = { name: 'oidc', authProvider: { name: 'oidc', config: { ...settings } } };
+  // Imported at the first use: it takes half a second.
+  const load = async () => new (await import('@kubernetes/client-node/dist/oidc_auth.js')).OpenIDConnectAuth();
+  let loading: ReturnType<typeof load> | undefined;
+  return async () => {
+    loading ??= load();
+    const headers: Record<string, string> = {};
+    await (await loading).applyAuthentication(user, { headers });
+    return headers.Authorization?.replace(/^Bearer /, '');
+  };
+}
+
+function bearer(token: string): string {
+  const trimmed = token.trim();
+  if (/^[\x21-\x7e]+$/.test(trimmed)) return `Bearer ${trimmed}`;
+  throw new BreakageError(
+    breakage('UNAUTHENTICATED', trimmed === '' ? 'the token is empty' : 'the token holds characters that no token has'),
+  );
+}
+
+function basic({ username, password }: Extract<Credentials, { type: 'basic' }>): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
+
+/** The last identity if nothing has changed, so that connections made with it stay. */
+function identityAfter(last: Identity | undefined, headers: Identity['headers'], tls: Omit<TlsIdentity, 'serial'>): Identity {
+  const sameTls =
+    last !== undefined && sameBytes(last.tls.ca, tls.ca) && sameBytes(last.tls.cert, tls.cert) && sameBytes(last.tls.key, tls.key);
+  if (sameTls && last.headers.authorization === headers.authorization) return last;
+  const serial = (last?.serial ?? 0) + 1;
+  return { serial, headers, tls: sameTls ? last.tls : { ...tls, serial } };
+}
+
+function sameBytes(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  return a === b || (a !== undefined && b !== undefined && Buffer.compare(a, b) === 0);
+}
+
+function optional<Key extends string, T>(key: Key, value: T | undefined): { readonly [K in Key]?: T } {
+  return (value === undefined ? {} : { [key]: value }) as { readonly [K in Key]?: T };
+}

@@ -1,0 +1,142 @@
+import { spawn } from 'node:child_process';
+import type { Clock } from '../../core/clock.ts';
+import { isJsonObject, type Json, jsonOf } from '../../core/json.ts';
+import { createGate } from '../../core/scheduling/concurrency-limit.ts';
+import { type Breakage, breakage } from '../classify.ts';
+import type { ExecPlugin } from '../endpoint.ts';
+
+const deadlineMs = 60_000;
+const maxOutputBytes = 64 * 1024;
+const maxShownBytes = 512;
+
+/** What a plugin told: kubectl's ExecCredential, its `status`. */
+interface ExecCredential {
+  readonly token?: string;
+  readonly clientCertificate?: Uint8Array;
+  readonly clientKey?: Uint8Array;
+  /** Milliseconds of the epoch. Absent: good until a 401. */
+  readonly expiresMs?: number;
+}
+
+export type ExecOutcome =
+  | { readonly type: 'credential'; readonly credential: ExecCredential }
+  | { readonly type: 'failed'; readonly breakage: Breakage };
+
+/** Whose credential is asked for: told to the plugin if it wants to know (`provideClusterInfo`). */
+export interface ExecCluster {
+  readonly server: string;
+  readonly tlsServerName?: string;
+  readonly insecure: boolean;
+  readonly authority?: Uint8Array;
+  readonly proxyUrl?: string;
+}
+
+/** At most two plugins run at a time in this process: a fleet that starts would else start a hundred interpreters at once. */
+const gate = createGate(2);
+
+/**
+ * Runs an `exec` plugin by kubectl's contract, without a shell and without a terminal.
+ *
+ * Killed after 60 s, and when it writes more than 64 KiB, or when the signal aborts. The beginning of what it wrote to stderr is in the
+ * failure's message, its output never.
+ */
+export async function runExecPlugin(
+  plugin: ExecPlugin,
+  { cluster, clock }: { readonly cluster: ExecCluster; readonly clock: Clock },
+  signal: AbortSignal,
+): Promise<ExecOutcome> {
+  const info = JSON.stringify({
+    apiVersion: plugin.apiVersion,
+    kind: 'ExecCredential',
+    spec: { interactive: false, ...(plugin.provideClusterInfo ? { cluster: clusterInfo(cluster) } : {}) },
+  });
+  const ran = await gate.pass(() => run(plugin, { info, clock }, signal), signal);
+  if (ran === undefined) return failed('was ended', '');
+  if (ran.result !== 'exited') return failed(ran.why, ran.stderr);
+  return readCredential(ran.stdout, plugin);
+}
+
+type Ran =
+  | { readonly result: 'exited'; readonly stdout: string }
+  | { readonly result: 'failed'; readonly why: string; readonly stderr: string };
+
+function run(plugin: ExecPlugin, { info, clock }: { readonly info: string; readonly clock: Clock }, signal: AbortSignal): Promise<Ran> {
+  return new Promise((resolve) => {
+    const child = spawn(plugin.command, [...plugin.args], {
+      env: { ...plugin.environment, KUBERNETES_EXEC_INFO: info },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      windowsHide: true,
+    });
+    const over = new AbortController();
+    const out: Buffer[] = [];
+    const complaints: Buffer[] = [];
+    let outBytes = 0;
+    let complaintBytes = 0;
+    const finish = (ran: Ran) => {
+      if (over.signal.aborted) return;
+      over.abort();
+      signal.removeEventListener('abort', ended);
+      resolve(ran);
+    };
+    const fail = (why: string) => {
+      child.kill('SIGKILL');
+      finish({ result: 'failed', why, stderr: Buffer.concat(complaints).toString('utf8') });
+    };
+    const ended = () => fail('was ended');
+    child.stdout.on('data', (chunk: Buffer) => {
+      outBytes += chunk.length;
+      if (outBytes > maxOutputBytes) return fail(`wrote more than ${maxOutputBytes / 1024} KiB`);
+      out.push(chunk);
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      if (complaintBytes < maxShownBytes) complaints.push(chunk.subarray(0, maxShownBytes - complaintBytes));
+      complaintBytes += chunk.length;
+    });
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      const hint = plugin.installHint === undefined ? '' : ` (${plugin.installHint.slice(0, 200)})`;
+      fail(error.code === 'ENOENT' ? `was not found${hint}` : `could not be started${hint}`);
+    });
+    child.on('close', (code, killedBy) => {
+      if (code === 0) finish({ result: 'exited', stdout: Buffer.concat(out).toString('utf8') });
+      else fail(code === null ? `was ended by ${killedBy ?? 'a signal'}` : `ended with exit code ${code}`);
+    });
+    void clock.sleep(deadlineMs, over.signal).then(() => fail(`did not answer within ${deadlineMs / 1_000} s`));
+    if (signal.aborted) ended();
+    else signal.addEventListener('abort', ended, { once: true });
+  });
+}
+
+function readCredential(text: string, plugin: ExecPlugin): ExecOutcome {
+  const answer = jsonOf(text);
+  if (!isJsonObject(answer) || answer.kind !== 'ExecCredential') return failed('wrote no ExecCredential', '');
+  if (answer.apiVersion !== plugin.apiVersion) return failed(`wrote another version than the ${plugin.apiVersion} it was asked for`, '');
+  const status = isJsonObject(answer.status) ? answer.status : {};
+  const { token, clientCertificateData: certificate, clientKeyData: key, expirationTimestamp } = status;
+  const expiresMs = typeof expirationTimestamp === 'string' ? Date.parse(expirationTimestamp) : Number.NaN;
+  const pair = typeof certificate === 'string' && typeof key === 'string' && certificate !== '' && key !== '';
+  if ((typeof token !== 'string' || token === '') && !pair) return failed('wrote an ExecCredential with neither token nor certificate', '');
+  return {
+    type: 'credential',
+    credential: {
+      ...(typeof token === 'string' && token !== '' ? { token } : {}),
+      ...(pair ? { clientCertificate: Buffer.from(certificate), clientKey: Buffer.from(key) } : {}),
+      ...(Number.isNaN(expiresMs) ? {} : { expiresMs }),
+    },
+  };
+}
+
+function failed(why: string, stderr: string): ExecOutcome {
+  const said = stderr.replace(/[\p{Cc}\s]+/gu, ' ').trim();
+  return { type: 'failed', breakage: breakage('UNAUTHENTICATED', `the exec plugin ${why}${said === '' ? '' : `: ${said}`}`) };
+}
+
+function clusterInfo({ server, tlsServerName, insecure, authority, proxyUrl }: ExecCluster): Json {
+  return {
+    server,
+    ...(tlsServerName === undefined ? {} : { 'tls-server-name': tlsServerName }),
+    ...(insecure ? { 'insecure-skip-tls-verify': true } : {}),
+    ...(authority === undefined ? {} : { 'certificate-authority-data': Buffer.from(authority).toString('base64') }),
+    ...(proxyUrl === undefined ? {} : { 'proxy-url': proxyUrl }),
+    config: null,
+  };
+}

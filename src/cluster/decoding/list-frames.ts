@@ -1,0 +1,96 @@
+import { isUtf8 } from 'node:buffer';
+import { isJsonObject, jsonOf } from '../../core/json.ts';
+import { parseResourceVersion, type ResourceVersion } from '../../core/names.ts';
+import { type Framed, type Framer, maxFrameBytes } from './frames.ts';
+import { growingBytes } from './growing-bytes.ts';
+import { createNesting } from './nesting.ts';
+
+/** What a page says of itself, wherever it says so: built-in kinds before the items, custom resources after them. */
+export interface PageEnd {
+  readonly version?: ResourceVersion;
+  readonly continue?: string;
+  readonly remaining?: number;
+}
+
+/** Cuts one page of a list into the bytes of its items, and keeps the rest. */
+export interface ListFramer extends Framer {
+  /** Once all bytes were pushed. Undefined if they were not one whole list: cut off, a Table, or no JSON. */
+  end(): PageEnd | undefined;
+}
+
+/** The depth of an item's own bracket is one above: `{ "items": [ {`. */
+const itemsDepth = 2;
+const aroundItems = { floor: 0, arrayAt: itemsDepth - 1 };
+const withinItem = { floor: itemsDepth, arrayAt: -1 };
+
+/**
+ * Frames a list by matching braces, chunk by chunk: nothing is parsed, and only an item that lies across chunks is copied.
+ *
+ * An item, and all that is no item together, has at most `maxBytes`: else `TOO_LARGE`. `MALFORMED`: an item that is no object.
+ */
+export function listFramer(maxBytes = maxFrameBytes): ListFramer {
+  const around = growingBytes(maxBytes);
+  const item = growingBytes(maxBytes);
+  const nesting = createNesting();
+  let place: 'around' | 'between' | 'within' | 'done' = 'around';
+
+  const passItem = (chunk: Uint8Array, from: number, frames: Uint8Array[]): number => {
+    const at = nesting.scan(chunk, from, withinItem);
+    const ended = nesting.depth === itemsDepth;
+    if (ended && item.length === 0 && at - from <= maxBytes) frames.push(chunk.subarray(from, at));
+    else if (!item.append(chunk, from, at)) return -1;
+    else if (ended) frames.push(item.take());
+    if (ended) place = 'between';
+    return at;
+  };
+
+  const passAround = (chunk: Uint8Array, from: number): number => {
+    const at = place === 'done' ? chunk.length : nesting.scan(chunk, from, aroundItems);
+    if (!around.append(chunk, from, at)) return -1;
+    if (nesting.depth === itemsDepth && endsWithItems(around.tail(64))) place = 'between';
+    else if (nesting.depth <= 0) place = 'done';
+    return at;
+  };
+
+  const push = (chunk: Uint8Array): Framed => {
+    const frames: Uint8Array[] = [];
+    let at = 0;
+    while (at < chunk.length) {
+      if (place === 'between') {
+        at = pastSeparators(chunk, at);
+        if (at === chunk.length) break;
+        if (chunk[at] !== 0x7b && chunk[at] !== 0x5d) return { frames, broken: 'MALFORMED' };
+        place = chunk[at] === 0x7b ? 'within' : 'around';
+      }
+      at = place === 'within' ? passItem(chunk, at, frames) : passAround(chunk, at);
+      if (at < 0) return { frames, broken: 'TOO_LARGE' };
+    }
+    return { frames };
+  };
+  return { push, end: () => (place === 'done' ? pageEndIn(around.take()) : undefined) };
+}
+
+/** True where the array that has just been opened is the value of `items`. A string value cannot be followed by a colon. */
+function endsWithItems(tail: Buffer): boolean {
+  return tail.at(-1) === 0x5b && /"items"\s*:\s*\[$/.test(tail.toString('latin1'));
+}
+
+function pastSeparators(chunk: Uint8Array, from: number): number {
+  let at = from;
+  while (at < chunk.length && ((chunk[at] ?? 0) <= 0x20 || chunk[at] === 0x2c)) at++;
+  return at;
+}
+
+function pageEndIn(bytes: Buffer): PageEnd | undefined {
+  const list = isUtf8(bytes) ? jsonOf(bytes.toString('utf8')) : undefined;
+  if (!isJsonObject(list) || typeof list.kind !== 'string' || !list.kind.endsWith('List')) return undefined;
+  if (!Array.isArray(list.items) && list.items !== null) return undefined;
+  const metadata = isJsonObject(list.metadata) ? list.metadata : {};
+  const version = parseResourceVersion(metadata.resourceVersion);
+  const { continue: token, remainingItemCount: remaining } = metadata;
+  return {
+    ...(version === undefined ? {} : { version }),
+    ...(typeof token === 'string' && token !== '' ? { continue: token } : {}),
+    ...(typeof remaining === 'number' ? { remaining } : {}),
+  };
+}

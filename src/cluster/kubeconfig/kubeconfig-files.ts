@@ -1,0 +1,119 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { parseDocument, type Tags } from 'yaml';
+import { MusterError } from '../../core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
+
+/** A kubeconfig is a few KB; one of a thousand clusters one MB. */
+const maxBytes = 16 * 1024 * 1024;
+
+/** One entry of `clusters`, `users` or `contexts`: its own keys, and where it stands. */
+export interface KubeconfigEntry {
+  readonly name: string;
+  /** What stands under `cluster`, `user` or `context`. */
+  readonly value: JsonObject;
+  /** Its file, by which relative paths are resolved. */
+  readonly file: string;
+  /** `/home/me/.kube/config: users[0].user`: for messages. */
+  readonly where: string;
+}
+
+/** Several files as one, by kubectl's rules: of two things with one name the first stands. */
+export interface KubeconfigText {
+  readonly paths: readonly string[];
+  readonly currentContext?: string;
+  readonly clusters: ReadonlyMap<string, KubeconfigEntry>;
+  readonly users: ReadonlyMap<string, KubeconfigEntry>;
+  readonly contexts: ReadonlyMap<string, KubeconfigEntry>;
+}
+
+/**
+ * Reads the files and lays them over each other.
+ *
+ * @param missing What to do where a file is not there: of several in KUBECONFIG, kubectl skips it.
+ * @throws {MusterError} `BAD_INPUT` naming the file and what is wrong: not there, not to be read, not YAML, not a kubeconfig.
+ */
+export async function readKubeconfigFiles(files: readonly string[], missing: 'refuse' | 'skip'): Promise<KubeconfigText> {
+  const texts = await Promise.all(files.map((file) => readText(file, missing)));
+  const clusters = new Map<string, KubeconfigEntry>();
+  const users = new Map<string, KubeconfigEntry>();
+  const contexts = new Map<string, KubeconfigEntry>();
+  const paths: string[] = [];
+  let currentContext: string | undefined;
+  files.forEach((file, index) => {
+    const text = texts[index];
+    if (text === undefined) return;
+    const document = parseKubeconfig(text, file);
+    paths.push(file);
+    const current = document['current-context'];
+    if (typeof current === 'string' && current !== '') currentContext ??= current;
+    addEntries(clusters, document, { file, list: 'clusters', key: 'cluster' });
+    addEntries(users, document, { file, list: 'users', key: 'user' });
+    addEntries(contexts, document, { file, list: 'contexts', key: 'context' });
+  });
+  return { paths, clusters, users, contexts, ...(currentContext === undefined ? {} : { currentContext }) };
+}
+
+async function readText(file: string, missing: 'refuse' | 'skip'): Promise<string | undefined> {
+  try {
+    const bytes = await readFile(file);
+    if (bytes.length > maxBytes) throw wrong(file, `expected at most ${maxBytes / 1024 / 1024} MiB`);
+    return bytes.toString('utf8');
+  } catch (error) {
+    if (error instanceof MusterError) throw error;
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT' && missing === 'skip') return undefined;
+    throw wrong(file, code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code ?? 'unknown error'})`, error);
+  }
+}
+
+function parseKubeconfig(text: string, file: string): JsonObject {
+  const document = parseDocument(text, { version: '1.1', customTags: withoutTimes, prettyErrors: false, logLevel: 'silent' });
+  const first = document.errors[0];
+  if (first !== undefined) throw wrong(file, `expected YAML: ${lineOf(text, first.pos[0])}${first.message.split('\n', 1)[0]}`);
+  const value = toJson(() => document.toJS({ maxAliasCount: 100 }) as Json, file);
+  if (value === null || value === undefined) return {};
+  if (!isJsonObject(value)) throw wrong(file, 'expected a kubeconfig, an object with clusters, users and contexts');
+  if (value.kind !== undefined && value.kind !== 'Config') throw wrong(file, `expected kind Config, got ${JSON.stringify(value.kind)}`);
+  return value;
+}
+
+/** kubectl reads YAML 1.1, but takes neither dates nor base 60 out of it. JSON is YAML too. */
+function withoutTimes(tags: Tags): Tags {
+  return tags.filter((tag) => typeof tag === 'string' || (tag.tag !== 'tag:yaml.org,2002:timestamp' && tag.format !== 'TIME'));
+}
+
+function toJson(make: () => Json, file: string): Json {
+  try {
+    return make();
+  } catch (error) {
+    throw wrong(file, 'expected YAML without a flood of aliases', error);
+  }
+}
+
+interface EntryPlace {
+  readonly file: string;
+  readonly list: 'clusters' | 'users' | 'contexts';
+  readonly key: 'cluster' | 'user' | 'context';
+}
+
+function addEntries(to: Map<string, KubeconfigEntry>, document: JsonObject, { file, list, key }: EntryPlace): void {
+  const entries = document[list];
+  if (entries === undefined || entries === null) return;
+  if (!Array.isArray(entries)) throw wrong(file, `${list}: expected a list`);
+  entries.forEach((entry: Json, index) => {
+    const where = `${list}[${index}]`;
+    if (!isJsonObject(entry) || typeof entry.name !== 'string' || entry.name === '') throw wrong(file, `${where}.name: expected a name`);
+    const value = entry[key] ?? {};
+    if (!isJsonObject(value)) throw wrong(file, `${where}.${key}: expected an object`);
+    if (!to.has(entry.name)) to.set(entry.name, { name: entry.name, value, file, where: `${file}: ${where}.${key}` });
+  });
+}
+
+function lineOf(text: string, position: number): string {
+  return `line ${text.slice(0, position).split('\n').length}: `;
+}
+
+function wrong(file: string, what: string, cause?: unknown): MusterError {
+  return new MusterError('BAD_INPUT', `the kubeconfig ${path.normalize(file)}: ${what}`, { cause });
+}

@@ -1,0 +1,171 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { MusterError } from '../../core/errors.ts';
+import { clusterName, parseClusterName } from '../../core/names.ts';
+import type { Endpoint, Trust } from '../endpoint.ts';
+import { createEntryReader, EntryProblem, type EntryReader } from './entry-reader.ts';
+import { type KubeconfigEntry, type KubeconfigText, readKubeconfigFiles } from './kubeconfig-files.ts';
+import { readUser } from './kubeconfig-user.ts';
+import { type Environment, proxyFor } from './proxy-choice.ts';
+
+/** One context: what it takes to connect, or why that cannot be known. */
+export type KubeconfigContext =
+  | { readonly name: string; readonly result: 'usable'; readonly endpoint: Endpoint }
+  /** `problem` says what was expected and what came, with the file and the path of the key. */
+  | { readonly name: string; readonly result: 'broken'; readonly problem: string };
+
+/** What the kubeconfig files together say, by kubectl's rules: the first file that sets a thing wins. */
+export interface Kubeconfig {
+  /** The files that were read, in order; of an in-cluster configuration its token. */
+  readonly paths: readonly string[];
+  /** `named`: by flag or KUBECONFIG; `home`: `~/.kube/config`; `inCluster`: the service account of our own pod. */
+  readonly origin: 'named' | 'home' | 'inCluster';
+  readonly currentContext?: string;
+  /** In the files' order. */
+  readonly contexts: readonly KubeconfigContext[];
+}
+
+export interface KubeconfigQuery {
+  /** `--kubeconfig`: only this file then. */
+  readonly file?: string;
+  /** Where `KUBECONFIG`, `HOME`, the proxies and the environment of plugins come from. */
+  readonly environment: Environment;
+  /** Where a pod finds its service account; Kubernetes' own place by default. */
+  readonly serviceAccountFolder?: string;
+}
+
+/**
+ * Finds the operator's kubeconfig and reads it: the named file, else those of `KUBECONFIG`, else `~/.kube/config`, else the service account of
+ * our own pod. Undefined if there is none of these.
+ *
+ * One broken entry spoils only the contexts that use it. Tokens and certificates in files are not read yet, and no plugin is run.
+ *
+ * @throws {MusterError} `BAD_INPUT`, one line naming the file: it was named and is not there, or is no kubeconfig.
+ */
+export async function loadKubeconfig(query: KubeconfigQuery): Promise<Kubeconfig | undefined> {
+  const { file, environment } = query;
+  if (file !== undefined) return kubeconfigOf(await readKubeconfigFiles([path.resolve(file)], 'refuse'), 'named', environment);
+  const named = (environment.KUBECONFIG ?? '').split(path.delimiter).filter((name) => name !== '');
+  if (named.length > 0) {
+    const text = await readKubeconfigFiles(
+      named.map((name) => path.resolve(name)),
+      named.length === 1 ? 'refuse' : 'skip',
+    );
+    if (text.paths.length === 0)
+      throw new MusterError('BAD_INPUT', `expected a kubeconfig in KUBECONFIG: none of ${named.join(', ')} is there`);
+    return kubeconfigOf(text, 'named', environment);
+  }
+  const home = environment.HOME || environment.USERPROFILE;
+  const text = home === undefined || home === '' ? undefined : await readKubeconfigFiles([path.join(home, '.kube', 'config')], 'skip');
+  if (text !== undefined && text.paths.length > 0) return kubeconfigOf(text, 'home', environment);
+  return await inCluster(query);
+}
+
+function kubeconfigOf(text: KubeconfigText, origin: 'named' | 'home', environment: Environment): Kubeconfig {
+  return {
+    paths: text.paths,
+    origin,
+    contexts: [...text.contexts.values()].map((context) => contextOf(context, text, environment)),
+    ...(text.currentContext === undefined ? {} : { currentContext: text.currentContext }),
+  };
+}
+
+function contextOf(entry: KubeconfigEntry, text: KubeconfigText, environment: Environment): KubeconfigContext {
+  try {
+    return { name: entry.name, result: 'usable', endpoint: endpointOf(entry, text, environment) };
+  } catch (error) {
+    if (!(error instanceof EntryProblem)) throw error;
+    return { name: entry.name, result: 'broken', problem: error.message };
+  }
+}
+
+function endpointOf(entry: KubeconfigEntry, text: KubeconfigText, environment: Environment): Endpoint {
+  const name = parseClusterName(entry.name);
+  if (name === undefined) throw new EntryProblem(`${entry.where}: expected a name of 1 to 253 characters without control characters`);
+  const context = createEntryReader(entry);
+  const cluster = createEntryReader(named(context, 'cluster', text.clusters));
+  const user = context.text('user') === undefined ? undefined : readUser(named(context, 'user', text.users), environment);
+  const server = serverOf(cluster);
+  const tlsServerName = cluster.text('tls-server-name');
+  const proxyUrl = proxyOf(cluster) ?? proxyFor(server, environment);
+  const namespace = context.text('namespace');
+  return {
+    name,
+    server: server.href.replace(/\/+$/, ''),
+    trust: trustOf(cluster),
+    credentials: { type: 'none' },
+    ...user,
+    compression: cluster.flag('disable-compression') ? 'off' : 'auto',
+    ...(tlsServerName === undefined ? {} : { tlsServerName }),
+    ...(proxyUrl === undefined ? {} : { proxyUrl }),
+    ...(namespace === undefined ? {} : { namespace }),
+  };
+}
+
+function named(context: EntryReader, key: 'cluster' | 'user', entries: ReadonlyMap<string, KubeconfigEntry>): KubeconfigEntry {
+  const name = context.text(key);
+  const found = name === undefined ? undefined : entries.get(name);
+  if (found !== undefined) return found;
+  throw context.problem(key, name === undefined ? `expected the name of a ${key}` : `there is no ${key} ${JSON.stringify(name)}`);
+}
+
+function serverOf(cluster: EntryReader): URL {
+  const text = cluster.text('server');
+  if (text === undefined) throw cluster.problem('server', 'expected the URL of an API server');
+  const server = URL.parse(text);
+  if (server === null || !/^https?:$/.test(server.protocol)) throw cluster.problem('server', 'expected an https URL');
+  if (server.username !== '' || server.password !== '' || server.search !== '' || server.hash !== '') {
+    throw cluster.problem('server', 'expected an https URL without user, query and fragment');
+  }
+  if (server.protocol === 'http:' && !isLoopback(server.hostname))
+    throw cluster.problem('server', 'expected https: http is spoken to loopback only');
+  return server;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || host.startsWith('127.');
+}
+
+function trustOf(cluster: EntryReader): Trust {
+  const certificates = cluster.material('certificate-authority');
+  if (!cluster.flag('insecure-skip-tls-verify'))
+    return certificates === undefined ? { type: 'system' } : { type: 'authority', certificates };
+  if (certificates === undefined) return { type: 'unverified' };
+  throw cluster.problem('insecure-skip-tls-verify', 'expected either this or a certificate authority, got both');
+}
+
+function proxyOf(cluster: EntryReader): string | undefined {
+  const text = cluster.text('proxy-url');
+  if (text === undefined) return undefined;
+  const proxy = URL.parse(text);
+  if (proxy === null || !/^https?:$/.test(proxy.protocol)) throw cluster.problem('proxy-url', 'expected an http or https URL');
+  return proxy.href;
+}
+
+const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** What Kubernetes gives every pod. Its network is near: nothing is packed. */
+async function inCluster({ environment, serviceAccountFolder = serviceAccount }: KubeconfigQuery): Promise<Kubeconfig | undefined> {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = environment;
+  const token = path.join(serviceAccountFolder, 'token');
+  if (!host || !port || (await textOf(token)) === undefined) return undefined;
+  const namespace = (await textOf(path.join(serviceAccountFolder, 'namespace')))?.trim();
+  const name = 'in-cluster';
+  const endpoint: Endpoint = {
+    name: clusterName(name),
+    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    trust: { type: 'authority', certificates: { type: 'file', path: path.join(serviceAccountFolder, 'ca.crt') } },
+    credentials: { type: 'tokenFile', path: token },
+    compression: 'off',
+    ...(namespace ? { namespace } : {}),
+  };
+  return { paths: [token], origin: 'inCluster', currentContext: name, contexts: [{ name, result: 'usable', endpoint }] };
+}
+
+async function textOf(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

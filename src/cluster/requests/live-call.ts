@@ -1,0 +1,51 @@
+import type { Json } from '../../core/json.ts';
+import { type Breakage, breakage } from '../classify.ts';
+import type { LiveAnswer, LiveRequest } from '../cluster-api.ts';
+import { openRequestScope } from '../transport/request-scope.ts';
+import { readWhole } from '../transport/wire.ts';
+import type { Exchange } from './exchange.ts';
+import { pathOf, queryText } from './request-paths.ts';
+
+const deadlineMs = 10_000;
+/** Of one answer: an OpenAPI document of a server with many CRDs has some ten. */
+const maxBodyBytes = 64 * 1024 * 1024;
+/** What an API server reads of a request (apiserver's `MaxRequestBodyBytes`). */
+const maxRequestBytes = 3 * 1024 * 1024;
+
+/** One request and its whole answer, within 10 s. An abort ends it upstream; what is returned then is read by nobody. */
+export async function liveCall(exchange: Exchange, request: LiveRequest, signal: AbortSignal): Promise<LiveAnswer> {
+  using scope = openRequestScope([signal, exchange.life], exchange.clock);
+  const path = pathOf(request.path);
+  const failed = (broken: Breakage): LiveAnswer => ({ type: 'failed', fault: exchange.fault(scope.broken ?? broken, undefined) });
+  if (path === undefined) return failed(breakage('INVALID', 'expected names that can stand in a path', 'NEVER'));
+  const { method, query = {}, body, contentType, accept = 'application/json', expected, ifNoneMatch, as } = request;
+  const bytes = body === undefined ? undefined : bytesOfJson(body);
+  if (bytes !== undefined && bytes.length > maxRequestBytes) {
+    const message = `expected at most ${maxRequestBytes / 1024 / 1024} MiB, got ${bytes.length} bytes`;
+    return failed(breakage('TOO_LARGE', message, 'NEVER'));
+  }
+  scope.within(deadlineMs, breakage('TIMED_OUT', `no answer within ${deadlineMs / 1_000} s`));
+  const own = { method, accept, body: bytes, contentType, expected, ifNoneMatch, as };
+  const asked = { ...own, path: path + queryText(new URLSearchParams(query)), lane: 'request', packable: true } as const;
+  const opened = await exchange.open(asked, scope.signal);
+  if (opened.type === 'failed') return scope.broken === undefined ? opened : failed(scope.broken);
+  const read = await readWhole(opened.body, maxBodyBytes);
+  if (!(read instanceof Uint8Array)) return failed(read);
+  const { status, etag, warnings } = opened;
+  return {
+    type: 'answered',
+    status,
+    body: read,
+    ...(etag === undefined ? {} : { etag }),
+    ...(warnings.length === 0 ? {} : { warnings }),
+  };
+}
+
+/**
+ * JSON that is YAML too, as an apply is read: there these characters are line breaks within a text, or not allowed at all
+ * (yaml.org/spec/1.1, "Character Set" and "Line Break Characters").
+ */
+function bytesOfJson(body: Json): Buffer {
+  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return Buffer.from(JSON.stringify(body).replace(/[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g, escaped));
+}

@@ -1,0 +1,96 @@
+import type { Fault } from '../../core/faults.ts';
+import { type Breakage, breakage } from '../classify.ts';
+import type { LogPart, LogRequest } from '../cluster-api.ts';
+import { logCutter } from '../decoding/log-lines.ts';
+import { openRequestScope, type RequestScope } from '../transport/request-scope.ts';
+import type { ByteSource } from '../transport/wire.ts';
+import type { Exchange } from './exchange.ts';
+import { createPace } from './pace.ts';
+import { pathOf, queryText } from './request-paths.ts';
+
+const deadlineMs = 10_000;
+const kind = { group: '', kind: 'Pod' };
+
+/** One log, cut into lines as it arrives. A reader that does not take the next part holds the server back once 1 MiB waits unread. */
+export async function* logStream(exchange: Exchange, request: LogRequest, signal: AbortSignal): AsyncGenerator<LogPart> {
+  using scope = openRequestScope([signal, exchange.life], exchange.clock);
+  const failed = (broken: Breakage): LogPart => ({ type: 'failed', fault: exchange.fault(scope.broken ?? broken, kind) });
+  const path = pathOf(['api', 'v1', 'namespaces', request.namespace, 'pods', request.pod, 'log']);
+  if (path === undefined) return yield failed(breakage('INVALID', 'expected names that can stand in a path', 'NEVER'));
+
+  scope.within(deadlineMs, breakage('TIMED_OUT', `no ${request.follow ? 'answer' : 'whole log'} within ${deadlineMs / 1_000} s`));
+  const asked = {
+    method: 'GET',
+    path: path + logQuery(request),
+    // A refusal is a Status in JSON, a success is text: to a client that wants text alone the server answers 406.
+    accept: 'application/json, */*',
+    expected: ['text/plain'],
+    lane: request.follow ? 'follow' : 'request',
+    packable: false,
+    kind,
+  } as const;
+  const opened = await exchange.open(asked, scope.signal);
+  if (scope.abandoned) return;
+  if (opened.type === 'failed')
+    return yield scope.broken === undefined ? { type: 'failed', fault: withoutLog(opened.fault) } : failed(scope.broken);
+  if (opened.status === 204) return yield failed(breakage('NOT_FOUND', 'the Pod has no node yet', 'LATER'));
+  if (request.follow) scope.relax();
+  yield { type: 'opened' };
+  yield* cutLines(exchange, { body: opened.body, scope, failed });
+}
+
+interface OpenLog {
+  readonly body: ByteSource;
+  readonly scope: RequestScope;
+  readonly failed: (broken: Breakage) => LogPart;
+}
+
+async function* cutLines({ clock }: Exchange, { body, scope, failed }: OpenLog): AsyncGenerator<LogPart> {
+  const cutter = logCutter();
+  let bytes = 0;
+  const pace = createPace(clock);
+  for (;;) {
+    const read = await body.read();
+    if (scope.abandoned) return;
+    if (read.type === 'broken') return yield failed(read.breakage);
+    if (read.type === 'ended') break;
+    for (const chunk of read.chunks) {
+      const lines = cutter.push(chunk);
+      bytes += chunk.length;
+      if (lines.length > 0) {
+        const told = bytes - cutter.pendingBytes;
+        bytes = cutter.pendingBytes;
+        yield { type: 'lines', lines, bytes: told, isCut: false };
+      }
+      await pace.breathe();
+      if (scope.abandoned) return;
+    }
+  }
+  const rest = cutter.end();
+  if (rest !== undefined) yield { type: 'lines', lines: [rest], bytes, isCut: true };
+  if (!scope.abandoned) yield { type: 'closed' };
+}
+
+function logQuery({ container, follow, previous, timestamps, tailLines, sinceSeconds, sinceTime, limitBytes }: LogRequest): string {
+  const query = new URLSearchParams({ container });
+  if (follow) query.set('follow', 'true');
+  if (previous) query.set('previous', 'true');
+  if (timestamps) query.set('timestamps', 'true');
+  if (tailLines !== undefined) query.set('tailLines', String(tailLines));
+  if (sinceSeconds !== undefined) query.set('sinceSeconds', String(sinceSeconds));
+  if (sinceTime !== undefined) query.set('sinceTime', sinceTime);
+  if (limitBytes !== undefined) query.set('limitBytes', String(limitBytes));
+  return queryText(query);
+}
+
+/** A container without a log is no mistake of the caller, though the server answers 400. One that waits to start will have one. */
+function withoutLog(fault: Fault): Fault {
+  if (fault.status?.code !== 400) return fault;
+  const { message } = fault.status;
+  // The kubelet's own words (kubernetes, pkg/kubelet/kubelet_pods.go, validateContainerLogStatus).
+  if (/ is waiting to start| is not available$/.test(message))
+    return { ...fault, code: 'NOT_FOUND', message: 'the container is waiting to start', retry: 'LATER' };
+  if (/^previous terminated container /.test(message))
+    return { ...fault, code: 'NOT_FOUND', message: 'the container had no run before this one' };
+  return fault;
+}

@@ -1,0 +1,67 @@
+import { type Breakage, breakage } from '../classify.ts';
+
+const messages: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'the name of the API server cannot be resolved',
+  EAI_AGAIN: 'the name of the API server cannot be resolved at the moment',
+  ECONNREFUSED: 'the API server refused the connection',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was closed',
+  UND_ERR_SOCKET: 'the connection was closed',
+  ETIMEDOUT: 'the connection timed out',
+  EHOSTUNREACH: 'there is no route to the API server',
+  ENETUNREACH: 'there is no route to the API server',
+  EADDRNOTAVAIL: 'there is no route to the API server',
+  CERT_HAS_EXPIRED: 'the certificate of the API server has expired',
+  CERT_NOT_YET_VALID: 'the certificate of the API server is not valid yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate of the API server is for another name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate of the API server is not signed by an authority that is trusted for it',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate of the API server is not signed by an authority that is trusted for it',
+  UNABLE_TO_GET_ISSUER_CERT: 'the certificate of the API server is not signed by an authority that is trusted for it',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate of the API server is not signed by an authority that is trusted for it',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate of the API server is not signed by an authority that is trusted for it',
+  CERT_SIGNATURE_FAILURE: 'the certificate of the API server is not signed by an authority that is trusted for it',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'expected TLS, got something else',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'expected TLS, got something else',
+  ERR_SSL_UNSUPPORTED_PROTOCOL: 'the API server speaks no TLS of version 1.2 or later',
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'the API server speaks no TLS of version 1.2 or later',
+};
+
+/** Carries a breakage through what can only throw: the steps of a dial, and undici. Nobody above `cluster` meets it. */
+export class BreakageError extends Error {
+  override readonly name = 'BreakageError';
+  readonly breakage: Breakage;
+
+  constructor(broken: Breakage) {
+    super(broken.message);
+    this.breakage = broken;
+  }
+}
+
+/**
+ * What an error of a socket, of TLS or of an HTTP library says, in words of our own: theirs name hosts and addresses.
+ */
+export function breakageOfError(error: unknown): Breakage {
+  if (error instanceof BreakageError) return error.breakage;
+  const code = errorCode(error);
+  // The server's alert about our certificate comes only after our side of the handshake was done (TLS 1.3).
+  if (/^ERR_SSL_.*ALERT_.*(CERTIFICATE|ACCESS_DENIED|UNKNOWN_CA)/.test(code)) {
+    return breakage('UNAUTHENTICATED', 'the API server did not accept the client certificate');
+  }
+  if (/^(ERR_OSSL|ERR_CRYPTO|ERR_TLS_INVALID)/.test(code)) {
+    return breakage('UNAUTHENTICATED', 'a certificate or key of the kubeconfig cannot be read');
+  }
+  const known = messages[code];
+  if (known !== undefined) return breakage('UNREACHABLE', known);
+  if (code.startsWith('HPE_')) return breakage('MALFORMED', 'expected HTTP, got something else');
+  return breakage('UNREACHABLE', code === '' ? 'the connection failed' : `the connection failed (${code})`);
+}
+
+/** The code of the error, or of the first one it gathers or was caused by. Codes are Node's own words: safe to tell. */
+function errorCode(error: unknown): string {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; depth++) {
+    const { code, errors, cause } = at as { readonly code?: unknown; readonly errors?: unknown; readonly cause?: unknown };
+    if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code)) return code;
+    at = Array.isArray(errors) ? errors[0] : cause;
+  }
+  return '';
+}

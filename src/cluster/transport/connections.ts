@@ -1,0 +1,109 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { ClusterName } from '../../core/names.ts';
+import { type Dialled, type DialTarget, dial, type TlsIdentity } from './dial.ts';
+import { createHttp1Pool, type Http1Pool } from './http1-pool.ts';
+import { createSessions, type Sessions } from './sessions.ts';
+import type { WireAnswer, WireRequest } from './wire.ts';
+
+/** All connections to one API server as one identity, over whichever HTTP it speaks. */
+export interface Connections {
+  /** Throws nothing but bugs. `refused` only after a second session refused it too. */
+  request(request: WireRequest, identity: TlsIdentity, signal: AbortSignal): Promise<WireAnswer>;
+  /** The shortest round trip seen: a busy event loop makes others look longer. Undefined before the first connection. */
+  readonly roundTripMs: number | undefined;
+}
+
+export interface ConnectionsOptions {
+  readonly target: DialTarget;
+  readonly cluster: ClusterName;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Nothing is opened before the first request. HTTP/2 where TLS agrees on it, else HTTP/1.1; asked anew after all connections were lost.
+ * At the end of `life` all sockets are destroyed.
+ */
+export function createConnections(options: ConnectionsOptions, life: AbortSignal): Connections {
+  return new EitherProtocol(options, life);
+}
+
+class EitherProtocol implements Connections {
+  readonly #options: ConnectionsOptions;
+  readonly #life: AbortSignal;
+  readonly #sessions: Sessions;
+  #http1: Http1Pool | undefined;
+  #roundTripMs: number | undefined;
+
+  constructor(options: ConnectionsOptions, life: AbortSignal) {
+    const { target, clock } = options;
+    this.#options = options;
+    this.#life = life;
+    this.#sessions = createSessions(
+      {
+        authority: target.server.host,
+        clock,
+        dial: (identity, signal) => this.#dial(['h2', 'http/1.1'], identity, signal),
+        roundTrip: (ms) => this.#measured(ms),
+        fallBack: (connection, identity) => {
+          this.#http1 = this.#poolFor(identity);
+          this.#http1.adopt(connection);
+        },
+      },
+      life,
+    );
+  }
+
+  get roundTripMs(): number | undefined {
+    return this.#roundTripMs;
+  }
+
+  async request(request: WireRequest, identity: TlsIdentity, signal: AbortSignal): Promise<WireAnswer> {
+    const answer = await this.#once(request, identity, signal);
+    // The peer says of a refused stream that it did nothing (RFC 9113, 8.7), as when GOAWAY met it halfway.
+    return answer.type === 'refused' && !signal.aborted ? await this.#once(request, identity, signal) : answer;
+  }
+
+  async #once(request: WireRequest, identity: TlsIdentity, signal: AbortSignal): Promise<WireAnswer> {
+    const pool = this.#poolNow(identity);
+    if (pool !== undefined) return await pool.request(request, signal);
+    const answer = await this.#sessions.request(request, identity, signal);
+    if (answer.type !== 'http1') return answer;
+    this.#http1 ??= this.#poolFor(identity);
+    return await this.#http1.request(request, signal);
+  }
+
+  /** The HTTP/1.1 pool if that is what the server speaks, as far as is known. */
+  #poolNow(identity: TlsIdentity): Http1Pool | undefined {
+    if (this.#http1?.dead === true) this.#http1 = undefined;
+    if (this.#http1 === undefined) {
+      if (this.#options.target.server.protocol === 'http:') this.#http1 = this.#poolFor(identity);
+    } else if (this.#http1.identity.serial < identity.serial) {
+      this.#http1.drain();
+      this.#http1 = this.#poolFor(identity);
+    }
+    return this.#http1;
+  }
+
+  #poolFor(identity: TlsIdentity): Http1Pool {
+    const { target, clock } = this.#options;
+    const probePath = `${target.server.pathname.replace(/\/+$/, '')}/version`;
+    const dial = (as: TlsIdentity, signal: AbortSignal) => this.#dial(['http/1.1'], as, signal);
+    return createHttp1Pool({ origin: target.server.origin, identity, probePath, clock, dial }, this.#life);
+  }
+
+  async #dial(protocols: readonly ('h2' | 'http/1.1')[], identity: TlsIdentity, signal: AbortSignal): Promise<Dialled> {
+    const { target, cluster, clock, log } = this.#options;
+    const dialled = await dial(target, { identity, protocols, clock }, signal);
+    if (dialled.type === 'dialled') {
+      this.#measured(dialled.roundTripMs);
+      log.debug({ cluster, protocol: dialled.protocol, roundTripMs: dialled.roundTripMs }, 'connected');
+    } else if (!signal.aborted) log.debug({ cluster, problem: dialled.breakage.message }, 'could not connect');
+    return dialled;
+  }
+
+  #measured(ms: number): void {
+    this.#roundTripMs = Math.min(ms, this.#roundTripMs ?? ms);
+  }
+}

@@ -1,0 +1,165 @@
+import net from 'node:net';
+import tls from 'node:tls';
+import type { Clock } from '../../core/clock.ts';
+import { type Breakage, breakage } from '../classify.ts';
+import { BreakageError, breakageOfError } from './connection-errors.ts';
+import { tunnelThrough } from './proxy-tunnel.ts';
+import { abandoned, openRequestScope, type RequestScope } from './request-scope.ts';
+
+/** DNS, TCP, proxy and TLS together have this long. */
+const connectDeadlineMs = 10_000;
+
+/** Whom TLS trusts, and as whom we show ourselves. */
+export interface TlsIdentity {
+  /** Grows when anything of it changes: connections made under a lower one are to be replaced. */
+  readonly serial: number;
+  readonly ca?: Uint8Array;
+  readonly cert?: Uint8Array;
+  readonly key?: Uint8Array;
+  readonly verify: boolean;
+}
+
+/** Where to, and over what. */
+export interface DialTarget {
+  /** `https:`, or `http:` to loopback. */
+  readonly server: URL;
+  readonly tlsServerName?: string;
+  readonly proxyUrl?: string;
+}
+
+export interface DialOptions {
+  readonly identity: TlsIdentity;
+  readonly protocols: readonly ('h2' | 'http/1.1')[];
+  readonly clock: Clock;
+}
+
+export type Dialled =
+  | {
+      readonly type: 'dialled';
+      readonly socket: net.Socket;
+      readonly protocol: 'h2' | 'http/1.1';
+      /** How long the server, or the proxy on its behalf, took for one round trip; 0 on loopback. */
+      readonly roundTripMs: number;
+    }
+  | { readonly type: 'broken'; readonly breakage: Breakage };
+
+/**
+ * Connects to an API server, within 10 s. TLS 1.2 at least, its certificate checked by name and authority unless the identity says otherwise.
+ *
+ * An abort destroys what there is of the connection. Nothing is thrown. The socket has no data listener yet, and no timeout.
+ */
+export async function dial(target: DialTarget, { identity, protocols, clock }: DialOptions, signal: AbortSignal): Promise<Dialled> {
+  using scope = openRequestScope([signal], clock);
+  scope.within(
+    connectDeadlineMs,
+    breakage('UNREACHABLE', `the API server did not take the connection within ${connectDeadlineMs / 1_000} s`),
+  );
+  try {
+    const { socket, roundTripMs } = await connect(target, clock, scope);
+    if (target.server.protocol === 'http:') return { type: 'dialled', socket: demandLoopback(socket), protocol: 'http/1.1', roundTripMs };
+    const secured = await secure(socket, { target, identity, protocols, scope });
+    return { type: 'dialled', socket: secured, protocol: secured.alpnProtocol === 'h2' ? 'h2' : 'http/1.1', roundTripMs };
+  } catch (error) {
+    return { type: 'broken', breakage: scope.signal.aborted ? (scope.broken ?? abandoned) : breakageOfError(error) };
+  }
+}
+
+async function connect(
+  { server, proxyUrl }: DialTarget,
+  clock: Clock,
+  scope: RequestScope,
+): Promise<{ socket: net.Socket; roundTripMs: number }> {
+  const first = proxyUrl === undefined ? server : new URL(proxyUrl);
+  const socket = net.connect({ host: hostOf(first), port: portOf(first) });
+  // A lookup is no round trip to the server.
+  let startedMs = clock.monotonic();
+  socket.once('lookup', () => {
+    startedMs = clock.monotonic();
+  });
+  await settled(socket, 'connect', scope);
+  socket.setNoDelay(true);
+  if (proxyUrl === undefined) return { socket, roundTripMs: isLoopback(socket) ? 0 : clock.monotonic() - startedMs };
+  const proxy = first.protocol === 'https:' ? await secureProxy(socket, first, scope) : socket;
+  startedMs = clock.monotonic();
+  await tunnelThrough(proxy, { proxy: first, host: hostOf(server), port: portOf(server) }, scope.signal);
+  return { socket: proxy, roundTripMs: clock.monotonic() - startedMs };
+}
+
+async function secureProxy(socket: net.Socket, proxy: URL, scope: RequestScope): Promise<net.Socket> {
+  const host = hostOf(proxy);
+  const secured = tls.connect({ socket, minVersion: 'TLSv1.2', host, ...(net.isIP(host) === 0 ? { servername: host } : {}) });
+  await settled(secured, 'secureConnect', { signal: scope.signal, beneath: socket });
+  return secured;
+}
+
+interface Securing {
+  readonly target: DialTarget;
+  readonly identity: TlsIdentity;
+  readonly protocols: readonly string[];
+  readonly scope: RequestScope;
+}
+
+async function secure(socket: net.Socket, { target, identity, protocols, scope }: Securing): Promise<tls.TLSSocket> {
+  const host = hostOf(target.server);
+  const name = target.tlsServerName ?? (net.isIP(host) === 0 ? host : undefined);
+  const secured = tls.connect({
+    socket,
+    host,
+    minVersion: 'TLSv1.2',
+    ALPNProtocols: [...protocols],
+    rejectUnauthorized: identity.verify,
+    ...(name === undefined ? {} : { servername: name }),
+    ...(identity.ca === undefined ? {} : { ca: Buffer.from(identity.ca) }),
+    ...(identity.cert === undefined ? {} : { cert: Buffer.from(identity.cert) }),
+    ...(identity.key === undefined ? {} : { key: Buffer.from(identity.key) }),
+  });
+  await settled(secured, 'secureConnect', { signal: scope.signal, beneath: socket });
+  return secured;
+}
+
+/** Waits for the event. An abort, an error or an early end destroys the socket, and `beneath`, which it speaks through. */
+function settled(
+  socket: net.Socket,
+  event: 'connect' | 'secureConnect',
+  { signal, beneath }: { readonly signal: AbortSignal; readonly beneath?: net.Socket },
+): Promise<void> {
+  // Stays: a socket that was destroyed may still have an error to tell.
+  socket.on('error', () => undefined);
+  return new Promise((resolve, reject) => {
+    const done = (end: () => void) => {
+      signal.removeEventListener('abort', abort);
+      socket.off(event, arrived).off('close', closed).off('error', failed);
+      end();
+    };
+    const arrived = () => done(resolve);
+    const failed = (error: Error) => {
+      done(() => reject(error));
+      socket.destroy();
+      beneath?.destroy();
+    };
+    const closed = () => failed(new BreakageError(breakage('UNREACHABLE', 'the API server closed the connection at once')));
+    const abort = () => failed(new BreakageError(abandoned));
+    socket.once(event, arrived).once('close', closed).once('error', failed);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+}
+
+/** Without TLS only our own machine may be spoken to: a name that says so may still lead elsewhere, the address cannot. */
+function demandLoopback(socket: net.Socket): net.Socket {
+  if (isLoopback(socket)) return socket;
+  socket.destroy();
+  throw new BreakageError(breakage('UNREACHABLE', 'http is spoken to loopback only: expected https'));
+}
+
+function isLoopback({ remoteAddress = '' }: net.Socket): boolean {
+  return remoteAddress === '::1' || /^(::ffff:)?127\./.test(remoteAddress);
+}
+
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '');
+}
+
+function portOf(url: URL): number {
+  return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+}

@@ -1,0 +1,204 @@
+import type net from 'node:net';
+import { type Dispatcher, Pool } from 'undici';
+import type { Clock } from '../../core/clock.ts';
+import { type Breakage, breakage } from '../classify.ts';
+import { byteQueue } from './byte-queue.ts';
+import { BreakageError, breakageOfError } from './connection-errors.ts';
+import type { Dialled, TlsIdentity } from './dial.ts';
+import { createPulse, type Pulse, watchOver } from './liveness.ts';
+import { abandoned, breakageIn } from './request-scope.ts';
+import type { Connection } from './sessions.ts';
+import { type Lane, readHeaders, type WireAnswer, type WireRequest } from './wire.ts';
+
+/** Each watch and each followed log holds one for minutes, so they have their own. */
+const sockets: Readonly<Record<Lane, number>> = { watch: 80, follow: 100, request: 20 };
+/** Then Linux probes 10 times at 1 s: a dead peer is noticed after 40 s. undici's own 60 s would be too late. */
+const keepAliveMs = 30_000;
+/** TCP keepalive proves a kernel only: so often the server itself is asked, while a stream stands and nothing comes. */
+const probeMs = 30_000;
+const drainMs = 30_000;
+/** An unused connection is closed before most servers would. */
+const idleMs = 30_000;
+
+/** The HTTP/1.1 connections to one API server as one identity. */
+export interface Http1Pool {
+  readonly identity: TlsIdentity;
+  /** Takes over a connection that was made already. */
+  adopt(connection: Connection): void;
+  request(request: WireRequest, signal: AbortSignal): Promise<WireAnswer>;
+  /** Lets open requests end, for 30 s. */
+  drain(): void;
+  readonly dead: boolean;
+}
+
+export interface Http1PoolOptions {
+  readonly origin: string;
+  readonly identity: TlsIdentity;
+  /** `/version`, behind the server's own prefix. */
+  readonly probePath: string;
+  readonly clock: Clock;
+  dial(identity: TlsIdentity, signal: AbortSignal): Promise<Dialled>;
+}
+
+/** Nothing is opened before the first request. At the end of `life` all sockets are destroyed. */
+export function createHttp1Pool(options: Http1PoolOptions, life: AbortSignal): Http1Pool {
+  return new UndiciPools(options, life);
+}
+
+class UndiciPools implements Http1Pool {
+  readonly identity: TlsIdentity;
+  readonly #options: Http1PoolOptions;
+  readonly #ending = new AbortController();
+  readonly #pulse: Pulse;
+  readonly #pools: Readonly<Record<Lane, Pool>>;
+  #adopted: net.Socket | undefined;
+  #streams = 0;
+
+  constructor(options: Http1PoolOptions, life: AbortSignal) {
+    this.identity = options.identity;
+    this.#options = options;
+    this.#pulse = createPulse(options.clock);
+    this.#pools = { watch: this.#poolFor('watch'), follow: this.#poolFor('follow'), request: this.#poolFor('request') };
+    const abandon = () => this.#destroy(abandoned);
+    life.addEventListener('abort', abandon, { once: true });
+    this.#ending.signal.addEventListener('abort', () => life.removeEventListener('abort', abandon), { once: true });
+    if (life.aborted) abandon();
+    this.#live();
+  }
+
+  get dead(): boolean {
+    return this.#ending.signal.aborted;
+  }
+
+  adopt({ socket }: Connection): void {
+    this.#adopted?.destroy();
+    this.#adopted = socket;
+  }
+
+  async request(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
+    if (signal.aborted || this.dead) return { type: 'broken', breakage: breakageIn(signal) ?? abandoned };
+    this.#streams++;
+    return await dispatch(this.#pools[request.lane], { request, pulse: this.#pulse, ended: () => this.#streams-- }, signal);
+  }
+
+  drain(): void {
+    const reason = breakage('UNREACHABLE', 'the connection was replaced, as the certificates changed', 'NOW');
+    const ended = Promise.all(Object.values(this.#pools).map((pool) => pool.close())).catch(() => undefined);
+    const late = this.#options.clock.sleep(drainMs, this.#ending.signal);
+    void Promise.race([ended, late]).then(() => this.#destroy(reason));
+  }
+
+  #poolFor(lane: Lane): Pool {
+    return new Pool(this.#options.origin, {
+      connections: sockets[lane],
+      pipelining: 1,
+      allowH2: false,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: idleMs,
+      connect: (_options, callback) => void this.#connect(callback),
+    });
+  }
+
+  async #connect(callback: (...args: [Error, null] | [null, net.Socket]) => void): Promise<void> {
+    const adopted = this.#adopted?.destroyed === false ? this.#adopted : undefined;
+    this.#adopted = undefined;
+    const dialling =
+      adopted === undefined ? this.#options.dial(this.identity, this.#ending.signal) : { type: 'dialled' as const, socket: adopted };
+    // Awaited in either case: undici forgets a request whose connection is there in the turn in which it was asked for.
+    const made = await dialling;
+    if (made.type === 'broken') return callback(new BreakageError(made.breakage), null);
+    made.socket.setKeepAlive(true, keepAliveMs);
+    callback(null, made.socket);
+  }
+
+  #destroy(reason: Breakage): void {
+    if (this.dead) return;
+    this.#ending.abort(reason);
+    this.#adopted?.destroy();
+    for (const pool of Object.values(this.#pools)) void pool.destroy(new BreakageError(reason)).catch(() => undefined);
+  }
+
+  /** Asks the server itself while a stream stands and nothing comes. Any answer is a sign of life. */
+  #live(): void {
+    const pulse = this.#pulse;
+    const ask = () => {
+      if (this.#streams === 0) return pulse.beat();
+      const request: WireRequest = {
+        method: 'GET',
+        path: this.#options.probePath,
+        headers: { accept: 'application/json' },
+        lane: 'request',
+      };
+      void dispatch(this.#pools.request, { request, pulse, ended: () => undefined }, this.#ending.signal).then(readToEnd);
+    };
+    const dead = () => this.#destroy(breakage('UNREACHABLE', 'the API server has not been heard for 40 s'));
+    void watchOver({ clock: this.#options.clock, pulse, ask, dead, silenceMs: probeMs }, this.#ending.signal);
+  }
+}
+
+/** Reads an answer to its end, so that its connection can be used again. */
+async function readToEnd(answer: WireAnswer): Promise<void> {
+  if (answer.type !== 'answered') return;
+  while ((await answer.response.body.read()).type === 'bytes');
+}
+
+interface DispatchOptions {
+  readonly request: WireRequest;
+  /** Beats at each byte of any stream. */
+  readonly pulse: Pulse;
+  readonly ended: () => void;
+}
+
+function dispatch(pool: Pool, { request, pulse, ended }: DispatchOptions, signal: AbortSignal): Promise<WireAnswer> {
+  return new Promise((resolve) => {
+    let controller: Dispatcher.DispatchController | undefined;
+    const queue = byteQueue({ pause: () => controller?.pause(), resume: () => controller?.resume() });
+    const finish = (broken: Breakage | undefined) => {
+      if (broken === undefined) queue.end();
+      else queue.fail(broken);
+      signal.removeEventListener('abort', abort);
+      resolve({ type: 'broken', breakage: broken ?? abandoned });
+    };
+    const abort = () => {
+      const because = breakageIn(signal) ?? abandoned;
+      finish(because);
+      controller?.abort(new BreakageError(because));
+    };
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart(started) {
+        controller = started;
+        if (signal.aborted) started.abort(new BreakageError(abandoned));
+      },
+      onResponseStart(_controller, status, headers) {
+        pulse.beat();
+        // Informational answers come before the answer.
+        if (status < 200) return;
+        resolve({ type: 'answered', response: { status, ...readHeaders(headers), body: queue, heardMs: () => pulse.heardMs } });
+      },
+      onResponseData(_controller, chunk) {
+        pulse.beat();
+        queue.push(chunk);
+      },
+      onResponseEnd() {
+        finish(undefined);
+        ended();
+      },
+      onResponseError(_controller, error) {
+        finish(signal.aborted ? (breakageIn(signal) ?? abandoned) : breakageOfError(error));
+        ended();
+      },
+    };
+    const { method, path, headers, body } = request;
+    pool.dispatch({ method, path, headers: flat(headers), body: body === undefined ? null : Buffer.from(body) }, handler);
+  });
+}
+
+/** Name, value, name, value: the form in which a name may come twice. */
+function flat(headers: WireRequest['headers']): string[] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    typeof value === 'string' ? [name, value] : value.flatMap((one) => [name, one]),
+  );
+}

@@ -1,0 +1,244 @@
+import { isRawNumber, type Json, type JsonObject } from '../json.ts';
+import { compareQuantities, parseQuantity, printQuantity, type Quantity } from '../quantities.ts';
+
+/** How a value is compared: the names of the schema's scalars. */
+export type ValueType =
+  | 'String'
+  | 'Boolean'
+  | 'Int'
+  | 'Int64'
+  | 'Float'
+  | 'DateTime'
+  | 'Bytes'
+  | 'Quantity'
+  | 'Duration'
+  | 'IntOrString'
+  | 'StringMap'
+  | 'JSON';
+
+/**
+ * A value made ready to be compared. Keys of one type compare by their meaning; those of different types by the order of the members below, so
+ * that mixed values have one total order. Lists are all equal to each other, and maps are.
+ */
+export type OrderKey =
+  | { readonly type: 'boolean'; readonly value: boolean }
+  /** Exact: what a double cannot hold is a bigint. */
+  | { readonly type: 'number'; readonly value: number | bigint }
+  | { readonly type: 'quantity'; readonly value: Quantity }
+  /** In nanoseconds. */
+  | { readonly type: 'duration'; readonly value: bigint }
+  | { readonly type: 'instant'; readonly value: Instant }
+  /** By code units. */
+  | { readonly type: 'text'; readonly value: string }
+  | { readonly type: 'list' }
+  | { readonly type: 'map' };
+
+/** A moment: milliseconds of the epoch, and nanoseconds (0 to 999,999) after them. */
+export interface Instant {
+  readonly ms: number;
+  readonly nanos: number;
+}
+
+const ranks: Readonly<Record<OrderKey['type'], number>> = {
+  boolean: 0,
+  number: 1,
+  quantity: 2,
+  duration: 3,
+  instant: 4,
+  text: 5,
+  list: 6,
+  map: 7,
+};
+
+/** The key of a value of that type; a value that does not fit its type is compared as what it is. Undefined for what is absent: null too. */
+export function orderKeyOf(value: Json | undefined, type: ValueType): OrderKey | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'string') return textKeyOf(value, type);
+  if (typeof value === 'number') return type === 'Quantity' ? quantityKeyOf(String(value)) : { type: 'number', value };
+  if (typeof value === 'boolean') return { type: 'boolean', value };
+  if (Array.isArray(value)) return { type: 'list' };
+  if (!isRawNumber(value)) return { type: 'map' };
+  return type === 'Quantity' ? quantityKeyOf(value.rawJSON) : { type: 'number', value: BigInt(value.rawJSON) };
+}
+
+/** Below zero, zero or above it. A total order over all keys. */
+export function compareOrderKeys(a: OrderKey, b: OrderKey): number {
+  switch (a.type) {
+    case 'text':
+      if (b.type === 'text') return compare(a.value, b.value);
+      break;
+    case 'number':
+      // Comparing a bigint with a double is exact (ECMAScript, BigInt::lessThan).
+      if (b.type === 'number') return compare(a.value, b.value);
+      break;
+    case 'instant':
+      if (b.type === 'instant') return a.value.ms - b.value.ms || a.value.nanos - b.value.nanos;
+      break;
+    case 'quantity':
+      if (b.type === 'quantity') return compareQuantities(a.value, b.value);
+      break;
+    case 'duration':
+      if (b.type === 'duration') return compare(a.value, b.value);
+      break;
+    case 'boolean':
+      if (b.type === 'boolean') return Number(a.value) - Number(b.value);
+      break;
+    case 'list':
+    case 'map':
+      break;
+    default:
+      a satisfies never;
+  }
+  return ranks[a.type] - ranks[b.type];
+}
+
+/** The key as JSON, from which `parseOrderKey` makes an equal one. */
+export function printOrderKey(key: OrderKey): Json {
+  switch (key.type) {
+    case 'boolean':
+    case 'text':
+      return [key.type, key.value];
+    case 'number':
+      return [key.type, typeof key.value === 'bigint' ? String(key.value) : key.value];
+    case 'quantity':
+      return [key.type, printQuantity(key.value)];
+    case 'duration':
+      return [key.type, String(key.value)];
+    case 'instant':
+      return [key.type, key.value.ms, key.value.nanos];
+    case 'list':
+    case 'map':
+      return [key.type];
+    default:
+      return key satisfies never;
+  }
+}
+
+/** Undefined for what `printOrderKey` did not make. */
+export function parseOrderKey(json: Json): OrderKey | undefined {
+  if (!Array.isArray(json)) return undefined;
+  const [type, value, more]: readonly (Json | undefined)[] = json;
+  if (type === 'list' || type === 'map') return { type };
+  if (type === 'boolean' && typeof value === 'boolean') return { type, value };
+  if (type === 'number' && typeof value === 'number') return { type, value };
+  if (type === 'instant' && typeof value === 'number' && typeof more === 'number') return { type, value: { ms: value, nanos: more } };
+  if (typeof value !== 'string') return undefined;
+  if (type === 'text') return { type, value };
+  if ((type === 'number' || type === 'duration') && /^-?\d{1,400}$/.test(value)) return { type, value: BigInt(value) };
+  const quantity = type === 'quantity' ? parseQuantity(value) : undefined;
+  return quantity === undefined ? undefined : { type: 'quantity', value: quantity };
+}
+
+/** True if both are the same as JSON: lists in order, maps whatever theirs. `-0` is 0. Exact and without recursion, so any depth is fine. */
+export function equalJson(a: Json | undefined, b: Json | undefined): boolean {
+  const left: (Json | undefined)[] = [a];
+  const right: (Json | undefined)[] = [b];
+  while (left.length > 0) {
+    const x = left.pop();
+    const y = right.pop();
+    if (x === y) continue;
+    if (typeof x !== 'object' || typeof y !== 'object' || x === null || y === null) {
+      if (isExactNumber(x) && isExactNumber(y) && numberOf(x) === numberOf(y)) continue;
+      return false;
+    }
+    if (!pushMembers(x, y, left, right)) return false;
+  }
+  return true;
+}
+
+/** Puts the members to compare on the stacks, or finds at once that they differ. */
+function pushMembers(x: object, y: object, left: (Json | undefined)[], right: (Json | undefined)[]): boolean {
+  if (Array.isArray(x) || Array.isArray(y)) {
+    if (!Array.isArray(x) || !Array.isArray(y) || x.length !== y.length) return false;
+    for (let index = 0; index < x.length; index += 1) {
+      left.push(x[index]);
+      right.push(y[index]);
+    }
+    return true;
+  }
+  if (isRawNumber(x) || isRawNumber(y)) return isRawNumber(x) && isRawNumber(y) && BigInt(x.rawJSON) === BigInt(y.rawJSON);
+  const keys = Object.keys(x);
+  if (keys.length !== Object.keys(y).length) return false;
+  for (const key of keys) {
+    if (!Object.hasOwn(y, key)) return false;
+    left.push((x as JsonObject)[key]);
+    right.push((y as JsonObject)[key]);
+  }
+  return true;
+}
+
+/** A double and a raw number may be one integer: 2⁵³ written by a client, and as the wire had it. */
+function isExactNumber(value: Json | undefined): value is Json {
+  return typeof value === 'number' ? Number.isInteger(value) : isRawNumber(value);
+}
+
+function numberOf(value: Json): bigint {
+  return BigInt(isRawNumber(value) ? value.rawJSON : (value as number));
+}
+
+function textKeyOf(value: string, type: ValueType): OrderKey {
+  switch (type) {
+    case 'DateTime': {
+      const instant = parseInstant(value);
+      return instant === undefined ? { type: 'text', value } : { type: 'instant', value: instant };
+    }
+    case 'Quantity':
+      return quantityKeyOf(value);
+    case 'Duration': {
+      const nanoseconds = parseDuration(value);
+      return nanoseconds === undefined ? { type: 'text', value } : { type: 'duration', value: nanoseconds };
+    }
+    case 'Int64':
+      // The schema's Int64 is its decimal text beyond 2⁵³−1.
+      return /^-?\d{1,40}$/.test(value) ? { type: 'number', value: BigInt(value) } : { type: 'text', value };
+    default:
+      return { type: 'text', value };
+  }
+}
+
+function quantityKeyOf(text: string): OrderKey {
+  const quantity = parseQuantity(text);
+  return quantity === undefined ? { type: 'text', value: text } : { type: 'quantity', value: quantity };
+}
+
+const instantPattern = /^(\d{4}-(?:0[1-9]|1[0-2])-(\d\d)T\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(Z|[-+]\d\d:\d\d)$/;
+
+/** The moment that an RFC 3339 text names, whatever its zone; undefined if it is none. Beyond nanoseconds it is cut. */
+export function parseInstant(text: string): Instant | undefined {
+  const match = text.length > 64 ? null : instantPattern.exec(text);
+  if (match === null) return undefined;
+  const [, seconds = '', day = '', fraction = '', zone = ''] = match;
+  const ms = Date.parse(`${seconds}${zone}`);
+  // Date.parse takes February 30th for March 2nd.
+  if (Number.isNaN(ms) || new Date(Date.parse(`${seconds}Z`)).getUTCDate() !== Number(day)) return undefined;
+  const nanos = fraction === '' ? 0 : Number(fraction.padEnd(9, '0'));
+  return { ms: ms + Math.trunc(nanos / 1e6), nanos: nanos % 1e6 };
+}
+
+const durationPattern = /^([-+]?)((?:(?:\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(?:ns|us|µs|μs|ms|s|m|h))+|0)$/;
+const durationParts = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g;
+const nanosecondsOf: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1_000n,
+  µs: 1_000n,
+  μs: 1_000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+};
+
+/** The nanoseconds of a duration as Go and Kubernetes write it (`90s`, `1h30m`); undefined if the text is none. */
+export function parseDuration(text: string): bigint | undefined {
+  const match = text.length > 128 ? null : durationPattern.exec(text);
+  if (match === null) return undefined;
+  let total = 0n;
+  for (const [, whole = '', fraction = '', unit = ''] of (match[2] ?? '').matchAll(durationParts)) {
+    total += (BigInt(whole + fraction) * (nanosecondsOf[unit] ?? 0n)) / 10n ** BigInt(fraction.length);
+  }
+  return match[1] === '-' ? -total : total;
+}
+
+function compare<T extends string | number | bigint>(a: T, b: T): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

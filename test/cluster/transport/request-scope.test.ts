@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { breakage } from '../../../src/cluster/classify.ts';
+import { byteQueue } from '../../../src/cluster/transport/byte-queue.ts';
+import { openRequestScope, untilAborted } from '../../../src/cluster/transport/request-scope.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+
+const late = breakage('TIMED_OUT', 'late');
+const later = breakage('TIMED_OUT', 'later');
+
+test('a scope ends when its deadline passes, with what that deadline says', async () => {
+  const clock = createManualClock();
+  using scope = openRequestScope([new AbortController().signal], clock);
+  scope.within(1_000, late);
+  await clock.advance(999);
+  expect(scope.signal.aborted).toBe(false);
+  await clock.advance(1);
+  expect(scope.broken).toBe(late);
+});
+
+test('a deadline can be put off, brought forward, and taken back', async () => {
+  const clock = createManualClock();
+  using scope = openRequestScope([new AbortController().signal], clock);
+  scope.within(1_000, late);
+  scope.within(5_000, late);
+  await clock.advance(4_000);
+  expect(scope.signal.aborted).toBe(false);
+  scope.relax();
+  await clock.advance(60_000);
+  expect(scope.signal.aborted).toBe(false);
+  scope.within(60_000, late);
+  scope.within(100, later);
+  await clock.advance(100);
+  expect(scope.broken).toBe(later);
+});
+
+test('the abort of any outer signal ends it without anything to tell', async () => {
+  const clock = createManualClock();
+  const [caller, life] = [new AbortController(), new AbortController()];
+  using scope = openRequestScope([caller.signal, life.signal], clock);
+  scope.within(1_000, late);
+  life.abort();
+  expect([scope.signal.aborted, scope.abandoned, scope.broken]).toEqual([true, true, undefined]);
+});
+
+test('disposing ends what is still open, and leaves no sleeper', async () => {
+  const clock = createManualClock();
+  const scope = openRequestScope([new AbortController().signal], clock);
+  scope.within(1_000, late);
+  await clock.advance(10);
+  scope[Symbol.dispose]();
+  expect(scope.signal.aborted).toBe(true);
+  await clock.advance(0);
+  expect(clock.sleepers).toBe(0);
+});
+
+test('a wait ends with its signal, and the promise goes on for others', async () => {
+  const stop = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const waiting = untilAborted(promise, stop.signal);
+  stop.abort();
+  expect(await waiting).toBeUndefined();
+  resolve(7);
+  expect(await untilAborted(promise, new AbortController().signal)).toBe(7);
+  await expect(untilAborted(Promise.reject(new Error('no')), new AbortController().signal)).rejects.toThrow('no');
+});
+
+test('a queue stops the sender past 1 MiB unread, and lets it go on when that is read', async () => {
+  const told: string[] = [];
+  const queue = byteQueue({ pause: () => told.push('pause'), resume: () => told.push('resume') });
+  const chunk = new Uint8Array(256 * 1024);
+  for (let pushed = 0; pushed < 4; pushed++) queue.push(chunk);
+  expect(told).toEqual([]);
+  queue.push(chunk);
+  queue.push(chunk);
+  expect(told).toEqual(['pause']);
+  const read = await queue.read();
+  expect(read.type === 'bytes' && read.chunks.length).toBe(6);
+  expect(told).toEqual(['pause', 'resume']);
+});
+
+test('what came before the end, or the breakage, is read first; only the first of them counts', async () => {
+  const queue = byteQueue({ pause: () => undefined, resume: () => undefined });
+  queue.push(new Uint8Array(1));
+  queue.fail(late);
+  queue.end();
+  queue.push(new Uint8Array(1));
+  expect([await queue.read(), await queue.read(), await queue.read()].map(({ type }) => type)).toEqual(['bytes', 'broken', 'broken']);
+});

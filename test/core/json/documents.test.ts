@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { expecting, list, readDocument, structure } from '../../../src/core/json/documents.ts';
+import { parseJsonExactly } from '../../../src/core/json.ts';
+import { labels, partName, textLists } from '../../../src/propagate/spec/values.ts';
+
+const schema = structure({
+  inner: structure({ labels: labels.exactOptional(), text: z.string(expecting('a text')).exactOptional() }).exactOptional(),
+  parts: list(structure({ lists: textLists }), { max: 3 }).exactOptional(),
+  names: list(partName, { max: 3 }).exactOptional(),
+});
+
+function problemsOf(text: string) {
+  const read = readDocument(schema, parseJsonExactly(text));
+  return 'problems' in read ? read.problems.map(({ path, message }) => `${path}: ${message}`) : [];
+}
+
+test('a document with more problems than zod can pass on is refused, not thrown at', () => {
+  const texts = Array(200_000).fill(0);
+  expect(problemsOf(JSON.stringify({ parts: [{ lists: { texts } }] }))).toEqual([': expected fewer problems, got more than can be listed']);
+});
+
+test('a map with more members than its definition allows is one problem', () => {
+  const wrong = Object.fromEntries(Array.from({ length: 501 }, (_, index) => [`!${index}`, '']));
+  expect(problemsOf(JSON.stringify({ inner: { labels: wrong } }))).toEqual(['inner.labels: expected at most 500 members, got 501']);
+});
+
+test('a value of a wrong type has one problem, whatever its length', () => {
+  expect(problemsOf('{"names": "a long text"}')).toEqual(['names: expected a list, got "a long text"']);
+  expect(problemsOf('{"names": [[], ""]}')).toEqual([
+    'names[0]: expected a text, got a list',
+    'names[1]: expected a name of 1 to 253 characters, got ""',
+  ]);
+});
+
+test('messages show all digits of an integer', () => {
+  expect(problemsOf('{"inner": 9007199254740993}')).toEqual(['inner: expected an object, got 9007199254740993']);
+  expect(problemsOf('{"inner": {"labels": -9007199254740993, "text": 9007199254740993}}')).toEqual([
+    'inner.labels: expected texts by keys, got -9007199254740993',
+    'inner.text: expected a text, got 9007199254740993',
+  ]);
+});

@@ -1,0 +1,100 @@
+import { getEventListeners } from 'node:events';
+import { expect, test } from 'vitest';
+import { createGate } from '../../../src/core/scheduling/concurrency-limit.ts';
+import { turns } from '../../support/manual-clock.ts';
+
+/** Work that begins when it is let in, and ends when the test says so. */
+function startWork() {
+  const begun: string[] = [];
+  const ends = new Map<string, (how: 'done' | 'failed') => void>();
+  const work = (name: string) => () => {
+    begun.push(name);
+    return new Promise<string>((resolve, reject) => ends.set(name, (how) => (how === 'done' ? resolve(name) : reject(new Error(name)))));
+  };
+  return { begun, work, end: (name: string, how: 'done' | 'failed' = 'done') => ends.get(name)?.(how) };
+}
+
+test('so many run at a time, the others in the order they came, also after one that failed', async () => {
+  const { begun, work, end } = startWork();
+  const gate = createGate(2);
+  const { signal } = new AbortController();
+  const results = ['a', 'b', 'c', 'd'].map((name) => gate.pass(work(name), signal));
+  await turns();
+  expect(begun).toEqual(['a', 'b']);
+  end('b', 'failed');
+  await expect(results[1]).rejects.toThrow('b');
+  // The place is handed on: who comes now waits for its turn.
+  const last = gate.pass(work('e'), signal);
+  await turns();
+  expect(begun).toEqual(['a', 'b', 'c']);
+  end('a');
+  end('c');
+  await turns();
+  expect(begun).toEqual(['a', 'b', 'c', 'd', 'e']);
+  end('d');
+  end('e');
+  expect(await Promise.all([results[0], results[2], results[3], last])).toEqual(['a', 'c', 'd', 'e']);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+test('what is aborted before its turn never runs, and takes no place', async () => {
+  const { begun, work, end } = startWork();
+  const gate = createGate(1);
+  const life = new AbortController();
+  const { signal } = new AbortController();
+  const first = gate.pass(work('a'), signal);
+  const second = gate.pass(work('b'), life.signal);
+  const third = gate.pass(work('c'), signal);
+  life.abort();
+  expect(await second).toBeUndefined();
+  expect(await gate.pass(work('d'), life.signal)).toBeUndefined();
+  end('a');
+  await turns();
+  end('c');
+  expect(await Promise.all([first, third])).toEqual(['a', 'c']);
+  expect(begun).toEqual(['a', 'c']);
+});
+
+test('work that is aborted while it runs keeps its place until it has ended', async () => {
+  const { begun, work, end } = startWork();
+  const gate = createGate(1);
+  const life = new AbortController();
+  const first = gate.pass(work('a'), life.signal);
+  const second = gate.pass(work('b'), new AbortController().signal);
+  life.abort();
+  await turns();
+  expect(begun).toEqual(['a']);
+  end('a');
+  expect(await first).toBe('a');
+  await turns();
+  end('b');
+  expect(await second).toBe('b');
+});
+
+test('a gate lets so many in, in their order, and forgets who left the line', async () => {
+  const gate = createGate(1);
+  const ran: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const signal = new AbortController().signal;
+  const leaving = new AbortController();
+  const all = [
+    gate.pass(async () => {
+      ran.push('a');
+      await first.promise;
+    }, signal),
+    gate.pass(async () => ran.push('b'), leaving.signal),
+    gate
+      .pass(async () => {
+        ran.push('c');
+        throw new Error('c');
+      }, signal)
+      .catch(() => undefined),
+    gate.pass(async () => ran.push('d'), signal),
+  ];
+  leaving.abort();
+  await turns();
+  expect(ran).toEqual(['a']);
+  first.resolve();
+  await Promise.all(all);
+  expect(ran).toEqual(['a', 'c', 'd']);
+});

@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest';
+import { codesOf, type LiveStream, type Transport, transports } from '../../support/clients/live-socket.ts';
+import { HeldObjects } from '../../support/gateway/held-objects.ts';
+import { changesIn, PodReader, untilAllHold } from '../../support/gateway/pod-reader.ts';
+import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';
+import { pod } from '../../support/workloads.ts';
+
+// "Every gap is told": whoever does not read is cut at a bound, learns why, and loses nothing; nobody else notices.
+
+const query = `subscription ($after: String) {
+  configMaps(after: $after) {
+    type cluster { name } cursor fault { code } added { ...State } modified { ...State } deleted { ...State }
+  }
+}
+fragment State on ConfigMap { id metadata { namespace name uid resourceVersion } data }`;
+
+const configMap = (name: string, bytes = 8, at = 0) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'default' },
+  data: { text: `${at}`.padEnd(bytes, 'x') },
+});
+
+const field = 'configMaps';
+const heldBy = (stream: LiveStream) => HeldObjects.of(changesIn(stream, field));
+const isSynced = (stream: LiveStream) => changesIn(stream, field).some(({ type }) => type === 'SYNCED');
+
+function inCluster(gateway: TestGateway): readonly string[] {
+  const objects = gateway.cluster('north').objects('ConfigMap');
+  return objects
+    .map(({ metadata }) => `north/${metadata.namespace}/${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`)
+    .toSorted();
+}
+
+const isEqual = (gateway: TestGateway, held: HeldObjects) => held.identities().join('\n') === inCluster(gateway).join('\n');
+
+/** Waits until it is so while the gateway's clock stands still. */
+async function withoutTime(isSo: () => boolean): Promise<void> {
+  const startMs = performance.now();
+  while (!isSo()) {
+    if (performance.now() - startMs > 10_000) throw new Error('expected it to become so without any time of the gateway');
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+/** More than the kernel takes for a socket that nobody reads, and a queue beyond that. */
+async function flood(gateway: TestGateway, rounds: number): Promise<void> {
+  for (let round = 0; round < rounds; round++) {
+    const { length } = gateway.cluster('north').objects('ConfigMap');
+    for (let n = 0; n < 10; n++) gateway.cluster('north').put(configMap(`big-${length + n}`, 64 << 10));
+    await gateway.pass(100);
+  }
+}
+
+async function openSynced(gateway: TestGateway, transport: Transport): Promise<LiveStream> {
+  const stream = await gateway.subscribe(query, {}, transport);
+  await gateway.until(() => isSynced(stream));
+  return stream;
+}
+
+describe.each(transports)('C2: a reader over %s that never reads', (transport) => {
+  test('P9: is cut at its bound with SLOW_CONSUMER; the others get everything, and the gateway answers', async () => {
+    await using gateway = await startGateway({ north: [configMap('first')] });
+    const deaf = await openSynced(gateway, transport);
+    const others = await Promise.all([...transports, ...transports].map((one) => openSynced(gateway, one)));
+    const silence = deaf.deafen();
+    const closed = async () => {
+      const text = await (await fetch(new URL('/metrics', gateway.url))).text();
+      return Number(/^muster_stream_closed_total\{reason="SLOW_CONSUMER"\} (\d+)$/m.exec(text)?.[1] ?? 0);
+    };
+    for (let n = 0; n < 40 && (await closed()) === 0; n++) {
+      await flood(gateway, 1);
+      // Nobody waits for who does not read: it takes no time but the window of a batch.
+      await gateway.clock.advance(50);
+      await withoutTime(() => others.every((stream) => isEqual(gateway, heldBy(stream))));
+    }
+    expect(await closed()).toBe(1);
+    expect(others.map(({ completed }) => completed)).toEqual([false, false, false, false]);
+    expect(await gateway.query('{ configMaps(first: 1) { totalCount } }')).toEqual({
+      configMaps: { totalCount: inCluster(gateway).length },
+    });
+
+    // Should it read after all, it learns why it was cut, and goes on from the last message it got.
+    silence[Symbol.dispose]();
+    await gateway.until(() => deaf.completed);
+    expect(codesOf(deaf)).toEqual(['SLOW_CONSUMER']);
+    const held = heldBy(deaf);
+    expect(isEqual(gateway, held)).toBe(false);
+    const resumed = await gateway.subscribe(query, { after: held.cursor ?? 'a cursor' }, transport);
+    const whole = () => HeldObjects.of([...changesIn(deaf, field), ...changesIn(resumed, field)]);
+    await gateway.until(() => isEqual(gateway, whole()));
+  });
+
+  test('does not keep its connection for ever', async () => {
+    await using gateway = await startGateway({ north: [configMap('first')] });
+    const deaf = await openSynced(gateway, transport);
+    using _silence = deaf.deafen();
+    await flood(gateway, 40);
+    const streams = async () => {
+      const text = await (await fetch(new URL('/metrics', gateway.url))).text();
+      return [...text.matchAll(/^muster_streams\{.*\} (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
+    };
+    await gateway.until(async () => (await streams()) === 0);
+  });
+
+  test('reads late, but reads: it is merged what it missed, and never cut', async () => {
+    await using gateway = await startGateway({ north: [configMap('first')] });
+    const slow = await openSynced(gateway, transport);
+    for (let round = 0; round < 6; round++) {
+      using _silence = slow.deafen();
+      // Few objects, changed again and again: what they were in between is no news.
+      for (let n = 0; n < 200; n++) {
+        gateway.cluster('north').put(configMap(`often-${n % 8}`, 32 << 10, round * 1_000 + n));
+        if (n % 20 === 0) await gateway.pass(100);
+      }
+    }
+    await gateway.until(() => isEqual(gateway, heldBy(slow)));
+    expect(codesOf(slow)).toEqual([]);
+    expect(slow.completed).toBe(false);
+  });
+});
+
+test('what a slow reader is told in the end can be resumed from the middle of it', async () => {
+  await using gateway = await startGateway({ north: [] });
+  const north = gateway.cluster('north');
+  north.fill('Pod', 600, pod('many'));
+  const reader = await PodReader.open(gateway);
+  await untilAllHold(gateway, [reader], { clusters: ['north'] });
+  const deaf = reader.stream.deafen();
+  // One large object again and again: what the kernel takes is full then, and the queue holds one change.
+  for (let n = 0; n < 40; n++) {
+    north.put(pod('big', { annotations: { at: String(n).padEnd(400_000) } }));
+    await gateway.pass(100);
+  }
+  north.churn('Pod', { updates: 580 });
+  for (let n = 0; n < 10; n++) north.recreate('Pod', `many-${n}`, 'default');
+  await gateway.pass(500);
+  const before = reader.messages.length;
+  deaf[Symbol.dispose]();
+  await untilAllHold(gateway, [reader], { clusters: ['north'] });
+  const late = reader.messages.slice(before);
+  expect(
+    late.filter(({ modified, deleted }) => modified.length + deleted.length > 20).length,
+    'messages of one cut',
+  ).toBeGreaterThanOrEqual(2);
+  const counts = late.map((_, place) => before + place + 1).slice(-6);
+  const resumed = await Promise.all(counts.map((count) => reader.resumed(gateway, { count })));
+  await untilAllHold(gateway, resumed, { clusters: ['north'] });
+});
+
+describe('fault row 28: a relist', () => {
+  test('of 10,000 changes to readers who read cuts nobody off', async () => {
+    await using gateway = await startGateway({ north: [] });
+    const north = gateway.cluster('north');
+    north.fill('Pod', 5_000, pod('many'));
+    const streams = await Promise.all([...transports, ...transports].map((transport) => gateway.subscribe(podStates, {}, transport)));
+    const gained = (stream: LiveStream) => changesIn(stream).reduce((sum, { added, deleted }) => sum + added.length - deleted.length, 0);
+    await gateway.until(() => streams.every((stream) => gained(stream) === 5_000));
+    const down = north.refuse();
+    north.disconnect();
+    north.churn('Pod', { updates: 5_000 });
+    north.churn('Pod', { deletes: 2_500 });
+    north.churn('Pod', { creates: 2_500 });
+    north.compact();
+    down[Symbol.dispose]();
+    const deletions = (stream: LiveStream) => changesIn(stream).reduce((sum, { deleted }) => sum + deleted.length, 0);
+    await gateway.until(() => streams.every((stream) => stream.completed || (deletions(stream) === 2_500 && gained(stream) === 5_000)));
+    expect(streams.flatMap(codesOf)).toEqual([]);
+    const there = north.objects('Pod').map(({ metadata }) => `north/default/${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`);
+    await gateway.until(() => isWhole(streams, there.toSorted()));
+    for (const stream of streams) expect(changesIn(stream).filter(({ type }) => type === 'RESET')).toEqual([]);
+  });
+});
+
+const podStates = `subscription {
+  pods { type cluster { name } cursor fault { code } added { ...S } modified { ...S } deleted { ...S } }
+}
+fragment S on Pod { id metadata { namespace name uid resourceVersion } }`;
+
+const isWhole = (streams: readonly LiveStream[], there: readonly string[]) =>
+  streams.every((stream) => HeldObjects.of(changesIn(stream)).identities().join() === there.join());

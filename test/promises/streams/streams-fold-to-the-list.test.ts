@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'vitest';
+import { transports } from '../../support/clients/live-socket.ts';
+import { changesIn, PodReader, untilAllHold } from '../../support/gateway/pod-reader.ts';
+import { startGateway, type TestGateway } from '../../support/gateway/start-gateway.ts';
+import type { SimCluster } from '../../support/sim/sim-cluster.ts';
+import { pod } from '../../support/workloads.ts';
+
+// "What a stream tells adds up to the list": whatever goes wrong between cluster and gateway, each change comes once, in order.
+// The readers check every message; here stands what is done to the cluster.
+
+/** A reader per transport. */
+async function openBoth(gateway: TestGateway): Promise<readonly PodReader[]> {
+  const readers = await Promise.all(transports.map((over) => PodReader.open(gateway, { over })));
+  await untilAllHold(gateway, readers, { clusters: ['north'] });
+  return readers;
+}
+
+async function startRead(...names: string[]) {
+  const gateway = await startGateway({ north: names.map((name) => pod(name)) });
+  const readers = await openBoth(gateway);
+  return { gateway, north: gateway.cluster('north'), readers, untilTrue: () => untilAllHold(gateway, readers, { clusters: ['north'] }) };
+}
+
+/** All changes after the first state, as `added web`. */
+function toldBy(reader: PodReader): readonly string[] {
+  const live = changesIn(reader.stream).filter(({ type }) => type === 'LIVE');
+  return live.flatMap((message) =>
+    (['deleted', 'modified', 'added'] as const).flatMap((how) => message[how].map(({ metadata }) => `${how} ${metadata.name}`)),
+  );
+}
+
+const typesOf = (reader: PodReader) => reader.messages.map(({ type }) => type);
+
+/** Changes the pods while no watch hears of it. */
+function changeUnheard(cluster: SimCluster, change: () => void): void {
+  using _deaf = cluster.stall({ resource: 'pods' });
+  change();
+}
+
+/** Changes the pods while there is no watch, and leaves no history to resume one from: it is a list that finds it, all at once. */
+function changeUnlistened(cluster: SimCluster, change: () => void): void {
+  using _down = cluster.refuse();
+  cluster.disconnect();
+  change();
+  cluster.compact();
+}
+
+describe('B5: an expired version', () => {
+  test.each(['status', 'event', 'now'] as const)(
+    '(410 as %s): what vanished is deleted once, what stayed is not added again',
+    async (as) => {
+      const { gateway, north, readers, untilTrue } = await startRead('old', 'stays', 'moves');
+      await using _gateway = gateway;
+      const deaf = north.stall({ resource: 'pods' });
+      north.remove('Pod', 'old', 'default');
+      north.put(pod('moves', { annotations: { at: 'another place' } }));
+      north.put(pod('new'));
+      north.compact();
+      north.expire(as, { resource: 'pods' });
+      north.disconnect();
+      deaf[Symbol.dispose]();
+      await untilTrue();
+      for (const reader of readers) {
+        expect(toldBy(reader).toSorted()).toEqual(['added new', 'deleted old', 'modified moves']);
+        expect(typesOf(reader).filter((type) => type === 'RESET' || type === 'INITIAL')).toEqual(['INITIAL']);
+      }
+    },
+  );
+
+  test('at the moment in which the list is fetched in pages, no part of a list is told', async () => {
+    await using gateway = await startGateway({ north: [pod('stays')] }, { clusters: { north: { version: '1.33.13' } } });
+    const north = gateway.cluster('north');
+    const readers = await openBoth(gateway);
+    changeUnheard(north, () => {
+      north.remove('Pod', 'stays', 'default');
+      north.fill('Pod', 1_200, pod('many'));
+      north.compact();
+      north.answer({ status: 410 }, { resource: 'pods', verb: 'list' });
+      north.disconnect();
+    });
+    const slow = north.delay(1_000, { resource: 'pods', verb: 'list' });
+    const pages = () =>
+      north.requests.filter(({ query, resource }) => resource?.resource === 'pods' && query.continue !== undefined).length;
+    await gateway.until(() => pages() >= 1);
+    for (const reader of readers) expect(reader.held().names()).toEqual(['north/stays']);
+    north.expireContinue();
+    north.churn('Pod', { deletes: 5, creates: 3 });
+    slow[Symbol.dispose]();
+    await untilAllHold(gateway, readers, { clusters: ['north'] });
+    for (const reader of readers) expect(toldBy(reader).filter((change) => change === 'deleted stays')).toHaveLength(1);
+  });
+});
+
+describe('B8: what cannot be understood', () => {
+  test.each([
+    ['garbage', 'not json at all\n'],
+    ['null', 'null\n'],
+    ['an unknown type', '{"type":"SURPRISE","object":{}}\n'],
+    ['another kind', '{"type":"ADDED","object":{"kind":"Node","apiVersion":"v1","metadata":{"name":"x","resourceVersion":"9"}}}\n'],
+    ['no name', '{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"9"}}}\n'],
+  ])('(%s) is told to nobody, and loses nothing of what came with it', async (_what, line) => {
+    const { gateway, north, readers, untilTrue } = await startRead('web', 'goes');
+    await using _gateway = gateway;
+    north.put(pod('before'));
+    expect(north.emit(line, { resource: 'pods' })).toBe(1);
+    north.put(pod('after'));
+    north.remove('Pod', 'goes', 'default');
+    await untilTrue();
+    for (const reader of readers) expect(toldBy(reader).toSorted()).toEqual(['added after', 'added before', 'deleted goes']);
+  });
+});
+
+describe('B9: a watch that is cut', () => {
+  test.each([
+    ['line', 'reset'],
+    ['line', 'clean'],
+    ['character', 'reset'],
+    ['character', 'clean'],
+  ] as const)('in the middle of a %s (%s): each change is told once', async (where, end) => {
+    const { gateway, north, readers, untilTrue } = await startRead('web');
+    await using _gateway = gateway;
+    north.cut(where, { resource: 'pods', end });
+    north.put(pod('cologne', { annotations: { city: 'Köln 🚀' } }));
+    north.put(pod('after'));
+    await untilTrue();
+    for (const reader of readers) expect(toldBy(reader)).toEqual(['added cologne', 'added after']);
+  });
+});
+
+describe('B16: an object made anew under its name', () => {
+  test('is the old one deleted, then the new one added', async () => {
+    const { gateway, north, readers, untilTrue } = await startRead('web', 'api');
+    await using _gateway = gateway;
+    const { uid: old } = north.get('Pod', 'web', 'default')?.metadata ?? {};
+    const made = north.recreate('Pod', 'web', 'default');
+    await untilTrue();
+    for (const reader of readers) {
+      const live = reader.messages.filter(({ type }) => type === 'LIVE');
+      const uids = live.map(({ deleted, added }) => [deleted, added].map((objects) => objects.map(({ metadata }) => metadata.uid)));
+      expect(uids).toEqual([
+        [[old], []],
+        [[], [made.metadata.uid]],
+      ]);
+    }
+  });
+
+  test('again and again, and while nobody listens, never skips a step', async () => {
+    const { gateway, north, readers, untilTrue } = await startRead('web', 'api');
+    await using _gateway = gateway;
+    for (let n = 0; n < 5; n++) north.recreate('Pod', 'web', 'default');
+    await untilTrue();
+    changeUnheard(north, () => {
+      for (let n = 0; n < 3; n++) north.recreate('Pod', 'api', 'default');
+    });
+    await untilTrue();
+    changeUnlistened(north, () => north.recreate('Pod', 'api', 'default'));
+    await untilTrue();
+    for (const reader of readers) {
+      const told = toldBy(reader);
+      for (const name of ['web', 'api']) {
+        const steps = told.filter((change) => change.endsWith(name)).map((change) => change.split(' ')[0]);
+        expect(steps, 'deleted, added, deleted, added').toEqual(steps.map((_, place) => (place % 2 === 0 ? 'deleted' : 'added')));
+        expect(steps.length).toBeGreaterThan(0);
+      }
+    }
+  });
+
+  test('with its whole namespace', async () => {
+    const { gateway, north, readers, untilTrue } = await startRead('web');
+    await using _gateway = gateway;
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
+    north.put(namespace);
+    north.put(pod('till', { namespace: 'shop' }));
+    await untilTrue();
+    north.remove('Namespace', 'shop');
+    north.put(namespace);
+    north.put(pod('till', { namespace: 'shop' }));
+    await untilTrue();
+    for (const reader of readers) expect(toldBy(reader)).toEqual(['added till', 'deleted till', 'added till']);
+  });
+});
+
+test('what stops matching is deleted with its last state that matched, and what begins to match is added', async () => {
+  await using gateway = await startGateway({ north: [pod('web'), pod('api')] });
+  const north = gateway.cluster('north');
+  const readers = await Promise.all(transports.map((over) => PodReader.open(gateway, { over, variables: { labels: 'app=web' } })));
+  await gateway.until(() => readers.every((reader) => reader.held().names().join() === 'north/web'));
+  north.put(pod('web', { labels: { app: 'elsewhere' } }));
+  north.put(pod('api', { labels: { app: 'web' } }));
+  await gateway.until(() => readers.every((reader) => reader.held().names().join() === 'north/api'));
+  north.remove('Pod', 'web', 'default');
+  north.put(pod('last', { labels: { app: 'web' } }));
+  await gateway.until(() => readers.every((reader) => reader.held().names().join() === 'north/api,north/last'));
+  for (const reader of readers) {
+    expect(toldBy(reader).toSorted()).toEqual(['added api', 'added last', 'deleted web']);
+    const [deleted] = reader.messages.flatMap((message) => message.deleted);
+    expect(deleted?.metadata.labels).toEqual({ app: 'web' });
+  }
+});
+
+test('a right that is lost for a while is told as a fault, never as deletions', async () => {
+  const { gateway, north, readers, untilTrue } = await startRead('web', 'api');
+  await using _gateway = gateway;
+  const forbidden = north.forbid({ resource: 'pods' });
+  north.close({ resource: 'pods' });
+  await gateway.until(() => readers.every((reader) => reader.messages.some(({ fault }) => fault?.code === 'FORBIDDEN')));
+  await gateway.pass(90_000);
+  for (const reader of readers) expect(toldBy(reader)).toEqual([]);
+  forbidden[Symbol.dispose]();
+  north.put(pod('later'));
+  await untilAllHold(gateway, readers, { clusters: ['north'], withinMs: 15 * 60_000 });
+  await untilTrue();
+  for (const reader of readers) expect(toldBy(reader).filter((change) => change.startsWith('deleted'))).toEqual([]);
+});

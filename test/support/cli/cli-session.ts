@@ -1,0 +1,57 @@
+import type { Asked } from '../../../src/cli/gateway-client.ts';
+import type { OpenStream } from '../../../src/cli/open-stream.ts';
+import type { Session } from '../../../src/cli/session.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
+import { createManualClock, type ManualClock } from '../manual-clock.ts';
+import { createFakeTerminal, type FakeTerminal, type FakeTerminalOptions } from './fake-terminal.ts';
+import { manifestReader } from './run-cli.ts';
+
+export interface CliSessionOptions extends FakeTerminalOptions {
+  /** What the gateway answers: the data. */
+  readonly answer?: (asked: Asked) => object;
+  readonly open?: OpenStream;
+  readonly clusters?: readonly string[];
+  readonly isOwn?: true;
+}
+
+/** What a command has to work with, of which a test says everything. */
+export interface CliSession extends Session {
+  readonly terminal: FakeTerminal;
+  readonly clock: ManualClock;
+  /** All that was asked of the gateway. */
+  readonly asked: readonly Asked[];
+  /** Ends the session, as an interrupt does. */
+  stop(): void;
+}
+
+/** Makes one over a gateway that answers nothing but what the options say. */
+export function createCliSession(options: CliSessionOptions = {}): CliSession {
+  const { answer = refuse, open = refuse, clusters = null, isOwn = false } = options;
+  const life = new AbortController();
+  const asked: Asked[] = [];
+  const ask = async (what: Asked) => {
+    asked.push(what);
+    // Over a wire it would be JSON too.
+    return { data: JSON.parse(JSON.stringify(answer(what))) as JsonObject };
+  };
+  return {
+    gateway: {
+      address: { url: 'http://gateway/graphql' },
+      ask,
+      query: async <Data>(query: string, variables: JsonObject) => (await ask({ query, variables })).data as Data,
+    },
+    open,
+    terminal: createFakeTerminal(options),
+    reader: manifestReader,
+    clock: createManualClock(),
+    clusters,
+    isOwn,
+    signal: life.signal,
+    asked,
+    stop: () => life.abort(),
+  };
+}
+
+function refuse(): never {
+  throw new Error('expected a command that asks for nothing');
+}

@@ -1,0 +1,55 @@
+import type { Plan } from '../../../src/cli/plan.ts';
+import type { CopyLine, PropagationState } from '../../../src/cli/propagation-state.ts';
+
+/** A line of a cluster: settled, but for what is said. */
+export function copyLine(cluster: string, parts: Partial<CopyLine> = {}): CopyLine {
+  return {
+    cluster: { name: cluster },
+    phase: 'SETTLED',
+    reason: null,
+    message: null,
+    wave: 0,
+    replicas: 2,
+    ready: 2,
+    health: 'HEALTHY',
+    since: '2026-01-01T00:00:00Z',
+    fault: null,
+    ...parts,
+  };
+}
+
+/** A Propagation shop/web as the graph tells it: settled, but for what is said. */
+export function propagationState(parts: Partial<PropagationState> = {}): PropagationState {
+  return {
+    namespace: 'shop',
+    name: 'web',
+    generation: 1,
+    revision: 1,
+    phase: 'SETTLED',
+    desired: 4,
+    unplaced: 0,
+    ready: 4,
+    progress: { wave: 0, waves: 1, clusters: 2, done: 2, failed: 0 },
+    clusters: [copyLine('north'), copyLine('south')],
+    conditions: [],
+    notes: [],
+    faults: [],
+    ...parts,
+  };
+}
+
+/** A plan that brings nothing anywhere, but for what is said. */
+export function planOf(parts: Partial<Plan> = {}): Plan {
+  return {
+    digest: 'd1',
+    ok: true,
+    desired: null,
+    placed: null,
+    unplaced: 0,
+    waves: ['all'],
+    clusters: [],
+    notes: [],
+    faults: [],
+    ...parts,
+  };
+}

@@ -1,0 +1,43 @@
+import { expect } from 'vitest';
+import { activeResources, takeCensus } from '../heap.ts';
+import { metricOf } from './metrics-of.ts';
+import type { TestGateway } from './start-gateway.ts';
+
+/** What is there because of clients, as far as it can be counted from outside. */
+export interface Traces {
+  readonly streams: number;
+  /** Of pods in the cluster `north`. */
+  readonly watches: number;
+  readonly sleepers: number;
+  readonly timers: number;
+  readonly signals: number;
+  readonly promises: number;
+  readonly bytes: number;
+}
+
+/** Counts them, in a second or so. */
+export async function takeTraces(gateway: TestGateway): Promise<Traces> {
+  await gateway.pass(500);
+  return {
+    streams: await metricOf(gateway, 'muster_streams'),
+    watches: gateway
+      .cluster('north')
+      .openWatches()
+      .filter(({ resource }) => resource === 'pods').length,
+    sleepers: gateway.clock.sleepers,
+    timers: activeResources().Timeout ?? 0,
+    ...takeCensus(),
+  };
+}
+
+/** That thousands of clients have come and gone between: one thing left by each would show, a loop that sleeps just now would not. */
+export function expectNothingLeft(before: Traces, after: Traces): void {
+  expect(after.streams).toBe(before.streams);
+  expect(after.watches).toBe(before.watches);
+  const more = (what: keyof Traces) => after[what] - before[what];
+  expect(more('sleepers'), 'sleepers').toBeLessThan(10);
+  expect(more('timers'), 'timers').toBeLessThan(60);
+  expect(more('signals'), 'signals').toBeLessThan(200);
+  expect(more('promises'), 'promises').toBeLessThan(400);
+  expect(more('bytes'), 'bytes').toBeLessThan(8 << 20);
+}

@@ -1,0 +1,23 @@
+import { keyOfKind } from '../../../src/core/kinds.ts';
+import { noAggregates } from '../../../src/load/aggregates.ts';
+import type { ClusterView, Listed, Row } from '../../../src/load/reads.ts';
+import type { Relations } from '../../../src/load/relations/relations.ts';
+import type { Model } from '../../../src/model/model.ts';
+import { kindOf, rowIn } from './graph-messages.ts';
+import { sampleOf } from './model-samples.ts';
+
+/** Relations that lead from everything to a sample of what is asked for, at once; of any kind, to a sample of this one. */
+export function answeringRelations(model: Model, cluster: ClusterView, anyKind: string): Relations {
+  const rowOf = (key: string): Row => {
+    const known = model.kinds.has(key) ? key : anyKind;
+    return rowIn(model, cluster, { key: known, object: sampleOf(model, kindOf(model, known), 0).object });
+  };
+  return {
+    one: (_from, { target }) => ({ row: rowOf(keyOfKind(target.kind)), faults: [] }),
+    many: (_from, { question: { kinds = [{ group: '', kind: anyKind }] } }): Listed => {
+      const items = kinds.map((kind) => rowOf(keyOfKind(kind)));
+      const page = { hasNextPage: false, hasPreviousPage: false, cursorOf: () => 'cursor' };
+      return { items, totalCount: items.length, ...page, sync: items.map(({ sync }) => sync), faults: [], ...noAggregates };
+    },
+  };
+}

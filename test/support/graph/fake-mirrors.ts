@@ -1,0 +1,296 @@
+import type { Clock } from '../../../src/core/clock.ts';
+import type { Fault } from '../../../src/core/faults.ts';
+import { type GroupKind, keyOfKind, type ServedResource } from '../../../src/core/kinds.ts';
+import { type ClusterName, clusterName, parseResourceVersion } from '../../../src/core/names.ts';
+import type { KubernetesObject } from '../../../src/core/objects.ts';
+import { Turns } from '../../../src/core/scheduling/work-scheduler.ts';
+import type { MirrorStore } from '../../../src/store/mirror-store.ts';
+import { createStore } from '../../../src/store/store.ts';
+import type { ClusterPhase, ClusterState, MirrorReader, Mirrors, MirrorsChange, SyncState } from '../../../src/watch/mirrors.ts';
+
+/** A mirror that the test fills. Its store is the real one. */
+export interface FakeMirror extends MirrorReader {
+  readonly store: MirrorStore;
+  /** A whole list: the mirror holds this and nothing else, and is `SYNCED`. */
+  list(...objects: readonly KubernetesObject[]): void;
+  /** ADDED or MODIFIED. */
+  put(object: KubernetesObject): void;
+  remove(object: KubernetesObject): void;
+  /** `STALE` if a list was whole once, else `SYNCING` with this fault: either way there is nothing to wait for. */
+  fail(fault: Fault): void;
+  /** What somebody wants to see is being asked for: `SYNCING` until the next change. */
+  await(): void;
+  /** Is read as this resource from now on, with the same content. */
+  serve(resource: ServedResource): void;
+  /** Nothing held, nothing to wait for. */
+  refuse(fault: Fault): void;
+  /** From now on there is no room for these namespaces, and for no others: `unread`. */
+  leaveOut(...namespaces: readonly string[]): void;
+  /** From now on the kind may be listed in these namespaces alone, by the gateway itself; without any, in all: `unread` and `unlisted`. */
+  confine(...namespaces: readonly string[]): void;
+}
+
+/** A cluster that does what the test says. */
+export interface FakeCluster {
+  readonly name: ClusterName;
+  /** Discovery succeeds, and says this. Mirrors read the version that it names from then on. */
+  discover(...resources: readonly ServedResource[]): void;
+  /** Discovery fails, or the cluster falls silent. */
+  fail(fault: Fault): void;
+  /** The mirror of a kind, made if nobody has asked for it yet. */
+  mirror(kind: GroupKind): FakeMirror;
+  leave(): void;
+  /** Leases that nobody has given back. */
+  readonly leases: number;
+}
+
+/** `Mirrors` over real stores, without network, reflectors or time of its own. */
+export interface FakeMirrors extends Mirrors {
+  join(name: string, options?: { readonly version?: string }): FakeCluster;
+  /** Who is called back after changes. */
+  readonly followers: number;
+}
+
+/** No cluster yet. */
+export function createFakeMirrors(clock: Clock): FakeMirrors {
+  const clusters = new Map<ClusterName, Cluster>();
+  const turns = new Turns(clock);
+  let names: ReadonlySet<ClusterName> | undefined;
+  const readers = new Set<(change: MirrorsChange) => void>();
+  const tell = (change: MirrorsChange) =>
+    queueMicrotask(() => {
+      for (const reader of [...readers]) reader(change);
+    });
+
+  const forget = (name: ClusterName) => {
+    clusters.delete(name);
+    names = undefined;
+  };
+
+  return {
+    get followers() {
+      return readers.size;
+    },
+    join(text, { version = 'v1.36.3' } = {}) {
+      const name = clusterName(text);
+      const cluster = createCluster({ name, version, clock, turns, tell, leave: () => forget(name) });
+      clusters.set(name, cluster);
+      names = undefined;
+      tell({ type: 'joined', cluster: name });
+      return cluster.handle;
+    },
+    members: () => {
+      names ??= new Set([...clusters.keys()].sort());
+      return names;
+    },
+    clusters: () => [...clusters.values()].map(({ state }) => state()).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    cluster: (name) => clusters.get(name)?.state(),
+    served: (name, kind) => clusters.get(name)?.served(kind),
+    acquire(name, kind) {
+      const cluster = clusters.get(name);
+      if (cluster?.served(kind) === undefined) return undefined;
+      return cluster.lease(kind);
+    },
+    peek: (name, kind) => clusters.get(name)?.peek(kind),
+    whenDiscovered: (name, signal) => clusters.get(name)?.whenDiscovered(signal) ?? Promise.resolve(),
+    onChange(callback, signal) {
+      readers.add(callback);
+      signal.addEventListener('abort', () => readers.delete(callback), { once: true });
+    },
+  };
+}
+
+interface ClusterOptions {
+  readonly name: ClusterName;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly turns: Turns;
+  readonly tell: (change: MirrorsChange) => void;
+  readonly leave: () => void;
+}
+
+interface Cluster {
+  readonly handle: FakeCluster;
+  state(): ClusterState;
+  served(kind: GroupKind): ServedResource | undefined;
+  lease(kind: GroupKind): { readonly mirror: FakeMirror; [Symbol.dispose](): void };
+  peek(kind: GroupKind): FakeMirror | undefined;
+  whenDiscovered(signal: AbortSignal): Promise<void>;
+}
+
+function createCluster({ name, version, clock, turns, tell, leave }: ClusterOptions): Cluster {
+  const mirrors = new Map<string, FakeMirror>();
+  const discovered = createGate();
+  let resources: readonly ServedResource[] | undefined;
+  let phase: ClusterPhase = 'CONNECTING';
+  let faults: readonly Fault[] = [];
+  let leases = 0;
+  const served = (kind: GroupKind) => resources?.find((resource) => keyOfKind(resource) === keyOfKind(kind));
+
+  function mirror(kind: GroupKind): FakeMirror {
+    const known = mirrors.get(keyOfKind(kind));
+    if (known !== undefined) return known;
+    const resource = served(kind);
+    if (resource === undefined) throw new Error(`${name} does not serve ${keyOfKind(kind)}`);
+    const made = createMirror({ cluster: name, resource, clock, turns, tell });
+    mirrors.set(keyOfKind(kind), made);
+    return made;
+  }
+
+  function change(next: { readonly phase: ClusterPhase; readonly faults: readonly Fault[] }): void {
+    ({ phase, faults } = next);
+    discovered.open();
+    tell({ type: 'changed', cluster: name });
+  }
+
+  return {
+    handle: {
+      name,
+      discover(...found) {
+        for (const kind of resources ?? [])
+          if (!found.some((resource) => keyOfKind(resource) === keyOfKind(kind))) mirrors.delete(keyOfKind(kind));
+        resources = found;
+        for (const resource of found) mirrors.get(keyOfKind(resource))?.serve(resource);
+        change({ phase: 'SYNCED', faults: [] });
+      },
+      fail: (fault) => change({ phase: 'UNREACHABLE', faults: [fault] }),
+      mirror,
+      leave() {
+        leave();
+        for (const { store } of mirrors.values()) store.gone({ code: 'GONE', cluster: name, message: 'left', retry: 'NEVER' });
+        discovered.open();
+        tell({ type: 'left', cluster: name });
+      },
+      get leases() {
+        return leases;
+      },
+    },
+    state: () => ({ name, phase, faults, asOfMs: clock.now(), ...(resources === undefined ? {} : { resources, version }) }),
+    served,
+    lease(kind) {
+      leases++;
+      let open = true;
+      return {
+        mirror: mirror(kind),
+        [Symbol.dispose]() {
+          if (open) leases--;
+          open = false;
+        },
+      };
+    },
+    peek: (kind) => mirrors.get(keyOfKind(kind)),
+    whenDiscovered: discovered.passed,
+  };
+}
+
+interface MirrorOptions {
+  readonly cluster: ClusterName;
+  readonly resource: ServedResource;
+  readonly clock: Clock;
+  readonly turns: Turns;
+  readonly tell: (change: MirrorsChange) => void;
+}
+
+/** No two mirrors have one: that of a kind that comes again is another. */
+let epochs = 0;
+
+function createMirror({ cluster, resource, clock, turns, tell }: MirrorOptions): FakeMirror {
+  const secret = keyOfKind(resource) === 'Secret';
+  epochs += 1;
+  const store = createStore({ epoch: `epoch-${epochs}`, clock, turns, policy: secret ? 'metadata' : 'parsed' });
+  const settled = createGate();
+  let state: SyncState = { phase: 'SYNCING' };
+  let version = 100;
+  let leftOut: ReadonlySet<string> = new Set();
+  let confines: ReadonlySet<string> | undefined;
+  const { group, kind } = resource;
+  let served = resource;
+  const tooMany: Fault = { code: 'TOO_LARGE', cluster, kind: { group, kind }, message: 'too many namespaces', retry: 'LATER' };
+  const denied: Fault = { code: 'FORBIDDEN', cluster, kind: { group, kind }, message: 'some namespaces only', retry: 'NEVER' };
+  const asking: Fault = { code: 'SYNCING', cluster, kind: { group, kind }, message: 'not whole yet', retry: 'LATER' };
+  const nextVersion = () => parseResourceVersion(String(++version));
+
+  function become(next: SyncState): void {
+    state = next;
+    settled.open();
+    tell({ type: 'mirrored', cluster, kind: resource, sync: state, size: store.size });
+  }
+  const exactly = (object: KubernetesObject) => () => object;
+  const whole = () => {
+    store.synced();
+    become({ phase: 'SYNCED', asOfMs: clock.now(), ...(store.version === undefined ? {} : { version: store.version }) });
+  };
+
+  return {
+    cluster,
+    get resource() {
+      return served;
+    },
+    serve(next) {
+      served = next;
+    },
+    store,
+    sync: () => state,
+    faults: () => [],
+    unread(asked) {
+      if (confines !== undefined && asked.some((namespace) => confines?.has(namespace) === false)) return denied;
+      return asked.some((namespace) => leftOut.has(namespace)) ? tooMany : undefined;
+    },
+    unlisted: (sight) => (confines === undefined || (sight !== 'all' && sight.isSubsetOf(confines)) ? undefined : denied),
+    settled: settled.isOpen,
+    whenSettled: settled.passed,
+    list(...objects) {
+      const stage = store.replace();
+      for (const object of objects) stage.add(structuredClone(object), exactly(object));
+      stage.commit(nextVersion());
+      whole();
+    },
+    put(object) {
+      store.applied(structuredClone(object), nextVersion(), exactly(object));
+      whole();
+    },
+    remove(object) {
+      store.deleted(object, nextVersion(), exactly(object));
+      whole();
+    },
+    fail(fault) {
+      store.failed(fault);
+      become(state.asOfMs === undefined ? { phase: 'SYNCING', fault } : { ...state, phase: 'STALE', fault });
+    },
+    await: () => become({ phase: 'SYNCING', fault: asking }),
+    refuse: (fault) => become({ phase: 'MISSING', fault }),
+    leaveOut(...namespaces) {
+      leftOut = new Set(namespaces);
+      become(state);
+    },
+    confine(...namespaces) {
+      confines = namespaces.length === 0 ? undefined : new Set(namespaces);
+      become(state);
+    },
+  };
+}
+
+interface Gate {
+  open(): void;
+  isOpen(): boolean;
+  passed(signal: AbortSignal): Promise<void>;
+}
+
+function createGate(): Gate {
+  let open = false;
+  const waiting = new Set<() => void>();
+  return {
+    open() {
+      open = true;
+      for (const wake of waiting) wake();
+      waiting.clear();
+    },
+    isOpen: () => open,
+    passed: (signal) =>
+      new Promise((resolve) => {
+        if (open || signal.aborted) return resolve();
+        waiting.add(resolve);
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      }),
+  };
+}

@@ -1,0 +1,140 @@
+import { type ExecutionResult, type GraphQLSchema, graphql } from 'graphql';
+import type { Access } from '../../../src/access/access.ts';
+import { createLocalAccess } from '../../../src/access/local-access.ts';
+import type { Fault } from '../../../src/core/faults.ts';
+import type { Log } from '../../../src/core/log.ts';
+import type { ClusterName } from '../../../src/core/names.ts';
+import { Slices } from '../../../src/core/scheduling/operation-scheduler.ts';
+import { createBudget } from '../../../src/graph/budget.ts';
+import type { GraphContext } from '../../../src/graph/context.ts';
+import { buildGraph } from '../../../src/graph/graph.ts';
+import { createReads } from '../../../src/load/create-reads.ts';
+import { createLogs } from '../../../src/load/logs/create-logs.ts';
+import type { Logs } from '../../../src/load/logs/logs.ts';
+import { createLoaders } from '../../../src/load/operation-loaders.ts';
+import type { Reads } from '../../../src/load/reads.ts';
+import { createRelations } from '../../../src/load/relations/create-relations.ts';
+import type { LiveMember } from '../../../src/load/singles.ts';
+import { createStreams, type OwnedStreams } from '../../../src/load/streams/create-streams.ts';
+import type { Model } from '../../../src/model/model.ts';
+import { loadBaseline } from '../kubernetes-objects.ts';
+import { createManualClock, type ManualClock } from '../manual-clock.ts';
+import { createFakeMirrors, type FakeMirrors } from './fake-mirrors.ts';
+import { noWrites } from './no-writes.ts';
+
+/** What came of an operation, with what stands beside it. */
+interface Answer {
+  readonly data: unknown;
+  /** The data as it is sent. */
+  readonly json: string;
+  /** The value at a dotted path of the data; through a list, the values of all its elements. */
+  at(path: string): unknown;
+  readonly errors: ExecutionResult['errors'];
+  readonly faults: readonly { readonly fault: Fault; readonly path: readonly (string | number)[] }[];
+}
+
+/** The whole read side over mirrors that the test fills. */
+export interface GraphOverMirrors {
+  readonly mirrors: FakeMirrors;
+  readonly clock: ManualClock;
+  readonly reads: Reads;
+  readonly logs: Logs;
+  readonly streams: OwnedStreams;
+  readonly schema: GraphQLSchema;
+  readonly logged: readonly { readonly fields: Readonly<Record<string, unknown>>; readonly message: string }[];
+  /** Runs an operation, as this caller. */
+  ask(
+    query: string,
+    variables?: Readonly<Record<string, unknown>>,
+    options?: {
+      readonly caller?: string;
+      readonly signal?: AbortSignal;
+      /** As of a message of a stream, whose end the signal is. */
+      readonly isMessage?: boolean;
+    },
+  ): Promise<Answer>;
+}
+
+export interface GraphOverMirrorsOptions {
+  readonly model?: Model;
+  readonly access?: Access;
+  readonly member?: (name: ClusterName) => LiveMember | undefined;
+  readonly sealKey?: Uint8Array;
+  readonly sensitiveKinds?: readonly string[];
+  readonly mirrors?: FakeMirrors;
+  /** The side that writes, as far as a test scripts it; the rest of it throws. */
+  readonly writing?: Partial<Pick<GraphContext, 'writes' | 'propagations'>>;
+}
+
+/** One gateway without its ends: no network below, no HTTP above. */
+export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOverMirrorsOptions = {}): GraphOverMirrors {
+  const clock = createManualClock();
+  const mirrors = options.mirrors ?? createFakeMirrors(clock);
+  const logged: { fields: Readonly<Record<string, unknown>>; message: string }[] = [];
+  const line = (fields: Readonly<Record<string, unknown>>, message: string) => void logged.push({ fields, message });
+  const log: Log = { debug: line, info: line, warn: line, error: line };
+  const { access = createLocalAccess(), member = () => undefined, sealKey = new Uint8Array(32), sensitiveKinds = [] } = options;
+  const shared = { mirrors, access, model: () => model, sealKey, sensitiveKinds, clock, log };
+  const reads = createReads({ ...shared, member });
+  const streams = createStreams({ ...shared, settingsOf: (name) => member(name)?.settings }, new AbortController().signal);
+  const loadersOf = createLoaders(shared);
+  const relationsOf = createRelations(shared);
+  const slices = new Slices(clock);
+  const logs = createLogs({ mirrors, access, model: () => model, member, clock, log });
+  const schema = schemaOf(model);
+  const gateway = { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 };
+  return {
+    mirrors,
+    clock,
+    reads,
+    streams,
+    logs,
+    schema,
+    logged,
+    async ask(source, variableValues = {}, { caller = 'me', signal = new AbortController().signal, isMessage = false } = {}) {
+      const faults: { fault: Fault; path: readonly (string | number)[] }[] = [];
+      const budget = createBudget(() => signal.throwIfAborted());
+      using loaders = loadersOf({ signal, isMessage });
+      const read = {
+        loaders,
+        look: budget.look,
+        slices: slices.operation(() => signal.throwIfAborted()),
+        caller: { key: caller },
+        signal,
+        reportFault: (fault: Fault, path: readonly (string | number)[]) => void faults.push({ fault, path }),
+      };
+      const contextValue: GraphContext = {
+        reads,
+        relations: relationsOf(read),
+        streams,
+        logs,
+        ...noWrites,
+        ...options.writing,
+        read,
+        gateway,
+        clock,
+        budget,
+      };
+      const result = await graphql({ schema, source, variableValues, contextValue });
+      // As a client sees it: without null prototypes, and integers as JSON.stringify prints them.
+      const json = JSON.stringify(result.data ?? null);
+      const data: unknown = JSON.parse(json);
+      return { data, json, errors: result.errors, faults, at: (path) => valueAt(data, path.split('.')) };
+    },
+  };
+}
+
+const schemas = new WeakMap<Model, GraphQLSchema>();
+
+/** Of one model it is built once: it holds nothing else. */
+function schemaOf(model: Model): GraphQLSchema {
+  const schema = schemas.get(model) ?? buildGraph(model);
+  schemas.set(model, schema);
+  return schema;
+}
+
+function valueAt(value: unknown, [key, ...rest]: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((element) => valueAt(element, key === undefined ? [] : [key, ...rest]));
+  if (key === undefined || typeof value !== 'object' || value === null) return value;
+  return valueAt((value as Readonly<Record<string, unknown>>)[key], rest);
+}

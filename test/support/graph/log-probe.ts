@@ -1,0 +1,74 @@
+import type { MusterError } from '../../../src/core/errors.ts';
+import type { LogBatchView, LogExtent, LogSelection } from '../../../src/load/logs/logs.ts';
+import type { StreamReader } from '../../../src/load/streams/streams.ts';
+import { turns } from '../manual-clock.ts';
+import type { LogWorld } from './log-world.ts';
+import { idleContext } from './read-context.ts';
+
+/** A reader of followed logs that keeps what it took. Takes all there is as soon as it is told, unless it is slow. */
+export interface LogProbe extends Disposable {
+  readonly reader: StreamReader<LogBatchView>;
+  readonly batches: readonly LogBatchView[];
+  /** What came since the last call, as `north/default/web/main: text`, `…: ENDED`, `…: FAILED CODE`, and `…: dropped 3`. */
+  news(): Promise<readonly string[]>;
+  /** How often it was told that there is something to take. */
+  readonly told: number;
+  readonly reason: MusterError | undefined;
+}
+
+export interface LogProbeOptions {
+  readonly selection?: LogSelection;
+  readonly extent?: LogExtent;
+  readonly caller?: string;
+  readonly signal?: AbortSignal;
+  /** Takes nothing by itself. */
+  readonly isSlow?: boolean;
+}
+
+/** Opens a reader. @throws what `open` throws. */
+export async function followLogs({ logs }: LogWorld, options: LogProbeOptions = {}): Promise<LogProbe> {
+  const { selection = {}, extent = {}, caller = 'me', signal = new AbortController().signal, isSlow = false } = options;
+  const batches: LogBatchView[] = [];
+  let told = 0;
+  let seen = 0;
+  let reason: MusterError | undefined;
+  let reader: StreamReader<LogBatchView> | undefined;
+  const listener = {
+    ready() {
+      if (reader === undefined) throw new Error('expected not to be told from within open');
+      told++;
+      if (isSlow) return;
+      for (let batch = reader.take(); batch !== undefined; batch = reader.take()) batches.push(batch);
+    },
+    ended(why: MusterError) {
+      reason = why;
+    },
+  };
+  const opened = await logs.follow(idleContext({ caller: { key: caller } }), selection, extent).open(listener, signal);
+  reader = opened;
+  return {
+    reader: opened,
+    batches,
+    async news() {
+      await turns();
+      const fresh = batches.slice(seen);
+      seen = batches.length;
+      return fresh.flatMap(textsOf);
+    },
+    get told() {
+      return told;
+    },
+    get reason() {
+      return reason;
+    },
+    [Symbol.dispose]: () => opened[Symbol.dispose](),
+  };
+}
+
+/** What a batch says, line by line. */
+export function textsOf({ cluster, namespace, pod, container, type, lines, dropped, fault }: LogBatchView): readonly string[] {
+  const place = `${cluster.name}/${namespace}/${pod}/${container}`;
+  const lost = dropped === 0 ? [] : [`${place}: dropped ${dropped}`];
+  if (type === 'LINES') return [...lost, ...lines.map(({ text }) => `${place}: ${text}`)];
+  return [...lost, `${place}: ${type}${fault === undefined ? '' : ` ${fault.code}`}`];
+}

@@ -1,0 +1,15 @@
+import type { GraphContext } from '../../../src/graph/context.ts';
+
+/** The side that writes, for a graph that only reads: whatever is asked of it throws. */
+export const noWrites: Pick<GraphContext, 'writes' | 'propagations'> = {
+  writes: neverAsked('writes'),
+  propagations: neverAsked('propagations'),
+};
+
+function neverAsked<T extends object>(name: string): T {
+  return new Proxy({} as T, {
+    get: (_target, method) => {
+      throw new Error(`this graph only reads: ${name}.${String(method)} was asked`);
+    },
+  });
+}

@@ -1,0 +1,27 @@
+import type { Clock } from '../../../src/core/clock.ts';
+import { createLoaders } from '../../../src/load/operation-loaders.ts';
+import type { ReadContext } from '../../../src/load/reads.ts';
+import type { Mirrors } from '../../../src/watch/mirrors.ts';
+import { createManualClock } from '../manual-clock.ts';
+import { createFakeMirrors } from './fake-mirrors.ts';
+import { unsliced } from './unsliced.ts';
+
+/** What an operation reads from. */
+export interface ReadWorld {
+  readonly mirrors: Mirrors;
+  readonly clock: Clock;
+}
+
+/** The context of an operation that ends when its signal aborts. */
+export function readContext({ mirrors, clock }: ReadWorld, given: Partial<Omit<ReadContext, 'loaders'>> = {}): ReadContext {
+  const { signal = new AbortController().signal } = given;
+  const loaders = createLoaders({ mirrors, clock })({ signal, isMessage: false });
+  signal.addEventListener('abort', () => loaders[Symbol.dispose](), { once: true });
+  return { caller: { key: 'me' }, reportFault: () => undefined, look: () => undefined, slices: unsliced, ...given, signal, loaders };
+}
+
+/** The context of an operation that reads no mirror. */
+export function idleContext(given: Partial<Omit<ReadContext, 'loaders'>> = {}): ReadContext {
+  const clock = createManualClock();
+  return readContext({ mirrors: createFakeMirrors(clock), clock }, given);
+}

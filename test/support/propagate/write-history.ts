@@ -1,0 +1,185 @@
+import { expect } from 'vitest';
+import { labelsAt, listAt, textAt } from '../../../src/core/json-at.ts';
+import { marks, musterGroup } from '../../../src/propagate/propagation.ts';
+import type { SimWrite } from '../sim/sim-cluster.ts';
+
+/** A write as far as it is judged: an embedded cluster tells it, and the audit of a real one. */
+export type SeenWrite = Pick<
+  SimWrite,
+  'atMs' | 'verb' | 'group' | 'kind' | 'namespace' | 'name' | 'manager' | 'isDry' | 'preconditions' | 'result' | 'object'
+>;
+
+/** Clusters by name, and which of them is the hub. */
+export interface WrittenFleet {
+  readonly hub: string;
+  readonly clusters: Readonly<Record<string, { writes(): readonly SeenWrite[] }>>;
+}
+
+/** One write that is against the rules, in words. */
+type Offence = string;
+
+/**
+ * What was written against the promises that hold in every run (docs/promises.md D), whatever crashed, froze or met others meanwhile:
+ *
+ * - a copy is made under version "1", which touches nothing that is there, and changed under the uid and the version that were read, never else;
+ * - nothing is deleted but by a uid that an inventory had before, for that cluster, under that uid and a version; so is a revision that we made;
+ * - no copy is written by an older generation than one that wrote it before, but where somebody resumed since;
+ * - each Job of an intent is created once, in each cluster;
+ * - an object that an intent refers to is never written for that intent, in the cluster that it is read from;
+ * - inventories are written under the version that was read, or created.
+ */
+function offencesIn(fleet: WrittenFleet): readonly Offence[] {
+  const shares = inventoriesOf(fleet);
+  const resumed = resumptionsOf(fleet);
+  const sources = sourcesOf(fleet);
+  const ofMembers = Object.entries(fleet.clusters).flatMap(([name, cluster]) => {
+    const writes = cluster.writes().filter(({ isDry, group }) => !isDry && group !== musterGroup);
+    return [
+      ...unguardedCopies(name, writes),
+      ...deletionsWithoutProof(name, writes, shares),
+      ...olderGenerations(name, writes, resumed),
+      ...repeatedJobs(name, writes),
+      ...writtenSources(name, writes, sources),
+    ];
+  });
+  return [...ofMembers, ...unguardedShares(hubWrites(fleet, 'ClusterShare'))];
+}
+
+/** Fails the test with all that was written against the rules. */
+export function expectLawful(fleet: WrittenFleet): void {
+  expect(offencesIn(fleet)).toEqual([]);
+}
+
+/** Of copies alone: what a mutation of single objects writes is guarded as far as whoever asks says so. */
+function unguardedCopies(cluster: string, writes: readonly SeenWrite[]): readonly Offence[] {
+  const copies = new Set(
+    writes.filter((write) => isCopy(write) && write.kind !== 'ControllerRevision').map(({ object }) => object.metadata.uid),
+  );
+  return writes.flatMap((write) => {
+    const { uid, resourceVersion } = write.preconditions;
+    if (write.manager !== 'muster' || write.verb === 'delete' || !copies.has(write.object.metadata.uid)) return [];
+    const isGuarded = write.result === 'created' ? resourceVersion === '1' : uid !== undefined && resourceVersion !== undefined;
+    return isGuarded ? [] : [`${cluster}: ${textOf(write)} was ${write.result} without a guard (uid ${uid}, version ${resourceVersion})`];
+  });
+}
+
+function hubWrites({ hub, clusters }: WrittenFleet, of: 'ClusterShare' | 'Propagation'): readonly SeenWrite[] {
+  return (clusters[hub]?.writes() ?? []).filter(({ isDry, kind }) => !isDry && kind === of);
+}
+
+/** What the hub was told to be ours, and from when on. */
+interface Proof {
+  readonly cluster: string;
+  readonly uid: string;
+  readonly intent: string;
+  readonly atMs: number;
+}
+
+function inventoriesOf(fleet: WrittenFleet): readonly Proof[] {
+  return hubWrites(fleet, 'ClusterShare').flatMap(({ object, atMs }) =>
+    listAt(object, 'objects').map((entry) => ({
+      cluster: textAt(object, 'cluster') ?? '',
+      uid: textAt(entry, 'uid') ?? '',
+      intent: textAt(entry, 'intent') ?? '',
+      atMs,
+    })),
+  );
+}
+
+function deletionsWithoutProof(cluster: string, writes: readonly SeenWrite[], proofs: readonly Proof[]): readonly Offence[] {
+  const ours = writes.filter((write) => write.verb === 'delete' && write.manager === 'muster' && isCopy(write));
+  const revisions = new Set(writes.filter(isNewRevision).map(({ object }) => object.metadata.uid));
+  return ours.flatMap((write) => {
+    const { uid, resourceVersion } = write.preconditions;
+    const intent = textAt(write.object, 'metadata', 'annotations', marks.intent) ?? '';
+    const isProven =
+      revisions.has(uid) ||
+      proofs.some(
+        (proof) =>
+          proof.cluster === cluster && proof.atMs <= write.atMs && (proof.uid === uid || (intent !== '' && proof.intent === intent)),
+      );
+    if (uid !== undefined && resourceVersion !== undefined && isProven) return [];
+    return [`${cluster}: ${textOf(write)} was deleted without proof (uid ${uid}, version ${resourceVersion})`];
+  });
+}
+
+/** When the hub was told that somebody resumed, by the uid of the Propagation. */
+type Resumptions = ReadonlyMap<string, readonly number[]>;
+
+function resumptionsOf(fleet: WrittenFleet): Resumptions {
+  const ofPropagations = Map.groupBy(hubWrites(fleet, 'Propagation'), ({ object }) => object.metadata.uid ?? '');
+  const saysOf = (write: SeenWrite | undefined) => textAt(write?.object, 'metadata', 'annotations', marks.resumedAt);
+  const toldIn = (writes: readonly SeenWrite[]) =>
+    writes.filter((write, index) => saysOf(write) !== undefined && saysOf(write) !== saysOf(writes[index - 1])).map(({ atMs }) => atMs);
+  return new Map([...ofPropagations].map(([uid, writes]) => [uid, toldIn(writes)]));
+}
+
+function olderGenerations(cluster: string, writes: readonly SeenWrite[], resumed: Resumptions): readonly Offence[] {
+  const newest = new Map<string, { readonly generation: number; readonly atMs: number }>();
+  return writes.flatMap((write) => {
+    const { atMs, object } = write;
+    const generation = Number(textAt(object, 'metadata', 'annotations', marks.generation) ?? Number.NaN);
+    if (write.manager !== 'muster' || write.result === 'unchanged' || write.verb === 'delete' || Number.isNaN(generation)) return [];
+    const owner = labelsAt(object, 'metadata', 'labels')[marks.propagation] ?? '';
+    const key = `${owner} ${textOf(write)} ${object.metadata.uid}`;
+    const before = newest.get(key);
+    const isWanted = before !== undefined && (resumed.get(owner)?.some((ms) => ms > before.atMs && ms <= atMs) ?? false);
+    if (before === undefined || generation >= before.generation || isWanted) newest.set(key, { generation, atMs });
+    return before === undefined || generation >= before.generation || isWanted
+      ? []
+      : [`${cluster}: ${textOf(write)} was written by generation ${generation} after ${before.generation}`];
+  });
+}
+
+function repeatedJobs(cluster: string, writes: readonly SeenWrite[]): readonly Offence[] {
+  const created = writes.filter((write) => write.kind === 'Job' && write.result === 'created' && isCopy(write));
+  const counts = Map.groupBy(created, (write) => `${labelsAt(write.object, 'metadata', 'labels')[marks.propagation]} ${textOf(write)}`);
+  return [...counts].flatMap(([key, same]) => (same.length > 1 ? [`${cluster}: ${key} was created ${same.length} times`] : []));
+}
+
+/** What each generation of each Propagation refers to: `uid generation cluster kind namespace/name`. */
+function sourcesOf(fleet: WrittenFleet): ReadonlySet<string> {
+  return new Set(
+    hubWrites(fleet, 'Propagation').flatMap(({ object }) => {
+      const { uid, generation, namespace = '' } = object.metadata;
+      return listAt(object, 'spec', 'template').flatMap((template) => {
+        const [cluster, kind, name] = ['cluster', 'kind', 'name'].map((field) => textAt(template, 'ref', field));
+        if (cluster === undefined) return [];
+        const places = [textAt(template, 'ref', 'namespace') ?? namespace, ''];
+        return places.map((place) => `${uid} ${generation} ${cluster} ${kind} ${place}/${name}`);
+      });
+    }),
+  );
+}
+
+function writtenSources(cluster: string, writes: readonly SeenWrite[], sources: ReadonlySet<string>): readonly Offence[] {
+  return writes.flatMap((write) => {
+    const generation = textAt(write.object, 'metadata', 'annotations', marks.generation);
+    const uid = labelsAt(write.object, 'metadata', 'labels')[marks.propagation];
+    const isSource = write.manager === 'muster' && sources.has(`${uid} ${generation} ${cluster} ${textOf(write)}`);
+    return isSource ? [`${cluster}: ${textOf(write)} was ${write.result} for the intent that it is the source of`] : [];
+  });
+}
+
+function unguardedShares(writes: readonly SeenWrite[]): readonly Offence[] {
+  return writes.flatMap((write) => {
+    const isGuarded = write.result === 'created' || write.preconditions.resourceVersion !== undefined;
+    return isGuarded
+      ? []
+      : [`the hub: ${textOf(write)} was written without a version (${write.verb} ${JSON.stringify(write.preconditions)} ${write.result})`];
+  });
+}
+
+/** No inventory has it: that we made it is its proof. */
+function isNewRevision({ kind, manager, result, object }: SeenWrite): boolean {
+  const isOfTemplate = textAt(object, 'metadata', 'annotations', marks.intent) !== undefined;
+  return kind === 'ControllerRevision' && manager === 'muster' && result === 'created' && !isOfTemplate;
+}
+
+function isCopy({ object }: SeenWrite): boolean {
+  return labelsAt(object, 'metadata', 'labels')[marks.propagation] !== undefined;
+}
+
+function textOf({ kind, namespace = '', name }: SeenWrite): string {
+  return `${kind} ${namespace}/${name}`;
+}

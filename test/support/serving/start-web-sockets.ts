@@ -1,0 +1,273 @@
+import { once } from 'node:events';
+import { Socket } from 'node:net';
+import { GraphQLInt, GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
+import { type ClientOptions, WebSocket } from 'ws';
+import { systemClock } from '../../../src/core/clock.ts';
+import type { MusterError } from '../../../src/core/errors.ts';
+import { roomyHeap } from '../../../src/core/heap-gauge.ts';
+import { type Log, silentLog } from '../../../src/core/log.ts';
+import { SourceCarrier } from '../../../src/graph/subscribing.ts';
+import type { StreamListener, StreamReader } from '../../../src/load/streams/streams.ts';
+import { Admission } from '../../../src/serve/admission.ts';
+import { Answers } from '../../../src/serve/answer-body.ts';
+import { AnswerEncoder } from '../../../src/serve/answer-encoder.ts';
+import { Deadlines } from '../../../src/serve/deadlines.ts';
+import { createEngine } from '../../../src/serve/engine.ts';
+import { createGuard, type GuardOptions } from '../../../src/serve/guard.ts';
+import type { OperationScope } from '../../../src/serve/operations.ts';
+import type { Refusal } from '../../../src/serve/refusal.ts';
+import { operationPlugins } from '../../../src/serve/serve.ts';
+import { listen } from '../../../src/serve/server.ts';
+import { Subscriptions } from '../../../src/serve/subscriptions.ts';
+import { UnsentBytes } from '../../../src/serve/unsent-bytes.ts';
+import { WebSockets, type WebSocketsOptions } from '../../../src/serve/web-sockets.ts';
+import { servedOf } from './start-serving.ts';
+
+/** One reader of the field `ticks`. */
+interface Ticker {
+  /** A message: the field's value. */
+  tick(text: string): void;
+  /** The end, said by us. */
+  end(reason: MusterError): void;
+  readonly pauses: number;
+  readonly isDisposed: boolean;
+}
+
+/** The door over a schema of its own, with everything behind it that is not Kubernetes. */
+export async function startWebSockets(
+  changes: Partial<WebSocketsOptions> & { guard?: never; log?: Log; maxStreams?: number; door?: Partial<GuardOptions> } = {},
+) {
+  const { clock = systemClock, log = silentLog, maxStreams = 5_000, door, ...options } = changes;
+  const life = new AbortController();
+  const tickers: Ticker[] = [];
+  const refusals: Refusal[] = [];
+  let executions = 0;
+  const bugs: unknown[] = [];
+  const waiting: PromiseWithResolvers<string>[] = [];
+  const schema = schemaOf(tickers, waiting);
+  const common = {
+    contextOf: (scope: OperationScope) => {
+      executions++;
+      return scope;
+    },
+    deadlines: new Deadlines({ clock, limitMs: 30_000 }, life.signal),
+    mutations: new Deadlines({ clock, limitMs: 60_000 }, life.signal),
+    encoder: new AnswerEncoder({ clock }),
+    clock,
+    log,
+    onAnswered: () => undefined,
+    onRefused: () => undefined,
+    lives: new Set<AbortController>(),
+  };
+  const served = () => servedOf(schema);
+  const answers = new Answers(common);
+  const subscriptions = new Subscriptions({ ...common, served, maxStreams, heap: roomyHeap, onClosed: () => undefined });
+  const engine = createEngine({ served, clock, plugins: operationPlugins({ ...common, answers, subscriptions }) });
+  const admission = new Admission(400);
+  const listening = await listen({ host: '127.0.0.1', port: 0, maxConnections: 10_000 });
+  listening.answer(async (_request, response) => void response.end('plain'));
+  const sockets = new WebSockets({
+    engine,
+    answers,
+    subscriptions,
+    admission,
+    guard: createGuard({ host: '127.0.0.1', allowOrigins: ['https://portal.example.com'], ...door }),
+    caller: { key: 'local' },
+    maxSockets: 5_000,
+    clock,
+    unsent: new UnsentBytes(clock),
+    onRefused: (refusal) => refusals.push(refusal),
+    onBug: (error) => bugs.push(error),
+    ...options,
+  });
+  const raw: Socket[] = [];
+  listening.upgrade((request, socket, head) => {
+    if (socket instanceof Socket) raw.push(socket);
+    sockets.upgrade(request, socket, head);
+  });
+  const url = `ws://127.0.0.1:${listening.port}/graphql`;
+  return {
+    url,
+    origin: url.replace('ws', 'http').replace('/graphql', ''),
+    sockets,
+    /** Operations that were executed so far. */
+    executions: () => executions,
+    subscriptions,
+    admission,
+    /** Our ends of the connections that were upgraded, in their order. */
+    rawSockets: () => raw,
+    tickers,
+    /** Of the field `slow`: its answer. */
+    waiting,
+    refusals,
+    bugs,
+    open: (client?: TestClientOptions, query = '') => TestSocket.open(url + query, client),
+    connect: async (payload?: unknown, client?: TestClientOptions) => {
+      const socket = await TestSocket.open(url, client);
+      socket.say({ type: 'connection_init', ...(payload === undefined ? {} : { payload }) });
+      await socket.until(({ type }) => type === 'connection_ack');
+      return socket;
+    },
+    async [Symbol.asyncDispose]() {
+      sockets[Symbol.dispose]();
+      life.abort();
+      await listening[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function schemaOf(tickers: Ticker[], waiting: PromiseWithResolvers<string>[]): GraphQLSchema {
+  const slow = () => {
+    const answer = Promise.withResolvers<string>();
+    waiting.push(answer);
+    return answer.promise;
+  };
+  const echo = (_: unknown, { text, number }: { text?: string; number?: number }) =>
+    text ?? (number === undefined ? undefined : String(number));
+  const args = { text: { type: GraphQLString }, number: { type: GraphQLInt } };
+  const open = async (listener: StreamListener) => createTicker(listener, tickers);
+  return new GraphQLSchema({
+    query: new GraphQLObjectType({
+      name: 'Query',
+      fields: {
+        hello: { type: GraphQLString, resolve: () => 'world' },
+        echo: { type: GraphQLString, args, resolve: echo },
+        slow: { type: GraphQLString, resolve: slow },
+        bug: {
+          type: GraphQLString,
+          resolve: () => {
+            throw new Error('a secret');
+          },
+        },
+        many: {
+          type: new GraphQLNonNull(new GraphQLList(GraphQLString)),
+          resolve: () => Array.from({ length: 1_000 }, () => 'x'.repeat(1_000)),
+        },
+      },
+    }),
+    subscription: new GraphQLObjectType({
+      name: 'Subscription',
+      fields: {
+        ticks: {
+          type: GraphQLString,
+          args,
+          subscribe: () => new SourceCarrier({ open }),
+          resolve: (message: { readonly text: string }) => message.text,
+        },
+        bug: {
+          type: GraphQLString,
+          subscribe: () => {
+            throw new Error('a secret');
+          },
+        },
+      },
+    }),
+  });
+}
+
+/** A reader whose queue has no bound: the test says what comes. */
+function createTicker(listener: StreamListener, tickers: Ticker[]): StreamReader<object> {
+  const queue: { readonly text: string }[] = [];
+  const seen = { pauses: 0, isDisposed: false };
+  let isPaused = false;
+  tickers.push({
+    tick: (text) => {
+      queue.push({ text });
+      if (queue.length === 1 || isPaused) listener.ready();
+      isPaused = false;
+    },
+    end: (reason) => listener.ended(reason),
+    get pauses() {
+      return seen.pauses;
+    },
+    get isDisposed() {
+      return seen.isDisposed;
+    },
+  });
+  return {
+    take: () => queue.shift(),
+    get hasMore() {
+      return queue.length > 0;
+    },
+    pause: () => {
+      isPaused = true;
+      seen.pauses++;
+    },
+    [Symbol.dispose]: () => {
+      seen.isDisposed = true;
+    },
+  };
+}
+
+/** A message as the protocol knows it. */
+export interface SocketMessage {
+  readonly type: string;
+  readonly id?: string;
+  readonly payload?: unknown;
+}
+
+export interface TestClientOptions extends ClientOptions {
+  readonly protocols?: readonly string[];
+}
+
+/** A client that says what it is told to, whether the protocol allows it or not. */
+export class TestSocket {
+  readonly ws: WebSocket;
+  readonly heard: SocketMessage[] = [];
+  #closed: { readonly code: number; readonly reason: string } | undefined;
+
+  /** Resolves once it is open. @throws {Error} with the status if it is refused. */
+  static async open(url: string, { protocols = ['graphql-transport-ws'], ...options }: TestClientOptions = {}): Promise<TestSocket> {
+    const ws = new WebSocket(url, [...protocols], { perMessageDeflate: false, ...options });
+    const socket = new TestSocket(ws);
+    await once(ws, 'open');
+    return socket;
+  }
+
+  private constructor(ws: WebSocket) {
+    this.ws = ws;
+    ws.on('message', (data) => this.heard.push(JSON.parse(String(data)) as SocketMessage));
+    ws.on('close', (code, reason) => {
+      this.#closed = { code, reason: String(reason) };
+    });
+    ws.on('error', () => undefined);
+  }
+
+  /** Beneath it. */
+  get raw(): Socket {
+    return (this.ws as unknown as { readonly _socket: Socket })._socket;
+  }
+
+  say(...messages: readonly unknown[]): void {
+    for (const message of messages)
+      this.ws.send(typeof message === 'string' || Buffer.isBuffer(message) ? message : JSON.stringify(message));
+  }
+
+  subscribe(id: string, query: string, more: object = {}): void {
+    this.say({ id, type: 'subscribe', payload: { query, ...more } });
+  }
+
+  /** What came for an id: its messages without the id. */
+  of(id: string): readonly Omit<SocketMessage, 'id'>[] {
+    return this.heard.filter((message) => message.id === id).map(({ id: _id, ...rest }) => rest);
+  }
+
+  /** Resolves once such a message has come. @throws {Error} if the socket is closed before, or after 5 s. */
+  async until(isIt: (message: SocketMessage) => boolean): Promise<SocketMessage> {
+    const late = AbortSignal.timeout(5_000);
+    for (;;) {
+      const found = this.heard.find(isIt);
+      if (found !== undefined) return found;
+      if (this.#closed !== undefined) throw new Error(`closed with ${this.#closed.code} ${this.#closed.reason}`);
+      const heard = new AbortController();
+      const signal = AbortSignal.any([late, heard.signal]);
+      await Promise.race([once(this.ws, 'message', { signal }), once(this.ws, 'close', { signal })]).finally(() => heard.abort());
+    }
+  }
+
+  /** Resolves with how it was closed. */
+  async closed(): Promise<{ readonly code: number; readonly reason: string }> {
+    if (this.#closed === undefined) await once(this.ws, 'close', { signal: AbortSignal.timeout(5_000) });
+    return this.#closed ?? { code: 0, reason: '' };
+  }
+}

@@ -1,0 +1,149 @@
+import type { FormattedExecutionResult, GraphQLSchema } from 'graphql';
+import { type HeapGauge, roomyHeap } from '../../../src/core/heap-gauge.ts';
+import type { JsonObject } from '../../../src/core/json.ts';
+import { type Log, silentLog } from '../../../src/core/log.ts';
+import { subscribeTo } from '../../../src/graph/subscribing.ts';
+import { Answer } from '../../../src/serve/answer-body.ts';
+import { AnswerEncoder } from '../../../src/serve/answer-encoder.ts';
+import { Deadlines } from '../../../src/serve/deadlines.ts';
+import { useDocumentLimits } from '../../../src/serve/document-limits.ts';
+import { createEngine } from '../../../src/serve/engine.ts';
+import { type AnsweredOperation, type Asking, Operation } from '../../../src/serve/operations.ts';
+import type { OpenStream, Outlet, Payload } from '../../../src/serve/outlet.ts';
+import type { ReadySubscription } from '../../../src/serve/stream-groups.ts';
+import { Subscriptions } from '../../../src/serve/subscriptions.ts';
+import { createManualClock, turns } from '../manual-clock.ts';
+import { fedSchema, HandFedSource } from './hand-fed-streams.ts';
+import { servedOf } from './start-serving.ts';
+
+/** Where a stream goes to, in a test: it has room for as much as the test says. */
+class FakeOutlet implements Outlet {
+  readonly transport: Outlet['transport'];
+  room = Number.POSITIVE_INFINITY;
+  readonly payloads: Payload[] = [];
+  /** Absent until it was ended. */
+  ending: { readonly last: FormattedExecutionResult | undefined } | undefined;
+
+  constructor(transport: Outlet['transport'] = 'sse') {
+    this.transport = transport;
+  }
+
+  hasRoom(): boolean {
+    return this.room > 0;
+  }
+
+  send(payload: Payload, _next: 'more' | 'nothing'): number {
+    this.room--;
+    this.payloads.push(payload);
+    return payload.json.length;
+  }
+
+  end(last: FormattedExecutionResult | undefined): void {
+    if (this.ending !== undefined) throw new Error('expected to be ended once');
+    this.ending = { last };
+  }
+
+  /** What was sent so far, each as it came. */
+  get seen(): readonly FormattedExecutionResult[] {
+    return this.payloads.map(({ json }) => JSON.parse(json.toString()) as FormattedExecutionResult);
+  }
+
+  /** The code of the last words. */
+  get code(): unknown {
+    return this.ending?.last?.errors?.[0]?.extensions?.code;
+  }
+}
+
+/** One stream a test has asked for. */
+export interface TestStream {
+  readonly outlet: FakeOutlet;
+  readonly life: AbortController;
+  readonly opened: OpenStream | Answer;
+}
+
+/** What a test may say of a stream beside its document. */
+export interface StreamChanges {
+  readonly variables?: JsonObject;
+  readonly operationName?: string;
+  readonly caller?: string;
+  readonly requestId?: string;
+  readonly transport?: Outlet['transport'];
+  readonly life?: AbortController;
+}
+
+/** `Subscriptions` over a hand-fed source, with outlets that are the test's. */
+export function createStreamHarness({
+  maxStreams = 100,
+  heap = roomyHeap,
+  log = silentLog,
+}: {
+  readonly maxStreams?: number;
+  readonly heap?: HeapGauge;
+  readonly log?: Log;
+} = {}) {
+  const source = new HandFedSource();
+  const { schema, fields } = fedSchema(source);
+  let served = servedOf(schema);
+  const clock = createManualClock({ random: () => 0.5 });
+  const answered: AnsweredOperation[] = [];
+  const closed: string[] = [];
+  const engine = createEngine({ served: () => served, clock, plugins: [useDocumentLimits()] });
+  const subscriptions = new Subscriptions({
+    contextOf: (scope) => scope,
+    served: () => served,
+    deadlines: new Deadlines({ clock, limitMs: 30_000 }, new AbortController().signal),
+    encoder: new AnswerEncoder({ clock }),
+    maxStreams,
+    heap,
+    clock,
+    log,
+    onAnswered: (ended) => answered.push(ended),
+    onClosed: (reason) => closed.push(reason),
+  });
+  const prepare = (query: string, { operationName, variables }: StreamChanges = {}) => {
+    const request = { query, ...(operationName === undefined ? {} : { operationName }), ...(variables === undefined ? {} : { variables }) };
+    const operation = new Operation({ caller: { key: 'local' }, transport: 'sse', outlet: () => undefined });
+    operation.params = request;
+    const prepared = engine.prepare(operation);
+    const { definition } = operation;
+    if ('errors' in prepared || definition?.operation !== 'subscription') throw new Error(`expected a subscription: ${query}`);
+    const { schema, document } = prepared;
+    const args = { schema, document, variableValues: variables ?? {}, operationName: operationName ?? null };
+    const ready: ReadySubscription = {
+      served,
+      document,
+      operation: definition,
+      subscribe: (contextValue) => subscribeTo({ ...args, contextValue }),
+    };
+    return { ready, request };
+  };
+  return {
+    source,
+    fields,
+    clock,
+    answered,
+    closed,
+    subscriptions,
+    prepare,
+    /** From now on this one serves. */
+    swap: (next: GraphQLSchema) => {
+      served = servedOf(next);
+      subscriptions.schemaSwapped();
+    },
+    async open(query: string, changes: StreamChanges = {}): Promise<TestStream> {
+      const { caller = 'local', requestId = 'request-1', transport = 'sse', life = new AbortController() } = changes;
+      const outlet = new FakeOutlet(transport);
+      const asking: Asking = { requestId, caller: { key: caller }, transport, life };
+      const opened = await subscriptions.open({ ...prepare(query, changes), asking }, outlet);
+      return { outlet, life, opened };
+    },
+    /** Lets everything be sent that can be. */
+    settle: () => turns(),
+  };
+}
+
+/** The stream itself. @throws {Error} if it did not begin. */
+export function begun({ opened }: TestStream): OpenStream {
+  if (opened instanceof Answer) throw new Error(`expected a stream, got ${JSON.stringify(opened.body)}`);
+  return opened;
+}
