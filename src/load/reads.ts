@@ -11,13 +11,13 @@ import type { Model, ModelKind } from '../model/model.ts';
 import type { GroupOrder } from '../store/aggregates/groups.ts';
 import type { Look } from '../store/looks.ts';
 import type { OrderByInput } from '../store/order.ts';
-import type { WhereInput } from '../store/where.ts';
+import type { WhereInput } from '../store/where-input.ts';
 import type { ClusterPhase, SyncState } from '../watch/mirrors.ts';
 import type { OperationLoaders } from './operation-loaders.ts';
 
 export { type Look, maxLooks, valuesPerLook } from '../store/looks.ts';
 export type { OrderByInput } from '../store/order.ts';
-export type { WhereInput } from '../store/where.ts';
+export type { WhereInput } from '../store/where-input.ts';
 
 /** One cluster as readers see it now: what it says of itself, with what the config and its Nodes say of it. */
 export interface ClusterView {

@@ -2,7 +2,7 @@ import { type OrderKey, parseOrderKey, printOrderKey } from '../core/json/json-v
 import { type Json, parseJsonExactly } from '../core/json.ts';
 import { type LabelSelector, printSelector } from '../core/selectors.ts';
 import type { OrderByInput } from './order.ts';
-import type { WhereInput } from './where.ts';
+import type { WhereInput } from './where-input.ts';
 
 /** A place between two objects in an order: the keys of the object before it. Stable across inserts, deletions and relists. */
 export interface Position {

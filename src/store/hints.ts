@@ -2,7 +2,7 @@ import type { Json } from '../core/json.ts';
 import type { LabelSelector } from '../core/selectors.ts';
 import { isMisfit, type ModelPath, type PathMisfit } from '../model/paths.ts';
 import type { IndexLookup } from './mirror-store.ts';
-import type { WhereInput } from './where.ts';
+import type { WhereInput } from './where-input.ts';
 
 /** Something that all objects asked for have in common. */
 export type Hint =

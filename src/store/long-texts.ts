@@ -1,7 +1,7 @@
 import type { Json } from '../core/json.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { ValueTest } from './operators.ts';
-import type { ReadValues } from './path-values.ts';
+import type { ReadValues, TextTests } from './path-values.ts';
 
 /** Characters from which on a text is long. Shorter texts are compared in a few microseconds. */
 const longText = 32 << 10;
@@ -16,7 +16,7 @@ const interruption = new Error('the attempt has compared enough');
  * Remembers the verdicts of a filter on the long texts of one object. A hundred conditions on a text of 1 MB take 100 ms, so a filter can be interrupted
  * between two of them. The next attempt begins anew, and reuses these verdicts.
  */
-export class LongTexts {
+class LongTexts implements TextTests {
   readonly #verdicts = new Map<ValueTest, Map<string, boolean>>();
   #chars = 0;
 

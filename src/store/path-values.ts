@@ -2,7 +2,6 @@ import { isRawNumber, type Json, type JsonObject } from '../core/json.ts';
 import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
 import type { Column } from '../model/columns/columns.ts';
 import type { ModelPath } from '../model/paths.ts';
-import type { LongTexts } from './long-texts.ts';
 import type { QuerySource, RelatedObjects } from './query-source.ts';
 
 /** What a path may begin at beside the object itself; the same for all objects of a source. */
@@ -18,7 +17,13 @@ interface Surroundings {
 export interface ReadValues {
   values: number;
   /** Set while a filter may be interrupted between two long texts. */
-  texts?: LongTexts | undefined;
+  texts?: TextTests | undefined;
+}
+
+/** Tests values, and may remember its results for long texts. */
+export interface TextTests {
+  /** @throws To interrupt the filter before another long text. */
+  passes(test: (value: Json) => boolean, value: Json): boolean;
 }
 
 /** What columns computed last: many conditions on one column look at the same object one after the other. */
