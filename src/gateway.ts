@@ -30,8 +30,8 @@ import type { OperationScope } from './serve/operations.ts';
 import { measureProcessHeap } from './serve/process-heap.ts';
 import type { Serving } from './serve/serve.ts';
 import { type Listening, listen } from './serve/server.ts';
-import { AnomalyCounts } from './watch/anomaly-counts.ts';
-import { type ClusterProgress, createMirrors, type MirrorRegistry } from './watch/registry.ts';
+import { AnomalyCounts } from './watch/clusters/anomaly-counts.ts';
+import { type ClusterProgress, createMirrors, type MirrorRegistry } from './watch/clusters/registry.ts';
 import { createWriteSide, type WriteSide } from './write-side.ts';
 
 export interface GatewayOptions {

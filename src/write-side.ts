@@ -21,7 +21,7 @@ import { createPlanner } from './propagate/planner/create-planner.ts';
 import type { ClientOf } from './propagate/planner/planner.ts';
 import { impersonationOf } from './propagate/run-as.ts';
 import { createObjectWrites } from './propagate/writing/create-object-writes.ts';
-import { createMemberObjects } from './watch/member-objects.ts';
+import { createMemberObjects } from './watch/clusters/member-objects.ts';
 import type { Mirrors } from './watch/mirrors.ts';
 
 export interface WriteSideOptions {

@@ -3,7 +3,7 @@ import { afterwards, type NowOrLater } from '../core/scheduling/promise-or-value
 import { compileExtreme } from '../store/aggregates/extremes.ts';
 import { compileGroups } from '../store/aggregates/groups.ts';
 import { compileSum } from '../store/aggregates/sums.ts';
-import type { Matches } from '../store/query.ts';
+import type { Matches } from '../store/query/query.ts';
 import { type AskedKinds, type BegunRelations, checkFirst, refuseValuesHeldBack, relationsIn } from './list-arguments.ts';
 import type { Aggregates, GroupView, Listed, ReadContext } from './reads.ts';
 

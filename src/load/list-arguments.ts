@@ -6,9 +6,9 @@ import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import type { Model, ModelKind } from '../model/model.ts';
 import { mayBeginWithRelation, type PathRelation, pathRelationsOf } from '../model/path-relations.ts';
 import { findPath, isMisfit, parsePath } from '../model/paths.ts';
-import { canonicalFilter } from '../store/cursor.ts';
-import { compileOrder, type Order } from '../store/order.ts';
-import { compileWhere, type Where } from '../store/where.ts';
+import { compileWhere, type Where } from '../store/filter/where.ts';
+import { canonicalFilter } from '../store/query/cursor.ts';
+import { compileOrder, type Order } from '../store/query/order.ts';
 import type { ListArguments, WhereInput } from './reads.ts';
 
 /** The arguments of a list field, checked. */

@@ -9,15 +9,15 @@ import type { OperationSlices } from '../core/scheduling/operation-scheduler.ts'
 import type { NowOrLater } from '../core/scheduling/promise-or-value.ts';
 import type { Model, ModelKind } from '../model/model.ts';
 import type { GroupOrder } from '../store/aggregates/groups.ts';
-import type { Look } from '../store/looks.ts';
-import type { OrderByInput } from '../store/order.ts';
-import type { WhereInput } from '../store/where-input.ts';
+import type { WhereInput } from '../store/filter/where-input.ts';
+import type { Look } from '../store/query/count-reads.ts';
+import type { OrderByInput } from '../store/query/order.ts';
 import type { ClusterPhase, SyncState } from '../watch/mirrors.ts';
 import type { OperationLoaders } from './operation-loaders.ts';
 
-export { type Look, maxLooks, valuesPerLook } from '../store/looks.ts';
-export type { OrderByInput } from '../store/order.ts';
-export type { WhereInput } from '../store/where-input.ts';
+export type { WhereInput } from '../store/filter/where-input.ts';
+export { type Look, maxLooks, valuesPerLook } from '../store/query/count-reads.ts';
+export type { OrderByInput } from '../store/query/order.ts';
 
 /** One cluster as readers see it now: what it says of itself, with what the config and its Nodes say of it. */
 export interface ClusterView {

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { invariant, MusterError } from '../core/errors.ts';
-import { type Position, parsePosition } from '../store/cursor.ts';
+import { type Position, parsePosition } from '../store/query/cursor.ts';
 
 /** What a cursor is good for: none of another list or stream opens. */
 export type SealScope = ListScope | StreamScope;

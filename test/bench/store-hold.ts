@@ -9,11 +9,11 @@ import { identityOf, isKubernetesObject, type KubernetesObject } from '../../src
 import { parseSelector } from '../../src/core/selectors.ts';
 import type { ModelKind } from '../../src/model/model.ts';
 import { parseModel } from '../../src/model/model-document.ts';
-import { compileOrder } from '../../src/store/order.ts';
-import type { QuerySpec } from '../../src/store/query.ts';
+import { createStore } from '../../src/store/contents/store.ts';
+import { compileWhere } from '../../src/store/filter/where.ts';
+import { compileOrder } from '../../src/store/query/order.ts';
+import type { QuerySpec } from '../../src/store/query/query.ts';
 import type { QuerySource } from '../../src/store/query-source.ts';
-import { createStore } from '../../src/store/store.ts';
-import { compileWhere } from '../../src/store/where.ts';
 import { runQuery } from '../support/store/store-at-once.ts';
 import { podOf } from './pods.ts';
 

@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import * as values from '../../src/core/json/json-values.ts';
 import type { Json } from '../../src/core/json.ts';
 import { columnsOf } from '../../src/model/columns/columns.ts';
-import { compileWhere } from '../../src/store/where.ts';
+import { compileWhere } from '../../src/store/filter/where.ts';
 import { loadBaseline } from '../support/kubernetes-objects.ts';
 import { sourceOf } from '../support/store/query-sources.ts';
 import { runQuery } from '../support/store/store-at-once.ts';

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../../src/core/faults.ts';
 import { clusterName } from '../../src/core/names.ts';
-import { createAdmission, type Leave } from '../../src/watch/admission.ts';
-import { backoffMs } from '../../src/watch/backoff.ts';
-import { createBreaker } from '../../src/watch/breaker.ts';
-import { createDiscoveryLoop } from '../../src/watch/discovery-loop.ts';
-import { createPace } from '../../src/watch/pace.ts';
+import { createPace } from '../../src/watch/reflector/decode-pace.ts';
+import { createAdmission, type Leave } from '../../src/watch/reflector/list-admission.ts';
+import { backoffMs } from '../../src/watch/server/backoff.ts';
+import { createBreaker } from '../../src/watch/server/breaker.ts';
+import { createDiscoveryLoop } from '../../src/watch/server/discovery-loop.ts';
 import { fakeHeap } from '../support/fake-heap.ts';
 import { createManualClock, turns } from '../support/manual-clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';

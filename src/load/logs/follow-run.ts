@@ -1,7 +1,7 @@
 import type { ClusterApi } from '../../cluster/cluster-api.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/faults.ts';
-import { backoffMs, retryAfterMsOf } from '../../watch/backoff.ts';
+import { backoffMs, retryAfterMsOf } from '../../watch/server/backoff.ts';
 import { type LogBegin, LogPosition } from './log-position.ts';
 import { lineOf } from './log-times.ts';
 import type { LogLineView } from './logs.ts';

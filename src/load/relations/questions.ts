@@ -7,11 +7,11 @@ import type { KubernetesObject, ObjectMetadata, StoredObject } from '../../core/
 import { matchesSelector } from '../../core/selectors.ts';
 import { itemsOf, type Stored } from '../../core/stored.ts';
 import { lastSeenOf } from '../../model/columns/event-time.ts';
-import type { Hint } from '../../store/hints.ts';
-import { controllerOf } from '../../store/indexes.ts';
-import { labelsOf, type Related } from '../../store/matching.ts';
+import { controllerOf } from '../../store/contents/indexes.ts';
+import type { Hint } from '../../store/filter/index-hints.ts';
+import { labelsOf, type Related } from '../../store/filter/matching.ts';
 import type { Mention } from '../../store/mirror-store.ts';
-import type { Order } from '../../store/order.ts';
+import type { Order } from '../../store/query/order.ts';
 import type { Row } from '../reads.ts';
 import type { Question } from './relations.ts';
 

@@ -2,8 +2,8 @@ import type { GroupKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { NowOrLater } from '../../core/scheduling/promise-or-value.ts';
 import type { Model } from '../../model/model.ts';
-import type { Related } from '../../store/matching.ts';
-import type { Order } from '../../store/order.ts';
+import type { Related } from '../../store/filter/matching.ts';
+import type { Order } from '../../store/query/order.ts';
 import type { Found, Listed, Row } from '../reads.ts';
 
 /** An object that another one names, in the same cluster. */

@@ -1,8 +1,8 @@
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import { inAttempts } from '../../store/long-texts.ts';
-import { type CountedLooks, countLooks, type Look } from '../../store/looks.ts';
-import { type Conditions, candidatesOf, createMatcher } from '../../store/matching.ts';
+import { inAttempts } from '../../store/filter/long-texts.ts';
+import { type Conditions, candidatesOf, createMatcher } from '../../store/filter/matching.ts';
+import { type CountedLooks, countLooks, type Look } from '../../store/query/count-reads.ts';
 import type { QuerySource } from '../../store/query-source.ts';
 
 /** Number of objects with a known verdict that one step passes over. */

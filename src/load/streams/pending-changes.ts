@@ -1,5 +1,5 @@
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import { keyOfObject } from '../../store/changes.ts';
+import { keyOfObject } from '../../store/feed/changes.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
 import { createChangesQueue, type ObjectChange } from './changes-queue.ts';
 import type { SelectedMirror } from './selected-mirror.ts';

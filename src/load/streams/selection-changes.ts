@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../core/objects.ts';
-import { keyOfObject } from '../../store/changes.ts';
+import { keyOfObject } from '../../store/feed/changes.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
 import type { ChangesQueue, ObjectChange } from './changes-queue.ts';
 import { maxObjects } from './stream-draft.ts';

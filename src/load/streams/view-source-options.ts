@@ -1,6 +1,6 @@
 import type { Fault } from '../../core/faults.ts';
 import type { ModelKind } from '../../model/model.ts';
-import type { Conditions } from '../../store/matching.ts';
+import type { Conditions } from '../../store/filter/matching.ts';
 import type { QuerySight } from '../../store/query-source.ts';
 import type { Mirrors } from '../../watch/mirrors.ts';
 import type { MirrorLoader } from '../mirror-loader.ts';

@@ -3,7 +3,7 @@ import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { SensitiveKinds } from '../../core/sensitive-kinds.ts';
 import type { ModelKind } from '../../model/model.ts';
-import type { Conditions } from '../../store/matching.ts';
+import type { Conditions } from '../../store/filter/matching.ts';
 import type { QuerySight } from '../../store/query-source.ts';
 import type { Mirrors, MirrorsChange } from '../../watch/mirrors.ts';
 import type { ClusterViews } from '../cluster-views.ts';

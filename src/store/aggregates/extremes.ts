@@ -2,9 +2,9 @@ import { compareOrderKeys, type OrderKey, orderKeyOf } from '../../core/json/jso
 import type { Json } from '../../core/json.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { AskedOfKinds } from '../../model/paths-of-kinds.ts';
-import type { Look } from '../looks.ts';
-import type { Matches } from '../query.ts';
-import { singleValues, valuePathsIn } from '../value-paths.ts';
+import type { Look } from '../query/count-reads.ts';
+import type { Matches } from '../query/query.ts';
+import { singleValues, valuePathsIn } from '../query/value-paths.ts';
 import { printedValue } from './identities.ts';
 import { tallyValues, valuesAtOnce } from './tallies.ts';
 

@@ -5,14 +5,14 @@ import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { AskedOfKinds } from '../../model/paths-of-kinds.ts';
-import { type CountedLooks, countLooks, type Look } from '../looks.ts';
-import { someValue, surroundingsOf } from '../path-values.ts';
-import type { Matches } from '../query.ts';
+import { someValue, surroundingsOf } from '../filter/path-values.ts';
+import { type CountedLooks, countLooks, type Look } from '../query/count-reads.ts';
+import type { Matches } from '../query/query.ts';
+import { compareTerm, createLeaders } from '../query/ranking.ts';
+import { singleValues, type ValuePath, valuePathsIn } from '../query/value-paths.ts';
 import type { QuerySource } from '../query-source.ts';
-import { compareTerm, createLeaders } from '../ranking.ts';
-import { singleValues, type ValuePath, valuePathsIn } from '../value-paths.ts';
 import { createIdentities, type Identity, printedValue } from './identities.ts';
-import { IntList, PairNumbers } from './numbers.ts';
+import { IntList, PairNumbers } from './int-list.ts';
 
 /** The order of groups. `COUNT_DESC`: the largest first, groups of equal size by their keys. `KEY_ASC`: by their keys. */
 export type GroupOrder = 'COUNT_DESC' | 'KEY_ASC';

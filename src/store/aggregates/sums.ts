@@ -3,9 +3,9 @@ import { orderKeyOf } from '../../core/json/json-values.ts';
 import { parseQuantity, type Quantity, quantityOfNumber, type Summand, sumQuantities } from '../../core/quantities.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import type { AskedOfKinds } from '../../model/paths-of-kinds.ts';
-import type { Look } from '../looks.ts';
-import type { Matches } from '../query.ts';
-import { type PathUse, valuePathsIn } from '../value-paths.ts';
+import type { Look } from '../query/count-reads.ts';
+import type { Matches } from '../query/query.ts';
+import { type PathUse, valuePathsIn } from '../query/value-paths.ts';
 import { type Counted, tallyValues, valuesAtOnce } from './tallies.ts';
 
 const numeric: ReadonlySet<ValueType> = new Set(['Int', 'Int64', 'Float', 'Quantity', 'JSON']);

@@ -2,10 +2,10 @@ import type { ValueType } from '../../core/json/json-values.ts';
 import { isRawNumber, type Json, type RawNumber } from '../../core/json.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import { countLooks, type Look } from '../looks.ts';
-import { someValue, surroundingsOf } from '../path-values.ts';
-import type { Matches } from '../query.ts';
-import type { ValuePath } from '../value-paths.ts';
+import { someValue, surroundingsOf } from '../filter/path-values.ts';
+import { countLooks, type Look } from '../query/count-reads.ts';
+import type { Matches } from '../query/query.ts';
+import type { ValuePath } from '../query/value-paths.ts';
 import { createIdentities, type Identity } from './identities.ts';
 
 /** A value as the API server sent it, and how often it occurs. Lists and maps are not counted. */

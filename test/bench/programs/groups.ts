@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../src/core/json.ts';
 import { parseResourceVersion } from '../../../src/core/names.ts';
 import { isKubernetesObject, type KubernetesObject } from '../../../src/core/objects.ts';
 import { parseModel } from '../../../src/model/model-document.ts';
-import { createStore } from '../../../src/store/store.ts';
+import { createStore } from '../../../src/store/contents/store.ts';
 import { compileGroups, compileSum, runQuery } from '../../support/store/store-at-once.ts';
 import { podOf } from '../pods.ts';
 import { cpuNow, cpuSince, finish } from './measuring.ts';

@@ -1,8 +1,8 @@
 import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { clusterName } from '../../../src/core/names.ts';
+import { createMirrors } from '../../../src/watch/clusters/registry.ts';
 import type { MirrorReader } from '../../../src/watch/mirrors.ts';
-import { createMirrors } from '../../../src/watch/registry.ts';
 import { connectToCanned } from './canned-endpoint.ts';
 
 /** A cluster that is engaged and discovered; `mirror()` starts the mirror of its pods and resolves when it is whole. */

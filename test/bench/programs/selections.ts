@@ -8,10 +8,10 @@ import { parseResourceVersion } from '../../../src/core/names.ts';
 import { isKubernetesObject, type KubernetesObject } from '../../../src/core/objects.ts';
 import { parseSelector } from '../../../src/core/selectors.ts';
 import { parseModel } from '../../../src/model/model-document.ts';
-import type { QuerySpec } from '../../../src/store/query.ts';
+import { createStore } from '../../../src/store/contents/store.ts';
+import { compileWhere } from '../../../src/store/filter/where.ts';
+import type { QuerySpec } from '../../../src/store/query/query.ts';
 import type { QuerySource } from '../../../src/store/query-source.ts';
-import { createStore } from '../../../src/store/store.ts';
-import { compileWhere } from '../../../src/store/where.ts';
 import { runQuery } from '../../support/store/store-at-once.ts';
 import { cpuNow, cpuSince, finish } from './measuring.ts';
 

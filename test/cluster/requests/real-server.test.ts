@@ -5,7 +5,7 @@ import type { Endpoint } from '../../../src/cluster/endpoint.ts';
 import { loadKubeconfig } from '../../../src/cluster/kubeconfig/kubeconfig.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { identityOf } from '../../../src/core/objects.ts';
-import { askServer } from '../../../src/watch/server-facts.ts';
+import { askServer } from '../../../src/watch/server/server-facts.ts';
 import { type RealCluster, realPrograms, realServerTitle, startRealCluster } from '../../support/cluster/real-cluster.ts';
 import {
   type Connected,

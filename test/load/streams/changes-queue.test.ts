@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type ChangesQueue, createChangesQueue, mergeChanges, type ObjectChange } from '../../../src/load/streams/changes-queue.ts';
-import { keyOfObject } from '../../../src/store/changes.ts';
+import { keyOfObject } from '../../../src/store/feed/changes.ts';
 import { objectOf } from '../../support/store/store-objects.ts';
 
 function change(type: ObjectChange['type'], name: string, { uid = name, version = 1 } = {}): ObjectChange {

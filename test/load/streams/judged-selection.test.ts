@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runAtOnce } from '../../../src/core/scheduling/operation-scheduler.ts';
 import { JudgedSelection } from '../../../src/load/streams/judged-selection.ts';
-import { compileWhere } from '../../../src/store/where.ts';
+import { compileWhere } from '../../../src/store/filter/where.ts';
 import { sample, smallModel, sourceOf } from '../../support/store/query-sources.ts';
 import { neverAsked, objectOf, versionOf } from '../../support/store/store-objects.ts';
 

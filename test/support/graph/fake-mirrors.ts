@@ -4,8 +4,8 @@ import { type GroupKind, keyOfKind, type ServedResource } from '../../../src/cor
 import { type ClusterName, clusterName, parseResourceVersion } from '../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { Turns } from '../../../src/core/scheduling/work-scheduler.ts';
+import { createStore } from '../../../src/store/contents/store.ts';
 import type { MirrorStore } from '../../../src/store/mirror-store.ts';
-import { createStore } from '../../../src/store/store.ts';
 import type { ClusterPhase, ClusterState, MirrorReader, Mirrors, MirrorsChange, SyncState } from '../../../src/watch/mirrors.ts';
 
 /** A mirror that the test fills. Its store is the real one. */

@@ -1,8 +1,8 @@
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import type { Model, ModelField, ModelKind, ModelType, ScalarName, TypeReference } from '../../../src/model/model.ts';
+import { createStore } from '../../../src/store/contents/store.ts';
 import type { MirrorStore } from '../../../src/store/mirror-store.ts';
 import type { ClusterFacts, QuerySource } from '../../../src/store/query-source.ts';
-import { createStore } from '../../../src/store/store.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { exactly, listInto, parseObject, versionOf } from './store-objects.ts';
 

@@ -2,8 +2,8 @@ import { runAtOnce, type Steps } from '../../../src/core/scheduling/operation-sc
 import * as extremes from '../../../src/store/aggregates/extremes.ts';
 import * as groups from '../../../src/store/aggregates/groups.ts';
 import * as sums from '../../../src/store/aggregates/sums.ts';
-import type { Look } from '../../../src/store/looks.ts';
-import { type Matches, type QueryResult, type QuerySpec, queryInSteps } from '../../../src/store/query.ts';
+import type { Look } from '../../../src/store/query/count-reads.ts';
+import { type Matches, type QueryResult, type QuerySpec, queryInSteps } from '../../../src/store/query/query.ts';
 import type { QuerySource } from '../../../src/store/query-source.ts';
 
 // What the store does in steps, for tests that have the loop to themselves.

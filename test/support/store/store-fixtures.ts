@@ -1,5 +1,5 @@
+import { createStore } from '../../../src/store/contents/store.ts';
 import type { MirrorStore } from '../../../src/store/mirror-store.ts';
-import { createStore } from '../../../src/store/store.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { listInto, neverAsked, objectOf, recorder, versionOf } from './store-objects.ts';
 

@@ -1,0 +1,70 @@
+import type { Json } from '../../core/json.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { ValueTest } from './comparison.ts';
+import type { ReadValues, TextTests } from './path-values.ts';
+
+/** Characters from which on a text is long. Shorter texts are compared in a few microseconds. */
+const longText = 32 << 10;
+
+/** Characters of long texts that one attempt compares: 1 to 2 ms. A single text may be longer. */
+const charsAtOnce = 1 << 20;
+
+/** Ends an attempt. It never leaves this file. */
+const interruption = new Error('the attempt has compared enough');
+
+/**
+ * Remembers the verdicts of a filter on the long texts of one object. A hundred conditions on a text of 1 MB take 100 ms, so a filter can be interrupted
+ * between two of them. The next attempt begins anew, and reuses these verdicts.
+ */
+class LongTexts implements TextTests {
+  readonly #verdicts = new Map<ValueTest, Map<string, boolean>>();
+  #chars = 0;
+
+  /** The verdict of a test on a value. Verdicts on long texts are remembered. */
+  passes(test: ValueTest, value: Json): boolean {
+    if (typeof value !== 'string' || value.length < longText) return test(value);
+    const ofTest = this.#verdicts.get(test) ?? new Map<string, boolean>();
+    const known = ofTest.get(value);
+    if (known !== undefined) return known;
+    if (this.#chars > 0 && this.#chars + value.length > charsAtOnce) throw interruption;
+    this.#chars += value.length;
+    const verdict = test(value);
+    this.#verdicts.set(test, ofTest.set(value, verdict));
+    return verdict;
+  }
+
+  beginAttempt(): void {
+    this.#chars = 0;
+  }
+
+  forget(): void {
+    if (this.#verdicts.size > 0) this.#verdicts.clear();
+  }
+}
+
+/**
+ * Returns the same predicate in attempts of a few milliseconds. It returns undefined if it needs another attempt with the same object. The caller yields
+ * before that attempt. Values are counted once, whatever the number of attempts.
+ */
+export function inAttempts(
+  passes: (object: KubernetesObject) => boolean,
+  read: ReadValues,
+): (object: KubernetesObject) => boolean | undefined {
+  const texts = new LongTexts();
+  return (object) => {
+    const before = read.values;
+    texts.beginAttempt();
+    read.texts = texts;
+    try {
+      const verdict = passes(object);
+      texts.forget();
+      return verdict;
+    } catch (error) {
+      if (error !== interruption) throw error;
+      read.values = before;
+      return undefined;
+    } finally {
+      read.texts = undefined;
+    }
+  };
+}

@@ -1,0 +1,347 @@
+import { MusterError } from '../../core/errors.ts';
+import type { ValueType } from '../../core/json/json-values.ts';
+import type { Json } from '../../core/json.ts';
+import { keyOfKind } from '../../core/kinds.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { Model, ModelKind, TypeReference } from '../../model/model.ts';
+import { findPathFrom, isMisfit, type ModelPath, type PathMisfit, printTypeReference } from '../../model/paths.ts';
+import { createPathFinder, noKindHasPath } from '../../model/paths-of-kinds.ts';
+import type { IndexLookup } from '../mirror-store.ts';
+import type { QuerySource, RelatedObjects } from '../query-source.ts';
+import {
+  type Comparison,
+  comparisons,
+  compileComparison,
+  impossible,
+  isPossible,
+  type OperandPlace,
+  type Operation,
+  type ValueTest,
+} from './comparison.ts';
+import { exactHintIn, type Hint, hintsIn } from './index-hints.ts';
+import { createMeaning } from './path-meaning.ts';
+import { type Place, type ReadValues, someElement, someValue, surroundingsOf } from './path-values.ts';
+import type { WhereInput } from './where-input.ts';
+
+/** A filter checked against the model: made by `compileWhere`. */
+export interface Where {
+  /**
+   * True for the objects of this source that match the filter. False for an object if that cannot be known. The kind of the source is one of those
+   * that the filter was compiled for.
+   *
+   * @param read Counts the values that it reads.
+   */
+  predicateFor(source: QuerySource, read?: ReadValues): (object: KubernetesObject) => boolean;
+  /** What every object asked for has, so that indexes may find it. Never more than the predicate says. */
+  hintsFor(kind: ModelKind): readonly Hint[];
+  /** What an index finds that is all of them and nothing else, if there is such a thing. */
+  exactHintFor(kind: ModelKind): IndexLookup | undefined;
+  /** Equal as long as the filter finds the same among the same objects of the kind in this cluster: see `createMeaning`. */
+  meaningFor(source: Pick<QuerySource, 'kind' | 'cluster'>): string;
+}
+
+/**
+ * Checks a filter against the model and makes it ready to run.
+ *
+ * For several kinds a path needs to fit one of them at least; for the others it has no value. Each operand of `in` needs to be possible in one of
+ * them; the others are not asked for it. At most 100 conditions (comparisons and `exists`; what only holds other levels is none), 1,000 values of `in`
+ * together, 10,000 comparisons times kinds, and 16 levels.
+ *
+ * @throws {MusterError} `BAD_INPUT`: the path, what was expected there, and what came.
+ */
+export function compileWhere(model: Model, kinds: readonly ModelKind[], where: WhereInput): Where {
+  checkBounds(where, kinds);
+  const misfits = new Map<WhereInput, Map<ModelKind, Misfit>>();
+  const operands = createOperandCheck();
+  const operationOf = createOperations(operands);
+  const compiled = new Map(
+    kinds.map((kind) => {
+      const find = createPathFinder(model, kind);
+      const found: (ModelPath | PathMisfit)[] = [];
+      const noted = (path: ModelPath | PathMisfit) => {
+        found.push(path);
+        return path;
+      };
+      const scope: Scope = {
+        find: (text) => noted(find(text)),
+        findFrom: (type, text) => noted(findPathFrom(model, type, text)),
+        operationOf,
+        // What does not fit this kind may fit another one.
+        misfit(level, misfit) {
+          const known = misfits.get(level) ?? new Map<ModelKind, Misfit>();
+          misfits.set(level, known.has(kind) ? known : known.set(kind, misfit));
+        },
+      };
+      return [
+        keyOfKind(kind),
+        {
+          test: compileLevel(where, scope),
+          hints: hintsIn(where, find),
+          exactHint: exactHintIn(where, find),
+          meaning: createMeaning(found),
+        },
+      ];
+    }),
+  );
+  for (const [level, ofKinds] of misfits) if (ofKinds.size === kinds.length) throw errorOf(level, ofKinds);
+  operands.refuseImpossible();
+  return {
+    predicateFor(source, read) {
+      const around = surroundingsOf(source, read);
+      const test = compiled.get(keyOfKind(source.kind))?.test;
+      const passes = (object: KubernetesObject) => test?.({ here: object, around }) === true;
+      const { related } = source;
+      return related === undefined ? passes : (object) => passesForCertain(object, passes, related);
+    },
+    hintsFor: (kind) => compiled.get(keyOfKind(kind))?.hints ?? [],
+    exactHintFor: (kind) => compiled.get(keyOfKind(kind))?.exactHint,
+    meaningFor: ({ kind, cluster }) => compiled.get(keyOfKind(kind))?.meaning(cluster) ?? '',
+  };
+}
+
+/** What could not be looked up may be anything, and `not` makes something of nothing: so an object passes by what is known alone. */
+function passesForCertain(object: KubernetesObject, passes: (object: KubernetesObject) => boolean, related: RelatedObjects): boolean {
+  const before = related.unknown;
+  return passes(object) && related.unknown === before;
+}
+
+/** Why a level cannot be asked of a kind: it has no such path, or what stands there is not compared so. */
+type Misfit = PathMisfit | MusterError;
+
+/** Of a level that fits none of the kinds. A kind that has the path knows best what is wrong. */
+function errorOf({ path }: WhereInput, ofKinds: ReadonlyMap<ModelKind, Misfit>): MusterError {
+  const all = [...ofKinds];
+  const error = all.map(([, misfit]) => misfit).find((misfit) => misfit instanceof MusterError);
+  const pathless = all.flatMap(([kind, misfit]) => (misfit instanceof MusterError ? [] : [{ kind, misfit }]));
+  return error ?? noKindHasPath(path ?? '', pathless);
+}
+
+interface Scope {
+  find(text: string): ModelPath | PathMisfit;
+  findFrom(type: TypeReference, text: string): ModelPath | PathMisfit;
+  readonly operationOf: Operations;
+  misfit(level: WhereInput, misfit: Misfit): void;
+  /** Inside `some`: what a level without a path is about. */
+  readonly self?: TypeReference;
+}
+
+type Test = (place: Place) => boolean;
+
+/** Each is compared with every object of the kind. */
+const maxConditions = 100;
+const maxValues = 1_000;
+const maxDepth = 16;
+/** Comparisons times kinds: each kind has its own types, so each comparison is checked against each. */
+const maxChecks = 10_000;
+
+function compileLevel(where: WhereInput, scope: Scope): Test {
+  const tests: Test[] = [];
+  if (saysSomething(where)) tests.push(compileLeaf(where, scope));
+  if (where.and != null) tests.push(...where.and.map((inner) => compileLevel(inner, scope)));
+  if (where.or != null) tests.push(anyOf(where.or.map((inner) => compileLevel(inner, scope))));
+  if (where.not != null) tests.push(opposite(compileLevel(where.not, scope)));
+  return allOf(tests);
+}
+
+function compileLeaf(where: WhereInput, scope: Scope): Test {
+  const test = leafOf(where, scope);
+  if (typeof test === 'function') return test;
+  scope.misfit(where, test);
+  const noValue = where.ne != null || where.exists === false;
+  const asksForValue = where.exists === true || where.some != null || comparisons.some((name) => name !== 'ne' && where[name] != null);
+  return () => noValue && !asksForValue;
+}
+
+function leafOf(where: WhereInput, scope: Scope): Test | Misfit {
+  const path = pathOf(where, scope);
+  if (isMisfit(path)) return path;
+  return attempt(() => allOf([...comparisonsOf(where, path, scope), ...existenceOf(where, path), ...someOf(where, path, scope)]));
+}
+
+/** Where the values of a level stand; inside `some` it may be the element itself. */
+function pathOf(where: WhereInput, scope: Scope): ModelPath | PathMisfit {
+  if (where.path != null) return scope.find(where.path);
+  if (scope.self !== undefined) return { text: 'the element', from: 'object', steps: [], type: scope.self, many: false };
+  throw refuse('expected a path beside the comparison, such as { path: "metadata.name", eq: "web" }');
+}
+
+function comparisonsOf(where: WhereInput, path: ModelPath, { operationOf }: Scope): readonly Test[] {
+  return comparisons.flatMap((operator) => {
+    const operation = operationOf(where, path, operator);
+    if (operation === undefined) return [];
+    const { negated } = operation;
+    const passes = passesOf(operation);
+    return [negated ? (place: Place) => !someValue(path, place, passes(place)) : (place: Place) => someValue(path, place, passes(place))];
+  });
+}
+
+/** The test of a value, which counts its comparisons where there are several. A test that scans a long text may interrupt the filter. */
+function passesOf({ test, comparisons: each = 1, scansText = false }: Operation): (place: Place) => ValueTest {
+  if (scansText)
+    return ({ around: { read } }) =>
+      (value) =>
+        read.texts === undefined ? test(value) : read.texts.passes(test, value);
+  if (each === 1) return () => test;
+  return ({ around: { read } }) => {
+    return (value) => {
+      read.values += each;
+      return test(value);
+    };
+  };
+}
+
+/** What a level compares with by an operator, undefined if nothing. Throws what `compileComparison` does. */
+type Operations = (where: WhereInput, path: ModelPath, operator: Comparison) => Operation | undefined;
+
+/** Of kinds where a path has the same type, the operand is read once: `in` may have a thousand values, and a model sixty kinds and more. */
+function createOperations(operands: OperandCheck): Operations {
+  const known = new Map<WhereInput, Map<string, Operation | MusterError>>();
+  return (where, path, operator) => {
+    const operand = where[operator];
+    if (operand === undefined || operand === null) return undefined;
+    const type = valueTypeOf(path, operator);
+    const among = valuesOf(path);
+    const ofLevel = known.get(where) ?? new Map<string, Operation | MusterError>();
+    const key = [operator, type, ...(among ?? [])].join(' ');
+    const place = { path: path.text, operator, type, among };
+    const operation = ofLevel.get(key) ?? attempt(() => compileComparison(place, operand));
+    known.set(where, ofLevel.set(key, operation));
+    if (operation instanceof MusterError) throw operation;
+    if (operator === 'in') operands.comparedAt(where, place);
+    return operation;
+  };
+}
+
+function attempt<T>(compile: () => T): T | MusterError {
+  try {
+    return compile();
+  } catch (error) {
+    if (error instanceof MusterError) return error;
+    throw error;
+  }
+}
+
+function valueTypeOf({ type, text }: ModelPath, operator: string): ValueType {
+  if ('scalar' in type) return type.scalar;
+  throw refuse(
+    `expected a field of ${text} to compare, which is a ${printTypeReference(type)}: it takes exists alone, or some if it is a list; got ${operator}`,
+  );
+}
+
+/** The only values that may stand there; undefined if any may. */
+function valuesOf(path: ModelPath): readonly string[] | undefined {
+  if (path.from === 'relation') return valuesOf(path.within);
+  if (path.from !== 'column' || path.steps.length > 0 || path.column.enumeration === undefined) return undefined;
+  return Object.keys(path.column.enumeration.values);
+}
+
+function existenceOf({ exists }: WhereInput, path: ModelPath): readonly Test[] {
+  if (exists === undefined || exists === null) return [];
+  return [(place) => someValue(path, place, isThere) === exists];
+}
+
+const isThere = () => true;
+
+function someOf({ some }: WhereInput, path: ModelPath, scope: Scope): readonly Test[] {
+  if (some === undefined || some === null) return [];
+  const { type } = path;
+  const free = 'scalar' in type && type.scalar === 'JSON';
+  if (!free && path.steps.at(-1)?.list !== true) {
+    throw refuse(`expected a list for some, got ${path.text}, which is a ${printTypeReference(type)}`);
+  }
+  const inner = compileLevel(some, {
+    find: (text) => scope.findFrom(type, text),
+    findFrom: scope.findFrom,
+    operationOf: scope.operationOf,
+    misfit(_level, misfit) {
+      throw misfit instanceof MusterError ? misfit : misfit.error();
+    },
+    self: type,
+  });
+  return [
+    ({ here, around }) => someValue(path, { here, around }, (value) => someElement(value, (element) => inner({ here: element, around }))),
+  ];
+}
+
+/** True if the level itself compares something, or was meant to. */
+function saysSomething(where: WhereInput): boolean {
+  const compares = where.exists != null || where.some != null || comparisons.some((operator) => where[operator] != null);
+  if (!compares && where.path != null) {
+    throw refuse(
+      `expected a comparison beside the path ${where.path.slice(0, 80)}, such as eq, in, gte or exists (exists: false finds what is absent)`,
+    );
+  }
+  return compares;
+}
+
+function checkBounds(where: WhereInput, kinds: readonly ModelKind[]): void {
+  let conditions = 0;
+  let values = 0;
+  const waiting: { readonly level: WhereInput; readonly depth: number }[] = [{ level: where, depth: 1 }];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { level, depth } = next;
+    const inside = [...(level.and ?? []), ...(level.or ?? []), level.not, level.some].filter((inner) => inner != null);
+    conditions += conditionsOf(level) || Number(inside.length === 0);
+    values += level.in?.length ?? 0;
+    // At once, not after all was counted: a variable that stands in many places makes more levels than the request has bytes.
+    refuseAbove(maxConditions, conditions, 'conditions');
+    refuseAbove(maxValues, values, 'values of in');
+    if (conditions * kinds.length > maxChecks)
+      throw refuse(`expected at most ${maxChecks} comparisons times kinds, got more: name fewer kinds`);
+    if (depth > maxDepth) throw refuse(`expected at most ${maxDepth} levels, got more`);
+    for (const inner of inside) waiting.push({ level: inner, depth: depth + 1 });
+  }
+}
+
+function conditionsOf(level: WhereInput): number {
+  return comparisons.filter((operator) => level[operator] != null).length + Number(level.exists != null);
+}
+
+function refuseAbove(most: number, count: number, what: string): void {
+  if (count > most) throw refuse(`expected at most ${most} ${what}, got ${count} or more`);
+}
+
+function allOf(tests: readonly Test[]): Test {
+  const [only] = tests;
+  if (only !== undefined && tests.length === 1) return only;
+  return (place) => tests.every((test) => test(place));
+}
+
+function anyOf(tests: readonly Test[]): Test {
+  return (place) => tests.some((test) => test(place));
+}
+
+function opposite(test: Test): Test {
+  return (place) => !test(place);
+}
+
+function refuse(message: string): MusterError {
+  return new MusterError('BAD_INPUT', `where: ${message}`);
+}
+
+/** A level of a filter, as far as `in` goes. */
+interface Level {
+  readonly in?: readonly Json[] | null | undefined;
+}
+
+/** Which operands of `in` no kind can have: of several kinds, what one of them cannot be is still asked of the others. */
+interface OperandCheck {
+  /** Says that a kind compares the operands of this level with what stands at this place. */
+  comparedAt(level: Level, place: OperandPlace): void;
+  /** @throws {MusterError} `BAD_INPUT` for an operand that is not possible at any place of its level. */
+  refuseImpossible(): void;
+}
+
+/** Of one filter, before any of its kinds was looked at. */
+function createOperandCheck(): OperandCheck {
+  const left = new Map<Level, { readonly operands: readonly Json[]; readonly place: OperandPlace }>();
+  return {
+    comparedAt(level, place) {
+      const { operands } = left.get(level) ?? { operands: level.in ?? [] };
+      left.set(level, { operands: operands.filter((operand) => !isPossible(place, operand)), place });
+    },
+    refuseImpossible() {
+      for (const { operands, place } of left.values()) for (const operand of operands) throw impossible(place, operand);
+    },
+  };
+}

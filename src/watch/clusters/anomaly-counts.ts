@@ -1,0 +1,23 @@
+import type { ClusterName } from '../../core/names.ts';
+import type { Report } from '../reflector/reflector-state.ts';
+
+/** How often something odd has been met in watching one cluster since the start. */
+interface AnomalyCount {
+  readonly cluster: ClusterName;
+  readonly type: Report['what'];
+  readonly count: number;
+}
+
+/** Counts what the mirrors report, for metrics. Series: clusters × the five types, of clusters that were members. */
+export class AnomalyCounts {
+  readonly #counts = new Map<string, AnomalyCount>();
+
+  add(cluster: ClusterName, { what: type }: Report): void {
+    const key = `${type} ${cluster}`;
+    this.#counts.set(key, { cluster, type, count: (this.#counts.get(key)?.count ?? 0) + 1 });
+  }
+
+  all(): readonly AnomalyCount[] {
+    return [...this.#counts.values()];
+  }
+}

@@ -1,0 +1,398 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Fault } from '../../core/faults.ts';
+import { type GroupKind, keyOfKind, type ServedResource } from '../../core/kinds.ts';
+import type { ClusterName, ResourceVersion } from '../../core/names.ts';
+import { createGate } from '../../core/scheduling/concurrency-limit.ts';
+import { createStore } from '../../store/contents/store.ts';
+import type { StoreEvent, StoreReader } from '../../store/mirror-store.ts';
+import { compareVersions } from '../../store/versions.ts';
+import { createMirror, type Mirror, type MirrorPolicy } from '../mirror/mirror.ts';
+import type { ClusterPhase, ClusterState, MirrorLease, MirrorReader, SyncState } from '../mirrors.ts';
+import { type ClusterServer, createClusterServer } from '../server/cluster-server.ts';
+import { isBuiltIn, streamsLists } from '../server/server-facts.ts';
+import { type Health, healthOf } from './cluster-health.ts';
+import { createDefinitions, type Definitions } from './custom-kinds.ts';
+import type { ClusterMirrorsOptions, ClusterProgress, EngagedCluster, FleetWide } from './engaged-cluster.ts';
+import { MirrorLines } from './mirror-log.ts';
+import { apiServiceKind, definitionKind, keptKinds, namespaceKind, warmKinds } from './warm-kinds.ts';
+
+interface Entry {
+  readonly mirror: Mirror;
+  leases: number;
+}
+
+const readyAfterMs = 60_000;
+
+/** Whatever queries name, a server that answers slowly has no more questions about rights to answer. */
+const reviewsAtOnce = 50;
+
+const secretKey = keyOfKind({ group: '', kind: 'Secret' });
+
+/** All mirrors of one cluster, and what is known of it. Starts at once; `end` ends all of it at once. */
+export class ClusterMirrors {
+  readonly name: ClusterName;
+  readonly #cluster: EngagedCluster;
+  readonly #wide: FleetWide;
+  readonly #life = new AbortController();
+  readonly #server: ClusterServer;
+  readonly #definitions: Definitions;
+  readonly #entries = new Map<string, Entry>();
+  readonly #lines: MirrorLines;
+  readonly #reviews = createGate(reviewsAtOnce);
+  readonly #notStreamed = new Set<string>();
+  readonly #joinedMs: number;
+  readonly #followed = new WeakSet<StoreReader>();
+  readonly #suspected = new WeakMap<Mirror, string>();
+  /** Replaces a uid that cannot be read: the epochs then differ from those of other gateways and later runs. */
+  readonly #unidentified = randomUUID();
+  #streams = true;
+  #lookedAgain = 0;
+  #readyOnce = false;
+  #told = '';
+  #toldPhase: ClusterPhase | undefined;
+  #toldResources: ClusterServer['resources'];
+
+  constructor({ cluster, wide, delayMs, onExchanged }: ClusterMirrorsOptions) {
+    this.name = cluster.name;
+    this.#cluster = cluster;
+    this.#wide = wide;
+    this.#lines = new MirrorLines(cluster.name, wide.log);
+    this.#joinedMs = wide.clock.monotonic();
+    this.#definitions = createDefinitions({
+      onDefined: (kind) => this.#defined(kind),
+      onChanged: (kind) => this.#redefined(kind),
+      onRemoved: (kind) => this.#removed(kind),
+    });
+    const listener = {
+      onIdentified: () => this.#startKept(),
+      // Objects that were mirrored before the uid could be read may belong to another cluster.
+      onRecognized: () => this.#relistAll(),
+      onExchanged,
+      onDiscovered: () => this.#discovered(),
+      onAsking: () => this.#compareHistory(),
+      onUpgraded: () => this.#upgraded(),
+      onBreaker: () => {
+        for (const { mirror } of this.#entries.values()) mirror.breakerChanged();
+      },
+      onChange: () => this.#changed(),
+    };
+    this.#server = createClusterServer({ api: cluster.api, clock: wide.clock, delayMs, listener }, this.#life.signal);
+  }
+
+  state(): ClusterState {
+    const { answeredMs, version, uid, resources } = this.#server;
+    const { clock } = this.#wide;
+    const health = this.#health();
+    const heardMs = Math.max(answeredMs ?? 0, ...this.#entries.values().map(({ mirror }) => mirror.heardMs ?? 0));
+    return {
+      name: this.name,
+      phase: health.phase,
+      faults: this.#faults(health),
+      asOfMs: answeredMs === undefined ? undefined : clock.now() - (clock.monotonic() - heardMs),
+      version,
+      resources: resources && [...resources.values()],
+      uid,
+    };
+  }
+
+  progress(): ClusterProgress {
+    const mirrors = [...this.#entries.values()].map(({ mirror }) => mirror);
+    const { version } = this.#server;
+    const { phase, troubles } = this.#health();
+    const [fault] = troubles;
+    return {
+      cluster: this.name,
+      phase,
+      listing: mirrors.filter((mirror) => mirror.sync().phase === 'SYNCING').length,
+      objects: mirrors.reduce((sum, { store, staged }) => sum + store.size + staged, 0),
+      ready: this.#ready(),
+      version,
+      fault,
+    };
+  }
+
+  served(kind: GroupKind): ServedResource | undefined {
+    return this.#server.resources?.get(keyOfKind(kind));
+  }
+
+  acquire(kind: GroupKind, namespaces: readonly string[]): MirrorLease | undefined {
+    const resource = this.served(kind);
+    if (resource === undefined || this.#life.signal.aborted) return undefined;
+    const entry = this.#entry(resource);
+    entry.leases++;
+    this.#wide.idle.take(entry.mirror);
+    entry.mirror.want(namespaces);
+    let held = true;
+    return {
+      mirror: entry.mirror,
+      [Symbol.dispose]: () => {
+        if (held) this.#release(entry);
+        held = false;
+      },
+    };
+  }
+
+  peek(kind: GroupKind): MirrorReader | undefined {
+    return this.#entries.get(keyOfKind(kind))?.mirror;
+  }
+
+  whenDiscovered(signal: AbortSignal): Promise<void> {
+    return this.#server.whenDiscovered(signal);
+  }
+
+  /** See `ClusterServer.retry`. */
+  retry(): void {
+    this.#server.retry();
+  }
+
+  /** Ends requests, wipes stores, and sends `gone` with the reason to readers. */
+  end(message: string): void {
+    this.#life.abort();
+    const fault: Fault = { code: 'GONE', cluster: this.name, message, retry: 'NEVER' };
+    for (const [key] of [...this.#entries]) this.#endMirror(key, fault);
+  }
+
+  #entry(resource: ServedResource): Entry {
+    const key = keyOfKind(resource);
+    const known = this.#entries.get(key);
+    if (known !== undefined) return known;
+    const entry: Entry = { mirror: this.#create(resource, key), leases: 0 };
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  #create(resource: ServedResource, key: string): Mirror {
+    const { clock, log, admission, pace, turns, onReport } = this.#wide;
+    const { api, breaker } = this.#server;
+    const policy = this.#policyOf(key);
+    const inMetadata = policy.fill === 'withheld' || policy.form === 'metadata';
+    return createMirror({
+      surroundings: { cluster: this.name, api, breaker, admission, pace, reviews: this.#reviews, clock, log },
+      resource,
+      policy,
+      store: createStore({ epoch: this.#epochOf(resource, key), clock, log, turns, policy: inMetadata ? 'metadata' : 'parsed' }),
+      candidates: () => this.#candidates(),
+      candidatesKnown: (signal) => this.#namespacesKnown(signal),
+      streaming: () => this.#streaming(resource, key),
+      onSync: (sync) => this.#mirrored(resource, sync),
+      onMissing: () => this.#server.rediscover(500),
+      onReport: (report) => {
+        if (report.what === 'streamingRefused') this.#refusedStreaming(key, report.by);
+        onReport(this.name, report);
+      },
+    });
+  }
+
+  #policyOf(key: string): MirrorPolicy {
+    if (key === secretKey && this.#cluster.secrets === 'none') {
+      return { fill: 'withheld', message: 'Secrets of this cluster are not mirrored: it is configured with secrets: none' };
+    }
+    return { fill: 'reflect', form: key === secretKey || this.#wide.sensitiveKinds.has(key) ? 'metadata' : 'object' };
+  }
+
+  /** Equal in all replicas of the gateway, and another one for whatever else comes to bear the kind's name. */
+  #epochOf({ group, version, kind }: ServedResource, key: string): string {
+    const parts = [this.#server.uid ?? this.#unidentified, group, version, kind, this.#definitions.get(key)?.uid ?? ''];
+    return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16);
+  }
+
+  #candidates(): readonly string[] {
+    const mirrored = this.#entries.get(keyOfKind(namespaceKind))?.mirror.store.objects() ?? [];
+    return [...this.#cluster.namespaces, ...Array.from(mirrored, ({ metadata }) => metadata.name)];
+  }
+
+  #namespacesKnown(signal: AbortSignal): Promise<void> | undefined {
+    const mirror = this.#entries.get(keyOfKind(namespaceKind))?.mirror;
+    return mirror === undefined || mirror.settled() ? undefined : mirror.whenSettled(signal);
+  }
+
+  #streaming(resource: ServedResource, key: string): boolean {
+    if (!this.#streams || this.#notStreamed.has(key) || !streamsLists(this.#server.version)) return false;
+    return isBuiltIn(resource) || this.#definitions.get(key) !== undefined;
+  }
+
+  #refusedStreaming(key: string, by: 'kind' | 'cluster'): void {
+    if (by === 'cluster') this.#streams = false;
+    else this.#notStreamed.add(key);
+  }
+
+  #release(entry: Entry): void {
+    entry.leases--;
+    const key = keyOfKind(entry.mirror.resource);
+    if (entry.leases > 0 || this.#entries.get(key) !== entry || keptKinds.has(key)) return;
+    const fault: Fault = { code: 'GONE', cluster: this.name, message: 'nobody has asked for the kind for a while', retry: 'NOW' };
+    this.#wide.idle.rest(entry.mirror, () => {
+      if (this.#entries.get(key) === entry) this.#endMirror(key, fault);
+    });
+  }
+
+  #startKept(): void {
+    if (this.#life.signal.aborted) return;
+    const { resources } = this.#server;
+    const kept = warmKinds.filter((kind) => resources === undefined || resources.has(keyOfKind(kind)));
+    for (const kind of kept) this.#entry(resources?.get(keyOfKind(kind)) ?? kind);
+    const apiServices = this.served(apiServiceKind);
+    if (apiServices !== undefined) this.#entry(apiServices);
+    this.#follow();
+  }
+
+  #follow(): void {
+    const definitions = this.#entries.get(keyOfKind(definitionKind))?.mirror.store;
+    if (definitions !== undefined) this.#definitions.follow(definitions, this.#life.signal);
+    void this.#followNamespaces();
+    const apiServices = this.#entries.get(keyOfKind(apiServiceKind))?.mirror.store;
+    if (apiServices === undefined || this.#followed.has(apiServices)) return;
+    this.#followed.add(apiServices);
+    const rediscover = (events: readonly StoreEvent[]) => {
+      if (events.some(({ type }) => type === 'applied' || type === 'deleted')) this.#server.rediscover(2_000);
+    };
+    apiServices.follow(rediscover, this.#life.signal);
+  }
+
+  /** Mirrors of single namespaces go by those that are made from now on. */
+  async #followNamespaces(): Promise<void> {
+    const mirror = this.#entries.get(keyOfKind(namespaceKind))?.mirror;
+    if (mirror === undefined || this.#followed.has(mirror.store)) return;
+    this.#followed.add(mirror.store);
+    // Not of the first list: those who need it wait for it themselves.
+    await mirror.whenSettled(this.#life.signal);
+    if (this.#life.signal.aborted) return;
+    mirror.store.follow((events) => {
+      const made = events.flatMap((event) => (event.type === 'applied' && event.before === undefined ? [event.object.metadata.name] : []));
+      if (made.length > 0) for (const { mirror: other } of [...this.#entries.values()]) other.made(made);
+    }, this.#life.signal);
+  }
+
+  #discovered(): void {
+    const { resources } = this.#server;
+    if (resources === undefined) return;
+    for (const [key, { mirror }] of [...this.#entries]) {
+      const now = resources.get(key);
+      if (now === undefined) this.#withdraw(key);
+      else if (now.version !== mirror.resource.version || watches(now) !== watches(mirror.resource)) mirror.relist(now);
+    }
+    this.#startKept();
+    this.#awaitDefined(resources);
+  }
+
+  /** Discovery follows a definition with a delay of its own. */
+  #awaitDefined(resources: ReadonlyMap<string, ServedResource>): void {
+    const missing = this.#definitions.established().some((kind) => !resources.has(keyOfKind(kind)));
+    this.#lookedAgain = missing ? this.#lookedAgain + 1 : 0;
+    if (missing && this.#lookedAgain <= 6) this.#server.rediscover(250 * 2 ** this.#lookedAgain);
+  }
+
+  #defined(kind: GroupKind): void {
+    if (this.#server.resources === undefined || this.served(kind) !== undefined) return;
+    this.#lookedAgain = 0;
+    this.#server.rediscover(250);
+  }
+
+  #redefined(kind: GroupKind): void {
+    const mirror = this.#entries.get(keyOfKind(kind))?.mirror;
+    mirror?.relist(mirror.resource);
+    this.#server.rediscover(250);
+  }
+
+  #removed(kind: GroupKind): void {
+    this.#server.forget(kind);
+    this.#withdraw(keyOfKind(kind));
+    this.#server.rediscover(250);
+  }
+
+  #withdraw(key: string): void {
+    const mirror = this.#entries.get(key)?.mirror;
+    this.#endMirror(key, { code: 'GONE', cluster: this.name, message: 'the kind is not served any more', retry: 'NEVER' });
+    if (mirror !== undefined) this.#mirrored(mirror.resource, mirror.sync());
+  }
+
+  #endMirror(key: string, fault: Fault): void {
+    const mirror = this.#entries.get(key)?.mirror;
+    if (mirror === undefined) return;
+    this.#entries.delete(key);
+    this.#wide.idle.take(mirror);
+    const { group, kind } = mirror.resource;
+    mirror.end({ ...fault, kind: { group, kind } });
+  }
+
+  /** What is served at a version may be another thing now, and what did not work may work. */
+  #upgraded(): void {
+    this.#streams = true;
+    this.#notStreamed.clear();
+    this.#relistAll();
+  }
+
+  #relistAll(): void {
+    for (const { mirror } of this.#entries.values()) mirror.relist(mirror.resource);
+  }
+
+  /**
+   * A watch from a version that the server has not reached, as after an etcd was restored, is silent until it has: what happens meanwhile
+   * would be lost. Each history is suspected once, as kinds may be stored apart from namespaces, with versions of their own.
+   */
+  #compareHistory(): (revision: ResourceVersion) => void {
+    const seen = [...this.#entries].map(([key, { mirror }]) => ({ key, mirror, versions: mirror.versions }));
+    return (revision) => {
+      for (const { key, mirror, versions } of seen) {
+        const { epoch } = mirror.store;
+        const isAhead = versions.some((version) => (compareVersions(revision, version) ?? 0) < 0);
+        if (!isAhead || this.#suspected.get(mirror) === epoch || this.#entries.get(key)?.mirror !== mirror) continue;
+        this.#suspected.set(mirror, epoch);
+        mirror.relist(mirror.resource);
+      }
+    };
+  }
+
+  #mirrored(kind: GroupKind, sync: SyncState): void {
+    const size = this.#entries.get(keyOfKind(kind))?.mirror.store.size ?? 0;
+    this.#wide.onChange({ type: 'mirrored', cluster: this.name, kind: { group: kind.group, kind: kind.kind }, sync, size });
+    const cluster = this.#server.breaker.fault === undefined ? 'reachable' : 'unreachable';
+    this.#lines.write({ kind: keyOfKind(kind), sync, objects: size, cluster });
+    this.#changed();
+  }
+
+  #changed(): void {
+    if (this.#life.signal.aborted) return;
+    const health = this.#health();
+    const { phase, troubles } = health;
+    const { version, resources } = this.#server;
+    const told = JSON.stringify([phase, version, this.#faults(health).map(({ code, kind, message }) => [code, kind, message])]);
+    if (told === this.#told && resources === this.#toldResources) return;
+    if (phase !== this.#toldPhase) this.#logPhase(phase, troubles.at(0));
+    [this.#told, this.#toldPhase, this.#toldResources] = [told, phase, resources];
+    this.#wide.onChange({ type: 'changed', cluster: this.name });
+  }
+
+  #logPhase(phase: ClusterPhase, fault: Fault | undefined): void {
+    const { log } = this.#wide;
+    if (fault === undefined) log.info({ cluster: this.name, phase }, 'cluster');
+    else log.warn({ cluster: this.name, phase, fault: fault.code }, `cluster: ${fault.message}`);
+  }
+
+  /** All that is wrong, once each; the namespaces that may not be read among it. */
+  #faults({ troubles }: Health): readonly Fault[] {
+    return [...troubles, ...this.#cluster.api.standingFaults, ...this.#entries.values().flatMap(({ mirror }) => mirror.faults())];
+  }
+
+  #health(): Health {
+    const { faults, breaker, answeredMs } = this.#server;
+    const warm = warmKinds.flatMap((kind) => this.#entries.get(keyOfKind(kind))?.mirror.fault ?? []);
+    const standing = this.#cluster.api.standingFaults;
+    return healthOf({ answered: answeredMs !== undefined, breaker: breaker.fault, faults: [...faults, ...warm], standing });
+  }
+
+  #ready(): boolean {
+    this.#readyOnce ||= this.#isReady();
+    return this.#readyOnce;
+  }
+
+  #isReady(): boolean {
+    if (this.#health().troubles.length > 0 || this.#wide.clock.monotonic() - this.#joinedMs >= readyAfterMs) return true;
+    if (this.#server.resources === undefined) return false;
+    return warmKinds.every((kind) => (this.#entries.get(keyOfKind(kind))?.mirror.sync().phase ?? 'MISSING') !== 'SYNCING');
+  }
+}
+
+function watches({ verbs }: ServedResource): boolean {
+  return verbs.includes('watch');
+}

@@ -1,0 +1,22 @@
+import type { ClusterApi } from '../../cluster/cluster-api.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { ClusterName } from '../../core/names.ts';
+import type { Gate } from '../../core/scheduling/concurrency-limit.ts';
+import type { Breaker } from '../server/breaker.ts';
+import type { Pace } from './decode-pace.ts';
+import type { Admission } from './list-admission.ts';
+
+/** What all reflectors of one cluster share. */
+export interface Surroundings {
+  readonly cluster: ClusterName;
+  /** Observed: the breaker learns from it. */
+  readonly api: ClusterApi;
+  readonly breaker: Breaker;
+  readonly admission: Admission;
+  readonly pace: Pace;
+  /** For questions about rights. */
+  readonly reviews: Gate;
+  readonly clock: Clock;
+  readonly log: Log;
+}

@@ -1,0 +1,102 @@
+import type { Fault } from '../../core/faults.ts';
+import type { ResourceVersion } from '../../core/names.ts';
+import { compareVersions } from '../../store/versions.ts';
+import type { Effect, Input, Memory, ObjectEvent, ReadableEvent, Situation, State, Step } from './reflector-state.ts';
+import { begin, isOutOfHistory, type Rest, relistAttempt, unchanged, unreadable, wait, watchOn, welcomed } from './step-rules.ts';
+
+type Watching = Situation<Extract<State, { readonly phase: 'watching' }>>;
+
+/** A watch that ends sooner, and without a word, is not the end we asked for. */
+const soonMs = 1_000;
+
+/** So many ERROR events in a row without a rule of their own: perhaps it is v that the server cannot stand. */
+const mostErrorEvents = 3;
+
+/** `watching`: rows 10 to 18, 21. */
+export function stepWatching(situation: Watching, input: Input): Step {
+  const { state, memory, moment } = situation;
+  switch (input.type) {
+    case 'opened':
+      return {
+        state: { ...state, openedMs: moment.nowMs },
+        memory: { ...welcomed(memory), fault: undefined },
+        effects: [],
+      };
+    case 'event':
+      return stepEvent(situation, input.event);
+    case 'closed':
+      return stepClosed(situation, input.fault);
+    case 'failed':
+      return stepWatchFailed(situation, input.fault);
+    case 'unreadable':
+      return unreadable(situation, input);
+    default:
+      return unchanged(situation);
+  }
+}
+
+function stepEvent(situation: Watching, event: ReadableEvent): Step {
+  const { memory } = situation;
+  switch (event.type) {
+    case 'applied':
+    case 'deleted':
+      return stepObject(situation, event);
+    case 'bookmark': {
+      const { version } = event;
+      // Row 11.
+      if (version === undefined || (memory.version !== undefined && isOlder(version, memory.version))) {
+        const message = version === undefined ? 'a bookmark without a version' : 'a bookmark with an older version';
+        return heard(situation, memory, [{ type: 'report', what: 'bookmarkIgnored', message }]);
+      }
+      return heard(situation, { ...memory, version, errorEvents: 0 }, [{ type: 'confirm', version }]);
+    }
+    case 'error':
+      return stepErrorEvent(situation, event.fault);
+    default:
+      throw event satisfies never;
+  }
+}
+
+/** Row 10. */
+function stepObject(situation: Watching, event: ObjectEvent): Step {
+  const { memory } = situation;
+  const version = memory.version !== undefined && isOlder(event.version, memory.version) ? memory.version : event.version;
+  return heard(situation, { ...memory, version, errorEvents: 0 }, [{ type: 'write', event, version }]);
+}
+
+function heard({ state, moment }: Watching, memory: Memory, effects: readonly Effect[]): Step {
+  return { state: { phase: 'watching', openedMs: state.openedMs ?? moment.nowMs, heard: true }, memory, effects };
+}
+
+/** Rows 12 to 14 and 18: the stream is of no use any more, whatever else comes on it. */
+function stepErrorEvent(situation: Watching, fault: Fault): Step {
+  const { memory, moment } = situation;
+  const abort: readonly Effect[] = [{ type: 'abort' }, { type: 'report', what: 'errorEvent', message: fault.message }];
+  const counted = fault.code !== 'THROTTLED' && fault.code !== 'MALFORMED' && !isOutOfHistory(fault);
+  if (!counted) {
+    const next = stepWatchFailed(situation, fault);
+    return { ...next, effects: [...abort, ...next.effects] };
+  }
+  const errorEvents = memory.errorEvents + 1;
+  const retry = errorEvents >= mostErrorEvents ? relistAttempt(memory) : ({ type: 'watch' } as const);
+  return wait({ memory: { ...memory, errorEvents: errorEvents % mostErrorEvents }, moment }, { fault, retry, before: abort });
+}
+
+/** Row 15. We ask the server to end every watch after 5 to 10 minutes, so a clean end is no failure. */
+function stepClosed({ state, memory, moment }: Watching, fault: Fault): Step {
+  const tooSoon = !state.heard && (state.openedMs === undefined || moment.nowMs - state.openedMs < soonMs);
+  if (tooSoon) return wait({ memory, moment }, { fault, retry: relistAttempt(memory) });
+  return moment.breaker === undefined ? watchOn({ memory, moment }) : begin({ memory, moment }, { type: 'watch' });
+}
+
+/** Rows 12, 13, 16, 18, 19, 21. */
+function stepWatchFailed({ memory, moment }: Rest, fault: Fault): Step {
+  if (isOutOfHistory(fault)) return begin({ memory: { ...memory, fault }, moment }, relistAttempt(memory));
+  if (fault.status?.code === 405) return watchOn({ memory: { ...memory, watchable: false }, moment });
+  return wait({ memory, moment }, { fault, retry: { type: 'watch' } });
+}
+
+/** Versions that cannot be ordered are never older. */
+function isOlder(version: ResourceVersion, other: ResourceVersion): boolean {
+  return (compareVersions(version, other) ?? 0) < 0;
+}

@@ -1,0 +1,86 @@
+import type { V1Namespace, V1NamespaceList, VersionInfo } from '@kubernetes/client-node';
+import type { ClusterApi } from '../../cluster/cluster-api.ts';
+import type { Fault } from '../../core/faults.ts';
+import type { GroupKind } from '../../core/kinds.ts';
+import { parseResourceVersion, type ResourceVersion } from '../../core/names.ts';
+import { itemsOf, storedIn, textOf } from '../../core/stored.ts';
+
+/** What a server says of itself when asked, or why it could not. */
+export interface ServerFacts {
+  /** `v1.36.3`. */
+  readonly version?: string;
+  /** The uid of the namespace `kube-system`: absent also where it may not be read. */
+  readonly uid?: string;
+  /** The most recent version of what it stores: absent also where namespaces may not be listed. */
+  readonly revision?: ResourceVersion;
+  /** Why there is no version. */
+  readonly fault?: Fault;
+}
+
+/** A few small requests at once. */
+export async function askServer(api: ClusterApi, signal: AbortSignal): Promise<ServerFacts> {
+  const [version, identity] = await Promise.all([api.send({ method: 'GET', path: ['version'] }, signal), askIdentity(api, signal)]);
+  const gitVersion = version.type === 'answered' ? gitVersionIn(version.body) : undefined;
+  return {
+    ...identity,
+    ...(gitVersion === undefined ? {} : { version: gitVersion }),
+    ...(version.type === 'failed' ? { fault: version.fault } : {}),
+  };
+}
+
+/** Reads the uid of `kube-system` by a list of that one namespace, whose version is the store's; by a get where listing is forbidden. */
+export async function askIdentity(api: ClusterApi, signal: AbortSignal): Promise<Pick<ServerFacts, 'uid' | 'revision'>> {
+  const path = ['api', 'v1', 'namespaces'];
+  const listed = await api.send({ method: 'GET', path, query: { fieldSelector: 'metadata.name=kube-system' } }, signal);
+  if (listed.type === 'failed') {
+    if (listed.fault.code !== 'FORBIDDEN') return {};
+    const got = await api.send({ method: 'GET', path: [...path, 'kube-system'] }, signal);
+    const uid = got.type === 'answered' ? textOf(storedIn<V1Namespace>(got.body)?.metadata?.uid) : undefined;
+    return uid === undefined ? {} : { uid };
+  }
+  const list = storedIn<V1NamespaceList>(listed.body);
+  const revision = parseResourceVersion(list?.metadata?.resourceVersion);
+  const [namespace] = itemsOf(list?.items);
+  const uid = textOf(namespace?.metadata?.uid);
+  return { ...(uid === undefined ? {} : { uid }), ...(revision === undefined ? {} : { revision }) };
+}
+
+/** `gitVersion` of the answer to `GET /version`; undefined if there is none. */
+export function gitVersionIn(body: Uint8Array): string | undefined {
+  return textOf(storedIn<VersionInfo>(body)?.gitVersion)?.slice(0, 64);
+}
+
+/** True for servers whose WatchList can be relied on: 1.32, and 1.34 on; in 1.33 it was off by default. */
+export function streamsLists(version: string | undefined): boolean {
+  const [, major = '', minor = ''] = /^v?(\d+)\.(\d+)/.exec(version ?? '') ?? [];
+  if (major === '') return false;
+  return Number(major) > 1 || Number(minor) === 32 || Number(minor) >= 34;
+}
+
+const builtInGroups: ReadonlySet<string> = new Set(['', 'apps', 'autoscaling', 'batch', 'extensions', 'policy']);
+
+/** True for the groups that kube-apiserver itself serves. Others that end in `k8s.io` are custom resources or aggregated APIs. */
+export function isBuiltIn({ group }: GroupKind): boolean {
+  if (builtInGroups.has(group)) return true;
+  const [, name] = /^([a-z.]+)\.k8s\.io$/.exec(group) ?? [];
+  return name !== undefined && apiserverGroups.has(name);
+}
+
+const apiserverGroups: ReadonlySet<string> = new Set([
+  'admissionregistration',
+  'apiextensions',
+  'apiregistration',
+  'certificates',
+  'coordination',
+  'discovery',
+  'events',
+  'flowcontrol.apiserver',
+  'internal.apiserver',
+  'networking',
+  'node',
+  'rbac.authorization',
+  'resource',
+  'scheduling',
+  'storage',
+  'storagemigration',
+]);

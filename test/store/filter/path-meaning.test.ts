@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import type { Column } from '../../../src/model/columns/columns.ts';
+import type { ModelPath, ReadPath } from '../../../src/model/paths.ts';
+import { createMeaning } from '../../../src/store/filter/path-meaning.ts';
+
+const path = (key: string, over: Partial<ReadPath> = {}): ReadPath => ({
+  text: key,
+  from: 'object',
+  steps: [{ key, list: false }],
+  type: { scalar: 'String' },
+  many: false,
+  ...over,
+});
+const cluster = { name: 'north', labels: { env: 'prod', tier: 'a' }, phase: 'SYNCED' };
+
+test('says what paths are in the model, whatever they are called', () => {
+  const ofText = createMeaning([path('size')])(cluster);
+  expect(createMeaning([path('size', { text: 'Size' })])({ ...cluster, phase: 'UNREACHABLE' })).toBe(ofText);
+  expect(createMeaning([path('size', { type: { scalar: 'Int' } })])(cluster)).not.toBe(ofText);
+  expect(createMeaning([path('size', { steps: [{ key: 'size', list: true }] })])(cluster)).not.toBe(ofText);
+});
+
+test('a column is another thing than a field of its name, or another column', () => {
+  const column = (name: string): Column => ({ name, type: { scalar: 'String' }, nullable: false, description: '', get: () => name });
+  const computed = (name: string): ModelPath => ({ ...path('x'), from: 'column', column: column(name), steps: [] });
+  const meanings = [{ ...path('phase'), steps: [] }, computed('phase'), computed('ready')].map((one) => createMeaning([one])(cluster));
+  expect(new Set(meanings).size).toBe(3);
+});
+
+test('says the values that are named of the cluster, and no others', () => {
+  const steps = [
+    { key: 'labels', list: false },
+    { key: 'env', list: false },
+  ];
+  const meaning = createMeaning([path('metadata'), path('cluster.labels.env', { from: 'cluster', steps })]);
+  const labelled = (labels: Readonly<Record<string, string>>) => meaning({ ...cluster, labels });
+  expect(labelled({ env: 'prod' })).toBe(meaning(cluster));
+  expect(labelled({ env: 'test', tier: 'a' })).not.toBe(meaning(cluster));
+  expect(labelled({})).not.toBe(meaning(cluster));
+});

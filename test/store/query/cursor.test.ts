@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import { parseJsonExactly } from '../../../src/core/json.ts';
+import { parseSelector } from '../../../src/core/selectors.ts';
+import { canonicalFilter, type Position, parsePosition, printPosition } from '../../../src/store/query/cursor.ts';
+
+const position: Position = {
+  keys: [
+    { type: 'text', value: 'größe\u0000"' },
+    undefined,
+    { type: 'number', value: 9_007_199_254_740_993n },
+    { type: 'instant', value: { ms: -1, nanos: 999_999 } },
+  ],
+  namespace: 'a',
+  name: '__proto__',
+  cluster: 'north',
+  kind: 'Pod',
+};
+
+test('a position survives being printed', () => {
+  expect(parsePosition(printPosition(position))).toEqual(position);
+  expect(parsePosition(printPosition({ ...position, keys: [] }))).toEqual({ ...position, keys: [] });
+});
+
+test.each([
+  '',
+  'x',
+  'null',
+  '{}',
+  '[]',
+  '["a","b","c","d"]',
+  '["a","b","c",1,[]]',
+  '["a","b","c","d",{}]',
+  '["a","b","c","d",[1]]',
+  '["a","b","c","d",[["text"]]]',
+  '["a","b","c","d",[],1]',
+])('%j is no position', (text) => {
+  expect(parsePosition(new TextEncoder().encode(text))).toBeUndefined();
+});
+
+test('bytes that are no text are no position', () => {
+  expect(parsePosition(new Uint8Array([0xff, 0xfe]))).toBeUndefined();
+});
+
+test('questions that mean the same give one text', () => {
+  const one = canonicalFilter({
+    kinds: ['Pod', 'Node'],
+    clusters: ['b', 'a', 'a'],
+    namespaces: ['y', 'x'],
+    selector: parseSelector('b,a=1'),
+    where: { path: 'spec.x', eq: 1, ne: null, and: [{ not: { path: 'a', in: ['p', 'q'] } }] },
+    search: null,
+    orderBy: [{ path: 'a' }],
+  });
+  const other = canonicalFilter({
+    kinds: ['Node', 'Pod', 'Pod'],
+    clusters: ['a', 'b'],
+    namespaces: ['x', 'y', 'x'],
+    selector: parseSelector('a in (1), b'),
+    where: { and: [{ not: { in: ['p', 'q'], path: 'a' } }], eq: 1, path: 'spec.x', or: undefined },
+    search: '',
+    orderBy: [{ path: 'a', direction: 'ASC' }],
+  });
+  expect(one).toBe(other);
+});
+
+test('questions that differ give different texts', () => {
+  const questions = [
+    {},
+    { clusters: [] },
+    { clusters: ['a'] },
+    { namespaces: [] },
+    { namespaces: ['a'] },
+    { selector: parseSelector('a') },
+    { selector: parseSelector('!a') },
+    { where: {} },
+    { where: { path: 'a', eq: 1 } },
+    { where: { path: 'a', eq: '1' } },
+    { where: { path: 'a', eq: parseJsonExactly('9007199254740993') } },
+    { where: { path: 'a', eq: parseJsonExactly('9007199254740995') } },
+    { where: { path: 'a', ne: 1 } },
+    { where: { and: [{ path: 'a', eq: 1 }] } },
+    { where: { or: [{ path: 'a', eq: 1 }] } },
+    { where: { not: { path: 'a', eq: 1 } } },
+    { search: 'a' },
+    { orderBy: [{ path: 'a' }] },
+    { orderBy: [{ path: 'a', direction: 'DESC' as const }] },
+    { orderBy: [{ path: 'a' }, { path: 'b' }] },
+    { orderBy: [{ path: 'b' }, { path: 'a' }] },
+  ];
+  const texts = questions.map((question) => canonicalFilter({ kinds: ['Pod'], ...question }));
+  expect(new Set([...texts, canonicalFilter({ kinds: ['Node'] })]).size).toBe(questions.length + 1);
+});

@@ -1,0 +1,227 @@
+import { describe, expect, test } from 'vitest';
+import type { Clock } from '../../../src/core/clock.ts';
+import { clusterName } from '../../../src/core/names.ts';
+import { createStore } from '../../../src/store/contents/store.ts';
+import { createIdleMirrors, type IdleMirrors } from '../../../src/watch/clusters/idle-mirrors.ts';
+import type { Mirror } from '../../../src/watch/mirror/mirror.ts';
+import { type FakeHeap, fakeHeap } from '../../support/fake-heap.ts';
+import { createManualClock, type ManualClock, turns } from '../../support/manual-clock.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
+import { pods } from '../watching.ts';
+
+const maxBytes = 1_000;
+const minutes = 60_000;
+
+/** A cache whose list is broken goes round for ever, and asks for the time at each step: no schedule here needs so many. */
+const mostLooks = 20_000;
+
+interface Idling {
+  readonly mirror: Mirror;
+  bytes: number;
+  /** Whether somebody holds it, or it is idle, or it was evicted. */
+  condition: 'held' | 'idle' | 'evicted';
+  evictions: number;
+}
+
+interface Place {
+  readonly clock: ManualClock;
+  readonly heap: FakeHeap;
+  readonly idle: IdleMirrors;
+  readonly all: Idling[];
+  /** One more, which somebody holds. */
+  add(bytes: number): Idling;
+  /** Nobody holds it any more. */
+  rest(one: Idling): void;
+  take(one: Idling): void;
+  /** Bytes of those that are idle. */
+  idleBytes(): number;
+  end(): void;
+}
+
+async function open(): Promise<Place> {
+  const clock = createManualClock();
+  // lru-cache takes a time of 0 for none.
+  await clock.advance(1);
+  let looks = 0;
+  const counting: Clock = {
+    now: clock.now,
+    monotonic() {
+      if (++looks > mostLooks) throw new Error('expected the cache to come to an end');
+      return clock.monotonic();
+    },
+    random: clock.random,
+    sleep: clock.sleep,
+  };
+  const life = new AbortController();
+  const heap = fakeHeap();
+  const idle = createIdleMirrors({ clock: counting, maxBytes, heap }, life.signal);
+  const all: Idling[] = [];
+  const take = (one: Idling) => {
+    one.condition = 'held';
+    idle.take(one.mirror);
+  };
+  return {
+    clock,
+    heap,
+    idle,
+    all,
+    take,
+    add(bytes) {
+      const one: Idling = { mirror: mirrorOf(() => one.bytes, clock), bytes, condition: 'held', evictions: 0 };
+      all.push(one);
+      return one;
+    },
+    rest(one) {
+      one.condition = 'idle';
+      idle.rest(one.mirror, () => {
+        // As an owner does: what has ended is taken out, once more.
+        take(one);
+        one.condition = 'evicted';
+        one.evictions++;
+      });
+    },
+    idleBytes: () => all.reduce((sum, { condition, bytes }) => sum + (condition === 'idle' ? bytes : 0), 0),
+    end: () => life.abort(),
+  };
+}
+
+/** Of a mirror, nothing but its size counts here. */
+function mirrorOf(bytes: () => number, clock: Clock): Mirror {
+  const store = createStore({ epoch: 'one', clock });
+  const sized = Object.create(store, { bytes: { get: bytes } }) as typeof store;
+  return {
+    cluster: clusterName('north'),
+    resource: pods,
+    store: sized,
+    staged: 0,
+    heardMs: undefined,
+    fault: undefined,
+    versions: [],
+    sync: () => ({ phase: 'SYNCED' }),
+    faults: () => [],
+    unread: () => undefined,
+    unlisted: () => undefined,
+    settled: () => true,
+    whenSettled: () => Promise.resolve(),
+    want: () => undefined,
+    made: () => undefined,
+    relist: () => undefined,
+    breakerChanged: () => undefined,
+    end: () => undefined,
+  };
+}
+
+test('C6: from 80 % of the heap on every idle mirror is evicted at once, and none that is held', async () => {
+  const place = await open();
+  const held = place.add(1);
+  for (let count = 0; count < 5; count++) place.rest(place.add(1));
+  place.heap.set(0.79);
+  expect(place.idleBytes()).toBe(5);
+  place.heap.set(0.8);
+  expect(place.all.map(({ evictions }) => evictions)).toEqual([0, 1, 1, 1, 1, 1]);
+  expect(held.condition).toBe('held');
+  place.end();
+});
+
+test('many that went idle together are all evicted, once each, when their time is over', async () => {
+  const place = await open();
+  for (let count = 0; count < 50; count++) place.rest(place.add(1));
+  await place.clock.advance(4 * minutes);
+  expect(place.all.every(({ condition }) => condition === 'idle')).toBe(true);
+  await place.clock.advance(2 * minutes);
+  expect(place.all.map(({ condition, evictions }) => [condition, evictions])).toEqual(place.all.map(() => ['evicted', 1]));
+  place.end();
+});
+
+test('one that needs the place of all others evicts them all, once each', async () => {
+  const place = await open();
+  for (let count = 0; count < 50; count++) place.rest(place.add(20));
+  const large = place.add(maxBytes);
+  place.rest(large);
+  expect(large.condition).toBe('idle');
+  expect(place.all.filter((one) => one !== large).map(({ evictions }) => evictions)).toEqual(Array.from({ length: 50 }, () => 1));
+  place.end();
+});
+
+test('one that is taken while another is being evicted stays', async () => {
+  const place = await open();
+  const [first, second] = [place.add(1), place.add(1)];
+  for (const [one, other] of [
+    [first, second],
+    [second, first],
+  ] as const) {
+    one.condition = 'idle';
+    place.idle.rest(one.mirror, () => {
+      one.condition = 'evicted';
+      one.evictions++;
+      place.idle.take(one.mirror);
+      if (other.condition === 'idle') place.take(other);
+    });
+  }
+  await place.clock.advance(10 * minutes);
+  expect(place.all.map(({ condition }) => condition).toSorted()).toEqual(['evicted', 'held']);
+  expect(first.evictions + second.evictions).toBe(1);
+  place.end();
+});
+
+describe('random schedules', () => {
+  const seed = Number(process.env.MUSTER_SEED ?? Math.floor(Math.random() * 2 ** 31));
+
+  test(`end with every idle mirror evicted once, and none that somebody holds (MUSTER_SEED=${seed})`, async () => {
+    for (let round = 0; round < 300; round++) await runSchedule(seededRandom(seed + round), `MUSTER_SEED=${seed}, round ${round}`);
+  }, 60_000);
+});
+
+async function runSchedule(random: () => number, what: string): Promise<void> {
+  const place = await open();
+  const life = new AbortController();
+  const anyOf = (condition: Idling['condition']) => {
+    const those = place.all.filter((one) => one.condition === condition);
+    return those[Math.floor(random() * those.length)];
+  };
+  const acts: readonly (() => void)[] = [
+    () => place.rest(anyOf('held') ?? place.add(Math.ceil(random() * 300))),
+    () => place.rest(place.add(Math.ceil(random() * 300))),
+    () => {
+      const one = anyOf('idle');
+      if (one !== undefined) place.take(one);
+    },
+    () => {
+      const one = anyOf('idle');
+      if (one !== undefined) one.bytes = Math.ceil(random() * 1_200);
+    },
+    () => {
+      const one = anyOf('idle');
+      // Falls due when a sweep does.
+      void place.clock.sleep(30_000 - (place.clock.monotonic() % 30_000) + 1, life.signal).then(() => {
+        if (one?.condition === 'idle') place.take(one);
+      });
+    },
+  ];
+  for (let act = 0; act < 60; act++) {
+    acts[Math.floor(random() * acts.length)]?.();
+    // A second mostly, so that many fall due in one sweep; sometimes a sweep, or the time of all.
+    if (random() < 0.2) await place.clock.advance([1_000, 30_000, 5 * minutes][Math.floor(random() * 3)] ?? 0);
+  }
+  await place.clock.advance(30_000);
+  expect(place.idleBytes(), what).toBeLessThanOrEqual(maxBytes);
+  const idle = place.all.filter(({ condition }) => condition === 'idle');
+  const held = place.all.filter(({ condition }) => condition === 'held');
+  await place.clock.advance(6 * minutes);
+  expect(
+    idle.map(({ condition }) => condition),
+    what,
+  ).toEqual(idle.map(() => 'evicted'));
+  expect(
+    held.map(({ condition }) => condition),
+    what,
+  ).toEqual(held.map(() => 'held'));
+  expect(
+    place.all.every(({ condition, evictions }) => evictions === (condition === 'evicted' ? 1 : 0)),
+    what,
+  ).toBe(true);
+  place.end();
+  life.abort();
+  await turns(1);
+  expect(place.clock.sleepers, what).toBe(0);
+}

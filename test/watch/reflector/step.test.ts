@@ -1,0 +1,885 @@
+import { expect, test } from 'vitest';
+import type { Fault, FaultCode } from '../../../src/core/faults.ts';
+import { clusterName, parseResourceVersion, type ResourceVersion } from '../../../src/core/names.ts';
+import type { KubernetesObject } from '../../../src/core/objects.ts';
+import {
+  type Attempt,
+  blankMemory,
+  type Effect,
+  type Input,
+  type ListAttempt,
+  type Memory,
+  type Moment,
+  type ReadableEvent,
+  type State,
+  type Step,
+} from '../../../src/watch/reflector/reflector-state.ts';
+import { step } from '../../../src/watch/reflector/step.ts';
+
+const cluster = clusterName('north');
+const v = version('100');
+const held: Memory = { ...blankMemory, version: v, whole: true };
+const at0: Moment = { nowMs: 0, random: 0 };
+const unreachable = fault('UNREACHABLE');
+
+interface Case {
+  readonly row: string;
+  readonly state: State;
+  readonly memory?: Memory;
+  readonly moment?: Moment;
+  readonly input: Input;
+  readonly phase: State['phase'];
+  /** Their types, in order; `sleep` with its length, `list` and `watch` with where they begin. */
+  readonly effects: readonly string[];
+  /** What must hold of the rest. */
+  readonly also?: (step: Step) => void;
+}
+
+const listing: State = { phase: 'listing', list: page(1, '0') };
+const listingAtV: State = { phase: 'listing', list: page(1, v) };
+const page3: State = { phase: 'listing', list: { ...page(3, '0'), token: 'c3' } };
+const streaming: State = { phase: 'streaming', from: v, heardMs: 0 };
+const watching: State = { phase: 'watching', openedMs: 0, heard: true };
+const opening: State = { phase: 'watching', heard: false };
+const item = new Uint8Array([123, 125]);
+
+const cases: readonly Case[] = [
+  {
+    row: '1 a WatchList from the start, where it may be',
+    state: { phase: 'fresh' },
+    memory: { ...blankMemory, streaming: true },
+    input: { type: 'started' },
+    phase: 'streaming',
+    effects: ['discard', 'stream from ""', 'sleep 30000'],
+  },
+  {
+    row: '1 a WatchList from v',
+    state: { phase: 'fresh' },
+    memory: { ...held, streaming: true },
+    input: { type: 'started' },
+    phase: 'streaming',
+    effects: ['discard', 'stream from "100"', 'sleep 30000'],
+  },
+  {
+    row: '1 a list at v',
+    state: { phase: 'fresh' },
+    memory: held,
+    input: { type: 'started' },
+    phase: 'listing',
+    effects: ['discard', 'list at "100"'],
+  },
+  {
+    row: '1 a list at 0 without v',
+    state: { phase: 'fresh' },
+    input: { type: 'started' },
+    phase: 'listing',
+    effects: ['discard', 'list at "0"'],
+  },
+
+  { row: '2 an item is staged', state: listing, input: { type: 'items', items: [item] }, phase: 'listing', effects: ['stage'] },
+  {
+    row: '2 the next page follows its token',
+    state: listing,
+    input: { type: 'pageEnded', version: v, continue: 'c2' },
+    phase: 'listing',
+    effects: ['list page 2 by c2'],
+    also: ({ memory }) => expect(memory.whole).toBe(false),
+  },
+  {
+    row: '2 the last page commits and is watched from',
+    state: page3,
+    input: { type: 'pageEnded', version: v },
+    phase: 'watching',
+    effects: ['commit 100', 'watch from "100"'],
+    also: ({ memory }) => expect(memory).toMatchObject({ version: v, whole: true }),
+  },
+  {
+    row: '2 a list without a version is polled',
+    state: listing,
+    input: { type: 'pageEnded' },
+    phase: 'polling',
+    effects: ['commit undefined', 'sleep 48000'],
+  },
+
+  {
+    row: '3 an expired token: the whole list, without limit, at the version first asked',
+    state: page3,
+    input: failed('EXPIRED', { code: 410 }),
+    phase: 'listing',
+    effects: ['discard', 'whole list at "0"'],
+  },
+  {
+    row: '4 410 on the first page: at once the most recent',
+    state: listingAtV,
+    memory: held,
+    input: failed('EXPIRED', { code: 410 }),
+    phase: 'listing',
+    effects: ['discard', 'list at ""'],
+  },
+  {
+    row: '4 a version from the future: likewise',
+    state: listingAtV,
+    memory: held,
+    input: failed('TIMED_OUT', { code: 504, cause: 'ResourceVersionTooLarge' }),
+    phase: 'listing',
+    effects: ['discard', 'list at ""'],
+  },
+  {
+    row: '4 a second time: waits',
+    state: { phase: 'listing', list: page(1, '') },
+    memory: held,
+    input: failed('EXPIRED', { code: 410 }),
+    phase: 'waiting',
+    effects: ['sleep 800'],
+    also: (next) => expect(retryOf(next)).toEqual(page(1, '')),
+  },
+
+  ...(['THROTTLED', 'SERVER_ERROR', 'UNREACHABLE', 'TIMED_OUT'] as const).map(
+    (code): Case => ({
+      row: `5 ${code} on a page: waits, same page`,
+      state: page3,
+      input: failed(code),
+      phase: 'waiting',
+      effects: ['sleep 800'],
+      also: (next) => expect(retryOf(next)).toEqual({ ...page(3, '0'), token: 'c3', failures: 1 }),
+    }),
+  ),
+  {
+    row: '5 the third time on it: discards, waits, whole list',
+    state: { phase: 'listing', list: { ...page(3, '0'), token: 'c3', failures: 2 } },
+    input: failed('SERVER_ERROR'),
+    phase: 'waiting',
+    effects: ['discard', 'sleep 800'],
+    also: (next) => expect(retryOf(next)).toEqual(page(1, '0')),
+  },
+  {
+    row: '5 Retry-After above 60 s: likewise',
+    state: page3,
+    input: failed('THROTTLED', { code: 429, retryAfterSeconds: 61 }),
+    phase: 'waiting',
+    effects: ['discard', 'sleep 61000'],
+    also: (next) => expect(retryOf(next)).toEqual(page(1, '0')),
+  },
+
+  {
+    row: '6 ADDED is staged, and v stays',
+    state: streaming,
+    memory: held,
+    input: applied('120'),
+    phase: 'streaming',
+    effects: ['stageEvent'],
+    also: ({ memory }) => expect(memory.version).toBe(v),
+  },
+  {
+    row: '6 DELETED is unstaged, and v stays',
+    state: streaming,
+    memory: held,
+    input: deleted('121'),
+    phase: 'streaming',
+    effects: ['stageEvent'],
+    also: ({ memory }) => expect(memory.version).toBe(v),
+  },
+  {
+    row: '6 a bookmark before the end says nothing',
+    state: streaming,
+    memory: held,
+    input: bookmark('130'),
+    phase: 'streaming',
+    effects: [],
+    also: ({ memory }) => expect(memory.version).toBe(v),
+  },
+  {
+    row: '7 the end bookmark commits at its version, same stream',
+    state: streaming,
+    memory: held,
+    input: bookmark('130', 'end'),
+    phase: 'watching',
+    effects: ['commit 130'],
+    also: ({ memory }) => expect(memory).toMatchObject({ version: '130', whole: true, streamFailures: 0 }),
+  },
+
+  {
+    row: '8 400: no WatchList for this kind',
+    state: streaming,
+    memory: { ...held, streaming: true },
+    input: failed('INVALID', { code: 400 }),
+    phase: 'listing',
+    effects: ['report streamingRefused kind', 'discard', 'list at "100"'],
+    also: ({ memory }) => expect(memory.streaming).toBe(false),
+  },
+  {
+    row: '8 422: likewise',
+    state: streaming,
+    memory: { ...held, streaming: true },
+    input: failed('INVALID', { code: 422 }),
+    phase: 'listing',
+    effects: ['report streamingRefused kind', 'discard', 'list at "100"'],
+  },
+  {
+    row: '8 silence for 30 s: no WatchList for this cluster',
+    state: streaming,
+    memory: { ...held, streaming: true },
+    moment: { nowMs: 30_000, random: 0 },
+    input: { type: 'elapsed' },
+    phase: 'listing',
+    effects: ['abort', 'report streamingRefused cluster', 'discard', 'list at "100"'],
+  },
+  {
+    row: '8 something came meanwhile: waits on',
+    state: { phase: 'streaming', from: v, heardMs: 20_000 },
+    memory: held,
+    moment: { nowMs: 30_000, random: 0 },
+    input: { type: 'elapsed' },
+    phase: 'streaming',
+    effects: ['sleep 20000'],
+  },
+
+  {
+    row: '9 410: once from ""',
+    state: streaming,
+    memory: held,
+    input: failed('EXPIRED', { code: 410 }),
+    phase: 'streaming',
+    effects: ['discard', 'stream from ""', 'sleep 30000'],
+  },
+  {
+    row: '9 504 likewise',
+    state: streaming,
+    memory: held,
+    input: failed('TIMED_OUT', { code: 504, cause: 'ResourceVersionTooLarge' }),
+    phase: 'streaming',
+    effects: ['discard', 'stream from ""', 'sleep 30000'],
+  },
+  {
+    row: '9 410 as an event: the stream is aborted too',
+    state: streaming,
+    memory: held,
+    input: errorEvent('EXPIRED', { code: 410 }),
+    phase: 'streaming',
+    effects: ['abort', 'discard', 'stream from ""', 'sleep 30000'],
+  },
+  {
+    row: '9 410 from "": a list there',
+    state: { phase: 'streaming', from: '', heardMs: 0 },
+    memory: held,
+    input: failed('EXPIRED', { code: 410 }),
+    phase: 'listing',
+    effects: ['discard', 'list at ""'],
+  },
+  {
+    row: '9 a failure before the end: discards, waits, same stream',
+    state: streaming,
+    memory: held,
+    input: failed('UNREACHABLE'),
+    phase: 'waiting',
+    effects: ['discard', 'sleep 800'],
+    also: (next) => expect(retryOf(next)).toEqual({ type: 'stream', from: v }),
+  },
+  {
+    row: '9 a clean end before the end: likewise',
+    state: streaming,
+    memory: held,
+    input: closed(),
+    phase: 'waiting',
+    effects: ['discard', 'sleep 800'],
+    also: (next) => expect(retryOf(next)).toEqual({ type: 'stream', from: v }),
+  },
+  {
+    row: '9 the second in a row: a list',
+    state: streaming,
+    memory: { ...held, streamFailures: 1 },
+    input: closed(),
+    phase: 'waiting',
+    effects: ['discard', 'sleep 800'],
+    also: (next) => expect(retryOf(next)).toEqual(page(1, v)),
+  },
+
+  {
+    row: '10 MODIFIED is written, and v moves',
+    state: watching,
+    memory: held,
+    input: applied('101'),
+    phase: 'watching',
+    effects: ['write applied 101'],
+    also: ({ memory }) => expect(memory.version).toBe('101'),
+  },
+  {
+    row: '10 DELETED is written with the state it carries, and v moves',
+    state: watching,
+    memory: held,
+    input: deleted('102'),
+    phase: 'watching',
+    effects: ['write deleted 102'],
+    also: ({ memory }) => expect(memory.version).toBe('102'),
+  },
+  {
+    row: '10 v does not go back',
+    state: watching,
+    memory: held,
+    input: applied('99'),
+    phase: 'watching',
+    effects: ['write applied 100'],
+    also: ({ memory }) => expect(memory.version).toBe(v),
+  },
+  {
+    row: '10 versions that are no decimals are taken as they come',
+    state: watching,
+    memory: held,
+    input: applied('a7'),
+    phase: 'watching',
+    effects: ['write applied a7'],
+  },
+
+  {
+    row: '11 a bookmark moves v and touches nothing',
+    state: watching,
+    memory: held,
+    input: bookmark('150'),
+    phase: 'watching',
+    effects: ['confirm 150'],
+    also: ({ memory }) => expect(memory.version).toBe('150'),
+  },
+  {
+    row: '11 without a version it is ignored and counted',
+    state: watching,
+    memory: held,
+    input: bookmark(undefined),
+    phase: 'watching',
+    effects: ['report bookmarkIgnored'],
+    also: ({ memory }) => expect(memory.version).toBe(v),
+  },
+  {
+    row: '11 with a lower one likewise',
+    state: watching,
+    memory: held,
+    input: bookmark('99'),
+    phase: 'watching',
+    effects: ['report bookmarkIgnored'],
+    also: ({ memory }) => expect(memory.version).toBe(v),
+  },
+
+  {
+    row: '12 410 as status at opening: a list at v',
+    state: opening,
+    memory: held,
+    input: failed('EXPIRED', { code: 410 }),
+    phase: 'listing',
+    effects: ['discard', 'list at "100"'],
+  },
+  {
+    row: '12 410 as ERROR in a 200: likewise',
+    state: watching,
+    memory: held,
+    input: errorEvent('EXPIRED', { code: 410 }),
+    phase: 'listing',
+    effects: ['abort', 'report errorEvent', 'discard', 'list at "100"'],
+  },
+
+  ...(['THROTTLED', 'SERVER_ERROR', 'UNREACHABLE', 'TIMED_OUT'] as const).map(
+    (code): Case => ({
+      row: `13 ${code} at opening: waits, same v, no list`,
+      state: opening,
+      memory: held,
+      input: failed(code),
+      phase: 'waiting',
+      effects: ['sleep 800'],
+      also: (next) => expect(retryOf(next)).toEqual({ type: 'watch' }),
+    }),
+  ),
+  {
+    row: '13 ERROR 429: likewise, at least Retry-After',
+    state: watching,
+    memory: held,
+    input: errorEvent('THROTTLED', { code: 429, retryAfterSeconds: 7 }),
+    phase: 'waiting',
+    effects: ['abort', 'report errorEvent', 'sleep 7000'],
+    also: (next) => expect(retryOf(next)).toEqual({ type: 'watch' }),
+  },
+  {
+    row: '13 the backoff doubles',
+    state: opening,
+    memory: { ...held, attempt: 3 },
+    input: failed('SERVER_ERROR'),
+    phase: 'waiting',
+    effects: ['sleep 6400'],
+  },
+  {
+    row: '13 the backoff is at its start after 120 s of healthy stream',
+    state: watching,
+    memory: { ...held, attempt: 5 },
+    moment: { nowMs: 120_000, random: 0 },
+    input: failed('UNREACHABLE'),
+    phase: 'waiting',
+    effects: ['sleep 800'],
+  },
+  {
+    row: '13 and goes on before',
+    state: watching,
+    memory: { ...held, attempt: 5 },
+    moment: { nowMs: 119_999, random: 0 },
+    input: failed('UNREACHABLE'),
+    phase: 'waiting',
+    effects: ['sleep 25600'],
+  },
+
+  {
+    row: '14 ERROR 500: waits, same v',
+    state: watching,
+    memory: held,
+    input: errorEvent('SERVER_ERROR', { code: 500 }),
+    phase: 'waiting',
+    effects: ['abort', 'report errorEvent', 'sleep 800'],
+    also: (next) => expect(retryOf(next)).toEqual({ type: 'watch' }),
+  },
+  {
+    row: '14 any other: likewise',
+    state: watching,
+    memory: held,
+    input: errorEvent('INVALID', { code: 418 }),
+    phase: 'waiting',
+    effects: ['abort', 'report errorEvent', 'sleep 800'],
+    also: (next) => expect(retryOf(next)).toEqual({ type: 'watch' }),
+  },
+  {
+    row: '14 the third in a row: a list at v',
+    state: watching,
+    memory: { ...held, errorEvents: 2 },
+    input: errorEvent('SERVER_ERROR', { code: 500 }),
+    phase: 'waiting',
+    effects: ['abort', 'report errorEvent', 'sleep 800'],
+    also: (next) => expect(retryOf(next)).toEqual(page(1, v)),
+  },
+  {
+    row: '14 an event between them begins the row anew',
+    state: watching,
+    memory: { ...held, errorEvents: 2 },
+    input: applied('101'),
+    phase: 'watching',
+    effects: ['write applied 101'],
+    also: ({ memory }) => expect(memory.errorEvents).toBe(0),
+  },
+
+  {
+    row: '15 a clean end: from v at once',
+    state: watching,
+    memory: held,
+    moment: { nowMs: 300_000, random: 0 },
+    input: closed(),
+    phase: 'watching',
+    effects: ['watch from "100"'],
+  },
+  {
+    row: '15 also of one that never said a word, if it stood a second',
+    state: { phase: 'watching', openedMs: 0, heard: false },
+    memory: held,
+    moment: { nowMs: 1_000, random: 0 },
+    input: closed(),
+    phase: 'watching',
+    effects: ['watch from "100"'],
+  },
+  {
+    row: '15 at once and without a word: waits, list at v',
+    state: { phase: 'watching', openedMs: 0, heard: false },
+    memory: held,
+    moment: { nowMs: 999, random: 0 },
+    input: closed(),
+    phase: 'waiting',
+    effects: ['sleep 800'],
+    also: (next) => expect(retryOf(next)).toEqual(page(1, v)),
+  },
+
+  {
+    row: '16 cut in mid-line: by 13',
+    state: watching,
+    memory: held,
+    input: failed('UNREACHABLE'),
+    phase: 'waiting',
+    effects: ['sleep 800'],
+    also: (next) => expect(retryOf(next)).toEqual({ type: 'watch' }),
+  },
+  {
+    row: '16 past the idle limit: by 13',
+    state: watching,
+    memory: held,
+    input: failed('TIMED_OUT'),
+    phase: 'waiting',
+    effects: ['sleep 800'],
+    also: (next) => expect(retryOf(next)).toEqual({ type: 'watch' }),
+  },
+
+  {
+    row: '17 unreadable: aborts, waits, list at v',
+    state: watching,
+    memory: held,
+    input: unreadable(),
+    phase: 'waiting',
+    effects: ['abort', 'discard', 'report unreadable', 'sleep 800'],
+    also: (next) => expect(retryOf(next)).toEqual(page(1, v)),
+  },
+  {
+    row: '17 again at this v: at ""',
+    state: watching,
+    memory: { ...held, unreadableAt: v },
+    input: unreadable(),
+    phase: 'waiting',
+    effects: ['abort', 'discard', 'report unreadable', 'sleep 800'],
+    also: (next) => expect(retryOf(next)).toEqual(page(1, '')),
+  },
+  {
+    row: '17 at another v: at v',
+    state: watching,
+    memory: { ...held, unreadableAt: version('90') },
+    input: unreadable(),
+    phase: 'waiting',
+    effects: ['abort', 'discard', 'report unreadable', 'sleep 800'],
+    also: (next) => expect(retryOf(next)).toEqual(page(1, v)),
+  },
+  {
+    row: '17 an item of a list: likewise',
+    state: listing,
+    input: unreadable(),
+    phase: 'waiting',
+    effects: ['abort', 'discard', 'report unreadable', 'sleep 800'],
+    also: (next) => expect(retryOf(next)).toEqual(page(1, '0')),
+  },
+  {
+    row: '17 one of the initial events: likewise',
+    state: streaming,
+    memory: held,
+    input: unreadable(),
+    phase: 'waiting',
+    effects: ['abort', 'discard', 'report unreadable', 'sleep 800'],
+    also: (next) => expect(retryOf(next)).toEqual(page(1, v)),
+  },
+
+  {
+    row: '18 HTML or a redirect: waits, what is held stays',
+    state: opening,
+    memory: held,
+    input: failed('MALFORMED'),
+    phase: 'waiting',
+    effects: ['sleep 800'],
+    also: (next) => expect(retryOf(next)).toEqual({ type: 'watch' }),
+  },
+  {
+    row: '18 a Table on the stream: aborted, likewise',
+    state: watching,
+    memory: held,
+    input: errorEvent('MALFORMED'),
+    phase: 'waiting',
+    effects: ['abort', 'report errorEvent', 'sleep 800'],
+    also: (next) => expect(retryOf(next)).toEqual({ type: 'watch' }),
+  },
+  {
+    row: '18 a line too long: likewise',
+    state: watching,
+    memory: held,
+    input: failed('TOO_LARGE'),
+    phase: 'waiting',
+    effects: ['sleep 800'],
+    also: ({ memory }) => expect(memory).toMatchObject({ whole: true, version: v }),
+  },
+
+  {
+    row: '19 the breaker is open: waits for it, same request',
+    state: watching,
+    memory: held,
+    moment: { ...at0, breaker: unreachable },
+    input: failed('UNREACHABLE'),
+    phase: 'waiting',
+    effects: [],
+    also: (next) => expect([retryOf(next), next.memory.attempt]).toEqual([{ type: 'watch' }, 0]),
+  },
+  {
+    row: '19 a page likewise, and it counts as no failure of it',
+    state: page3,
+    moment: { ...at0, breaker: unreachable },
+    input: failed('UNREACHABLE'),
+    phase: 'waiting',
+    effects: [],
+    also: (next) => expect(retryOf(next)).toEqual({ ...page(3, '0'), token: 'c3' }),
+  },
+  {
+    row: '19 a WatchList likewise',
+    state: streaming,
+    memory: held,
+    moment: { ...at0, breaker: unreachable },
+    input: failed('UNREACHABLE'),
+    phase: 'waiting',
+    effects: ['discard'],
+    also: (next) => expect(retryOf(next)).toEqual({ type: 'stream', from: v }),
+  },
+  {
+    row: '19 woken: the same request',
+    state: waitingFor({ type: 'watch' }),
+    memory: held,
+    input: { type: 'woken' },
+    phase: 'watching',
+    effects: ['watch from "100"'],
+  },
+  {
+    row: '19 nobody starts while it is open',
+    state: { phase: 'fresh' },
+    memory: held,
+    moment: { ...at0, breaker: unreachable },
+    input: { type: 'started' },
+    phase: 'waiting',
+    effects: [],
+  },
+  {
+    row: '19 who waits for a Retry-After is not woken',
+    state: { phase: 'waiting', untilMs: 7_000, retry: { type: 'watch' }, fault: fault('THROTTLED') },
+    memory: held,
+    input: { type: 'woken' },
+    phase: 'waiting',
+    effects: ['sleep 7000'],
+  },
+
+  {
+    row: '20 401: once more at once',
+    state: opening,
+    memory: held,
+    input: failed('UNAUTHENTICATED', { code: 401 }),
+    phase: 'watching',
+    effects: ['watch from "100"'],
+    also: ({ memory }) => expect(memory.refreshed).toBe(true),
+  },
+  {
+    row: '20 401 again: waits',
+    state: opening,
+    memory: { ...held, refreshed: true },
+    input: failed('UNAUTHENTICATED', { code: 401 }),
+    phase: 'waiting',
+    effects: ['sleep 800'],
+  },
+  {
+    row: '20 403 where nothing is held: refused',
+    state: listing,
+    input: failed('FORBIDDEN', { code: 403 }),
+    phase: 'ended',
+    effects: ['discard'],
+    also: ({ state }) => expect(state).toMatchObject({ reason: 'refused' }),
+  },
+  {
+    row: '20 403 where something is held: asked again after 5 s',
+    state: opening,
+    memory: held,
+    input: failed('FORBIDDEN', { code: 403 }),
+    phase: 'waiting',
+    effects: ['sleep 5000'],
+    also: (next) => expect([retryOf(next), next.memory.forbiddenSinceMs]).toEqual([{ type: 'watch' }, 0]),
+  },
+  {
+    row: '20 then after 30 s',
+    state: opening,
+    memory: { ...held, forbiddenSinceMs: 0 },
+    moment: { nowMs: 5_000, random: 0 },
+    input: failed('FORBIDDEN', { code: 403 }),
+    phase: 'waiting',
+    effects: ['sleep 25000'],
+  },
+  {
+    row: '20 then no more',
+    state: opening,
+    memory: { ...held, forbiddenSinceMs: 0 },
+    moment: { nowMs: 30_000, random: 0 },
+    input: failed('FORBIDDEN', { code: 403 }),
+    phase: 'waiting',
+    effects: ['sleep 30000'],
+  },
+  {
+    row: '20 at 60 s refused',
+    state: { phase: 'waiting', untilMs: 60_000, retry: { type: 'watch' }, fault: fault('FORBIDDEN') },
+    memory: { ...held, forbiddenSinceMs: 0 },
+    moment: { nowMs: 60_000, random: 0 },
+    input: { type: 'elapsed' },
+    phase: 'ended',
+    effects: ['discard'],
+  },
+  {
+    row: '20 a missing right is not outlived by an outage',
+    state: opening,
+    memory: { ...held, forbiddenSinceMs: 0 },
+    moment: { nowMs: 20_000, random: 0, breaker: unreachable },
+    input: failed('UNREACHABLE'),
+    phase: 'waiting',
+    effects: ['sleep 40000'],
+  },
+  {
+    row: '20 a granted right is as if it had never been lost',
+    state: opening,
+    memory: { ...held, forbiddenSinceMs: 0 },
+    input: { type: 'opened' },
+    phase: 'watching',
+    effects: [],
+    also: ({ memory }) => expect(memory.forbiddenSinceMs).toBeUndefined(),
+  },
+  {
+    row: '20 404: discovery decides',
+    state: opening,
+    memory: held,
+    input: failed('NOT_SERVED', { code: 404 }),
+    phase: 'waiting',
+    effects: ['rediscover', 'sleep 800'],
+  },
+
+  {
+    row: '21 405 on a watch: polls',
+    state: opening,
+    memory: held,
+    input: failed('NOT_SERVED', { code: 405 }),
+    phase: 'polling',
+    effects: ['sleep 48000'],
+    also: ({ memory }) => expect(memory.watchable).toBe(false),
+  },
+  {
+    row: '21 what shows no watch is listed, then polled',
+    state: listing,
+    memory: { ...blankMemory, watchable: false },
+    moment: { nowMs: 0, random: 0.5 },
+    input: { type: 'pageEnded', version: v },
+    phase: 'polling',
+    effects: ['commit 100', 'sleep 60000'],
+  },
+  {
+    row: '21 each poll is a list of the most recent',
+    state: { phase: 'polling', nextMs: 0 },
+    memory: { ...held, watchable: false },
+    input: { type: 'elapsed' },
+    phase: 'listing',
+    effects: ['discard', 'list at ""'],
+  },
+
+  {
+    row: '22 our own code throws: counted, discards, waits, list at v',
+    state: watching,
+    memory: held,
+    input: { type: 'threw', fault: fault('MALFORMED') },
+    phase: 'waiting',
+    effects: ['abort', 'discard', 'report invariant', 'sleep 800'],
+    also: (next) => expect(retryOf(next)).toEqual(page(1, v)),
+  },
+
+  {
+    row: '23 stopped: aborts, discards, ends',
+    state: page3,
+    input: { type: 'stopped', reason: 'stopped' },
+    phase: 'ended',
+    effects: ['abort', 'discard'],
+  },
+  {
+    row: '23 nothing follows an end',
+    state: { phase: 'ended', reason: 'stopped' },
+    memory: held,
+    input: applied('101'),
+    phase: 'ended',
+    effects: [],
+    also: ({ memory }) => expect(memory).toBe(held),
+  },
+];
+
+test.each(cases)('row $row', ({ state, memory = blankMemory, moment = at0, input, phase, effects, also }) => {
+  const next = step({ state, memory, moment }, input);
+  expect([next.state.phase, next.effects.map(shown)]).toEqual([phase, effects]);
+  also?.(next);
+});
+
+test('every row of the table is a case', () => {
+  const rows = new Set(cases.map(({ row }) => Number.parseInt(row, 10)));
+  expect([...rows].toSorted((a, b) => a - b)).toEqual(Array.from({ length: 23 }, (_, index) => index + 1));
+});
+
+test('asks the server to end each watch after 5 to 10 minutes', () => {
+  const secondsAt = (random: number) => {
+    const { effects } = step({ state: watching, memory: held, moment: { nowMs: 9_000, random } }, closed());
+    return effects.flatMap((effect) => (effect.type === 'watch' ? [effect.timeoutSeconds] : []));
+  };
+  expect([secondsAt(0), secondsAt(0.999_999)]).toEqual([[300], [600]]);
+});
+
+function shown(effect: Effect): string {
+  switch (effect.type) {
+    case 'list': {
+      const { at, paging, page: number, token } = effect.list;
+      return token === undefined ? `${paging === 'whole' ? 'whole list' : 'list'} at "${at}"` : `list page ${number} by ${token}`;
+    }
+    case 'watch':
+      return `${effect.initialEvents ? 'stream' : 'watch'} from "${effect.version}"`;
+    case 'commit':
+    case 'confirm':
+      return `${effect.type} ${effect.version}`;
+    case 'write':
+      return `write ${effect.event.type} ${effect.version}`;
+    case 'sleep':
+      return `sleep ${effect.ms}`;
+    case 'report':
+      return `report ${effect.what}${effect.what === 'streamingRefused' ? ` ${effect.by}` : ''}`;
+    default:
+      return effect.type;
+  }
+}
+
+function retryOf({ state }: Step): Attempt | undefined {
+  return state.phase === 'waiting' ? state.retry : undefined;
+}
+
+function waitingFor(retry: Attempt): State {
+  return { phase: 'waiting', untilMs: Number.POSITIVE_INFINITY, retry, fault: unreachable };
+}
+
+function page(number: number, at: ListAttempt['at']): ListAttempt {
+  return { type: 'list', at, paging: 'paged', page: number, failures: 0 };
+}
+
+function version(text: string): ResourceVersion {
+  const parsed = parseResourceVersion(text);
+  if (parsed === undefined) throw new Error(`expected a version, got ${text}`);
+  return parsed;
+}
+
+interface Said {
+  readonly code: number;
+  readonly retryAfterSeconds?: number;
+  readonly cause?: string;
+}
+
+function fault(code: FaultCode, said?: Said): Fault {
+  if (said === undefined) return { code, cluster, message: code, retry: 'LATER' };
+  const { cause, ...status } = said;
+  const causes = cause === undefined ? [] : [{ reason: cause }];
+  return { code, cluster, message: code, retry: 'LATER', status: { ...status, reason: '', message: '', causes } };
+}
+
+function failed(code: FaultCode, said?: Said): Input {
+  return { type: 'failed', fault: fault(code, said) };
+}
+
+function closed(): Input {
+  return { type: 'closed', fault: fault('SERVER_ERROR') };
+}
+
+function unreadable(): Input {
+  return { type: 'unreadable', fault: fault('MALFORMED') };
+}
+
+function event(of: ReadableEvent): Input {
+  return { type: 'event', event: of };
+}
+
+function errorEvent(code: FaultCode, said?: Said): Input {
+  return event({ type: 'error', fault: fault(code, said) });
+}
+
+function bookmark(at: string | undefined, end?: 'end'): Input {
+  return event({ type: 'bookmark', initialEventsEnd: end === 'end', ...(at === undefined ? {} : { version: version(at) }) });
+}
+
+function applied(at: string): Input {
+  const object: KubernetesObject = { metadata: { name: 'web', namespace: 'default', resourceVersion: at } };
+  return event({ type: 'applied', wireType: 'MODIFIED', object, version: version(at), exactly: () => object });
+}
+
+function deleted(at: string): Input {
+  const object: KubernetesObject = { metadata: { name: 'web', namespace: 'default', resourceVersion: at } };
+  return event({ type: 'deleted', object, version: version(at), exactly: () => object });
+}

@@ -1,0 +1,66 @@
+import { afterEach, expect, test } from 'vitest';
+import { askServer, isBuiltIn, streamsLists } from '../../../src/watch/server/server-facts.ts';
+import { connect, endpointFor, never } from '../../support/cluster/transport.ts';
+import type { SimCluster } from '../../support/sim/sim-cluster.ts';
+import { startSimCluster } from '../../support/sim/start-sim-cluster.ts';
+
+const open: SimCluster[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((sim) => sim.stop()));
+});
+
+async function start(): Promise<SimCluster> {
+  const sim = await startSimCluster({ name: 'south', version: '1.33.2' });
+  open.push(sim);
+  return sim;
+}
+
+test('a server says its version, which cluster it is, and how far it has come', async () => {
+  const sim = await start();
+  using south = connect(endpointFor(sim));
+  expect(await askServer(south.api, never)).toEqual({
+    version: 'v1.33.2',
+    uid: sim.get('Namespace', 'kube-system')?.metadata.uid,
+    revision: expect.stringMatching(/^\d+$/),
+  });
+});
+
+test('what may not be read is left out, and is no fault', async () => {
+  const sim = await start();
+  using south = connect(endpointFor(sim));
+  sim.forbid({ kind: 'Namespace' });
+  expect(await askServer(south.api, never)).toEqual({ version: 'v1.33.2' });
+});
+
+test('a version that is none is left out, and one that cannot be asked says why', async () => {
+  const sim = await start();
+  using south = connect(endpointFor(sim));
+  const odd = { ...south.api, send: async () => ({ type: 'answered', status: 200, body: Buffer.from('{"gitVersion":1}') }) as const };
+  expect(await askServer(odd, never)).toEqual({});
+  const fault = { code: 'UNREACHABLE', cluster: south.api.cluster, message: 'nobody there', retry: 'LATER' } as const;
+  expect(await askServer({ ...south.api, send: async () => ({ type: 'failed', fault }) }, never)).toEqual({ fault });
+});
+
+test.each([
+  ['v1.31.9', false],
+  ['v1.32.0', true],
+  ['v1.33.13', false],
+  ['v1.34.0-rc.1', true],
+  ['v1.36.3+k3s1', true],
+  ['v2.0.0', true],
+  ['unknown', false],
+  [undefined, false],
+])('%s streams lists: %s', (version, streams) => {
+  expect(streamsLists(version)).toBe(streams);
+});
+
+test.each([
+  ['', true],
+  ['apps', true],
+  ['networking.k8s.io', true],
+  ['gateway.networking.k8s.io', false],
+  ['metrics.k8s.io', false],
+  ['example.com', false],
+])('the group %j is built in: %s', (group, builtIn) => {
+  expect(isBuiltIn({ group, kind: 'Thing' })).toBe(builtIn);
+});
