@@ -2,11 +2,11 @@ import { Buffer } from 'node:buffer';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { objectAt } from '../core/json-at.ts';
 import type { KubernetesObject, ObjectMetadata } from '../core/objects.ts';
-import type { ResourceContext } from './answer-context.ts';
 import { invalid, type Refusal, type StatusCause } from './api-status.ts';
 import { defaultedValue, schemaFaults } from './apply/custom-schema.ts';
 import type { SimKind } from './built-in-kinds.ts';
 import { zeroOfKind } from './kind-types.ts';
+import type { ResourceContext } from './sim-server.ts';
 import { forbiddenChanges, missingParts } from './unchangeable.ts';
 
 /** What only the server says of an object. */

@@ -1,8 +1,9 @@
 import { isJsonObject, type Json } from '../core/json.ts';
-import { answerJson, answerRefusal, type ResourceContext } from './answer-context.ts';
+import { answerJson, answerRefusal } from './answer-context.ts';
 import { isRefusal, noSuchMethod } from './api-status.ts';
 import { callerOf } from './caller.ts';
 import type { SimVerb } from './embedded-cluster.ts';
+import type { ResourceContext } from './sim-server.ts';
 import { readObject } from './write-request.ts';
 
 /** Answers what may only be created and is never kept: reviews of who somebody is, and of what they may do. */

@@ -3,7 +3,7 @@ import { textAt } from '../core/json-at.ts';
 import { apiVersionOf } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { asWritten, completed, refuseObject, withServerParts } from './admission.ts';
-import { answerRefusal, type ResourceContext } from './answer-context.ts';
+import { answerRefusal } from './answer-context.ts';
 import { conflict, isRefusal, modified, notFound, type Refusal, refusal } from './api-status.ts';
 import { knownFields, typeFaultsOf } from './apply/check-fields.ts';
 import { spelledPath } from './apply/field-set.ts';
@@ -15,6 +15,7 @@ import { keepChanged, keepCreated } from './keep-write.ts';
 import { typeOfKind } from './kind-types.ts';
 import { managerOfWrite } from './managed-fields.ts';
 import { isGuard, refuseCreation, refuseFinalizers, refuseOtherName, refuseOtherUid } from './refuse-write.ts';
+import type { ResourceContext } from './sim-server.ts';
 import { keyOf, parsed } from './stored-object.ts';
 import type { WriteRequest } from './write-options.ts';
 

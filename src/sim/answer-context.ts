@@ -1,38 +1,7 @@
 import { type Refusal, statusOf } from './api-status.ts';
-import type { Asked, AskedResource } from './asked.ts';
 import { acceptedShape } from './media-type.ts';
-import type { Outlet } from './outlet.ts';
-import type { SimServer } from './sim-server.ts';
+import type { AnswerContext, ResourceContext } from './sim-server.ts';
 import { type StoredObject, wireText } from './stored-object.ts';
-
-/** One request as the server received it. */
-export interface ServedRequest {
-  readonly method: string;
-  /** As it was sent: still encoded, without the query. */
-  readonly path: string;
-  readonly query: Readonly<Record<string, string>>;
-  /** As received, names in lower case, without HTTP/2's pseudo headers. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly protocol: 'h2' | 'http1';
-  /** The caller: the impersonated user, else the user of the token. Absent for an unknown token. */
-  user?: string;
-}
-
-/** One request that is to be answered. */
-export interface AnswerContext {
-  readonly server: SimServer;
-  readonly asked: Asked;
-  readonly request: ServedRequest;
-  readonly query: URLSearchParams;
-  readonly outlet: Outlet;
-  /** The whole body, or undefined if it is larger than a server reads. May be asked for again. */
-  readonly body: () => Promise<string | undefined>;
-}
-
-/** The same for a resource. */
-export interface ResourceContext extends AnswerContext {
-  readonly asked: AskedResource;
-}
 
 const jsonHeaders = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' };
 

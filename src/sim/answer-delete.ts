@@ -1,4 +1,4 @@
-import { answerJson, answerObject, answerRefusal, type ResourceContext } from './answer-context.ts';
+import { answerJson, answerObject, answerRefusal } from './answer-context.ts';
 import { forbidden, isRefusal, notFound, type Refusal, refusal } from './api-status.ts';
 import { isDefinitions } from './custom-definition.ts';
 import { warningHeader } from './decode-object.ts';
@@ -7,6 +7,7 @@ import { type Deleted, deleteObject, type Propagation } from './deletion.ts';
 import { answerDone } from './keep-write.ts';
 import type { KindStorage } from './kind-storage.ts';
 import { isSelected, readSelection } from './list-options.ts';
+import type { ResourceContext } from './sim-server.ts';
 import { keyOf, type StoredObject, wireText } from './stored-object.ts';
 import { listFrame } from './wire-list.ts';
 import { type DeleteRequest, readDeleteRequest } from './write-request.ts';

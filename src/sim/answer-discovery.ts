@@ -1,8 +1,9 @@
-import { type AnswerContext, answerJson, answerRefusal, answerText } from './answer-context.ts';
+import { answerJson, answerRefusal, answerText } from './answer-context.ts';
 import { noSuchResource, refusal } from './api-status.ts';
 import type { Asked } from './asked.ts';
 import { aggregatedDiscovery, aggregatedType, plainDiscovery, resourceDocument, type Served } from './discovery-documents.ts';
 import { wantsAggregated } from './media-type.ts';
+import type { AnswerContext } from './sim-server.ts';
 
 /** Answers `/api`, `/apis` and what lies below them up to a version: what is served. */
 export async function answerDiscovery(context: AnswerContext, asked: Asked & { readonly type: 'discovery' }): Promise<void> {

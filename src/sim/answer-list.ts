@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
-import { answerJson, answerRefusal, type ResourceContext, streamHeaders } from './answer-context.ts';
+import { answerJson, answerRefusal, streamHeaders } from './answer-context.ts';
 import { isRefusal, type Refusal, refusal, tooLarge } from './api-status.ts';
 import { whenVisible } from './cluster-state.ts';
 import type { KindStorage } from './kind-storage.ts';
 import { isSelected, readSelection, refuseListOptions, type Selection } from './list-options.ts';
 import { acceptedShape } from './media-type.ts';
+import type { ResourceContext } from './sim-server.ts';
 import { type StoredObject, type WireForm, wireText } from './stored-object.ts';
 import { type ContinueToken, indexAfter, type ListFacts, listFrame, parseToken, printToken } from './wire-list.ts';
 

@@ -3,11 +3,12 @@ import type { V1ContainerStateWaiting, V1Pod } from '@kubernetes/client-node';
 import { isJsonObject } from '../core/json.ts';
 import type { StoredObject } from '../core/objects.ts';
 import { itemsOf, type Stored } from '../core/stored.ts';
-import { answerRefusal, type ResourceContext } from './answer-context.ts';
+import { answerRefusal } from './answer-context.ts';
 import { isRefusal, notFound, type Refusal, refusal } from './api-status.ts';
 import { type LogOptions, readLogOptions } from './log-options.ts';
 import { acceptedShape } from './media-type.ts';
 import { containerStatusOf, RunLog } from './run-log.ts';
+import type { ResourceContext } from './sim-server.ts';
 import { keyOf, parsed } from './stored-object.ts';
 
 const podKind = { resource: 'pods', group: '' };

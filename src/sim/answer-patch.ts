@@ -2,7 +2,7 @@ import { parse as parseYaml } from 'yaml';
 import { isJsonObject, type Json, type JsonObject, parseJsonExactly } from '../core/json.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { answerApply } from './answer-apply.ts';
-import { answerRefusal, type ResourceContext } from './answer-context.ts';
+import { answerRefusal } from './answer-context.ts';
 import { answerApplyScale, answerPatchScale } from './answer-scale.ts';
 import { updatedObject } from './answer-write.ts';
 import { invalid, isRefusal, notFound, type Refusal, refusal } from './api-status.ts';
@@ -12,6 +12,7 @@ import { keepChanged } from './keep-write.ts';
 import { typeOfKind } from './kind-types.ts';
 import { type PatchRequest, type PatchType, patchedValue } from './patch-object.ts';
 import { refuseOtherName, refuseOtherUid } from './refuse-write.ts';
+import type { ResourceContext } from './sim-server.ts';
 import { keyOf, parsed, type StoredObject, wireText } from './stored-object.ts';
 import { readWriteRequest } from './write-options.ts';
 

@@ -1,10 +1,11 @@
-import { answerRefusal, type ResourceContext } from './answer-context.ts';
+import { answerRefusal } from './answer-context.ts';
 import { isRefusal, refusal, tooLarge, tooOld } from './api-status.ts';
 import { isTrue } from './asked.ts';
 import { whenVisible } from './cluster-state.ts';
 import { originOf, readSelection, refuseWatchOptions, type WatchOrigin } from './list-options.ts';
 import { acceptedShape } from './media-type.ts';
-import { OpenStream } from './watch-stream.ts';
+import type { ResourceContext } from './sim-server.ts';
+import { WatchStream } from './watch-stream.ts';
 
 /** Answers a watch until it ends: what there is or was, then what happens. */
 export async function answerWatch(context: ResourceContext): Promise<void> {
@@ -25,11 +26,11 @@ export async function answerWatch(context: ResourceContext): Promise<void> {
   const origin = originOf(query, { streams });
   const after = origin.type === 'after' ? origin.version : server.state.visibleRevision;
   const allowsBookmarks = isTrue(query.get('allowWatchBookmarks')) && !storage.kind.anonymous;
-  const stream = new OpenStream(context, { form: { shape, version: resource.version }, selection, allowsBookmarks, after });
+  const stream = new WatchStream(context, { form: { shape, version: resource.version }, selection, allowsBookmarks, after });
   await serve(context, stream, origin);
 }
 
-async function serve(context: ResourceContext, stream: OpenStream, origin: WatchOrigin): Promise<void> {
+async function serve(context: ResourceContext, stream: WatchStream, origin: WatchOrigin): Promise<void> {
   const { server, asked } = context;
   const { state } = server;
   if (origin.type === 'initialEvents' && !(await whenVisible(state, origin.notOlderThan, stream.signal))) {
@@ -45,7 +46,7 @@ async function serve(context: ResourceContext, stream: OpenStream, origin: Watch
   await times;
 }
 
-async function tellInitialEvents({ server, asked }: ResourceContext, stream: OpenStream, ends: boolean): Promise<void> {
+async function tellInitialEvents({ server, asked }: ResourceContext, stream: WatchStream, ends: boolean): Promise<void> {
   const { state } = server;
   const revision = state.visibleRevision;
   stream.hold();
@@ -55,7 +56,7 @@ async function tellInitialEvents({ server, asked }: ResourceContext, stream: Ope
 }
 
 /** Sends a bookmark now and then, and ends the watch after its time. */
-async function keepTimes({ query, server }: ResourceContext, stream: OpenStream): Promise<void> {
+async function keepTimes({ query, server }: ResourceContext, stream: WatchStream): Promise<void> {
   const { clock } = server.state;
   const asked = Number(query.get('timeoutSeconds') ?? '0');
   // Without a wish an API server takes between half an hour and an hour.

@@ -1,11 +1,12 @@
 import { randomInt } from 'node:crypto';
 import type { KubernetesObject } from '../core/objects.ts';
 import { asWritten, completed, refuseObject, withServerParts, withStatus } from './admission.ts';
-import { answerRefusal, type ResourceContext } from './answer-context.ts';
+import { answerRefusal } from './answer-context.ts';
 import { isRefusal, notFound, type Refusal } from './api-status.ts';
 import type { SimKind } from './built-in-kinds.ts';
 import { keepChanged, keepCreated } from './keep-write.ts';
 import { refuseCreation, refuseOtherName, refuseUpdate } from './refuse-write.ts';
+import type { ResourceContext } from './sim-server.ts';
 import { keyOf, parsed } from './stored-object.ts';
 import { readWriteRequest } from './write-options.ts';
 import { readObject } from './write-request.ts';

@@ -1,5 +1,5 @@
 import { answerReview } from './answer-access.ts';
-import { type AnswerContext, answerObject, answerRefusal, answerText, type ResourceContext } from './answer-context.ts';
+import { answerObject, answerRefusal, answerText } from './answer-context.ts';
 import { answerDelete, answerDeleteCollection } from './answer-delete.ts';
 import { answerDiscovery, answerUnknown, answerVersion, unavailable } from './answer-discovery.ts';
 import { answerList } from './answer-list.ts';
@@ -12,6 +12,7 @@ import { forbidden, isRefusal, noSuchMethod, noSuchResource, notFound, type Refu
 import { callerOf } from './caller.ts';
 import { whenVisible } from './cluster-state.ts';
 import type { RequestedResource } from './embedded-cluster.ts';
+import type { AnswerContext, ResourceContext } from './sim-server.ts';
 import { keyOf } from './stored-object.ts';
 
 /** Answers one request as an API server does. */

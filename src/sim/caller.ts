@@ -1,6 +1,6 @@
 import type { JsonObject } from '../core/json.ts';
-import type { AnswerContext } from './answer-context.ts';
 import { type Refusal, refusal, unauthorized } from './api-status.ts';
+import type { AnswerContext } from './sim-server.ts';
 
 /** Somebody, as an API server knows him. */
 export interface Caller {

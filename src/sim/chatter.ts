@@ -1,12 +1,5 @@
 import { Buffer } from 'node:buffer';
-
-/** One line of a container, without its end. */
-export interface LogEntry {
-  /** Milliseconds of the epoch, and nanoseconds beyond: no two lines of one log have the same time. */
-  readonly timeMs: number;
-  readonly nanos: number;
-  readonly bytes: Uint8Array;
-}
+import type { LogEntry } from './container-lines.ts';
 
 /** A container's run, as far as what it says depends on it. */
 export interface Speaker {

@@ -1,11 +1,11 @@
 import type { KubernetesObject } from '../core/objects.ts';
-import { answerObject, type ResourceContext } from './answer-context.ts';
+import { answerObject } from './answer-context.ts';
 import { isDefinitions } from './custom-definition.ts';
 import { warningHeader } from './decode-object.ts';
 import { defineKind } from './define-kind.ts';
 import { settle } from './deletion.ts';
 import { createObject, newObject, nextObject, replaceObject, type WriteOptions } from './object-writes.ts';
-import type { WriteDone } from './sim-server.ts';
+import type { ResourceContext, WriteDone } from './sim-server.ts';
 import { parsed, type StoredObject, storedOf } from './stored-object.ts';
 import type { WriteRequest } from './write-options.ts';
 

@@ -1,8 +1,8 @@
 import type { Json } from '../core/json.ts';
 import type { KubernetesObject } from '../core/objects.ts';
-import type { ResourceContext } from './answer-context.ts';
 import { alreadyExists, conflict, forbidden, invalid, modified, notFound, type Refusal, refusal } from './api-status.ts';
 import type { SimKind } from './built-in-kinds.ts';
+import type { ResourceContext } from './sim-server.ts';
 import { keyOf } from './stored-object.ts';
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;

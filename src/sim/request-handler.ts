@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { answer } from './answer.ts';
-import type { AnswerContext, ServedRequest } from './answer-context.ts';
 import { readAsked } from './asked.ts';
 import { createOutlet } from './outlet.ts';
-import type { SimServer } from './sim-server.ts';
+import type { AnswerContext, ServedRequest, SimServer } from './sim-server.ts';
 
 type Message = IncomingMessage | Http2ServerRequest;
 export type Handler = (request: Message, response: ServerResponse | Http2ServerResponse) => void;

@@ -1,25 +1,10 @@
 import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
 import type { KubernetesObject } from '../core/objects.ts';
 import { itemsOf, type Stored } from '../core/stored.ts';
-import { chatter, type LogEntry, type Speaker } from './chatter.ts';
+import { chatter, type Speaker } from './chatter.ts';
+import type { LogEntry, LogKey } from './container-lines.ts';
 import type { LogOptions } from './log-options.ts';
 import type { SimServer } from './sim-server.ts';
-
-/** Identifies the log of one run of a container. */
-export interface LogKey {
-  readonly uid: string;
-  readonly container: string;
-  /** Counted from 0: the container's `restartCount`. */
-  readonly run: number;
-}
-
-/** Lines that containers were made to write. */
-export interface ContainerLines {
-  /** The lines that are kept, and the number of the first one. */
-  read(key: LogKey): { readonly entries: readonly LogEntry[]; readonly first: number };
-  /** Called with the uid of each Pod that writes. Ends with the disposable. */
-  onWrite(listener: (uid: string) => void): Disposable;
-}
 
 /** One line as a kubelet tells it. */
 export interface LoggedLine {

@@ -1,15 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import { systemClock } from '../core/clock.ts';
 import type { KubernetesObject } from '../core/objects.ts';
-import { administer } from './administer.ts';
-import type { AnswerContext, ResourceContext } from './answer-context.ts';
 import type { Refusal } from './api-status.ts';
-import { builtInKinds } from './built-in-kinds.ts';
-import { ClusterState, type StateOptions } from './cluster-state.ts';
-import type { EmbeddedClusterOptions, RequestedResource, SimVerb } from './embedded-cluster.ts';
-import type { ContainerLines } from './run-log.ts';
+import type { Asked, AskedResource } from './asked.ts';
+import type { ClusterState } from './cluster-state.ts';
+import type { ContainerLines } from './container-lines.ts';
+import type { RequestedResource, SimVerb } from './embedded-cluster.ts';
+import type { Change, KindStorage } from './kind-storage.ts';
+import type { Outlet } from './outlet.ts';
 import type { StoredObject } from './stored-object.ts';
-import type { OpenStream } from './watch-stream.ts';
 
 /** What a user wants to do. */
 export type DesiredAction = Omit<RequestedResource, 'version' | 'verb'> & { readonly verb: SimVerb | 'impersonate' };
@@ -38,11 +35,59 @@ export interface SimHooks {
   readonly lines?: ContainerLines;
 }
 
+/** One request as the server received it. */
+export interface ServedRequest {
+  readonly method: string;
+  /** As it was sent: still encoded, without the query. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** As received, names in lower case, without HTTP/2's pseudo headers. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly protocol: 'h2' | 'http1';
+  /** The caller: the impersonated user, else the user of the token. Absent for an unknown token. */
+  user?: string;
+}
+
+/** One request that is to be answered. */
+export interface AnswerContext {
+  readonly server: SimServer;
+  readonly asked: Asked;
+  readonly request: ServedRequest;
+  readonly query: URLSearchParams;
+  readonly outlet: Outlet;
+  /** The whole body, or undefined if it is larger than a server reads. May be asked for again. */
+  readonly body: () => Promise<string | undefined>;
+}
+
+/** The same for a resource. */
+export interface ResourceContext extends AnswerContext {
+  readonly asked: AskedResource;
+}
+
+/** An open watch, as far as the rest of the server acts on it. */
+export interface ServedWatch {
+  readonly asked: AskedResource;
+  readonly request: ServedRequest;
+  readonly storage: KindStorage;
+  /** True if the client accepts bookmarks. */
+  readonly allowsBookmarks: boolean;
+  /** Sends the change if the watch selects it. */
+  tell(change: Change): void;
+  bookmark(version: string, options: { readonly endsInitialEvents: boolean }): void;
+  /** Sends bytes as they are. */
+  emit(bytes: Uint8Array | string): void;
+  /** Sends an ERROR as the last event, and ends. */
+  fail(refused: Refusal): void;
+  end(): void;
+  /** Resets the HTTP stream without an end. */
+  reset(): void;
+}
+
 /** One API server without its network. */
 export interface SimServer {
   readonly state: ClusterState;
   readonly hooks: SimHooks;
-  readonly watches: Set<OpenStream>;
+  readonly watches: Set<ServedWatch>;
   /** Containers write lines of their own. */
   readonly talkative: boolean;
   readonly bookmarkSeconds: number;
@@ -53,41 +98,4 @@ export interface SimServer {
   host: string;
   /** Continue tokens of lists up to this revision have expired. */
   tokensExpiredAt: number;
-}
-
-export interface SimServerOptions extends Omit<EmbeddedClusterOptions, 'name'> {
-  /** Changes kept per kind for watches to resume from. An older version answers 410. Default: 1,000. */
-  readonly historyLength?: number;
-  /** Seconds between bookmarks of a watch that allows them. Default: 60. */
-  readonly bookmarkSeconds?: number;
-  /** The bearer token. Default: a random one. */
-  readonly token?: string;
-  /** Default: none. */
-  readonly hooks?: SimHooks;
-  /** Default: a `ClusterState`. */
-  readonly createState?: (options: StateOptions) => ClusterState;
-}
-
-const firstNamespaces = ['kube-system', 'default', 'kube-node-lease', 'kube-public'];
-
-/** A server that holds the built-in kinds of its version and the namespaces that every cluster has. */
-export function createSimServer(options: SimServerOptions): SimServer {
-  const { version = '1.36.3', clock = systemClock, historyLength = 1_000, createState = (state) => new ClusterState(state) } = options;
-  const { talkative = false, bookmarkSeconds = 60, token = randomUUID(), hooks = {} } = options;
-  const state = createState({ clock, historyLength, kinds: builtInKinds(version) });
-  const server: SimServer = {
-    ...{ state, hooks, watches: new Set<OpenStream>(), talkative, bookmarkSeconds },
-    ...{ gitVersion: gitVersionOf(version), token, host: '', tokensExpiredAt: -1 },
-  };
-  state.onChange((change) => {
-    for (const stream of [...server.watches]) stream.tell(change);
-  });
-  const { put } = administer(server);
-  for (const name of firstNamespaces) put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-  return server;
-}
-
-/** `v1.36.3` of `1.36.3`. */
-export function gitVersionOf(version: string): string {
-  return version.startsWith('v') ? version : `v${version}`;
 }

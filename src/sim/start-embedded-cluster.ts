@@ -3,9 +3,9 @@ import { createSecureServer } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { administer } from './administer.ts';
 import { createCertificate } from './certificate.ts';
+import { createSimServer } from './create-sim-server.ts';
 import type { EmbeddedCluster, EmbeddedClusterOptions } from './embedded-cluster.ts';
 import { createRequestHandler } from './request-handler.ts';
-import { createSimServer } from './sim-server.ts';
 
 /** Starts one cluster. It listens on loopback when this resolves, and holds the namespaces that every cluster has. */
 export async function startEmbeddedCluster(options: EmbeddedClusterOptions): Promise<EmbeddedCluster> {

@@ -1,13 +1,14 @@
-import { type ResourceContext, type ServedRequest, streamHeaders } from './answer-context.ts';
+import { streamHeaders } from './answer-context.ts';
 import { type Refusal, statusOf } from './api-status.ts';
 import type { AskedResource } from './asked.ts';
 import type { Change, KindStorage } from './kind-storage.ts';
 import { isSelected, type Selection } from './list-options.ts';
 import type { Outlet } from './outlet.ts';
+import type { ResourceContext, ServedRequest, ServedWatch } from './sim-server.ts';
 import { parsed, type StoredObject, storedOf, type WireForm, wireText } from './stored-object.ts';
 import { bookmarkText } from './wire-list.ts';
 
-export interface StreamOptions {
+export interface WatchStreamOptions {
   readonly form: WireForm;
   readonly selection: Selection;
   readonly allowsBookmarks: boolean;
@@ -16,7 +17,7 @@ export interface StreamOptions {
 }
 
 /** A watch that is open: what happens to its kind goes out of it, one line per event. */
-export class OpenStream {
+export class WatchStream implements ServedWatch {
   readonly asked: AskedResource;
   readonly request: ServedRequest;
   readonly allowsBookmarks: boolean;
@@ -27,7 +28,7 @@ export class OpenStream {
   /** Changes that wait until the first state has been told. */
   #backlog: Change[] | undefined;
 
-  constructor({ asked, request, outlet }: ResourceContext, options: StreamOptions) {
+  constructor({ asked, request, outlet }: ResourceContext, options: WatchStreamOptions) {
     this.asked = asked;
     this.request = request;
     this.allowsBookmarks = options.allowsBookmarks;

@@ -1,6 +1,6 @@
-import type { ResourceContext } from './answer-context.ts';
 import { invalid, type Refusal, type StatusCause } from './api-status.ts';
 import { isTrue } from './asked.ts';
+import type { ResourceContext } from './sim-server.ts';
 
 /** What to do with fields that no schema names: refuse them, drop them and say so, or drop them. */
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';

@@ -1,12 +1,12 @@
 import { isJsonObject, type Json, type JsonObject, parseJsonExactly } from '../core/json.ts';
 import { apiVersionOf } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
-import type { ResourceContext } from './answer-context.ts';
 import { invalid, isRefusal, type Refusal, refusal } from './api-status.ts';
 import { decodedObject } from './decode-object.ts';
 import type { Propagation } from './deletion.ts';
 import { typeOfKind } from './kind-types.ts';
 import { isJsonType, unreadableBody } from './media-type.ts';
+import type { ResourceContext } from './sim-server.ts';
 import { type FieldValidation, isDry, unsupported } from './write-options.ts';
 
 /** An object as it was sent, and what is remarked about it. */

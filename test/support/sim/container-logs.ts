@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Clock } from '../../../src/core/clock.ts';
-import type { LogEntry } from '../../../src/sim/chatter.ts';
-import type { ContainerLines, LogKey } from '../../../src/sim/run-log.ts';
+import type { ContainerLines, LogEntry, LogKey } from '../../../src/sim/container-lines.ts';
 
 /** Of each run so much is kept, as of log files that are rotated; the oldest lines go first. */
 const maxLines = 10_000;

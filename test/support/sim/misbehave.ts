@@ -1,6 +1,5 @@
 import { tooOld } from '../../../src/sim/api-status.ts';
-import type { SimServer } from '../../../src/sim/sim-server.ts';
-import type { OpenStream } from '../../../src/sim/watch-stream.ts';
+import type { ServedWatch, SimServer } from '../../../src/sim/sim-server.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { Door } from './door.ts';
 import { refusalOf } from './misbehaving-answers.ts';
@@ -16,14 +15,14 @@ export type WireMisbehaviours = Omit<
 /** The methods by which a cluster answers wrongly, late, or not at all. */
 export function misbehave(server: SimServer, door: Door, behaviour: Behaviour): WireMisbehaviours {
   const { watches, state } = server;
-  const streams = (scope: SimScope = {}): OpenStream[] =>
+  const streams = (scope: SimScope = {}): ServedWatch[] =>
     [...watches].filter(({ asked, request }) => isWithin(factsOf(asked, request.path), scope));
-  const toAll = (scope: SimScope | undefined, act: (stream: OpenStream) => void): number => {
+  const toAll = (scope: SimScope | undefined, act: (stream: ServedWatch) => void): number => {
     const meant = streams(scope);
     for (const stream of meant) act(stream);
     return meant.length;
   };
-  const isAt = (stream: OpenStream) => stream.request.query.resourceVersion ?? String(state.revision);
+  const isAt = (stream: ServedWatch) => stream.request.query.resourceVersion ?? String(state.revision);
 
   return {
     answer: (answer, scope = {}) => behaviour.answers.add(answer, scope, answer.times ?? 1),

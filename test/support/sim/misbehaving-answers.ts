@@ -1,9 +1,9 @@
-import { type AnswerContext, answerJson, answerRefusal, streamHeaders } from '../../../src/sim/answer-context.ts';
+import { answerJson, answerRefusal, streamHeaders } from '../../../src/sim/answer-context.ts';
 import { expiredList } from '../../../src/sim/answer-list.ts';
 import { forbidden, invalid, type Refusal, reasonOf, refusal, statusOf, tooOld } from '../../../src/sim/api-status.ts';
 import type { SimKind } from '../../../src/sim/built-in-kinds.ts';
 import type { Outlet } from '../../../src/sim/outlet.ts';
-import type { SimHooks } from '../../../src/sim/sim-server.ts';
+import type { AnswerContext, SimHooks } from '../../../src/sim/sim-server.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { SimAnswer, StatusError, StreamingFault, WriteRefusal } from './misbehaviours.ts';
 import { PacedOutlet } from './paced-outlet.ts';

@@ -1,8 +1,9 @@
 import { systemClock } from '../../../src/core/clock.ts';
 import { administer } from '../../../src/sim/administer.ts';
 import { createCertificate } from '../../../src/sim/certificate.ts';
+import { createSimServer } from '../../../src/sim/create-sim-server.ts';
 import { createRequestHandler, type Handler } from '../../../src/sim/request-handler.ts';
-import { createSimServer, type SimHooks } from '../../../src/sim/sim-server.ts';
+import type { SimHooks } from '../../../src/sim/sim-server.ts';
 import { Behaviour } from './behaviour.ts';
 import { ContainerLogs } from './container-logs.ts';
 import { Door } from './door.ts';

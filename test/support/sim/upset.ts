@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { findObject } from '../../../src/sim/administer.ts';
 import { builtInKinds } from '../../../src/sim/built-in-kinds.ts';
+import { gitVersionOf } from '../../../src/sim/create-sim-server.ts';
 import { removeNow } from '../../../src/sim/deletion.ts';
 import type { KindName } from '../../../src/sim/embedded-cluster.ts';
 import { createObject, patchMetadata } from '../../../src/sim/object-writes.ts';
-import { gitVersionOf, type SimServer } from '../../../src/sim/sim-server.ts';
+import type { SimServer } from '../../../src/sim/sim-server.ts';
 import { parsed } from '../../../src/sim/stored-object.ts';
 import type { Door } from './door.ts';
 import type { LaggingState } from './lagging-state.ts';

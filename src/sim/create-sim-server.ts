@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import { systemClock } from '../core/clock.ts';
+import { administer } from './administer.ts';
+import { builtInKinds } from './built-in-kinds.ts';
+import { ClusterState, type StateOptions } from './cluster-state.ts';
+import type { EmbeddedClusterOptions } from './embedded-cluster.ts';
+import type { ServedWatch, SimHooks, SimServer } from './sim-server.ts';
+
+export interface SimServerOptions extends Omit<EmbeddedClusterOptions, 'name'> {
+  /** Changes kept per kind for watches to resume from. An older version answers 410. Default: 1,000. */
+  readonly historyLength?: number;
+  /** Seconds between bookmarks of a watch that allows them. Default: 60. */
+  readonly bookmarkSeconds?: number;
+  /** The bearer token. Default: a random one. */
+  readonly token?: string;
+  /** Default: none. */
+  readonly hooks?: SimHooks;
+  /** Default: a `ClusterState`. */
+  readonly createState?: (options: StateOptions) => ClusterState;
+}
+
+const firstNamespaces = ['kube-system', 'default', 'kube-node-lease', 'kube-public'];
+
+/** A server that holds the built-in kinds of its version and the namespaces that every cluster has. */
+export function createSimServer(options: SimServerOptions): SimServer {
+  const { version = '1.36.3', clock = systemClock, historyLength = 1_000, createState = (state) => new ClusterState(state) } = options;
+  const { talkative = false, bookmarkSeconds = 60, token = randomUUID(), hooks = {} } = options;
+  const state = createState({ clock, historyLength, kinds: builtInKinds(version) });
+  const server: SimServer = {
+    ...{ state, hooks, watches: new Set<ServedWatch>(), talkative, bookmarkSeconds },
+    ...{ gitVersion: gitVersionOf(version), token, host: '', tokensExpiredAt: -1 },
+  };
+  state.onChange((change) => {
+    for (const stream of [...server.watches]) stream.tell(change);
+  });
+  const { put } = administer(server);
+  for (const name of firstNamespaces) put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  return server;
+}
+
+/** `v1.36.3` of `1.36.3`. */
+export function gitVersionOf(version: string): string {
+  return version.startsWith('v') ? version : `v${version}`;
+}
