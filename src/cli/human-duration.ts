@@ -39,3 +39,12 @@ export function humanDuration(ms: number): string {
 export function ageOf(time: string | null | undefined, nowMs: number): string {
   return time === undefined || time === null ? '<unknown>' : humanDuration(nowMs - Date.parse(time));
 }
+
+/** `FAILURE_TARGET` as kubectl writes it: `FailureTarget`. */
+export function wordOf(phase: string): string {
+  return phase
+    .toLowerCase()
+    .split('_')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+}

@@ -1,6 +1,7 @@
 import { type ClusterFault, faultFields } from './cluster-faults.ts';
+import { completionsText } from './columns/workload-tables.ts';
 import type { ChangesOf } from './held-objects.ts';
-import { ageOf, humanDuration } from './human-duration.ts';
+import { ageOf, humanDuration, wordOf } from './human-duration.ts';
 
 /** A Job as `jobStatus` tells it. */
 export interface JobState {
@@ -84,24 +85,6 @@ export function cellsOfJob(state: JobState, nowMs: number): JobCells {
     duration: startTime === null ? '' : humanDuration((endMsOf(state) ?? nowMs) - Date.parse(startTime)),
     age: ageOf(job.metadata.creationTimestamp, nowMs),
   };
-}
-
-/** How many of the completions that are wanted there are: `2/5`; of a work queue `2/1 of 3`. */
-export function completionsText({
-  succeeded,
-  parallelism,
-  completions,
-}: Pick<JobState, 'succeeded' | 'parallelism' | 'completions'>): string {
-  return `${succeeded}/${completions ?? `1${(parallelism ?? 0) > 1 ? ` of ${parallelism}` : ''}`}`;
-}
-
-/** `FAILURE_TARGET` as kubectl writes it: `FailureTarget`. */
-export function wordOf(phase: string): string {
-  return phase
-    .toLowerCase()
-    .split('_')
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join('');
 }
 
 /** How many Jobs are in that phase. */

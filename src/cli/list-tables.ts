@@ -3,10 +3,9 @@ import { stylesOf } from './columns/cell-style.ts';
 import { customColumns } from './columns/custom-columns.ts';
 import { columnsOfKind } from './columns/kind-tables.ts';
 import { itemFields, type ListedItem, type PrintedColumn } from './columns/printed-column.ts';
-import { CommandFailure, exitCodes } from './command-failure.ts';
 import { type FoundNames, nameCondition } from './find-named.ts';
 import { listedPages, type Selected } from './listed-pages.ts';
-import { meantKinds, type NamedKind, nameOfKind } from './meant-kinds.ts';
+import { meantKinds, type NamedKind, nameOfKind, notServed } from './meant-kinds.ts';
 import type { Session } from './session.ts';
 import { createColumns, type Paint, paintFor, textOfLines } from './table.ts';
 import type { ListTarget } from './words-of-objects.ts';
@@ -49,18 +48,6 @@ async function kindsOfTargets(session: Session, targets: readonly ListTarget[]) 
   const kinds = meant.flatMap((some, at) => some.map(({ kind }) => ({ kind, target: targets[at] ?? { kind: '' } })));
   if (kinds.length === 0) throw notServed(targets.map(({ kind }) => kind));
   return kinds;
-}
-
-function notServed(names: readonly string[]): CommandFailure {
-  return new CommandFailure(exitCodes.failed, `no cluster serves ${names.join(',')}`);
-}
-
-/** The kinds of these names, each once. */
-export async function kindsMeant(session: Session, names: readonly string[]): Promise<readonly NamedKind[]> {
-  const meant = await Promise.all(names.map((name) => meantKinds(session, [name])));
-  const kinds = new Map(meant.flat().map(({ kind }) => [nameOfKind(kind), kind]));
-  if (kinds.size === 0) throw notServed(names);
-  return [...kinds.values()];
 }
 
 /** The columns of a kind as kubectl prints it, without cluster and namespace; the wide ones where they are asked for. */

@@ -44,6 +44,14 @@ export async function meantKinds(session: Session, kinds: readonly string[]): Pr
   }
 }
 
+/** The kinds of these names, each once. */
+export async function kindsMeant(session: Session, names: readonly string[]): Promise<readonly NamedKind[]> {
+  const meant = await Promise.all(names.map((name) => meantKinds(session, [name])));
+  const kinds = new Map(meant.flat().map(({ kind }) => [nameOfKind(kind), kind]));
+  if (kinds.size === 0) throw notServed(names);
+  return [...kinds.values()];
+}
+
 /** The named clusters, or all, that do not answer now: `south (UNREACHABLE)`. */
 async function silentClusters({ gateway, clusters: named }: Session): Promise<readonly string[]> {
   const { clusters } = await gateway.query<{ readonly clusters: readonly { readonly name: string; readonly phase: string }[] }>(
@@ -53,4 +61,9 @@ async function silentClusters({ gateway, clusters: named }: Session): Promise<re
   return clusters
     .filter(({ name, phase }) => (named?.includes(name) ?? true) && (phase === 'CONNECTING' || phase === 'UNREACHABLE'))
     .map(({ name, phase }) => `${name} (${phase})`);
+}
+
+/** The end of a command that names kinds which no cluster serves. */
+export function notServed(names: readonly string[]): CommandFailure {
+  return new CommandFailure(exitCodes.failed, `no cluster serves ${names.join(',')}`);
 }

@@ -7,6 +7,17 @@ export interface NamedObject {
   readonly metadata: { readonly name: string; readonly namespace?: string | null };
 }
 
+/** Which object, in whatever cluster. */
+export interface ObjectKey {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string | null;
+  readonly name: string;
+}
+
+/** The selection of an `ObjectKey`. */
+export const keyFields = 'apiVersion kind namespace name';
+
 /** The object that a key names. */
 export function namedObject({
   apiVersion,

@@ -1,4 +1,5 @@
 import { type ClusterFault, reasonOfFault } from './cluster-faults.ts';
+import { diffLines } from './diff-lines.ts';
 import { fullName, namedObject } from './object-names.ts';
 import type { ClusterPlan, IntentNote, ObjectPlan, Plan } from './plan.ts';
 import { createColumns, type Paint, printable } from './table.ts';
@@ -97,24 +98,6 @@ function troublesOf({ conflicts, fault }: ObjectPlan): readonly string[] {
     ...conflicts.map(({ manager, path }) => `CONFLICT ${path} is managed by ${manager}`),
     ...(fault === null ? [] : [reasonOfFault(fault)]),
   ];
-}
-
-/** The first that fits decides. */
-const diffColors = [
-  [/^(?:---|\+\+\+)(?: |$)/, 1],
-  [/^@@/, 36],
-  [/^\+/, 32],
-  [/^-/, 31],
-] as const;
-
-/** A unified diff, its lines colored by what they say. */
-export function diffLines(diff: string, paint: Paint): readonly string[] {
-  const lines = diff.split('\n');
-  if (lines.at(-1) === '') lines.pop();
-  return lines.map((line) => {
-    const color = diffColors.find(([start]) => start.test(line))?.[1];
-    return color === undefined ? line : paint(color, line);
-  });
 }
 
 function replicaLines({ desired, placed, unplaced }: Plan): readonly string[] {

@@ -1,4 +1,5 @@
 import { type ClusterFault, faultFields } from './cluster-faults.ts';
+import { keyFields, type ObjectKey } from './object-names.ts';
 
 /** What is said about an intent. */
 export interface IntentNote {
@@ -6,14 +7,6 @@ export interface IntentNote {
   readonly code: string;
   readonly message: string;
   readonly path: string | null;
-}
-
-/** Which object, in whatever cluster. */
-export interface ObjectKey {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespace: string | null;
-  readonly name: string;
 }
 
 /** What would become of one object. */
@@ -52,9 +45,6 @@ export interface Plan {
   readonly notes: readonly IntentNote[];
   readonly faults: readonly ClusterFault[];
 }
-
-/** The selection of an `ObjectKey`. */
-export const keyFields = 'apiVersion kind namespace name';
 
 /** The selection of an `IntentNote`. */
 export const noteFields = 'severity code message path';

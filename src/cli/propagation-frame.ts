@@ -1,5 +1,4 @@
-import { ageOf } from './human-duration.ts';
-import { wordOf } from './job-status.ts';
+import { ageOf, wordOf } from './human-duration.ts';
 import type { TerminalSize } from './live-region.ts';
 import { type CopyLine, type PropagationState, placeOf, summaryOf, whyOf } from './propagation-state.ts';
 import { createColumns, type Paint, paintFor, printable } from './table.ts';

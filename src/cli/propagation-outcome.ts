@@ -1,7 +1,7 @@
 import { type ClusterFault, FaultReport, faultFields } from './cluster-faults.ts';
 import { exitCodes } from './command-failure.ts';
 import { type Arguments, type Mutation, mutate } from './gateway-client.ts';
-import { wordOf } from './job-status.ts';
+import { wordOf } from './human-duration.ts';
 import { type IntentNote, noteFields, type Plan, planFields } from './plan.ts';
 import { printPlan } from './plan-intents.ts';
 import { noteLine, refusalLines } from './plan-lines.ts';

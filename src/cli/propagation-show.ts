@@ -1,4 +1,4 @@
-import { wordOf } from './job-status.ts';
+import { wordOf } from './human-duration.ts';
 import { createLiveTable } from './live-table.ts';
 import { propagationFrame } from './propagation-frame.ts';
 import { type PropagationState, placeOf, progressOf, whyOf } from './propagation-state.ts';

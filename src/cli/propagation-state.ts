@@ -1,5 +1,5 @@
 import { type ClusterFault, faultFields, reasonOfFault } from './cluster-faults.ts';
-import { wordOf } from './job-status.ts';
+import { wordOf } from './human-duration.ts';
 import { type IntentNote, noteFields } from './plan.ts';
 
 /** A Propagation as the graph tells it. */

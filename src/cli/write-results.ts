@@ -1,8 +1,7 @@
 import { type ClusterFault, FaultReport, faultFields } from './cluster-faults.ts';
 import { CommandFailure, exitCodes } from './command-failure.ts';
-import { fullName, kindAndName, type NamedObject, namedObject } from './object-names.ts';
-import { keyFields, type ObjectKey } from './plan.ts';
-import { diffLines } from './plan-lines.ts';
+import { diffLines } from './diff-lines.ts';
+import { fullName, keyFields, kindAndName, type NamedObject, namedObject, type ObjectKey } from './object-names.ts';
 import { documentFormats, printAnswers } from './print-answer.ts';
 import type { Session } from './session.ts';
 import { paintFor, printable, textOfLines } from './table.ts';

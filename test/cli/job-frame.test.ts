@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { wordOf } from '../../src/cli/human-duration.ts';
 import { jobFrame } from '../../src/cli/job-frame.ts';
-import { cellsOfJob, wordOf } from '../../src/cli/job-status.ts';
+import { cellsOfJob } from '../../src/cli/job-status.ts';
 import { jobState, summaryOf } from '../support/cli/job-states.ts';
 
 const nowMs = Date.parse('2026-01-01T00:01:30Z');

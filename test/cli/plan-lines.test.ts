@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { diffLines } from '../../src/cli/diff-lines.ts';
 import type { ClusterPlan, ObjectPlan } from '../../src/cli/plan.ts';
-import { diffLines, isTold, noteLine, planLines, refusalLines } from '../../src/cli/plan-lines.ts';
+import { isTold, noteLine, planLines, refusalLines } from '../../src/cli/plan-lines.ts';
 import { paintFor } from '../../src/cli/table.ts';
 import { planOf } from '../support/cli/propagation-states.ts';
 

@@ -1,6 +1,5 @@
 import type { V1CronJob, V1DaemonSet, V1DaemonSetStatus, V1Deployment, V1DeploymentStatus, V1Job } from '@kubernetes/client-node';
-import { ageOf, humanDuration } from '../human-duration.ts';
-import { completionsText, wordOf } from '../job-status.ts';
+import { ageOf, humanDuration, wordOf } from '../human-duration.ts';
 import { type LabelSelector, labelsText, selectorFields, selectorText } from './label-texts.ts';
 import {
   type AnsweredObject,
@@ -165,4 +164,17 @@ function durationText(start: Maybe<string>, end: Maybe<string>, nowMs: number): 
 function truthText(value: Maybe<boolean>): string {
   if (value === undefined || value === null) return '<unset>';
   return value ? 'True' : 'False';
+}
+
+/** How many of the completions that are wanted there are: `2/5`; of a work queue `2/1 of 3`. */
+export function completionsText({
+  succeeded,
+  parallelism,
+  completions,
+}: {
+  readonly succeeded: number;
+  readonly parallelism: number | null;
+  readonly completions: number | null;
+}): string {
+  return `${succeeded}/${completions ?? `1${(parallelism ?? 0) > 1 ? ` of ${parallelism}` : ''}`}`;
 }
