@@ -1,5 +1,5 @@
 import { createLocalAccess } from './access/local-access.ts';
-import type { StartProgress } from './cli/start-view.ts';
+import type { StartProgress } from './cli/output/start-view.ts';
 import { connectCluster } from './cluster/requests/connect-cluster.ts';
 import type { Config } from './config/config.ts';
 import { gatewayVersion } from './config/gateway-version.ts';

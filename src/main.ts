@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 import { randomBytes } from 'node:crypto';
-import { exitCodes } from './cli/command-failure.ts';
-import { createLog, quieted, withoutFaults } from './cli/log.ts';
+import { exitCodes } from './cli/client/command-failure.ts';
+import { createLog, quieted, withoutFaults } from './cli/output/process-log.ts';
+import { createStartView } from './cli/output/start-view.ts';
+import { createTerminal } from './cli/output/terminal.ts';
 import { type OwnGateway, type OwnGatewayOptions, runProgram } from './cli/program.ts';
-import { createStartView } from './cli/start-view.ts';
-import { createTerminal } from './cli/terminal.ts';
 import type { Config, Flags } from './config/config.ts';
 import { gatewayVersion } from './config/gateway-version.ts';
 import { loadConfig } from './config/load-config.ts';

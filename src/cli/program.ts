@@ -3,8 +3,13 @@ import type { Environment, Flags } from '../config/config.ts';
 import { remoteGateway } from '../config/remote-gateway.ts';
 import type { Clock } from '../core/clock.ts';
 import { MusterError } from '../core/errors.ts';
-import { CommandFailure, exitCodes } from './command-failure.ts';
-import { commandFirst } from './command-first.ts';
+import { commandFirst } from './arguments/command-first.ts';
+import type { CommandEffect, GatewayFlags } from './arguments/gateway-options.ts';
+import { CommandFailure, exitCodes } from './client/command-failure.ts';
+import { createGatewayClient, type GatewayAddress, type GatewayClient } from './client/gateway-client.ts';
+import type { ManifestReader } from './client/manifest-reader.ts';
+import { type OpenStream, streamsOf } from './client/open-stream.ts';
+import type { Command } from './client/session.ts';
 import { addApply } from './commands/apply.ts';
 import { addClusters } from './commands/clusters.ts';
 import { addDelete } from './commands/delete.ts';
@@ -19,15 +24,10 @@ import { addSchema, addServe } from './commands/serve.ts';
 import { addTree } from './commands/tree.ts';
 import { addWatch } from './commands/watch.ts';
 import { addRestart, addScale } from './commands/workloads.ts';
-import { createGatewayClient, type GatewayAddress, type GatewayClient } from './gateway-client.ts';
-import type { CommandEffect, GatewayFlags } from './gateway-options.ts';
-import type { ManifestReader } from './manifest-reader.ts';
-import { type OpenStream, streamsOf } from './open-stream.ts';
-import type { Command } from './session.ts';
-import { StartLine, type StartProgress } from './start-view.ts';
-import { printable } from './table.ts';
-import type { Terminal } from './terminal.ts';
-import { withDryRunValues } from './write-options.ts';
+import { StartLine, type StartProgress } from './output/start-view.ts';
+import { printable } from './output/table.ts';
+import type { Terminal } from './output/terminal.ts';
+import { withDryRunValues } from './writes/write-options.ts';
 
 /** A gateway that a command has for itself. Disposing it ends it. */
 export interface OwnGateway extends AsyncDisposable {

@@ -1,14 +1,14 @@
 import { groupOf } from '../core/kinds.ts';
 import type { KubernetesObject } from '../core/objects.ts';
-import { admittedNamespace } from './admission.ts';
-import { isDefinitions } from './custom-definition.ts';
-import { defineKind, withdrawKind } from './define-kind.ts';
-import { removeNow } from './deletion.ts';
-import type { EmbeddedCluster, KindName, SimChange } from './embedded-cluster.ts';
-import type { KindStorage } from './kind-storage.ts';
-import { createObject, replaceObject, storedAs } from './object-writes.ts';
-import type { SimServer } from './sim-server.ts';
-import { keyOf, parsed, type StoredObject } from './stored-object.ts';
+import type { EmbeddedCluster, KindName, SimChange } from './kinds/embedded-cluster.ts';
+import { keyOf, parsed, type StoredObject } from './kinds/stored-object.ts';
+import type { SimServer } from './requests/sim-server.ts';
+import { isDefinitions } from './state/custom-definition.ts';
+import { removeNow } from './state/deletion.ts';
+import type { KindStorage } from './state/kind-storage.ts';
+import { createObject, replaceObject, storedAs } from './state/object-writes.ts';
+import { admittedNamespace } from './writes/admission.ts';
+import { defineKind, withdrawKind } from './writes/define-kind.ts';
 
 /** The methods of the cluster itself. */
 export type Administration = Pick<EmbeddedCluster, 'put' | 'get' | 'objects' | 'remove' | 'define' | 'observe'>;

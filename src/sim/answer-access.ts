@@ -1,10 +1,10 @@
 import { isJsonObject, type Json } from '../core/json.ts';
-import { answerJson, answerRefusal } from './answer-context.ts';
-import { isRefusal, noSuchMethod } from './api-status.ts';
-import { callerOf } from './caller.ts';
-import type { SimVerb } from './embedded-cluster.ts';
-import type { ResourceContext } from './sim-server.ts';
-import { readObject } from './write-request.ts';
+import { isRefusal, noSuchMethod } from './kinds/api-status.ts';
+import type { SimVerb } from './kinds/embedded-cluster.ts';
+import { callerOf } from './requests/caller.ts';
+import { answerJson, answerRefusal } from './requests/send-answer.ts';
+import type { ResourceContext } from './requests/sim-server.ts';
+import { readObject } from './writes/write-request.ts';
 
 /** Answers what may only be created and is never kept: reviews of who somebody is, and of what they may do. */
 export async function answerReview(context: ResourceContext): Promise<void> {

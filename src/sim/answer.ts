@@ -1,19 +1,19 @@
 import { answerReview } from './answer-access.ts';
-import { answerObject, answerRefusal, answerText } from './answer-context.ts';
-import { answerDelete, answerDeleteCollection } from './answer-delete.ts';
-import { answerDiscovery, answerUnknown, answerVersion, unavailable } from './answer-discovery.ts';
-import { answerList } from './answer-list.ts';
-import { answerLog } from './answer-log.ts';
-import { answerPatch } from './answer-patch.ts';
-import { answerGetScale, answerUpdateScale } from './answer-scale.ts';
-import { answerWatch } from './answer-watch.ts';
-import { answerCreate, answerUpdate } from './answer-write.ts';
-import { forbidden, isRefusal, noSuchMethod, noSuchResource, notFound, type Refusal, refusal, tooLarge } from './api-status.ts';
-import { callerOf } from './caller.ts';
-import { whenVisible } from './cluster-state.ts';
-import type { RequestedResource } from './embedded-cluster.ts';
-import type { AnswerContext, ResourceContext } from './sim-server.ts';
-import { keyOf } from './stored-object.ts';
+import { forbidden, isRefusal, noSuchMethod, noSuchResource, notFound, type Refusal, refusal, tooLarge } from './kinds/api-status.ts';
+import type { RequestedResource } from './kinds/embedded-cluster.ts';
+import { keyOf } from './kinds/stored-object.ts';
+import { answerDiscovery, answerUnknown, answerVersion, unavailable } from './reads/answer-discovery.ts';
+import { answerList } from './reads/answer-list.ts';
+import { answerLog } from './reads/answer-log.ts';
+import { answerWatch } from './reads/answer-watch.ts';
+import { callerOf } from './requests/caller.ts';
+import { answerObject, answerRefusal, answerText } from './requests/send-answer.ts';
+import type { AnswerContext, ResourceContext } from './requests/sim-server.ts';
+import { whenVisible } from './state/cluster-state.ts';
+import { answerDelete, answerDeleteCollection } from './writes/answer-delete.ts';
+import { answerPatch } from './writes/answer-patch.ts';
+import { answerGetScale, answerUpdateScale } from './writes/answer-scale.ts';
+import { answerCreate, answerUpdate } from './writes/answer-write.ts';
 
 /** Answers one request as an API server does. */
 export async function answer(context: AnswerContext): Promise<void> {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '../core/clock.ts';
 import { administer } from './administer.ts';
-import { builtInKinds } from './built-in-kinds.ts';
-import { ClusterState, type StateOptions } from './cluster-state.ts';
-import type { EmbeddedClusterOptions } from './embedded-cluster.ts';
-import type { ServedWatch, SimHooks, SimServer } from './sim-server.ts';
+import { builtInKinds } from './kinds/built-in-kinds.ts';
+import type { EmbeddedClusterOptions } from './kinds/embedded-cluster.ts';
+import type { ServedWatch, SimHooks, SimServer } from './requests/sim-server.ts';
+import { ClusterState, type StateOptions } from './state/cluster-state.ts';
 
 export interface SimServerOptions extends Omit<EmbeddedClusterOptions, 'name'> {
   /** Changes kept per kind for watches to resume from. An older version answers 410. Default: 1,000. */

@@ -3,7 +3,7 @@ import type { Log } from '../core/log.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import { demoClustersAt } from './demo/clusters.ts';
 import { keepBusy } from './demo/director.ts';
-import type { EmbeddedCluster } from './embedded-cluster.ts';
+import type { EmbeddedCluster } from './kinds/embedded-cluster.ts';
 import { bringToLife } from './living.ts';
 import { startEmbeddedCluster } from './start-embedded-cluster.ts';
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import type { KubernetesObject } from '../core/objects.ts';
-import type { EmbeddedCluster } from './embedded-cluster.ts';
+import type { EmbeddedCluster } from './kinds/embedded-cluster.ts';
 import { startCronJobs } from './living/cron-jobs.ts';
 import { keepDaemonSets } from './living/daemon-sets.ts';
 import { rollOut } from './living/deployments.ts';

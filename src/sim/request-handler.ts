@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { answer } from './answer.ts';
-import { readAsked } from './asked.ts';
-import { createOutlet } from './outlet.ts';
-import type { AnswerContext, ServedRequest, SimServer } from './sim-server.ts';
+import { createOutlet } from './requests/outlet.ts';
+import { readAsked } from './requests/request-target.ts';
+import type { AnswerContext, ServedRequest, SimServer } from './requests/sim-server.ts';
 
 type Message = IncomingMessage | Http2ServerRequest;
 export type Handler = (request: Message, response: ServerResponse | Http2ServerResponse) => void;

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { administer } from './administer.ts';
 import { createCertificate } from './certificate.ts';
 import { createSimServer } from './create-sim-server.ts';
-import type { EmbeddedCluster, EmbeddedClusterOptions } from './embedded-cluster.ts';
+import type { EmbeddedCluster, EmbeddedClusterOptions } from './kinds/embedded-cluster.ts';
 import { createRequestHandler } from './request-handler.ts';
 
 /** Starts one cluster. It listens on loopback when this resolves, and holds the namespaces that every cluster has. */

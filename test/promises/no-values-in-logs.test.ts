@@ -1,6 +1,6 @@
 import { GraphQLError, GraphQLInt, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { expect, test } from 'vitest';
-import { createLog } from '../../src/cli/log.ts';
+import { createLog } from '../../src/cli/output/process-log.ts';
 import { startGateway } from '../support/gateway/start-gateway.ts';
 import { startServing } from '../support/serving/start-serving.ts';
 import { widget, widgetDefinition } from '../support/workloads.ts';

@@ -1,6 +1,6 @@
 import type * as k8s from '@kubernetes/client-node';
 import type { Stored } from '../../core/stored.ts';
-import { humanDuration } from '../human-duration.ts';
+import { humanDuration } from '../output/kubectl-text.ts';
 import { computedColumn, countColumn, pathColumn } from './json-columns.ts';
 import { labelsText, selectorText } from './label-texts.ts';
 import {

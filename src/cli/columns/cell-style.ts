@@ -1,4 +1,4 @@
-import type { Paint, Style } from '../table.ts';
+import type { Paint, Style } from '../output/table.ts';
 
 const [bold, red, green, yellow] = [1, 31, 32, 33];
 

@@ -2,8 +2,8 @@ import { compareApiVersions } from '../../core/api-versions.ts';
 import { parseJsonPath } from '../../core/json/json-path.ts';
 import { isJsonObject, isRawNumber, type Json, type JsonObject } from '../../core/json.ts';
 import { versionOf } from '../../core/kinds.ts';
-import { humanDuration } from '../human-duration.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../client/session.ts';
+import { humanDuration } from '../output/kubectl-text.ts';
 import { ageColumn, type CellContext, type ListedItem, type Maybe, nameColumn, type PrintedColumn } from './printed-column.ts';
 
 /** `additionalPrinterColumns`: what a definition says of one column. */

@@ -1,5 +1,5 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
-import { ageOf } from '../human-duration.ts';
+import { ageOf } from '../output/kubectl-text.ts';
 import { type AnsweredObject, countText, type KindTable, type Maybe, nameColumn, type PrintedColumn } from './printed-column.ts';
 
 type Event = AnsweredObject<CoreV1Event>;

@@ -1,5 +1,5 @@
 import type { V1Pod } from '@kubernetes/client-node';
-import { ageOf } from '../human-duration.ts';
+import { ageOf } from '../output/kubectl-text.ts';
 import { autoscalerTable } from './autoscaler-table.ts';
 import { builtInTables } from './built-in-tables.ts';
 import { clusterTables } from './cluster-tables.ts';

@@ -1,6 +1,6 @@
 import type { Stored } from '../../core/stored.ts';
-import { ageOf } from '../human-duration.ts';
-import { kindAndName, type NamedObject } from '../object-names.ts';
+import { kindAndName, type NamedObject } from '../client/object-names.ts';
+import { ageOf } from '../output/kubectl-text.ts';
 
 /** Part of what was served, of which nothing is certain: what is absent is null. */
 export type Maybe<T> = T | null | undefined;

@@ -1,5 +1,5 @@
 import type { V1CronJob, V1DaemonSet, V1DaemonSetStatus, V1Deployment, V1DeploymentStatus, V1Job } from '@kubernetes/client-node';
-import { ageOf, humanDuration, wordOf } from '../human-duration.ts';
+import { ageOf, humanDuration, wordOf } from '../output/kubectl-text.ts';
 import { type LabelSelector, labelsText, selectorFields, selectorText } from './label-texts.ts';
 import {
   type AnsweredObject,

@@ -1,11 +1,11 @@
 import type { Command as Commander } from 'commander';
-import { CommandFailure, exitCodes } from '../command-failure.ts';
-import { type GatewayFlags, type Run, type SourceFlags, withFiles, withGatewayOptions } from '../gateway-options.ts';
-import { readManifests } from '../read-sources.ts';
-import type { Session } from '../session.ts';
-import { type ObjectWrites, runWrites, type WriteFlags } from '../write-objects.ts';
-import { isRealRun, withWrites } from '../write-options.ts';
-import { clustersOf, isPropagation } from '../write-targets.ts';
+import { type GatewayFlags, type Run, type SourceFlags, withFiles, withGatewayOptions } from '../arguments/gateway-options.ts';
+import { readManifests } from '../arguments/read-sources.ts';
+import { CommandFailure, exitCodes } from '../client/command-failure.ts';
+import type { Session } from '../client/session.ts';
+import { type ObjectWrites, runWrites, type WriteFlags } from '../writes/write-objects.ts';
+import { isRealRun, withWrites } from '../writes/write-options.ts';
+import { clustersOf, isPropagation } from '../writes/write-targets.ts';
 
 type ApplyFlags = GatewayFlags & SourceFlags & WriteFlags & { readonly force?: boolean };
 

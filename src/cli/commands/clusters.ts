@@ -1,10 +1,10 @@
 import { type Command as Commander, Option } from 'commander';
-import { type ClusterFault, FaultReport, faultFields } from '../cluster-faults.ts';
-import { type GatewayFlags, type Run, withGatewayOptions } from '../gateway-options.ts';
-import { humanDuration } from '../human-duration.ts';
-import { jsonText } from '../json-text.ts';
-import type { Session } from '../session.ts';
-import { renderTable } from '../table.ts';
+import { type GatewayFlags, type Run, withGatewayOptions } from '../arguments/gateway-options.ts';
+import { type ClusterFault, FaultReport, faultFields } from '../client/cluster-faults.ts';
+import type { Session } from '../client/session.ts';
+import { jsonText } from '../output/json-text.ts';
+import { humanDuration } from '../output/kubectl-text.ts';
+import { renderTable } from '../output/table.ts';
 
 const outputs = ['wide', 'json', 'name'] as const;
 

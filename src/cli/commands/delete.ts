@@ -1,11 +1,11 @@
 import { type Command as Commander, Option } from 'commander';
-import { CommandFailure, exitCodes } from '../command-failure.ts';
-import { type GatewayFlags, type Run, type SourceFlags, withGatewayOptions } from '../gateway-options.ts';
-import { changePropagations, placeArguments } from '../propagation-outcome.ts';
-import type { Session } from '../session.ts';
-import { type ObjectWrites, runWrites, type WriteFlags } from '../write-objects.ts';
-import { isRealRun, withTargets, withWrites } from '../write-options.ts';
-import { meantObjects, type PropagationPlace } from '../write-targets.ts';
+import { type GatewayFlags, type Run, type SourceFlags, withGatewayOptions } from '../arguments/gateway-options.ts';
+import { CommandFailure, exitCodes } from '../client/command-failure.ts';
+import type { Session } from '../client/session.ts';
+import { changePropagations, placeArguments } from '../propagation/propagation-outcome.ts';
+import { type ObjectWrites, runWrites, type WriteFlags } from '../writes/write-objects.ts';
+import { isRealRun, withTargets, withWrites } from '../writes/write-options.ts';
+import { meantObjects, type PropagationPlace } from '../writes/write-targets.ts';
 
 const cascades = ['background', 'foreground', 'orphan'] as const;
 

@@ -1,18 +1,25 @@
 import { type Command as Commander, Option } from 'commander';
 import type { JsonObject } from '../../core/json.ts';
-import { type ClusterFault, FaultReport, faultFields } from '../cluster-faults.ts';
+import {
+  type GatewayFlags,
+  type Run,
+  type SelectionFlags,
+  selectionOf,
+  withGatewayOptions,
+  withNamespaces,
+} from '../arguments/gateway-options.ts';
+import { type ClusterFault, FaultReport, faultFields } from '../client/cluster-faults.ts';
+import type { NamedKind } from '../client/named-kinds.ts';
+import { kindAndName } from '../client/object-names.ts';
+import type { Session } from '../client/session.ts';
 import { eventColumnsOfObject } from '../columns/event-table.ts';
 import { itemFields, type ListedItem, type PrintedColumn } from '../columns/printed-column.ts';
 import { summaryDefinition, summaryOf } from '../columns/summary-columns.ts';
-import { findNamed } from '../find-named.ts';
-import { type GatewayFlags, type Run, type SelectionFlags, selectionOf, withGatewayOptions, withNamespaces } from '../gateway-options.ts';
-import { columnsToPrint, fieldsFor, linesOf, placeColumns } from '../list-tables.ts';
-import type { NamedKind } from '../meant-kinds.ts';
-import { kindAndName } from '../object-names.ts';
-import { type DocumentFormat, documentFormats, printAnswers } from '../print-answer.ts';
-import { faultsOfRelated, maxRelated, type Related, type RelatedPage, relatedFields, relatedIn } from '../related-objects.ts';
-import type { Session } from '../session.ts';
-import { createColumns, type Paint, paintFor, printable, textOfLines } from '../table.ts';
+import { findNamed } from '../lists/find-named.ts';
+import { columnsToPrint, fieldsFor, linesOf, placeColumns } from '../lists/list-tables.ts';
+import { faultsOfRelated, maxRelated, type Related, type RelatedPage, relatedFields, relatedIn } from '../lists/related-objects.ts';
+import { type DocumentFormat, documentFormats, printAnswers } from '../output/print-answer.ts';
+import { createColumns, type Paint, paintFor, printable, textOfLines } from '../output/table.ts';
 
 type DescribeFlags = GatewayFlags & SelectionFlags & { readonly output?: DocumentFormat };
 

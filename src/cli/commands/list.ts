@@ -1,17 +1,24 @@
 import { type Command as Commander, Option } from 'commander';
 import type { JsonObject } from '../../core/json.ts';
-import { FaultReport } from '../cluster-faults.ts';
-import { CommandFailure, exitCodes } from '../command-failure.ts';
-import { FoundNames } from '../find-named.ts';
-import { type GatewayFlags, type Run, type SelectionFlags, selectionOf, withGatewayOptions, withSelection } from '../gateway-options.ts';
-import { listDocuments } from '../list-documents.ts';
-import { listTables } from '../list-tables.ts';
-import type { Selected } from '../listed-pages.ts';
-import { meantKinds } from '../meant-kinds.ts';
-import type { Session } from '../session.ts';
-import { printable } from '../table.ts';
-import { allOf, parseWhere, pathOf, whereHelp } from '../where-text.ts';
-import { type ListTarget, listTargets } from '../words-of-objects.ts';
+import {
+  type GatewayFlags,
+  type Run,
+  type SelectionFlags,
+  selectionOf,
+  withGatewayOptions,
+  withSelection,
+} from '../arguments/gateway-options.ts';
+import { type ListTarget, listTargets } from '../arguments/object-words.ts';
+import { allOf, parseWhere, pathOf, whereHelp } from '../arguments/where-text.ts';
+import { FaultReport } from '../client/cluster-faults.ts';
+import { CommandFailure, exitCodes } from '../client/command-failure.ts';
+import type { Selected } from '../client/listed-pages.ts';
+import { meantKinds } from '../client/named-kinds.ts';
+import type { Session } from '../client/session.ts';
+import { FoundNames } from '../lists/find-named.ts';
+import { listDocuments } from '../lists/list-documents.ts';
+import { listTables } from '../lists/list-tables.ts';
+import { printable } from '../output/table.ts';
 
 const outputs = ['wide', 'json', 'yaml', 'name'] as const;
 

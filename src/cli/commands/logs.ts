@@ -1,10 +1,6 @@
 import { type Command as Commander, InvalidArgumentError } from 'commander';
 import { parseDuration } from '../../core/json/json-values.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { type ClusterFault, FaultReport, faultFields, faultsBeside } from '../cluster-faults.ts';
-import { CommandFailure, exitCodes } from '../command-failure.ts';
-import { followLogs } from '../follow-logs.ts';
-import { dataOf } from '../gateway-client.ts';
 import {
   type GatewayFlags,
   type Run,
@@ -13,11 +9,15 @@ import {
   wholeNumber,
   withGatewayOptions,
   withSelection,
-} from '../gateway-options.ts';
-import { type LogLine, LogPrinter, type LogSource, maxTailLines, nameOfLog } from '../log-lines.ts';
-import { type LogsAsked, missingLogs } from '../missing-logs.ts';
-import type { Session } from '../session.ts';
-import { printable } from '../table.ts';
+} from '../arguments/gateway-options.ts';
+import { type ClusterFault, FaultReport, faultFields, faultsBeside } from '../client/cluster-faults.ts';
+import { CommandFailure, exitCodes } from '../client/command-failure.ts';
+import { dataOf } from '../client/gateway-client.ts';
+import type { Session } from '../client/session.ts';
+import { followLogs } from '../logs/follow-logs.ts';
+import { type LogLine, LogPrinter, type LogSource, maxTailLines, nameOfLog } from '../logs/log-lines.ts';
+import { type LogsAsked, missingLogs } from '../logs/missing-logs.ts';
+import { printable } from '../output/table.ts';
 
 type LogsFlags = GatewayFlags &
   SelectionFlags & {

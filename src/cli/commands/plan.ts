@@ -1,8 +1,8 @@
 import { type Command as Commander, Option } from 'commander';
-import { type GatewayFlags, type Run, type SourceFlags, withFiles, withGatewayOptions } from '../gateway-options.ts';
-import { planIntents } from '../plan-intents.ts';
-import { type DocumentFormat, documentFormats } from '../print-answer.ts';
-import { readIntents } from '../read-sources.ts';
+import { type GatewayFlags, type Run, type SourceFlags, withFiles, withGatewayOptions } from '../arguments/gateway-options.ts';
+import { readIntents } from '../arguments/read-sources.ts';
+import { type DocumentFormat, documentFormats } from '../output/print-answer.ts';
+import { planIntents } from '../propagation/plan-intents.ts';
 
 type PlanFlags = GatewayFlags & SourceFlags & { readonly output?: DocumentFormat };
 

@@ -1,15 +1,15 @@
 import { type Command as Commander, InvalidArgumentError, Option } from 'commander';
-import { CommandFailure, exitCodes } from '../command-failure.ts';
-import { type GatewayFlags, type Run, type SourceFlags, withFiles, withGatewayOptions } from '../gateway-options.ts';
-import type { ReadIntent } from '../manifest-reader.ts';
-import { planIntents } from '../plan-intents.ts';
-import { documentFormats } from '../print-answer.ts';
-import { changePropagations, type OutcomeFormat } from '../propagation-outcome.ts';
-import { readIntents } from '../read-sources.ts';
-import type { Session } from '../session.ts';
-import { printable, textOfLines } from '../table.ts';
-import { type DryRunFlags, isRealRun, withDryRun } from '../write-options.ts';
-import { refuseClientRun } from '../write-results.ts';
+import { type GatewayFlags, type Run, type SourceFlags, withFiles, withGatewayOptions } from '../arguments/gateway-options.ts';
+import { readIntents } from '../arguments/read-sources.ts';
+import { CommandFailure, exitCodes } from '../client/command-failure.ts';
+import type { ReadIntent } from '../client/manifest-reader.ts';
+import type { Session } from '../client/session.ts';
+import { documentFormats } from '../output/print-answer.ts';
+import { printable, textOfLines } from '../output/table.ts';
+import { planIntents } from '../propagation/plan-intents.ts';
+import { changePropagations, type OutcomeFormat } from '../propagation/propagation-outcome.ts';
+import { type DryRunFlags, isRealRun, withDryRun } from '../writes/write-options.ts';
+import { refuseClientRun } from '../writes/write-results.ts';
 
 type PropagateFlags = GatewayFlags &
   SourceFlags &

@@ -1,14 +1,14 @@
 import { type Command as Commander, InvalidArgumentError } from 'commander';
 import type { OperationDefinitionNode } from 'graphql';
 import { isJsonObject, type Json, type JsonObject, parseJsonExactly } from '../../core/json.ts';
-import { CommandFailure, exitCodes } from '../command-failure.ts';
-import type { Asked } from '../gateway-client.ts';
-import { type GatewayFlags, type Run, withGatewayOptions } from '../gateway-options.ts';
-import { jsonOrText, jsonText } from '../json-text.ts';
-import { StreamLost } from '../open-stream.ts';
-import { textOfFile } from '../read-sources.ts';
-import type { Session } from '../session.ts';
-import type { Terminal } from '../terminal.ts';
+import { type GatewayFlags, type Run, withGatewayOptions } from '../arguments/gateway-options.ts';
+import { textOfFile } from '../arguments/read-sources.ts';
+import { CommandFailure, exitCodes } from '../client/command-failure.ts';
+import type { Asked } from '../client/gateway-client.ts';
+import { StreamLost } from '../client/open-stream.ts';
+import type { Session } from '../client/session.ts';
+import { jsonOrText, jsonText } from '../output/json-text.ts';
+import type { Terminal } from '../output/terminal.ts';
 
 /** As they were written. */
 type Variables = Readonly<Record<string, string>>;

@@ -1,15 +1,22 @@
 import { Argument, type Command as Commander, Option } from 'commander';
-import { CommandFailure, exitCodes } from '../command-failure.ts';
-import type { Arguments } from '../gateway-client.ts';
-import { collected, type GatewayFlags, type Run, wholeNumber, withGatewayOptions, withNamespace } from '../gateway-options.ts';
-import { documentFormats, printAnswers } from '../print-answer.ts';
-import { stateLines } from '../propagation-frame.ts';
-import { changePropagations, followedNow, type OutcomeFormat, placeArguments, showOf, tellEnd } from '../propagation-outcome.ts';
-import { endOf, obstaclesOf, type PropagationState, stateFields } from '../propagation-state.ts';
-import type { Session } from '../session.ts';
-import { paintFor, printable, textOfLines } from '../table.ts';
-import { watchPropagations } from '../watch-propagations.ts';
-import type { PropagationPlace } from '../write-targets.ts';
+import { collected, type GatewayFlags, type Run, wholeNumber, withGatewayOptions, withNamespace } from '../arguments/gateway-options.ts';
+import { CommandFailure, exitCodes } from '../client/command-failure.ts';
+import type { Arguments } from '../client/gateway-client.ts';
+import type { Session } from '../client/session.ts';
+import { documentFormats, printAnswers } from '../output/print-answer.ts';
+import { paintFor, printable, textOfLines } from '../output/table.ts';
+import { stateLines } from '../propagation/propagation-frame.ts';
+import {
+  changePropagations,
+  followedNow,
+  type OutcomeFormat,
+  placeArguments,
+  showOf,
+  tellEnd,
+} from '../propagation/propagation-outcome.ts';
+import { endOf, obstaclesOf, type PropagationState, stateFields } from '../propagation/propagation-state.ts';
+import { watchPropagations } from '../propagation/watch-propagations.ts';
+import type { PropagationPlace } from '../writes/write-targets.ts';
 
 const actions = ['status', 'pause', 'resume', 'rollback'] as const;
 

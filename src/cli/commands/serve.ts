@@ -1,7 +1,7 @@
 import { type Command as Commander, Option } from 'commander';
 import type { Flags } from '../../config/config.ts';
 import { logLevels } from '../../config/defaults.ts';
-import { collected } from '../gateway-options.ts';
+import { collected } from '../arguments/gateway-options.ts';
 
 /** `muster serve`, which is also what `muster` does if no command is named. */
 export function addServe(program: Commander, run: (flags: Flags) => Promise<void>): Commander {

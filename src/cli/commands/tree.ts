@@ -1,15 +1,22 @@
 import { type Command as Commander, Option } from 'commander';
 import type { JsonObject } from '../../core/json.ts';
-import { FaultReport } from '../cluster-faults.ts';
+import {
+  type GatewayFlags,
+  type Run,
+  type SelectionFlags,
+  selectionOf,
+  withGatewayOptions,
+  withNamespaces,
+} from '../arguments/gateway-options.ts';
+import { FaultReport } from '../client/cluster-faults.ts';
+import { kindAndName } from '../client/object-names.ts';
+import type { Session } from '../client/session.ts';
 import { stylesOf } from '../columns/cell-style.ts';
 import { summaryOf } from '../columns/summary-columns.ts';
-import { findNamed } from '../find-named.ts';
-import { type GatewayFlags, type Run, type SelectionFlags, selectionOf, withGatewayOptions, withNamespaces } from '../gateway-options.ts';
-import { kindAndName } from '../object-names.ts';
-import { type DocumentFormat, documentFormats, printAnswers } from '../print-answer.ts';
-import { type ObjectTree, readTrees, type TreeItem, type TreeNode, treeFields, treeFragments } from '../read-trees.ts';
-import type { Session } from '../session.ts';
-import { createColumns, type Paint, paintFor, textOfLines } from '../table.ts';
+import { findNamed } from '../lists/find-named.ts';
+import { type ObjectTree, readTrees, type TreeItem, type TreeNode, treeFields, treeFragments } from '../lists/read-trees.ts';
+import { type DocumentFormat, documentFormats, printAnswers } from '../output/print-answer.ts';
+import { createColumns, type Paint, paintFor, textOfLines } from '../output/table.ts';
 
 type TreeFlags = GatewayFlags & SelectionFlags & { readonly output?: DocumentFormat };
 

@@ -1,5 +1,4 @@
 import { type Command as Commander, Option } from 'commander';
-import { CommandFailure, exitCodes } from '../command-failure.ts';
 import {
   type GatewayFlags,
   kindsOf,
@@ -8,12 +7,13 @@ import {
   selectionOf,
   withGatewayOptions,
   withSelection,
-} from '../gateway-options.ts';
-import { type Until, untils } from '../job-ends.ts';
-import { meantKinds } from '../meant-kinds.ts';
-import type { Session } from '../session.ts';
-import { watchJobs } from '../watch-jobs.ts';
-import { watchObjects } from '../watch-objects.ts';
+} from '../arguments/gateway-options.ts';
+import { CommandFailure, exitCodes } from '../client/command-failure.ts';
+import { meantKinds } from '../client/named-kinds.ts';
+import type { Session } from '../client/session.ts';
+import { type Until, untils } from '../watches/job-ends.ts';
+import { watchJobs } from '../watches/watch-jobs.ts';
+import { watchObjects } from '../watches/watch-objects.ts';
 
 type WatchFlags = GatewayFlags & SelectionFlags & { readonly output?: 'json'; readonly until?: Until };
 

@@ -1,10 +1,10 @@
 import type { Command as Commander } from 'commander';
-import { CommandFailure, exitCodes } from '../command-failure.ts';
-import { type GatewayFlags, type Run, type SourceFlags, wholeNumber, withGatewayOptions } from '../gateway-options.ts';
-import type { Session } from '../session.ts';
-import { type ObjectWrites, runWrites, type WriteFlags } from '../write-objects.ts';
-import { isRealRun, withTargets, withWrites } from '../write-options.ts';
-import { meantObjects } from '../write-targets.ts';
+import { type GatewayFlags, type Run, type SourceFlags, wholeNumber, withGatewayOptions } from '../arguments/gateway-options.ts';
+import { CommandFailure, exitCodes } from '../client/command-failure.ts';
+import type { Session } from '../client/session.ts';
+import { type ObjectWrites, runWrites, type WriteFlags } from '../writes/write-objects.ts';
+import { isRealRun, withTargets, withWrites } from '../writes/write-options.ts';
+import { meantObjects } from '../writes/write-targets.ts';
 
 type WorkloadFlags = GatewayFlags & SourceFlags & WriteFlags;
 

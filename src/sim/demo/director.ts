@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { numberAt, objectAt } from '../../core/json-at.ts';
 import type { StoredObject } from '../../core/objects.ts';
 import { itemsOf } from '../../core/stored.ts';
-import type { EmbeddedCluster } from '../embedded-cluster.ts';
+import type { EmbeddedCluster } from '../kinds/embedded-cluster.ts';
 import { readyAnnotation } from '../living/nodes.ts';
 import { hashOf } from '../living/world.ts';
 import { Workloads } from './workloads.ts';

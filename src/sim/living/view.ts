@@ -1,7 +1,7 @@
 import type * as k8s from '@kubernetes/client-node';
 import { type GroupKind, groupOf, keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject, StoredObject } from '../../core/objects.ts';
-import type { EmbeddedCluster } from '../embedded-cluster.ts';
+import type { EmbeddedCluster } from '../kinds/embedded-cluster.ts';
 
 /** What the controllers of a cluster see of it: the kinds they work on, as they stand now, without managedFields. */
 export interface View extends Disposable {

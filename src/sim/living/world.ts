@@ -5,7 +5,7 @@ import { canonicalJson } from '../../core/json/canonical-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { KubernetesObject, OwnerReference } from '../../core/objects.ts';
 import type { Stored } from '../../core/stored.ts';
-import type { EmbeddedCluster } from '../embedded-cluster.ts';
+import type { EmbeddedCluster } from '../kinds/embedded-cluster.ts';
 import { Agenda } from './agenda.ts';
 import { groupKindOf, type LivingKind, type LivingKinds, type View } from './view.ts';
 

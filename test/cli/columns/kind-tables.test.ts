@@ -4,8 +4,8 @@ import { buildSchema, parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
 import { kindTables } from '../../../src/cli/columns/kind-tables.ts';
 import { summaryDefinition, summaryFragment } from '../../../src/cli/columns/summary-columns.ts';
-import { fieldsFor } from '../../../src/cli/list-tables.ts';
-import { relatedFields } from '../../../src/cli/related-objects.ts';
+import { fieldsFor } from '../../../src/cli/lists/list-tables.ts';
+import { relatedFields } from '../../../src/cli/lists/related-objects.ts';
 
 const schema = buildSchema(readFileSync(path.join(import.meta.dirname, '../../../schema/muster.graphql'), 'utf8'));
 

@@ -1,4 +1,4 @@
-import type { Terminal } from '../../../src/cli/terminal.ts';
+import type { Terminal } from '../../../src/cli/output/terminal.ts';
 
 /** A terminal that keeps what it was told. */
 export interface FakeTerminal extends Terminal {

@@ -1,4 +1,4 @@
-import type { JobState, JobSummary } from '../../../src/cli/job-status.ts';
+import type { JobState, JobSummary } from '../../../src/cli/watches/job-status.ts';
 
 /** A Job as `jobStatus` tells it: one that runs, of one completion. */
 export function jobState(cluster: string, name: string, parts: Partial<JobState> = {}): JobState {

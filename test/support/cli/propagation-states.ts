@@ -1,5 +1,5 @@
-import type { Plan } from '../../../src/cli/plan.ts';
-import type { CopyLine, PropagationState } from '../../../src/cli/propagation-state.ts';
+import type { Plan } from '../../../src/cli/propagation/plan.ts';
+import type { CopyLine, PropagationState } from '../../../src/cli/propagation/propagation-state.ts';
 
 /** A line of a cluster: settled, but for what is said. */
 export function copyLine(cluster: string, parts: Partial<CopyLine> = {}): CopyLine {

@@ -1,4 +1,4 @@
-import type { ManifestReader } from '../../../src/cli/manifest-reader.ts';
+import type { ManifestReader } from '../../../src/cli/client/manifest-reader.ts';
 import { type OwnGateway, type ProgramOptions, runProgram } from '../../../src/cli/program.ts';
 import { readManifestText } from '../../../src/propagate/rendering/read-manifests.ts';
 import { readYamlDocuments } from '../../../src/propagate/rendering/yaml-documents.ts';

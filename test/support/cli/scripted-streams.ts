@@ -1,5 +1,5 @@
-import type { Answer, Asked } from '../../../src/cli/gateway-client.ts';
-import type { OpenStream } from '../../../src/cli/open-stream.ts';
+import type { Answer, Asked } from '../../../src/cli/client/gateway-client.ts';
+import type { OpenStream } from '../../../src/cli/client/open-stream.ts';
 
 /** Streams of which a test says each message. */
 export interface ScriptedStreams {

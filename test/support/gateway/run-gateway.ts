@@ -1,7 +1,7 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { StartProgress } from '../../../src/cli/start-view.ts';
+import type { StartProgress } from '../../../src/cli/output/start-view.ts';
 import type { Flags } from '../../../src/config/config.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
 import { systemClock } from '../../../src/core/clock.ts';

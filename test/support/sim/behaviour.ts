@@ -1,4 +1,4 @@
-import type { DesiredAction } from '../../../src/sim/sim-server.ts';
+import type { DesiredAction } from '../../../src/sim/requests/sim-server.ts';
 import type { SimAnswer, SimProhibition, StatusError, StreamingFault, WriteRefusal } from './misbehaviours.ts';
 import { type RequestFacts, RuleSet } from './rule-set.ts';
 

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Clock } from '../../../src/core/clock.ts';
-import type { ContainerLines, LogEntry, LogKey } from '../../../src/sim/container-lines.ts';
+import type { ContainerLines, LogEntry, LogKey } from '../../../src/sim/requests/container-lines.ts';
 
 /** Of each run so much is kept, as of log files that are rotated; the oldest lines go first. */
 const maxLines = 10_000;

@@ -1,7 +1,7 @@
-import type { SimKind } from '../../../src/sim/built-in-kinds.ts';
-import { ClusterState, type Write } from '../../../src/sim/cluster-state.ts';
-import type { Change, KindStorage } from '../../../src/sim/kind-storage.ts';
-import { parsed, type StoredObject } from '../../../src/sim/stored-object.ts';
+import type { SimKind } from '../../../src/sim/kinds/built-in-kinds.ts';
+import { parsed, type StoredObject } from '../../../src/sim/kinds/stored-object.ts';
+import { ClusterState, type Write } from '../../../src/sim/state/cluster-state.ts';
+import type { Change, KindStorage } from '../../../src/sim/state/kind-storage.ts';
 
 interface SavedState {
   readonly revision: number;

@@ -1,5 +1,5 @@
-import { tooOld } from '../../../src/sim/api-status.ts';
-import type { ServedWatch, SimServer } from '../../../src/sim/sim-server.ts';
+import { tooOld } from '../../../src/sim/kinds/api-status.ts';
+import type { ServedWatch, SimServer } from '../../../src/sim/requests/sim-server.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { Door } from './door.ts';
 import { refusalOf } from './misbehaving-answers.ts';

@@ -1,9 +1,9 @@
-import { answerJson, answerRefusal, streamHeaders } from '../../../src/sim/answer-context.ts';
-import { expiredList } from '../../../src/sim/answer-list.ts';
-import { forbidden, invalid, type Refusal, reasonOf, refusal, statusOf, tooOld } from '../../../src/sim/api-status.ts';
-import type { SimKind } from '../../../src/sim/built-in-kinds.ts';
-import type { Outlet } from '../../../src/sim/outlet.ts';
-import type { AnswerContext, SimHooks } from '../../../src/sim/sim-server.ts';
+import { forbidden, invalid, type Refusal, reasonOf, refusal, statusOf, tooOld } from '../../../src/sim/kinds/api-status.ts';
+import type { SimKind } from '../../../src/sim/kinds/built-in-kinds.ts';
+import { expiredList } from '../../../src/sim/reads/answer-list.ts';
+import type { Outlet } from '../../../src/sim/requests/outlet.ts';
+import { answerJson, answerRefusal, streamHeaders } from '../../../src/sim/requests/send-answer.ts';
+import type { AnswerContext, SimHooks } from '../../../src/sim/requests/sim-server.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { SimAnswer, StatusError, StreamingFault, WriteRefusal } from './misbehaviours.ts';
 import { PacedOutlet } from './paced-outlet.ts';

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import type { KindName, SimVerb } from '../../../src/sim/embedded-cluster.ts';
+import type { KindName, SimVerb } from '../../../src/sim/kinds/embedded-cluster.ts';
 import type { SimBackup } from './sim-cluster.ts';
 
 /** What a server agrees to in ALPN. */

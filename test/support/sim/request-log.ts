@@ -1,5 +1,5 @@
 import type { Clock } from '../../../src/core/clock.ts';
-import type { AnswerContext } from '../../../src/sim/sim-server.ts';
+import type { AnswerContext } from '../../../src/sim/requests/sim-server.ts';
 import type { SimRequest } from './sim-cluster.ts';
 
 /** A request while it is served: the log shows it, the server completes it. */

@@ -1,5 +1,5 @@
-import type { Asked } from '../../../src/sim/asked.ts';
-import type { RequestedResource } from '../../../src/sim/embedded-cluster.ts';
+import type { RequestedResource } from '../../../src/sim/kinds/embedded-cluster.ts';
+import type { Asked } from '../../../src/sim/requests/request-target.ts';
 import type { SimScope } from './misbehaviours.ts';
 
 /** What misbehaviours are narrowed by. */

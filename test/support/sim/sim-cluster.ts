@@ -1,9 +1,15 @@
 import type { JsonObject } from '../../../src/core/json.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
 import type { SimServerOptions } from '../../../src/sim/create-sim-server.ts';
-import type { EmbeddedCluster, EmbeddedClusterOptions, KindName, RequestedResource, SimVerb } from '../../../src/sim/embedded-cluster.ts';
+import type {
+  EmbeddedCluster,
+  EmbeddedClusterOptions,
+  KindName,
+  RequestedResource,
+  SimVerb,
+} from '../../../src/sim/kinds/embedded-cluster.ts';
 import type { Handler } from '../../../src/sim/request-handler.ts';
-import type { ServedRequest } from '../../../src/sim/sim-server.ts';
+import type { ServedRequest } from '../../../src/sim/requests/sim-server.ts';
 import type { Misbehaviours, SimProtocols } from './misbehaviours.ts';
 
 export interface SimClusterOptions extends Omit<SimServerOptions, 'hooks' | 'createState'>, EmbeddedClusterOptions {

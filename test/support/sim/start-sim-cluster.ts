@@ -3,7 +3,7 @@ import { administer } from '../../../src/sim/administer.ts';
 import { createCertificate } from '../../../src/sim/certificate.ts';
 import { createSimServer } from '../../../src/sim/create-sim-server.ts';
 import { createRequestHandler, type Handler } from '../../../src/sim/request-handler.ts';
-import type { SimHooks } from '../../../src/sim/sim-server.ts';
+import type { SimHooks } from '../../../src/sim/requests/sim-server.ts';
 import { Behaviour } from './behaviour.ts';
 import { ContainerLogs } from './container-logs.ts';
 import { Door } from './door.ts';

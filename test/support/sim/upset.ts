@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { findObject } from '../../../src/sim/administer.ts';
-import { builtInKinds } from '../../../src/sim/built-in-kinds.ts';
 import { gitVersionOf } from '../../../src/sim/create-sim-server.ts';
-import { removeNow } from '../../../src/sim/deletion.ts';
-import type { KindName } from '../../../src/sim/embedded-cluster.ts';
-import { createObject, patchMetadata } from '../../../src/sim/object-writes.ts';
-import type { SimServer } from '../../../src/sim/sim-server.ts';
-import { parsed } from '../../../src/sim/stored-object.ts';
+import { builtInKinds } from '../../../src/sim/kinds/built-in-kinds.ts';
+import type { KindName } from '../../../src/sim/kinds/embedded-cluster.ts';
+import { parsed } from '../../../src/sim/kinds/stored-object.ts';
+import type { SimServer } from '../../../src/sim/requests/sim-server.ts';
+import { removeNow } from '../../../src/sim/state/deletion.ts';
+import { createObject, patchMetadata } from '../../../src/sim/state/object-writes.ts';
 import type { Door } from './door.ts';
 import type { LaggingState } from './lagging-state.ts';
 import type { Churn, Misbehaviours } from './misbehaviours.ts';

@@ -2,10 +2,10 @@ import { parse as parseYaml } from 'yaml';
 import { isJsonObject, type Json, parseJsonExactly } from '../../../src/core/json.ts';
 import { objectAt, textAt } from '../../../src/core/json-at.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { isTrue } from '../../../src/sim/asked.ts';
-import type { ResourceContext, WriteDone } from '../../../src/sim/sim-server.ts';
-import { parsed } from '../../../src/sim/stored-object.ts';
-import { isDry, managerOf } from '../../../src/sim/write-options.ts';
+import { parsed } from '../../../src/sim/kinds/stored-object.ts';
+import { isTrue } from '../../../src/sim/requests/request-target.ts';
+import type { ResourceContext, WriteDone } from '../../../src/sim/requests/sim-server.ts';
+import { isDry, managerOf } from '../../../src/sim/writes/write-options.ts';
 import type { SimWrite, WriteAftermath, WriteHook } from './sim-cluster.ts';
 
 /** The latest writes that are kept. */

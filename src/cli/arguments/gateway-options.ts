@@ -1,0 +1,108 @@
+import { type Command as Commander, InvalidArgumentError, Option } from 'commander';
+import type { Command } from '../client/session.ts';
+import type { Terminal } from '../output/terminal.ts';
+
+/** What the command line says of the gateway to ask. */
+export interface GatewayFlags {
+  readonly context?: readonly string[];
+  readonly hub?: string;
+  readonly gateway?: string;
+  readonly tokenFile?: string;
+  readonly kubeconfig?: string;
+  readonly demo?: boolean;
+  readonly config?: string;
+}
+
+/** What a command does to the clusters. */
+export interface CommandEffect {
+  /** Default: false. A function is called before a gateway is started. */
+  readonly writes?: boolean | ((terminal: Terminal) => Promise<boolean>);
+}
+
+/** Runs a command against the gateway of the flags. */
+export type Run = (flags: GatewayFlags, command: Command, effect?: CommandEffect) => Promise<void>;
+
+/** Adds the options that every command takes which asks a gateway. */
+export function withGatewayOptions(command: Commander): Commander {
+  const add = (flags: string, description: string) => new Option(flags, description).helpGroup('Gateway:');
+  return command
+    .allowExcessArguments(false)
+    .addOption(add('--context <name>', 'only this cluster; may be repeated (default: every cluster)').argParser(collected))
+    .addOption(add('--gateway <url>', 'ask this one (default: MUSTER_GATEWAY; else one is started, and ended with the command)'))
+    .addOption(add('--token-file <file>', 'with --gateway: a file with the bearer token that it wants to be shown'))
+    .addOption(add('--kubeconfig <file>', 'start one with this kubeconfig (default: as serve does)').conflicts('gateway'))
+    .addOption(add('--hub <context>', 'start one with this cluster as its hub').conflicts('gateway'))
+    .addOption(add('--demo', 'start one with an embedded fleet of three clusters that live').conflicts('gateway'))
+    .addOption(add('--config <file>', 'start one with this config file (YAML)').conflicts('gateway'));
+}
+
+/** The options that choose objects. */
+export interface SelectionFlags {
+  readonly namespace?: readonly string[];
+  readonly selector?: string;
+}
+
+/** Adds `-n`, `-A` and `-l`. */
+export function withSelection(command: Commander): Commander {
+  return withNamespaces(command).option('-l, --selector <labels>', 'only what has such labels, such as app=web,tier!=back');
+}
+
+/** Adds `-n` and `-A`, for commands that look everywhere unless they are told where. */
+export function withNamespaces(command: Commander): Commander {
+  return command
+    .option('-n, --namespace <name>', 'only this namespace; may be repeated (default: all)', collected)
+    .addOption(new Option('-A, --all-namespaces', 'all namespaces, as without -n').conflicts('namespace'));
+}
+
+/** The variables of these flags. */
+export function selectionOf({ namespace, selector }: SelectionFlags): {
+  readonly namespaces: readonly string[] | null;
+  readonly labels: string | null;
+} {
+  return { namespaces: namespace ?? null, labels: selector ?? null };
+}
+
+/** The options of what stands in files. */
+export interface SourceFlags {
+  /** Files, directories, `-` for standard input. */
+  readonly filename?: readonly string[];
+  readonly namespace?: string;
+}
+
+/** Adds `-f`, which must be given, and `-n`. */
+export function withFiles(command: Commander): Commander {
+  return withSources(command, { mandatory: true });
+}
+
+/** Adds `-f` and `-n`, for commands that take names as well. */
+export function withSources(command: Commander, { mandatory = false } = {}): Commander {
+  const description = 'a file, a directory of files, or - for standard input; YAML or JSON; may be repeated';
+  return command
+    .addOption(new Option('-f, --filename <file>', description).argParser(collected).makeOptionMandatory(mandatory))
+    .option('-n, --namespace <name>', 'where it is (default: what a file says, else default)');
+}
+
+/** Adds `-n`, for commands that mean one namespace. */
+export function withNamespace(command: Commander): Commander {
+  return command.option('-n, --namespace <name>', 'where it is (default: default)');
+}
+
+/** Gathers the values of an option that may be repeated. */
+export function collected(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
+/** A parser of an option's whole number, from `least` to `most`. */
+export function wholeNumber(least: number, most: number): (value: string) => number {
+  return (value) => {
+    if (/^-?\d{1,9}$/.test(value) && Number(value) >= least && Number(value) <= most) return Number(value);
+    throw new InvalidArgumentError(`Expected a whole number from ${least} to ${most}.`);
+  };
+}
+
+/** KINDs of the command line: `pods,deploy`. */
+export function kindsOf(text: string): readonly string[] {
+  const kinds = text.split(',').map((kind) => kind.trim());
+  if (kinds.every((kind) => kind !== '')) return kinds;
+  throw new InvalidArgumentError('Expected names of kinds with commas between them.');
+}

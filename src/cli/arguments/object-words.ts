@@ -1,0 +1,52 @@
+import { CommandFailure, exitCodes } from '../client/command-failure.ts';
+
+/** An object of any cluster, as the command line names it. */
+export interface NamedByKind {
+  /** As it was written. */
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** Objects to list: a kind, and names if not all of its objects are meant. */
+export interface ListTarget {
+  /** The kind as the user wrote it. */
+  readonly kind: string;
+  readonly names?: readonly string[];
+}
+
+/**
+ * Parses the words of `get` as kubectl does: `KIND[,KIND]…` and then names, which count for each kind, or any number of KIND/NAME.
+ *
+ * @throws {CommandFailure} for words that name no object or kind.
+ */
+export function listTargets(words: readonly string[]): readonly ListTarget[] {
+  if (words.some((word) => word.includes('/'))) {
+    const byKind = Map.groupBy(words.map(slashed), ({ kind }) => kind);
+    return [...byKind].map(([kind, objects]) => ({ kind, names: [...new Set(objects.map(({ name }) => name))] }));
+  }
+  const [kinds = '', ...names] = words;
+  const all = kinds.split(',').map((kind) => kind.trim());
+  if (all.includes('')) throw new CommandFailure(exitCodes.refused, 'Expected names of kinds with commas between them.');
+  return all.map((kind) => (names.length === 0 ? { kind } : { kind, names: [...new Set(names)] }));
+}
+
+/**
+ * The objects that words name, as kubectl takes them: a kind and names, or any number of KIND/NAME.
+ *
+ * @param wanted What is said of words that name nothing: which ones were expected, and why a kind alone is not enough.
+ * @throws {CommandFailure} for words that name nothing.
+ */
+export function objectsOfWords(words: readonly string[], wanted: { readonly words: string; readonly why: string }): readonly NamedByKind[] {
+  const [first, ...names] = words;
+  if (first === undefined) throw new CommandFailure(exitCodes.refused, `expected ${wanted.words}`);
+  if (words.some((word) => word.includes('/'))) return words.map(slashed);
+  if (first.includes(',')) throw new CommandFailure(exitCodes.refused, `expected one kind, got ${first}: several go as KIND/NAME`);
+  if (names.length === 0) throw new CommandFailure(exitCodes.refused, `expected names of ${first}: ${wanted.why}`);
+  return names.map((name) => ({ kind: first, name }));
+}
+
+function slashed(word: string): NamedByKind {
+  const [kind = '', name = '', ...rest] = word.split('/');
+  if (kind === '' || name === '' || rest.length > 0) throw new CommandFailure(exitCodes.refused, `expected KIND/NAME, got ${word}`);
+  return { kind, name };
+}

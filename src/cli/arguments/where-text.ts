@@ -1,0 +1,90 @@
+import { InvalidArgumentError } from 'commander';
+import type { JsonObject } from '../../core/json.ts';
+import { jsonOrText } from '../output/json-text.ts';
+
+/** What `--where` and `--sort-by` take, for the help of commands. */
+export const whereHelp = `
+--where takes conditions; the value is read as JSON if it is some, else as text;
+of names, labels, annotations and data always as text:
+  spec.replicas>3     is more; also = != >= < <=
+  metadata.name~web   has it in it; ^= begins with it
+  spec.nodeName       is there; !spec.nodeName is not
+or the JSON of the input type Where of the schema. A path goes through the
+fields of the schema, also computed ones (phase, restarts, requests.cpu) and
+cluster.region; metadata.labels["a.b/c"]; through a list any element will do.
+
+--sort-by sorts as kubectl does, the smallest first. It takes kubectl's spelling
+of a path as well: {.metadata.name}.`;
+
+/** Each sign with the member of `Where` that it stands for; what begins like another comes before it. */
+const signs: readonly (readonly [sign: string, member: string])[] = [
+  ['!=', 'ne'],
+  ['>=', 'gte'],
+  ['<=', 'lte'],
+  ['^=', 'startsWith'],
+  ['==', 'eq'],
+  ['=', 'eq'],
+  ['>', 'gt'],
+  ['<', 'lt'],
+  ['~', 'contains'],
+];
+
+// A path ends where a sign begins, but for what stands in brackets and quotes.
+const condition = /^(!?)((?:[^[\]=!<>~^"']|\["(?:[^"\\]|\\.)*"\]|\['[^']*'\]|\[\*\])+)(.*)$/s;
+
+/** Paths whose values are texts in every kind: a label `true` or a name `123` is no JSON. */
+const alwaysText = /^(?:owner\.|node\.)?(?:metadata\.(?:labels|annotations)[.[]|(?:metadata|cluster)\.(?:name|namespace|uid)$|data[.[])/;
+
+/**
+ * A condition of the command line, as the input `Where`: `spec.replicas>3`, or JSON of that type.
+ *
+ * @throws {InvalidArgumentError} if it is neither.
+ */
+export function parseWhere(text: string): JsonObject {
+  if (/^\s*\{(?!\.)/.test(text)) return jsonWhere(text);
+  const [, not, path, rest = ''] = condition.exec(text.trim()) ?? [];
+  if (path === undefined) throw expected(text);
+  const place = { path: pathOf(path) };
+  if (rest === '') return { ...place, exists: not === '' };
+  const [sign, member] = signs.find(([one]) => rest.startsWith(one)) ?? [];
+  if (sign === undefined || member === undefined || not !== '') throw expected(text);
+  const written = rest.slice(sign.length).trim();
+  const read = jsonOrText(written);
+  const isText = member === 'contains' || member === 'startsWith' || alwaysText.test(place.path);
+  const value = isText && typeof read !== 'string' ? written : read;
+  if (value === null) throw new InvalidArgumentError(`Expected ${place.path} or !${place.path}, for there is no null to compare with.`);
+  return { ...place, [member]: value };
+}
+
+/** All of these must hold; null for none. */
+export function allOf(conditions: readonly JsonObject[] = []): JsonObject | null {
+  const [first, ...others] = conditions;
+  return first === undefined ? null : others.length === 0 ? first : { and: conditions };
+}
+
+/**
+ * A path of the schema, of what kubectl takes as one as well: `{.metadata.labels.a\.b}` is `metadata.labels["a.b"]`, and `[*]` any element, as it is
+ * without.
+ */
+export function pathOf(text: string): string {
+  const bare = text
+    .trim()
+    .replace(/^\{(.*)\}$/s, '$1')
+    .trim()
+    .replace(/^\./, '')
+    .replaceAll('[*]', '');
+  return bare.replaceAll(
+    /(^|\.)((?:[^.[\]\\]|\\.)*\\\.(?:[^.[\]\\]|\\.)*)/g,
+    (_, _dot, segment) => `["${segment.replaceAll(/\\(.)/g, '$1')}"]`,
+  );
+}
+
+function jsonWhere(text: string): JsonObject {
+  const value = jsonOrText(text.trim());
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
+  throw new InvalidArgumentError('Expected JSON of the input type Where, such as {"path": "spec.replicas", "gt": 3}.');
+}
+
+function expected(text: string): InvalidArgumentError {
+  return new InvalidArgumentError(`Expected a condition such as spec.replicas>3, got ${JSON.stringify(text.slice(0, 80))}.`);
+}

@@ -1,0 +1,47 @@
+import { printable } from '../output/table.ts';
+import type { Session } from './session.ts';
+
+/** The sync state of one kind in one cluster, as commands select it. */
+export interface ClusterSync {
+  readonly cluster: { readonly name: string };
+  readonly phase: string;
+  readonly fault: { readonly code: string } | null;
+}
+
+/** The GraphQL selection that gives a `ClusterSync`. */
+export const syncFields = 'phase cluster { name } fault { code }';
+
+/** The clusters that have answered a request. An object that was not found is known not to exist only if every cluster has answered. */
+export class ClusterAnswers {
+  /** The clusters that were asked, with the codes of their faults. Without a code: the cluster has answered. */
+  readonly #codes = new Map<string, string | undefined>();
+
+  /** Adds the sync states of some kinds. The state of a kind that the cluster does not serve is skipped. */
+  add(syncs: readonly ClusterSync[]): void {
+    for (const { cluster, phase, fault } of syncs) {
+      if (fault?.code === 'NOT_SERVED') continue;
+      const code = phase === 'SYNCED' ? undefined : (fault?.code ?? phase);
+      this.#codes.set(cluster.name, this.#codes.get(cluster.name) ?? code);
+    }
+  }
+
+  /** True if every cluster that was asked has answered. */
+  get isComplete(): boolean {
+    return [...this.#codes.values()].every((code) => code === undefined);
+  }
+
+  /**
+   * Reports on standard error that something was not found, and which clusters have answered: a whole line.
+   *
+   * @param what The missing object or resource, such as `pod web`.
+   */
+  reportUnknown({ terminal }: Pick<Session, 'terminal'>, what: string): void {
+    const clusters = [...this.#codes].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    const answered = clusters.flatMap(([name, code]) => (code === undefined ? [name] : []));
+    const silent = clusters.flatMap(([name, code]) => (code === undefined ? [] : [`${name} (${code})`]));
+    const names = answered.length === 0 ? '' : `: ${answered.join(', ')}`;
+    const count = `${answered.length} of ${clusters.length}`;
+    const line = `${what} not found in the clusters that answered (${count})${names}; no answer from ${silent.join(', ')}`;
+    terminal.err(`muster: ${printable(line)}\n`);
+  }
+}

@@ -1,0 +1,176 @@
+import { createClient } from 'graphql-ws/client';
+import { exactNumbers } from '../../core/json.ts';
+import { CommandFailure, exitCodes } from './command-failure.ts';
+import { type Answer, type Asked, authorizationOf, failureOf, type GatewayAddress, type GraphError } from './gateway-client.ts';
+
+/** A stream that ended before its time, and can be opened again. */
+export class StreamLost extends Error {
+  override readonly name = 'StreamLost';
+  /** Whether the gateway had answered at all. */
+  readonly wasOpen: boolean;
+  /** It had lasted as long as streams may: nothing is amiss. */
+  readonly isPlanned: boolean;
+  /** What the gateway called it, such as `GONE`; empty if it was the connection. */
+  readonly code: string;
+
+  constructor(
+    message: string,
+    { wasOpen, isPlanned = false, code = '' }: { readonly wasOpen: boolean; readonly isPlanned?: boolean; readonly code?: string },
+  ) {
+    super(message);
+    this.wasOpen = wasOpen;
+    this.isPlanned = isPlanned;
+    this.code = code;
+  }
+}
+
+/** A subscription was refused for what it asked: after a resume, for its cursor perhaps. */
+export class StreamRefused extends CommandFailure {}
+
+/**
+ * Opens a subscription: its messages, in order. It has no end of its own: who no longer wants it returns from the iteration or aborts.
+ *
+ * Holds at most 1,000 messages that were not read yet; past that it is closed and lost, after those.
+ *
+ * @throws {StreamLost} when the connection is, or the gateway ends it for a reason that passes.
+ * @throws {CommandFailure} when it does so for one that stays.
+ */
+export type OpenStream = (asked: Asked, signal: AbortSignal) => AsyncIterable<Answer>;
+
+const maxUnread = 1_000;
+
+/** So often the gateway is asked whether it is still there; so long it has to say so. */
+const pingMs = 15_000;
+
+/** How long connecting may take. */
+const connectMs = 10_000;
+
+/** Ends of a stream after which the next one is welcome. */
+const passing = new Set(['SLOW_CONSUMER', 'UNAVAILABLE', 'SHUTTING_DOWN', 'OVERLOADED', 'GONE']);
+
+/** Opens subscriptions over WebSocket, each on a socket of its own. */
+export function streamsOf(address: GatewayAddress): OpenStream {
+  return (asked, signal) => read(new Subscription(address, asked), signal);
+}
+
+async function* read(subscription: Subscription, signal: AbortSignal): AsyncIterable<Answer> {
+  const stop = () => subscription.stop();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    if (!signal.aborted) yield* subscription.answers();
+  } finally {
+    signal.removeEventListener('abort', stop);
+    stop();
+  }
+}
+
+class Subscription {
+  readonly #unread: Answer[] = [];
+  #end: { readonly error?: Error } | undefined;
+  #wasOpen = false;
+  #changed = Promise.withResolvers<void>();
+  readonly #dispose: () => void;
+
+  constructor(address: GatewayAddress, asked: Asked) {
+    let pong: NodeJS.Timeout | undefined;
+    const client = createClient({
+      url: address.url.replace(/^http/, 'ws'),
+      connectionParams: { ...authorizationOf(address) },
+      // Who resumes asks for something else than before: graphql-ws would ask for the same.
+      retryAttempts: 0,
+      keepAlive: pingMs,
+      connectionAckWaitTimeout: connectMs,
+      jsonMessageReviver: exactNumbers,
+      on: {
+        connected: () => {
+          this.#wasOpen = true;
+        },
+        // Half of a connection may be gone without a word.
+        ping: (received) => {
+          if (!received) pong = setTimeout(() => client.terminate(), pingMs);
+        },
+        pong: (received) => {
+          if (received) clearTimeout(pong);
+        },
+        closed: () => clearTimeout(pong),
+      },
+    });
+    const { query, variables = {}, operationName } = asked;
+    const unsubscribe = client.subscribe<Answer['data']>(
+      { query, variables: { ...variables }, ...(operationName === undefined ? {} : { operationName }) },
+      {
+        next: (answer) => this.#take(answer as Answer),
+        error: (reason) => this.#finish(this.#errorOf(reason, address)),
+        complete: () => this.#finish(new StreamLost('the gateway ended the stream', { wasOpen: true })),
+      },
+    );
+    this.#dispose = () => {
+      clearTimeout(pong);
+      unsubscribe();
+      void Promise.resolve(client.dispose()).catch(() => undefined);
+    };
+  }
+
+  async *answers(): AsyncIterable<Answer> {
+    for (;;) {
+      const answer = this.#unread.shift();
+      if (answer !== undefined) yield answer;
+      else if (this.#end !== undefined) break;
+      else await this.#changed.promise;
+    }
+    if (this.#end.error !== undefined) throw this.#end.error;
+  }
+
+  stop(): void {
+    this.#finish(undefined);
+  }
+
+  #take(answer: Answer): void {
+    if (this.#end !== undefined) return;
+    const error = answer.errors?.[0];
+    // An error that leaves data is about a part of the message only.
+    if (error !== undefined && (answer.data ?? null) === null) {
+      this.#finish(endOf(error));
+      return;
+    }
+    this.#unread.push(answer);
+    this.#wake();
+    if (this.#unread.length >= maxUnread) this.#finish(new StreamLost('more came than could be written', { wasOpen: true }));
+  }
+
+  #finish(error: Error | undefined): void {
+    if (this.#end !== undefined) return;
+    this.#end = error === undefined ? {} : { error };
+    this.#dispose();
+    this.#wake();
+  }
+
+  #wake(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+  }
+
+  /** What graphql-ws hands to `error`: the errors of the operation, the close of the socket, or the failure to open it. */
+  #errorOf(reason: unknown, address: GatewayAddress): Error {
+    const wasOpen = this.#wasOpen;
+    if (Array.isArray(reason)) return endOf((reason as readonly GraphError[])[0] ?? { message: 'the gateway refused without a reason' });
+    if (!isClose(reason)) return new StreamLost('the connection could not be made', { wasOpen });
+    if (reason.code === 4401) return new CommandFailure(exitCodes.refused, `the gateway at ${address.url} does not take the token`);
+    const why = `${reason.code}${reason.reason === '' ? '' : ` ${reason.reason}`}`;
+    // 4403 and 4408 say: come again. The others of that range say that we or the gateway broke the protocol.
+    const isFatal = [4400, 4406, 4409, 4429, 4500].includes(reason.code);
+    if (isFatal) return new CommandFailure(exitCodes.failed, `the gateway closed the connection: ${why}`);
+    return new StreamLost(`the connection was closed: ${why}`, { wasOpen, isPlanned: reason.code === 4403 });
+  }
+}
+
+function endOf(error: GraphError): Error {
+  const code = error.extensions?.code ?? '';
+  if (passing.has(code)) return new StreamLost(`${code} ${error.message}`, { wasOpen: true, code });
+  const { exitCode, message } = failureOf(error);
+  return code === 'BAD_INPUT' ? new StreamRefused(exitCode, message) : new CommandFailure(exitCode, message);
+}
+
+function isClose(reason: unknown): reason is { readonly code: number; readonly reason: string } {
+  return typeof reason === 'object' && reason !== null && 'code' in reason && 'reason' in reason;
+}

@@ -1,0 +1,103 @@
+import type { JsonObject } from '../../core/json.ts';
+import type { ListTarget } from '../arguments/object-words.ts';
+import type { FaultReport } from '../client/cluster-faults.ts';
+import { listedPages, type Selected } from '../client/listed-pages.ts';
+import { fullName, type NamedObject } from '../client/object-names.ts';
+import type { Session } from '../client/session.ts';
+import { jsonText } from '../output/json-text.ts';
+import { printable } from '../output/table.ts';
+import { type FoundNames, nameCondition } from './find-named.ts';
+
+/** Formats for programs. */
+type ListFormat = 'json' | 'yaml' | 'name';
+
+export interface ListedDocuments {
+  readonly targets: readonly ListTarget[];
+  readonly selected: Selected;
+  readonly report: FaultReport;
+  /** Collects the found names of the targets, and which clusters have answered. */
+  readonly found: FoundNames;
+  readonly output: ListFormat;
+}
+
+interface ListedObject extends NamedObject {
+  readonly cluster: { readonly name: string };
+  readonly object?: JsonObject;
+  readonly yaml?: string;
+}
+
+/**
+ * Prints objects of some kinds page by page as they come, so that any number of them takes little memory; those of several kinds one kind after the
+ * other, as kubectl does, unless they are sorted otherwise.
+ *
+ * @returns True if there was an object.
+ * @throws {CommandFailure} if no cluster serves any of the kinds.
+ */
+export async function listDocuments(session: Session, asked: ListedDocuments): Promise<boolean> {
+  const { report, output } = asked;
+  const fields = `apiVersion kind cluster { name } metadata { name namespace } ${output === 'name' ? '' : output === 'json' ? 'object' : 'yaml'}`;
+  let isFound = false;
+  const { start, text, between, end, empty } = streams[output];
+  for (const { names, ...listing } of listingsOf(asked)) {
+    for await (const items of listedPages<ListedObject>(session, { ...listing, fields, report })) {
+      for (const { metadata } of items) names.add(metadata.name);
+      if (items.length > 0) await session.terminal.out(`${isFound ? between : start}${items.map(text).join(between)}`);
+      isFound ||= items.length > 0;
+    }
+  }
+  await session.terminal.out(isFound ? end : empty);
+  return isFound;
+}
+
+/** The lists to print: one for each target with names, else one for all kinds. */
+function listingsOf({ targets, selected, found }: ListedDocuments) {
+  if (targets.some(({ names }) => names !== undefined))
+    return targets.map((target) => ({
+      kinds: [target.kind],
+      selected: { ...selected, where: nameCondition(target) },
+      ...found.of(target),
+    }));
+  const kinds = targets.map(({ kind }) => kind);
+  const orderBy = selected.orderBy ?? (kinds.length > 1 ? [{ path: 'kind' }] : null);
+  return [{ kinds, selected: { ...selected, orderBy }, names: new Set<string>(), answers: found.answers }];
+}
+
+/** How objects are printed one after the other. */
+interface DocumentStream {
+  /** Before the first object. */
+  readonly start: string;
+  readonly text: (item: ListedObject) => string;
+  readonly between: string;
+  /** After the last object. */
+  readonly end: string;
+  /** All that is printed if there is no object. */
+  readonly empty: string;
+}
+
+const listStart = '{\n    "apiVersion": "v1",\n    "items": [';
+const listEnd = '],\n    "kind": "List",\n    "metadata": {}\n}\n';
+
+const streams: Readonly<Record<ListFormat, DocumentStream>> = {
+  // A List, each object with its cluster as an annotation: so it is still what kubectl reads.
+  json: {
+    start: `${listStart}\n`,
+    text: ({ object = {}, cluster }) => `        ${jsonText(withCluster(object, cluster.name), 4).replaceAll('\n', '\n        ')}`,
+    between: ',\n',
+    end: `\n    ${listEnd}`,
+    empty: `${listStart}${listEnd}`,
+  },
+  yaml: {
+    start: '',
+    text: ({ yaml = '', cluster }) => `# cluster: ${printable(cluster.name)}\n${yaml}`,
+    between: '---\n',
+    end: '',
+    empty: '',
+  },
+  name: { start: '', text: (item) => `${fullName(item.cluster.name, item)}\n`, between: '', end: '', empty: '' },
+};
+
+function withCluster(object: JsonObject, cluster: string): JsonObject {
+  const metadata = (object.metadata ?? {}) as JsonObject;
+  const annotations = (metadata.annotations ?? {}) as JsonObject;
+  return { ...object, metadata: { ...metadata, annotations: { ...annotations, 'muster.dev/cluster': cluster } } };
+}

@@ -1,0 +1,188 @@
+import { compareText } from '../../core/text.ts';
+import type { FaultReport } from '../client/cluster-faults.ts';
+import { everything, listedPages } from '../client/listed-pages.ts';
+import type { Session } from '../client/session.ts';
+import type { ListedItem } from '../columns/printed-column.ts';
+import { summaryDefinition, summaryFragment } from '../columns/summary-columns.ts';
+
+/** An object with what says where it stands among others. */
+export interface TreeItem extends ListedItem {
+  readonly id: string;
+  readonly metadata: ListedItem['metadata'] & {
+    readonly uid?: string | null;
+    readonly ownerReferences?: readonly OwnerReference[] | null;
+  };
+  /** As far as it was asked for. */
+  readonly owner?: TreeItem | null;
+}
+
+interface OwnerReference {
+  readonly kind: string | null;
+  readonly name: string | null;
+  readonly uid: string | null;
+  readonly controller: boolean | null;
+}
+
+/** An object with what it owns. */
+export interface TreeNode {
+  readonly item: TreeItem;
+  /** By kind and name. */
+  readonly owned: readonly TreeNode[];
+  /** It stands further up as well: owners go in a circle, and this is where it closes. */
+  readonly closesCircle: boolean;
+}
+
+/** An object that was named, among its owners and what it owns. */
+export interface ObjectTree {
+  /** Its owner, that one's owner, and so on. Without those of a circle that leads back to it. */
+  readonly owners: readonly TreeItem[];
+  /** What the outermost of them names as its owner, which is not to be seen there. */
+  readonly missing: OwnerReference | undefined;
+  readonly node: TreeNode;
+}
+
+/** So many owners are asked for at once: as many relations as a query may have inside each other. */
+const ownersAtOnce = 5;
+
+/** So many uids are looked for at once. */
+const uidsAtOnce = 500;
+
+/** The selection of a `TreeItem` with its first owners. */
+export const treeFields = `...Line ${ownersFields(ownersAtOnce)}`;
+
+/** The fragments that it uses. */
+export const treeFragments = `fragment Line on Resource {
+  id metadata { uid ownerReferences { kind name uid controller } } ...${summaryFragment}
+} ${summaryDefinition}`;
+
+function ownersFields(depth: number): string {
+  return depth === 0 ? '' : `owner { ...Line ${ownersFields(depth - 1)} }`;
+}
+
+/** Asks for the owners of objects, and for all that they own, however deep: an object once, however many own it, and a circle ends where it closes. */
+export async function readTrees(session: Session, items: readonly TreeItem[], report: FaultReport): Promise<readonly ObjectTree[]> {
+  const nodes = await readOwned(session, items, report);
+  const trees: ObjectTree[] = [];
+  for (const [at, item] of items.entries()) {
+    const node = nodes[at];
+    if (node !== undefined) trees.push({ ...(await readOwners(session, item)), node });
+  }
+  return trees;
+}
+
+async function readOwners(session: Session, item: TreeItem): Promise<Pick<ObjectTree, 'owners' | 'missing'>> {
+  const seen = new Set([item.metadata.uid]);
+  const owners: TreeItem[] = [];
+  let last = item;
+  while (true) {
+    const owner = last.owner === undefined ? await ownerOf(session, last) : last.owner;
+    if (owner === null) return { owners, missing: firstReference(last) };
+    if (owner.metadata.uid === item.metadata.uid) return { owners: [], missing: undefined };
+    if (seen.has(owner.metadata.uid)) return { owners, missing: undefined };
+    seen.add(owner.metadata.uid);
+    owners.push(owner);
+    last = owner;
+  }
+}
+
+/** The next owners, of an object of which only itself was asked for. */
+async function ownerOf({ gateway }: Session, { id, metadata }: TreeItem): Promise<TreeItem | null> {
+  if ((metadata.ownerReferences ?? []).length === 0) return null;
+  const query = `query ($id: ID!) { resource(id: $id) { ${ownersFields(ownersAtOnce)} } } ${treeFragments}`;
+  const { resource } = await gateway.query<{ readonly resource: Pick<TreeItem, 'owner'> | null }>(query, { id });
+  return resource?.owner ?? null;
+}
+
+function firstReference({ metadata }: TreeItem): OwnerReference | undefined {
+  return inOrder(metadata.ownerReferences ?? [])[0];
+}
+
+/** The controller first. */
+function inOrder(references: readonly OwnerReference[]): readonly OwnerReference[] {
+  return references.toSorted((a, b) => Number(b.controller === true) - Number(a.controller === true));
+}
+
+interface GrowingNode {
+  readonly item: TreeItem;
+  readonly parent: GrowingNode | undefined;
+  readonly owned: GrowingNode[];
+  readonly closesCircle: boolean;
+}
+
+/** Level by level: all that the objects of one own is asked for together. */
+async function readOwned(session: Session, items: readonly TreeItem[], report: FaultReport): Promise<readonly TreeNode[]> {
+  const known = new Map<string, GrowingNode>();
+  const roots = items.map((item) => grow(known, item, undefined));
+  let level: readonly GrowingNode[] = roots;
+  while (level.length > 0) {
+    const next: GrowingNode[] = [];
+    for (let at = 0; at < level.length; at += uidsAtOnce) {
+      const owners = new Map(level.slice(at, at + uidsAtOnce).map((node) => [keyOf(node.item, node.item.metadata.uid), node]));
+      for await (const item of ownedBy(session, [...owners.values()], report)) next.push(...attached(known, owners, item));
+    }
+    level = next;
+  }
+  for (const { owned } of known.values())
+    owned.sort((a, b) => compareText(a.item.kind, b.item.kind) || compareText(a.item.metadata.name, b.item.metadata.name));
+  return roots;
+}
+
+async function* ownedBy(session: Session, owners: readonly GrowingNode[], report: FaultReport): AsyncIterable<TreeItem> {
+  const uids = [...new Set(owners.flatMap(({ item }) => item.metadata.uid ?? []))];
+  const [uid, ...others] = uids;
+  if (uid === undefined) return;
+  // What is equal to one value an index finds.
+  const where = { path: 'metadata.ownerReferences.uid', ...(others.length === 0 ? { eq: uid } : { in: uids }) };
+  const asked = {
+    kinds: null,
+    selected: { ...everything, where },
+    fields: '...Line',
+    fragments: treeFragments,
+    report: ofClusters(report),
+  };
+  for await (const items of listedPages<TreeItem>(session, asked)) yield* items;
+}
+
+/** Every kind is asked for, and none was named: what a cluster cannot do is told once, and not which kinds it has not. */
+function ofClusters(report: FaultReport): Pick<FaultReport, 'tell'> {
+  return {
+    tell: (faults) =>
+      report.tell(
+        faults
+          .filter(({ code }) => code !== 'NOT_SERVED')
+          .map(({ code, message, cluster, status }) => ({ code, message, cluster, status: status ?? null })),
+      ),
+  };
+}
+
+/** Puts an object below its controller, else another of these owners. Gives it if it was not known yet, and so may own more. */
+function attached(known: Map<string, GrowingNode>, owners: ReadonlyMap<string, GrowingNode>, item: TreeItem): readonly GrowingNode[] {
+  const parents = inOrder(item.metadata.ownerReferences ?? []).flatMap(({ uid }) => owners.get(keyOf(item, uid)) ?? []);
+  const [parent] = parents.filter((owner) => reaches(owner.item, item));
+  if (parent === undefined) return [];
+  const same = known.get(keyOf(item, item.metadata.uid));
+  if (same === undefined) return [grow(known, item, parent)];
+  for (let above: GrowingNode | undefined = parent; above !== undefined; above = above.parent) {
+    if (above !== same) continue;
+    parent.owned.push({ item, parent, owned: [], closesCircle: true });
+    break;
+  }
+  return [];
+}
+
+function grow(known: Map<string, GrowingNode>, item: TreeItem, parent: GrowingNode | undefined): GrowingNode {
+  const node = { item, parent, owned: [], closesCircle: false };
+  known.set(keyOf(item, item.metadata.uid), node);
+  parent?.owned.push(node);
+  return node;
+}
+
+/** What is in a namespace owns nothing outside of it. */
+function reaches(owner: TreeItem, { metadata }: TreeItem): boolean {
+  return !owner.metadata.namespace || owner.metadata.namespace === metadata.namespace;
+}
+
+/** A uid is of one cluster: one that was restored from the backup of another has the same. */
+function keyOf({ cluster }: ListedItem, uid: string | null | undefined): string {
+  return `${cluster.name} ${uid}`;
+}

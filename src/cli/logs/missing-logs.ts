@@ -1,0 +1,87 @@
+import { ClusterAnswers, type ClusterSync, syncFields } from '../client/cluster-answers.ts';
+import type { Session } from '../client/session.ts';
+import type { LogSource } from './log-lines.ts';
+
+/** Which logs were asked for: the arguments of `podLogs`. */
+export interface LogsAsked {
+  readonly clusters: readonly string[] | null;
+  readonly namespaces: readonly string[] | null;
+  readonly labels: string | null;
+  readonly names: readonly string[] | null;
+  readonly container: string | null;
+}
+
+interface Found {
+  readonly pods: {
+    readonly sync: readonly ClusterSync[];
+    readonly items: readonly {
+      readonly metadata: { readonly name: string };
+      readonly spec: Readonly<Record<'initContainers' | 'containers' | 'ephemeralContainers', readonly Named[] | null>> | null;
+    }[];
+  };
+}
+
+interface Named {
+  readonly name: string | null;
+}
+
+/** As many Pods as the gateway tells at once. */
+const maxPods = 500;
+
+/** Logs that were requested and were not found. */
+export interface MissingLogs {
+  /** A line for each Pod or container that does not exist. */
+  readonly absent: readonly string[];
+  /** The Pods, by name, that were not found while clusters did not answer. For a request without names, the logs as a whole. */
+  readonly unknown: readonly string[];
+  readonly answers: ClusterAnswers;
+}
+
+/**
+ * What was named and does not exist: a line for each Pod that is nowhere, and for each that has no container of the name, or one line if no Pod of
+ * the labels has. Nothing if it is only that no Pod has the labels, which may be so. Asks only if `logs` leaves it open.
+ */
+export async function missingLogs({ gateway }: Session, asked: LogsAsked, logs: readonly LogSource[]): Promise<MissingLogs> {
+  const { names, container, ...selection } = asked;
+  const told = new Set(logs.map(({ pod }) => pod));
+  const missing = names?.filter((name) => !told.has(name));
+  const answers = new ClusterAnswers();
+  if (missing === undefined ? logs.length > 0 : missing.length === 0) return { absent: [], unknown: [], answers };
+  const query = `query ($clusters: [String!], $namespaces: [String!], $labels: String, $where: Where) {
+    pods(clusters: $clusters, namespaces: $namespaces, labels: $labels, where: $where, first: ${maxPods}) {
+      sync { ${syncFields} }
+      items { metadata { name } spec { initContainers { name } containers { name } ephemeralContainers { name } } }
+    }
+  }`;
+  const where = missing === undefined ? null : { path: 'metadata.name', in: missing };
+  const { pods } = await gateway.query<Found>(query, { ...selection, where });
+  answers.add(pods.sync);
+  if (missing === undefined) {
+    if (!answers.isComplete) return { absent: [], unknown: [`containers${placeOf(asked)}`], answers };
+    return { absent: pods.items.length === 0 ? [] : noContainer('the Pods', pods.items, container), unknown: [], answers };
+  }
+  const unfound = missing.filter((name) => !pods.items.some(({ metadata }) => metadata.name === name));
+  const absent = missing.flatMap((name) => {
+    const ofName = pods.items.filter(({ metadata }) => metadata.name === name);
+    if (ofName.length > 0) return noContainer(`the Pod ${name}`, ofName, container);
+    return answers.isComplete ? [`there is no Pod ${name}${placeOf(asked)}`] : [];
+  });
+  return { absent, unknown: answers.isComplete ? [] : unfound.map((name) => `Pod ${name}${placeOf(asked)}`), answers };
+}
+
+/** Nothing if one of them has it: it has appeared since. */
+function noContainer(whose: string, pods: Found['pods']['items'], container: string | null): readonly string[] {
+  const lists = pods.flatMap(({ spec }) => [spec?.initContainers, spec?.containers, spec?.ephemeralContainers]);
+  const known = new Set(lists.flatMap((list) => list?.map(({ name }) => name ?? '') ?? []));
+  if (container === null || known.has(container)) return [];
+  return [`expected a container of ${whose} (${[...known].join(', ')}), got ${container}`];
+}
+
+function placeOf({ clusters, namespaces, labels }: LogsAsked): string {
+  const where = [
+    ...(namespaces === null ? [] : [` in ${namespaces.join(', ')}`]),
+    ...(clusters === null ? [] : [` of ${clusters.join(', ')}`]),
+    ...(labels === null ? [] : [` with ${labels}`]),
+  ];
+  return where.join('');
+}

@@ -1,0 +1,41 @@
+import type { Json } from '../../core/json.ts';
+import { FaultReport } from '../client/cluster-faults.ts';
+import { exitCodes } from '../client/command-failure.ts';
+import type { ReadIntent } from '../client/manifest-reader.ts';
+import type { Session } from '../client/session.ts';
+import { type DocumentFormat, printAnswers } from '../output/print-answer.ts';
+import { paintFor, printable, textOfLines } from '../output/table.ts';
+import { type Plan, planFields } from './plan.ts';
+import { isTold, planLines } from './plan-lines.ts';
+
+/** Prints what intents would do, which touches nothing. 1 if one of them could not be done, or if a cluster that was named is not well. */
+export async function planIntents(session: Session, intents: readonly ReadIntent[], output: DocumentFormat | undefined): Promise<number> {
+  const { terminal } = session;
+  const plans: Plan[] = [];
+  for (const { input } of intents) plans.push(await planOf(session, input, output));
+  if (output !== undefined) {
+    const whole = plans.map((plan) => ({ ...plan }));
+    await terminal.out(printAnswers(whole, output));
+  } else {
+    for (const [index, plan] of plans.entries()) {
+      const { namespace = '', name = '' } = intents[index] ?? {};
+      const heading = plans.length === 1 ? '' : `${index === 0 ? '' : '\n'}${printable(`${namespace}/${name}`)}\n`;
+      await printPlan(session, plan, heading);
+    }
+  }
+  const report = new FaultReport(session);
+  for (const plan of plans) report.tell(output === undefined ? plan.faults.filter((fault) => !isTold(plan, fault)) : plan.faults);
+  return plans.every(({ ok }) => ok) ? report.exitCode() : exitCodes.failed;
+}
+
+/** Prints a plan for people. */
+export async function printPlan({ terminal, clusters }: Session, plan: Plan, heading = ''): Promise<void> {
+  const shown = clusters === null ? plan : { ...plan, clusters: plan.clusters.filter(({ cluster }) => clusters.includes(cluster.name)) };
+  await terminal.out(`${heading}${textOfLines(planLines(shown, paintFor(terminal)))}`);
+}
+
+async function planOf({ gateway }: Session, input: Json, output: DocumentFormat | undefined): Promise<Plan> {
+  const query = `query ($input: PropagationInput!) { planPropagation(input: $input) { ${planFields(output === undefined ? 'told' : 'manifests')} } }`;
+  const { planPropagation } = await gateway.query<{ readonly planPropagation: Plan }>(query, { input });
+  return planPropagation;
+}

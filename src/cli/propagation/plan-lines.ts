@@ -1,0 +1,114 @@
+import { type ClusterFault, reasonOfFault } from '../client/cluster-faults.ts';
+import { fullName, namedObject } from '../client/object-names.ts';
+import { diffLines } from '../output/diff-lines.ts';
+import { createColumns, type Paint, printable } from '../output/table.ts';
+import type { ClusterPlan, IntentNote, ObjectPlan, Plan } from './plan.ts';
+
+/**
+ * A plan for people, line by line: a table of its clusters; what would change in each of them; overrides without effect; notes with their paths; how many
+ * replicas have a place; at last its digest, unless an error keeps it from being done.
+ */
+export function planLines(plan: Plan, paint: Paint): readonly string[] {
+  const changes = plan.clusters.flatMap((one) => changesIn(one, paint));
+  const unmatched = plan.clusters.flatMap(({ cluster, unmatched: names }) =>
+    names.map((name) => printable(`${cluster.name}: override ${name} changes nothing`)),
+  );
+  const told = [...unmatched, ...plan.notes.map(noteLine), ...replicaLines(plan)];
+  const parts = [tableOf(plan, paint), ...changes, told, plan.digest === '' ? [] : [`digest: ${plan.digest}`]];
+  return parts.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
+}
+
+/** `warning: UNMATCHED_OVERRIDE overrides[1].image: no container is called webb`. */
+export function noteLine({ severity, code, message, path }: IntentNote): string {
+  const word = severity === 'INFO' ? 'note' : severity.toLowerCase();
+  return printable(`${word}: ${code}${path === null ? '' : ` ${path}`}: ${message}`);
+}
+
+/** What keeps objects of a plan from being as planned: a line for each, which says where. */
+export function refusalLines({ clusters }: Pick<Plan, 'clusters'>): readonly string[] {
+  return clusters.flatMap(({ cluster, objects, fault }) => [
+    ...(fault === null ? [] : [printable(`${cluster.name}: ${reasonOfFault(fault)}`)]),
+    ...objects.flatMap((object) => {
+      const name = fullName(cluster.name, namedObject(object.key));
+      return troublesOf(object).map((trouble) => printable(`${name}: ${trouble}`));
+    }),
+  ]);
+}
+
+function tableOf({ clusters, waves }: Plan, paint: Paint): readonly string[] {
+  const columns = createColumns(['CLUSTER', 'CHOSEN', 'REPLICAS', 'WAVE', 'ACTIONS', 'OVERRIDES']);
+  const rows = clusters.map((one) => [
+    one.cluster.name,
+    one.chosen ? 'yes' : whyNot(one),
+    one.share === null ? '' : replicasOf(one.share),
+    one.wave === null ? '' : (waves[one.wave] ?? String(one.wave)),
+    actionsOf(one),
+    one.overrides.join(','),
+  ]);
+  return columns.lines(rows, (text, { row }) => {
+    if (row === -1) return paint(1, text);
+    const one = clusters[row];
+    if (one === undefined || isTroubled(one)) return paint(31, text);
+    return one.chosen || one.objects.length > 0 ? text : paint(2, text);
+  });
+}
+
+function isTroubled({ fault, objects }: ClusterPlan): boolean {
+  return fault !== null || objects.some((object) => troublesOf(object).length > 0);
+}
+
+function whyNot({ reason, detail }: ClusterPlan): string {
+  return `no${reason === null ? '' : `: ${reason}`}${detail === null ? '' : ` ${detail}`}`;
+}
+
+function replicasOf({ from, to }: { readonly from: number; readonly to: number }): string {
+  return from === to ? String(to) : `${from}→${to}`;
+}
+
+/** `CREATE`, or with several objects `CREATE 2, UNCHANGED 1`; of what the cluster refuses why: `INVALID`. */
+function actionsOf({ objects, fault }: ClusterPlan): string {
+  if (fault !== null) return fault.code;
+  const counts = new Map<string, number>();
+  for (const { action, fault: refusal } of objects) {
+    const word = refusal?.code ?? action;
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  const [first] = counts.keys();
+  if (objects.length === 1 && first !== undefined) return first;
+  return [...counts].map(([action, count]) => `${action} ${count}`).join(', ');
+}
+
+/** A part for each object that does not stay as it is. */
+function changesIn({ cluster, objects, fault }: ClusterPlan, paint: Paint): readonly (readonly string[])[] {
+  const failed = fault === null ? [] : [[paint(31, printable(`${cluster.name}: ${reasonOfFault(fault)}`))]];
+  return [...failed, ...objects.map((object) => objectLines(cluster.name, object, paint))];
+}
+
+function objectLines(cluster: string, object: ObjectPlan, paint: Paint): readonly string[] {
+  const { key, action, predicted, diff } = object;
+  const troubles = troublesOf(object).map((trouble) => paint(31, printable(trouble)));
+  if (action === 'UNCHANGED' && troubles.length === 0) return [];
+  const guessed = predicted ? ' (not asked: its namespace or its kind comes with this plan)' : '';
+  const heading = paint(1, printable(`${fullName(cluster, namedObject(key))} ${action}${guessed}`));
+  return [heading, ...troubles, ...diffLines(diff ?? '', paint)];
+}
+
+function troublesOf({ conflicts, fault }: ObjectPlan): readonly string[] {
+  return [
+    ...conflicts.map(({ manager, path }) => `CONFLICT ${path} is managed by ${manager}`),
+    ...(fault === null ? [] : [reasonOfFault(fault)]),
+  ];
+}
+
+function replicaLines({ desired, placed, unplaced }: Plan): readonly string[] {
+  if (desired === null) return [];
+  const missing = unplaced === 0 ? '' : `, ${unplaced} ${unplaced === 1 ? 'has' : 'have'} no place`;
+  return [`replicas: ${placed ?? 0} placed of ${desired}${missing}`];
+}
+
+/** True if a fault of the plan is told with one of its clusters already. */
+export function isTold({ clusters }: Plan, fault: ClusterFault): boolean {
+  return clusters.some(
+    (one) => one.cluster.name === fault.cluster.name && one.fault?.code === fault.code && one.fault.message === fault.message,
+  );
+}

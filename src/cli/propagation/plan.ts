@@ -1,0 +1,63 @@
+import { type ClusterFault, faultFields } from '../client/cluster-faults.ts';
+import { keyFields, type ObjectKey } from '../client/object-names.ts';
+
+/** What is said about an intent. */
+export interface IntentNote {
+  readonly severity: string;
+  readonly code: string;
+  readonly message: string;
+  readonly path: string | null;
+}
+
+/** What would become of one object. */
+export interface ObjectPlan {
+  readonly key: ObjectKey;
+  readonly action: string;
+  readonly diff: string | null;
+  readonly predicted: boolean;
+  readonly conflicts: readonly { readonly manager: string; readonly path: string }[];
+  readonly fault: ClusterFault | null;
+}
+
+/** What would become of one cluster. */
+export interface ClusterPlan {
+  readonly cluster: { readonly name: string };
+  readonly chosen: boolean;
+  readonly reason: string | null;
+  readonly detail: string | null;
+  readonly wave: number | null;
+  readonly share: { readonly from: number; readonly to: number } | null;
+  readonly overrides: readonly string[];
+  readonly unmatched: readonly string[];
+  readonly objects: readonly ObjectPlan[];
+  readonly fault: ClusterFault | null;
+}
+
+/** A plan, as far as people are told of it. */
+export interface Plan {
+  readonly digest: string;
+  readonly ok: boolean;
+  readonly desired: number | null;
+  readonly placed: number | null;
+  readonly unplaced: number;
+  readonly waves: readonly string[];
+  readonly clusters: readonly ClusterPlan[];
+  readonly notes: readonly IntentNote[];
+  readonly faults: readonly ClusterFault[];
+}
+
+/** The selection of an `IntentNote`. */
+export const noteFields = 'severity code message path';
+
+/** The selection of a `Plan`: with `manifests`, all of it, as programs want it. */
+export function planFields(of: 'told' | 'manifests'): string {
+  const all = of === 'manifests' ? 'group tier score available' : '';
+  const share = of === 'manifests' ? 'strategy weight min max capacity kept completions' : '';
+  return `digest ok asOf desired placed unplaced waves notes { ${noteFields} } faults { ${faultFields} }
+    clusters {
+      cluster { name } chosen reason detail wave ${all} share { from to ${share} } overrides unmatched fault { ${faultFields} }
+      objects {
+        key { ${keyFields} } action diff predicted conflicts { manager path } fault { ${faultFields} } ${of === 'manifests' ? 'manifest' : ''}
+      }
+    }`;
+}

@@ -1,0 +1,90 @@
+import { ageOf, wordOf } from '../output/kubectl-text.ts';
+import type { TerminalSize } from '../output/live-region.ts';
+import { createColumns, type Paint, paintFor, printable } from '../output/table.ts';
+import { type CopyLine, type PropagationState, placeOf, summaryOf, whyOf } from './propagation-state.ts';
+
+export interface PropagationFrameOptions {
+  /** In the order they were asked for. */
+  readonly states: readonly PropagationState[];
+  readonly size: TerminalSize;
+  readonly nowMs: number;
+  readonly hasColor: boolean;
+}
+
+const header = ['CLUSTER', 'WAVE', 'PHASE', 'REPLICAS', 'READY', 'HEALTH', 'SINCE', 'WHY'];
+const phaseColumn = 2;
+
+const colors: Readonly<Record<string, number>> = {
+  SETTLED: 32,
+  FAILED: 31,
+  DENIED: 31,
+  DEGRADED: 31,
+  HELD: 33,
+  PAUSED: 33,
+  UNKNOWN: 33,
+  ROLLING_BACK: 33,
+  APPLYING: 36,
+  PROGRESSING: 36,
+  SOAKING: 36,
+  ROLLING: 36,
+  DRAINING: 36,
+  DELETING: 36,
+};
+
+/** Where there is not room for all, what failed and what moves is seen first. */
+const importance: readonly string[] = [
+  ...['FAILED', 'DENIED', 'UNKNOWN', 'ROLLING_BACK', 'PROGRESSING', 'APPLYING', 'DRAINING', 'DELETING', 'SOAKING', 'WAITING', 'SETTLED'],
+];
+
+/**
+ * The lines of the live table of Propagations: of each what it is in, then its clusters by name. At most as high as the size; clusters that do not fit are
+ * left out, those that are settled first, and how many is said.
+ */
+export function propagationFrame({ states, size, nowMs, hasColor }: PropagationFrameOptions): readonly string[] {
+  if (states.length === 0) return ['waiting for the first state'];
+  const paint = paintFor({ hasColor });
+  // Each has a heading, a header and the line of those left out; between two stands an empty line.
+  const room = Math.max(1, Math.floor((size.rows - states.length * 4 + 1) / states.length));
+  return states.flatMap((state, index) => [...(index === 0 ? [] : ['']), ...stateLines(state, { nowMs, room, paint })]).slice(0, size.rows);
+}
+
+interface StateOptions {
+  readonly nowMs: number;
+  readonly room: number;
+  readonly paint: Paint;
+}
+
+/** One Propagation: what it is in, then a table of its clusters, at most so many. */
+export function stateLines(state: PropagationState, { nowMs, room, paint }: StateOptions): readonly string[] {
+  const { clusters, phase } = state;
+  const shown = clusters.length <= room ? clusters : chosen(clusters, room);
+  const left = clusters.length - shown.length;
+  const heading = printable(`${placeOf(state)}: ${summaryOf(state)}`);
+  const table = createColumns(header).lines(
+    shown.map((line) => cellsOf(line, nowMs)),
+    (text, { row, column }) => {
+      if (row === -1) return paint(1, text);
+      const color = column === phaseColumn ? colors[shown[row]?.phase ?? ''] : undefined;
+      return color === undefined ? text : paint(color, text);
+    },
+  );
+  return [paint(colors[phase] ?? 1, heading), ...table, ...(left > 0 ? [`… and ${left} more`] : [])];
+}
+
+function cellsOf(line: CopyLine, nowMs: number): readonly string[] {
+  const { cluster, wave, phase, replicas, ready, health, since } = line;
+  return [
+    ...[cluster.name, wave === null ? '' : String(wave + 1), wordOf(phase), replicas === null ? '' : String(replicas)],
+    ...[ready === null ? '' : String(ready), wordOf(health), ageOf(since, nowMs), whyOf(line)],
+  ];
+}
+
+function chosen(clusters: readonly CopyLine[], room: number): readonly CopyLine[] {
+  const kept = new Set(clusters.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, room));
+  return clusters.filter((line) => kept.has(line));
+}
+
+function rankOf({ phase }: CopyLine): number {
+  const rank = importance.indexOf(phase);
+  return rank === -1 ? 0 : rank;
+}

@@ -1,0 +1,175 @@
+import { type ClusterFault, FaultReport, faultFields } from '../client/cluster-faults.ts';
+import { exitCodes } from '../client/command-failure.ts';
+import { type Arguments, type Mutation, mutate } from '../client/gateway-client.ts';
+import type { Session } from '../client/session.ts';
+import { wordOf } from '../output/kubectl-text.ts';
+import { type DocumentFormat, printAnswers } from '../output/print-answer.ts';
+import { printable } from '../output/table.ts';
+import type { PropagationPlace } from '../writes/write-targets.ts';
+import { type IntentNote, noteFields, type Plan, planFields } from './plan.ts';
+import { printPlan } from './plan-intents.ts';
+import { noteLine, refusalLines } from './plan-lines.ts';
+import { createPropagationShow, noShow } from './propagation-show.ts';
+import { obstaclesOf, type PropagationState, stateFields, summaryOf } from './propagation-state.ts';
+import { type FollowedPropagation, type PropagationEnd, watchPropagations } from './watch-propagations.ts';
+
+/** What became of a mutation of a Propagation. */
+interface PropagationOutcome {
+  readonly result: string;
+  readonly propagation: PropagationState | null;
+  readonly plan: Plan | null;
+  readonly notes: readonly IntentNote[];
+  readonly faults: readonly ClusterFault[];
+}
+
+function outcomeFields(output: OutcomeFormat | undefined): string {
+  const plan = planFields(output === 'json' || output === 'yaml' ? 'manifests' : 'told');
+  return `result propagation { ${stateFields} } plan { ${plan} } notes { ${noteFields} } faults { ${faultFields} }`;
+}
+
+/** Which one was meant, and what came of it. */
+interface NamedOutcome extends PropagationPlace {
+  readonly outcome: PropagationOutcome;
+}
+
+export type OutcomeFormat = DocumentFormat | 'name';
+
+export interface OutcomeOptions {
+  readonly output: OutcomeFormat | undefined;
+  /** What was done to those that were accepted, as kubectl says it: `paused`. */
+  readonly word: (propagation: PropagationState) => string;
+  /** How far to follow those that were accepted. */
+  readonly until: FollowedPropagation['until'] | 'accepted';
+}
+
+/** What a new plan comes to: a copy that is not well may be so in passing. */
+const ofNewPlan = { good: 0, bad: 3_000 } as const;
+
+/** What stood there before a change that makes no new plan: a controller that begins may have to wait for the Lease of one that was killed. */
+const ofOldPlan = { good: 0, bad: 25_000 } as const;
+
+/** The same where the controller begins with us: what it has settled before it looks at once more. */
+const ofOwnStart = { good: 2_000, bad: 25_000 } as const;
+
+/** The arguments that say which Propagation is meant. */
+export function placeArguments({ namespace, name }: PropagationPlace): Arguments {
+  return { namespace: { type: 'String!', value: namespace }, name: { type: 'String!', value: name } };
+}
+
+/** A mutation of one Propagation. */
+export type PropagationChange = PropagationPlace & Pick<Mutation, 'field' | 'given'>;
+
+/**
+ * Asks for the mutations, one after the other, and tells what comes of each: a line as kubectl tells it, and what stands against it if it is refused. Follows
+ * those that were accepted, as far as the options say. 1 if one was not accepted, or did not end well.
+ */
+export async function changePropagations(
+  session: Session,
+  changes: readonly PropagationChange[],
+  options: OutcomeOptions,
+): Promise<number> {
+  const { output, until } = options;
+  const selection = outcomeFields(output);
+  const named: NamedOutcome[] = [];
+  for (const { namespace, name, field, given } of changes) {
+    const one = { namespace, name, outcome: await mutate<PropagationOutcome>(session.gateway, { field, given, selection }) };
+    await tellOutcome(session, one, options);
+    named.push(one);
+  }
+  const accepted = named.filter(({ outcome }) => outcome.result === 'ACCEPTED' || outcome.result === 'UNCHANGED');
+  const followed = accepted.map((one) => followedOf(session, one, until === 'gone' || isGoing(one) ? 'gone' : 'settled'));
+  const show = output === undefined && until !== 'accepted' ? showOf(session, followed) : noShow;
+  const ends = until === 'accepted' ? [] : await watchPropagations(session, followed, show);
+  if (output === 'json' || output === 'yaml') {
+    const last = new Map(accepted.map(({ outcome }, index) => [outcome, ends[index]]));
+    const answers = named.map(({ outcome }) => withState(outcome, last.get(outcome)));
+    await session.terminal.out(printAnswers(answers, output));
+  }
+  const hasEnded = ends.map((end, index) => tellEnd(session, end, followed[index])).every(Boolean);
+  return accepted.length === named.length && hasEnded ? exitCodes.good : exitCodes.failed;
+}
+
+/** A table or lines of those that are followed. */
+export function showOf(session: Session, followed: readonly FollowedPropagation[]) {
+  return createPropagationShow(
+    session,
+    followed.map(({ namespace, name }) => `${namespace}/${name}`),
+  );
+}
+
+/** How one ended, in a line on standard error, and what keeps it from being settled. False if it did not end well. */
+export function tellEnd(
+  { terminal, signal }: Session,
+  end: PropagationEnd,
+  { namespace, name, until }: Pick<FollowedPropagation, 'namespace' | 'name' | 'until'> = nowhere,
+): boolean {
+  terminal.settle();
+  if (end === undefined) return signal.aborted;
+  if (end.result === 'gone') {
+    terminal.err(`${printable(`${namespace}/${name}`)}: ${until === 'gone' ? 'gone' : 'it was deleted'}\n`);
+    return until === 'gone';
+  }
+  const { state, result } = end;
+  terminal.err(`${printable(`${namespace}/${name}: ${summaryOf(state)}`)}\n`);
+  if (result === 'good') return true;
+  for (const obstacle of obstaclesOf(state)) terminal.err(`  ${printable(obstacle)}\n`);
+  return false;
+}
+
+const nowhere = { namespace: '', name: '', until: 'settled' } as const;
+
+async function tellOutcome(session: Session, one: NamedOutcome, { output, word }: OutcomeOptions): Promise<void> {
+  const { terminal } = session;
+  const { namespace, name, outcome } = one;
+  const { result, propagation, plan, notes } = outcome;
+  const isPlanShown = result === 'PLAN_STALE' && plan !== null && (output === undefined || output === 'name');
+  // A plan tells them itself.
+  for (const note of isPlanShown ? [] : notes) terminal.err(`${noteLine(note)}\n`);
+  const said = propagation === null ? 'accepted' : word(propagation);
+  const line = printable(`propagation.muster.dev/${name} ${result === 'UNCHANGED' ? 'unchanged' : said}`);
+  switch (result) {
+    case 'ACCEPTED':
+    case 'UNCHANGED':
+      if (output === undefined) await terminal.out(`${line}\n`);
+      else if (output === 'name') await terminal.out(`${printable(`propagation.muster.dev/${name}`)}\n`);
+      break;
+    case 'PLAN_STALE':
+      if (isPlanShown) await printPlan(session, plan);
+      terminal.err(
+        `muster: ${printable(`${namespace}/${name}`)}: the plan of the digest no longer holds, and nothing was written: look at this one\n`,
+      );
+      break;
+    case 'NOT_FOUND':
+      terminal.err(`muster: there is no Propagation ${printable(`${name} in the namespace ${namespace}`)} of the hub\n`);
+      break;
+    default:
+      for (const refusal of plan === null ? [] : refusalLines(plan)) terminal.err(`${refusal}\n`);
+      terminal.err(`muster: ${printable(`${namespace}/${name}: ${wordOf(result).toLowerCase()}`)}, and nothing was written\n`);
+  }
+  new FaultReport(session).tell(outcome.faults);
+}
+
+/** It has been deleted, and only that can still come to an end. */
+function isGoing({ outcome: { propagation } }: NamedOutcome): boolean {
+  return propagation?.phase === 'DELETING';
+}
+
+function followedOf(
+  session: Session,
+  { namespace, name, outcome }: NamedOutcome,
+  until: FollowedPropagation['until'],
+): FollowedPropagation {
+  const { result, propagation } = outcome;
+  const followed = { ...followedNow(session, { namespace, name }), generation: propagation?.generation ?? 0, until };
+  if (result !== 'ACCEPTED') return followed;
+  return { ...followed, patienceMs: propagation?.phase === 'PLANNING' ? ofNewPlan : session.isOwn ? ofOwnStart : ofOldPlan };
+}
+
+/** To be followed from what it is now to where nothing is left to do. */
+export function followedNow({ isOwn }: Session, place: PropagationPlace): FollowedPropagation {
+  return { ...place, generation: 0, patienceMs: isOwn ? ofOwnStart : { good: 0, bad: 0 }, until: 'settled' };
+}
+
+function withState(outcome: PropagationOutcome, end: PropagationEnd): PropagationOutcome {
+  return end === undefined || end.result === 'gone' ? outcome : { ...outcome, propagation: end.state };
+}

@@ -1,0 +1,131 @@
+import { type ClusterFault, faultFields, reasonOfFault } from '../client/cluster-faults.ts';
+import { wordOf } from '../output/kubectl-text.ts';
+import { type IntentNote, noteFields } from './plan.ts';
+
+/** A Propagation as the graph tells it. */
+export interface PropagationState {
+  readonly namespace: string;
+  readonly name: string;
+  readonly generation: number;
+  readonly revision: number;
+  readonly phase: string;
+  readonly desired: number | null;
+  readonly unplaced: number;
+  readonly ready: number | null;
+  readonly progress: {
+    readonly wave: number;
+    readonly waves: number;
+    readonly clusters: number;
+    readonly done: number;
+    readonly failed: number;
+  };
+  readonly clusters: readonly CopyLine[];
+  readonly conditions: readonly StateCondition[];
+  readonly notes: readonly IntentNote[];
+  readonly faults: readonly ClusterFault[];
+}
+
+/** What its copies in one cluster are in. */
+export interface CopyLine {
+  readonly cluster: { readonly name: string };
+  readonly phase: string;
+  readonly reason: string | null;
+  readonly message: string | null;
+  readonly wave: number | null;
+  readonly replicas: number | null;
+  readonly ready: number | null;
+  readonly health: string;
+  readonly since: string;
+  readonly fault: ClusterFault | null;
+}
+
+interface StateCondition {
+  readonly type: string | null;
+  readonly status: string | null;
+  readonly reason: string | null;
+  readonly message: string | null;
+}
+
+/** The selection of a `PropagationState`. */
+export const stateFields = `namespace name generation observedGeneration revision digest phase paused desired placed unplaced ready
+  progress { wave waves clusters done failed since nextCheckAt }
+  clusters { cluster { name } phase reason message wave replicas ready health since asOf fault { ${faultFields} } }
+  conditions { type status reason message lastTransitionTime } completion { mode needed complete failed done }
+  notes { ${noteFields} } faults { ${faultFields} }`;
+
+/** Whether anything is still to come of it: `good` and `bad` are ends, as long as nobody does anything. */
+export function endOf({ phase }: Pick<PropagationState, 'phase'>): 'open' | 'good' | 'bad' {
+  switch (phase) {
+    case 'SETTLED':
+    // Somebody wanted nothing to be done.
+    case 'SUSPENDED':
+      return 'good';
+    case 'PAUSED':
+    case 'HELD':
+    case 'FAILED':
+    case 'DEGRADED':
+      return 'bad';
+    // PLANNING, ROLLING, ROLLING_BACK, DELETING, and what a later gateway may add.
+    default:
+      return 'open';
+  }
+}
+
+/** `shop/web`. */
+export function placeOf({ namespace, name }: Pick<PropagationState, 'namespace' | 'name'>): string {
+  return `${namespace}/${name}`;
+}
+
+/** `Rolling, wave 2 of 3, 1 of 3 clusters done, 1 failed, 4 of 8 replicas ready, 2 without a place`. */
+export function summaryOf(state: PropagationState): string {
+  return [wordOf(state.phase), progressOf(state)].filter((part) => part !== '').join(', ');
+}
+
+/** The same without what it is in; empty before there is a plan. */
+export function progressOf({ progress, desired, ready, unplaced }: PropagationState): string {
+  const { wave, waves, clusters, done, failed } = progress;
+  return [
+    ...(waves > 1 && done < clusters ? [`wave ${Math.min(wave + 1, waves)} of ${waves}`] : []),
+    ...(clusters > 0 ? [`${done} of ${clusters} ${clusters === 1 ? 'cluster' : 'clusters'} done`] : []),
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(desired === null ? [] : [`${ready ?? 0} of ${desired} replicas ready`]),
+    ...(unplaced > 0 ? [`${unplaced} without a place`] : []),
+  ].join(', ');
+}
+
+/** Why a cluster's line is what it is; empty if there is nothing to say. */
+export function whyOf({ reason, message, fault }: CopyLine): string {
+  const said = [reason ?? '', message ?? ''].filter((part) => part !== '').join(': ');
+  const failed = fault === null || said.includes(fault.message) ? '' : reasonOfFault(fault);
+  return [said, failed].filter((part) => part !== '').join('; ');
+}
+
+/** What keeps it from being settled, and what somebody could do: a line each. */
+export function obstaclesOf(state: PropagationState): readonly string[] {
+  const { phase, conditions, notes } = state;
+  const told = conditions.filter(
+    // What is only under way is in nobody's way.
+    ({ type, status, reason, message }) => causes.has(type ?? '') && status !== 'True' && reason !== 'Applying' && (message ?? '') !== '',
+  );
+  return [
+    ...told.map(({ type, reason, message }) => `${type}: ${reason ?? ''} ${message ?? ''}`),
+    ...notes
+      .filter(({ severity }) => severity === 'ERROR')
+      .map(({ code, path, message }) => `${code}${path === null ? '' : ` ${path}`}: ${message}`),
+    ...hintsOf(phase, state),
+  ];
+}
+
+const causes = new Set(['Accepted', 'Planned', 'Applied', 'Healthy', 'Progressing', 'Fresh', 'Led']);
+
+function hintsOf(phase: string, { namespace, name, conditions }: PropagationState): readonly string[] {
+  const verb = (words: string) => `muster rollout ${words}`;
+  const target = `${name} -n ${namespace}`;
+  const isFor = (wanted: string, why: string) => conditions.some(({ type, reason }) => type === wanted && reason === why);
+  const goOn = `go on with: ${verb(`resume ${target}`)}`;
+  // What somebody paused stays so, whatever it is taken back to.
+  if (phase === 'PAUSED') return [isFor('Progressing', 'Breach') ? `${goOn}; or take it back with: ${verb(`rollback ${target}`)}` : goOn];
+  if (phase === 'HELD' && (isFor('Planned', 'PruneHeld') || isFor('Planned', 'DeletionHeld')))
+    return [`confirm what would be deleted with: ${verb(`resume ${target} --confirm-prune`)}`];
+  return [];
+}

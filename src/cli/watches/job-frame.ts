@@ -1,0 +1,109 @@
+import { compareText } from '../../core/text.ts';
+import { humanDuration } from '../output/kubectl-text.ts';
+import type { TerminalSize } from '../output/live-region.ts';
+import { createColumns, type Paint, paintFor } from '../output/table.ts';
+import { cellsOfJob, countOf, type JobState, type JobSummary } from './job-status.ts';
+
+export interface JobFrameOptions {
+  readonly jobs: Iterable<JobState>;
+  /** Undefined before the first message. */
+  readonly summary: JobSummary | undefined;
+  readonly size: TerminalSize;
+  readonly nowMs: number;
+  readonly hasColor: boolean;
+}
+
+const statusColumn = 3;
+
+/** So many clusters at most are counted one by one. */
+const maxClusterLines = 12;
+
+/** Always counted, also if there are none. */
+const usualPhases = ['COMPLETE', 'FAILED', 'RUNNING'];
+
+/** Those that still move are seen first where there is not room for all. */
+const importance: readonly string[] = ['RUNNING', 'FAILURE_TARGET', 'FAILED', 'TERMINATING', 'SUSPENDED', 'COMPLETE'];
+
+const colors: Readonly<Record<string, number>> = {
+  COMPLETE: 32,
+  FAILED: 31,
+  FAILURE_TARGET: 31,
+  RUNNING: 36,
+  SUSPENDED: 33,
+  TERMINATING: 33,
+};
+
+/**
+ * The lines of the live table of Jobs: the Jobs by cluster, namespace and name, then their number by cluster and phase. At most as high as the size; of
+ * Jobs that do not fit, those that have ended are left out first, and how many is said.
+ */
+export function jobFrame({ jobs, summary, size, nowMs, hasColor }: JobFrameOptions): readonly string[] {
+  if (summary === undefined) return ['waiting for the first state'];
+  const paint = paintFor({ hasColor });
+  const counts = summaryLines(summary, { nowMs, room: size.rows - 4, paint });
+  const all = [...jobs];
+  // Above the counts stand a header, the line of those left out, and an empty line.
+  const room = Math.max(0, size.rows - counts.length - 3);
+  const shown = chosen(all, all.length <= room + 1 ? room + 1 : room);
+  const left = all.length - shown.length;
+  const columns = createColumns(['CLUSTER', 'NAMESPACE', 'NAME', 'STATUS', 'COMPLETIONS', 'DURATION', 'AGE']);
+  const rows = shown.map((state) => {
+    const { status, completions, duration, age } = cellsOfJob(state, nowMs);
+    return [state.cluster.name, state.namespace, state.name, status, completions, duration, age];
+  });
+  const table = columns.lines(rows, (text, { row, column }) => {
+    if (row === -1) return paint(1, text);
+    const color = column === statusColumn ? colors[shown[row]?.phase ?? ''] : undefined;
+    return color === undefined ? text : paint(color, text);
+  });
+  return [...table, ...(left > 0 ? [`… and ${left} more`] : []), ...(table.length > 0 ? [''] : []), ...counts].slice(
+    0,
+    Math.max(1, size.rows),
+  );
+}
+
+function chosen(jobs: readonly JobState[], room: number): readonly JobState[] {
+  const kept = jobs.length <= room ? jobs : jobs.toSorted((a, b) => rankOf(a) - rankOf(b) || startOf(b) - startOf(a)).slice(0, room);
+  return kept.toSorted(
+    (a, b) => compareText(a.cluster.name, b.cluster.name) || compareText(a.namespace, b.namespace) || compareText(a.name, b.name),
+  );
+}
+
+function rankOf({ phase }: JobState): number {
+  const rank = importance.indexOf(phase);
+  return rank === -1 ? importance.length : rank;
+}
+
+function startOf({ startTime }: JobState): number {
+  return startTime === null ? 0 : Date.parse(startTime);
+}
+
+interface SummaryOptions {
+  readonly nowMs: number;
+  /** Lines there may be, at least two. */
+  readonly room: number;
+  readonly paint: Paint;
+}
+
+/** Clusters by phases, with the whole beneath; which of them are not in sync, since when and why. */
+function summaryLines({ total, stale, byPhase, byCluster }: JobSummary, { nowMs, room, paint }: SummaryOptions): readonly string[] {
+  const phases = byPhase.map(({ phase }) => phase).filter((phase) => usualPhases.includes(phase) || countOf(byPhase, phase) > 0);
+  const shown = byCluster.length <= Math.min(maxClusterLines, Math.max(0, room - 2)) ? byCluster : [];
+  const columns = createColumns(['JOBS', 'TOTAL', ...phases.map((phase) => phase.replace('_', ' ')), 'SYNC']);
+  const counted = (name: string, of: Pick<JobSummary, 'total' | 'byPhase'>, sync: string) => {
+    return [name, String(of.total), ...phases.map((phase) => String(countOf(of.byPhase, phase))), sync];
+  };
+  const rows = [
+    ...shown.map((one) => counted(one.cluster.name, one, syncText(one.sync, nowMs))),
+    counted('all', { total, byPhase }, stale > 0 ? `${stale} stale` : ''),
+  ];
+  const isStale = (row: number) => (shown[row] === undefined ? stale > 0 : shown[row].sync.phase !== 'SYNCED');
+  return columns.lines(rows, (text, { row }) => (row === -1 ? paint(1, text) : isStale(row) ? paint(33, text) : text));
+}
+
+/** `SYNCED`, or `STALE for 12s: UNREACHABLE the connection was refused`. */
+function syncText({ phase, asOf, fault }: JobSummary['byCluster'][number]['sync'], nowMs: number): string {
+  if (phase === 'SYNCED') return phase;
+  const since = asOf === null ? '' : ` for ${humanDuration(nowMs - Date.parse(asOf))}`;
+  return `${phase}${since}${fault === null ? '' : `: ${fault.code} ${fault.message}`}`;
+}

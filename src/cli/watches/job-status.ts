@@ -1,0 +1,99 @@
+import { type ClusterFault, faultFields } from '../client/cluster-faults.ts';
+import { completionsText } from '../columns/workload-tables.ts';
+import { ageOf, humanDuration, wordOf } from '../output/kubectl-text.ts';
+import type { ChangesOf } from './held-objects.ts';
+
+/** A Job as `jobStatus` tells it. */
+export interface JobState {
+  readonly id: string;
+  readonly cluster: { readonly name: string };
+  readonly namespace: string;
+  readonly name: string;
+  readonly phase: string;
+  readonly active: number;
+  readonly ready: number | null;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly parallelism: number | null;
+  readonly completions: number | null;
+  readonly startTime: string | null;
+  readonly completionTime: string | null;
+  readonly conditions: readonly {
+    readonly type: string | null;
+    readonly status: string | null;
+    readonly lastTransitionTime: string | null;
+  }[];
+  readonly job: {
+    readonly metadata: { readonly uid: string | null; readonly creationTimestamp: string | null; readonly resourceVersion: string | null };
+  };
+}
+
+export interface PhaseCount {
+  readonly phase: string;
+  readonly count: number;
+}
+
+/** All Jobs in sight, as of a message. */
+export interface JobSummary {
+  readonly total: number;
+  readonly stale: number;
+  readonly byPhase: readonly PhaseCount[];
+  readonly byCluster: readonly {
+    readonly cluster: { readonly name: string };
+    readonly total: number;
+    readonly byPhase: readonly PhaseCount[];
+    readonly sync: { readonly phase: string; readonly asOf: string | null; readonly fault: ClusterFault | null };
+  }[];
+}
+
+/** One message of `jobStatus`. */
+export interface JobMessage extends ChangesOf<JobState> {
+  readonly cursor: string;
+  readonly fault: ClusterFault | null;
+  readonly summary: JobSummary;
+}
+
+const stateFields = `id cluster { name } namespace name phase active ready succeeded failed parallelism completions startTime completionTime
+  conditions { type status reason message lastTransitionTime } job { metadata { uid creationTimestamp resourceVersion } }`;
+
+/** The subscription whose messages these are. */
+export const jobStatusQuery = `subscription ($clusters: [String!], $namespaces: [String!], $labels: String, $after: String) {
+  jobStatus(clusters: $clusters, namespaces: $namespaces, labels: $labels, after: $after) {
+    type cluster { name } cursor fault { ${faultFields} }
+    added { ${stateFields} } modified { ${stateFields} } deleted { ${stateFields} }
+    summary {
+      total stale byPhase { phase count }
+      byCluster { cluster { name } total byPhase { phase count } sync { phase asOf fault { ${faultFields} } } }
+    }
+  }
+}`;
+
+/** What the columns of a table of Jobs say, as `kubectl get jobs` does. */
+export interface JobCells {
+  readonly status: string;
+  readonly completions: string;
+  readonly duration: string;
+  readonly age: string;
+}
+
+/** The cells of a Job at that moment. The duration of one that failed ends when it did, which kubectl lets run on. */
+export function cellsOfJob(state: JobState, nowMs: number): JobCells {
+  const { phase, startTime, job } = state;
+  return {
+    status: wordOf(phase),
+    completions: completionsText(state),
+    duration: startTime === null ? '' : humanDuration((endMsOf(state) ?? nowMs) - Date.parse(startTime)),
+    age: ageOf(job.metadata.creationTimestamp, nowMs),
+  };
+}
+
+/** How many Jobs are in that phase. */
+export function countOf(byPhase: readonly PhaseCount[], phase: string): number {
+  return byPhase.find((one) => one.phase === phase)?.count ?? 0;
+}
+
+function endMsOf({ completionTime, conditions }: JobState): number | undefined {
+  const failed = conditions.find(({ type, status }) => type === 'Failed' && status === 'True');
+  const end = completionTime ?? failed?.lastTransitionTime;
+  return end === undefined || end === null ? undefined : Date.parse(end);
+}

@@ -1,0 +1,124 @@
+import type { JsonObject } from '../../core/json.ts';
+import { exitCodes } from '../client/command-failure.ts';
+import { followField } from '../client/follow.ts';
+import type { Session } from '../client/session.ts';
+import { ChangeLines, eventHeader, MessageLines } from './change-lines.ts';
+import { type Change, HeldObjects } from './held-objects.ts';
+import { judgeJobs, type Until } from './job-ends.ts';
+import { jobFrame } from './job-frame.ts';
+import { cellsOfJob, countOf, type JobMessage, type JobState, type JobSummary, jobStatusQuery } from './job-status.ts';
+import { createLiveTable } from './live-table.ts';
+
+/** Which Jobs to watch, how they are shown, and when to stop. */
+export interface WatchedJobs {
+  /** `clusters`, `namespaces`, `labels`. */
+  readonly selection: JsonObject;
+  readonly output: 'json' | undefined;
+  readonly until: Until | undefined;
+}
+
+/**
+ * Shows the live status of Jobs until the signal aborts, or until what `until` says is decided and every cluster that counted for it has told its Jobs. A stream
+ * that is lost goes on where it was.
+ */
+export async function watchJobs(session: Session, { selection, output, until }: WatchedJobs): Promise<number> {
+  const { terminal } = session;
+  let cursor: string | null = null;
+  const variables = (how: 'first' | 'resumed' | 'anew') => ({ ...selection, after: how === 'anew' ? null : cursor });
+  const told = new Set<string>();
+  const show = output === 'json' ? jsonShow(session) : terminal.isInteractive ? tableShow(session) : lineShow(session);
+  try {
+    for await (const event of followField<JobMessage>(session, { query: jobStatusQuery, field: 'jobStatus', variables })) {
+      if (event.type === 'restarted') {
+        told.clear();
+        await show.restart();
+      }
+      if (event.type !== 'message') continue;
+      const { message } = event;
+      await show.take(message);
+      cursor = message.cursor;
+      keepTold(told, message);
+      const verdict = until === undefined || !isAllTold(told, message.summary) ? 'open' : judgeJobs(until, tallyOf(message.summary));
+      if (verdict === 'open') continue;
+      await show.end();
+      return ended(session, message.summary, verdict === 'true');
+    }
+    return exitCodes.good;
+  } finally {
+    await show.end();
+  }
+}
+
+/** A cluster's first state comes in one message or more, after which it says that this was all, or that no more can be had. */
+function keepTold(told: Set<string>, { type, cluster }: JobMessage): void {
+  if (type === 'INITIAL' || type === 'RESET') told.delete(cluster.name);
+  else told.add(cluster.name);
+}
+
+/** A summary counts Jobs whose messages are still to come. */
+function isAllTold(told: ReadonlySet<string>, { byCluster }: JobSummary): boolean {
+  return byCluster.every(({ cluster, total }) => total === 0 || told.has(cluster.name));
+}
+
+function ended({ terminal }: Session, { total, byPhase }: JobSummary, isGood: boolean): number {
+  const [complete, failed] = [countOf(byPhase, 'COMPLETE'), countOf(byPhase, 'FAILED')];
+  terminal.settle();
+  terminal.err(`${total} ${total === 1 ? 'Job' : 'Jobs'}: ${complete} complete, ${failed} failed\n`);
+  return isGood ? exitCodes.good : exitCodes.failed;
+}
+
+function tallyOf({ total, byPhase, byCluster }: JobSummary) {
+  return {
+    total,
+    complete: countOf(byPhase, 'COMPLETE'),
+    failed: countOf(byPhase, 'FAILED'),
+    isWhole: byCluster.every(({ sync }) => sync.phase === 'SYNCED'),
+  };
+}
+
+interface Show {
+  take(message: JobMessage): Promise<void>;
+  restart(): Promise<void>;
+  /** Shows what was not shown yet, then no more. Twice is once. */
+  end(): Promise<void>;
+}
+
+function jsonShow({ terminal }: Session): Show {
+  const lines = new MessageLines((text) => terminal.out(text));
+  return { take: (message) => lines.take(message), restart: () => lines.restart(), end: async () => undefined };
+}
+
+function lineShow(session: Session): Show {
+  const row = ({ type, item }: Change<JobState>) => {
+    const { status, completions, duration, age } = cellsOfJob(item, session.clock.now());
+    return [item.cluster.name, item.namespace, item.name, type, status, completions, duration, age];
+  };
+  const header = ['CLUSTER', 'NAMESPACE', 'NAME', eventHeader, 'STATUS  ', 'COMPLETIONS', 'DURATION', 'AGE'];
+  const lines = new ChangeLines(session, { header, row, versionOf });
+  return { take: (message) => lines.take(message), restart: async () => lines.restart(), end: () => lines.flush() };
+}
+
+/** The table, drawn anew after changes and every second. Faults stand in it, with the clusters. */
+function tableShow(session: Session): Show {
+  const { terminal, clock } = session;
+  const held = new HeldObjects(versionOf);
+  let summary: JobSummary | undefined;
+  const { hasColor } = terminal;
+  const table = createLiveTable(session, () =>
+    jobFrame({ jobs: held.values(), summary, size: terminal.size(), nowMs: clock.now(), hasColor }),
+  );
+  return {
+    take: async (message) => {
+      held.apply(message);
+      summary = message.summary;
+      table.wake();
+    },
+    restart: async () => held.restart(),
+    end: async () => table.end(),
+  };
+}
+
+/** Names come again, and so do versions: of another object. */
+function versionOf({ job }: JobState): string {
+  return `${job.metadata.uid} ${job.metadata.resourceVersion}`;
+}

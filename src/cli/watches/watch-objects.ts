@@ -1,0 +1,119 @@
+import type { JsonObject } from '../../core/json.ts';
+import { type ClusterFault, faultFields } from '../client/cluster-faults.ts';
+import { followField } from '../client/follow.ts';
+import { meantKinds, nameOfKind } from '../client/named-kinds.ts';
+import type { NamedObject } from '../client/object-names.ts';
+import type { Session } from '../client/session.ts';
+import { ageColumn, nameColumn, type PrintedColumn } from '../columns/printed-column.ts';
+import { summaryDefinition, summaryFragment, summaryOf } from '../columns/summary-columns.ts';
+import { columnsToPrint, fieldsFor, firstLine, placeColumns } from '../lists/list-tables.ts';
+import { ChangeLines, eventHeader, MessageLines } from './change-lines.ts';
+import type { Change, ChangesOf, Foldable } from './held-objects.ts';
+
+/** Which objects to watch, and how they are shown. */
+export interface WatchedObjects {
+  readonly kinds: readonly string[];
+  /** `clusters`, `namespaces`, `labels`. */
+  readonly selection: JsonObject;
+  readonly output: 'json' | undefined;
+}
+
+interface WatchedObject extends NamedObject, Foldable {
+  readonly cluster: { readonly name: string };
+  readonly metadata: NamedObject['metadata'] & {
+    readonly uid: string | null;
+    readonly creationTimestamp: string | null;
+    readonly resourceVersion: string | null;
+  };
+  readonly object?: JsonObject;
+}
+
+interface Message extends ChangesOf<WatchedObject> {
+  readonly kind: { readonly group: string; readonly kind: string };
+  readonly cursor: string;
+  readonly fault: ClusterFault | null;
+}
+
+const queryOf = ({ fields, fragments = '' }: Pick<ShownColumns, 'fields' | 'fragments'>) => {
+  const object = `id apiVersion kind cluster { name } metadata { name namespace uid creationTimestamp resourceVersion } ${fields}`;
+  return `subscription ($kinds: [String!]!, $clusters: [String!], $namespaces: [String!], $labels: String, $after: String) {
+    resources(kinds: $kinds, clusters: $clusters, namespaces: $namespaces, labels: $labels, after: $after) {
+      type cluster { name } kind { group kind } cursor fault { ${faultFields} }
+      added { ${object} } modified { ${object} } deleted { ${object} }
+    }
+  } ${fragments}`;
+};
+
+/** Prints objects as they change, until the signal aborts. A stream that is lost goes on where it was. */
+export async function watchObjects(session: Session, { kinds, selection, output }: WatchedObjects): Promise<number> {
+  let cursor: string | null = null;
+  const variables = (how: 'first' | 'resumed' | 'anew') => ({ kinds, ...selection, after: how === 'anew' ? null : cursor });
+  const columns = output === 'json' ? undefined : await columnsToWatch(session, kinds);
+  const query = queryOf(columns ?? { fields: 'object' });
+  const show = columns === undefined ? jsonLines(session) : changeLines(session, columns);
+  for await (const event of followField<Message>(session, { query, field: 'resources', variables })) {
+    if (event.type === 'restarted') await show.restart();
+    if (event.type !== 'message') continue;
+    await show.take(event.message);
+    cursor = event.message.cursor;
+  }
+  return 0;
+}
+
+interface Show {
+  take(message: Message): Promise<void>;
+  restart(): Promise<void>;
+}
+
+/** The columns of the lines, and the fields that they need. */
+interface ShownColumns {
+  readonly columns: readonly PrintedColumn[];
+  readonly fields: string;
+  readonly fragments?: string;
+  readonly isMixed: boolean;
+}
+
+/** The columns of a kind as `list` prints them. For several kinds, the columns that all of them have. */
+async function columnsToWatch(session: Session, kinds: readonly string[]): Promise<ShownColumns> {
+  const meant = new Map((await meantKinds(session, kinds)).map(({ kind }) => [nameOfKind(kind), kind]));
+  const [kind, another] = meant.values();
+  if (kind === undefined || another !== undefined)
+    return { columns: mixedColumns, fields: `...${summaryFragment}`, fragments: summaryDefinition, isMixed: true };
+  const columns = [...placeColumns(kind), ...(await columnsToPrint(session, kind, { isWide: false }))];
+  return { columns, fields: fieldsFor(kind, columns), isMixed: false };
+}
+
+const summaryColumn = (header: string, part: 'ready' | 'status'): PrintedColumn => ({
+  header,
+  fields: '',
+  cell: (item, at) => summaryOf(item, at)[part],
+});
+
+const mixedColumns: readonly PrintedColumn[] = [
+  ...placeColumns({ namespaced: true }),
+  nameColumn,
+  summaryColumn('READY', 'ready'),
+  summaryColumn('STATUS', 'status'),
+  ageColumn,
+];
+
+function changeLines(session: Session, { columns, isMixed }: ShownColumns): Show {
+  const row = ({ type, item }: Change<WatchedObject>) => {
+    const at = { nowMs: session.clock.now(), isMixed };
+    return [type, ...columns.map((column) => firstLine(column.cell(item, at) ?? ''))];
+  };
+  const versionOf = ({ metadata }: WatchedObject) => `${metadata.uid} ${metadata.resourceVersion}`;
+  const lines = new ChangeLines(session, { header: [eventHeader, ...columns.map(({ header }) => header)], row, versionOf });
+  return { take: (message) => lines.take(message), restart: async () => lines.restart() };
+}
+
+/** Messages as they come, with whole objects in place of their selections. */
+function jsonLines({ terminal }: Session): Show {
+  const lines = new MessageLines((text) => terminal.out(text));
+  const whole = (items: Message['added']) => items.map(({ object = {} }) => object);
+  return {
+    take: (message) =>
+      lines.take({ ...message, added: whole(message.added), modified: whole(message.modified), deleted: whole(message.deleted) }),
+    restart: () => lines.restart(),
+  };
+}

@@ -1,0 +1,44 @@
+import { type Command as Commander, Option } from 'commander';
+import { withSources } from '../arguments/gateway-options.ts';
+import { resultFormats } from './write-results.ts';
+
+/** The kind of dry run: each API server tries the write (`server`), no API server is asked (`client`), or the write is real (`none`). */
+type DryRun = 'server' | 'client' | 'none';
+
+/** The flag of commands that have a dry run. */
+export interface DryRunFlags {
+  readonly dryRun?: DryRun;
+}
+
+/** Gives a bare `--dry-run` its value. As in kubectl, a value follows only after `=`, so the next word is no value. */
+export function withDryRunValues(args: readonly string[]): readonly string[] {
+  return args.map((arg) => (arg === '--dry-run' ? '--dry-run=server' : arg));
+}
+
+/** Adds `--dry-run`. */
+export function withDryRun(command: Commander, description: string): Commander {
+  return command.addOption(new Option('--dry-run <how>', description).choices(['server', 'client', 'none']));
+}
+
+/** True if the command writes: it is no dry run. */
+export function isRealRun({ dryRun = 'none' }: DryRunFlags): boolean {
+  return dryRun === 'none';
+}
+
+/** Adds the options of commands that write single objects: `--dry-run` and `-o`. */
+export function withWrites(command: Commander): Commander {
+  return withDryRun(
+    command,
+    'write nothing, and show what would change (=server, as without a value) or only what would be written (=client)',
+  ).addOption(new Option('-o, --output <format>', 'how results are printed').choices(resultFormats));
+}
+
+/** Adds what says which objects are meant: their kinds and names, or `-f`, and `-n`. */
+export function withTargets(command: Commander): Commander {
+  return (
+    withSources(command)
+      .argument('[kind/name...]', 'what: KIND NAME…, or KIND/NAME…; or -f')
+      // Any number of them.
+      .allowExcessArguments(true)
+  );
+}

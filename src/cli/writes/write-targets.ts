@@ -1,0 +1,94 @@
+import { idOfObject } from '../../core/object-ids.ts';
+import type { SourceFlags } from '../arguments/gateway-options.ts';
+import { type NamedByKind, objectsOfWords } from '../arguments/object-words.ts';
+import { readManifests } from '../arguments/read-sources.ts';
+import { CommandFailure, exitCodes } from '../client/command-failure.ts';
+import { meantKinds } from '../client/named-kinds.ts';
+import type { Session } from '../client/session.ts';
+import type { MeantObject } from './write-results.ts';
+
+/** `Target` of the graph: an object in one cluster. */
+export type WriteTarget =
+  | { readonly id: string }
+  | {
+      readonly ref: {
+        readonly cluster: string;
+        readonly apiVersion: string;
+        readonly kind: string;
+        readonly namespace: string | null;
+        readonly name: string;
+      };
+    };
+
+/** Where a Propagation stands on the hub. */
+export interface PropagationPlace {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What a command line means: objects in each of the clusters, by object, then cluster; Propagations are of the hub alone. */
+export interface MeantObjects {
+  readonly targets: readonly WriteTarget[];
+  /** The objects of the targets, in the same order. */
+  readonly objects: readonly MeantObject[];
+  readonly propagations: readonly PropagationPlace[];
+}
+
+/**
+ * What `KIND NAME…`, `KIND/NAME…` or `-f` means, in each cluster that was named, else in every one.
+ *
+ * @throws {CommandFailure} for words that name nothing, for a kind that no cluster serves, for files that cannot be read.
+ */
+export async function meantObjects(session: Session, words: readonly string[], flags: SourceFlags): Promise<MeantObjects> {
+  if (words.length > 0 && flags.filename !== undefined) throw new CommandFailure(exitCodes.refused, 'expected names or -f, got both');
+  if (flags.filename === undefined) return namedObjects(session, objectsOfWords(words, wanted), flags.namespace ?? 'default');
+  const manifests = await readManifests(session, flags);
+  const clusters = await clustersOf(session);
+  const own = manifests.filter(isPropagation);
+  const others = manifests.filter((manifest) => !isPropagation(manifest));
+  const objects = others.flatMap((object) => clusters.map((cluster) => ({ cluster, object })));
+  const targets = others.flatMap(({ apiVersion, kind, metadata: { namespace = null, name } }) =>
+    clusters.map((cluster) => ({ ref: { cluster, apiVersion, kind, namespace, name } })),
+  );
+  return { targets, objects, propagations: own.map(({ metadata: { namespace = 'default', name } }) => ({ namespace, name })) };
+}
+
+/** What is said to who names nothing. */
+const wanted = { words: 'KIND NAME, KIND/NAME or -f', why: 'nothing is changed by its kind alone' };
+
+/** The clusters that are meant: those that were named, else every one. */
+export async function clustersOf({ gateway, clusters }: Session): Promise<readonly string[]> {
+  if (clusters !== null) return clusters;
+  const { clusters: all } = await gateway.query<{ readonly clusters: readonly { readonly name: string }[] }>('{ clusters { name } }', {});
+  return all.map(({ name }) => name);
+}
+
+/** True for an intent of ours, in whatever version. */
+export function isPropagation({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): boolean {
+  return kind === 'Propagation' && apiVersion.startsWith('muster.dev/');
+}
+
+async function namedObjects(session: Session, objects: readonly NamedByKind[], namespace: string): Promise<MeantObjects> {
+  const isOwn = ({ kind }: NamedByKind) => /^prop(?:agations?)?(?:\.(?:v1alpha1\.)?muster\.dev)?$/i.test(kind);
+  const others = objects.filter((object) => !isOwn(object));
+  const kinds = new Map<string, { readonly group: string; readonly kind: string; readonly namespaced: boolean }>();
+  for (const { kind } of others) if (!kinds.has(kind)) kinds.set(kind, await kindOf(session, kind));
+  const clusters = others.length === 0 ? [] : await clustersOf(session);
+  const meant = others.flatMap(({ kind: word, name }) => {
+    const found = kinds.get(word);
+    if (found === undefined) return [];
+    const { group, kind, namespaced } = found;
+    const place = namespaced ? namespace : '';
+    const object = { apiVersion: group === '' ? 'v1' : `${group}/`, kind, metadata: { name, namespace: place } };
+    return clusters.map((cluster) => ({ id: idOfObject({ cluster, group, kind, namespace: place, name }), cluster, object }));
+  });
+  const targets = meant.map(({ id }) => ({ id }));
+  return { targets, objects: meant, propagations: objects.filter(isOwn).map(({ name }) => ({ namespace, name })) };
+}
+
+/** A name of a kind means one kind in all clusters. */
+async function kindOf(session: Session, word: string) {
+  const [meant] = await meantKinds(session, [word]);
+  if (meant === undefined) throw new CommandFailure(exitCodes.failed, `no cluster serves ${word}`);
+  return meant.kind;
+}

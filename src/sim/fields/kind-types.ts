@@ -1,0 +1,40 @@
+import { isJsonObject, type JsonObject, parseJsonExactly } from '../../core/json.ts';
+import type { SimKind } from '../kinds/built-in-kinds.ts';
+import { builtInType, unknownType } from './built-in-types.ts';
+import { customType } from './custom-types.ts';
+import type { FieldType } from './field-types.ts';
+
+const types = new WeakMap<SimKind, Map<string, FieldType>>();
+const zeros = new WeakMap<SimKind, JsonObject>();
+
+/** How the fields of the kind's objects look in that version, by default the one in which they are stored. */
+export function typeOfKind(kind: SimKind, version: string = kind.versions[0] ?? ''): FieldType {
+  const known = types.get(kind) ?? new Map<string, FieldType>();
+  types.set(kind, known);
+  const type = known.get(version) ?? makeType(kind, version);
+  known.set(version, type);
+  return type;
+}
+
+/** What an object of the kind has before anybody has said anything of it. Of a built-in kind, parts of its spec are there already. */
+export function zeroOfKind(kind: SimKind): JsonObject {
+  const known = zeros.get(kind);
+  if (known !== undefined) return known;
+  const parsed = parseJsonExactly(`{${kind.zero}}`);
+  const zero = { metadata: {}, ...(isJsonObject(parsed) ? parsed : {}) };
+  zeros.set(kind, zero);
+  return zero;
+}
+
+function makeType(kind: SimKind, version: string): FieldType {
+  switch (kind.source) {
+    case 'builtIn':
+      return builtInType(kind);
+    case 'custom':
+      return customType(kind.schemas[version] ?? {});
+    case 'aggregated':
+      return unknownType;
+    default:
+      return kind.source satisfies never;
+  }
+}

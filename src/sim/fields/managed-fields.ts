@@ -1,0 +1,58 @@
+import { equalJson } from '../../core/json/json-values.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { apiVersionOf } from '../../core/kinds.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { SimKind } from '../kinds/built-in-kinds.ts';
+import { typeOfKind, zeroOfKind } from './kind-types.ts';
+import { isReset, type Manager, type Ownership, parseManagers, printManagers } from './managers.ts';
+import { trackUpdate } from './track-fields.ts';
+
+/** Who writes: the field manager, and through which subresource. */
+export interface Writer {
+  readonly manager: string;
+  readonly subresource?: string;
+  /** The version of the kind in which it is written: the preferred one by default. */
+  readonly version?: string;
+}
+
+/** The manager that a write by somebody is of. */
+export function managerOfWrite(kind: SimKind, operation: Manager['operation'], { manager, subresource, version }: Writer): Manager {
+  const apiVersion = apiVersionOf({ group: kind.group, version: version ?? kind.versions[0] ?? '' });
+  return { manager, operation, apiVersion, ...(subresource === undefined ? {} : { subresource }) };
+}
+
+/**
+ * `metadata.managedFields` after an update of the whole object by somebody; undefined if nobody owns anything. What the new object says of them
+ * itself is where they start from; if it takes all away, or had none, they stay away: as they do in Kubernetes.
+ *
+ * Changes of a status that is a subresource are owned through it.
+ */
+export function managedAfterUpdate(
+  kind: SimKind,
+  { before, after }: { readonly before: KubernetesObject | undefined; readonly after: KubernetesObject },
+  by: Writer & { readonly time: string },
+): readonly JsonObject[] | undefined {
+  const given = after.metadata.managedFields;
+  const old = before?.metadata.managedFields;
+  if (before !== undefined && (isReset(given) || (old === undefined && parseManagers(given) === undefined))) return undefined;
+  const managers = parseManagers(given) ?? parseManagers(old) ?? [];
+  return printManagers(trackParts(kind, managers, { before: before ?? zeroOfKind(kind), after, by }));
+}
+
+interface TrackedWrite {
+  readonly before: JsonObject;
+  readonly after: JsonObject;
+  readonly by: Writer & { readonly time: string };
+}
+
+function trackParts(kind: SimKind, managers: readonly Ownership[], { before, after, by }: TrackedWrite): readonly Ownership[] {
+  const type = typeOfKind(kind, by.version);
+  // A scale is of another kind, which has no time of its own.
+  const time = by.subresource === 'scale' ? undefined : by.time;
+  const tracking = { type, time, by: managerOfWrite(kind, 'Update', by) };
+  if (!kind.hasStatus || by.subresource !== undefined) return trackUpdate(managers, { before, after }, tracking);
+  const tracked = trackUpdate(managers, { before, after }, { ...tracking, except: ['status'] });
+  if (equalJson(before.status, after.status)) return tracked;
+  const through = { ...tracking, by: { ...tracking.by, subresource: 'status' } };
+  return trackUpdate(tracked, { before: { metadata: {}, status: before.status }, after: { metadata: {}, status: after.status } }, through);
+}

@@ -1,0 +1,83 @@
+import { invalid, type Refusal, refusal, type StatusCause } from '../kinds/api-status.ts';
+import { isTrue } from '../requests/request-target.ts';
+
+/** What a request for a log asks: the API server's `PodLogOptions`. */
+export interface LogOptions {
+  /** Empty: the only one. */
+  readonly container: string;
+  readonly follow: boolean;
+  readonly previous: boolean;
+  readonly timestamps: boolean;
+  readonly tailLines?: number;
+  readonly limitBytes?: number;
+  /** Milliseconds of the epoch, whole seconds: lines from then on. */
+  readonly sinceMs?: number;
+}
+
+/** The options of a request, or why they are none: 400 for what cannot be read, then 422 for what cannot be. */
+export function readLogOptions(
+  query: URLSearchParams,
+  { pod, nowMs }: { readonly pod: string; readonly nowMs: number },
+): LogOptions | Refusal {
+  const numbers = new Map<string, number>();
+  for (const name of ['sinceSeconds', 'tailLines', 'limitBytes']) {
+    const text = query.get(name);
+    if (text === null) continue;
+    if (!/^[-+]?\d+$/.test(text)) return refusal(400, `strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+    const number = BigInt(text);
+    if (BigInt.asIntN(64, number) !== number) return refusal(400, `strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`);
+    numbers.set(name, Number(number));
+  }
+  const sinceTime = query.get('sinceTime') ?? '';
+  const sinceTimeMs = readTime(sinceTime);
+  if (sinceTime !== '' && sinceTimeMs === undefined) return refusal(400, `parsing time ${JSON.stringify(sinceTime)}: not RFC 3339`);
+  const causes = causesOf(numbers, { hasTime: sinceTime !== '' });
+  if (causes.length > 0) return invalid({ kind: 'PodLogOptions', name: pod }, causes);
+  return {
+    container: query.get('container') ?? '',
+    follow: isTrue(query.get('follow')),
+    previous: isTrue(query.get('previous')),
+    timestamps: isTrue(query.get('timestamps')),
+    ...given('tailLines', numbers.get('tailLines')),
+    ...given('limitBytes', numbers.get('limitBytes')),
+    ...given('sinceMs', sinceTimeMs ?? sinceOf(numbers.get('sinceSeconds'), nowMs)),
+  };
+}
+
+/** Go's RFC 3339. Handed on to the kubelet by the second. */
+function readTime(text: string): number | undefined {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text)) return undefined;
+  const ms = Date.parse(text.replace(/\.\d+/, ''));
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+function sinceOf(seconds: number | undefined, nowMs: number): number | undefined {
+  return seconds === undefined ? undefined : nowMs - seconds * 1_000;
+}
+
+function given<Name extends string>(name: Name, value: number | undefined): { readonly [Key in Name]?: number } {
+  return value === undefined ? {} : ({ [name]: value } as { readonly [Key in Name]?: number });
+}
+
+const least: Readonly<Record<string, { readonly value: number; readonly text: string }>> = {
+  tailLines: { value: 0, text: 'must be greater than or equal to 0' },
+  limitBytes: { value: 1, text: 'must be greater than 0' },
+};
+
+function causesOf(numbers: ReadonlyMap<string, number>, { hasTime }: { readonly hasTime: boolean }): readonly StatusCause[] {
+  const causes: StatusCause[] = [];
+  for (const [field, { value, text }] of Object.entries(least)) {
+    const number = numbers.get(field);
+    if (number !== undefined && number < value) causes.push(tooSmall(field, number, text));
+  }
+  const seconds = numbers.get('sinceSeconds');
+  if (seconds !== undefined && hasTime) {
+    const message = 'Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified';
+    causes.push({ reason: 'FieldValueForbidden', message, field: '[]' });
+  } else if (seconds !== undefined && seconds < 1) causes.push(tooSmall('sinceSeconds', seconds, 'must be greater than 0'));
+  return causes;
+}
+
+function tooSmall(field: string, value: number, text: string): StatusCause {
+  return { reason: 'FieldValueInvalid', message: `Invalid value: ${value}: ${text}`, field };
+}

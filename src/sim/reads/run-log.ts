@@ -1,0 +1,117 @@
+import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { itemsOf, type Stored } from '../../core/stored.ts';
+import type { LogEntry, LogKey } from '../requests/container-lines.ts';
+import type { SimServer } from '../requests/sim-server.ts';
+import { chatter, type Speaker } from './chatter.ts';
+import type { LogOptions } from './log-options.ts';
+
+/** One line as a kubelet tells it. */
+export interface LoggedLine {
+  /** RFC 3339 with nine digits of a second. */
+  readonly time: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface RunLogOptions {
+  readonly server: SimServer;
+  readonly key: LogKey;
+  /** As it is now; undefined once it is gone. */
+  readonly pod: () => KubernetesObject | undefined;
+}
+
+/** The log of one run, for one who reads it: what was written, and what its container says by itself. */
+export class RunLog implements Disposable {
+  readonly #options: RunLogOptions;
+  readonly #listening = new DisposableStack();
+  #wake: (() => void) | undefined;
+  /** Numbers of the next lines. */
+  #written = 0;
+  #said = 0;
+
+  constructor(options: RunLogOptions) {
+    this.#options = options;
+    const { server, key } = options;
+    const storage = server.state.storageOf('Pod');
+    this.#listening.use(server.hooks.lines?.onWrite((uid) => uid === key.uid && this.#wake?.()));
+    this.#listening.use(server.state.onWrite((change) => change.storage === storage && change.object.uid === key.uid && this.#wake?.()));
+  }
+
+  /** Its run is over: nothing more is written. */
+  get isOver(): boolean {
+    const { pod, key } = this.#options;
+    const now = pod();
+    const status = now === undefined ? undefined : containerStatusOf(now, key.container);
+    return status === undefined || (status?.restartCount ?? 0) !== key.run || status?.state?.running === undefined;
+  }
+
+  /** The lines there are, as far as they are asked for. */
+  begin({ sinceMs = Number.NEGATIVE_INFINITY, tailLines = Number.POSITIVE_INFINITY }: LogOptions): readonly LoggedLine[] {
+    const since = this.#entries().filter(({ timeMs }) => timeMs >= sinceMs);
+    return since.slice(since.length - Math.min(tailLines, since.length)).map(loggedOf);
+  }
+
+  /** What came since. */
+  next(): readonly LoggedLine[] {
+    return this.#entries().map(loggedOf);
+  }
+
+  /** Resolves when there may be more, or the signal aborts. */
+  async changed(signal: AbortSignal): Promise<void> {
+    const { server } = this.#options;
+    const { clock } = server.state;
+    const speaker = this.#speaker();
+    const dueMs = speaker === undefined ? undefined : chatter(speaker, { from: this.#said, nowMs: clock.now() }).nextMs;
+    const over = new AbortController();
+    const end = () => over.abort();
+    this.#wake = end;
+    signal.addEventListener('abort', end, { once: true });
+    // An hour where nothing is due: whatever happens wakes it.
+    await clock.sleep(dueMs === undefined ? 3_600_000 : Math.max(1, dueMs - clock.now()), over.signal);
+    signal.removeEventListener('abort', end);
+    this.#wake = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.#listening[Symbol.dispose]();
+  }
+
+  #entries(): readonly LogEntry[] {
+    const { server, key } = this.#options;
+    const { entries, first } = server.hooks.lines?.read(key) ?? { entries: [], first: 0 };
+    const written = entries.slice(Math.max(0, this.#written - first));
+    this.#written = first + entries.length;
+    const speaker = this.#speaker();
+    if (speaker === undefined) return written;
+    const said = chatter(speaker, { from: this.#said, nowMs: server.state.clock.now() });
+    this.#said = said.count;
+    return [...written, ...said.entries].sort((a, b) => a.timeMs - b.timeMs || a.nanos - b.nanos);
+  }
+
+  /** Undefined if it says nothing by itself. */
+  #speaker(): Speaker | undefined {
+    const { server, key, pod } = this.#options;
+    const now = server.talkative ? pod() : undefined;
+    const status = now === undefined ? undefined : containerStatusOf(now, key.container);
+    if (status === undefined) return undefined;
+    const seed = `${key.uid} ${key.container} ${key.run}`;
+    const startedAt = status?.state?.running?.startedAt;
+    if (startedAt !== undefined && status?.restartCount === key.run) return { seed, startMs: Date.parse(startedAt) };
+    const ended = status.state?.terminated?.finishedAt === undefined ? status.lastState?.terminated : status.state.terminated;
+    const startMs = Date.parse(ended?.startedAt ?? '');
+    const endMs = Date.parse(ended?.finishedAt ?? '');
+    return Number.isNaN(startMs) || Number.isNaN(endMs) ? undefined : { seed, startMs, endMs };
+  }
+}
+
+function loggedOf({ timeMs, nanos, bytes }: LogEntry): LoggedLine {
+  const time = new Date(timeMs).toISOString().replace('Z', `${String(nanos).padStart(6, '0')}Z`);
+  return { time, bytes };
+}
+
+/** What a Pod's status says of one of its containers, of whatever sort. */
+export function containerStatusOf({ status }: Stored<V1Pod>, container: string): Stored<V1ContainerStatus> | undefined {
+  return [status?.initContainerStatuses, status?.containerStatuses, status?.ephemeralContainerStatuses]
+    .flatMap(itemsOf)
+    .find(({ name }) => name === container);
+}

@@ -1,0 +1,51 @@
+import type { JsonObject } from '../../core/json.ts';
+import { type Refusal, refusal, unauthorized } from '../kinds/api-status.ts';
+import type { AnswerContext } from './sim-server.ts';
+
+/** Somebody, as an API server knows him. */
+export interface Caller {
+  readonly username: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra?: JsonObject;
+}
+
+/** Who has the cluster's token, and who has none. */
+const admin: Caller = { username: 'admin', uid: 'admin', groups: ['system:masters', 'system:authenticated'] };
+const anonymous: Caller = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+
+const extraHeader = 'impersonate-extra-';
+
+/** Who asks: whom the token is of, or whom its owner impersonates. 401 for a token that is nobody's. */
+export function callerOf({ server, request }: AnswerContext): Caller | Refusal {
+  const { authorization } = request.headers;
+  if (authorization === undefined) return anonymous;
+  if (authorization !== `Bearer ${server.token}`) return unauthorized;
+  const impersonated = impersonatedIn(request.headers);
+  if (impersonated === undefined) return admin;
+  const { username } = impersonated;
+  if (username === '') return refusal(400, `requested ${JSON.stringify(impersonated.groups)} without impersonating a user name`);
+  const action = { verb: 'impersonate', group: '', resource: 'users', name: username } as const;
+  if (!server.hooks.isForbidden?.(admin.username, action, 'User')) return impersonated;
+  const why = `User "${admin.username}" cannot impersonate resource "users" in API group "" at the cluster scope`;
+  return { ...refusal(403, `users "${username}" is forbidden: ${why}`), details: { name: username, kind: 'users' } };
+}
+
+function impersonatedIn(headers: Readonly<Record<string, string>>): Caller | undefined {
+  if (!Object.keys(headers).some((name) => name.startsWith('impersonate-'))) return undefined;
+  const uid = headers['impersonate-uid'];
+  const extra = Object.entries(headers)
+    .filter(([name]) => name.startsWith(extraHeader))
+    .map(([name, value]) => [decodeURIComponent(name.slice(extraHeader.length)), listOf(value)] as const);
+  return {
+    username: headers['impersonate-user'] ?? '',
+    ...(uid === undefined ? {} : { uid }),
+    groups: [...new Set([...listOf(headers['impersonate-group']), 'system:authenticated'])],
+    ...(extra.length === 0 ? {} : { extra: Object.fromEntries(extra) }),
+  };
+}
+
+/** Headers that came several times are joined with commas. */
+function listOf(header: string | undefined): readonly string[] {
+  return header === undefined || header === '' ? [] : header.split(', ');
+}

@@ -1,0 +1,126 @@
+import { MusterError } from '../../core/errors.ts';
+import { type LabelSelector, matchesSelector, parseSelector } from '../../core/selectors.ts';
+import { invalidOptions, isRefusal, type Refusal, refusal, type StatusCause } from '../kinds/api-status.ts';
+import type { SimKind } from '../kinds/built-in-kinds.ts';
+import { parsed, type StoredObject } from '../kinds/stored-object.ts';
+import { type FieldTest, parseFieldSelector } from './field-selector.ts';
+import { isTrue } from './request-target.ts';
+
+/** Which objects a list or a watch is about. */
+export interface Selection {
+  readonly namespace: string | undefined;
+  readonly labels: LabelSelector | undefined;
+  readonly fields: FieldTest | undefined;
+}
+
+/** The selection of a request, or why it is none. */
+export function readSelection(
+  query: URLSearchParams,
+  kind: SimKind,
+  { namespace, name }: { readonly namespace?: string; readonly name?: string },
+): Selection | Refusal {
+  const labels = readLabelSelector(query.get('labelSelector') ?? '');
+  if (labels !== undefined && isRefusal(labels)) return labels;
+  const chosen = query.get('fieldSelector') ?? '';
+  const fields = parseFieldSelector(name === undefined ? chosen : `metadata.name=${name}`, kind);
+  if (fields !== undefined && typeof fields !== 'function') return fields;
+  return { namespace, labels, fields };
+}
+
+/** Undefined for a selector that selects everything. */
+function readLabelSelector(text: string): LabelSelector | undefined | Refusal {
+  try {
+    const selector = parseSelector(text);
+    return selector.requirements.length === 0 ? undefined : selector;
+  } catch (error) {
+    if (error instanceof MusterError) return refusal(400, `unable to parse requirement: ${error.message}`);
+    throw error;
+  }
+}
+
+/** True if the object is selected. */
+export function isSelected(kind: SimKind, object: StoredObject, { namespace, labels, fields }: Selection): boolean {
+  if (namespace !== undefined && object.namespace !== namespace) return false;
+  if (labels !== undefined && !matchesSelector(labels, object.labels)) return false;
+  return fields === undefined || fields(parsed(kind, object));
+}
+
+const forbiddenField = (field: string, message: string): StatusCause => ({
+  reason: 'FieldValueForbidden',
+  message: `Forbidden: ${message}`,
+  field,
+});
+const matchField = 'resourceVersionMatch';
+
+function unsupported(match: string, supported: string): StatusCause {
+  return { reason: 'FieldValueNotSupported', message: `Unsupported value: "${match}": supported values: ${supported}`, field: matchField };
+}
+
+/** What is wrong with the versions that a list asks for. */
+export function refuseListOptions(query: URLSearchParams): Refusal | undefined {
+  const match = query.get(matchField) ?? '';
+  const version = query.get('resourceVersion') ?? '';
+  const causes: StatusCause[] = [];
+  if (match !== '') {
+    if (version === '') causes.push(forbiddenField(matchField, 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
+    if (query.get('continue')) causes.push(forbiddenField(matchField, 'resourceVersionMatch is forbidden when continue is provided'));
+    if (match !== 'Exact' && match !== 'NotOlderThan') causes.push(unsupported(match, '"Exact", "NotOlderThan", ""'));
+    if (match === 'Exact' && version === '0')
+      causes.push(forbiddenField(matchField, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+  }
+  if (query.get('sendInitialEvents')) causes.push(forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
+  if (causes.length > 0) return invalidOptions(causes);
+  if (version !== '' && !/^\d+$/.test(version)) {
+    return refusal(
+      400,
+      `invalid resource version: resourceVersion: Invalid value: "${version}": strconv.ParseUint: parsing "${version}": invalid syntax`,
+    );
+  }
+  const limit = query.get('limit') ?? '';
+  return /^-?\d*$/.test(limit) ? undefined : refusal(400, `strconv.ParseInt: parsing "${limit}": invalid syntax`);
+}
+
+/** What is wrong with the start that a watch asks for. */
+export function refuseWatchOptions(query: URLSearchParams, options: { readonly streams: boolean }): Refusal | undefined {
+  const match = query.get(matchField) ?? '';
+  const initial = query.get('sendInitialEvents') ?? '';
+  const causes: StatusCause[] = [];
+  if (initial !== '' && match !== 'NotOlderThan') {
+    causes.push(forbiddenField(matchField, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
+  }
+  if (initial !== '' && !options.streams) {
+    const message = 'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled';
+    causes.push(forbiddenField('sendInitialEvents', message));
+  }
+  if (match !== '' && initial === '') {
+    causes.push(forbiddenField(matchField, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'));
+  }
+  if (match !== '' && match !== 'NotOlderThan') causes.push(unsupported(match, '"NotOlderThan"'));
+  if (match !== '' && query.get('continue'))
+    causes.push(forbiddenField(matchField, 'resourceVersionMatch is forbidden when continue is provided'));
+  if (causes.length > 0) return invalidOptions(causes);
+  const version = query.get('resourceVersion') ?? '';
+  if (version === '' || /^\d+$/.test(version)) return undefined;
+  return { code: 500, message: `resourceVersion: Invalid value: "${version}": strconv.ParseUint: parsing "${version}": invalid syntax` };
+}
+
+/** How a watch starts: with what is there, or after a version; absent: from now on. */
+export type WatchOrigin =
+  | { readonly type: 'initialEvents'; readonly notOlderThan: number; readonly ends: boolean }
+  | { readonly type: 'after'; readonly version: number }
+  | { readonly type: 'now' };
+
+export function originOf(query: URLSearchParams, options: { readonly streams: boolean }): WatchOrigin {
+  const version = query.get('resourceVersion') ?? '';
+  const initial = query.get('sendInitialEvents') ?? '';
+  const isSynthetic = version === '' || version === '0';
+  const bookmarks = isTrue(query.get('allowWatchBookmarks'));
+  if (options.streams && initial !== '') {
+    if (isTrue(initial)) return { type: 'initialEvents', notOlderThan: Number(version), ends: bookmarks };
+    return isSynthetic ? { type: 'now' } : { type: 'after', version: Number(version) };
+  }
+  // Also without sendInitialEvents a server that knows WatchList ends what is there with that bookmark.
+  return isSynthetic
+    ? { type: 'initialEvents', notOlderThan: 0, ends: bookmarks && options.streams }
+    : { type: 'after', version: Number(version) };
+}

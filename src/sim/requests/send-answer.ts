@@ -1,0 +1,52 @@
+import { type Refusal, statusOf } from '../kinds/api-status.ts';
+import { type StoredObject, wireText } from '../kinds/stored-object.ts';
+import { acceptedShape } from './media-type.ts';
+import type { AnswerContext, ResourceContext } from './sim-server.ts';
+
+const jsonHeaders = { 'content-type': 'application/json', 'cache-control': 'no-cache, private' };
+
+/** Sends a JSON text as the whole answer. */
+export function answerJson(
+  { outlet }: Pick<AnswerContext, 'outlet'>,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const bytes = Buffer.from(text);
+  outlet.head(status, { ...jsonHeaders, 'content-length': String(bytes.length), ...headers });
+  if (bytes.length > 0) outlet.write(bytes);
+  outlet.end();
+}
+
+/** Sends a Status, with Retry-After where it says when to come again. */
+export function answerRefusal(context: Pick<AnswerContext, 'outlet'>, refused: Refusal): void {
+  const seconds = refused.details?.retryAfterSeconds;
+  answerJson(context, refused.code, JSON.stringify(statusOf(refused)), seconds === undefined ? {} : { 'retry-after': String(seconds) });
+}
+
+/** Sends text as the whole answer. */
+export function answerText({ outlet }: Pick<AnswerContext, 'outlet'>, status: number, text: string): void {
+  outlet.head(status, {
+    'content-type': 'text/plain; charset=utf-8',
+    'content-length': String(Buffer.byteLength(text)),
+    'x-content-type-options': 'nosniff',
+  });
+  outlet.write(text);
+  outlet.end();
+}
+
+/** The headers of an answer whose length is not known. */
+export const streamHeaders: Readonly<Record<string, string>> = jsonHeaders;
+
+export interface ObjectAnswer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends one object in the form asked for. */
+export function answerObject(context: ResourceContext, stored: StoredObject, { status = 200, headers = {} }: ObjectAnswer = {}): void {
+  const { storage, resource } = context.asked;
+  const shape = acceptedShape(context.request.headers.accept, storage.kind, 'object');
+  if (typeof shape === 'string') answerJson(context, status, wireText(storage.kind, stored, { shape, version: resource.version }), headers);
+  else answerRefusal(context, shape);
+}

@@ -1,0 +1,171 @@
+import type { Clock } from '../../core/clock.ts';
+import { keyOfKind } from '../../core/kinds.ts';
+import type { SimKind } from '../kinds/built-in-kinds.ts';
+import type { KindName } from '../kinds/embedded-cluster.ts';
+import type { StoredObject } from '../kinds/stored-object.ts';
+import { type Change, KindStorage } from './kind-storage.ts';
+
+/** What became of an object, before it has a revision. */
+export interface Write {
+  readonly type: Change['type'];
+  /** Makes the state for the revision that the write gets. */
+  readonly make: (revision: number) => StoredObject;
+  readonly before?: StoredObject;
+}
+
+export interface StateOptions {
+  readonly clock: Clock;
+  readonly historyLength: number;
+  readonly kinds: readonly SimKind[];
+}
+
+/**
+ * What a cluster holds: its kinds, their objects, and one count of revisions over all of them.
+ * Listeners are told of a write in the same event-loop turn.
+ */
+export class ClusterState {
+  readonly clock: Clock;
+  revision = 1;
+  readonly #historyLength: number;
+  protected readonly storagesByPath = new Map<string, KindStorage>();
+  /** Places of objects by the uid of their owner. */
+  protected readonly owned = new Map<string, Set<string>>();
+  readonly #listeners = new Set<(change: Change) => void>();
+  readonly #writeListeners = new Set<(change: Change) => void>();
+
+  constructor({ clock, historyLength, kinds }: StateOptions) {
+    this.clock = clock;
+    this.#historyLength = historyLength;
+    for (const kind of kinds) this.serve(kind);
+  }
+
+  /** Seconds precision, as Kubernetes writes times. */
+  timestamp(): string {
+    return `${new Date(this.clock.now()).toISOString().slice(0, 19)}Z`;
+  }
+
+  storages(): readonly KindStorage[] {
+    return [...this.storagesByPath.values()];
+  }
+
+  storage(group: string, resource: string): KindStorage | undefined {
+    return this.storagesByPath.get(`${resource}.${group}`);
+  }
+
+  /** The storage of a kind by any of its names. @throws {Error} if it is not served, or the name is that of several. */
+  storageOf(kind: KindName): KindStorage {
+    const found = this.storages().filter((storage) => isNamed(storage.kind, kind));
+    const [first] = found;
+    if (first !== undefined && (found.length === 1 || first.kind.group === '')) return first;
+    const name = typeof kind === 'string' ? kind : keyOfKind(kind);
+    throw new Error(
+      first === undefined ? `no kind ${name} is served` : `${name} may be ${found.map((one) => keyOfKind(one.kind)).join(' or ')}`,
+    );
+  }
+
+  /** Serves a kind, or serves it in another form: its objects stay. */
+  serve(kind: SimKind): KindStorage {
+    const key = `${kind.resource}.${kind.group}`;
+    const known = this.storagesByPath.get(key);
+    if (known !== undefined) {
+      known.serveAs(kind);
+      return known;
+    }
+    const storage = new KindStorage(kind, { revision: this.revision, historyLength: this.#historyLength });
+    this.storagesByPath.set(key, storage);
+    return storage;
+  }
+
+  withdraw(storage: KindStorage): void {
+    this.storagesByPath.delete(`${storage.kind.resource}.${storage.kind.group}`);
+  }
+
+  isServed(storage: KindStorage): boolean {
+    return this.storagesByPath.get(`${storage.kind.resource}.${storage.kind.group}`) === storage;
+  }
+
+  /** One write at the next revision. */
+  write(storage: KindStorage, { type, make, before }: Write): StoredObject {
+    this.revision += 1;
+    const object = make(this.revision);
+    const change: Change = { revision: this.revision, storage, type, object, ...(before === undefined ? {} : { before }) };
+    storage.apply(change);
+    this.#index(change);
+    for (const listener of [...this.#writeListeners]) listener(change);
+    this.tell(change);
+    return object;
+  }
+
+  /** Called with each change as soon as watches may see it. Ends with the disposable. */
+  onChange(listener: (change: Change) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  /** Called with each change as it is made, whatever watches may see. Ends with the disposable. */
+  onWrite(listener: (change: Change) => void): Disposable {
+    this.#writeListeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#writeListeners.delete(listener) };
+  }
+
+  /** What the objects with this owner are: storage and key. */
+  *ownedBy(uid: string): Iterable<{ readonly storage: KindStorage; readonly object: StoredObject }> {
+    for (const place of [...(this.owned.get(uid) ?? [])]) {
+      const [resource = '', key = ''] = place.split(' ');
+      const storage = this.storagesByPath.get(resource);
+      const object = storage?.get(key);
+      if (storage !== undefined && object !== undefined) yield { storage, object };
+    }
+  }
+
+  hasUid(uid: string): boolean {
+    return this.storages().some((storage) => storage.sorted().some((object) => object.uid === uid));
+  }
+
+  /** The revision that watches and cached lists see. */
+  get visibleRevision(): number {
+    return this.revision;
+  }
+
+  /** Reports the change to those who follow what watches see. */
+  protected tell(change: Change): void {
+    for (const listener of [...this.#listeners]) listener(change);
+  }
+
+  #index({ type, storage, object, before }: Change): void {
+    const place = `${storage.kind.resource}.${storage.kind.group} ${object.key}`;
+    for (const uid of before?.owners ?? []) {
+      const places = this.owned.get(uid);
+      places?.delete(place);
+      if (places?.size === 0) this.owned.delete(uid);
+    }
+    if (type !== 'DELETED') this.place(storage, object);
+  }
+
+  /** Adds the object to the index of owners. */
+  protected place(storage: KindStorage, object: StoredObject): void {
+    for (const uid of object.owners) {
+      const places = this.owned.get(uid) ?? new Set();
+      this.owned.set(uid, places.add(`${storage.kind.resource}.${storage.kind.group} ${object.key}`));
+    }
+  }
+}
+
+function isNamed(kind: SimKind, name: KindName): boolean {
+  if (typeof name !== 'string') return kind.kind === name.kind && kind.group === name.group;
+  return name === kind.kind || name === keyOfKind(kind);
+}
+
+/** How long an API server waits for a version it has not seen yet. */
+const patienceMs = 3_000;
+
+/** Resolves true as soon as watches see the revision, false after 3 s, or when the signal aborts. */
+export async function whenVisible(state: ClusterState, revision: number, signal: AbortSignal): Promise<boolean> {
+  if (state.visibleRevision >= revision) return true;
+  const enough = new AbortController();
+  using _listening = state.onChange(() => {
+    if (state.visibleRevision >= revision) enough.abort();
+  });
+  await state.clock.sleep(patienceMs, AbortSignal.any([enough.signal, signal]));
+  return state.visibleRevision >= revision;
+}

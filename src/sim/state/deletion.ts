@@ -1,0 +1,152 @@
+import { isJsonObject, type Json } from '../../core/json.ts';
+import { parsed, type StoredObject, storedOf } from '../kinds/stored-object.ts';
+import type { ClusterState } from './cluster-state.ts';
+import type { KindStorage } from './kind-storage.ts';
+import { dropObject, hasGeneration, patchMetadata } from './object-writes.ts';
+
+export type Propagation = 'Background' | 'Foreground' | 'Orphan';
+
+/** What a deletion came to: it is gone, or waits for finalizers in this state. */
+export type Deleted =
+  | { readonly result: 'gone'; readonly object: StoredObject }
+  | { readonly result: 'terminating'; readonly object: StoredObject };
+
+/**
+ * Deletes as a cluster with its controllers does, in one turn: finalizers hold the object back; what it owns alone goes with it, in the
+ * background or before it; a namespace's content goes before the namespace.
+ */
+export function deleteObject(
+  state: ClusterState,
+  storage: KindStorage,
+  before: StoredObject,
+  propagation: Propagation = 'Background',
+): Deleted {
+  if (isNamespace(storage)) return deleteNamespace(state, storage, before);
+  if (propagation === 'Orphan') orphan(state, before);
+  const added = propagation === 'Foreground' && hasDependents(state, before) ? ['foregroundDeletion'] : [];
+  const finalizers = [...new Set([...finalizersOf(storage, before), ...added])];
+  if (finalizers.length === 0) return { result: 'gone', object: removeNow(state, storage, before) };
+  const object = before.terminating && added.length === 0 ? before : markTerminating(state, storage, { before, finalizers });
+  if (added.length > 0) deleteDependents(state, object.uid, 'Foreground');
+  // The last dependent may have taken the finalizer with it in this same turn.
+  return storage.get(before.key) === undefined ? { result: 'gone', object } : { result: 'terminating', object };
+}
+
+/** Takes an object out whatever its finalizers say, and with it what it owns, or contains. */
+export function removeNow(state: ClusterState, storage: KindStorage, before: StoredObject): StoredObject {
+  if (isNamespace(storage)) for (const { storage: kind, object } of contentOf(state, before.name)) removeNow(state, kind, object);
+  const current = storage.get(before.key);
+  const gone = current === undefined ? before : dropObject(state, storage, current);
+  deleteDependents(state, before.uid, 'Background');
+  settleOwners(state, storage, before);
+  settleNamespace(state, before.namespace);
+  return gone;
+}
+
+/** Lets go what is being deleted and has no finalizers any more. False for a namespace that still has content. */
+export function settle(state: ClusterState, storage: KindStorage, object: StoredObject): boolean {
+  if (!isNamespace(storage)) {
+    removeNow(state, storage, object);
+    return true;
+  }
+  if (contentOf(state, object.name).length > 0) return false;
+  dropObject(state, storage, object);
+  return true;
+}
+
+function deleteNamespace(state: ClusterState, storage: KindStorage, before: StoredObject): Deleted {
+  if (!before.terminating) {
+    const old = parsed(storage.kind, before);
+    const status = { ...(isJsonObject(old.status) ? old.status : {}), phase: 'Terminating' };
+    const make = (revision: number) => {
+      const metadata = { ...old.metadata, resourceVersion: String(revision), deletionTimestamp: state.timestamp() };
+      return storedOf(storage.kind, { ...old, metadata, status }, revision);
+    };
+    state.write(storage, { type: 'MODIFIED', before, make });
+  }
+  const marked = storage.get(before.key) ?? before;
+  for (const { storage: kind, object } of contentOf(state, before.name)) deleteObject(state, kind, object);
+  settleNamespace(state, before.name);
+  return { result: storage.get(before.key) === undefined ? 'gone' : 'terminating', object: marked };
+}
+
+/** A namespace that terminates goes with the last object in it. */
+function settleNamespace(state: ClusterState, name: string): void {
+  const storage = name === '' ? undefined : state.storage('', 'namespaces');
+  const namespace = storage?.get(name);
+  if (storage === undefined || namespace?.terminating !== true || contentOf(state, name).length > 0) return;
+  if (finalizersOf(storage, namespace).length === 0) dropObject(state, storage, namespace);
+}
+
+function deleteDependents(state: ClusterState, uid: string, propagation: Propagation): void {
+  if (uid === '') return;
+  for (const { storage, object } of [...state.ownedBy(uid)]) {
+    const others = object.owners.filter((owner) => owner !== uid);
+    if (others.some((owner) => state.hasUid(owner))) disown(state, storage, { object, uid });
+    else if (!object.terminating) deleteObject(state, storage, object, propagation);
+  }
+}
+
+function orphan(state: ClusterState, owner: StoredObject): void {
+  for (const { storage, object } of [...state.ownedBy(owner.uid)]) disown(state, storage, { object, uid: owner.uid });
+}
+
+function disown(state: ClusterState, storage: KindStorage, { object, uid }: { readonly object: StoredObject; readonly uid: string }): void {
+  const references = parsed(storage.kind, object).metadata.ownerReferences ?? [];
+  const ownerReferences = references.filter((reference) => reference.uid !== uid);
+  patchMetadata(state, storage, object, { ownerReferences: ownerReferences.length === 0 ? undefined : ownerReferences });
+}
+
+/** An owner that is deleted in the foreground goes once its last dependent has gone. */
+function settleOwners(state: ClusterState, storage: KindStorage, gone: StoredObject): void {
+  if (gone.owners.length === 0) return;
+  for (const reference of parsed(storage.kind, gone).metadata.ownerReferences ?? []) {
+    const owners = state.storages().find(({ kind }) => kind.kind === reference.kind && reference.apiVersion?.startsWith(kind.group));
+    const owner = owners?.get(owners.kind.namespaced ? `${gone.namespace}/${reference.name}` : (reference.name ?? ''));
+    if (owners === undefined || owner?.terminating !== true || owner.uid !== reference.uid || hasDependents(state, owner)) continue;
+    const finalizers = finalizersOf(owners, owner).filter((finalizer) => finalizer !== 'foregroundDeletion');
+    if (finalizers.length === 0) removeNow(state, owners, owner);
+    else patchMetadata(state, owners, owner, { finalizers });
+  }
+}
+
+function markTerminating(
+  state: ClusterState,
+  storage: KindStorage,
+  { before, finalizers }: { readonly before: StoredObject; readonly finalizers: readonly string[] },
+): StoredObject {
+  const { generation } = parsed(storage.kind, before).metadata;
+  return patchMetadata(state, storage, before, {
+    deletionTimestamp: state.timestamp(),
+    deletionGracePeriodSeconds: 0,
+    finalizers,
+    generation: hasGeneration(storage.kind) && typeof generation === 'number' ? generation + 1 : generation,
+  });
+}
+
+function hasDependents(state: ClusterState, owner: StoredObject): boolean {
+  if (owner.uid === '') return false;
+  for (const _dependent of state.ownedBy(owner.uid)) return true;
+  return false;
+}
+
+function contentOf(state: ClusterState, namespace: string): { readonly storage: KindStorage; readonly object: StoredObject }[] {
+  return state
+    .storages()
+    .filter(({ kind }) => kind.namespaced)
+    .flatMap((storage) =>
+      storage
+        .sorted()
+        .filter((object) => object.namespace === namespace)
+        .map((object) => ({ storage, object })),
+    );
+}
+
+function finalizersOf(storage: KindStorage, object: StoredObject): readonly string[] {
+  const { finalizers } = parsed(storage.kind, object).metadata;
+  return Array.isArray(finalizers) ? finalizers.filter((finalizer: Json): finalizer is string => typeof finalizer === 'string') : [];
+}
+
+function isNamespace({ kind }: KindStorage): boolean {
+  return kind.group === '' && kind.resource === 'namespaces';
+}

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { canonicalJson } from '../../core/json/canonical-json.ts';
+import { equalJson } from '../../core/json/json-values.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import type { KubernetesObject, ObjectMetadata } from '../../core/objects.ts';
+import { managedAfterUpdate, type Writer } from '../fields/managed-fields.ts';
+import type { SimKind } from '../kinds/built-in-kinds.ts';
+import { keyOf, parsed, type StoredObject, storedOf } from '../kinds/stored-object.ts';
+import type { ClusterState } from './cluster-state.ts';
+import type { KindStorage } from './kind-storage.ts';
+
+/** Who writes. */
+export interface WriteOptions extends Writer {
+  /** `given`: the object's managedFields stand as they are. `tracked`, the default: they are told by what changes. */
+  readonly managedFields?: 'tracked' | 'given';
+}
+
+/** An object to be replaced, and what by. */
+export interface Replacement extends WriteOptions {
+  readonly before: StoredObject;
+  readonly object: KubernetesObject;
+}
+
+/** Built-in kinds whose objects count generations; custom resources all do. */
+const generations = new Set([
+  ...['Pod', 'ReplicationController', 'DaemonSet', 'Deployment', 'ReplicaSet', 'StatefulSet', 'CronJob', 'Job', 'Ingress', 'IngressClass'],
+  ...['NetworkPolicy', 'PodDisruptionBudget', 'CustomResourceDefinition', 'FlowSchema', 'PriorityLevelConfiguration'],
+  ...['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration', 'ValidatingAdmissionPolicy', 'MutatingAdmissionPolicy'],
+]);
+
+/** Creates an object that is not there. What its metadata does not say, the cluster gives. */
+export function createObject(state: ClusterState, storage: KindStorage, object: KubernetesObject, options: WriteOptions): StoredObject {
+  const { kind } = storage;
+  const complete = newObject(state, kind, object, options);
+  return state.write(storage, { type: 'ADDED', make: (revision) => versioned(kind, complete, revision) });
+}
+
+/** The object as it would be created, without a version. */
+export function newObject(state: ClusterState, kind: SimKind, object: KubernetesObject, options: WriteOptions): KubernetesObject {
+  const { resourceVersion: _version, ...given } = object.metadata;
+  const metadata = compact({
+    ...given,
+    namespace: kind.namespaced ? (given.namespace ?? 'default') : undefined,
+    uid: kind.anonymous ? undefined : (given.uid ?? randomUUID()),
+    creationTimestamp: given.creationTimestamp ?? state.timestamp(),
+    generation: given.generation ?? (hasGeneration(kind) ? 1 : undefined),
+  });
+  const body = { ...object, metadata };
+  if (kind.anonymous || metadata.managedFields !== undefined) return body;
+  return withManagedFields(body, managedAfterUpdate(kind, { before: undefined, after: body }, { ...options, time: state.timestamp() }));
+}
+
+/**
+ * Replaces an object. Uid, creation and deletion stand as they are; the generation counts what changed outside of metadata and status.
+ *
+ * Answers the state it has then: the one before if nothing changed.
+ */
+export function replaceObject(state: ClusterState, storage: KindStorage, replacement: Replacement): StoredObject {
+  const { kind } = storage;
+  const { before } = replacement;
+  const next = nextObject(state, kind, replacement);
+  if (next === undefined) return before;
+  return state.write(storage, { type: 'MODIFIED', before, make: (revision) => versioned(kind, next, revision) });
+}
+
+/** The object as it would be after it was replaced, at the version it has before; undefined if nothing would change. */
+export function nextObject(state: ClusterState, kind: SimKind, { before, object, ...options }: Replacement): KubernetesObject | undefined {
+  const old = parsed(kind, before);
+  const { resourceVersion: _version, ...given } = object.metadata;
+  const kept = compact({
+    ...given,
+    namespace: old.metadata.namespace,
+    uid: kind.anonymous ? undefined : (given.uid ?? old.metadata.uid),
+    creationTimestamp: given.creationTimestamp ?? old.metadata.creationTimestamp,
+    deletionTimestamp: given.deletionTimestamp ?? old.metadata.deletionTimestamp,
+    deletionGracePeriodSeconds: given.deletionGracePeriodSeconds ?? old.metadata.deletionGracePeriodSeconds,
+    generation: old.metadata.generation,
+    managedFields: given.managedFields ?? (options.managedFields === 'given' ? undefined : old.metadata.managedFields),
+  });
+  const same = versioned(kind, { ...object, metadata: kept }, before.revision);
+  if (same.text === before.text || isSame(old, { ...object, metadata: kept })) return undefined;
+  // Who writes back what was read changes no generation: only one that differs is meant.
+  const isGiven = given.generation !== undefined && given.generation !== old.metadata.generation;
+  const generation = isGiven ? given.generation : nextGeneration(old, object);
+  const body = { ...object, metadata: compact({ ...kept, generation, resourceVersion: old.metadata.resourceVersion }) };
+  if (options.managedFields === 'given' || kind.anonymous) return body;
+  return withManagedFields(body, managedAfterUpdate(kind, { before: old, after: body }, { ...options, time: state.timestamp() }));
+}
+
+/** Changes some of an object's metadata. */
+export function patchMetadata(state: ClusterState, storage: KindStorage, before: StoredObject, change: JsonObject): StoredObject {
+  const old = parsed(storage.kind, before);
+  const object = { ...old, metadata: compact({ ...old.metadata, ...change }) };
+  return state.write(storage, { type: 'MODIFIED', before, make: (revision) => versioned(storage.kind, object, revision) });
+}
+
+/** Takes the object out. Its last state carries the revision of its deletion, as on the wire. */
+export function dropObject(state: ClusterState, storage: KindStorage, before: StoredObject): StoredObject {
+  const last = parsed(storage.kind, before);
+  return state.write(storage, { type: 'DELETED', before, make: (revision) => versioned(storage.kind, last, revision) });
+}
+
+/** True for a kind whose objects carry `metadata.generation`. */
+export function hasGeneration(kind: SimKind): boolean {
+  return kind.source === 'custom' || (kind.source === 'builtIn' && generations.has(kind.kind));
+}
+
+/** The state stored under the names in the metadata. */
+export function storedAs(storage: KindStorage, { metadata }: { readonly metadata: ObjectMetadata }): StoredObject | undefined {
+  return storage.get(keyOf(storage.kind.namespaced ? (metadata.namespace ?? 'default') : '', metadata.name));
+}
+
+function versioned(kind: SimKind, object: KubernetesObject, revision: number): StoredObject {
+  const metadata = kind.anonymous ? object.metadata : { ...object.metadata, resourceVersion: String(revision) };
+  return storedOf(kind, { ...object, metadata }, revision);
+}
+
+function withManagedFields(object: KubernetesObject, managedFields: readonly JsonObject[] | undefined): KubernetesObject {
+  const { managedFields: _old, ...metadata } = object.metadata;
+  return { ...object, metadata: compact({ ...(metadata as ObjectMetadata), managedFields }) };
+}
+
+/** True for states that differ in no more than their version and the order of their keys. */
+function isSame(old: KubernetesObject, next: KubernetesObject): boolean {
+  const contentOf = ({
+    kind: _kind,
+    apiVersion: _apiVersion,
+    metadata: { resourceVersion: _version, ...metadata },
+    ...body
+  }: KubernetesObject) => ({
+    ...body,
+    metadata,
+  });
+  return equalJson(contentOf(old), contentOf(next));
+}
+
+function nextGeneration(old: KubernetesObject, next: KubernetesObject): Json | undefined {
+  const generation = old.metadata.generation;
+  if (typeof generation !== 'number') return generation;
+  return canonicalJson(bodyOf(old)) === canonicalJson(bodyOf(next)) ? generation : generation + 1;
+}
+
+/** The fields whose changes a generation counts. */
+function bodyOf({ metadata: _metadata, status: _status, kind: _kind, apiVersion: _apiVersion, ...body }: KubernetesObject): JsonObject {
+  return body;
+}
+
+/** Without the members that are undefined. */
+function compact(metadata: JsonObject & { readonly name: string }): ObjectMetadata {
+  return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== undefined)) as unknown as ObjectMetadata;
+}

@@ -1,0 +1,168 @@
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
+import { labelsAt, numberAt, objectAt, valueAt } from '../../core/json-at.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { scaleType } from '../fields/built-in-types.ts';
+import { typeOfKind } from '../fields/kind-types.ts';
+import { managerOfWrite } from '../fields/managed-fields.ts';
+import { printManagers } from '../fields/managers.ts';
+import { applyFields } from '../fields/track-fields.ts';
+import { conflict, invalid, isRefusal, modified, notFound, type Refusal, refusal } from '../kinds/api-status.ts';
+import { keyOf, parsed, type StoredObject } from '../kinds/stored-object.ts';
+import { answerJson, answerRefusal } from '../requests/send-answer.ts';
+import type { ResourceContext } from '../requests/sim-server.ts';
+import { refuseObject } from './admission.ts';
+import { type ApplyRequest, conflictsWith, managersOf } from './answer-apply.ts';
+import { decodedObject, warningHeader } from './decode-object.ts';
+import { keepChanged } from './keep-write.ts';
+import { type PatchRequest, patchedValue } from './patch-object.ts';
+import { refuseOtherName } from './refuse-write.ts';
+import { readWriteRequest, type WriteRequest } from './write-options.ts';
+import { readBody } from './write-request.ts';
+
+/** Answers a GET of a scale. */
+export function answerGetScale(context: ResourceContext): void {
+  const found = findScaled(context);
+  if (isRefusal(found)) answerRefusal(context, found);
+  else answerJson(context, 200, JSON.stringify(scaleOf(context, found.old)));
+}
+
+/** Answers a PUT of a scale: the count it says becomes the object's. */
+export async function answerUpdateScale(context: ResourceContext): Promise<void> {
+  const request = readWriteRequest(context);
+  if (isRefusal(request)) return answerRefusal(context, request);
+  const body = await readBody(context);
+  if (isRefusal(body)) return answerRefusal(context, body);
+  await keepScale(context, { request, scale: body, from: 'body' });
+}
+
+/** Answers a JSON or merge patch of a scale. */
+export async function answerPatchScale(context: ResourceContext, wanted: PatchRequest): Promise<void> {
+  const found = findScaled(context);
+  if (isRefusal(found)) return answerRefusal(context, found);
+  const scale = patchedValue(scaleOf(context, found.old), wanted);
+  if (isRefusal(scale)) return answerRefusal(context, scale);
+  await keepScale(context, { request: wanted.request, scale, from: 'patch' });
+}
+
+/** Answers a server-side apply of a scale: the count is then the manager's, through the scale. */
+export async function answerApplyScale(context: ResourceContext, { request, applied }: ApplyRequest): Promise<void> {
+  const found = findScaled(context);
+  if (isRefusal(found)) return answerRefusal(context, found);
+  const { storage, resource } = context.asked;
+  const { before, old, path } = found;
+  const count = numberAt(applied, 'spec', 'replicas');
+  const by = managerOfWrite(storage.kind, 'Apply', { manager: request.manager, version: resource.version, subresource: 'scale' });
+  const result = applyFields(
+    managersOf(context, old),
+    { live: old, applied: count === undefined ? { metadata: {} } : withValue({ metadata: {} }, path, count), force: request.isForced },
+    { type: typeOfKind(storage.kind, resource.version), by, time: undefined },
+  );
+  if (result.result === 'conflicts') return answerRefusal(context, conflictsWith(result.conflicts));
+  const managedFields = printManagers(result.managers);
+  const metadata = { ...old.metadata, ...(managedFields === undefined ? {} : { managedFields }) };
+  const object = { ...(count === undefined ? old : withValue(old, path, count)), metadata } as KubernetesObject;
+  const refused = refuseCount(context, count) ?? refuseObject(context, { old, next: object });
+  if (refused !== undefined) return answerRefusal(context, refused);
+  const options = { subresource: 'scale', managedFields: 'given' } as const;
+  const answer = answeringScale(context);
+  await keepChanged(context, { request, before, object, warnings: [], options, answer });
+}
+
+interface ScaleWrite {
+  readonly request: WriteRequest;
+  readonly scale: JsonObject;
+  readonly from: 'body' | 'patch';
+}
+
+async function keepScale(context: ResourceContext, { request, scale, from }: ScaleWrite): Promise<void> {
+  const decoding = {
+    kind: 'Scale',
+    version: 'v1',
+    type: scaleType,
+    fieldValidation: request.fieldValidation,
+    from,
+    isCustom: false,
+  } as const;
+  const decoded = decodedObject(scale, decoding);
+  if (isRefusal(decoded)) return answerRefusal(context, decoded);
+  const found = findScaled(context);
+  if (isRefusal(found)) return answerRefusal(context, found);
+  const { before, old, path } = found;
+  const given = decoded.object as KubernetesObject;
+  const count = numberAt(given, 'spec', 'replicas') ?? 0;
+  const object = withValue(old, path, count) as KubernetesObject;
+  const refused =
+    refuseScale(context, { old, scale: given }) ?? refuseCount(context, count) ?? refuseObject(context, { old, next: object });
+  if (refused !== undefined) return answerRefusal(context, refused);
+  const { warnings } = decoded;
+  const answer = answeringScale(context, warnings);
+  await keepChanged(context, { request, before, object, warnings, options: { subresource: 'scale' }, answer });
+}
+
+interface Scaled {
+  readonly before: StoredObject;
+  readonly old: KubernetesObject;
+  readonly path: readonly string[];
+}
+
+function findScaled({ asked }: ResourceContext): Scaled | Refusal {
+  const { storage, resource } = asked;
+  const { name = '', namespace = '' } = resource;
+  const before = storage.get(keyOf(namespace, name));
+  if (before === undefined) return notFound(storage.kind, name);
+  return { before, old: parsed(storage.kind, before), path: (storage.kind.scale?.spec ?? 'spec.replicas').split('.') };
+}
+
+function answeringScale(context: ResourceContext, warnings: readonly string[] = []): (stored: StoredObject) => void {
+  return (stored) => {
+    const scale = scaleOf(context, parsed(context.asked.storage.kind, stored));
+    answerJson(context, 200, JSON.stringify(scale), warningHeader(warnings));
+  };
+}
+
+function scaleOf({ asked }: ResourceContext, object: KubernetesObject): JsonObject {
+  const { spec = '', status = '' } = asked.storage.kind.scale ?? {};
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const selector = Object.entries(labelsAt(object.spec, 'selector', 'matchLabels')).map(([key, value]) => `${key}=${value}`);
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+    spec: { replicas: valueAt(object, ...spec.split('.')) ?? 1 },
+    status: {
+      replicas: valueAt(object, ...status.split('.')) ?? 0,
+      ...(selector.length === 0 ? {} : { selector: selector.toSorted().join(',') }),
+    },
+  };
+}
+
+function refuseScale(
+  { asked }: ResourceContext,
+  { old, scale }: { readonly old: KubernetesObject; readonly scale: KubernetesObject },
+): Refusal | undefined {
+  const { kind } = asked.storage;
+  const { name } = old.metadata;
+  const metadata = objectAt(scale.metadata);
+  if (metadata.name === undefined)
+    return refusal(400, `the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  const { resourceVersion = '', uid = old.metadata.uid } = metadata;
+  if (uid !== old.metadata.uid) {
+    return conflict(kind, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`);
+  }
+  if (resourceVersion !== '' && resourceVersion !== old.metadata.resourceVersion) return conflict(kind, name, modified);
+  return refuseOtherName(scale, name);
+}
+
+function refuseCount({ asked }: ResourceContext, count: number | undefined): Refusal | undefined {
+  if (count === undefined || count >= 0) return undefined;
+  const message = `Invalid value: ${count}: must be greater than or equal to 0`;
+  const subject = { kind: 'Scale', group: 'autoscaling', name: asked.resource.name ?? '' };
+  return invalid(subject, [{ reason: 'FieldValueInvalid', message, field: 'spec.replicas' }]);
+}
+
+function withValue(object: JsonObject, path: readonly string[], value: Json): JsonObject {
+  const [key, ...rest] = path;
+  if (key === undefined) return object;
+  const inner = object[key];
+  return { ...object, [key]: rest.length === 0 ? value : withValue(isJsonObject(inner) ? inner : {}, rest, value) };
+}

@@ -1,0 +1,33 @@
+import type { KubernetesObject } from '../../core/objects.ts';
+import type { SimKind } from '../kinds/built-in-kinds.ts';
+import type { StoredObject } from '../kinds/stored-object.ts';
+import type { SimServer } from '../requests/sim-server.ts';
+import { applyDefinition, customKindOf, withdrawDefinition } from '../state/custom-definition.ts';
+import type { KindStorage } from '../state/kind-storage.ts';
+import type { WriteOptions } from '../state/object-writes.ts';
+
+/** Serves a CustomResourceDefinition. Watches of a kind that was served in another form end, as they do in a real server. */
+export function defineKind(server: SimServer, definition: KubernetesObject, options: WriteOptions): StoredObject {
+  const kind = customKindOf(definition);
+  const before = kind === undefined ? undefined : server.state.storage(kind.group, kind.resource);
+  const was = before?.kind;
+  const stored = applyDefinition(server.state, definition, options);
+  if (before !== undefined && JSON.stringify(formOf(was)) !== JSON.stringify(formOf(before.kind))) endWatches(server, before);
+  return stored;
+}
+
+/** Deletes a definition and all objects of its kind, and ends their watches after they were told. */
+export function withdrawKind(server: SimServer, definition: StoredObject): void {
+  withdrawDefinition(server.state, definition);
+  for (const stream of [...server.watches]) if (!server.state.isServed(stream.storage)) stream.end();
+}
+
+/** What of a kind shows on the wire: what its schemas take and refuse does not. */
+function formOf(kind: SimKind | undefined): object {
+  const { schemas: _schemas, scale: _scale, ...form } = kind ?? { schemas: {} };
+  return form;
+}
+
+function endWatches(server: SimServer, storage: KindStorage): void {
+  for (const stream of [...server.watches]) if (stream.storage === storage) stream.end();
+}

@@ -1,0 +1,51 @@
+import jsonPatch from 'fast-json-patch';
+import { mergePatch } from '../../core/json/merge-patch.ts';
+import { isJsonObject, type Json, type JsonObject, parseJsonExactly } from '../../core/json.ts';
+import { type Refusal, refusal } from '../kinds/api-status.ts';
+import type { WriteRequest } from './write-options.ts';
+
+/** How a patch is written. */
+export type PatchType = 'apply' | 'json' | 'merge';
+
+/** What a PATCH wants, before it is known of what. */
+export interface PatchRequest {
+  readonly type: PatchType;
+  readonly request: WriteRequest;
+  readonly body: Json;
+}
+
+/** The value after the patch, or why there is none. */
+export function patchedValue(object: JsonObject, { type, body }: PatchRequest): JsonObject | Refusal {
+  if (type === 'json') {
+    if (!Array.isArray(body)) return refusal(400, 'error decoding patch: json: cannot unmarshal object into a list of operations');
+    const patched = jsonPatched(object, body as readonly Json[]);
+    return patched ?? { ...refusal(422, 'the server rejected our request due to an error in our request'), details: {} };
+  }
+  const patched = isJsonObject(body) ? mergePatch(object, body) : undefined;
+  return isJsonObject(patched) ? patched : refusal(400, 'error decoding patch: json: cannot unmarshal a patch that is no object');
+}
+
+/**
+ * The object after a JSON patch: RFC 6902, but that a `replace` of a member that is not there adds it, as API servers have it. Undefined if
+ * an operation cannot be done, or a test fails.
+ */
+function jsonPatched(object: JsonObject, operations: readonly Json[]): JsonObject | undefined {
+  try {
+    let patched: unknown = parseJsonExactly(JSON.stringify(object));
+    for (const operation of operations) {
+      if (!isJsonObject(operation)) return undefined;
+      patched = jsonPatch.applyOperation(patched, lenient(patched, operation) as never, true, true).newDocument;
+    }
+    return isJsonObject(patched) ? patched : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function lenient(document: unknown, operation: JsonObject): JsonObject {
+  const { op, path } = operation;
+  if (op !== 'replace' || typeof path !== 'string') return operation;
+  const parent = jsonPatch.getValueByPointer(document, path.slice(0, path.lastIndexOf('/')));
+  const key = jsonPatch.unescapePathComponent(path.slice(path.lastIndexOf('/') + 1));
+  return isJsonObject(parent) && !Object.hasOwn(parent, key) ? { ...operation, op: 'add' } : operation;
+}

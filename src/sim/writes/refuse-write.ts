@@ -1,0 +1,108 @@
+import type { Json } from '../../core/json.ts';
+import type { KubernetesObject } from '../../core/objects.ts';
+import { alreadyExists, conflict, forbidden, invalid, modified, notFound, type Refusal, refusal } from '../kinds/api-status.ts';
+import type { SimKind } from '../kinds/built-in-kinds.ts';
+import { keyOf } from '../kinds/stored-object.ts';
+import type { ResourceContext } from '../requests/sim-server.ts';
+
+const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+/** 400 for an object that goes by another name than its path. */
+export function refuseOtherName({ metadata }: KubernetesObject, name: string): Refusal | undefined {
+  if (metadata.name === undefined || metadata.name === name) return undefined;
+  return refusal(400, `the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
+}
+
+/** Why nothing may be created under that name, if so: it has one already, or no place. */
+export function refuseCreation({ asked, server }: ResourceContext, { metadata }: KubernetesObject): Refusal | undefined {
+  const { kind } = asked.storage;
+  const { namespace } = asked.resource;
+  if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== '') {
+    return { code: 500, message: 'resourceVersion should not be set on objects to be created' };
+  }
+  const misnamed = refuseName(kind, metadata.name);
+  if (misnamed !== undefined) return misnamed;
+  if (namespace !== undefined) {
+    const home = server.state.storage('', 'namespaces')?.get(namespace);
+    if (home === undefined) return notFound({ group: '', resource: 'namespaces' }, namespace);
+    if (home.terminating) return terminating(kind, metadata.name, namespace);
+  }
+  return asked.storage.get(keyOf(namespace ?? '', metadata.name)) === undefined ? undefined : alreadyExists(kind, metadata.name);
+}
+
+/** 422 for a uid that is not the object's, as a patch is told. Told twice by a real server: by its own check and the kind's. */
+export function refuseOtherUid(kind: SimKind, { metadata }: KubernetesObject, uid: string | undefined): Refusal | undefined {
+  if (uid === undefined || uid === metadata.uid) return undefined;
+  const cause = {
+    reason: 'FieldValueInvalid',
+    message: `Invalid value: ${JSON.stringify(uid)}: field is immutable`,
+    field: 'metadata.uid',
+  };
+  return invalid({ kind: kind.kind, group: kind.group, name: metadata.name }, [cause, cause]);
+}
+
+function refuseName(kind: SimKind, name: string | undefined): Refusal | undefined {
+  const field = 'metadata.name';
+  if (name === undefined || name === '') {
+    const cause = { reason: 'FieldValueRequired', message: 'Required value: name or generateName is required', field };
+    return invalid({ kind: kind.kind, group: kind.group, name: '' }, [cause]);
+  }
+  // Names of roles and their like need only be one segment of a path.
+  const isValid = kind.group === 'rbac.authorization.k8s.io' ? !/^\.{1,2}$|[/%]/.test(name) : subdomain.test(name) && name.length <= 253;
+  if (isValid) return undefined;
+  const cause = {
+    reason: 'FieldValueInvalid',
+    message: `Invalid value: ${JSON.stringify(name)}: must be a lowercase RFC 1123 subdomain`,
+    field,
+  };
+  return invalid({ kind: kind.kind, group: kind.group, name }, [cause]);
+}
+
+function terminating(kind: SimKind, name: string, namespace: string): Refusal {
+  const refused = forbidden(kind, `unable to create new content in namespace ${namespace} because it is being terminated`, name);
+  const cause = { reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' };
+  return { ...refused, details: { ...refused.details, causes: [cause] } };
+}
+
+/** True for a version that a write insists on: none at all, `""` and `"0"` guard nothing. */
+export function isGuard(resourceVersion: string | undefined): resourceVersion is string {
+  return resourceVersion !== undefined && resourceVersion !== '' && resourceVersion !== '0';
+}
+
+/** Why an update of an object may not be, if so: it is of another version or another object. */
+export function refuseUpdate(
+  kind: SimKind,
+  { old, object }: { readonly old: KubernetesObject; readonly object: KubernetesObject },
+): Refusal | undefined {
+  const { name } = old.metadata;
+  const { uid, resourceVersion } = object.metadata;
+  if (!isGuard(resourceVersion)) {
+    if (kind.source === 'custom') {
+      const message = 'Invalid value: 0: must be specified for an update';
+      const subject = { kind: kind.resource, group: kind.group, name };
+      return invalid(subject, [{ reason: 'FieldValueInvalid', message, field: 'metadata.resourceVersion' }]);
+    }
+  } else if (resourceVersion !== old.metadata.resourceVersion) return conflict(kind, name, modified);
+  if (uid !== undefined && uid !== old.metadata.uid) {
+    return conflict(kind, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`);
+  }
+  return refuseFinalizers(kind, { old, object });
+}
+
+/** 422 for finalizers that are added to what is being deleted, told twice too. */
+export function refuseFinalizers(
+  kind: SimKind,
+  { old, object }: { readonly old: KubernetesObject; readonly object: KubernetesObject },
+): Refusal | undefined {
+  if (old.metadata.deletionTimestamp === undefined) return undefined;
+  const added = list(object.metadata.finalizers).filter((finalizer) => !list(old.metadata.finalizers).includes(finalizer));
+  if (added.length === 0) return undefined;
+  const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`;
+  const subject = { kind: kind.kind, group: kind.group, name: old.metadata.name };
+  const cause = { reason: 'FieldValueForbidden', message, field: 'metadata.finalizers' };
+  return invalid(subject, [cause, cause]);
+}
+
+function list(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,142 @@
+import { expect, test } from 'vitest';
+import { CommandFailure } from '../../../src/cli/client/command-failure.ts';
+import { follow } from '../../../src/cli/client/follow.ts';
+import type { Answer, Asked } from '../../../src/cli/client/gateway-client.ts';
+import { type OpenStream, StreamLost, StreamRefused } from '../../../src/cli/client/open-stream.ts';
+import { createManualClock, turns } from '../../support/manual-clock.ts';
+
+type Step = Answer | Error | 'stay';
+
+const message = (id: number): Answer => ({ data: { id } });
+const lost = (parts: { wasOpen?: boolean; isPlanned?: boolean } = {}) => new StreamLost('1006', { wasOpen: true, ...parts });
+
+/** Follows streams that are scripted: one list of steps per opening. */
+function following(...scripts: readonly (readonly Step[])[]) {
+  const clock = createManualClock();
+  const life = new AbortController();
+  const asked: Asked[] = [];
+  const open: OpenStream = async function* (what, signal) {
+    const script = scripts[asked.push(what) - 1] ?? ['stay'];
+    for (const step of script) {
+      if (step instanceof Error) throw step;
+      if (step !== 'stay') yield step;
+      else await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    }
+  };
+  const told: string[] = [];
+  const run = (async () => {
+    const options = { open, clock, query: 'subscription { x }', variables: (how: string) => ({ how }), url: 'http://gateway' };
+    for await (const event of follow(options, life.signal)) {
+      told.push(event.type === 'message' ? `message ${event.answer.data?.id}` : event.type === 'lost' ? lossText(event) : event.type);
+    }
+    return 'ended';
+  })();
+  run.catch(() => undefined);
+  return { clock, told, run, stop: () => life.abort(), asked: () => asked.map(({ variables }) => variables?.how) };
+}
+
+function lossText({ delayMs, code }: { readonly delayMs: number; readonly code: string }): string {
+  return `lost, ${delayMs} ms${code === '' ? '' : `, ${code}`}`;
+}
+
+test('goes on where it was lost, later each time', async () => {
+  const { clock, told, asked } = following(
+    [message(1), lost()],
+    [lost({ wasOpen: false })],
+    [lost({ wasOpen: false })],
+    [message(2), 'stay'],
+  );
+  await turns();
+  expect(told).toEqual(['message 1', 'lost, 1000 ms']);
+  await clock.advance(999);
+  expect(asked()).toEqual(['first']);
+  await clock.advance(1);
+  expect(asked()).toEqual(['first', 'resumed']);
+  await clock.advance(2_000 + 4_000);
+  expect(told).toEqual(['message 1', 'lost, 1000 ms', 'lost, 2000 ms', 'lost, 4000 ms', 'resumed', 'message 2']);
+});
+
+test('tells what the gateway called a loss', async () => {
+  const { told } = following([message(1), new StreamLost('GONE it is gone', { wasOpen: true, code: 'GONE' })]);
+  await turns();
+  expect(told).toEqual(['message 1', 'lost, 1000 ms, GONE']);
+});
+
+test('waits 30 s at most, and 1 s again once a stream has held', async () => {
+  const { clock, told } = following([message(1), lost()], ...Array.from({ length: 8 }, () => [lost()]), [message(2), 'stay']);
+  await clock.advance(1_000 + 2_000 + 4_000 + 8_000 + 16_000 + 4 * 30_000);
+  expect(told.slice(5)).toEqual(['lost, 16000 ms', ...Array(4).fill('lost, 30000 ms'), 'resumed', 'message 2']);
+});
+
+test('a stream that held for half a minute was a good one: the wait after it is the first', async () => {
+  const clock = createManualClock();
+  const delays: number[] = [];
+  const open: OpenStream = async function* (_, signal) {
+    yield message(1);
+    await clock.sleep(30_000, signal);
+    throw lost();
+  };
+  const life = new AbortController();
+  void (async () => {
+    for await (const event of follow({ open, clock, query: '', variables: () => ({}), url: '' }, life.signal))
+      if (event.type === 'lost') delays.push(event.delayMs);
+  })();
+  await clock.advance(100_000);
+  life.abort();
+  expect(delays).toEqual([1_000, 1_000, 1_000]);
+});
+
+test('chance makes the waits shorter, by half at most', async () => {
+  const clock = createManualClock({ random: () => 0.999 });
+  const delays: number[] = [];
+  const open: OpenStream = async function* () {
+    yield message(1);
+    throw lost();
+  };
+  const life = new AbortController();
+  for await (const event of follow({ open, clock, query: '', variables: () => ({}), url: '' }, life.signal)) {
+    if (event.type === 'lost') {
+      delays.push(event.delayMs);
+      life.abort();
+    }
+  }
+  expect(delays[0]).toBeGreaterThan(500);
+  expect(delays[0]).toBeLessThan(510);
+});
+
+test('of an end that was to be expected nothing is said', async () => {
+  const { clock, told } = following([message(1), lost({ isPlanned: true })], [message(2), 'stay']);
+  await clock.advance(1_000);
+  expect(told).toEqual(['message 1', 'message 2']);
+});
+
+test('begins anew if what it resumes from is refused', async () => {
+  const { clock, told, asked } = following([message(1), lost()], [new StreamRefused(2, 'no such cursor')], [message(2), 'stay']);
+  await clock.advance(1_000);
+  expect(asked()).toEqual(['first', 'resumed', 'anew']);
+  expect(told).toEqual(['message 1', 'lost, 1000 ms', 'restarted', 'resumed', 'message 2']);
+});
+
+test.each([
+  ['refused at once', [[new StreamRefused(2, 'no kind nope')]], 2, 'no kind nope'],
+  ['refused for good later', [[message(1), lost()], [new CommandFailure(1, 'no longer')]], 1, 'no longer'],
+  [
+    'refused from the beginning too',
+    [[message(1), lost()], [new StreamRefused(2, 'first')], [new StreamRefused(2, 'second')]],
+    2,
+    'second',
+  ],
+  ['never reached', [[lost({ wasOpen: false })]], 2, 'the gateway at http://gateway cannot be reached: 1006'],
+])('ends when it is %s', async (_, scripts, exitCode, text) => {
+  const { clock, run } = following(...scripts);
+  await clock.advance(1_000);
+  await expect(run).rejects.toMatchObject({ exitCode, message: text });
+});
+
+test.each(['in a stream', 'in a wait'])('an abort %s ends it, and leaves nothing that waits', async (when) => {
+  const { clock, run, stop } = when === 'in a stream' ? following([message(1), 'stay']) : following([message(1), lost()]);
+  await turns();
+  stop();
+  expect(await run).toBe('ended');
+  expect(clock.sleepers).toBe(0);
+});
