@@ -11,98 +11,114 @@ import type { Manifest, ObjectKey, PropagationSpec } from '../spec.ts';
 
 /** The work of one Propagation, at one generation, in one cluster. */
 export interface CopyWork {
-  /** Of the cluster, as whoever the Propagation acts for. */
+  /** Sends calls to the cluster, with the identity that the Propagation acts for. */
   readonly client: ObjectClient;
-  /** As loaded live from the hub: what is ours. A new one (`newShare`) if there is none yet. */
+  /** The inventory of this cluster, loaded live from the hub. Made by `newShare` if the hub has none yet. */
   readonly share: ClusterShare;
   readonly shares: ShareStore;
   readonly owner: CopyOwner;
-  /** Of the Propagation: written to the copies. What a later one wrote is left alone, until it was told and somebody resumed. */
+  /**
+   * The generation of the Propagation. Every copy carries it. A copy that carries a later generation is not changed: it gets a `Stale`
+   * fault. Once a user has resumed the Propagation after that fault, the copy is written again.
+   */
   readonly generation: number;
-  /** Milliseconds of the epoch: when it was last resumed. Absent: never. */
+  /** The time when a user last resumed the Propagation, in milliseconds of the epoch. Absent: never. */
   readonly resumedAtMs?: number | undefined;
   readonly spec: Pick<PropagationSpec, 'conflict' | 'write' | 'deletion'>;
-  /** How the cluster serves a kind: `MemberObjects.served`. */
+  /** Returns how the cluster serves a kind, as `MemberObjects.served` does. Undefined: not known yet. */
   readonly served: (kind: Pick<ObjectKey, 'apiVersion' | 'kind'>) => ServedResource | 'absent' | undefined;
-  /** Where the data of Secrets are read from, as the same actor. Undefined if it is no member. */
+  /**
+   * Returns a client with the same identity for the cluster from which the data of a Secret are read. Undefined if it is not in the fleet.
+   */
   readonly sourceOf: (cluster: string) => ObjectClient | undefined;
-  /** The kinds whose mirrors hold metadata only; Secrets are, also if they are not among them. */
+  /** The kinds whose mirrors hold metadata only. Secrets are treated like them even if they are not listed here. */
   readonly sensitiveKinds: { has(kind: GroupKind): boolean };
-  /** How lists of a kind merge, by the model. */
+  /** The merge rules for the lists of a kind, from the model. */
   readonly listRulesOf: ListRulesOf;
-  /** Of that generation: beside it is kept what objects held that it takes over. */
+  /** The revision of that generation. The old values of objects that the generation takes over are stored with this revision. */
   readonly revision: number;
-  /** Keeps what objects held, before they are written to. Where it fails nothing is written to them. */
+  /** Stores the old values of objects on the hub before the first write to them. If it fails, these objects are not written. */
   readonly keepOld: (values: readonly OldValues[], signal: AbortSignal) => Promise<OldKept>;
-  /** Of a generation that goes back to an older revision: what was taken over since is given back where it is not wanted any more. */
+  /**
+   * Set if this generation rolls back to an older revision. Objects that were taken over after that revision, and that it does not have,
+   * get their old values back.
+   */
   readonly goingBack?: GoingBack | undefined;
-  /** Only what still is as it was rendered is written (`RenderedObject.liveHash`): a plan with a digest was asked for. */
+  /** True if a plan with a digest was requested. Then only objects that still have the planned `RenderedObject.liveHash` are written. */
   readonly pinned?: boolean;
-  /** Whether we still lead: asked right before each write, on the hub and in the cluster. */
+  /** True while this gateway is the leader. Checked right before each write, on the hub and in the cluster. */
   readonly mayWrite: () => boolean;
   readonly clock: Clock;
-  /** Told of what is forced. */
+  /** Records every write that takes fields by force. */
   readonly log: Log;
 }
 
-/** What came of keeping old values. */
+/** The result of storing old values on the hub. */
 type OldKept = { readonly result: 'written' } | { readonly result: 'failed'; readonly fault: Fault };
 
-/** How objects that were there before us are given back. */
+/** How a rollback returns objects that existed before the Propagation. */
 export interface GoingBack {
-  /** The revision gone back to: what it or an earlier one took over is ours, and goes as what we made. */
+  /**
+   * The target of the rollback. Objects that this revision or an earlier one took over count as ours and are deleted like created copies.
+   */
   readonly to: number;
-  /** What was kept of objects taken over since, of any cluster. */
+  /** The stored old values of objects that later revisions took over, for all clusters. */
   readonly old: readonly OldValues[];
 }
 
-/** The Propagation, as its copies name it. */
+/** Identifies the Propagation in the marks of its copies. */
 export interface CopyOwner {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
 }
 
-/** What came of one object. */
+/** The result for one copy. */
 export interface CopyOutcome {
   readonly key: ObjectKey;
-  /** `Skipped`: left alone on purpose (CreateOnly, another's uid, another Propagation's, what moved). `Failed`: see `fault`. */
+  /**
+   * `Skipped`: left unchanged on purpose. Reasons: CreateOnly, another uid, an object of another Propagation, a change by others since the
+   * plan. `Failed`: `fault` has the reason.
+   */
   readonly action: WrittenAction;
-  /** Of the entry that was kept; absent if it was dropped. */
+  /** The state of the inventory entry. Absent if the entry was removed. */
   readonly state?: InventoryState;
   readonly uid?: string;
   readonly fault?: Fault;
   readonly reason?: CopyReason;
-  /** The resourceVersion that the write returned. A mirror that has it, or a later one, has seen the write. */
+  /** The resourceVersion that the write returned. A mirror with this version or a later one shows the write. */
   readonly version?: string;
-  /** Without values of manifests. */
+  /** Contains no values of manifests. */
   readonly message?: string;
   readonly warnings?: readonly string[];
 }
 
-/** What an object held before we took it: the data a revision keeps for it. Never of Secrets. */
+/** The values of an object before the Propagation took it over. A revision stores them. Never used for Secrets. */
 export interface OldValues {
   readonly cluster: string;
   readonly key: ObjectKey;
   readonly uid: string;
-  /** Only those of our fields that were there; all of the object where it is replaced as a whole. */
+  /** The old values of the fields that the Propagation writes. The whole object if `whole` is true. */
   readonly values: Manifest;
-  /** Who owned which of its fields then: entries of `managedFields`, without ours. */
+  /** The owners of the fields at that time: the entries of `managedFields` without those of Muster. */
   readonly owners?: readonly JsonObject[];
-  /** It is all of the object, as a replacement takes it over: put back by a replacement. */
+  /** True if the write mode is `Replace`. Then `values` is the whole object, and a replacement restores it. */
   readonly whole?: boolean;
 }
 
-/** What came of the work in one cluster. Whatever `result` is, `copies` holds what was done. */
+/** The result of the work in one cluster. `copies` lists what was done, for every `result`. */
 export type CopiesOutcome = {
-  /** As saved last: what the next work begins with. Without entries and version: it was removed. */
+  /** The share as last saved. The next work starts with it. Without entries and version, it was removed. */
   readonly share: ClusterShare;
-  /** One for each object asked for, in that order; those not come to are missing unless `done`. */
+  /** One outcome per requested object, in the requested order. Unless `result` is `done`, objects that were not reached are missing. */
   readonly copies: readonly CopyOutcome[];
 } & (
   | { readonly result: 'done' }
-  /** We lead no more, were told to stop, or somebody else saved the share: read all again before the next write. */
+  /**
+   * The gateway is not the leader any more, the signal aborted, or another process saved the share. Read everything again before the next
+   * write.
+   */
   | { readonly result: 'stopped' }
-  /** The hub did not take the inventory. Objects that were not written before are not written without it. */
+  /** The hub did not save the inventory. Objects that had not been written by then are not written. */
   | { readonly result: 'failed'; readonly fault: Fault }
 );

@@ -2,14 +2,16 @@ import type { Fault } from '../../core/faults.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { ObjectAddress, ObjectAnswer, ObjectClient } from '../object-client.ts';
 
-/** What a call came to; `stopped`: it was not made, and none after it will be: we lead no more, or were told to stop. */
+/**
+ * The answer to one call. `stopped`: this call and all later ones are not made, because the gateway lost leadership or the signal aborted.
+ */
 export type DoorAnswer = ObjectAnswer | { readonly result: 'stopped' };
 
-/** The calls of one cluster's work. Reads and writes end together: once stopped, or once the cluster does not answer. */
+/** Sends the calls of the work in one cluster. After a stop, or once the cluster does not answer, reads and writes both end. */
 export interface CopyDoor {
   readonly cluster: ClusterName;
   readonly isStopped: boolean;
-  /** Somebody else acts: no call is made any more. */
+  /** Ends all calls, because another process works on the same share. */
   stop(): void;
   get(address: ObjectAddress): Promise<DoorAnswer>;
   write(call: (client: ObjectClient, signal: AbortSignal) => Promise<ObjectAnswer>): Promise<DoorAnswer>;
@@ -20,26 +22,28 @@ interface DoorOptions {
   readonly mayWrite: () => boolean;
 }
 
-/** So many calls that nobody answered within their time mean that the cluster hangs: one alone may hang on a webhook. */
-const mostSilent = 2;
+/** Number of timed-out calls after which the cluster counts as hanging. A single call may only wait for a webhook. */
+const maxTimeouts = 2;
 
 /**
- * Opens it. `mayWrite` is asked before each write, and after one that failed: it may have waited for its turn. A cluster that is not there is asked no
- * more: all else fails with the same fault at once.
+ * Creates the guarded client for the work in one cluster.
+ *
+ * It calls `mayWrite` before each write. It also calls it after a failed write, because the write may have waited in a queue meanwhile.
+ * Once the cluster is unreachable, no more calls are sent: every later one fails at once with the same fault.
  */
 export function openDoor({ client, mayWrite }: DoorOptions, signal: AbortSignal): CopyDoor {
-  const guarded = askingFirst(client, mayWrite);
+  const guarded = withLeaderCheck(client, mayWrite);
   let isStopped = false;
-  let silent = 0;
+  let timeouts = 0;
   let broken: Fault | undefined;
 
-  function told(answer: ObjectAnswer): DoorAnswer {
+  function checked(answer: ObjectAnswer): DoorAnswer {
     if (signal.aborted) isStopped = true;
     if (isStopped) return { result: 'stopped' };
     if (answer.result === 'failed') {
       const { code, status } = answer.fault;
-      if (code === 'TIMED_OUT' && status === undefined) silent += 1;
-      if (code === 'UNREACHABLE' || code === 'GONE' || silent >= mostSilent) broken ??= answer.fault;
+      if (code === 'TIMED_OUT' && status === undefined) timeouts += 1;
+      if (code === 'UNREACHABLE' || code === 'GONE' || timeouts >= maxTimeouts) broken ??= answer.fault;
     }
     return answer;
   }
@@ -56,7 +60,7 @@ export function openDoor({ client, mayWrite }: DoorOptions, signal: AbortSignal)
       if (signal.aborted) isStopped = true;
       if (isStopped) return { result: 'stopped' };
       if (broken !== undefined) return { result: 'failed', fault: broken };
-      return told(await client.get(address, signal));
+      return checked(await client.get(address, signal));
     },
     async write(call) {
       if (signal.aborted || !mayWrite()) isStopped = true;
@@ -64,13 +68,13 @@ export function openDoor({ client, mayWrite }: DoorOptions, signal: AbortSignal)
       if (broken !== undefined) return { result: 'failed', fault: broken };
       const answer = await call(guarded, signal);
       if (answer.result === 'failed' && !mayWrite()) isStopped = true;
-      return told(answer);
+      return checked(answer);
     },
   };
 }
 
-/** The same client, whose writes ask once more when they have waited for their turn: a process may have stood still meanwhile. */
-function askingFirst(client: ObjectClient, mayWrite: () => boolean): ObjectClient {
+/** A client whose writes check `mayWrite` again after they have waited in the queue. The process may have been suspended meanwhile. */
+function withLeaderCheck(client: ObjectClient, mayWrite: () => boolean): ObjectClient {
   return {
     cluster: client.cluster,
     get: (address, signal) => client.get(address, signal),

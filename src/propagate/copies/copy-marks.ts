@@ -7,17 +7,17 @@ import type { Manifest } from '../spec.ts';
 import type { CopyOwner } from './copies.ts';
 import { ownedPaths, spellPath } from './owned-fields.ts';
 
-/** What a copy says of itself: hints, no proof. */
+/** The marks that a copy carries. They are hints: only the inventory proves that a copy belongs to the Propagation. */
 interface CopyMarks {
-  /** uid of the Propagation. */
+  /** The uid of the Propagation. */
   readonly propagation?: string;
-  /** `namespace/name` of it. */
+  /** `namespace/name` of the Propagation. */
   readonly source?: string;
   readonly generation?: number;
   readonly intent?: string;
 }
 
-/** What is written into a copy. */
+/** The values of the marks that a write adds to a copy. */
 interface MarksToWrite {
   readonly owner: CopyOwner;
   readonly generation: number;
@@ -28,12 +28,12 @@ const annotations = [
   marks.source,
   marks.generation,
   marks.intent,
-  // What a replacement records of itself.
+  // A replacement records here which labels and annotations it manages.
   `${musterGroup}/managed-annotations`,
   `${musterGroup}/managed-labels`,
 ];
 
-/** The manifest with the label and annotations of a copy; its own of the same names are replaced. */
+/** Returns the manifest with the marks of a copy. They replace labels and annotations of the same names. */
 export function withMarks(manifest: Manifest, { owner, generation, intent }: MarksToWrite): Manifest {
   const { metadata } = manifest;
   return {
@@ -51,13 +51,13 @@ export function withMarks(manifest: Manifest, { owner, generation, intent }: Mar
   };
 }
 
-/** What the object says of itself. */
+/** Reads the marks of an object. */
 export function marksOf(object: KubernetesObject): CopyMarks {
-  const said = objectAt(object, 'metadata', 'annotations');
+  const values = objectAt(object, 'metadata', 'annotations');
   const propagation = textAt(object, 'metadata', 'labels', marks.propagation);
-  const source = textAt(said, marks.source);
-  const generation = Number(textAt(said, marks.generation) ?? Number.NaN);
-  const intent = textAt(said, marks.intent);
+  const source = textAt(values, marks.source);
+  const generation = Number(textAt(values, marks.generation) ?? Number.NaN);
+  const intent = textAt(values, marks.intent);
   return {
     ...(propagation === undefined ? {} : { propagation }),
     ...(source === undefined ? {} : { source }),
@@ -66,30 +66,32 @@ export function marksOf(object: KubernetesObject): CopyMarks {
   };
 }
 
-/** The part of a merge patch of `metadata` that takes our marks away from the object. */
+/** Returns the members of a merge patch for `metadata` that remove Muster's marks from the object. */
 export function marksRemoved({ metadata }: KubernetesObject): JsonObject {
   return { ...removed('labels', metadata, [marks.propagation]), ...removed('annotations', metadata, annotations) };
 }
 
-/** Only what is there: a null makes the map that it is not in. */
+/** Names only keys that exist: a null for a missing key would create the map. */
 function removed(field: 'labels' | 'annotations', metadata: JsonObject, names: readonly string[]): JsonObject {
   const present = names.filter((name) => textAt(metadata, field, name) !== undefined);
   return present.length === 0 ? {} : { [field]: Object.fromEntries(present.map((name) => [name, null])) };
 }
 
 /**
- * True if a later generation of the same Propagation wrote the object, which this generation then leaves alone. A mark that another manager set is no
- * proof: it is drift. Mirrors do not hold the owners of fields, so for their objects true means only that it may be so.
+ * True if a later generation of the same Propagation wrote the object. The current generation then does not change it.
+ *
+ * A mark that another field manager set does not count: it is drift. An object from a mirror has no `managedFields`. For such an object,
+ * true means "possibly".
  */
 export function isOfLater(object: KubernetesObject, { owner, generation }: Pick<MarksToWrite, 'owner' | 'generation'>): boolean {
-  const said = marksOf(object);
-  if (said.propagation !== owner.uid || said.generation === undefined || said.generation <= generation) return false;
+  const found = marksOf(object);
+  if (found.propagation !== owner.uid || found.generation === undefined || found.generation <= generation) return false;
   return isMarkOfMuster(object, ['annotations', marks.generation]);
 }
 
 /**
- * True if a Propagation of this namespace and name wrote the object last: this one, or one of another uid whose hub was lost. A hub has only one
- * Propagation of that name.
+ * True if a Propagation with this namespace and name wrote the object last. It is this Propagation, or one with another uid from a hub that
+ * was lost: a hub has only one Propagation of that name.
  */
 export function isMarkedFor(object: KubernetesObject, { uid, namespace, name }: Partial<CopyOwner> & Omit<CopyOwner, 'uid'>): boolean {
   const { propagation, source } = marksOf(object);
@@ -97,25 +99,27 @@ export function isMarkedFor(object: KubernetesObject, { uid, namespace, name }: 
 }
 
 /**
- * True if another Propagation wrote the object last: then this one must not delete it, whatever it wrote before. A label that another manager set is no
- * proof: it is drift. Mirrors do not hold the owners of fields, so for their objects true means only that it may be so.
+ * True if another Propagation wrote the object last. The current Propagation must then not delete it, even if it wrote the object earlier.
+ *
+ * A label that another field manager set does not count: it is drift. An object from a mirror has no `managedFields`. For such an object,
+ * true means "possibly".
  */
 export function isOfAnother(object: KubernetesObject, { owner }: Pick<MarksToWrite, 'owner'>): boolean {
   const { propagation } = marksOf(object);
   return propagation !== undefined && propagation !== owner.uid && isMarkOfMuster(object, ['labels', marks.propagation]);
 }
 
-/** True if our field manager wrote the mark. True also for an object without `managedFields`, which does not show its owners. */
+/** True if Muster's field manager wrote the mark. True also for an object without `managedFields`, which does not show its owners. */
 function isMarkOfMuster(object: KubernetesObject, path: readonly string[]): boolean {
   return object.metadata.managedFields === undefined || ownedPaths(object).includes(spellPath(['metadata', ...path]));
 }
 
-/** True if the entry does not know of our last write to the object: the process that did it has crashed. */
+/** True if the inventory entry misses Muster's last write to the object, because the process crashed after that write. */
 export function isBehind({ appliedGeneration = 0 }: Pick<InventoryEntry, 'appliedGeneration'>, object: KubernetesObject): boolean {
   return (marksOf(object).generation ?? 0) > appliedGeneration;
 }
 
-/** What is being deleted, since when; undefined if it is not. */
+/** Returns when the deletion of the object began (RFC 3339) and its finalizers. Undefined if the object is not being deleted. */
 export function deletionOf(object: KubernetesObject): { readonly since: string; readonly finalizers: readonly string[] } | undefined {
   const since = textAt(object, 'metadata', 'deletionTimestamp');
   if (since === undefined) return undefined;
@@ -124,7 +128,7 @@ export function deletionOf(object: KubernetesObject): { readonly since: string; 
   return { since, finalizers: names };
 }
 
-/** How an object that was there before us came into the inventory. Undefined of what we made. */
+/** Returns how an existing object came into the inventory. Undefined for objects that Muster created. */
 export function takenOverOf(
   { takenOver }: Pick<InventoryEntry, 'takenOver'>,
   { metadata: { uid } }: KubernetesObject,
@@ -133,8 +137,10 @@ export function takenOverOf(
 }
 
 /**
- * True of what was somebody's before us and has nothing of ours any more: it was given back, and a crash came between that and the inventory, or others took
- * our marks away. A mirror does not hold who owns a field: of its objects it says only what may be.
+ * True if an object that Muster had taken over has no marks and no fields of Muster any more. Either Muster gave it back and crashed before
+ * it saved the inventory, or others removed the marks.
+ *
+ * An object from a mirror has no `managedFields`. For such an object, true means "possibly".
  */
 export function isLetGo(
   entry: Pick<InventoryEntry, 'takenOver'>,
@@ -146,8 +152,9 @@ export function isLetGo(
 }
 
 /**
- * True if it is what the entry announced and nobody yet knows by its uid: it carries the intent that was saved before the first write, which no stranger's
- * object does.
+ * True if the object is the copy that the inventory entry announced, but whose uid the entry does not have yet.
+ *
+ * Such a copy carries the random intent token. The inventory saved that token before the first write, so no foreign object has it.
  */
 export function isAnnounced(
   { state, uid, intent }: Pick<InventoryEntry, 'state' | 'uid' | 'intent'>,
@@ -155,6 +162,6 @@ export function isAnnounced(
   { owner }: Pick<MarksToWrite, 'owner'>,
 ): boolean {
   if (intent === undefined || (uid !== undefined && state !== 'Intended')) return false;
-  const said = marksOf(object);
-  return said.intent === intent && said.propagation === owner.uid;
+  const found = marksOf(object);
+  return found.intent === intent && found.propagation === owner.uid;
 }

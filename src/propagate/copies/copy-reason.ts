@@ -5,13 +5,16 @@ import type { RecordedFault } from '../inventory.ts';
 import type { FieldConflict } from '../plan.ts';
 import type { CopyReason } from '../propagation.ts';
 
-/** The words API servers have for a field that may not change: most kinds, Services, StatefulSets. */
+/** Matches the messages of API servers for immutable fields: of most kinds, of Services, of StatefulSets. */
 const immutable = /immutable|may not change once set|updates to \w+ spec for fields other than/;
 
-/** The words of admission: a webhook, or a policy of the cluster. A policy is answered by 422, as its reason is `Invalid` by default. */
+/**
+ * Matches the messages of a denied admission, by a webhook or by a policy. A denial by a policy has status 422, because its default reason
+ * is `Invalid`.
+ */
 const denial = /(?:admission webhook "[^"]*"|ValidatingAdmissionPolicy '[^']*' with binding '[^']*') denied (?:the )?request/;
 
-/** Why a cluster is in its phase, by what it could not do. */
+/** Returns the reason that a cluster or copy shows for a fault. */
 export function reasonOf(fault: Fault): CopyReason {
   const { code, status } = fault;
   switch (code) {
@@ -34,7 +37,7 @@ export function reasonOf(fault: Fault): CopyReason {
     case 'TOO_LARGE':
       return 'Invalid';
     case 'SERVER_ERROR':
-      // A webhook that does not answer is no sick server: nothing else of it suffers.
+      // Only the webhook does not answer. The API server itself is reachable.
       return status?.message.includes('failed calling webhook') === true ? 'Denied' : 'Unreachable';
     case 'UNREACHABLE':
     case 'TIMED_OUT':
@@ -50,14 +53,17 @@ export function reasonOf(fault: Fault): CopyReason {
   }
 }
 
-/** The fields that others own, as a refused apply names them; empty if it was refused for something else. */
+/** Returns the fields of other managers that caused a refused apply. Empty if the apply was refused for another reason. */
 export function conflictsIn({ status }: Fault): readonly FieldConflict[] {
   return (status?.causes ?? [])
     .filter(({ reason }) => reason === 'FieldManagerConflict')
     .map(({ field = '', message = '' }) => ({ manager: /conflict with "([^"]*)"/.exec(message)?.[1] ?? '', path: field }));
 }
 
-/** What happened, in words that hold no value of a manifest: managers, paths, reasons. What the server said itself stands in `fault.status`. */
+/**
+ * Describes a fault with managers, paths and reasons, without any value of a manifest. The original message of the server is in
+ * `fault.status`, and may hold such values.
+ */
 export function describeFault(fault: Fault): string {
   const conflicts = conflictsIn(fault);
   if (conflicts.length > 0) return `owned by another manager: ${listed(conflicts.map(({ manager, path }) => `${path} (${manager})`))}`;
@@ -67,31 +73,38 @@ export function describeFault(fault: Fault): string {
   if (denied !== undefined) return `${message}: ${denied}`;
   const causes = status.causes.map(({ field, reason }) => [field, reason].filter((text) => text !== undefined).join(': '));
   if (causes.length > 0) return `${message}: ${listed(causes)}`;
-  const said = code === 'NOT_FOUND' ? [status.message] : harmless.flatMap((words) => status.message.match(words) ?? []);
-  return said.length === 0 ? message : `${message}: ${listed(said)}`;
+  const excerpts = code === 'NOT_FOUND' ? [status.message] : harmless.flatMap((pattern) => status.message.match(pattern) ?? []);
+  return excerpts.length === 0 ? message : `${message}: ${listed(excerpts)}`;
 }
 
-/** The fault of one object in words without values. Of what is sensitive not in the server's own words: they repeat what they refuse, or all of it. */
+/**
+ * Returns the fault of one object with a message that contains no values. For a sensitive object, the original message of the server is
+ * removed too: it may repeat the refused value or the whole object.
+ */
 export function toldFault(fault: Fault, isSensitive: boolean): Fault {
   const { status: _status, ...rest } = fault;
   return { ...(isSensitive ? rest : fault), message: describeFault(fault) };
 }
 
-/** The fault as it is kept, counted on if the last one was of the same code. */
+/**
+ * Returns the fault as the inventory records it. If the previous fault had the same code, its start time stays and its count goes up by
+ * one.
+ */
 export function recordFault(fault: Fault, previous: RecordedFault | undefined, now: string): RecordedFault {
   const same = previous?.code === fault.code ? previous : undefined;
   const message = describeFault(fault).slice(0, mostKept);
   return { code: fault.code, message, since: same?.since ?? now, count: (same?.count ?? 0) + 1 };
 }
 
-/** A fault of ours about a copy: nothing was asked, or what was answered does not fit. */
+/** Returns a fault that Muster itself found for a copy: no call was made, or the answer does not fit. */
 export function copyFault(cluster: ClusterName, code: FaultCode, message: string): Fault {
   return faultOf(breakage(code, message, code === 'CONFLICT' ? 'NEVER' : 'LATER'), { cluster });
 }
 
 /**
- * What of a server's own words is told: who may not what, which quota, which webhook; and of an apply that could not be typed the path and what was
- * expected there. What came is a value, and what a webhook says may be anything.
+ * Excerpts of server messages that contain no values, so they may be shown. They name the forbidden verb and resource, the quota, or the
+ * webhook. For an apply with wrong types they name the path and the expected type. The text of a webhook itself is never shown, because it
+ * may contain anything.
  */
 const harmless: readonly RegExp[] = [
   /User "[^"]*" cannot \w+ resource "[^"]*"/g,
@@ -102,7 +115,7 @@ const harmless: readonly RegExp[] = [
 ];
 
 const mostListed = 5;
-/** Of a message that is kept: 200 of them stand in one share. */
+/** Maximum length of a recorded message, in characters. One ClusterShare holds up to 200 messages. */
 const mostKept = 1_024;
 
 function listed(texts: readonly string[]): string {

@@ -9,7 +9,7 @@ import type { CopyDoor } from './copy-door.ts';
 import { describeFault, reasonOf, recordFault } from './copy-reason.ts';
 import type { ShareLedger } from './share-ledger.ts';
 
-/** What all objects of one piece of work have in common. */
+/** The context that all objects of one piece of work in a cluster share. */
 export interface CopyScene {
   readonly work: CopyWork;
   readonly door: CopyDoor;
@@ -17,25 +17,27 @@ export interface CopyScene {
   readonly signal: AbortSignal;
 }
 
-/** One object to be written, with what the inventory has of it by now. */
+/** One object to write, with its current inventory entry. */
 export interface CopyTask {
   readonly object: RenderedObject;
   readonly address: ObjectAddress;
   readonly entry: InventoryEntry;
-  /** What stands there: to be read, nothing, or this. */
+  /** The existing object in the cluster. `unknown`: it must be read first. `absent`: there is none. */
   readonly seen: Seen;
-  /** `correct`: what was ours is taken back by force. */
+  /** `apply`: a field of another manager is a conflict. `correct`: drift is undone, so fields that Muster sent are overwritten by force. */
   readonly purpose: 'apply' | 'correct';
 }
 
 export type Seen = 'unknown' | 'absent' | KubernetesObject;
 
-/** What is known of one object after it was worked on: an entry to put down, or none to keep. */
+/**
+ * The result for one object. `entry` is its new inventory entry; undefined removes the entry. `stopped`: nothing is known, the entry stays.
+ */
 export type Settled =
   | { readonly result: 'settled'; readonly outcome: CopyOutcome; readonly entry: InventoryEntry | undefined }
   | { readonly result: 'stopped' };
 
-/** It was written, or is as it is to be. */
+/** The result for a copy that was written, or that already was as wanted. An earlier fault is removed from the entry. */
 export function settledAs(
   entry: InventoryEntry,
   more: { readonly action: WrittenAction; readonly warnings?: readonly string[]; readonly written?: KubernetesObject },
@@ -54,22 +56,25 @@ export function settledAs(
   };
 }
 
-/** It is as it was written, and nothing was asked: the entry keeps what the last write did, and forgets what was in the way of others. */
+/** The result for a copy that needed no call. The entry keeps the action of its last write and loses an earlier fault. */
 export function settledAsIs(entry: InventoryEntry): Settled {
   const { fault: _fault, ...kept } = entry;
   return { result: 'settled', entry: kept, outcome: outcomeOf(entry, 'Unchanged') };
 }
 
-/** What comes by itself, or by others: told as final by the server, it is tried again all the same (docs/internals/propagation.md 5.1). */
-const awaited: ReadonlySet<CopyReason> = new Set(['ApiMissing', 'NamespaceMissing', 'Terminating', 'Quota']);
+/**
+ * Reasons that may disappear without a change of the intent. The write is retried although the server calls the error final
+ * (docs/internals/propagation.md 5.1).
+ */
+const temporaryReasons: ReadonlySet<CopyReason> = new Set(['ApiMissing', 'NamespaceMissing', 'Terminating', 'Quota']);
 
-/** It could not be done; the entry stays, with what was in the way. */
+/** The result for a copy that could not be written or removed. The entry stays and records the fault. */
 export function settledWith(
   entry: InventoryEntry,
-  told: Fault,
-  { now, reason = reasonOf(told) }: { readonly now: number; readonly reason?: CopyReason },
+  original: Fault,
+  { now, reason = reasonOf(original) }: { readonly now: number; readonly reason?: CopyReason },
 ): Settled {
-  const fault: Fault = awaited.has(reason) ? { ...told, retry: 'LATER' } : told;
+  const fault: Fault = temporaryReasons.has(reason) ? { ...original, retry: 'LATER' } : original;
   return {
     result: 'settled',
     entry: { ...entry, action: 'Failed', fault: recordFault(fault, entry.fault, new Date(now).toISOString()) },
@@ -77,24 +82,24 @@ export function settledWith(
   };
 }
 
-/** It was left alone on purpose, and the inventory says so. */
+/** The result for a copy that was left unchanged on purpose. The entry records `Skipped`. */
 export function settledSkipped(entry: InventoryEntry, more: { readonly reason?: CopyReason; readonly message: string }): Settled {
   const settled = settledAs(entry, { action: 'Skipped' });
   return settled.result === 'stopped' ? settled : { ...settled, outcome: { ...settled.outcome, ...more } };
 }
 
-/** It is no longer in the inventory. */
+/** The result for a copy whose inventory entry is removed. */
 export function settledGone(entry: InventoryEntry, action: WrittenAction, message?: string): Settled {
   const { state: _state, ...outcome } = outcomeOf(entry, action);
   return { result: 'settled', entry: undefined, outcome: { ...outcome, ...(message === undefined ? {} : { message }) } };
 }
 
-/** What every outcome for an object of the inventory says. */
+/** Returns the members that the outcome of every inventory entry has. */
 export function outcomeOf({ key, state, uid }: InventoryEntry, action: WrittenAction): CopyOutcome & Pick<InventoryEntry, 'state'> {
   return { key, action, state, ...(uid === undefined ? {} : { uid }) };
 }
 
-/** An entry of which nothing is known yet. */
+/** Creates the entry of a copy about which nothing is known yet. */
 export function newEntry(key: InventoryEntry['key'], state: InventoryState = 'Intended'): InventoryEntry {
   return { key, state, health: 'Unknown' };
 }

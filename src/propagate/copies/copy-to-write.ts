@@ -10,35 +10,38 @@ import { type CopyScene, type CopyTask, type Settled, settledWith } from './copy
 import { observedHashOf } from './observed.ts';
 import { ownedPaths, printPaths } from './owned-fields.ts';
 
-/** One copy, and what is to be sent: the manifest without marks; of a Secret with its data. */
+/** One copy with the manifest to send: without marks, and for a Secret with its data. */
 export interface CopyToWrite extends CopyScene {
   readonly task: CopyTask;
   readonly desired: Manifest;
 }
 
-/** What it takes to judge what stands there. */
+/** The inputs for judging an existing object. */
 export type CopyAtHand = Pick<CopyToWrite, 'task' | 'work'>;
 
-/** `again`: somebody changed it between read and write, and what stands there now must be looked at. */
+/** `again`: the object changed between read and write. It must be read and judged again. */
 export type CopyStep = Settled | { readonly result: 'again' };
 
-/** The copy could not be written. */
+/** Returns the result of a copy that could not be written. */
 export function failedCopy({ task, work }: CopyAtHand, fault: Fault): Settled {
   return settledWith(task.entry, fault, { now: work.clock.now() });
 }
 
-/** It changed, or another stands there, since it was read; not that others own its fields. */
+/**
+ * True if the write failed because the object has changed, or was replaced by another one, since it was read. False for fields of other
+ * managers.
+ */
 export function isRaced(fault: Fault): boolean {
   if (fault.code === 'CONFLICT') return conflictsIn(fault).length === 0;
   return fault.code === 'INVALID' && (fault.status?.causes.some(({ field }) => field === 'metadata.uid') ?? false);
 }
 
-/** The fault of a write that is tried again later, because the object has changed since it was read. */
+/** Returns the fault of a write that is retried later, because the object has changed since it was read. */
 export function racedFault({ work }: Pick<CopyScene, 'work'>, message: string): Fault {
   return { ...copyFault(work.share.cluster, 'CONFLICT', message), retry: 'LATER' };
 }
 
-/** The entry of what was just written, as the server answered it. */
+/** Returns the inventory entry after a write, from the object in the server's answer. */
 export function writtenEntry({ task, work }: CopyToWrite, object: KubernetesObject, state: 'Owned' | 'Shared'): InventoryEntry {
   const { uid } = object.metadata;
   const { sent: _sent, takenOver: _takenOver, ...known } = task.entry;
@@ -57,8 +60,8 @@ export function writtenEntry({ task, work }: CopyToWrite, object: KubernetesObje
 }
 
 /**
- * Says anew who owns which fields of an object, in a write that changes nothing else: under its uid and version. Gives the object as it stands then, or what
- * came between.
+ * Sets the `managedFields` of an object, in a patch under its uid and version that changes nothing else. Returns the patched object, or the
+ * reason to end or retry this write of the copy.
  */
 export async function putOwners(
   { door, task, work }: CopyToWrite,
@@ -86,8 +89,11 @@ const words =
   'a later generation wrote it: if the hub was restored from a backup, resume the Propagation to let what it says now hold, or change it until its generation is later';
 
 /**
- * What an object that a later generation wrote comes to: it is left, and told as a fault. Another process may lead, and then it is over by itself; or the hub
- * was restored, and then somebody must say which one holds. Undefined if none wrote it, or if it was resumed since that was told of this very copy.
+ * Returns a `Stale` fault for an object that a later generation wrote. Such an object is not changed. Undefined if no later generation
+ * wrote it, or if a user resumed the Propagation after this copy had reported the fault.
+ *
+ * Either another process leads, and then the fault ends without help. Or the hub was restored from a backup, and a user must decide which
+ * generation counts.
  */
 export function staleCopy(
   { entry, work }: { readonly entry: InventoryEntry; readonly work: CopyWork },
@@ -96,6 +102,6 @@ export function staleCopy(
   const { fault, ...others } = entry;
   const isTold = fault?.message === words;
   if (!isOfLater(object, work) || (isTold && Date.parse(fault.since) < (work.resumedAtMs ?? 0))) return undefined;
-  // Since when it is told must be of this, and of nothing that was in the way before.
+  // The start time must be that of this fault, not that of an earlier one.
   return settledWith(isTold ? entry : others, racedFault({ work }, words), { now: work.clock.now(), reason: 'Stale' });
 }

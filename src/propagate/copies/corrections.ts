@@ -4,11 +4,14 @@ import { copyFault } from './copy-reason.ts';
 import { type CopyScene, type Settled, settledWith } from './copy-task.ts';
 import { managersOf } from './owned-fields.ts';
 
-/** Corrected so often within the time, a copy is contended and left until the first of these is past it (docs/internals/propagation.md 7). */
+/**
+ * Maximum number of corrections of a copy in 10 minutes. After them, the copy is `Contended` until the first correction is older than that
+ * (docs/internals/propagation.md 7).
+ */
 export const mostCorrections = 5;
 const withinMs = 10 * 60_000;
 
-/** When it may be corrected again, in milliseconds of the epoch; undefined if it may be now. */
+/** Returns when the copy may be corrected again, in milliseconds of the epoch. Undefined if it may be corrected now. */
 export function contendedUntilMs({ corrections = [] }: InventoryEntry, nowMs: number): number | undefined {
   const [first] = corrections.slice(-mostCorrections);
   if (first === undefined || corrections.length < mostCorrections) return undefined;
@@ -16,7 +19,10 @@ export function contendedUntilMs({ corrections = [] }: InventoryEntry, nowMs: nu
   return untilMs > nowMs ? untilMs : undefined;
 }
 
-/** A copy that others change again and again: it is left, and who does it is named. They are looked for once, with one read. */
+/**
+ * Returns the result for a contended copy: it is not corrected, and the fault names the managers that change it. Finding them takes one
+ * read, once.
+ */
 export async function settleContended({ work, door }: CopyScene, entry: InventoryEntry, address: ObjectAddress): Promise<Settled> {
   const told = (message: string) =>
     settledWith(entry, copyFault(work.share.cluster, 'CONFLICT', message), { now: work.clock.now(), reason: 'Contended' });
@@ -28,7 +34,7 @@ export async function settleContended({ work, door }: CopyScene, entry: Inventor
   return told(`corrected ${mostCorrections} times in 10 minutes, and changed again by ${who}`);
 }
 
-/** Nothing new: the inventory need not be saved for it. */
+/** Keeps the entry as it is, so that the inventory need not be saved. */
 function unchanged(entry: InventoryEntry, settled: Settled): Settled {
   return settled.result === 'stopped' ? settled : { ...settled, entry };
 }

@@ -18,11 +18,15 @@ export const changedWords = 'it was changed since it was planned';
 /** The judgement of an existing object that has the name of a planned copy. `Settled`: this write of the copy ends here. */
 type Judgement =
   | { readonly result: 'ours'; readonly state: 'Owned' | 'Shared' }
-  /** The object belongs to another owner. `Owned`: it becomes a copy of ours. `Shared`: it gets our fields and still belongs to its owner. */
+  /**
+   * The object belongs to another owner. `Owned`: it becomes a copy of ours. `Shared`: it gets our fields and still belongs to its owner.
+   */
   | { readonly result: 'theirs'; readonly as: 'Owned' | 'Shared' }
   | Settled;
 
-/** Judges an existing object by the inventory, by the marks of our own writes, and by `conflict` (docs/internals/propagation.md 5.2). Pure. */
+/**
+ * Judges an existing object by the inventory, by the marks of our own writes, and by `conflict` (docs/internals/propagation.md 5.2). Pure.
+ */
 export function judgeObject(copy: CopyAtHand, object: KubernetesObject): Judgement {
   const { task, work } = copy;
   const deletion = deletionOf(object);
@@ -36,16 +40,21 @@ export function judgeObject(copy: CopyAtHand, object: KubernetesObject): Judgeme
   return isOurs(copy, object) ? { result: 'ours', state: stateOf(task.entry, object) } : judgeStranger(copy, object);
 }
 
-/** The inventory entry for an object that the inventory does not know. The old entry is about another object, so only a few of its fields are kept. */
+/**
+ * The inventory entry for an object that the inventory does not know. The old entry is about another object, so only a few of its fields
+ * are kept.
+ */
 export function strangersEntry({ key, uid, intent, health, fault }: InventoryEntry): InventoryEntry {
-  // Once an object has carried the intent token (the entry then has a uid), users may have copied the token with the object. It proves nothing more.
+  // Once an object has carried the intent token (the entry then has a uid), users may have copied the token with the object. It proves
+  // nothing more.
   const kept = { ...(intent === undefined || uid !== undefined ? {} : { intent }), ...(fault === undefined ? {} : { fault }) };
   return { key, state: 'Intended', health, ...kept };
 }
 
 /**
- * True if the object is our copy. The proof is the saved uid. Before a uid was saved, the proof is the intent token: the inventory saves it before the
- * first write, and only our own write carries it. An object that another Propagation took over is no longer ours. Only `OVERWRITE` takes it back.
+ * True if the object is our copy. The proof is the saved uid. Before a uid was saved, the proof is the intent token: the inventory saves it
+ * before the first write, and only our own write carries it. An object that another Propagation took over is no longer ours. Only
+ * `OVERWRITE` takes it back.
  */
 function isOurs({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
   const { uid } = task.entry;
@@ -55,8 +64,8 @@ function isOurs({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
 }
 
 /**
- * True if another Propagation took the object over, and this one must not take it back. Mirrors do not hold the owners of fields, so for their objects
- * true means only that it may be so.
+ * True if another Propagation took the object over and this one must not take it back. An object from a mirror has no `managedFields`. For
+ * such an object, true means "possibly".
  */
 export function isTakenByAnother(object: KubernetesObject, { spec, owner }: Pick<CopyWork, 'spec' | 'owner'>): boolean {
   return spec.conflict !== 'Overwrite' && isOfAnother(object, { owner }) && !isMarkedFor(object, owner);
@@ -68,8 +77,8 @@ function stateOf(entry: InventoryEntry, object: KubernetesObject): 'Owned' | 'Sh
 }
 
 /**
- * True if the object has changed since a plan with a digest saw it. Once the copy was written as planned, every change of it is drift instead, whatever its
- * marks are.
+ * True if the object has changed since a plan with a digest was made. After the copy was written as planned, a later change is drift
+ * instead, whatever its marks are.
  */
 function isChangedSincePlanned({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
   const { liveHash, desiredHash, key } = task.object;
@@ -110,8 +119,8 @@ function whyNotOurs({ task, work }: CopyAtHand, object: KubernetesObject): strin
 }
 
 /**
- * The fault message if taking the object would undo other writes of Muster. Undefined if it would not. All writes of Muster have one field manager, with one
- * set of fields: an apply removes the fields of that set that it leaves out.
+ * The fault message if taking the object would undo other writes of Muster. Undefined if it would not. All writes of Muster have one field
+ * manager, with one set of fields: an apply removes the fields of that set that it leaves out.
  */
 function otherOwner({ work }: CopyAtHand, object: KubernetesObject): string | undefined {
   const { propagation, source = '' } = marksOf(object);

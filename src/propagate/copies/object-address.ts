@@ -6,9 +6,10 @@ import type { Manifest, ObjectKey } from '../spec.ts';
 import type { CopyWork } from './copies.ts';
 
 /**
- * Where the object stands in the cluster, in the version its manifest is written in; undefined if the cluster does not serve its kind (yet).
+ * Returns the address of the object, in the version of its manifest. Undefined if the cluster does not serve its kind, or not yet.
  *
- * @param made What is written beside it: a kind that one of them defines is known before the cluster has told of it.
+ * @param made The objects that are written in the same work. A CustomResourceDefinition among them makes its kind known before the
+ * cluster's discovery does.
  */
 export function addressOf(
   key: ObjectKey,

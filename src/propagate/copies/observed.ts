@@ -10,30 +10,39 @@ import type { CopyWork, OldValues } from './copies.ts';
 import { withMarks } from './copy-marks.ts';
 import { othersIn } from './owned-fields.ts';
 
-/** What is needed to compare a copy with what was written. */
+/** The rules for comparing a copy with the written manifest. */
 export type Sight = Pick<CopyWork, 'sensitiveKinds' | 'listRulesOf'>;
 
-/** True for kinds of which a mirror holds metadata only, and whose values are kept nowhere. */
+/** True for kinds whose mirrors hold metadata only. Their values are never stored. */
 export function isHidden(key: ObjectKey, { sensitiveKinds }: Pick<Sight, 'sensitiveKinds'>): boolean {
   const kind = kindOfKey(key);
   return keyOfKind(kind) === 'Secret' || sensitiveKinds.has(kind);
 }
 
-/** What `InventoryEntry.observedHash` is of this object: equal as long as nobody changed what we sent, our marks included. */
+/**
+ * Returns the `InventoryEntry.observedHash` of this object. It stays equal as long as nobody changes a field that Muster sent, the marks
+ * included.
+ */
 export function observedHashOf({ key, desired }: Pick<RenderedObject, 'key' | 'desired'>, object: KubernetesObject, sight: Sight): string {
-  // Its fields are not in any mirror; its version changes with them, and with whatever else.
+  // The mirror does not hold the fields. The resourceVersion changes with them, but also with every other change.
   if (isHidden(key, sight)) return object.metadata.resourceVersion ?? '';
-  // Without our marks nobody can tell which write a mirror shows, so they are ours as any field is.
+  // The marks show which write a mirror has seen. So they count as sent fields.
   return sentHashOf(withMarks(desired, someMarks), object, sight.listRulesOf(kindOfKey(key)));
 }
 
-/** Which marks there are, but for the token of an intent, which only a first write is told by. What they say is not looked at. */
+/**
+ * The marks of every write. Only their paths matter here, not their values. The intent token is left out, because only the first write
+ * sends it.
+ */
 const someMarks = { owner: { uid: '', namespace: '', name: '' }, generation: 0 };
 
-/** Of larger ones nothing is kept: a resource of the hub has 1.5 MiB. */
+/** Maximum size of stored old values, in characters of JSON. A resource on the hub has at most 1.5 MiB. */
 const mostKept = 1024 * 1024;
 
-/** What the object holds where we are about to write: all of it where it is replaced. Undefined of what is hidden, and of what is larger than 1 MiB. */
+/**
+ * Returns the old values of the fields that Muster is about to write, or the whole object if it will be replaced. Undefined for kinds with
+ * hidden values, and if the values are larger than 1 MiB.
+ */
 export function oldValuesOf(
   { key, desired }: Pick<RenderedObject, 'key' | 'desired'>,
   object: KubernetesObject,
@@ -50,7 +59,7 @@ export function oldValuesOf(
   return { cluster, key, uid, values, ...(owners.length === 0 ? {} : { owners }), ...(isWhole ? { whole: true } : {}) };
 }
 
-/** Named as the manifest is, so that it can be applied. */
+/** Adds the kind and the name of the manifest, so that the values can be applied. */
 function asManifest({ apiVersion, kind, metadata: { name, namespace } }: Manifest, values: unknown): Manifest {
   const { metadata, ...rest } = isJsonObject(values) ? values : {};
   return {

@@ -18,9 +18,10 @@ interface FieldsEntry {
 }
 
 /**
- * The paths that a `fieldsV1` names, spelt as API servers spell them in conflicts: `.spec.replicas`, `.spec.containers[name="web"].image`.
+ * Returns the paths in a `fieldsV1`, written like in the conflict messages of API servers: `.spec.replicas`,
+ * `.spec.containers[name="web"].image`.
  *
- * Of nested paths the deepest, and those that are named themselves.
+ * For nested paths it returns the deepest ones, and parents that the `fieldsV1` lists themselves.
  */
 export function pathsIn(fields: JsonObject, prefix = ''): readonly string[] {
   return Object.entries(fields).flatMap(([element, below]) => {
@@ -29,45 +30,48 @@ export function pathsIn(fields: JsonObject, prefix = ''): readonly string[] {
   });
 }
 
-/** The paths of what we own, in order and without repetition. Empty for an object without `managedFields`. */
+/** Returns the paths of Muster's fields, sorted and without duplicates. Empty for an object without `managedFields`. */
 export function ownedPaths(object: KubernetesObject): readonly string[] {
   const ours = entriesOf(object).filter((entry) => isOurApply(entry) || isOurUpdate(entry));
   return [...new Set(ours.flatMap((entry) => pathsIn(entry.fields)))].toSorted();
 }
 
-/** A share has room for so much from each of its 200 entries: the paths of a large object are not kept. */
+/** Maximum length of the fingerprint of one copy, in characters. A share holds 200 entries. For larger objects the paths are not stored. */
 const mostPrinted = 4_096;
 
 /**
- * Paths as a short text, four characters for each, to be asked by `hasPath`. That two paths look the same happens once in 16 million. Of more than
- * 1,024 paths nothing is kept: then every field that others take is a conflict.
+ * Returns a fingerprint of paths for `hasPath`, with four characters per path. Two different paths collide once in 16 million cases.
+ *
+ * For more than 1,024 paths the fingerprint is empty. Then every field that another manager takes is a conflict.
  */
 export function printPaths(paths: readonly string[]): string {
   const printed = paths.map(printPath).join('');
   return printed.length > mostPrinted ? '' : printed;
 }
 
-/** True if the path is among them. */
+/** True if the fingerprint contains the path. */
 export function hasPath(printed: string, path: string): boolean {
   const wanted = printPath(path);
   for (let at = 0; at < printed.length; at += wanted.length) if (printed.startsWith(wanted, at)) return true;
   return false;
 }
 
-/** The other managers of fields at these paths, each once, in the order of `managedFields`. */
+/** Returns the other field managers that own a field in the fingerprint, each once, in the order of `managedFields`. */
 export function managersOf(object: KubernetesObject, printed: string): readonly string[] {
   const others = entriesOf(object).filter(({ manager }) => manager !== fieldManager);
   return [...new Set(others.filter(({ fields }) => pathsIn(fields).some((path) => hasPath(printed, path))).map(({ manager }) => manager))];
 }
 
-/** True if we own fields by apply. */
+/** True if Muster owns fields of the object by `Apply`. */
 export function isAppliedByUs(object: KubernetesObject): boolean {
   return entriesOf(object).some(isOurApply);
 }
 
 /**
- * The `managedFields` in which what is ours by `Update` is ours by `Apply`; undefined if there is nothing to turn. Else our own update would conflict with
- * our apply, and forcing it would not drop what we leave out (as kubectl's `csaupgrade`).
+ * Returns the `managedFields` with Muster's `Update` entries merged into its `Apply` entry. Undefined if there is no such `Update` entry.
+ *
+ * Without this, Muster's own update would conflict with its apply. Forcing the apply would not remove the fields that it leaves out.
+ * kubectl's `csaupgrade` does the same.
  */
 export function turnedToApply(object: KubernetesObject): readonly Json[] | undefined {
   const entries = entriesOf(object);
@@ -80,10 +84,10 @@ export function turnedToApply(object: KubernetesObject): readonly Json[] | undef
   return [...entries.filter(isOthers).map(({ raw }) => raw), ours];
 }
 
-/** A bound of what is kept of them; API servers keep 10 that update, and those that apply are few. */
+/** Maximum number of stored entries. API servers keep 10 entries for updates, and objects have few entries for applies. */
 const mostOwners = 100;
 
-/** The entries of `managedFields` that are not ours, at most 100. */
+/** Returns the entries of `managedFields` of other managers, at most 100. */
 export function othersIn(object: KubernetesObject): readonly JsonObject[] {
   return entriesOf(object)
     .filter(isOthers)
@@ -92,10 +96,12 @@ export function othersIn(object: KubernetesObject): readonly JsonObject[] {
 }
 
 /**
- * The `managedFields` in which nothing is ours, and what is ours now is again whose it was: else somebody could take it, or we, as if it were nobody's. Never
- * empty, as an empty list changes nothing: one empty entry resets them.
+ * Returns the `managedFields` without Muster's fields. Fields that had another owner before Muster took the object over get that owner
+ * back. Otherwise anybody, Muster included, could take them without a conflict.
  *
- * @param before What `othersIn` gave before we took it.
+ * The result is never empty, because an empty list changes nothing: a list with one empty entry resets the owners.
+ *
+ * @param before The result of `othersIn` before Muster took the object over.
  */
 export function withoutOurs(object: KubernetesObject, before: readonly JsonObject[] = []): readonly Json[] {
   const entries = entriesOf(object);
@@ -115,7 +121,7 @@ export function withoutOurs(object: KubernetesObject, before: readonly JsonObjec
   return all.length === 0 ? [{}] : all;
 }
 
-/** A manager has one entry for each operation, subresource and version. */
+/** True if both entries belong to one owner. A manager has one entry per operation, subresource and version. */
 function isSameOwner(one: FieldsEntry, other: FieldsEntry): boolean {
   return (
     one.manager === other.manager &&
@@ -125,7 +131,7 @@ function isSameOwner(one: FieldsEntry, other: FieldsEntry): boolean {
   );
 }
 
-/** The fields that both name. */
+/** Returns the fields that are in both sets. */
 function shared(left: JsonObject, right: JsonObject): JsonObject {
   const members = Object.keys(left).flatMap((key): [string, JsonObject][] => {
     if (!Object.hasOwn(right, key)) return [];
@@ -138,8 +144,10 @@ function shared(left: JsonObject, right: JsonObject): JsonObject {
 }
 
 /**
- * The `managedFields` in which the fields at these paths are not ours by `Apply` any more; undefined if none of them is. So an apply without them leaves what
- * they hold, where it would drop it else (the server gives a count back its default, 1).
+ * Returns the `managedFields` in which Muster no longer owns these paths by `Apply`. Undefined if it owns none of them.
+ *
+ * An apply without these fields then keeps their values. Otherwise it would remove them: the server would reset a replica count to its
+ * default, 1.
  */
 export function withoutOurPaths(object: JsonObject, paths: readonly (readonly string[])[]): readonly Json[] | undefined {
   const entries = entriesOf(object);
@@ -157,7 +165,7 @@ export function withoutOurPaths(object: JsonObject, paths: readonly (readonly st
   return entries.map(({ raw }) => (raw === ours.raw ? { ...raw, fieldsV1: fields } : raw));
 }
 
-/** A path of a field as API servers spell it in conflicts, and as `ownedPaths` gives it: `.spec.replicas`. */
+/** Writes a path like API servers in conflict messages and like `ownedPaths`: `.spec.replicas`. */
 export function spellPath(path: readonly string[]): string {
   return path.map((key) => `.${key}`).join('');
 }
@@ -193,7 +201,10 @@ function united(left: JsonObject, right: JsonObject): JsonObject {
   return Object.fromEntries(keys.map((key) => [key, united(objectAt(left, key), objectAt(right, key))]));
 }
 
-/** `f:name` is a field, `k:{…}` an item by its keys, `v:…` one by its value, `i:0` one by its place (structured-merge-diff, PathElement). */
+/**
+ * Writes one element of a `fieldsV1` path. `f:name` is a field. `k:{…}` is a list item by its keys, `v:…` by its value, `i:0` by its index
+ * (structured-merge-diff, PathElement).
+ */
 function spelt(element: string): string {
   const rest = element.slice(2);
   switch (element.slice(0, 2)) {
@@ -212,7 +223,7 @@ function printPath(path: string): string {
   return hash('sha256', path, 'base64url').slice(0, 4);
 }
 
-/** The manifest with what stands at the paths that it leaves to others: what is sent as a whole must not take that away. */
+/** Returns the manifest with the live values at the paths in `leaves`. A replacement without these values would remove them. */
 export function withLeft(manifest: Manifest, { leaves = [] }: Pick<RenderedObject, 'leaves'>, live: KubernetesObject): Manifest {
   return leaves.reduce((object, path) => {
     const value = valueAt(live, ...path);
@@ -220,7 +231,10 @@ export function withLeft(manifest: Manifest, { leaves = [] }: Pick<RenderedObjec
   }, manifest);
 }
 
-/** True if by what the inventory keeps something is ours that is to be left: mirrors do not say who owns a field, so the object must be read. */
+/**
+ * True if, by the inventory, Muster may own a field that it must leave to others. Then the object must be read live, because a mirror does
+ * not hold the owners.
+ */
 export function mayOwnLeft({ leaves = [] }: Pick<RenderedObject, 'leaves'>, { sent }: Pick<InventoryEntry, 'sent'>): boolean {
   return leaves.some((path) => sent === undefined || hasPath(sent, spellPath(path)));
 }

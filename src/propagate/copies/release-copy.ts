@@ -10,10 +10,12 @@ import { copyFault } from './copy-reason.ts';
 import { withoutOurs } from './owned-fields.ts';
 
 /**
- * Lets go of an object that stays whole: our marks and our ownership of fields go, no field of it does. Under its uid and version.
+ * Releases an object: removes Muster's marks and its ownership of fields. No other field changes. The patch is guarded by uid and
+ * resourceVersion.
  *
- * @param object As just read, with its `managedFields`.
- * @param owners Whose our fields were before us: they are theirs again. Absent: nobody's.
+ * @param object The object, just read, with its `managedFields`.
+ * @param owners The entries of `managedFields` before Muster took the object over. They get their fields back. Absent: the fields have no
+ * owner then.
  */
 export function orphanCopy(
   door: CopyDoor,
@@ -21,12 +23,15 @@ export function orphanCopy(
   { object, owners }: { readonly object: KubernetesObject; readonly owners?: OldValues['owners'] },
 ): Promise<DoorAnswer> {
   const { uid, resourceVersion } = object.metadata;
-  // To apply nothing would take away every field that only we own, of a Deployment its whole spec.
+  // An empty apply would remove every field that only Muster owns: of a Deployment, the whole spec.
   const patch: JsonObject = { metadata: { uid, resourceVersion, ...marksRemoved(object), managedFields: withoutOurs(object, owners) } };
   return door.write((client, signal) => client.patch({ ...address, type: 'merge', patch, run: 'real' }, signal));
 }
 
-/** Takes our fields back from an object that is somebody's: what only we own goes, what others own too stays theirs. Under its uid and version. */
+/**
+ * Removes Muster's fields from an object that belongs to another owner. Fields that other managers own too keep their values. The apply is
+ * guarded by uid and resourceVersion.
+ */
 export function withdrawCopy(
   door: CopyDoor,
   address: ObjectAddress,
@@ -35,7 +40,7 @@ export function withdrawCopy(
   return applyAsIs(door, address, { manifest: bare(key), object });
 }
 
-/** Applies values, by force unless told otherwise. Under the object's uid and version. */
+/** Applies a manifest to an existing object. The apply is guarded by uid and resourceVersion. Default of `force`: true. */
 export function applyAsIs(
   door: CopyDoor,
   address: ObjectAddress,
@@ -69,7 +74,7 @@ export async function replaceWith(
   }
 }
 
-/** Named, and nothing else. */
+/** Returns a manifest with the kind and the name only. */
 function bare({ apiVersion, kind, namespace, name }: ObjectKey): Manifest {
   return { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } };
 }

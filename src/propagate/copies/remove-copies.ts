@@ -11,7 +11,7 @@ import { asDeleting } from './pending.ts';
 import { type LedgerSaved, openLedger } from './share-ledger.ts';
 import { failedTaking, isBeingDeleted, type Removal, takeBack } from './take-back.ts';
 
-/** What else a Propagation has stands in the first two ranks: in a namespace, of a kind. These go last. */
+/** Number of write ranks whose objects are removed last: Namespaces and CustomResourceDefinitions. Other copies depend on them. */
 const firstRanks = 2;
 
 interface Round extends CopyScene {
@@ -19,11 +19,13 @@ interface Round extends CopyScene {
 }
 
 /**
- * Takes copies back, in the reverse order of kinds, those of one rank at the same time; what is not in the inventory is not touched. Namespaces and
- * definitions wait until all else that goes is gone. Of a kind that the cluster does not serve, as it says live, nothing is left.
+ * Removes copies in the reverse write order of kinds. Copies of one rank are removed at the same time. Objects that are not in the
+ * inventory are not changed. Namespaces and CustomResourceDefinitions wait until all other copies of `removals` are gone. If the cluster
+ * does not serve a kind any more, its copies count as deleted; its live discovery decides that.
  *
- * Before the first call the share is saved under its version, with what is to be deleted as `Deleting`: what its hub lost since it was read is proof of
- * nothing, so then all stays, and the log is told. In the end it is saved once, or removed when it has no entries.
+ * Before the first call, the share is saved under its version, with the copies to delete as `Deleting`. If the hub's share has changed
+ * since it was read, it proves nothing: then nothing is removed, and the log has a warning. At the end the share is saved once more, or
+ * removed if it is empty.
  */
 export async function removeCopies(work: CopyWork, removals: readonly Removal[], signal: AbortSignal): Promise<CopiesOutcome> {
   const door = openDoor(work, signal);
@@ -49,7 +51,7 @@ export async function removeCopies(work: CopyWork, removals: readonly Removal[],
   return { result: saved.result === 'stopped' || door.isStopped ? 'stopped' : 'done', ...gathered };
 }
 
-/** Nothing is asked of the hub where nothing can come of it: what goes already, or is not in the inventory. */
+/** Makes no hub call if every copy is being deleted already or is not in the inventory. */
 async function confirm({ work, ledger, signal, removals }: Round): Promise<LedgerSaved> {
   const known = removals.flatMap((removal) => {
     const entry = ledger.get(removal.key);
@@ -91,7 +93,10 @@ async function removeOne(round: Round, removal: Removal): Promise<Settled> {
   return await takeUnserved(round, entry);
 }
 
-/** The mirror may only not have heard of the kind yet, so the cluster is asked: with a definition go all its objects. */
+/**
+ * The mirror may not know the kind yet, so the cluster is asked. When a CustomResourceDefinition is deleted, all its objects are deleted
+ * too.
+ */
 async function takeUnserved({ work, door, signal }: Round, entry: InventoryEntry): Promise<Settled> {
   const { apiVersion, kind } = entry.key;
   if (door.isStopped) return { result: 'stopped' };
@@ -112,13 +117,19 @@ function mustWait({ ledger, removals }: Round, { key, how }: Removal): boolean {
 }
 
 /**
- * Takes copies back from one cluster, in the reverse order of kinds: deletes what the inventory has by its uid, after a live read, under its uid and version;
- * lets go of all with `spec.deletion.policy` Orphan and of what is `RELEASE`; of what is shared only our fields go. What was adopted is ours and goes like
- * what we made, but where `work.goingBack` says that it was taken over since: that gets its old values back and stays. What is not in the inventory is not
- * touched, nor is another object of the same name: then the entry goes and the object stays. What waits for finalizers stays in the inventory as
- * `Deleting`, with since when; asking again costs no call while the mirror shows the same. Namespaces and definitions wait until all else is gone.
+ * Removes copies from one cluster, in the reverse write order of kinds. Objects that are not in the inventory are not changed.
  *
- * What a cluster that does not answer holds is `PendingDeletion`. A share without entries is removed.
+ * - A copy is deleted only after a live read confirmed its uid. The deletion is guarded by that uid and the version read.
+ * - With `spec.deletion.policy` Orphan, and for the action `RELEASE`, an object is released instead: it stays without marks.
+ * - From a shared object only Muster's fields are removed.
+ * - An adopted object is deleted like a created one. But if `work.goingBack` shows that it was taken over since then, it gets its old
+ *   values back and stays.
+ * - If another object has the name now, that object stays and the entry is removed.
+ * - A copy that waits for finalizers stays in the inventory as `Deleting`, with the start time. While the mirror shows no change, it costs
+ *   no call.
+ * - Namespaces and CustomResourceDefinitions wait until all other copies are gone.
+ *
+ * If the cluster does not answer, the copies become `PendingDeletion`. A share without entries is removed.
  */
 export function pruneCopies(work: CopyWork, objects: readonly RenderedObject[], signal: AbortSignal): Promise<CopiesOutcome> {
   const removals = objects.map((object): Removal => ({ key: object.key, how: removalOf(object, work), live: object.live }));

@@ -6,25 +6,30 @@ import { removeCopies } from './remove-copies.ts';
 import type { Removal } from './take-back.ts';
 import { writeCopies } from './write-copies.ts';
 
-/** What is restored in one cluster. */
+/** The input for rolling back one cluster. */
 interface Restoration {
-  /** Of the revision that is gone back to; empty where it placed nothing, or where there is none. */
+  /** The rendered objects of the target revision. Empty if that revision placed nothing here, or if there is no such revision. */
   readonly rendered: readonly RenderedObject[];
-  /** What was kept when objects were taken over. */
+  /** The old values that were stored when objects were taken over. */
   readonly old: readonly OldValues[];
 }
 
 /**
- * Takes a generation back in one cluster (docs/internals/propagation.md 5.5): what the revision had is written as it was; what it had not is deleted if we made it, or gets
- * its old values back and is let go if it was there before us, whichever generation took it over. Where nothing is kept of what it held, as of Secrets, it is
- * let go as it is: `Orphaned`. Each only as our own write left it, under uid and version of a fresh read: what moved is
- * `Skipped`. It is compensation, no transaction. One that fails stops no other.
+ * Rolls back a generation in one cluster (docs/internals/propagation.md 5.5).
  *
- * `work.generation` is the one that is taken back. Actions are `Restored`, `Deleted`, `Orphaned`, `Unchanged`, `Skipped`, `Failed`; in the order of `rendered`, then of the
- * inventory.
+ * - Objects of the target revision are written as that revision rendered them.
+ * - Objects that Muster created and that the revision does not have are deleted.
+ * - Objects that existed before get their old values back and are released, whichever generation took them over. Where no old values are
+ *   stored, as for Secrets, the object is released as it is: `Orphaned`.
+ *
+ * Each step is guarded by uid and version of a fresh read. An object that has changed since Muster's own write is `Skipped`. This is a
+ * compensation, not a transaction: a failure of one object stops no other.
+ *
+ * `work.generation` is the generation that is rolled back. Actions: `Restored`, `Deleted`, `Orphaned`, `Unchanged`, `Skipped`, `Failed`.
+ * Order: that of `rendered`, then that of the inventory.
  */
 export async function restoreCopies(work: CopyWork, { rendered, old }: Restoration, signal: AbortSignal): Promise<CopiesOutcome> {
-  // What this generation took over the revision did not have, also where it is meant to have it.
+  // The target revision did not have the objects that this generation took over, even if it was meant to have them.
   const taken = work.share.entries.filter(({ takenOver }) => takenOver !== undefined && takenOver.revision >= work.revision);
   const returned = new Set(taken.map(({ key }) => textOfKey(key)));
   const had = rendered.filter(({ key }) => !returned.has(textOfKey(key)));

@@ -6,7 +6,7 @@ import type { Manifest } from '../spec.ts';
 import type { CopyWork } from './copies.ts';
 import { copyFault } from './copy-reason.ts';
 
-/** As every API server serves it: the source is asked without having to be discovered. */
+/** Every API server serves Secrets like this, so no discovery is needed. */
 const secrets: ServedResource = {
   group: '',
   kind: 'Secret',
@@ -22,12 +22,12 @@ const secrets: ServedResource = {
 
 type SentManifest =
   | { readonly result: 'read'; readonly manifest: Manifest }
-  /** Of the cluster that is written to: nothing can be sent to it. */
+  /** The fault names the cluster to write to, because nothing can be sent there. */
   | { readonly result: 'failed'; readonly fault: Fault };
 
 /**
- * What is sent for an object: of a Secret by `ref` its manifest with the data and the type of the source, read live now. They are handed to the
- * API server and nowhere else: neither kept, hashed nor told.
+ * Returns the manifest to send. For a Secret that the template refers to (`ref`), it adds the data and the type of the source, read live
+ * now. They go to the API server only: they are never stored, hashed or logged.
  */
 export async function sentManifest(
   { desired, secretOf }: Pick<RenderedObject, 'desired' | 'secretOf'>,

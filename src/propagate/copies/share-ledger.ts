@@ -6,24 +6,30 @@ import { textOfKey } from '../object-key.ts';
 import type { ObjectKey } from '../spec.ts';
 import type { CopyWork } from './copies.ts';
 
-/** What saving came to. `stopped`: somebody else saved it, or we may not write. */
+/** The result of saving. `stopped`: another process saved the share, or this gateway may not write. */
 export type LedgerSaved = { readonly result: 'saved' | 'stopped' } | { readonly result: 'failed'; readonly fault: Fault };
 
-/** A share while its cluster is worked on: what is known is put down, and saved in one write. */
+/** The share of a cluster during the work there. Changes are collected and saved in one write. */
 export interface ShareLedger {
-  /** As saved last. */
+  /** The share as last saved. */
   readonly saved: ClusterShare;
   get(key: ObjectKey): InventoryEntry | undefined;
-  /** Undefined: the entry goes. */
+  /** Sets the entry of an object. Undefined removes the entry. */
   put(key: ObjectKey, entry: InventoryEntry | undefined): void;
   entries(): readonly InventoryEntry[];
-  /** Writes nothing if nothing differs from what was saved last; removes a share that has no entries. One save at a time: who comes meanwhile waits. */
+  /**
+   * Saves the share. Writes nothing if it equals the last saved one. Removes a share without entries. Concurrent calls run one after
+   * another.
+   */
   save(signal: AbortSignal): Promise<LedgerSaved>;
-  /** Saves under its version also what does not differ: who takes something back must know that the proof still stands. Of a new share `stopped`. */
+  /**
+   * Saves the share under its version even if nothing changed. A removal of copies needs this proof that the hub's share is the one that
+   * was read. Returns `stopped` for a share that the hub does not have yet.
+   */
   confirm(signal: AbortSignal): Promise<LedgerSaved>;
 }
 
-/** Opens the share of the work. New entries stand after the others, in the order they came. */
+/** Opens the share for changes. New entries follow the existing ones, in the order of `put`. */
 export function openLedger({ share, shares, mayWrite }: CopyWork): ShareLedger {
   const entries = new Map(share.entries.map((entry) => [textOfKey(entry.key), entry]));
   let saved = share;
@@ -59,7 +65,7 @@ export function openLedger({ share, shares, mayWrite }: CopyWork): ShareLedger {
     return { result: 'saved' };
   }
 
-  /** One after the other. */
+  /** Runs saves one after another. */
   function queued(work: () => Promise<LedgerSaved>): Promise<LedgerSaved> {
     const saving = last.then(work);
     last = saving.catch(() => undefined);
@@ -81,7 +87,7 @@ export function openLedger({ share, shares, mayWrite }: CopyWork): ShareLedger {
   };
 }
 
-/** The same as data of the resource. */
+/** Returns the entries as plain JSON, like in the resource. */
 function asJson(entries: readonly InventoryEntry[]): Json {
   return JSON.parse(JSON.stringify(entries)) as Json;
 }

@@ -12,21 +12,27 @@ import { asDeleting, asPending } from './pending.ts';
 import { applyAsIs, orphanCopy, replaceWith, withdrawCopy } from './release-copy.ts';
 import { keptOf } from './taking.ts';
 
-/** What is to become of a copy that is no longer wanted. */
+/** How to remove one copy that is no longer wanted. */
 export interface Removal {
   readonly key: ObjectKey;
   /**
-   * `release`: it stays whole, without our marks. `giveBack`: what was taken over since gets its old values, then as `release`; what we made is deleted.
-   * What is shared stays in any case, without our fields.
+   * - `delete`: the copy is deleted.
+   * - `release`: the object stays, without marks and fields of Muster.
+   * - `giveBack`: an object that was taken over after the target revision gets its old values and is released. A created copy is deleted.
+   *
+   * A shared object always stays, without Muster's fields.
    */
   readonly how: { readonly type: 'delete' | 'release' } | ({ readonly type: 'giveBack' } & GoingBack);
-  /** What the mirror says: one that is going already is not asked about. */
+  /** The object in the mirror. If it is being deleted already, no call is made. */
   readonly live?: KubernetesObject | undefined;
-  /** Only if it still is as that write of ours left it, or one of the generation that is taken back: a compensation leaves what moved. */
+  /**
+   * Removes the copy only if Muster's last write to it was of this generation or of the generation that is rolled back. An object with
+   * another generation is left unchanged.
+   */
   readonly ifGeneration?: number | undefined;
 }
 
-/** What is known where one copy is taken back. */
+/** The inputs for removing one copy. */
 interface CopyToTake extends CopyScene {
   readonly removal: Removal;
   readonly entry: InventoryEntry;
@@ -37,12 +43,13 @@ type TakeStep = Settled | { readonly result: 'again' };
 
 const mostTurns = 4;
 
-/** The garbage collector's own: they go by themselves. */
+/** Finalizers of the garbage collector. It removes them without help. */
 const collectors: ReadonlySet<string> = new Set(['foregroundDeletion', 'orphan']);
 
 /**
- * Takes one copy back: by the uid of the inventory, confirmed by a live read, under that uid and the version read. Whatever else stands there is left,
- * and the entry goes; so is our own object where another Propagation wrote it since.
+ * Removes one copy. A live read must confirm the uid from the inventory, and the write is guarded by that uid and the version read.
+ *
+ * If the name belongs to another object now, or if another Propagation wrote the object since, the object stays and the entry is removed.
  */
 export async function takeBack(copy: CopyToTake): Promise<Settled> {
   const { removal, entry, address, door } = copy;
@@ -54,7 +61,7 @@ export async function takeBack(copy: CopyToTake): Promise<Settled> {
   return failedTaking(copy, racedFault(copy, 'it was changed by others each time it was to be taken back'));
 }
 
-/** By its mirror the very object of the inventory is being deleted: nothing is asked and nothing written. */
+/** True if the mirror shows that the object of the entry is being deleted. Then no call is needed. */
 export function isBeingDeleted({ live }: Pick<Removal, 'live'>, { uid }: InventoryEntry): boolean {
   return live !== undefined && live.metadata.uid === uid && deletionOf(live) !== undefined;
 }
@@ -74,7 +81,7 @@ async function takeStep(copy: CopyToTake, read: DoorAnswer): Promise<TakeStep> {
   }
 }
 
-/** The same of what was just read. `again`: it changed meanwhile. */
+/** Removes the copy, given the object that was just read. `again`: the object changed in between and must be read once more. */
 export async function takeSeen(copy: CopyToTake, object: KubernetesObject): Promise<TakeStep> {
   const { removal, entry, work } = copy;
   if (!isOurs(copy, object)) return settledGone(entry, 'Skipped', 'another object of that name stands there');
@@ -87,7 +94,10 @@ export async function takeSeen(copy: CopyToTake, object: KubernetesObject): Prom
   return deletionOf(object) === undefined ? await takeOurs(copy, object) : deleting(copy, object);
 }
 
-/** One field manager has one set of fields: what we would take away is what the other one wrote. */
+/**
+ * Leaves an object that another Propagation took over. All Propagations share one field manager: removing its fields would remove those of
+ * the other one.
+ */
 function leaveToAnother({ entry, work }: CopyToTake, object: KubernetesObject): Settled {
   const { kind, namespace, name } = entry.key;
   const { owner, share, log } = work;
@@ -117,7 +127,10 @@ async function takeOurs(copy: CopyToTake, object: KubernetesObject): Promise<Tak
   }
 }
 
-/** In two writes: until the second, the object says that it is ours, so that a crash between them is gone on from. */
+/**
+ * Restores the old values and releases the object, in two writes. The object keeps Muster's marks until the second write, so a crash in
+ * between can be continued.
+ */
 async function giveBack(copy: CopyToTake, object: KubernetesObject, old: OldValues | undefined): Promise<TakeStep> {
   const { door, address, entry } = copy;
   if (old === undefined) {
@@ -137,7 +150,10 @@ function putBack({ door, address, work, entry }: CopyToTake, object: KubernetesO
   return whole === true ? replaceWith(door, address, { manifest, object }) : applyAsIs(door, address, { manifest, object });
 }
 
-/** The uid is the proof; of what was announced and perhaps written, the intent. A label proves nothing. */
+/**
+ * True if the object is the copy of this entry. The proof is the uid. For a copy whose uid was not saved, it is the intent token. A label
+ * proves nothing.
+ */
 function isOurs({ entry, work }: CopyToTake, object: KubernetesObject): boolean {
   if (entry.uid !== undefined && entry.uid === object.metadata.uid) return true;
   return isAnnounced(entry, object, work);
@@ -154,7 +170,7 @@ async function deleteSeen(copy: CopyToTake, object: KubernetesObject): Promise<T
   return ended(copy, answer, () => settledGone(entry, 'Deleted'));
 }
 
-/** What a write that takes back came to. */
+/** Turns the answer of the last write into the result of the removal. */
 function ended(copy: CopyToTake, answer: DoorAnswer, done: () => Settled): TakeStep {
   switch (answer.result) {
     case 'answered':
@@ -170,7 +186,10 @@ function ended(copy: CopyToTake, answer: DoorAnswer, done: () => Settled): TakeS
   }
 }
 
-/** It goes as soon as others let it: since when is the server's own word. No finalizer but ours is ever removed, and copies have none of ours. */
+/**
+ * Returns the result for a copy that the server is deleting. The start time comes from the server. Muster removes no finalizers of others,
+ * and its copies have none of Muster.
+ */
 function deleting(copy: CopyToTake, object: KubernetesObject): Settled {
   const { entry, work } = copy;
   const { since, finalizers } = deletionOf(object) ?? { since: '', finalizers: [] };
@@ -189,7 +208,7 @@ function deleting(copy: CopyToTake, object: KubernetesObject): Settled {
   };
 }
 
-/** It could not be taken back; where nobody answers it is to go as soon as somebody does. */
+/** Returns the result for a copy that could not be removed. If the cluster does not answer, the copy is deleted as soon as it answers. */
 export function failedTaking({ entry, work }: Pick<CopyToTake, 'entry' | 'work'>, fault: Fault): Settled {
   const isAway = fault.code === 'UNREACHABLE' || fault.code === 'TIMED_OUT' || fault.code === 'GONE';
   const settled = settledWith(isAway ? asPending(entry) : entry, fault, { now: work.clock.now() });

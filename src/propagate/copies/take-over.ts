@@ -5,8 +5,8 @@ import { takingOf } from './taking.ts';
 import { updateCopy } from './update-copy.ts';
 
 /**
- * Writes to an object that is somebody's. First it is saved whose it is, and kept what it holds: a crash after that leaves neither an object that passes for
- * ours nor values that nobody knows.
+ * Writes to an object that existed before. First it saves who owns the object and stores its old values. So after a crash, the object
+ * cannot be mistaken for a created copy, and its old values are not lost.
  */
 export async function takeOver(copy: CopyToWrite, object: KubernetesObject, as: 'Owned' | 'Shared'): Promise<CopyStep> {
   const announced = await announce(copy, object);
@@ -17,7 +17,7 @@ export async function takeOver(copy: CopyToWrite, object: KubernetesObject, as: 
   return await updateCopy(announced, { object: turned.object, force: false, state: as });
 }
 
-/** Nothing to save where all of it was announced with the others. */
+/** Saves the entry and the old values. Does nothing if they were saved together with those of the other copies. */
 async function announce(copy: CopyToWrite, object: KubernetesObject): Promise<CopyToWrite | CopyStep> {
   const { task, work, ledger, door, signal } = copy;
   const taking = takingOf(copy, object);
@@ -51,7 +51,7 @@ function tell({ work, task }: CopyToWrite, { metadata: { uid } }: KubernetesObje
   );
 }
 
-/** Of what was ours by Update already: turned to Apply first, in a write of its own. */
+/** Fields that Muster owns by `Update` become its own by `Apply`, in a write that changes nothing else. */
 async function turnToApply(copy: CopyToWrite, object: KubernetesObject): Promise<CopyStep | { readonly object: KubernetesObject }> {
   const managedFields = turnedToApply(object);
   return managedFields === undefined ? { object } : await putOwners(copy, object, managedFields);

@@ -7,15 +7,24 @@ import type { CopyAtHand } from './copy-to-write.ts';
 import { judgeObject, strangersEntry } from './judge-object.ts';
 import { oldValuesOf } from './observed.ts';
 
-/** What is known, and kept, of a stranger's object before the first write to it. */
+/** The entry and the old values of an object of another owner. Both are saved before the first write to it. */
 export interface Taking {
-  /** Says whose it was. The very entry that there was if that says all of it already. */
+  /**
+   * The new entry, which records the owner of the object. It is the same JavaScript object as the current entry if that one records it
+   * already.
+   */
   readonly entry: InventoryEntry;
-  /** To be kept before the entry is saved, and the entry before the object is written. Absent: nothing is to be kept, or it is kept already. */
+  /**
+   * The old values. They are stored before the entry is saved, and the entry is saved before the object is written. Absent: no values are
+   * stored, or they are stored already.
+   */
   readonly old?: OldValues;
 }
 
-/** Undefined for an object that is ours, or that is not to be taken over. Pure but for the token. */
+/**
+ * Returns the entry and the old values to save before an object is taken over. Undefined for our own copy, and for an object that must not
+ * be taken over. Pure, except for the random intent token.
+ */
 export function takingOf(copy: CopyAtHand, object: KubernetesObject): Taking | undefined {
   const judged = judgeObject(copy, object);
   if (judged.result !== 'theirs') return undefined;
@@ -31,17 +40,19 @@ export function takingOf(copy: CopyAtHand, object: KubernetesObject): Taking | u
   return { entry: announced, ...(old === undefined ? {} : { old }) };
 }
 
-/** What was kept of the object when it was taken over for good, not at an earlier try. */
+/** Returns the old values from the successful takeover of the object, not those of an earlier attempt. */
 export function keptOf(takenOver: TakenOver, { old }: Pick<GoingBack, 'old'>): OldValues | undefined {
   return old.find(({ uid, values }) => uid === takenOver.uid && sha256Of(values) === takenOver.values);
 }
 
-/** What a generation that goes back is judged by. */
+/** The facts about a generation that rolls back. */
 type ReturnFacts = Pick<CopyWork, 'goingBack' | 'revision'> & { readonly spec: Pick<CopyWork['spec'], 'conflict'> };
 
 /**
- * True for what was taken over since the revision that is gone back to, which did not have it: it is given back, and is then a stranger's for this revision
- * as it was for that one. Not where this one would take it by force, or share it, all the same.
+ * True for an object that was taken over after the target revision of a rollback. That revision did not have the object, so it is given
+ * back first and then judged like any object of another owner.
+ *
+ * False if the current generation would take the object by force or share it anyway.
  */
 export function isToReturn({ takenOver, uid }: InventoryEntry, { goingBack, revision, spec }: ReturnFacts): boolean {
   if (goingBack === undefined || takenOver === undefined || uid !== takenOver.uid) return false;

@@ -13,17 +13,19 @@ import { mostCorrections } from './corrections.ts';
 import { hasPath, turnedToApply, withLeft, withoutOurPaths } from './owned-fields.ts';
 import { applyAsIs, replaceWith } from './release-copy.ts';
 
-/** How an object that exists is written: as it was read, or not at all. */
+/** One write to an existing object. It succeeds only if the object has not changed since it was read. */
 interface CopyUpdate {
   readonly object: KubernetesObject;
   readonly force: boolean;
-  /** What it is in the inventory afterwards. */
+  /** The state of the inventory entry after the write. */
   readonly state: 'Owned' | 'Shared';
 }
 
 /**
- * Writes what is there, under its uid and version. What others own is taken only where it was ours before, with Overwrite, or with `force`; that is told to
- * the log.
+ * Writes an existing object, guarded by uid and resourceVersion.
+ *
+ * Fields of other managers are taken over in three cases only: Muster sent them before, `conflict` is Overwrite, or `force` is set. Each of
+ * them is logged.
  */
 export async function updateCopy(copy: CopyToWrite, given: CopyUpdate): Promise<CopyStep> {
   const owned = await ownAnew(copy, given);
@@ -51,8 +53,9 @@ export async function updateCopy(copy: CopyToWrite, given: CopyUpdate): Promise<
 }
 
 /**
- * Corrects the owners of fields before the write. Muster owns the fields of a replacement by `Update`. An apply would not remove such a field when it
- * leaves it out, so these fields become Muster's by `Apply`. Fields left to other managers are given up: an apply without them would remove their values.
+ * Corrects the owners of fields before the write. Muster owns the fields of a replacement by `Update`. An apply would not remove such a
+ * field when it leaves it out, so these fields become Muster's by `Apply`. Fields left to other managers are given up: an apply without
+ * them would remove their values.
  */
 async function ownAnew(copy: CopyToWrite, { object, state }: CopyUpdate): Promise<CopyStep | { readonly object: KubernetesObject }> {
   const { leaves = [] } = copy.task.object;
@@ -90,13 +93,15 @@ function written(copy: CopyToWrite, { object, state }: CopyUpdate, answer: Extra
   });
 }
 
-/** Counted, as who takes it back again and again is not to be fought for ever. */
+/** Counts the correction. A manager that changes the copy again and again is not fought for ever. */
 function corrected({ work }: CopyToWrite, entry: InventoryEntry): InventoryEntry {
   const corrections = [...(entry.corrections ?? []), new Date(work.clock.now()).toISOString()].slice(-mostCorrections);
   return { ...entry, corrections };
 }
 
-/** A field that was ours is ours again: whoever took it (docs/internals/propagation.md 7, Drift). */
+/**
+ * True if Muster may overwrite all these fields: it sent them before, or `conflict` is Overwrite (docs/internals/propagation.md 7, Drift).
+ */
 function mayForce({ task, work }: CopyToWrite, conflicts: readonly FieldConflict[]): boolean {
   const { sent = '' } = task.entry;
   return work.spec.conflict === 'Overwrite' || conflicts.every(({ path }) => hasPath(sent, path));

@@ -27,7 +27,7 @@ import { openLedger } from './share-ledger.ts';
 import { isToReturn, type Taking, takingOf } from './taking.ts';
 import { writeCopy } from './write-copy.ts';
 
-/** One piece of work: what is put down as it comes. */
+/** The state of one piece of work. `outcomes` grows as objects are finished. */
 interface Round extends CopyScene {
   readonly objects: readonly RenderedObject[];
   readonly purpose: CopyTask['purpose'];
@@ -35,8 +35,13 @@ interface Round extends CopyScene {
 }
 
 /**
- * Brings copies to what they are to be, rank by rank: first all that is new, or taken over, is announced in the inventory, in one save, and what it held is
- * kept; then each is written, those of one rank at the same time; then what came of it is saved, in one. One that fails stops no other. Nothing is asked and nothing saved if nothing changed.
+ * Writes the copies of one cluster in three steps.
+ *
+ * 1. It announces all new and taken-over copies in the inventory with one save, and stores the old values of the latter.
+ * 2. It writes the copies rank by rank. Copies of one rank are written at the same time. A failure of one copy stops no other.
+ * 3. It saves the results with one save.
+ *
+ * It makes no call and no save if nothing has changed.
  */
 export async function writeCopies(
   work: CopyWork,
@@ -63,7 +68,7 @@ export async function writeCopies(
   return { result: saved.result === 'stopped' || door.isStopped ? 'stopped' : 'done', ...gathered(round) };
 }
 
-/** What is known of an object that is being prepared, and what makes a task of it. */
+/** The inventory entry of an object during preparation, and the function that makes a task from it. */
 interface Preparing {
   readonly entry: InventoryEntry;
   readonly task: (seen: CopyTask['seen'], entry?: InventoryEntry) => Prepared;
@@ -73,7 +78,7 @@ type Prepared = Settled | { readonly result: 'task'; readonly task: CopyTask };
 
 const circleWords = 'the source is made from this object, by other Propagations: a write would go round in a circle';
 
-/** What becomes of an object, as far as it takes no write to know. */
+/** Returns the result of an object that needs no write, or a task for the write. */
 async function prepare(round: Round, object: RenderedObject): Promise<Prepared> {
   const { work, ledger, purpose } = round;
   const entry = asWanted(ledger.get(object.key) ?? newEntry(object.key));
@@ -101,13 +106,17 @@ async function prepare(round: Round, object: RenderedObject): Promise<Prepared> 
   if (object.live.metadata.uid !== entry.uid) return await prepareMet(round, { entry, task }, address);
   if (isReturned) return task('unknown');
   if (purpose === 'apply' && entry.appliedHash === object.desiredHash && !isBehind(entry, object.live)) return settledAsIs(entry);
-  // A mirror does not hold all fields, which a replacement needs, nor the owners of fields. So these copies are read before anything is announced.
+  // A mirror does not hold all fields, which a replacement needs, nor the owners of fields. So these copies are read before anything is
+  // announced.
   const isToRead =
     work.spec.write === 'Replace' || mayOwnLeft(object, entry) || isLetGo(entry, object.live, work) || isTakenByAnother(object.live, work);
   return task(isToRead ? 'unknown' : object.live);
 }
 
-/** Another object stands there, or one that a crash left unknown. It is read at once where it may be taken over: that is announced with all else. */
+/**
+ * Prepares a copy whose name belongs to an object that the entry does not know: an object of another owner, or our own copy after a crash.
+ * It is read at once if it may be taken over, so that it is announced together with the others.
+ */
 async function prepareMet({ work, door }: Round, { entry, task }: Preparing, address: CopyTask['address']): Promise<Prepared> {
   if (work.spec.conflict === 'Abort') return task('unknown');
   const answer = await door.get(address);
@@ -151,7 +160,10 @@ async function prepareGone(
   }
 }
 
-/** Records the writes that are about to be made, and returns those that may be made. An object whose old values could not be recorded is not written. */
+/**
+ * Announces the writes in the inventory and returns the tasks that may be written. An object whose old values could not be stored is not
+ * written.
+ */
 async function announceAll(round: Round, tasks: readonly CopyTask[]): Promise<readonly CopyTask[]> {
   const { work, signal } = round;
   const planned = tasks.map((task) => ({ task, taking: typeof task.seen === 'string' ? undefined : takingOf({ work, task }, task.seen) }));
@@ -164,7 +176,10 @@ async function announceAll(round: Round, tasks: readonly CopyTask[]): Promise<re
   });
 }
 
-/** That it is about to be made, with a token that it will carry: after a crash this tells our own object from a stranger's. */
+/**
+ * Announces a new copy with a random token, which its first write carries. After a crash, the token distinguishes our copy from an object
+ * of another owner.
+ */
 function announce({ ledger }: Round, task: CopyTask, taking: Taking | undefined): CopyTask {
   if (taking !== undefined) {
     ledger.put(taking.entry.key, taking.entry);
@@ -204,10 +219,12 @@ function gathered({ ledger, objects, outcomes }: Round): Pick<CopiesOutcome, 'sh
 }
 
 /**
- * Writes what is wanted in one cluster, in the order of kinds: creates, updates, adopts, as `spec.conflict` says. What goes (`DELETE`, `RELEASE`) is passed
- * over. One that fails stops no other; at most one call for a copy that is new, none for one that is as it was written. Drift is not looked for.
+ * Writes the wanted copies of one cluster, in the write order of kinds: creates, updates or adopts them, as `spec.conflict` allows. Objects
+ * with the actions `DELETE` and `RELEASE` are ignored.
  *
- * A copy whose inventory entry has its uid and that is gone is made again, but for a Job that was seen finished.
+ * A failure of one copy stops no other. A new copy costs at most one call, an unchanged copy none. This function does not look for drift.
+ *
+ * A copy whose object is gone, although the inventory has its uid, is created again. The exception is a Job that had finished.
  */
 export function applyCopies(work: CopyWork, objects: readonly RenderedObject[], signal: AbortSignal): Promise<CopiesOutcome> {
   const wanted = objects.filter(({ action }) => action !== 'DELETE' && action !== 'RELEASE');
@@ -215,8 +232,11 @@ export function applyCopies(work: CopyWork, objects: readonly RenderedObject[], 
 }
 
 /**
- * Takes back what was ours in copies that drifted (`observedHashOf` is not the entry's): by force, whoever changed it. One that was corrected 5 times in 10 minutes is left
- * until the first of these is past that, as `Contended`, with the manager named. A copy that turns out to be as it was written is left and not counted.
+ * Undoes drift: writes the fields that Muster sent again, by force, whoever changed them. A copy has drifted if its `observedHashOf`
+ * differs from its entry.
+ *
+ * A copy that was corrected 5 times in 10 minutes is `Contended`: its fault names the other manager, and it is left until the first
+ * correction is older than that. A copy that turns out to have no drift is not counted.
  */
 export function correctDrift(work: CopyWork, objects: readonly RenderedObject[], signal: AbortSignal): Promise<CopiesOutcome> {
   return writeCopies(work, { objects, purpose: 'correct' }, signal);

@@ -12,12 +12,12 @@ import { takeOver } from './take-over.ts';
 import { isToReturn } from './taking.ts';
 import { updateCopy } from './update-copy.ts';
 
-/** What stands there is read again at most so often before it is left for later. */
+/** Maximum number of attempts before the copy is left for a later pass. */
 const mostTurns = 4;
 
 /**
- * Brings one copy to what its manifest says: creates it, or writes what is there under its uid and version, or tells why not. What changes meanwhile is
- * read and decided anew, at most four times.
+ * Writes one copy: creates it, or updates the existing object under its uid and version, or returns why it cannot. If the object changes
+ * between read and write, it is read and judged again, at most four times.
  */
 export async function writeCopy(copy: CopyToWrite): Promise<Settled> {
   let current = copy;
@@ -29,7 +29,7 @@ export async function writeCopy(copy: CopyToWrite): Promise<Settled> {
   return failedCopy(current, racedFault(copy, 'it was changed by others each time it was to be written'));
 }
 
-/** To be read again, with what was saved of it since. */
+/** Prepares the next attempt: the object must be read, and the entry is the latest of the ledger. */
 function asKnownNow(copy: CopyToWrite): CopyToWrite {
   const { task, ledger } = copy;
   const known = ledger.get(task.entry.key);
@@ -54,11 +54,14 @@ async function stepOf(copy: CopyToWrite, seen: Seen): Promise<CopyStep> {
   }
 }
 
-/** Never touches what is there: version "1" creates, or is answered by 409 (docs/internals/propagation.md 5.1). */
+/**
+ * Creates the copy. Never changes an existing object: with resourceVersion "1", the API server creates the object or answers 409
+ * (docs/internals/propagation.md 5.1).
+ */
 async function create(copy: CopyToWrite): Promise<CopyStep> {
   const { door, task, work, desired } = copy;
   const { address, entry } = task;
-  // Only what the inventory announced may appear: else a crash now would leave a copy that nobody knows to be ours.
+  // Only an announced copy may be created. Otherwise a crash now would leave a copy that the inventory does not have.
   if (entry.state !== 'Intended' || entry.intent === undefined) return failedCopy(copy, racedFault(copy, 'it went meanwhile'));
   const owned = own({ write: work.spec.write, desired: withMarks(desired, { ...work, intent: entry.intent }) });
   if (owned.result === 'failed') return failedCopy(copy, copyFault(work.share.cluster, 'INVALID', `${owned.path}: ${owned.message}`));
@@ -76,7 +79,7 @@ async function create(copy: CopyToWrite): Promise<CopyStep> {
     case 'absent':
       return failedCopy(copy, racedFault(copy, 'the API server took it for one that is absent'));
     case 'failed':
-      // That something stands there is told by the fields that it owns, too, before its version is looked at.
+      // For an existing object, the server reports conflicts of fields before it checks the version.
       return answer.fault.code === 'CONFLICT' || isRaced(answer.fault) ? { result: 'again' } : failedCopy(copy, answer.fault);
     case 'stopped':
       return answer;
@@ -85,7 +88,7 @@ async function create(copy: CopyToWrite): Promise<CopyStep> {
   }
 }
 
-/** Something stands there. */
+/** Handles an existing object. */
 async function meet(copy: CopyToWrite, object: KubernetesObject): Promise<CopyStep> {
   if (isToReturn(copy.task.entry, copy.work)) return await returnCopy(copy, object);
   if (copy.task.seen !== 'unknown' && object.metadata.managedFields === undefined && isOfLater(object, copy.work))
@@ -107,7 +110,10 @@ async function meet(copy: CopyToWrite, object: KubernetesObject): Promise<CopySt
   }
 }
 
-/** Given back first; what it is then is looked at anew, as a stranger's: of that the inventory is told before anything else is written to it. */
+/**
+ * Gives the object back to its owner first. Then the object is judged again, like any object of another owner, and announced before the
+ * next write to it.
+ */
 async function returnCopy(copy: CopyToWrite, object: KubernetesObject): Promise<CopyStep> {
   const { task, work, ledger } = copy;
   const { entry, address } = task;
@@ -118,7 +124,10 @@ async function returnCopy(copy: CopyToWrite, object: KubernetesObject): Promise<
   return { result: 'again' };
 }
 
-/** What would be sent was sent, and stands there. Of what is only applied the inventory is believed; of drift the fields are looked at. */
+/**
+ * True if the wanted manifest was written already and is unchanged. For `apply` the hash in the inventory decides; for `correct` the fields
+ * are compared as well.
+ */
 function isAsSent({ task, work }: CopyToWrite, object: KubernetesObject): boolean {
   const { entry, object: rendered, purpose } = task;
   if (entry.uid !== object.metadata.uid || entry.appliedHash !== rendered.desiredHash || isBehind(entry, object)) return false;
