@@ -100,13 +100,13 @@ export interface OldValues {
   readonly uid: string;
   /** The old values of the fields that the Propagation writes. The whole object if `whole` is true. */
   readonly values: Manifest;
-  /** The owners of the fields at that time: the entries of `managedFields` without those of Muster. */
+  /** The owners of the fields at that time: the entries of `managedFields` of other managers. */
   readonly owners?: readonly JsonObject[];
   /** True if the write mode is `Replace`. Then `values` is the whole object, and a replacement restores it. */
   readonly whole?: boolean;
 }
 
-/** The result of the work in one cluster. `copies` lists what was done, for every `result`. */
+/** The result of the work in one cluster. For every `result`, `copies` has the outcomes of the finished objects. */
 export type CopiesOutcome = {
   /** The share as last saved. The next work starts with it. Without entries and version, it was removed. */
   readonly share: ClusterShare;

@@ -31,7 +31,8 @@ export interface CopyTask {
 export type Seen = 'unknown' | 'absent' | KubernetesObject;
 
 /**
- * The result for one object. `entry` is its new inventory entry; undefined removes the entry. `stopped`: nothing is known, the entry stays.
+ * The result for one object. `entry` is its new inventory entry; undefined removes the entry. `stopped`: the work ended before this object,
+ * whose entry stays.
  */
 export type Settled =
   | { readonly result: 'settled'; readonly outcome: CopyOutcome; readonly entry: InventoryEntry | undefined }
@@ -99,7 +100,7 @@ export function outcomeOf({ key, state, uid }: InventoryEntry, action: WrittenAc
   return { key, action, state, ...(uid === undefined ? {} : { uid }) };
 }
 
-/** Creates the entry of a copy about which nothing is known yet. */
+/** Creates the first inventory entry of a copy. */
 export function newEntry(key: InventoryEntry['key'], state: InventoryState = 'Intended'): InventoryEntry {
   return { key, state, health: 'Unknown' };
 }

@@ -85,8 +85,9 @@ export async function putOwners(
   }
 }
 
-const words =
-  'a later generation wrote it: if the hub was restored from a backup, resume the Propagation to let what it says now hold, or change it until its generation is later';
+const staleMessage =
+  'a later generation wrote it: if the hub was restored from a backup, resume the Propagation to write its current spec, ' +
+  'or change its spec until its generation is higher';
 
 /**
  * Returns a `Stale` fault for an object that a later generation wrote. Such an object is not changed. Undefined if no later generation
@@ -100,8 +101,8 @@ export function staleCopy(
   object: KubernetesObject,
 ): Settled | undefined {
   const { fault, ...others } = entry;
-  const isTold = fault?.message === words;
-  if (!isOfLater(object, work) || (isTold && Date.parse(fault.since) < (work.resumedAtMs ?? 0))) return undefined;
+  const isReported = fault?.message === staleMessage;
+  if (!isOfLater(object, work) || (isReported && Date.parse(fault.since) < (work.resumedAtMs ?? 0))) return undefined;
   // The start time must be that of this fault, not that of an earlier one.
-  return settledWith(isTold ? entry : others, racedFault({ work }, words), { now: work.clock.now(), reason: 'Stale' });
+  return settledWith(isReported ? entry : others, racedFault({ work }, staleMessage), { now: work.clock.now(), reason: 'Stale' });
 }

@@ -24,14 +24,14 @@ export function contendedUntilMs({ corrections = [] }: InventoryEntry, nowMs: nu
  * read, once.
  */
 export async function settleContended({ work, door }: CopyScene, entry: InventoryEntry, address: ObjectAddress): Promise<Settled> {
-  const told = (message: string) =>
+  const contended = (message: string) =>
     settledWith(entry, copyFault(work.share.cluster, 'CONFLICT', message), { now: work.clock.now(), reason: 'Contended' });
-  if (entry.fault?.code === 'CONFLICT') return unchanged(entry, told(entry.fault.message));
+  if (entry.fault?.code === 'CONFLICT') return unchanged(entry, contended(entry.fault.message));
   const answer = await door.get(address);
   if (answer.result === 'stopped') return answer;
   const managers = answer.result === 'answered' ? managersOf(answer.object, entry.sent ?? '') : [];
   const who = managers.length === 0 ? 'others' : managers.join(', ');
-  return told(`corrected ${mostCorrections} times in 10 minutes, and changed again by ${who}`);
+  return contended(`corrected ${mostCorrections} times in 10 minutes, and changed again by ${who}`);
 }
 
 /** Keeps the entry as it is, so that the inventory need not be saved. */

@@ -10,10 +10,10 @@ import { isHidden } from './observed.ts';
 import { isAppliedByUs } from './owned-fields.ts';
 
 /** The fault message for an object with our marks that the inventory does not know: the hub lost its entry, or a user deleted the entry. */
-export const lostWords = 'it exists and carries our marks, but the inventory does not know it: conflict Adopt takes it back';
+export const lostWords = 'it carries the marks of this Propagation, but its inventory entry is missing: conflict Adopt takes it over again';
 
 /** The fault message for an object that differs from the state that the plan saw, if a plan with a digest was requested. */
-export const changedWords = 'it was changed since it was planned';
+export const changedWords = 'it has changed since it was planned';
 
 /** The judgement of an existing object that has the name of a planned copy. `Settled`: this write of the copy ends here. */
 type Judgement =
@@ -31,7 +31,7 @@ export function judgeObject(copy: CopyAtHand, object: KubernetesObject): Judgeme
   const { task, work } = copy;
   const deletion = deletionOf(object);
   if (deletion !== undefined) {
-    const fault = racedFault(copy, `it is being deleted since ${deletion.since}`);
+    const fault = racedFault(copy, `its deletion began at ${deletion.since}`);
     return settledWith(task.entry, fault, { now: work.clock.now(), reason: 'Terminating' });
   }
   const stale = staleCopy({ entry: task.entry, work }, object);
@@ -94,7 +94,9 @@ function judgeStranger({ task, work }: CopyAtHand, object: KubernetesObject): Ju
     case 'Abort':
       return conflict(stranger, isLost({ task, work }, object) ? lostWords : whyNotOurs({ task, work }, object));
     case 'CreateOnly':
-      return settledSkipped(stranger.task.entry, { message: 'it exists already' });
+      return settledSkipped(stranger.task.entry, {
+        message: 'it exists already, and conflict mode CreateOnly never changes an existing object',
+      });
     case 'Adopt':
     case 'ServerSideApply': {
       const other = otherOwner(stranger, object);
@@ -108,13 +110,16 @@ function judgeStranger({ task, work }: CopyAtHand, object: KubernetesObject): Ju
   }
 }
 
-/** True for an object with our marks if the entry holds no uid. An entry with another uid knows another object, so nothing was lost. */
+/**
+ * True for an object with marks of this Propagation if the entry has no uid. If the entry has another uid, it describes another object, so
+ * no entry was lost.
+ */
 function isLost({ task, work }: CopyAtHand, object: KubernetesObject): boolean {
   return task.entry.uid === undefined && isMarkedFor(object, work.owner);
 }
 
 function whyNotOurs({ task, work }: CopyAtHand, object: KubernetesObject): string {
-  if (task.entry.uid !== object.metadata.uid || !isTakenByAnother(object, work)) return 'it exists and is not ours';
+  if (task.entry.uid !== object.metadata.uid || !isTakenByAnother(object, work)) return 'it exists and does not belong to this Propagation';
   return `it belongs to another Propagation: ${marksOf(object).source ?? ''}`;
 }
 

@@ -20,7 +20,7 @@ export function isHidden(key: ObjectKey, { sensitiveKinds }: Pick<Sight, 'sensit
 }
 
 /**
- * Returns the `InventoryEntry.observedHash` of this object. It stays equal as long as nobody changes a field that Muster sent, the marks
+ * Returns the `InventoryEntry.observedHash` of this object. The hash changes only if somebody changes a field that Muster sent, the marks
  * included.
  */
 export function observedHashOf({ key, desired }: Pick<RenderedObject, 'key' | 'desired'>, object: KubernetesObject, sight: Sight): string {

@@ -97,7 +97,7 @@ export function othersIn(object: KubernetesObject): readonly JsonObject[] {
 
 /**
  * Returns the `managedFields` without Muster's fields. Fields that had another owner before Muster took the object over get that owner
- * back. Otherwise anybody, Muster included, could take them without a conflict.
+ * back. Fields without an owner could be changed by any manager, Muster included, without a conflict.
  *
  * The result is never empty, because an empty list changes nothing: a list with one empty entry resets the owners.
  *

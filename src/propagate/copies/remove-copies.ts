@@ -20,11 +20,11 @@ interface Round extends CopyScene {
 
 /**
  * Removes copies in the reverse write order of kinds. Copies of one rank are removed at the same time. Objects that are not in the
- * inventory are not changed. Namespaces and CustomResourceDefinitions wait until all other copies of `removals` are gone. If the cluster
- * does not serve a kind any more, its copies count as deleted; its live discovery decides that.
+ * inventory are not changed. Namespaces and CustomResourceDefinitions wait until all other copies of `removals` are gone. If live discovery
+ * says that the cluster does not serve a kind any more, its copies count as deleted.
  *
- * Before the first call, the share is saved under its version, with the copies to delete as `Deleting`. If the hub's share has changed
- * since it was read, it proves nothing: then nothing is removed, and the log has a warning. At the end the share is saved once more, or
+ * Before the first call, the share is saved under its version, with the copies to delete as `Deleting`. If the share on the hub has changed
+ * since it was read, it is no proof any more: no copy is removed, and a warning is logged. At the end the share is saved once more, or
  * removed if it is empty.
  */
 export async function removeCopies(work: CopyWork, removals: readonly Removal[], signal: AbortSignal): Promise<CopiesOutcome> {
@@ -70,7 +70,7 @@ function tellLost({ log, owner, share }: CopyWork): void {
   const propagation = `${owner.namespace}/${owner.name}`;
   log.warn(
     { propagation, cluster: share.cluster, entries: share.entries.length },
-    'nothing is taken back: the inventory is not as it was read',
+    'removed no copies: the inventory on the hub has changed since it was read',
   );
 }
 
@@ -87,7 +87,7 @@ async function removeOne(round: Round, removal: Removal): Promise<Settled> {
     const message = 'it is not in the inventory';
     return { result: 'settled', entry, outcome: { key, action: 'Skipped', message } };
   }
-  if (mustWait(round, removal)) return settledSkipped(asDeleting(entry), { message: 'it waits for what is in it' });
+  if (mustWait(round, removal)) return settledSkipped(asDeleting(entry), { message: 'it waits until the other copies are gone' });
   const address = addressOf(key, work, []);
   if (address !== undefined) return await takeBack({ ...round, removal, entry, address });
   return await takeUnserved(round, entry);
@@ -103,7 +103,7 @@ async function takeUnserved({ work, door, signal }: Round, entry: InventoryEntry
   const isServed = await work.client.serves(entry.key, signal);
   if (signal.aborted) return { result: 'stopped' };
   if (isServed === false)
-    return settledGone(entry, 'Deleted', `it is gone with its kind: the cluster does not serve ${kind} in ${apiVersion}`);
+    return settledGone(entry, 'Deleted', `it was deleted with its kind: the cluster does not serve ${kind} in ${apiVersion}`);
   const unknown = copyFault(work.share.cluster, 'NOT_SERVED', `the cluster is not known to serve ${kind} in ${apiVersion}`);
   return failedTaking({ entry, work }, isServed === true ? unknown : isServed.fault);
 }

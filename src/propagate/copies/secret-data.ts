@@ -41,12 +41,12 @@ export async function sentManifest(
     fault: copyFault(share.cluster, code, message),
   });
   const answer = await sourceOf(cluster)?.get({ resource: secrets, namespace, name }, signal);
-  if (answer === undefined) return refused('GONE', `the cluster of the Secret it is read from is no member: ${cluster}`);
+  if (answer === undefined) return refused('GONE', `the cluster of the source Secret is not in the fleet: ${cluster}`);
   if (answer.result === 'failed') {
     const { code, message } = answer.fault;
-    return refused(code, `the Secret it is read from, in ${cluster}: ${message}`);
+    return refused(code, `the source Secret in ${cluster}: ${message}`);
   }
-  if (answer.result === 'absent') return refused('INVALID', `the Secret it is read from is not there, in ${cluster}`);
+  if (answer.result === 'absent') return refused('INVALID', `the source Secret does not exist in ${cluster}`);
   const { data, type } = answer.object as JsonObject;
   const filled = {
     ...desired,

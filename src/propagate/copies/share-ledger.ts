@@ -65,7 +65,7 @@ export function openLedger({ share, shares, mayWrite }: CopyWork): ShareLedger {
     return { result: 'saved' };
   }
 
-  /** Runs saves one after another. */
+  /** Runs one save at a time. */
   function queued(work: () => Promise<LedgerSaved>): Promise<LedgerSaved> {
     const saving = last.then(work);
     last = saving.catch(() => undefined);

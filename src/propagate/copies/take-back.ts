@@ -26,8 +26,8 @@ export interface Removal {
   /** The object in the mirror. If it is being deleted already, no call is made. */
   readonly live?: KubernetesObject | undefined;
   /**
-   * Removes the copy only if Muster's last write to it was of this generation or of the generation that is rolled back. An object with
-   * another generation is left unchanged.
+   * The generation of Muster's last write to the copy. The copy is removed only if it carries this generation or the one that is rolled
+   * back. Otherwise it has changed since and stays.
    */
   readonly ifGeneration?: number | undefined;
 }
@@ -58,7 +58,7 @@ export async function takeBack(copy: CopyToTake): Promise<Settled> {
     const step = await takeStep(copy, await door.get(address));
     if (step.result !== 'again') return step;
   }
-  return failedTaking(copy, racedFault(copy, 'it was changed by others each time it was to be taken back'));
+  return failedTaking(copy, racedFault(copy, 'it changed each time before it could be removed'));
 }
 
 /** True if the mirror shows that the object of the entry is being deleted. Then no call is needed. */
@@ -84,11 +84,11 @@ async function takeStep(copy: CopyToTake, read: DoorAnswer): Promise<TakeStep> {
 /** Removes the copy, given the object that was just read. `again`: the object changed in between and must be read once more. */
 export async function takeSeen(copy: CopyToTake, object: KubernetesObject): Promise<TakeStep> {
   const { removal, entry, work } = copy;
-  if (!isOurs(copy, object)) return settledGone(entry, 'Skipped', 'another object of that name stands there');
+  if (!isOurs(copy, object)) return settledGone(entry, 'Skipped', 'another object has this name now');
   if (isOfAnother(object, work)) return leaveToAnother(copy, object);
-  if (isLetGo(entry, object, work)) return settledGone(entry, 'Skipped', 'it is not ours any more');
+  if (isLetGo(entry, object, work)) return settledGone(entry, 'Skipped', 'it does not belong to this Propagation any more');
   if (removal.ifGeneration !== undefined && ![removal.ifGeneration, work.generation].includes(marksOf(object).generation ?? Number.NaN))
-    return settledSkipped(entry, { message: 'it was changed since' });
+    return settledSkipped(entry, { message: 'it has changed since it was written' });
   const stale = staleCopy(copy, object);
   if (stale !== undefined) return stale;
   return deletionOf(object) === undefined ? await takeOurs(copy, object) : deleting(copy, object);
@@ -102,8 +102,8 @@ function leaveToAnother({ entry, work }: CopyToTake, object: KubernetesObject): 
   const { kind, namespace, name } = entry.key;
   const { owner, share, log } = work;
   const { source = '' } = marksOf(object);
-  const message = `it is not ours any more: it belongs to another Propagation: ${source}`;
-  log.info({ cluster: share.cluster, kind, namespace, name, propagation: `${owner.namespace}/${owner.name}` }, `left alone: ${message}`);
+  const message = `it belongs to another Propagation now: ${source}`;
+  log.info({ cluster: share.cluster, kind, namespace, name, propagation: `${owner.namespace}/${owner.name}` }, `not changed: ${message}`);
   return settledGone(entry, 'Skipped', message);
 }
 
@@ -134,7 +134,7 @@ async function takeOurs(copy: CopyToTake, object: KubernetesObject): Promise<Tak
 async function giveBack(copy: CopyToTake, object: KubernetesObject, old: OldValues | undefined): Promise<TakeStep> {
   const { door, address, entry } = copy;
   if (old === undefined) {
-    const message = 'let go as it is: nothing is kept of what it held before';
+    const message = 'released without its old values: none are stored';
     return ended(copy, await orphanCopy(door, address, { object }), () => settledGone(entry, 'Orphaned', message));
   }
   const put = await putBack(copy, object, old);
@@ -199,7 +199,7 @@ function deleting(copy: CopyToTake, object: KubernetesObject): Settled {
   const foreign = finalizers.filter((name) => !collectors.has(name));
   const outcome = { ...outcomeOf(kept, 'Deleted'), ...(uid === undefined ? {} : { uid }) };
   if (foreign.length === 0) return { result: 'settled', entry: kept, outcome };
-  const message = `being deleted since ${since}, waits for ${foreign.join(', ')}`;
+  const message = `its deletion began at ${since} and waits for ${foreign.join(', ')}`;
   const fault = racedFault({ work }, message);
   return {
     result: 'settled',
@@ -213,6 +213,7 @@ export function failedTaking({ entry, work }: Pick<CopyToTake, 'entry' | 'work'>
   const isAway = fault.code === 'UNREACHABLE' || fault.code === 'TIMED_OUT' || fault.code === 'GONE';
   const settled = settledWith(isAway ? asPending(entry) : entry, fault, { now: work.clock.now() });
   if (settled.result === 'stopped' || settled.outcome.reason !== 'Denied') return settled;
-  const message = `its deletion was refused: ${settled.outcome.message ?? ''}; it is tried again within a minute, and at once after resumePropagation`;
+  const refusal = `its deletion was refused: ${settled.outcome.message ?? ''}`;
+  const message = `${refusal}; Muster retries within a minute, or at once after resumePropagation`;
   return { ...settled, outcome: { ...settled.outcome, message } };
 }

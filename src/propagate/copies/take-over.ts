@@ -17,7 +17,7 @@ export async function takeOver(copy: CopyToWrite, object: KubernetesObject, as: 
   return await updateCopy(announced, { object: turned.object, force: false, state: as });
 }
 
-/** Saves the entry and the old values. Does nothing if they were saved together with those of the other copies. */
+/** Saves the entry and the old values, unless they were saved together with those of the other copies. */
 async function announce(copy: CopyToWrite, object: KubernetesObject): Promise<CopyToWrite | CopyStep> {
   const { task, work, ledger, door, signal } = copy;
   const taking = takingOf(copy, object);

@@ -40,7 +40,7 @@ export function takingOf(copy: CopyAtHand, object: KubernetesObject): Taking | u
   return { entry: announced, ...(old === undefined ? {} : { old }) };
 }
 
-/** Returns the old values from the successful takeover of the object, not those of an earlier attempt. */
+/** Returns the stored old values of the object. Values from an earlier, failed attempt to take it over are ignored. */
 export function keptOf(takenOver: TakenOver, { old }: Pick<GoingBack, 'old'>): OldValues | undefined {
   return old.find(({ uid, values }) => uid === takenOver.uid && sha256Of(values) === takenOver.values);
 }

@@ -111,5 +111,8 @@ function tellForced({ task, work }: CopyToWrite, conflicts: readonly FieldConfli
   const { kind, namespace, name } = task.object.key;
   const { owner, generation, share } = work;
   const propagation = `${owner.namespace}/${owner.name}`;
-  work.log.info({ cluster: share.cluster, kind, namespace, name, propagation, generation, conflicts }, 'took fields of others by force');
+  work.log.info(
+    { cluster: share.cluster, kind, namespace, name, propagation, generation, conflicts },
+    'overwrote fields of other managers by force',
+  );
 }

@@ -76,7 +76,7 @@ interface Preparing {
 
 type Prepared = Settled | { readonly result: 'task'; readonly task: CopyTask };
 
-const circleWords = 'the source is made from this object, by other Propagations: a write would go round in a circle';
+const circleMessage = 'other Propagations make the source from this object: writing it would create a loop';
 
 /** Returns the result of an object that needs no write, or a task for the write. */
 async function prepare(round: Round, object: RenderedObject): Promise<Prepared> {
@@ -84,13 +84,14 @@ async function prepare(round: Round, object: RenderedObject): Promise<Prepared> 
   const entry = asWanted(ledger.get(object.key) ?? newEntry(object.key));
   const isReturned = isToReturn(entry, work);
   const address = addressOf(object.key, work, round.objects);
-  if (object.held === 'Source') return settledGone(entry, 'Skipped', 'it is the source: it counts as placed, and is never written');
+  if (object.held === 'Source')
+    return settledGone(entry, 'Skipped', 'it is the source of the template: it counts as placed and is never written');
   if (object.held === 'Circle')
-    return settledWith(entry, copyFault(work.share.cluster, 'CONFLICT', circleWords), { now: work.clock.now() });
+    return settledWith(entry, copyFault(work.share.cluster, 'CONFLICT', circleMessage), { now: work.clock.now() });
   if (object.held === 'Suspended') return settledSkipped(entry, { reason: 'Suspended', message: 'the cluster is suspended' });
-  if (object.held === 'SourceMissing') return settledSkipped(entry, { message: 'its source is gone: it stays as it is' });
+  if (object.held === 'SourceMissing') return settledSkipped(entry, { message: 'its source is gone: it stays unchanged' });
   if (!isReturned && work.spec.conflict === 'CreateOnly' && (entry.uid !== undefined || object.live !== undefined))
-    return settledSkipped(entry, { message: 'it is there, and is only created' });
+    return settledSkipped(entry, { message: 'it exists already, and conflict mode CreateOnly never changes an existing object' });
   if (purpose === 'correct' && contendedUntilMs(entry, work.clock.now()) !== undefined && address !== undefined)
     return await settleContended(round, entry, address);
   if (address === undefined) {
@@ -232,11 +233,11 @@ export function applyCopies(work: CopyWork, objects: readonly RenderedObject[], 
 }
 
 /**
- * Undoes drift: writes the fields that Muster sent again, by force, whoever changed them. A copy has drifted if its `observedHashOf`
- * differs from its entry.
+ * Undoes drift: writes the fields that Muster sent again, by force, whichever manager changed them. A copy has drifted if its
+ * `observedHashOf` differs from its entry.
  *
- * A copy that was corrected 5 times in 10 minutes is `Contended`: its fault names the other manager, and it is left until the first
- * correction is older than that. A copy that turns out to have no drift is not counted.
+ * A copy that was corrected 5 times in 10 minutes is `Contended`: its fault names the other manager, and the copy is not corrected until
+ * the first correction is older than that. A copy without drift is not counted.
  */
 export function correctDrift(work: CopyWork, objects: readonly RenderedObject[], signal: AbortSignal): Promise<CopiesOutcome> {
   return writeCopies(work, { objects, purpose: 'correct' }, signal);

@@ -26,7 +26,7 @@ export async function writeCopy(copy: CopyToWrite): Promise<Settled> {
     if (step.result !== 'again') return step;
     current = asKnownNow(copy);
   }
-  return failedCopy(current, racedFault(copy, 'it was changed by others each time it was to be written'));
+  return failedCopy(current, racedFault(copy, 'it changed each time before it could be written'));
 }
 
 /** Prepares the next attempt: the object must be read, and the entry is the latest of the ledger. */
@@ -62,7 +62,7 @@ async function create(copy: CopyToWrite): Promise<CopyStep> {
   const { door, task, work, desired } = copy;
   const { address, entry } = task;
   // Only an announced copy may be created. Otherwise a crash now would leave a copy that the inventory does not have.
-  if (entry.state !== 'Intended' || entry.intent === undefined) return failedCopy(copy, racedFault(copy, 'it went meanwhile'));
+  if (entry.state !== 'Intended' || entry.intent === undefined) return failedCopy(copy, racedFault(copy, 'it was deleted in the meantime'));
   const owned = own({ write: work.spec.write, desired: withMarks(desired, { ...work, intent: entry.intent }) });
   if (owned.result === 'failed') return failedCopy(copy, copyFault(work.share.cluster, 'INVALID', `${owned.path}: ${owned.message}`));
   const { manifest } = owned;
@@ -77,7 +77,7 @@ async function create(copy: CopyToWrite): Promise<CopyStep> {
         written: answer.object,
       });
     case 'absent':
-      return failedCopy(copy, racedFault(copy, 'the API server took it for one that is absent'));
+      return failedCopy(copy, racedFault(copy, 'the API server answered 404 to its creation'));
     case 'failed':
       // For an existing object, the server reports conflicts of fields before it checks the version.
       return answer.fault.code === 'CONFLICT' || isRaced(answer.fault) ? { result: 'again' } : failedCopy(copy, answer.fault);

@@ -122,7 +122,11 @@ interface FaultScene {
 /** Why the object would not be written as it is meant, in words without values. */
 function faultOf({ held, cluster, isLost, isSensitive }: FaultScene, dryRun: DryRun | undefined): Fault | undefined {
   if (held === 'Conflict')
-    return copyFault(cluster, 'CONFLICT', isLost ? lostWords : 'it exists and is not ours: conflict Adopt or Overwrite would take it');
+    return copyFault(
+      cluster,
+      'CONFLICT',
+      isLost ? lostWords : 'it exists and does not belong to this Propagation: conflict Adopt or Overwrite takes it over',
+    );
   switch (dryRun?.result) {
     case 'failed':
     case 'conflict':

@@ -54,10 +54,10 @@ export function foreignObjectPromises(declare: DeclarePromise): void {
     expect((await objectAt(fleet, 'south', path))?.spec?.replicas).toBe(7);
 
     // Force only when asked, and told to the log.
-    expect(fleet.logged().some(({ message }) => message === 'took fields of others by force')).toBe(false);
+    expect(fleet.logged().some(({ message }) => message === 'overwrote fields of other managers by force')).toBe(false);
     await propagated(fleet, { ...input, conflict: 'OVERWRITE' });
     await fleet.until(async () => (await objectAt(fleet, 'south', path))?.spec?.replicas === 2);
-    const forced = fleet.logged().find(({ message }) => message === 'took fields of others by force');
+    const forced = fleet.logged().find(({ message }) => message === 'overwrote fields of other managers by force');
     expect(forced).toMatchObject({
       cluster: 'south',
       kind: 'Deployment',

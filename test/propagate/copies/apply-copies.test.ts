@@ -25,7 +25,7 @@ for (const { title, available, start } of contractServers) {
     }, 60_000);
     afterAll(() => server[Symbol.asyncDispose]());
 
-    /** One object applied, as it stands in the world. */
+    /** Applies one object, rendered against its live state. */
     async function apply(bench: CopyBench, manifest: Manifest, more: Parameters<CopyBench['work']>[0] = {}) {
       const outcome = await applyCopies(bench.work(more), [await bench.rendered(manifest)], never);
       const [copy] = outcome.copies;
@@ -33,7 +33,7 @@ for (const { title, available, start } of contractServers) {
       return { ...copy, result: outcome.result };
     }
 
-    test('creates with one call, announced before and saved after, and then with none', async () => {
+    test('creates a copy with one call between two saves of the inventory, and needs no call the next time', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { a: '1' });
       const first = await apply(bench, manifest);
@@ -55,7 +55,7 @@ for (const { title, available, start } of contractServers) {
       expect((await bench.live(manifest))?.metadata.resourceVersion).toBe(object?.metadata.resourceVersion);
     });
 
-    test('updates what changed, and drops what it sets no more', async () => {
+    test('updates changed fields and removes fields that the manifest no longer sets', async () => {
       using bench = await createCopyBench(server.endpoint);
       await apply(bench, settings(bench.namespace, { a: '1', b: '2' }));
       const second = await apply(bench, settings(bench.namespace, { a: '3' }), { generation: 2 });
@@ -66,14 +66,14 @@ for (const { title, available, start } of contractServers) {
       expect(bench.shares.kept?.entries).toMatchObject([{ uid: second.uid, appliedGeneration: 2 }]);
     });
 
-    // docs/internals/propagation.md 5.2, the first column: who made the object, and what becomes of it.
+    // docs/internals/propagation.md 5.2, first column: the object exists before the first write.
     test.each<readonly [ConflictMode, string, Readonly<Record<string, string>>]>([
       ['Abort', 'Failed Intended Conflict', { theirs: '1' }],
       ['Adopt', 'Configured Owned', { theirs: '1', ours: '1' }],
       ['Overwrite', 'Configured Owned', { theirs: '1', ours: '1' }],
       ['CreateOnly', 'Skipped Intended', { theirs: '1' }],
       ['ServerSideApply', 'Configured Shared', { theirs: '1', ours: '1' }],
-    ])('a stranger’s object with %s: %s', async (conflict, expected, data) => {
+    ])('an object that another owner created, with conflict mode %s: %s', async (conflict, expected, data) => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { ours: '1' });
       const theirs = await bench.others(settings(bench.namespace, { theirs: '1' }));
@@ -89,37 +89,46 @@ for (const { title, available, start } of contractServers) {
         );
     });
 
-    // The second column: a field that another manager owns before our first write of it.
+    // docs/internals/propagation.md 5.2, second column: another manager owns a field before the first write to it.
     test.each<readonly [ConflictMode, string, string]>([
       ['Adopt', 'Failed Intended Conflict', 'theirs'],
       ['Overwrite', 'Configured Owned', 'ours'],
       ['ServerSideApply', 'Failed Intended Conflict', 'theirs'],
-    ])('D6: a field that another manager applied, of a stranger’s object, with %s: %s', async (conflict, expected, value) => {
-      using bench = await createCopyBench(server.endpoint);
-      await bench.others(settings(bench.namespace, { field: 'theirs' }), { manager: 'argocd', verb: 'apply' });
-      const copy = await apply(bench, settings(bench.namespace, { field: 'ours' }), { conflict });
-      expect(brief(copy)).toBe(expected);
-      expect((await bench.live(settings(bench.namespace, {})))?.data).toEqual({ field: value });
-      if (value === 'theirs') expect(copy.message).toBe('owned by another manager: .data.field (argocd)');
-      else
-        expect(bench.told).toMatchObject([{ message: 'took over an object' }, { conflicts: [{ manager: 'argocd', path: '.data.field' }] }]);
-    });
+    ])(
+      'D6: a field that another manager applied to an object of another owner, with conflict mode %s: %s',
+      async (conflict, expected, value) => {
+        using bench = await createCopyBench(server.endpoint);
+        await bench.others(settings(bench.namespace, { field: 'theirs' }), { manager: 'argocd', verb: 'apply' });
+        const copy = await apply(bench, settings(bench.namespace, { field: 'ours' }), { conflict });
+        expect(brief(copy)).toBe(expected);
+        expect((await bench.live(settings(bench.namespace, {})))?.data).toEqual({ field: value });
+        if (value === 'theirs') expect(copy.message).toBe('owned by another manager: .data.field (argocd)');
+        else
+          expect(bench.told).toMatchObject([
+            { message: 'took over an object' },
+            { conflicts: [{ manager: 'argocd', path: '.data.field' }] },
+          ]);
+      },
+    );
 
     test.each<readonly [ConflictMode, string, string]>([
       ['Abort', 'Failed Owned Conflict', 'theirs'],
       ['Adopt', 'Failed Owned Conflict', 'theirs'],
       ['Overwrite', 'Configured Owned', 'ours'],
       ['CreateOnly', 'Skipped Owned', 'theirs'],
-    ])('a field that another manager set in a copy of ours, never ours before, with %s: %s', async (conflict, expected, value) => {
-      using bench = await createCopyBench(server.endpoint);
-      await apply(bench, settings(bench.namespace, { a: '1' }), { conflict });
-      await bench.others(settings(bench.namespace, { field: 'theirs' }), { manager: 'hpa', verb: 'merge' });
-      const copy = await apply(bench, settings(bench.namespace, { a: '1', field: 'ours' }), { conflict, generation: 2 });
-      expect(brief(copy)).toBe(expected);
-      expect((await bench.live(settings(bench.namespace, {})))?.data?.['field' as never]).toBe(value);
-    });
+    ])(
+      'a field of our copy that another manager set and Muster never sent, with conflict mode %s: %s',
+      async (conflict, expected, value) => {
+        using bench = await createCopyBench(server.endpoint);
+        await apply(bench, settings(bench.namespace, { a: '1' }), { conflict });
+        await bench.others(settings(bench.namespace, { field: 'theirs' }), { manager: 'hpa', verb: 'merge' });
+        const copy = await apply(bench, settings(bench.namespace, { a: '1', field: 'ours' }), { conflict, generation: 2 });
+        expect(brief(copy)).toBe(expected);
+        expect((await bench.live(settings(bench.namespace, {})))?.data?.['field' as never]).toBe(value);
+      },
+    );
 
-    test('a field that was ours and was taken is taken back with what is new', async () => {
+    test('a field that Muster sent and another manager changed is overwritten together with the new fields', async () => {
       using bench = await createCopyBench(server.endpoint);
       await apply(bench, settings(bench.namespace, { a: '1', b: '1' }));
       await bench.others(settings(bench.namespace, { a: 'theirs' }), { verb: 'merge' });
@@ -129,14 +138,14 @@ for (const { title, available, start } of contractServers) {
       expect(bench.told).toMatchObject([{ conflicts: [{ manager: 'kubectl', path: '.data.a' }] }]);
     });
 
-    test('adopting tells what stood where we write, and turns what was ours by update', async () => {
+    test('adopting stores the old values of the fields it writes, and turns ownership by Update into Apply', async () => {
       using bench = await createCopyBench(server.endpoint);
       await bench.others(settings(bench.namespace, { a: 'old', keep: '1', drop: '1' }), { manager: 'muster' });
       const copy = await apply(bench, settings(bench.namespace, { a: 'new', b: 'new' }), { conflict: 'Adopt' });
       expect(brief(copy)).toBe('Configured Owned');
       expect(bench.old.map(({ values }) => values)).toEqual([settings(bench.namespace, { a: 'old' })]);
       const object = await bench.live(settings(bench.namespace, {}));
-      // What a manager of our name had set and we do not is ours to drop: the reason why the entry is turned.
+      // Muster may remove a field that a manager of its name had set. For that, the ownership must be by Apply.
       expect(object?.data).toEqual({ a: 'new', b: 'new' });
       expect(object?.metadata.managedFields).toMatchObject([{ manager: 'muster', operation: 'Apply' }]);
     });

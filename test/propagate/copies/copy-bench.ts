@@ -19,7 +19,7 @@ import { definitionsServed, loadBaseline, servedAs } from '../../support/kuberne
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { createMemoryShares, type MemoryShares, owner } from './memory-shares.ts';
 
-/** What is needed of a server: the embedded one, or a real one. */
+/** The address and credentials of an API server: the embedded one or a real one. */
 export interface BenchServer {
   readonly url: string;
   readonly caPem: string;
@@ -28,24 +28,24 @@ export interface BenchServer {
   readonly keyPem?: string;
 }
 
-/** One API server, one share, and what the pieces of work need; each test in a namespace of its own. */
+/** One API server, one share, and the inputs of copy work. Each test has a namespace of its own. */
 export interface CopyBench extends Disposable {
   readonly api: ClusterApi;
   readonly client: ObjectClient;
   readonly shares: MemoryShares;
   readonly clock: ManualClock;
   readonly namespace: string;
-  /** What objects held before they were taken over, as a revision keeps it. */
+  /** The old values that were stored with the revision. */
   readonly old: OldValues[];
-  /** What the log was told. */
+  /** The log entries. */
   readonly told: readonly JsonObject[];
-  /** Work on the share as it is now, at generation 1, by default with `Abort`. */
+  /** Makes the input for work on the current share. Defaults: generation 1, conflict mode `Abort`. */
   work(more?: Partial<CopyWork> & { readonly conflict?: CopyWork['spec']['conflict'] }): CopyWork;
-  /** As the planner renders it: with what stands there, as a mirror has it. */
+  /** Renders the manifest like the planner, with the existing object as a mirror holds it. */
   rendered(manifest: Manifest, more?: Partial<RenderedObject>): Promise<RenderedObject>;
   addressOf(manifest: Manifest): ObjectAddress;
   live(manifest: Manifest): Promise<KubernetesObject | undefined>;
-  /** A write by another field manager: `kubectl` by default. */
+  /** Writes as another field manager. Default: `kubectl`. */
   others(
     manifest: Manifest,
     how?: { readonly manager?: string; readonly verb?: 'create' | 'apply' | 'merge' | 'delete' },
@@ -132,10 +132,10 @@ function addressIn({ apiVersion, kind, metadata: { namespace, name } }: Manifest
   return { resource, name, ...(namespace === undefined ? {} : { namespace }) };
 }
 
-/** A kind that no server serves before it is defined. */
+/** A kind that no server serves until its CustomResourceDefinition exists. */
 export const widgetKind = resourceOf('Widget', 'widgets', { group: 'example.com' });
 
-/** What a mirror holds of it. */
+/** Returns the object as a mirror holds it: without `managedFields`. */
 function mirrored(object: KubernetesObject): Pick<RenderedObject, 'live' | 'liveUid' | 'liveHash'> {
   const { managedFields: _fields, ...metadata } = object.metadata;
   const held = { ...object, metadata };

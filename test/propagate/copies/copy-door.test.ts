@@ -12,7 +12,7 @@ const fault = (code: FaultCode, status?: Fault['status']): ObjectAnswer => ({
   fault: { code, cluster, message: code, retry: 'LATER', ...(status === undefined ? {} : { status }) },
 });
 
-/** A client that gives these answers, one after the other, and then that the object is absent. */
+/** A client that returns these answers in order, and `absent` after the last one. */
 function answering(...answers: readonly ObjectAnswer[]) {
   const left = [...answers];
   const asked: string[] = [];
@@ -32,7 +32,7 @@ function answering(...answers: readonly ObjectAnswer[]) {
 const applied = (client: ObjectClient, signal: AbortSignal) =>
   client.apply({ ...address, manifest, preconditions: {}, force: false, run: 'real' }, signal);
 
-test('a write that may not be is not made, and nothing after it is', async () => {
+test('a write without leadership is not sent, and no later call is', async () => {
   const { client, asked } = answering();
   let mayWrite = true;
   const door = openDoor({ client, mayWrite: () => mayWrite }, never);
@@ -48,7 +48,7 @@ test('a write that may not be is not made, and nothing after it is', async () =>
   expect(asked).toEqual(['apply']);
 });
 
-test('each write takes along what it must ask when its turn has come', async () => {
+test('each write carries the leader check that runs when it leaves the queue', async () => {
   const { client } = answering();
   const terms: unknown[] = [];
   const noted = (term: unknown): ObjectAnswer => {
@@ -71,14 +71,14 @@ test('each write takes along what it must ask when its turn has come', async () 
   expect(terms).toEqual([mayWrite, mayWrite, mayWrite, mayWrite]);
 });
 
-test('a write that failed as we lead no more is no failure of the cluster', async () => {
+test('a write that failed after leadership was lost does not count as a failure of the cluster', async () => {
   const { client } = answering(fault('TIMED_OUT'));
   const answers = [true, false];
   const door = openDoor({ client, mayWrite: () => answers.shift() ?? false }, never);
   expect([await door.write(applied), door.isStopped]).toEqual([{ result: 'stopped' }, true]);
 });
 
-test('an abort stops all that comes', async () => {
+test('an abort stops all later calls', async () => {
   const { client, asked } = answering();
   const end = new AbortController();
   const door = openDoor({ client, mayWrite: () => true }, end.signal);
@@ -89,16 +89,16 @@ test('an abort stops all that comes', async () => {
 });
 
 test.each<readonly [string, readonly ObjectAnswer[], number]>([
-  ['that is away is asked no more', [fault('UNREACHABLE')], 1],
-  ['that is no member is asked no more', [fault('GONE')], 1],
-  ['that is silent twice is asked no more', [fault('TIMED_OUT'), fault('TIMED_OUT')], 2],
-  ['that is silent once may hang on one object', [fault('TIMED_OUT')], 4],
+  ['that is unreachable gets no more calls', [fault('UNREACHABLE')], 1],
+  ['that is not in the fleet gets no more calls', [fault('GONE')], 1],
+  ['that times out twice gets no more calls', [fault('TIMED_OUT'), fault('TIMED_OUT')], 2],
+  ['that times out once gets more calls, because only one object may hang', [fault('TIMED_OUT')], 4],
   [
     'that says itself that it took too long is there',
     Array(3).fill(fault('TIMED_OUT', { code: 504, reason: 'Timeout', message: '', causes: [] })),
     4,
   ],
-  ['that refuses is there', [fault('INVALID'), fault('FORBIDDEN'), fault('SERVER_ERROR')], 4],
+  ['that refuses calls is reachable', [fault('INVALID'), fault('FORBIDDEN'), fault('SERVER_ERROR')], 4],
 ])('a cluster %s', async (_title, answers, calls) => {
   const { client, asked } = answering(...answers);
   const door = openDoor({ client, mayWrite: () => true }, never);

@@ -8,7 +8,7 @@ import type { CopyReason } from '../../../src/propagate/propagation.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { cluster } from './memory-shares.ts';
 
-/** As the transport tells it. */
+/** A fault as the transport reports it. */
 function refused(code: number, message: string, more: JsonObject = {}): Fault {
   const body = { kind: 'Status', status: 'Failure', code, message, ...more };
   return faultOf(breakageOfAnswer({ httpStatus: code, body, retryAfter: undefined }, createManualClock()), { cluster });
@@ -16,7 +16,7 @@ function refused(code: number, message: string, more: JsonObject = {}): Fault {
 const because = (reason: string, field: string, message: string) => ({ details: { causes: [{ reason, field, message }] } });
 const plain = (code: FaultCode): Fault => ({ code, cluster, message: 'words', retry: 'LATER' });
 
-// Messages are what API servers of 1.36 said.
+// The messages are from API servers of version 1.36.
 test.each<readonly [CopyReason, Fault]>([
   ['Conflict', refused(409, 'the object has been modified')],
   ['Quota', refused(403, 'configmaps "a" is forbidden: exceeded quota: few, requested: count/configmaps=1')],
@@ -27,7 +27,7 @@ test.each<readonly [CopyReason, Fault]>([
   ['NamespaceMissing', refused(404, 'namespaces "nope" not found', { details: { name: 'nope', kind: 'namespaces' } })],
   ['ApiMissing', refused(404, '')],
   ['Immutable', refused(422, 'invalid', because('FieldValueInvalid', 'spec.selector', 'Invalid value: {}: field is immutable'))],
-  // A server prints the whole value first: of a Job's template that is several kilobytes.
+  // A server prints the whole value first. For the template of a Job that is several kilobytes.
   [
     'Immutable',
     refused(422, 'invalid', because('FieldValueInvalid', 'spec.template', `Invalid value: {${'x'.repeat(5_000)}}: field is immutable`)),
@@ -59,7 +59,7 @@ test('every fault has a reason', () => {
   for (const code of faultCodes) expect(reasonOf(plain(code))).toMatch(/^[A-Z]/);
 });
 
-test('what is too large is not tried again', () => {
+test('a write that is too large is not retried', () => {
   expect(refused(500, 'etcdserver: request is too large')).toMatchObject({ code: 'TOO_LARGE', retry: 'NEVER' });
   expect(refused(500, 'etcdserver: leader changed')).toMatchObject({ code: 'SERVER_ERROR', retry: 'LATER' });
 });
@@ -77,7 +77,7 @@ const fought = refused(409, 'Apply failed with 2 conflicts', {
   },
 });
 
-test('conflicts are managers and paths', () => {
+test('conflicts list managers and paths', () => {
   expect(conflictsIn(fought)).toEqual([
     { manager: 'kubectl', path: '.spec.replicas' },
     { manager: 'argocd', path: '.spec.template.spec.containers[name="web"].image' },
@@ -85,7 +85,7 @@ test('conflicts are managers and paths', () => {
   expect(conflictsIn(refused(409, 'the object has been modified'))).toEqual([]);
 });
 
-describe('in words', () => {
+describe('describeFault', () => {
   const tooMany = {
     details: { causes: Array.from({ length: 8 }, (_, index) => ({ reason: 'FieldValueInvalid', field: `spec.f${index}` })) },
   };
@@ -152,7 +152,7 @@ describe('in words', () => {
   });
 });
 
-test('of what is sensitive a fault keeps none of the words of the server', () => {
+test('the fault of a sensitive object keeps no text of the server', () => {
   const fault = refused(422, 'The request is invalid: patch: Invalid value: "hunter2"', because('FieldValueInvalid', 'patch', 'hunter2'));
   expect(toldFault(fault, true)).toEqual({
     ...{ code: 'INVALID', cluster, retry: 'NEVER' },
@@ -161,7 +161,7 @@ test('of what is sensitive a fault keeps none of the words of the server', () =>
   expect(toldFault(fault, false).status?.message).toContain('hunter2');
 });
 
-test('a fault that goes on is counted from when it began; another begins anew', () => {
+test('a repeated fault keeps its start time and is counted; a different fault starts again', () => {
   const first = recordFault(plain('UNREACHABLE'), undefined, '2026-01-01T00:00:00Z');
   const second = recordFault(plain('UNREACHABLE'), first, '2026-01-01T00:01:00Z');
   expect(second).toEqual({ code: 'UNREACHABLE', message: 'words', since: '2026-01-01T00:00:00Z', count: 2 });

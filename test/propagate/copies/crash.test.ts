@@ -24,7 +24,7 @@ const settings = (namespace: string, name: string, data: JsonObject): Manifest =
   data,
 });
 
-/** What matters in the end: not when, not which token, and not what is a hash over the namespace of the run. */
+/** The parts of an entry that must be equal at the end: without times, tokens and hashes that include the namespace of the run. */
 const essence = (object: KubernetesObject | undefined) => object && { data: object.data, labels: object.metadata.labels };
 const essenceOf = ({
   intent: _intent,
@@ -40,9 +40,9 @@ const essenceOf = ({
 
 interface Story {
   readonly title: string;
-  /** What stood there before, and what was done in peace. */
+  /** Prepares the objects that exist before the crash. */
   before(bench: CopyBench): Promise<void>;
-  /** What may die, and is done again until it lives. */
+  /** The work that crashes and is repeated until it completes. */
   act(bench: CopyBench, work: CopyWork): Promise<unknown>;
   readonly work: (bench: CopyBench) => Parameters<CopyBench['work']>[0];
   manifests(namespace: string): readonly Manifest[];
@@ -93,7 +93,7 @@ for (const { title, available, start } of contractServers) {
     }, 60_000);
     afterAll(() => server[Symbol.asyncDispose]());
 
-    /** Runs the story with a process that dies after so many writes, then with one that lives, until nothing is left to do. */
+    /** Runs the story with a process that crashes after `life` writes, then with one that completes. A third run must write nothing. */
     async function run(story: Story, life: number) {
       using bench = await createCopyBench(server.endpoint);
       const created: string[] = [];
@@ -116,13 +116,17 @@ for (const { title, available, start } of contractServers) {
       return { writes: first.writes(), created: created.toSorted(), state };
     }
 
-    test.each(stories)('$title comes to the same in the end, each copy created once (D1, D2)', { timeout: 60_000 }, async (story) => {
-      const whole = await run(story, immortal);
-      expect(whole.writes).toBeGreaterThanOrEqual(3);
-      for (let life = 0; life < whole.writes; life += 1) {
-        const { created, state } = await run(story, life);
-        expect({ life, created, state }).toEqual({ life, created: whole.created, state: whole.state });
-      }
-    });
+    test.each(stories)(
+      '$title: the final state is the same, and each copy is created once (D1, D2)',
+      { timeout: 60_000 },
+      async (story) => {
+        const whole = await run(story, immortal);
+        expect(whole.writes).toBeGreaterThanOrEqual(3);
+        for (let life = 0; life < whole.writes; life += 1) {
+          const { created, state } = await run(story, life);
+          expect({ life, created, state }).toEqual({ life, created: whole.created, state: whole.state });
+        }
+      },
+    );
   });
 }

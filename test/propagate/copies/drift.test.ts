@@ -47,7 +47,7 @@ for (const { title, available, start } of contractServers) {
     };
     const scale = (bench: CopyBench, count: number) => bench.others(replicas(bench.namespace, count), { verb: 'merge' });
 
-    test('what the server filled in and spelt anew is no drift; what others change is, and is taken back by force', async () => {
+    test('defaults and normal forms of the server are no drift; a change by others is drift and is undone by force', async () => {
       using bench = await createCopyBench(server.endpoint);
       await applyCopies(bench.work(), [await bench.rendered(workload(bench.namespace))], never);
       expect(await isDrifted(bench)).toBe(false);
@@ -58,7 +58,7 @@ for (const { title, available, start } of contractServers) {
       expect(await isDrifted(bench)).toBe(false);
     });
 
-    test('fields that are not ours may change as they like', async () => {
+    test('changes of fields that Muster did not send are no drift', async () => {
       using bench = await createCopyBench(server.endpoint);
       await applyCopies(bench.work(), [await bench.rendered(workload(bench.namespace))], never);
       const theirs = { ...replicas(bench.namespace, 2), spec: { minReadySeconds: 7 } };
@@ -84,7 +84,7 @@ for (const { title, available, start } of contractServers) {
       },
     );
 
-    test('a mirror that is behind costs a read, and no correction is counted', async () => {
+    test('an outdated mirror costs one read, and no correction is counted', async () => {
       using bench = await createCopyBench(server.endpoint);
       await applyCopies(bench.work(), [await bench.rendered(workload(bench.namespace))], never);
       await scale(bench, 5);
@@ -95,7 +95,7 @@ for (const { title, available, start } of contractServers) {
       expect(bench.shares.kept?.entries[0]?.corrections).toHaveLength(1);
     });
 
-    test('five times in ten minutes is a contest: the manager is named, and after ten minutes it is tried again', async () => {
+    test('after five corrections in ten minutes the copy is contended: the fault names the manager, and the next correction waits', async () => {
       using bench = await createCopyBench(server.endpoint);
       await applyCopies(bench.work(), [await bench.rendered(workload(bench.namespace))], never);
       for (let time = 1; time <= 5; time += 1) {

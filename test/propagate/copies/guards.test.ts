@@ -15,7 +15,7 @@ const settings = (namespace: string, data: JsonObject, name = 'settings'): Manif
 });
 
 for (const { title, available, start } of contractServers) {
-  describe.skipIf(!available)(`what a write to ${title} is guarded by`, () => {
+  describe.skipIf(!available)(`guards of a write to ${title}`, () => {
     let server: ContractServer;
     beforeAll(async () => {
       server = await start();
@@ -25,14 +25,14 @@ for (const { title, available, start } of contractServers) {
     const apply = async (bench: CopyBench, manifest: Manifest, more: Parameters<CopyBench['work']>[0] = {}) =>
       applyCopies(bench.work(more), [await bench.rendered(manifest)], never);
 
-    test('who leads no more writes neither to the hub nor to the cluster (D3)', async () => {
+    test('a process that lost leadership writes neither to the hub nor to the cluster (D3)', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { a: '1' });
       expect(await apply(bench, manifest, { mayWrite: () => false })).toMatchObject({ result: 'stopped', copies: [] });
       expect([bench.shares.saves, await bench.live(manifest)]).toEqual([[], undefined]);
     });
 
-    test('who loses the lead after the announcement does not write', async () => {
+    test('a process that loses leadership after the announcement does not write the copies', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { a: '1' });
       let asked = 0;
@@ -50,7 +50,7 @@ for (const { title, available, start } of contractServers) {
       expect(bench.shares.saves).toEqual([]);
     });
 
-    test('a share that somebody else saved stops all before the first write', async () => {
+    test('a share that another process saved stops the work before the first write', async () => {
       using bench = await createCopyBench(server.endpoint);
       await apply(bench, settings(bench.namespace, { a: '1' }));
       const work = bench.work();
@@ -60,7 +60,7 @@ for (const { title, available, start } of contractServers) {
       expect(await bench.live(manifest)).toBeUndefined();
     });
 
-    test('a hub that takes no inventory gets no copy written that it does not know', async () => {
+    test('if the hub does not save the inventory, no new copy is written', async () => {
       using bench = await createCopyBench(server.endpoint);
       const fault = { code: 'SERVER_ERROR', cluster: bench.client.cluster, message: 'no', retry: 'LATER' } as const;
       const manifest = settings(bench.namespace, { a: '1' });
@@ -69,7 +69,7 @@ for (const { title, available, start } of contractServers) {
       expect(await bench.live(manifest)).toBeUndefined();
     });
 
-    test('what a later generation wrote is left, and said to be, until somebody resumes who was told', async () => {
+    test('a copy of a later generation gets a Stale fault and is not changed until a user resumes after that fault', async () => {
       using bench = await createCopyBench(server.endpoint);
       await apply(bench, settings(bench.namespace, { a: 'later' }), { generation: 5 });
       const earlier = settings(bench.namespace, { a: 'earlier' });
@@ -78,7 +78,7 @@ for (const { title, available, start } of contractServers) {
         return [object?.data, object?.metadata.annotations?.[marks.generation]];
       };
       const stale = { action: 'Failed', reason: 'Stale', fault: { code: 'CONFLICT', retry: 'LATER' } };
-      // Resumed before it was told: that was about something else.
+      // This resume came before the Stale fault, so it does not count.
       const resumedAtMs = bench.clock.now();
       for (const count of [1, 2]) {
         expect((await apply(bench, earlier, { generation: 4, resumedAtMs })).copies).toMatchObject([stale]);
@@ -91,7 +91,7 @@ for (const { title, available, start } of contractServers) {
       expect(bench.shares.kept?.entries[0]?.fault).toBeUndefined();
     });
 
-    test('who resumed while something else was in the way was not told of a later generation', async () => {
+    test('a resume after a different fault does not unlock a copy of a later generation', async () => {
       using bench = await createCopyBench(server.endpoint);
       await apply(bench, settings(bench.namespace, { a: 'later' }), { generation: 5 });
       const work = bench.work();
@@ -106,7 +106,7 @@ for (const { title, available, start } of contractServers) {
       expect((await bench.live(earlier))?.data).toEqual({ a: 'later' });
     });
 
-    test('a mirror that is behind is found out by the version, and read again', async () => {
+    test('an outdated mirror is detected by the version, and the object is read again', async () => {
       using bench = await createCopyBench(server.endpoint);
       await apply(bench, settings(bench.namespace, { a: '1' }));
       const behind = await bench.rendered(settings(bench.namespace, { a: '2' }));
@@ -115,7 +115,7 @@ for (const { title, available, start } of contractServers) {
       expect((await bench.live(settings(bench.namespace, {})))?.data).toEqual({ a: '2', theirs: '1' });
     });
 
-    test('a mirror that has not heard of a copy costs one read, and nothing is written', async () => {
+    test('a mirror that lacks a copy costs one read and no write', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { a: '1' });
       const before = await bench.rendered(manifest);
@@ -125,7 +125,7 @@ for (const { title, available, start } of contractServers) {
       expect(bench.shares.saves).toHaveLength(saves);
     });
 
-    test('a copy that was deleted is made again, announced anew; a Job that was finished is not', async () => {
+    test('a deleted copy is announced and created again, but a finished Job is not', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { a: '1' });
       const first = await apply(bench, manifest);
@@ -144,7 +144,7 @@ for (const { title, available, start } of contractServers) {
       expect(await bench.live(manifest)).toBeUndefined();
     });
 
-    test('a copy in whose place another stands is a stranger’s, however it is marked', async () => {
+    test('an object that replaced a copy belongs to another owner, whatever marks it has', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { a: '1' });
       await apply(bench, manifest);
@@ -153,24 +153,24 @@ for (const { title, available, start } of contractServers) {
       const { labels = {}, annotations = {} } = copy?.metadata ?? {};
       await bench.others({ ...manifest, data: { a: 'theirs' }, metadata: { ...manifest.metadata, labels, annotations } });
       expect((await apply(bench, manifest)).copies).toMatchObject([
-        { action: 'Failed', reason: 'Conflict', message: 'it exists and is not ours' },
+        { action: 'Failed', reason: 'Conflict', message: 'it exists and does not belong to this Propagation' },
       ]);
       expect((await bench.live(manifest))?.data).toEqual({ a: 'theirs' });
     });
 
-    test('of a copy whose inventory was lost it is said how it comes back, and so it does', async () => {
+    test('the fault of a copy whose inventory entry was lost says how to recover it, and that works', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { a: '1' });
       await apply(bench, manifest);
       await bench.shares.remove(bench.shares.current(), never);
       const { copies } = await apply(bench, manifest);
-      const message = 'it exists and carries our marks, but the inventory does not know it: conflict Adopt takes it back';
+      const message = 'it carries the marks of this Propagation, but its inventory entry is missing: conflict Adopt takes it over again';
       expect(copies).toMatchObject([{ action: 'Failed', reason: 'Conflict', message }]);
       const adopted = await applyCopies(bench.work({ conflict: 'Adopt' }), [await bench.rendered(manifest)], never);
       expect(adopted.copies).toMatchObject([{ state: 'Owned' }]);
     });
 
-    test('what another Propagation applied is not adopted, as one manager has one set of fields', async () => {
+    test('an object that another Propagation applied is not adopted, because one manager has one set of fields', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { a: '1' });
       const other = { uid: 'uid-of-other', namespace: 'apps', name: 'other' };
@@ -181,20 +181,20 @@ for (const { title, available, start } of contractServers) {
       expect(copies).toMatchObject([{ reason: 'Conflict', message: 'it belongs to another Propagation: apps/other' }]);
     });
 
-    test('of a plan with a digest, what changed since it was rendered is not written', async () => {
+    test('with a plan digest, an object that changed since the plan is not written', async () => {
       using bench = await createCopyBench(server.endpoint);
       await apply(bench, settings(bench.namespace, { a: '1' }));
       const planned = await bench.rendered(settings(bench.namespace, { a: '2' }));
       await bench.others(settings(bench.namespace, { theirs: '1' }), { verb: 'merge' });
       const { copies } = await applyCopies(bench.work({ generation: 2, pinned: true }), [planned], never);
-      expect(copies).toMatchObject([{ action: 'Failed', reason: 'Conflict', message: 'it was changed since it was planned' }]);
+      expect(copies).toMatchObject([{ action: 'Failed', reason: 'Conflict', message: 'it has changed since it was planned' }]);
       expect((await bench.live(settings(bench.namespace, {})))?.data).toEqual({ a: '1', theirs: '1' });
       const anew = await bench.rendered(settings(bench.namespace, { a: '2' }));
       const next = await applyCopies(bench.work({ generation: 2, pinned: true }), [anew], never);
       expect(next.copies).toMatchObject([{ action: 'Configured' }]);
     });
 
-    test('of a plan with a digest, what changes after it was written is drift, whatever its marks say', async () => {
+    test('with a plan digest, a change after the write is drift, whatever the marks are', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { a: '1' });
       await apply(bench, manifest);
@@ -210,7 +210,7 @@ for (const { title, available, start } of contractServers) {
       expect(await bench.live(manifest)).toMatchObject({ data: { a: '1' }, metadata: { annotations: { [marks.generation]: '2' } } });
     });
 
-    test('what is being deleted is waited for', async () => {
+    test('a copy waits while its object is being deleted', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, { a: '1' });
       await apply(bench, manifest);

@@ -22,7 +22,7 @@ const workload = (namespace: string, replicas?: number): Manifest => ({
 const leaves = [['spec', 'replicas']];
 
 for (const { title, available, start } of contractServers) {
-  describe.skipIf(!available)(`a count that is left to an autoscaler, on ${title}`, () => {
+  describe.skipIf(!available)(`a replica count that is left to an autoscaler, on ${title}`, () => {
     let server: ContractServer;
     beforeAll(async () => {
       server = await start();
@@ -43,7 +43,7 @@ for (const { title, available, start } of contractServers) {
       return { replicas: objectAt(object, 'spec').replicas, isOurs: ownedPaths(object).includes('.spec.replicas') };
     };
 
-    test.each(['Apply', 'Replace'] as const)('stays what it was when it was ours, and is not ours any more (%s)', async (write) => {
+    test.each(['Apply', 'Replace'] as const)('keeps its value when Muster gives up its ownership (%s)', async (write) => {
       using bench = await createCopyBench(server.endpoint);
       await counted(bench, 4, write);
       const outcome = await left(bench, write);
@@ -54,7 +54,7 @@ for (const { title, available, start } of contractServers) {
       expect(quiet.writes()).toBe(0);
     });
 
-    test('is the autoscaler’s from then on, and what we send next does not touch it', async () => {
+    test('belongs to the autoscaler from then on, and later writes do not change it', async () => {
       using bench = await createCopyBench(server.endpoint);
       await counted(bench, 4);
       await left(bench);
@@ -67,7 +67,7 @@ for (const { title, available, start } of contractServers) {
       expect(await standing(bench)).toEqual({ replicas: 7, isOurs: false });
     });
 
-    test('never drops in between, killed after each single write', async () => {
+    test('never drops in between, with a crash after each single write', async () => {
       for (let life = 0, writes = immortal; life <= writes; life += 1) {
         using bench = await createCopyBench(server.endpoint);
         await counted(bench, 4);
@@ -80,10 +80,10 @@ for (const { title, available, start } of contractServers) {
       }
     });
 
-    test('of a new copy is never sent, and one that was taken over keeps it', async () => {
+    test('is never sent for a new copy, and an object that was taken over keeps it', async () => {
       using bench = await createCopyBench(server.endpoint);
       await left(bench);
-      // Real servers fill in 1, the embedded one nothing.
+      // Real servers set the default 1. The embedded one sets no default.
       expect(await standing(bench)).toMatchObject({ isOurs: false });
       using other = await createCopyBench(server.endpoint);
       await other.others(workload(other.namespace, 5), { manager: 'muster' });

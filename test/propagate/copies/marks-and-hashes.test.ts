@@ -37,13 +37,13 @@ test.each<readonly [boolean, KubernetesObject]>([
   expect(observedHashOf(rendered, object, sight) !== owned.observedHash).toBe(isChanged);
 });
 
-test.each(['Secret', 'Hidden'])('of a %s the version alone is compared', (kind) => {
+test.each(['Secret', 'Hidden'])('only the version of a %s is compared', (kind) => {
   const hidden = { key: { ...key, kind }, desired };
   expect(isHidden(hidden.key, sight)).toBe(true);
   expect(observedHashOf(hidden, live({ ours: '2' }), sight)).toBe('7');
 });
 
-test('marks are written over what a manifest says, read again, and removed without a trace', () => {
+test('marks replace those of the manifest, can be read again, and are removed completely', () => {
   const own = {
     ...desired,
     metadata: { ...desired.metadata, labels: { app: 'web', [marks.propagation]: 'theirs' }, annotations: { note: '1' } },
@@ -69,7 +69,7 @@ test.each([
   expect(isOfLater(object, { owner: { ...owner, uid: 'another' }, generation })).toBe(false);
 });
 
-test('five corrections within ten minutes are a contest until the first is past them', () => {
+test('a copy with five corrections in ten minutes is contended until the first one is older than that', () => {
   const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
   const until = (corrections: readonly string[], minute: number) => contendedUntilMs({ ...owned, corrections }, Date.parse(at(minute)));
   expect(until([0, 1, 2, 3].map(at), 3)).toBeUndefined();
@@ -79,7 +79,7 @@ test('five corrections within ten minutes are a contest until the first is past 
   expect(contendedUntilMs(owned, 0)).toBeUndefined();
 });
 
-test('what a cluster holds that is away waits to be deleted, with its proof', () => {
+test('the copies of an unreachable cluster wait for deletion with their uids', () => {
   const shared: InventoryEntry = { ...owned, state: 'Shared' };
   const anew: InventoryEntry = { ...intended, uid: 'gone' };
   const share = { ...newShare(owner, cluster), entries: [owned, intended, shared, anew] };
@@ -97,7 +97,7 @@ test('what a cluster holds that is away waits to be deleted, with its proof', ()
   expect(pendingShare(pending, fault, now + 1).entries[0]?.fault).toMatchObject({ since: '2026-01-01T00:00:00.000Z', count: 2 });
 });
 
-test('a Propagation acts as its account, else as whoever asked, else as nobody', () => {
+test('a Propagation acts as its service account, else as its requester, else without an identity', () => {
   const requester: Requester = {
     user: 'alice',
     uid: 'u',

@@ -2,22 +2,22 @@ import { clusterName, parseResourceVersion } from '../../../src/core/names.ts';
 import { newShare } from '../../../src/propagate/hub/share-document.ts';
 import type { ClusterShare, InventoryEntry, ShareStore } from '../../../src/propagate/inventory.ts';
 
-/** Shares as the hub keeps them, without the hub: guarded by their versions. */
+/** Stores shares in memory like the hub, guarded by their versions. */
 export interface MemoryShares extends ShareStore {
-  /** As it is kept now; undefined if there is none. */
+  /** The stored share. Undefined if there is none. */
   readonly kept: ClusterShare | undefined;
-  /** The share as the next work begins with it. */
+  /** The share with which the next work starts. */
   current(): ClusterShare;
-  /** Each save, in order: its entries. A removal is an empty one. */
+  /** The entries of each save, in order. A removal is an empty list. */
   readonly saves: readonly (readonly InventoryEntry[])[];
-  /** Somebody else writes it: what was read before is stale. */
+  /** Simulates a save by another process. Shares that were read before are outdated then. */
   touch(): void;
 }
 
 export const owner = { uid: 'uid-of-web', namespace: 'apps', name: 'web' };
 export const cluster = clusterName('south');
 
-/** One cluster's share. */
+/** Creates an in-memory store for the share of one cluster. */
 export function createMemoryShares(): MemoryShares {
   const saves: (readonly InventoryEntry[])[] = [];
   let kept: ClusterShare | undefined;

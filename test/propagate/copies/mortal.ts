@@ -3,34 +3,38 @@ import type { ShareStore } from '../../../src/propagate/inventory.ts';
 import type { ObjectClient } from '../../../src/propagate/object-client.ts';
 import type { CopyBench } from './copy-bench.ts';
 
-/** A process that dies: after so many writes of its own are done, nothing it asks is answered any more. */
+/** A process that crashes after a number of writes. Later calls get no answer. */
 export interface Mortal {
   readonly client: ObjectClient;
   readonly shares: ShareStore;
   readonly keepOld: CopyWork['keepOld'];
   readonly writes: () => number;
-  /** Does the work of its life, and whatever it had sent by then. */
+  /** Runs the work until the crash, and waits for the calls that were already sent. */
   live(work: () => Promise<unknown>): Promise<void>;
 }
 
-/** What is asked of the dead. */
+/** Thrown by every call after the crash. */
 class Killed extends Error {}
 
-/** @param created Names of what it created, in order. */
+/**
+ * Creates a process that crashes after `life` writes.
+ *
+ * @param created Collects the names of the objects that it created, in order.
+ */
 export function mortal({ client, shares, work: workOf }: CopyBench, life: number, created: string[]): Mortal {
   let writes = 0;
   const sent: Promise<unknown>[] = [];
   const beforeDeath = () => {
     if (writes >= life) throw new Killed();
   };
-  /** The write is done; whether its answer is seen is another matter. */
+  /** Sends the write. The caller may not see its answer. */
   const write = async <T>(work: () => Promise<T>): Promise<T> => {
     beforeDeath();
     writes += 1;
     const sending = work();
     sent.push(sending);
     const done = await sending;
-    // The last write is done, and nobody hears of it.
+    // The last write is done, but the crash comes before its answer.
     if (writes >= life) throw new Killed();
     return done;
   };
@@ -69,5 +73,5 @@ export function mortal({ client, shares, work: workOf }: CopyBench, life: number
   };
 }
 
-/** Of a process that lives on. */
+/** The `life` of a process that never crashes. */
 export const immortal = Number.POSITIVE_INFINITY;

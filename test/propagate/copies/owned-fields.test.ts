@@ -22,7 +22,7 @@ const objectWith = (...managedFields: readonly JsonObject[]): KubernetesObject =
 const a = { 'f:data': { 'f:a': {} } };
 const b = { 'f:data': { '.': {}, 'f:b': {} } };
 
-test('paths are spelt as conflicts name them', () => {
+test('paths are written as conflict messages write them', () => {
   const fields = {
     'f:metadata': { 'f:annotations': { '.': {}, 'f:example.com/a': {} }, 'f:finalizers': { 'v:"x"': {} } },
     'f:spec': {
@@ -47,7 +47,7 @@ test('paths are spelt as conflicts name them', () => {
   ]);
 });
 
-test('what is ours is what we own by apply and by update, of the object itself', () => {
+test('Muster owns the fields of its apply and update entries, without subresources', () => {
   const object = objectWith(
     entry('kubectl', 'Update', b),
     entry('muster', 'Apply', a),
@@ -59,7 +59,7 @@ test('what is ours is what we own by apply and by update, of the object itself',
   expect([isAppliedByUs(object), isAppliedByUs(objectWith(entry('muster', 'Update', a)))]).toEqual([true, false]);
 });
 
-test('printed paths are found again, and others are not', () => {
+test('a fingerprint contains its own paths and no others', () => {
   const path = fc.string({ minLength: 1, maxLength: 20 });
   fc.assert(
     fc.property(fc.uniqueArray(path, { maxLength: 100 }), path, (paths, other) => {
@@ -72,13 +72,13 @@ test('printed paths are found again, and others are not', () => {
   );
 });
 
-test('of more paths than a share has room for none are kept', () => {
+test('too many paths for a share give an empty fingerprint', () => {
   const paths = (count: number) => Array.from({ length: count }, (_, index) => `.data.${index}`);
   expect(printPaths(paths(1_024))).toHaveLength(4_096);
   expect(printPaths(paths(1_025))).toBe('');
 });
 
-test('who holds our fields is named once, in order', () => {
+test('managers that hold Muster’s fields are listed once, in order', () => {
   const object = objectWith(
     entry('hpa', 'Update', a),
     entry('kubectl', 'Update', a),
@@ -91,9 +91,9 @@ test('who holds our fields is named once, in order', () => {
 });
 
 test.each<readonly [string, readonly JsonObject[], readonly JsonObject[] | undefined]>([
-  ['nothing of ours', [entry('kubectl', 'Update', a)], undefined],
+  ['no fields of Muster', [entry('kubectl', 'Update', a)], undefined],
   ['applied already', [entry('muster', 'Apply', a)], undefined],
-  ['a subresource is left', [entry('muster', 'Update', a, { subresource: 'scale' })], undefined],
+  ['a subresource is unchanged', [entry('muster', 'Update', a, { subresource: 'scale' })], undefined],
   [
     'an update',
     [entry('kubectl', 'Update', b), entry('muster', 'Update', a)],
@@ -104,11 +104,11 @@ test.each<readonly [string, readonly JsonObject[], readonly JsonObject[] | undef
     [entry('muster', 'Update', b, { apiVersion: 'v1beta1' }), entry('muster', 'Apply', a)],
     [entry('muster', 'Apply', { 'f:data': { 'f:a': {}, '.': {}, 'f:b': {} } })],
   ],
-])('what is ours by update is turned to apply: %s', (_title, before, after) => {
+])('ownership by update becomes ownership by apply: %s', (_title, before, after) => {
   expect(turnedToApply(objectWith(...before))).toEqual(after);
 });
 
-test('letting go keeps the entries of others, and resets where there are none', () => {
+test('a release keeps the entries of others, and resets the owners if there are none', () => {
   const theirs = entry('kubectl', 'Update', b);
   const scaled = entry('muster', 'Update', a, { subresource: 'scale' });
   expect(withoutOurs(objectWith(theirs, entry('muster', 'Apply', a), entry('muster', 'Update', a), scaled))).toEqual([theirs, scaled]);

@@ -21,7 +21,7 @@ const kept = { policy: 'Orphan', cascade: 'Background' } as const;
 const brief = ({ copies }: CopiesOutcome) => copies.map(({ action, state }) => (state === undefined ? action : `${action} ${state}`));
 
 for (const { title, available, start } of contractServers) {
-  describe.skipIf(!available)(`taking copies back from ${title}`, () => {
+  describe.skipIf(!available)(`removing copies from ${title}`, () => {
     let server: ContractServer;
     beforeAll(async () => {
       server = await start();
@@ -33,7 +33,7 @@ for (const { title, available, start } of contractServers) {
     const prune = async (bench: CopyBench, manifests: readonly Manifest[], more: Partial<CopyWork> = {}) =>
       pruneCopies(bench.work(more), await Promise.all(manifests.map((manifest) => bench.rendered(manifest, { action: 'DELETE' }))), never);
 
-    test('deletes what the inventory has by its uid, and the share when it is empty (D8)', async () => {
+    test('deletes the copies of the inventory by their uids, and removes the empty share (D8)', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifests = [settings(bench.namespace, 'a'), settings(bench.namespace, 'b')];
       await apply(bench, manifests);
@@ -44,7 +44,7 @@ for (const { title, available, start } of contractServers) {
       expect(await bench.live(settings(bench.namespace, 'a'))).toBeUndefined();
     });
 
-    test('before anything is deleted the inventory says so, under its version: what its hub lost since is proof of nothing (D8)', async () => {
+    test('confirms the inventory under its version before any deletion, so entries that the hub lost prove nothing (D8)', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifests = [settings(bench.namespace, 'a'), settings(bench.namespace, 'b')];
       await apply(bench, manifests);
@@ -61,7 +61,7 @@ for (const { title, available, start } of contractServers) {
       expect(bench.told).toMatchObject([{ message: expect.stringContaining('the inventory is not as it was read') }, {}]);
     });
 
-    test('what is to be deleted stands in the inventory as Deleting before it is asked for', async () => {
+    test('the inventory has a copy as Deleting before its deletion is sent', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace);
       await apply(bench, [manifest]);
@@ -77,7 +77,7 @@ for (const { title, available, start } of contractServers) {
       expect(states).toEqual([['Deleting']]);
     });
 
-    test('touches nothing that is not in the inventory, whatever its labels say (D9)', async () => {
+    test('changes no object that is not in the inventory, whatever its labels are (D9)', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace);
       await bench.others({ ...manifest, metadata: { ...manifest.metadata, labels: { [marks.propagation]: owner.uid } } });
@@ -85,13 +85,13 @@ for (const { title, available, start } of contractServers) {
       expect(await bench.live(manifest)).toBeDefined();
     });
 
-    test('leaves an object that was recreated since the inventory knew it, and forgets the entry', async () => {
+    test('keeps an object that was recreated since the last save of the inventory, and removes the entry', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace);
       await apply(bench, [manifest]);
       const copy = await bench.live(manifest);
       await bench.others(manifest, { verb: 'delete' });
-      // Even with all our marks, intent included: the uid alone is proof.
+      // The object has all marks, the intent token included. Only the uid is proof.
       const { labels = {}, annotations = {} } = copy?.metadata ?? {};
       await bench.others({ ...manifest, metadata: { ...manifest.metadata, labels, annotations } });
       expect(brief(await prune(bench, [manifest]))).toEqual(['Skipped']);
@@ -118,7 +118,7 @@ for (const { title, available, start } of contractServers) {
       expect((await bench.live(manifest))?.metadata).toEqual(taken.metadata);
     });
 
-    test('a label of another Propagation that somebody else wrote saves no copy', async () => {
+    test('a label of another Propagation that another manager wrote does not protect a copy from deletion', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace);
       await apply(bench, [manifest]);
@@ -127,7 +127,7 @@ for (const { title, available, start } of contractServers) {
       expect(await bench.live(manifest)).toBeUndefined();
     });
 
-    test('leaves an object that is recreated between the read and the deletion (D10)', async () => {
+    test('keeps an object that is recreated between the read and the deletion (D10)', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace);
       await apply(bench, [manifest]);
@@ -147,7 +147,7 @@ for (const { title, available, start } of contractServers) {
       expect(await bench.live(manifest)).toBeDefined();
     });
 
-    test('deletes a copy that others change between the read and the deletion', async () => {
+    test('deletes a copy that another manager changes between the read and the deletion', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace);
       await apply(bench, [manifest]);
@@ -164,7 +164,7 @@ for (const { title, available, start } of contractServers) {
       expect(await bench.live(manifest)).toBeUndefined();
     });
 
-    test('waits for the finalizers of others, says since when, and asks nothing meanwhile (D13)', async () => {
+    test('waits for foreign finalizers, reports since when, and makes no call meanwhile (D13)', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace);
       await apply(bench, [manifest]);
@@ -187,7 +187,7 @@ for (const { title, available, start } of contractServers) {
       expect(bench.shares.kept).toBeUndefined();
     });
 
-    test('orphans: the object stays whole, without our marks and without a field of ours', async () => {
+    test('with policy Orphan the object stays complete, without marks and field ownership of Muster', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace);
       await apply(bench, [{ ...manifest, metadata: { ...manifest.metadata, labels: { app: 'web' } } }]);
@@ -200,7 +200,7 @@ for (const { title, available, start } of contractServers) {
       expect(JSON.stringify(object?.metadata.managedFields ?? [])).not.toContain('muster');
     });
 
-    test('what is shared stays theirs: only our fields go', async () => {
+    test('a shared object stays with its owner: only Muster’s fields are removed', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace);
       await bench.others({ ...manifest, data: { theirs: '1', both: '1' } }, { manager: 'argocd', verb: 'apply' });
@@ -214,7 +214,7 @@ for (const { title, available, start } of contractServers) {
       expect(object?.metadata.managedFields).toMatchObject([{ manager: 'argocd' }]);
     });
 
-    test('what a later generation wrote is left, until somebody resumes who was told', async () => {
+    test('a copy of a later generation is not deleted until a user resumes after its Stale fault', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace);
       await apply(bench, [manifest], { generation: 3 });
@@ -225,7 +225,7 @@ for (const { title, available, start } of contractServers) {
       expect(await bench.live(manifest)).toBeUndefined();
     });
 
-    test('a copy that was written and not yet known by its uid is found by its intent', async () => {
+    test('a copy whose uid was not saved is found by its intent token', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace);
       const lost = { ...bench.shares, save: bench.shares.save };
@@ -238,7 +238,7 @@ for (const { title, available, start } of contractServers) {
       expect(await bench.live(manifest)).toBeUndefined();
     });
 
-    test('a namespace goes after what is in it', async () => {
+    test('a Namespace is deleted after the copies in it', async () => {
       using bench = await createCopyBench(server.endpoint);
       const place: Manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: `${bench.namespace}-more` } };
       const inside = settings(place.metadata.name);

@@ -59,7 +59,7 @@ const applyAll = async (bench: CopyBench, manifests: readonly Manifest[], more: 
   applyCopies(bench.work(more), await Promise.all(manifests.map((manifest) => bench.rendered(manifest))), never);
 
 for (const { title, available, start } of contractServers) {
-  describe.skipIf(!available)(`what ${title} refuses`, () => {
+  describe.skipIf(!available)(`refusals of ${title}`, () => {
     let server: ContractServer;
     beforeAll(async () => {
       server = await start();
@@ -67,9 +67,9 @@ for (const { title, available, start } of contractServers) {
     afterAll(() => server[Symbol.asyncDispose]());
 
     test.each<readonly [string, CopyReason, string, (bench: CopyBench) => Promise<Manifest>]>([
-      ['a namespace that is not there', 'NamespaceMissing', 'namespaces "nowhere" not found', async () => settings('nowhere')],
+      ['a missing namespace', 'NamespaceMissing', 'namespaces "nowhere" not found', async () => settings('nowhere')],
       [
-        'a namespace that is going',
+        'a namespace that is being deleted',
         'Terminating',
         'metadata.namespace: NamespaceTerminating',
         async (bench) => {
@@ -96,13 +96,13 @@ for (const { title, available, start } of contractServers) {
         async (bench) => workload(bench.namespace, 'web', { replicaz: 3 }),
       ],
       [
-        'a Secret with base64 that is none',
+        'a Secret with invalid base64',
         'Invalid',
         'illegal base64 data at input byte 3',
         async (bench) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key', namespace: bench.namespace }, data: { a: 'bm8!' } }),
       ],
       [
-        'a quantity that is none',
+        'an invalid quantity',
         'Invalid',
         'quantities must match the regular expression',
         async (bench) => {
@@ -111,15 +111,20 @@ for (const { title, available, start } of contractServers) {
           return workload(bench.namespace, 'web', { template });
         },
       ],
-      ['what is too large', 'Invalid', 'at most 1.5 MiB', async (bench) => settings(bench.namespace, 'big', { a: 'x'.repeat(1_600_000) })],
-    ])('%s is told as %s, and stops no other (D5, D15)', async (_title, reason, words, makeManifest) => {
+      [
+        'an object that is too large',
+        'Invalid',
+        'at most 1.5 MiB',
+        async (bench) => settings(bench.namespace, 'big', { a: 'x'.repeat(1_600_000) }),
+      ],
+    ])('%s has the reason %s and stops no other copy (D5, D15)', async (_title, reason, words, makeManifest) => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = await makeManifest(bench);
       const other = settings(bench.namespace, 'other');
       const { result, copies } = await applyAll(bench, [manifest, other]);
       expect(result).toBe('done');
       expect(copies).toMatchObject([{ action: 'Failed', reason }, { action: 'Created' }]);
-      // What others may mend is tried again soon.
+      // Muster retries soon if another user may remove the cause.
       expect(copies[0]?.fault?.retry).toBe(['NamespaceMissing', 'Terminating'].includes(reason) ? 'LATER' : 'NEVER');
       expect(copies[0]?.message).toContain(words);
       const entry = bench.shares.kept?.entries.find(({ key }) => key.name === manifest.metadata.name && key.kind === manifest.kind);
@@ -130,7 +135,7 @@ for (const { title, available, start } of contractServers) {
       expect(again?.fault).toMatchObject({ count: 2, since: entry?.fault?.since });
     });
 
-    test('a value that is refused is in no message', async () => {
+    test('no message contains a refused value', async () => {
       using bench = await createCopyBench(server.endpoint);
       const secret = 'hunter2';
       await applyAll(bench, [workload(bench.namespace, 'web')]);
@@ -139,7 +144,7 @@ for (const { title, available, start } of contractServers) {
       expect(JSON.stringify([bench.shares.kept, copies.map(({ message }) => message)])).not.toContain(secret);
     });
 
-    test('a kind that is not served waits for its definition, and is written once that is there (D15)', async () => {
+    test('a copy of an unserved kind is written once the CustomResourceDefinition exists (D15)', async () => {
       using bench = await createCopyBench(server.endpoint);
       const gear = widget(bench.namespace);
       const before = await applyCopies(
@@ -150,7 +155,7 @@ for (const { title, available, start } of contractServers) {
       expect(before.copies).toMatchObject([{ action: 'Failed', reason: 'ApiMissing' }]);
       const made = await applyAll(bench, [gear, definition], { conflict: 'Adopt' });
       expect(made.copies.map(({ action }) => action)[1]).not.toBe('Failed');
-      // Between the definition and its being served passes a moment.
+      // The server needs a moment before it serves a new definition.
       let copies = made.copies;
       for (let turn = 0; turn < 200 && copies[0]?.action !== 'Created' && copies[0]?.action !== 'Unchanged'; turn += 1) {
         expect(copies[0]).toMatchObject({ action: 'Failed', reason: 'ApiMissing', fault: { retry: 'LATER' } });
@@ -163,7 +168,7 @@ for (const { title, available, start } of contractServers) {
       await bench.others(definition, { verb: 'delete' });
     });
 
-    test('what is of a kind that the cluster does not serve any more is gone with it, once the cluster says so itself', async () => {
+    test('copies of a kind that is no longer served count as deleted once live discovery confirms it', async () => {
       using bench = await createCopyBench(server.endpoint);
       const gear = widget(bench.namespace);
       const serve = async () => (await bench.client.serves(keyOf(gear), never)) === true;
@@ -202,7 +207,7 @@ for (const { title, available, start } of contractServers) {
       expect(bench.shares.kept).toBeUndefined();
     });
 
-    test('of a cluster that does not say which kinds it serves nothing is given up', async () => {
+    test('no copy is given up while discovery of the cluster fails', async () => {
       using bench = await createCopyBench(server.endpoint);
       const rendered = [await bench.rendered(settings(bench.namespace))];
       await applyCopies(bench.work(), rendered, never);
@@ -213,14 +218,14 @@ for (const { title, available, start } of contractServers) {
       expect(bench.shares.kept?.entries).toMatchObject([{ state: 'PendingDeletion' }]);
     });
 
-    test('a namespace is made before what is in it, whatever their order', async () => {
+    test('a Namespace is created before the objects in it, in any order of the manifests', async () => {
       using bench = await createCopyBench(server.endpoint);
       const place: Manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: `${bench.namespace}-new` } };
       const { copies } = await applyAll(bench, [settings(place.metadata.name), place]);
       expect(copies.map(({ action }) => action)).toEqual(['Created', 'Created']);
     });
 
-    test('what the actor may not do is denied, and nobody else does it (D17)', async () => {
+    test('a write that the identity may not do is denied, and no other identity does it (D17)', async () => {
       using bench = await createCopyBench(server.endpoint);
       const client = createObjectClient(bench.api, { user: 'alice', groups: ['dev'], extra: {} });
       const nobody = await server.outsider(`denied-${bench.namespace}`);
@@ -235,7 +240,7 @@ for (const { title, available, start } of contractServers) {
       expect(await bench.live(settings(bench.namespace))).toBeUndefined();
     });
 
-    test('a Secret carries the data of its source, and nothing keeps or tells them', async () => {
+    test('a Secret gets the data of its source, which are never stored or logged', async () => {
       using bench = await createCopyBench(server.endpoint);
       const { namespace } = bench;
       const secret = (name: string): Manifest => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace } });
@@ -253,14 +258,12 @@ for (const { title, available, start } of contractServers) {
       await bench.others(secret('source'), { verb: 'delete' });
       const changed = { ...(await bench.rendered(secret('copy'), { secretOf })), desiredHash: 'other' };
       const failed = await applyCopies(bench.work(), [changed], never);
-      expect(failed.copies).toMatchObject([
-        { action: 'Failed', reason: 'Invalid', message: 'the Secret it is read from is not there, in hub' },
-      ]);
+      expect(failed.copies).toMatchObject([{ action: 'Failed', reason: 'Invalid', message: 'the source Secret does not exist in hub' }]);
       const gone = await applyCopies(bench.work({ sourceOf: () => undefined }), [changed], never);
       expect(gone.copies).toMatchObject([{ action: 'Failed', fault: { code: 'GONE' } }]);
     });
 
-    test('replacing puts the whole, keeps what the member owns, and writes nothing where nothing changes', async () => {
+    test('a replacement writes the whole object, keeps the fields of the member cluster, and writes nothing if nothing changes', async () => {
       using bench = await createCopyBench(server.endpoint);
       const spec = { ...bench.work().spec, write: 'Replace' } as const;
       const replace = async (manifest: Manifest, generation: number) =>
@@ -291,7 +294,7 @@ const keyOf = ({ apiVersion, kind, metadata: { name, namespace } }: Manifest) =>
   ...(namespace === undefined ? {} : { namespace }),
 });
 
-describe('what admission and the way there refuse', () => {
+describe('refusals by admission and by the network', () => {
   let sim: SimCluster;
   beforeAll(async () => {
     sim = await startSimCluster({ name: 'south' });
@@ -303,7 +306,7 @@ describe('what admission and the way there refuse', () => {
     [{ type: 'webhookTimeout' }, 'Denied'],
     [{ type: 'denied' }, 'Denied'],
     [{ type: 'invalid', field: 'data' }, 'Invalid'],
-  ])('%o is %s, and stops no other (D5)', async (refusal, reason) => {
+  ])('%o has the reason %s and stops no other copy (D5)', async (refusal, reason) => {
     using bench = await createCopyBench(sim);
     using _refused = sim.refuseWrites(refusal, { kind: 'ConfigMap', namespace: bench.namespace });
     const account: Manifest = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'web', namespace: bench.namespace } };
@@ -311,7 +314,7 @@ describe('what admission and the way there refuse', () => {
     expect(copies).toMatchObject([{ action: 'Failed', reason }, { action: 'Created' }, { action: 'Created' }]);
   });
 
-  test('an answer that is lost is no second creation: the intent tells that it was ours', async () => {
+  test('a lost answer causes no second creation, because the intent token identifies the copy', async () => {
     using bench = await createCopyBench(sim);
     const manifest = settings(bench.namespace);
     {
@@ -327,7 +330,7 @@ describe('what admission and the way there refuse', () => {
     ).toHaveLength(1);
   });
 
-  test('a cluster that is away is asked no more than it takes to know, and loses nothing', async () => {
+  test('an unreachable cluster gets no more calls, and the announced entries stay', async () => {
     using bench = await createCopyBench(sim);
     const manifests = ['a', 'b', 'c'].map((name) => settings(bench.namespace, name));
     const rendered = await Promise.all([...manifests, workload(bench.namespace, 'web')].map((manifest) => bench.rendered(manifest)));
@@ -339,14 +342,14 @@ describe('what admission and the way there refuse', () => {
   });
 });
 
-describe('a cluster that is away while copies are to go', () => {
+describe('a cluster that is unreachable while its copies are removed', () => {
   let sim: SimCluster;
   beforeAll(async () => {
     sim = await startSimCluster({ name: 'south' });
   });
   afterAll(() => sim.stop());
 
-  test('keeps the proof of each, and gives them back by it, or keeps them if they are wanted again', async () => {
+  test('keeps the uids for a later deletion, or keeps the copies if they are wanted again', async () => {
     using bench = await createCopyBench(sim);
     const [owned, lost, again] = ['owned', 'lost', 'again'].map((name) => settings(bench.namespace, name));
     if (owned === undefined || lost === undefined || again === undefined) throw new Error('expected manifests');

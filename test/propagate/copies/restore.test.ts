@@ -32,7 +32,7 @@ for (const { title, available, start } of contractServers) {
     const restore = async (bench: CopyBench, manifests: readonly Manifest[]) =>
       restoreCopies(bench.work({ generation: 2 }), { rendered: await rendered(bench, manifests), old: bench.old }, never);
 
-    test('writes what the revision had, deletes what the generation created, puts back what it adopted', async () => {
+    test('writes the objects of the revision, deletes created copies, and restores adopted objects', async () => {
       using bench = await createCopyBench(server.endpoint);
       const { namespace } = bench;
       const first = [settings(namespace, 'changed', { a: '1' }), settings(namespace, 'same', { a: '1' })];
@@ -58,7 +58,7 @@ for (const { title, available, start } of contractServers) {
       expect(bench.shares.kept?.entries.map(({ key }) => key.name).toSorted()).toEqual(['changed', 'same']);
     });
 
-    test('leaves what moved: another’s object, and what a later generation wrote', async () => {
+    test('keeps an object of another owner and a copy of a later generation', async () => {
       using bench = await createCopyBench(server.endpoint);
       const { namespace } = bench;
       const made = [settings(namespace, 'recreated', { a: '2' }), settings(namespace, 'later', { a: '2' })];
@@ -76,7 +76,7 @@ for (const { title, available, start } of contractServers) {
       expect((await bench.live(settings(namespace, 'later', {})))?.data).toEqual({ a: '2' });
     });
 
-    test('where nothing was before, nothing is left: done twice it is done once', async () => {
+    test('without an earlier revision all copies are deleted, and a second rollback does nothing', async () => {
       using bench = await createCopyBench(server.endpoint);
       await apply(bench, [settings(bench.namespace, 'a', { a: '1' }), settings(bench.namespace, 'b', { a: '1' })], { generation: 2 });
       expect(brief(await restore(bench, []))).toEqual(['a Deleted', 'b Deleted']);
@@ -84,7 +84,7 @@ for (const { title, available, start } of contractServers) {
       expect(await restore(bench, [])).toMatchObject({ result: 'done', copies: [] });
     });
 
-    test('old values come back whatever list they stand in', async () => {
+    test('old values are restored in every kind of list', async () => {
       using bench = await createCopyBench(server.endpoint);
       const workload = (image: string, more: readonly JsonObject[] = []): Manifest => ({
         apiVersion: 'apps/v1',

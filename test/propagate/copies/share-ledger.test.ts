@@ -7,7 +7,7 @@ import { createMemoryShares } from './memory-shares.ts';
 
 const key = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name });
 
-test('who saves while it is saved waits, and all that was put down meanwhile is saved at once', async () => {
+test('a save during another save waits, and then saves all changes since in one write', async () => {
   const shares = createMemoryShares();
   const slow: (() => void)[] = [];
   const store: CopyWork['shares'] = {
@@ -36,7 +36,7 @@ test('who saves while it is saved waits, and all that was put down meanwhile is 
   expect(ledger.saved.entries.map((entry) => entry.key.name)).toEqual(['a', 'b', 'c', 'd']);
 });
 
-test('one that fails is told to who asked, and the next tries again', async () => {
+test('a failed save is reported to its caller, and the next one tries again', async () => {
   const shares = createMemoryShares();
   let isBroken = true;
   const fault = { code: 'SERVER_ERROR', cluster: 'hub' as never, message: 'no', retry: 'LATER' } as const;

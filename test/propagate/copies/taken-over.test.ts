@@ -34,7 +34,7 @@ interface Story {
   readonly conflict: ConflictMode;
   readonly write: WriteMode;
   readonly theirs: (namespace: string) => readonly Manifest[];
-  /** What is wanted instead; the last is new. */
+  /** The manifests of the intent. The last object does not exist yet. */
   readonly ours: (namespace: string) => readonly Manifest[];
 }
 
@@ -72,7 +72,7 @@ const stories: readonly Story[] = [
 const brief = ({ copies }: CopiesOutcome) => copies.map(({ key, action }) => `${key.name} ${action}`);
 
 for (const { title, available, start } of contractServers) {
-  describe.skipIf(!available)(`what was there before us, on ${title}`, () => {
+  describe.skipIf(!available)(`objects that existed before, on ${title}`, () => {
     let server: ContractServer;
     beforeAll(async () => {
       server = await start();
@@ -92,7 +92,7 @@ for (const { title, available, start } of contractServers) {
     const prune = async (bench: CopyBench, story: Story, process?: Mortal) =>
       pruneCopies(workOf(bench, story, process), await rendered(bench, story.ours(bench.namespace)), never);
 
-    /** Values of Secrets that we wrote are not undone; those we did not write are as they were. */
+    /** Ignores the Secret values that Muster wrote, because a rollback does not restore them. Other values of Secrets are compared. */
     const essence = (object: KubernetesObject | undefined) => {
       if (object === undefined) return 'gone';
       const { spec, data, kind, metadata } = object as KubernetesObject & JsonObject;
@@ -116,7 +116,10 @@ for (const { title, available, start } of contractServers) {
       return bench;
     }
 
-    /** A process that takes over and then rolls back dies after so many writes; who comes after goes on with one or the other. Gives the writes done. */
+    /**
+     * Runs a takeover and a rollback in a process that crashes after `life` writes. A second process then continues with one of them.
+     * Returns the number of writes of the first process.
+     */
     async function run(story: Story, life: number, successor: 'rolls back' | 'goes on'): Promise<number> {
       using bench = await withTheirs(story);
       const before = await standing(bench, story);
@@ -138,7 +141,7 @@ for (const { title, available, start } of contractServers) {
 
     for (const successor of ['rolls back', 'goes on'] as const) {
       test.each(stories)(
-        `$conflict, $write: taken over and rolled back it is as it was, killed after each single write, whoever comes after ${successor}`,
+        `$conflict, $write: a takeover and its rollback restore the object after a crash at each single write; the next process ${successor}`,
         { timeout: 120_000 },
         async (story) => {
           const writes = await run(story, immortal, successor);
@@ -148,7 +151,9 @@ for (const { title, available, start } of contractServers) {
       );
     }
 
-    test('what is shared is never deleted, killed after each single write before the intent is deleted', { timeout: 120_000 }, async () => {
+    test('a shared object is never deleted, with a crash after each single write before the intent is deleted', {
+      timeout: 120_000,
+    }, async () => {
       const story: Story = { conflict: 'ServerSideApply', write: 'Apply', ...polite };
       for (let life = 0, writes = immortal; life <= writes; life += 1) {
         using bench = await withTheirs(story);
@@ -161,7 +166,7 @@ for (const { title, available, start } of contractServers) {
       }
     });
 
-    test('a Secret that was taken over is let go by a rollback, and nothing is kept of it', async () => {
+    test('a Secret that was taken over is released by a rollback, and none of its values are stored', async () => {
       const [story] = stories;
       if (story === undefined) throw new Error('expected a story');
       using bench = await withTheirs(story);
@@ -176,7 +181,7 @@ for (const { title, available, start } of contractServers) {
       expect(secret?.metadata.labels?.[marks.propagation]).toBeUndefined();
     });
 
-    test('what was adopted is ours: it is deleted with the intent, and by a generation that does not want it', async () => {
+    test('an adopted object is deleted with the intent, and by a generation that does not want it', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, 'theirs', { a: '1' });
       await bench.others(manifest);
@@ -201,7 +206,7 @@ for (const { title, available, start } of contractServers) {
       expect((await bench.live(ours))?.data).toEqual(expected.endsWith('Restored') ? { a: 'old' } : undefined);
     });
 
-    test('what was taken by force is theirs again once an older revision is gone back to that would not take it, killed after each single write', async () => {
+    test('a rollback gives back an object that was taken by force, with a crash after each single write', async () => {
       for (let life = 0, writes = immortal; life <= writes; life += 1) {
         using bench = await createCopyBench(server.endpoint);
         const { namespace } = bench;
@@ -227,7 +232,7 @@ for (const { title, available, start } of contractServers) {
       }
     });
 
-    test('what was given back is theirs, also where nobody could put that down and the spec was changed then', async () => {
+    test('an object that was given back stays with its owner, even if that could not be saved and the spec changed then', async () => {
       let givenBack = 0;
       for (let life = 1, writes = immortal; life <= writes; life += 1) {
         using bench = await createCopyBench(server.endpoint);
@@ -253,7 +258,7 @@ for (const { title, available, start } of contractServers) {
       expect(givenBack).toBeGreaterThanOrEqual(1);
     });
 
-    test('what was taken and lost our marks is ours all the same, though no mirror says who owns its fields', async () => {
+    test('an adopted object that lost its marks is still a copy, although mirrors do not show field owners', async () => {
       using bench = await createCopyBench(server.endpoint);
       const ours = (value: string) => settings(bench.namespace, 'theirs', { a: value });
       await bench.others(settings(bench.namespace, 'theirs', { a: 'old' }));
@@ -284,7 +289,7 @@ for (const { title, available, start } of contractServers) {
       expect(quiet.writes()).toBe(0);
     });
 
-    test('a breach gives back what its generation took, also where the revision before was meant to have it', async () => {
+    test('a breach gives back the objects that its generation took over, even if the previous revision wanted them', async () => {
       using bench = await createCopyBench(server.endpoint);
       const ours = settings(bench.namespace, 'theirs', { a: 'ours' });
       await bench.others(settings(bench.namespace, 'theirs', { a: 'old' }));
@@ -296,7 +301,7 @@ for (const { title, available, start } of contractServers) {
       expect(bench.shares.kept).toBeUndefined();
     });
 
-    test('what it held last before we wrote is what comes back, not what it held at an earlier try', async () => {
+    test('a rollback restores the last values before the write, not those of an earlier attempt', async () => {
       using bench = await createCopyBench(server.endpoint);
       const { namespace } = bench;
       const theirs = (value: string) => settings(namespace, 'theirs', { a: value });
@@ -313,7 +318,7 @@ for (const { title, available, start } of contractServers) {
       expect((await bench.live(ours))?.data).toEqual({ a: 'second' });
     });
 
-    test('found only as it is written, it is announced and kept before all the same', async () => {
+    test('an object found only during the write is announced and its values are stored before the write', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifests = ['a', 'b', 'c'].map((name) => settings(bench.namespace, name, { a: 'ours' }));
       const unseen = await rendered(bench, manifests);
@@ -327,7 +332,7 @@ for (const { title, available, start } of contractServers) {
       for (const manifest of manifests) expect((await bench.live(manifest))?.data).toEqual({ a: 'old' });
     });
 
-    test('where it cannot be kept what it held it is left, and all else is written', async () => {
+    test('an object whose old values cannot be stored is skipped, and all other copies are written', async () => {
       using bench = await createCopyBench(server.endpoint);
       const { namespace } = bench;
       const fault = { code: 'SERVER_ERROR', cluster: bench.client.cluster, message: 'the hub says no', retry: 'LATER' } as const;
@@ -342,7 +347,7 @@ for (const { title, available, start } of contractServers) {
       for (const name of ['theirs', 'unseen']) expect((await bench.live(settings(namespace, name, {})))?.data).toEqual({ a: 'old' });
     });
 
-    test('a token that an object brought along from a backup makes it nobody’s', async () => {
+    test('an intent token that came with a restored backup proves nothing', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace, 'copy', { a: '1' });
       await applyCopies(bench.work(), await rendered(bench, [manifest]), never);
@@ -363,7 +368,7 @@ for (const { title, available, start } of contractServers) {
       expect(await bench.live(manifest)).toBeDefined();
     });
 
-    test('a rollback undoes what the inventory has not heard of', async () => {
+    test('a rollback undoes writes that the inventory does not have yet', async () => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = (value: string) => settings(bench.namespace, 'copy', { a: value });
       await applyCopies(bench.work({ generation: 1 }), await rendered(bench, [manifest('1')]), never);

@@ -76,7 +76,7 @@ for (const { title, available, start } of contractServers) {
     ];
     const asFirst = { data: { a: '1' }, containers: ['web'], note: undefined, owners: ['Apply', 'Apply'] };
 
-    test('holds no field that only the replacement had, and is ours by Apply alone', async () => {
+    test('has no field that only the replacement had, and is owned by Apply only', async () => {
       using bench = await createCopyBench(server.endpoint);
       await written(bench, first(bench), { write: 'Apply', generation: 1 });
       await written(bench, second(bench), { write: 'Replace', generation: 2 });
@@ -89,7 +89,7 @@ for (const { title, available, start } of contractServers) {
       expect(quiet.writes()).toBe(0);
     });
 
-    test('also if it was created and replaced as a whole before, and its replacement changed some fields only', async () => {
+    test('has the applied state also after a creation by replacement and a second replacement of some fields', async () => {
       using bench = await createCopyBench(server.endpoint);
       await written(bench, first(bench), { write: 'Replace', generation: 1 });
       await written(bench, second(bench), { write: 'Replace', generation: 2 });
@@ -97,7 +97,7 @@ for (const { title, available, start } of contractServers) {
       expect(await standing(bench)).toEqual(asFirst);
     });
 
-    test('keeps what others added since', async () => {
+    test('keeps fields that others added since', async () => {
       using bench = await createCopyBench(server.endpoint);
       await written(bench, first(bench), { write: 'Apply', generation: 1 });
       await written(bench, second(bench), { write: 'Replace', generation: 2 });
@@ -106,7 +106,7 @@ for (const { title, available, start } of contractServers) {
       expect(await standing(bench)).toMatchObject({ data: { a: '1', theirs: 'x' } });
     });
 
-    test('keeps the count that is left to an autoscaler from then on', async () => {
+    test('keeps the replica count that is left to an autoscaler from then on', async () => {
       using bench = await createCopyBench(server.endpoint);
       await written(bench, first(bench), { write: 'Apply', generation: 1 });
       await written(bench, second(bench), { write: 'Replace', generation: 2 });
@@ -117,7 +117,7 @@ for (const { title, available, start } of contractServers) {
       expect((await standing(bench)).containers).toEqual(['web']);
     });
 
-    test('is the same in the end, killed after each single write', async () => {
+    test('has the same final state after a crash at each single write', async () => {
       for (let life = 0, writes = immortal; life <= writes; life += 1) {
         using bench = await createCopyBench(server.endpoint);
         await written(bench, first(bench), { write: 'Apply', generation: 1 });

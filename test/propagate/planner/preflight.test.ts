@@ -59,7 +59,7 @@ test('is stopped by a conflict, a refusal and a cluster that is not there', asyn
 
   expect(plan.ok).toBe(false);
   expect(failed).toContainEqual(
-    'cluster hub: ConfigMap default/settings: it exists and is not ours: conflict Adopt or Overwrite would take it',
+    'cluster hub: ConfigMap default/settings: it exists and does not belong to this Propagation: conflict Adopt or Overwrite takes it over',
   );
   expect(failed.some((message) => message.startsWith('cluster south: ConfigMap default/settings'))).toBe(true);
   expect(failed.some((message) => message.startsWith('cluster west: '))).toBe(true);
