@@ -8,8 +8,8 @@ import { readToken } from './config/token.ts';
 import type { Clock } from './core/clock.ts';
 import type { Log } from './core/log.ts';
 import type { ClusterName } from './core/names.ts';
-import { Slices } from './core/scheduling/operation-scheduler.ts';
-import { Turns } from './core/scheduling/work-scheduler.ts';
+import { TimeSliceScheduler } from './core/scheduling/operation-scheduler.ts';
+import { WorkScheduler } from './core/scheduling/work-scheduler.ts';
 import { createFleet, type Fleet } from './fleet/fleet.ts';
 import type { Duplicate } from './fleet/roster.ts';
 import { UpstreamCounts } from './fleet/upstream-counts.ts';
@@ -97,11 +97,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { source, demo } = stack.use(await openClusters(options));
 
   const { sensitiveKinds } = config;
-  const turns = new Turns(clock);
-  const slices = new Slices(clock);
+  const scheduler = new WorkScheduler(clock);
+  const timeSlices = new TimeSliceScheduler(clock);
   const heap = measureProcessHeap(ending.signal);
   const mirrors = stack.use(
-    createMirrors({ clock, log, turns, heap, sensitiveKinds, onReport: (cluster, report) => anomalies.add(cluster, report) }),
+    createMirrors({ clock, log, scheduler, heap, sensitiveKinds, onReport: (cluster, report) => anomalies.add(cluster, report) }),
   );
   const fleet = stack.use(
     await createFleet({
@@ -119,7 +119,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const models = createCatalog({ mirrors, baseline, groups: config.kinds, fetchDocument, lock, clock, log }, ending.signal);
   const schema = createLiveSchema({ models, clock, log }, ending.signal);
   const health = healthOf({ mirrors, models, schema });
-  const { relationsOf, ...readSide } = readSideOf(parts, { mirrors, fleet, schema, sealKey, turns, options }, ending.signal);
+  const { relationsOf, ...readSide } = readSideOf(parts, { mirrors, fleet, schema, sealKey, scheduler, options }, ending.signal);
   const loadersOf = createLoaders({ mirrors, clock });
   const model = () => schema.current().model;
   const hub = demo ? demoHub : config.hub;
@@ -136,7 +136,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       budget.throwIfSpent();
     };
     const loaders = held.use(loadersOf({ signal: asked.signal, isMessage }));
-    const read = { ...asked, loaders, look: budget.look, slices: slices.operation(throwIfDone) };
+    const read = { ...asked, loaders, look: budget.look, timeSlices: timeSlices.createSlices(throwIfDone) };
     return {
       ...readSide,
       relations: relationsOf(read),
@@ -177,14 +177,14 @@ interface ReadSide {
   readonly fleet: Fleet;
   readonly schema: LiveSchema;
   readonly sealKey: Uint8Array;
-  readonly turns: Turns;
+  readonly scheduler: WorkScheduler;
   readonly options: GatewayOptions;
 }
 
 /** What resolvers read through: one view of mirrors and rights, and one bound for the queues of streams and logs. */
 function readSideOf(
   { createReads, createRelations, createStreams, createLogs }: Awaited<ReturnType<typeof prepare>>,
-  { mirrors, fleet, schema, sealKey, turns, options }: ReadSide,
+  { mirrors, fleet, schema, sealKey, scheduler, options }: ReadSide,
   signal: AbortSignal,
 ): Pick<GraphContext, 'reads' | 'streams' | 'logs'> & { readonly relationsOf: ReturnType<typeof createRelations> } {
   const { clock, log, config } = options;
@@ -196,7 +196,7 @@ function readSideOf(
   return {
     reads: createReads({ ...shared, member, sealKey, sensitiveKinds }),
     relationsOf: createRelations({ ...shared, sealKey, sensitiveKinds }),
-    streams: createStreams({ ...shared, budget, turns, onModel: schema.onSwap, settingsOf, sealKey, sensitiveKinds }, signal),
+    streams: createStreams({ ...shared, budget, scheduler, onModel: schema.onSwap, settingsOf, sealKey, sensitiveKinds }, signal),
     logs: createLogs({ ...shared, member, budget }),
   };
 }

@@ -1,7 +1,7 @@
 import type { Fault } from '../core/faults.ts';
 import { isJsonObject, type Json, jsonIn } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
-import { createGate } from '../core/scheduling/concurrency-limit.ts';
+import { createConcurrencyLimit } from '../core/scheduling/concurrency-limit.ts';
 import { breakage, faultOf } from './classify.ts';
 import type { ClusterApi, LiveRequest } from './cluster-api.ts';
 import {
@@ -77,8 +77,8 @@ async function readHalf(
 ): Promise<readonly Found[]> {
   const versions = groupVersionsIn(value);
   if (versions !== undefined) return versions;
-  const gate = createGate(10);
-  const asked = legacyVersionsIn(value).map((at) => gate.pass(() => readLegacy(api, at, signal), signal));
+  const limit = createConcurrencyLimit(10);
+  const asked = legacyVersionsIn(value).map((at) => limit.run(() => readLegacy(api, at, signal), signal));
   return (await Promise.all(asked)).filter((found) => found !== undefined);
 }
 

@@ -1,7 +1,7 @@
 import { type FieldNode, type GraphQLResolveInfo, Kind, type SelectionSetNode, type ValueNode, valueFromASTUntyped } from 'graphql';
 import type { Json } from '../core/json.ts';
 import { exactNumberOfQuantity, printQuantity, type Quantity } from '../core/quantities.ts';
-import { afterwards } from '../core/scheduling/promise-or-value.ts';
+import { mapPromiseOrValue } from '../core/scheduling/promise-or-value.ts';
 import type { Aggregates, GroupView } from '../load/reads.ts';
 import { charged } from './budget.ts';
 import type { GraphBuilder } from './builder.ts';
@@ -41,7 +41,7 @@ export function addAggregates(builder: GraphBuilder): void {
         orderBy: t.arg({ type: order, defaultValue: 'COUNT_DESC', description: 'Which groups come first.' }),
         first: t.arg.int({ defaultValue: 100, description: 'Most groups: 1 to 500.' }),
       },
-      resolve: (listed, args, context) => afterwards(listed.groups(args), (groups) => charged(groups, context)),
+      resolve: (listed, args, context) => mapPromiseOrValue(listed.groups(args), (groups) => charged(groups, context)),
     }),
   }));
 }
@@ -83,13 +83,13 @@ function computedFrom({ pothos }: GraphBuilder) {
       type: 'JSON',
       description: 'The smallest value at a path, as served. Null if there is none.',
       args,
-      resolve: (of: Aggregates, { path }: { readonly path: string }) => afterwards(of.min(path), orNothing),
+      resolve: (of: Aggregates, { path }: { readonly path: string }) => mapPromiseOrValue(of.min(path), orNothing),
     },
     max: {
       type: 'JSON',
       description: 'The largest value at a path, as served. Null if there is none.',
       args,
-      resolve: (of: Aggregates, { path }: { readonly path: string }) => afterwards(of.max(path), orNothing),
+      resolve: (of: Aggregates, { path }: { readonly path: string }) => mapPromiseOrValue(of.max(path), orNothing),
     },
   } as const;
 }

@@ -1,6 +1,6 @@
 import { MusterError } from '../core/errors.ts';
-import type { OperationSlices } from '../core/scheduling/operation-scheduler.ts';
-import type { NowOrLater } from '../core/scheduling/promise-or-value.ts';
+import type { TimeSlices } from '../core/scheduling/operation-scheduler.ts';
+import type { PromiseOrValue } from '../core/scheduling/promise-or-value.ts';
 import { type Look, maxLooks } from '../load/reads.ts';
 
 /** What one operation may still be given: of a subscription, one message. */
@@ -101,9 +101,9 @@ export function createBudget(throwIfOver: () => void, maxAnswerBytes = Number.PO
  *
  * @throws {MusterError} `TOO_COSTLY` if the budget does not hold that many.
  */
-export function charged<T>(list: readonly T[], { budget, read }: Charging): Iterable<NowOrLater<T>> {
+export function charged<T>(list: readonly T[], { budget, read }: Charging): Iterable<PromiseOrValue<T>> {
   budget.charge(list.length);
-  return list.length < shortList ? list : inSlices(list, read.slices);
+  return list.length < shortList ? list : inTimeSlices(list, read.timeSlices);
 }
 
 /** Resolves a field to the list that its parent has by this name, charged to the operation. */
@@ -114,13 +114,13 @@ export function chargedList<Name extends string>(name: Name) {
 /** What of the context of an operation lists are charged to. */
 interface Charging {
   readonly budget: Budget;
-  readonly read: { readonly slices: OperationSlices };
+  readonly read: { readonly timeSlices: TimeSlices };
 }
 
 /** Shorter lists are completed as a whole. */
 const shortList = 8;
 
-function* inSlices<T>(list: readonly T[], slices: OperationSlices): Iterable<NowOrLater<T>> {
+function* inTimeSlices<T>(list: readonly T[], slices: TimeSlices): Iterable<PromiseOrValue<T>> {
   for (const element of list) {
     const pause = slices.pause();
     yield pause === undefined ? element : pause.then(() => element);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type GraphQLSchema, isIntrospectionType, isSpecifiedDirective, isSpecifiedScalarType, printDirective, printType } from 'graphql';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import { runAtOnce, Slices, type Steps } from '../core/scheduling/operation-scheduler.ts';
+import { runAtOnce, type Steps, TimeSliceScheduler } from '../core/scheduling/operation-scheduler.ts';
 import type { Model, ModelKind, ModelType, TypeReference } from '../model/model.ts';
 import { buildGraphInSteps } from './graph.ts';
 
@@ -55,7 +55,7 @@ export interface LiveSchemaOptions {
  * @throws {Error} if the first model makes no schema even without custom kinds.
  */
 export function createLiveSchema({ models, clock, log }: LiveSchemaOptions, signal: AbortSignal): LiveSchema {
-  const slices = new Slices(clock);
+  const timeSlices = new TimeSliceScheduler(clock);
   const readers = new Set<() => void>();
   let newest: Model | undefined;
   let building = false;
@@ -93,7 +93,7 @@ export function createLiveSchema({ models, clock, log }: LiveSchemaOptions, sign
     newest = model;
     if (building) return;
     building = true;
-    const done = slices.operation(() => signal.throwIfAborted()).run(rebuild());
+    const done = timeSlices.createSlices(() => signal.throwIfAborted()).run(rebuild());
     if (done instanceof Promise)
       done.catch((error: unknown) => {
         if (!signal.aborted) throw error;

@@ -6,7 +6,7 @@ import { textAt, valueAt } from '../core/json-at.ts';
 import { apiVersionOf } from '../core/kinds.ts';
 import { idOfObject } from '../core/object-ids.ts';
 import { exactNumberOfQuantity, parseQuantity } from '../core/quantities.ts';
-import type { NowOrLater } from '../core/scheduling/promise-or-value.ts';
+import type { PromiseOrValue } from '../core/scheduling/promise-or-value.ts';
 import { manifestOf } from '../load/manifest.ts';
 import { type Row, valuesPerLook } from '../load/reads.ts';
 import { yamlCost } from './budget.ts';
@@ -196,10 +196,10 @@ function textOfAmount(amount: unknown): string | undefined {
 }
 
 /** Printing an object of 1 MB takes 3 ms, and 30 aliases may ask for it: a text whose operation has used up its slice is printed in a later one. */
-function yamlOf(row: Row, _args: unknown, { budget, read }: GraphContext): NowOrLater<string> {
+function yamlOf(row: Row, _args: unknown, { budget, read }: GraphContext): PromiseOrValue<string> {
   budget.charge(yamlCost);
   const print = () => budget.text(printYaml(manifestOf(row)));
-  const pause = read.slices.pause();
+  const pause = read.timeSlices.pause();
   return pause === undefined ? print() : pause.then(print);
 }
 

@@ -1,5 +1,5 @@
 import { invariant } from '../core/errors.ts';
-import { afterwards, type NowOrLater } from '../core/scheduling/promise-or-value.ts';
+import { mapPromiseOrValue, type PromiseOrValue } from '../core/scheduling/promise-or-value.ts';
 import { compileExtreme } from '../store/aggregates/extremes.ts';
 import { compileGroups } from '../store/aggregates/groups.ts';
 import { compileSum } from '../store/aggregates/sums.ts';
@@ -21,7 +21,7 @@ const defaultGroups = 100;
 export function createAggregates(
   asked: AskedKinds & { readonly relations: BegunRelations },
   matches: readonly Matches[],
-  { look, slices }: Pick<ReadContext, 'look' | 'slices'>,
+  { look, timeSlices: slices }: Pick<ReadContext, 'look' | 'timeSlices'>,
 ): PageAggregates {
   // Last, as in lists: by then the path is known to be one.
   const checked = <T>(paths: readonly string[], compiled: T): T => {
@@ -42,7 +42,7 @@ export function createAggregates(
     min: once((path) => slices.run(min(path)(some, look))),
     max: once((path) => slices.run(max(path)(some, look))),
   });
-  const groups = new Map<string, NowOrLater<readonly GroupView[]>>();
+  const groups = new Map<string, PromiseOrValue<readonly GroupView[]>>();
   return {
     ...of(matches),
     groups({ by, orderBy, first }) {
@@ -51,7 +51,7 @@ export function createAggregates(
       const known = groups.get(key);
       if (known !== undefined) return known;
       const found = slices.run(checked(by, compileGroups(asked, question))(matches, look));
-      const made = afterwards(found, (all) => all.map(({ keys, count, matches: some }) => ({ keys, count, ...of(some) })));
+      const made = mapPromiseOrValue(found, (all) => all.map(({ keys, count, matches: some }) => ({ keys, count, ...of(some) })));
       groups.set(key, made);
       return made;
     },

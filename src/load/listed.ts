@@ -3,7 +3,7 @@ import { apiVersionOf, keyOfKind } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { Steps } from '../core/scheduling/operation-scheduler.ts';
-import type { NowOrLater } from '../core/scheduling/promise-or-value.ts';
+import type { PromiseOrValue } from '../core/scheduling/promise-or-value.ts';
 import type { SensitiveKinds } from '../core/sensitive-kinds.ts';
 import { compareText } from '../core/text.ts';
 import type { AskedOfKinds } from '../model/paths-of-kinds.ts';
@@ -28,7 +28,7 @@ export interface ListedOptions {
 export interface AskedPage {
   readonly spec: Omit<QuerySpec, 'look'>;
   /** The operation's own. It counts what is looked at, and its slices run all work of the page, also what is computed later. */
-  readonly context: Pick<ReadContext, 'look' | 'slices'>;
+  readonly context: Pick<ReadContext, 'look' | 'timeSlices'>;
   readonly scope: SealScope;
   /** Of its rows: how many relations lead to them. */
   readonly depth?: number;
@@ -56,8 +56,8 @@ interface RelatedParts {
 }
 
 /** One page of what these parts hold, all of one moment. They are held until it is there. */
-export function listedOf(options: ListedOptions, parts: readonly Part[], asked: AskedPage): NowOrLater<Listed> {
-  return asked.context.slices.run(listedInSteps(options, parts, asked));
+export function listedOf(options: ListedOptions, parts: readonly Part[], asked: AskedPage): PromiseOrValue<Listed> {
+  return asked.context.timeSlices.run(listedInSteps(options, parts, asked));
 }
 
 function* listedInSteps(options: ListedOptions, parts: readonly Part[], asked: AskedPage): Steps<Listed> {

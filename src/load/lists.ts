@@ -1,4 +1,4 @@
-import type { NowOrLater } from '../core/scheduling/promise-or-value.ts';
+import type { PromiseOrValue } from '../core/scheduling/promise-or-value.ts';
 import type { Model, ModelKind } from '../model/model.ts';
 import { bothOf, type CheckedArguments, checkArguments, relationsIn } from './list-arguments.ts';
 import { type AskedPage, type ListedOptions, listedOf } from './listed.ts';
@@ -25,7 +25,7 @@ interface ListedKinds {
  * @throws {MusterError} `BAD_INPUT` if an argument cannot be served, before anything is waited for.
  */
 export async function readList(options: ListsOptions, context: ReadContext, { kinds, chosen, args }: ListedKinds): Promise<Listed> {
-  await context.slices.pause();
+  await context.timeSlices.pause();
   const model = options.model();
   const checked = checkArguments(args, { model, kinds, sensitive: options.sensitive });
   const scope: SealScope = { callerKey: context.caller.key, filter: checked.filter };
@@ -54,8 +54,9 @@ interface AskedThrough {
 /** A page that is decided by other objects too: their mirrors are held and waited for as those of its own kinds are, as long together. */
 async function readThrough(options: ListsOptions, context: ReadContext, { asks, waitMs, page, asked }: AskedThrough): Promise<Listed> {
   using related = new BegunRelated(options, { ...asked, waitMs, context });
-  const inParts = <T>(use: (parts: readonly Part[]) => NowOrLater<T>) => withParts(options, { asks, waitMs: related.restMs, context }, use);
-  const holdOwners = async () => related.hold(await inParts((parts) => context.slices.run(related.ownersIn(parts, page.spec))));
+  const inParts = <T>(use: (parts: readonly Part[]) => PromiseOrValue<T>) =>
+    withParts(options, { asks, waitMs: related.restMs, context }, use);
+  const holdOwners = async () => related.hold(await inParts((parts) => context.timeSlices.run(related.ownersIn(parts, page.spec))));
   await Promise.all([holdOwners(), related.hold(related.knownOf(asks))]);
   // What has come meanwhile may have owners of other kinds; how many there may be is bounded.
   while (await holdOwners());

@@ -6,7 +6,7 @@ import { jsonIn } from '../core/json.ts';
 import type { ServedResource } from '../core/kinds.ts';
 import { isPathSegment, parseResourceVersion } from '../core/names.ts';
 import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
-import { createGate } from '../core/scheduling/concurrency-limit.ts';
+import { createConcurrencyLimit } from '../core/scheduling/concurrency-limit.ts';
 import type { SyncState } from '../watch/mirrors.ts';
 
 /** One GET: of which object, from which API server. */
@@ -28,12 +28,12 @@ const mostInFlight = 16;
 
 /** Reads objects from their API servers for one operation, each object once. A read ends after 10 s with a fault. */
 export function createLiveLoader(clock: Clock, signal: AbortSignal): DataLoader<LiveRead, LiveResult, string> {
-  const gate = createGate(mostInFlight);
+  const limit = createConcurrencyLimit(mostInFlight);
   return new DataLoader<LiveRead, LiveResult, string>(
     (reads) =>
       Promise.all(
         reads.map(async (read) => {
-          const result = await gate.pass(() => fetchObject(read, { clock, signal }), signal);
+          const result = await limit.run(() => fetchObject(read, { clock, signal }), signal);
           // Undefined if the operation ended before it was the turn of this read.
           if (result === undefined) throw signal.reason;
           return result;

@@ -3,7 +3,7 @@ import DataLoader from 'dataloader';
 import type { Clock } from '../core/clock.ts';
 import { type GroupKind, keyOfKind } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
-import { allOf, type NowOrLater } from '../core/scheduling/promise-or-value.ts';
+import { allPromiseOrValues, type PromiseOrValue } from '../core/scheduling/promise-or-value.ts';
 import type { MirrorLease, MirrorReader, Mirrors } from '../watch/mirrors.ts';
 
 /** Names one mirror: a kind in one cluster. If the request names namespaces, the key has them too. */
@@ -57,7 +57,7 @@ export class MirrorLoader implements Disposable {
    * Returns at once if the operation holds the mirror already, else with the next batch.
    * Undefined if the cluster has not answered yet or does not serve the kind, or if the loader was disposed of.
    */
-  load(key: MirrorKey): NowOrLater<MirrorReader | undefined> {
+  load(key: MirrorKey): PromiseOrValue<MirrorReader | undefined> {
     const { mirrors } = this.#options;
     const { cluster, kind, namespaces = [] } = key;
     const held = this.#held.get(idOf(key));
@@ -68,8 +68,8 @@ export class MirrorLoader implements Disposable {
   }
 
   /** `load` for several keys, in their order. */
-  loadAll(keys: readonly MirrorKey[]): NowOrLater<readonly (MirrorReader | undefined)[]> {
-    return allOf(keys.map((key) => this.load(key)));
+  loadAll(keys: readonly MirrorKey[]): PromiseOrValue<readonly (MirrorReader | undefined)[]> {
+    return allPromiseOrValues(keys.map((key) => this.load(key)));
   }
 
   /** Stops holding the mirror before the operation ends. */

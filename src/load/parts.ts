@@ -2,7 +2,7 @@ import type { Access, Sight } from '../access/access.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Fault } from '../core/faults.ts';
 import { type GroupKind, keyOfKind } from '../core/kinds.ts';
-import { afterwards, type NowOrLater } from '../core/scheduling/promise-or-value.ts';
+import { mapPromiseOrValue, type PromiseOrValue } from '../core/scheduling/promise-or-value.ts';
 import type { ModelKind } from '../model/model.ts';
 import type { QuerySight } from '../store/query-source.ts';
 import type { MirrorReader, Mirrors, SyncState } from '../watch/mirrors.ts';
@@ -68,7 +68,7 @@ interface AskedParts {
 export async function withParts<T>(
   { mirrors, access, views, clock }: PartOptions,
   { asks, waitMs, context }: AskedParts,
-  use: (parts: readonly Part[]) => NowOrLater<T>,
+  use: (parts: readonly Part[]) => PromiseOrValue<T>,
 ): Promise<T> {
   let sights = await sightsOf(asks, access, context);
   const seen = asks.filter((_, index) => sights[index]?.type !== 'none');
@@ -98,12 +98,12 @@ interface AskedPart {
  * One part: at once if the operation holds its mirror, which has settled, and what the caller may see of it is known. Else a promise, which waits as
  * `withParts` does. An abort while it waits rejects with its reason.
  */
-export function partOfOne(options: PartOptions, asked: AskedPart): NowOrLater<Part> {
+export function partOfOne(options: PartOptions, asked: AskedPart): PromiseOrValue<Part> {
   const { mirrors, access } = options;
   const { ask, waitMs, context } = asked;
-  return afterwards(sightOf(ask, access, context), (sight) => {
+  return mapPromiseOrValue(sightOf(ask, access, context), (sight) => {
     if (sight.type === 'none') return partOf(ask, { sight, mirrors, context });
-    return afterwards(context.loaders.mirrors.load(ask), () =>
+    return mapPromiseOrValue(context.loaders.mirrors.load(ask), () =>
       waitMs > 0 && isWaiting(ask, { mirrors, context }) ? settledPart(options, asked) : partOf(ask, { sight, mirrors, context }),
     );
   });
@@ -118,7 +118,7 @@ async function sightsOf(asks: readonly Ask[], access: Access, context: ReadConte
   return Promise.all(asks.map((ask) => sightOf(ask, access, context)));
 }
 
-function sightOf({ cluster, kind, verb }: Ask, access: Access, { caller, signal }: ReadContext): NowOrLater<Sight> {
+function sightOf({ cluster, kind, verb }: Ask, access: Access, { caller, signal }: ReadContext): PromiseOrValue<Sight> {
   return access.sightOf({ caller, cluster: cluster.name, kind, verb }, signal);
 }
 

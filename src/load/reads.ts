@@ -5,8 +5,8 @@ import type { ServedResource } from '../core/kinds.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { Quantity } from '../core/quantities.ts';
-import type { OperationSlices } from '../core/scheduling/operation-scheduler.ts';
-import type { NowOrLater } from '../core/scheduling/promise-or-value.ts';
+import type { TimeSlices } from '../core/scheduling/operation-scheduler.ts';
+import type { PromiseOrValue } from '../core/scheduling/promise-or-value.ts';
 import type { Model, ModelKind } from '../model/model.ts';
 import type { GroupOrder } from '../store/aggregates/groups.ts';
 import type { WhereInput } from '../store/filter/where-input.ts';
@@ -79,10 +79,10 @@ export interface ListArguments {
  */
 export interface Aggregates {
   /** Exact; undefined if there is no value. */
-  sum(path: string): NowOrLater<Quantity | undefined>;
+  sum(path: string): PromiseOrValue<Quantity | undefined>;
   /** As served; undefined if there is no value. In the order that `orderBy` has. */
-  min(path: string): NowOrLater<Json | undefined>;
-  max(path: string): NowOrLater<Json | undefined>;
+  min(path: string): PromiseOrValue<Json | undefined>;
+  max(path: string): PromiseOrValue<Json | undefined>;
 }
 
 /** The arguments of `groups`, as they come from GraphQL. */
@@ -102,7 +102,7 @@ export interface GroupView extends Aggregates {
 /** One page over all clusters asked, and how complete and old each cluster's part of it is. All of one moment, what is computed from all pages too. */
 export interface Listed extends Aggregates {
   /** @throws {MusterError} as the others do, and `TOO_COSTLY` for more groups than can be held. */
-  groups(args: GroupArguments): NowOrLater<readonly GroupView[]>;
+  groups(args: GroupArguments): PromiseOrValue<readonly GroupView[]>;
   readonly items: readonly Row[];
   /** Of all permitted matching objects, whatever the page; a lower bound while `faults` is not empty. */
   readonly totalCount: number;
@@ -137,7 +137,7 @@ export interface ReadContext {
    */
   readonly look: Look;
   /** Long work of the operation runs in them. */
-  readonly slices: OperationSlices;
+  readonly timeSlices: TimeSlices;
 }
 
 /** A kind as one cluster serves it. */

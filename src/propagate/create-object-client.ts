@@ -7,7 +7,7 @@ import { isJsonObject, type Json, type JsonObject, jsonIn } from '../core/json.t
 import { objectAt, textAt, valueAt } from '../core/json-at.ts';
 import { apiVersionOf } from '../core/kinds.ts';
 import { isKubernetesObject, type KubernetesObject } from '../core/objects.ts';
-import { createGate, type Gate } from '../core/scheduling/concurrency-limit.ts';
+import { type ConcurrencyLimit, createConcurrencyLimit } from '../core/scheduling/concurrency-limit.ts';
 import {
   type DeleteRequest,
   fieldManager,
@@ -41,7 +41,7 @@ const patchTypes: Readonly<Record<PatchRequest['type'], string>> = {
  * @param identity For whom. Absent: the cluster's own credentials.
  */
 export function createObjectClient(api: ClusterApi, identity?: Impersonation): ObjectClient {
-  const gate = writeGateOf(api);
+  const limit = writeGateOf(api);
   const fault = (code: Fault['code'], message: string): Fault => faultOf(breakage(code, message, 'NEVER'), { cluster: api.cluster });
   const failed = (code: Fault['code'], message: string): ObjectAnswer => ({ result: 'failed', fault: fault(code, message) });
 
@@ -59,7 +59,7 @@ export function createObjectClient(api: ClusterApi, identity?: Impersonation): O
     if (call.request.body !== undefined && isTooLarge(call.request.body))
       return failed('TOO_LARGE', `expected an object of at most ${maxObjectBytes / 1024 / 1024} MiB`);
     const unsent = failed('TIMED_OUT', 'given up before it was sent');
-    return (await gate.pass(async () => (mayWrite?.() === false ? unsent : await ask(call, signal)), signal)) ?? unsent;
+    return (await limit.run(async () => (mayWrite?.() === false ? unsent : await ask(call, signal)), signal)) ?? unsent;
   };
 
   return {
@@ -180,14 +180,14 @@ function goneObject(status: JsonObject, { resource, namespace, name }: ObjectAdd
 const mostPerCluster = 10;
 const mostInAll = 256;
 
-const everywhere = createGate(mostInAll);
+const everywhere = createConcurrencyLimit(mostInAll);
 // By the door itself: whoever writes to a cluster, in whatever part of this process, stands in one row.
-const ofClusters = new WeakMap<ClusterApi, Gate>();
+const ofClusters = new WeakMap<ClusterApi, ConcurrencyLimit>();
 
 /** The row in which writes to this cluster stand, whoever writes: 10 at a time, 256 in all clusters of this process. */
-function writeGateOf(api: ClusterApi): Gate {
-  const held = ofClusters.get(api) ?? createGate(mostPerCluster);
+function writeGateOf(api: ClusterApi): ConcurrencyLimit {
+  const held = ofClusters.get(api) ?? createConcurrencyLimit(mostPerCluster);
   ofClusters.set(api, held);
   // The cluster's own row first: a cluster that hangs keeps 10 of the places, not all.
-  return { pass: (work, signal) => held.pass(() => everywhere.pass(work, signal), signal) };
+  return { run: (work, signal) => held.run(() => everywhere.run(work, signal), signal) };
 }

@@ -1,6 +1,6 @@
 import type { FormattedExecutionResult } from 'graphql';
 import type { MusterError } from '../core/errors.ts';
-import type { Turns, Worker } from '../core/scheduling/work-scheduler.ts';
+import type { ScheduledWorker, WorkScheduler } from '../core/scheduling/work-scheduler.ts';
 import type { StreamListener, StreamReader } from '../load/streams/streams.ts';
 import { clientError, type MaskOptions } from './masking.ts';
 import type { OpenStream, Outlet, Payload } from './outlet.ts';
@@ -8,7 +8,7 @@ import type { Rendering, StreamGroup } from './stream-group.ts';
 
 export interface StreamOptions {
   readonly outlet: Outlet;
-  readonly turns: Turns;
+  readonly scheduler: WorkScheduler;
   /** Makes of messages what is sent. */
   readonly group: Pick<StreamGroup, 'made' | 'render'>;
   /** How its errors are told. */
@@ -32,9 +32,9 @@ const maxReady = 16;
  * Carries messages from a reader to an outlet, each made as late as there is room for it. Without room nothing is taken, and what comes
  * is merged in the reader's queue; while one is being made nobody waits but its own client.
  */
-export class Stream implements OpenStream, StreamListener, Worker {
+export class Stream implements OpenStream, StreamListener, ScheduledWorker {
   readonly outlet: Outlet;
-  readonly #turns: Turns;
+  readonly #scheduler: WorkScheduler;
   readonly #group: StreamOptions['group'];
   readonly #masking: MaskOptions;
   readonly #onClosed: StreamOptions['onClosed'];
@@ -45,9 +45,9 @@ export class Stream implements OpenStream, StreamListener, Worker {
   #state: Payload | undefined;
   #phase: 'opening' | 'flowing' | 'full' | 'rendering' | 'ended' = 'opening';
 
-  constructor({ outlet, turns, group, masking, onClosed }: StreamOptions) {
+  constructor({ outlet, scheduler, group, masking, onClosed }: StreamOptions) {
     this.outlet = outlet;
-    this.#turns = turns;
+    this.#scheduler = scheduler;
     this.#group = group;
     this.#masking = masking;
     this.#onClosed = onClosed;
@@ -65,11 +65,11 @@ export class Stream implements OpenStream, StreamListener, Worker {
     }
     this.#reader = reader;
     this.#phase = 'flowing';
-    this.#turns.enter(this);
+    this.#scheduler.schedule(this);
   }
 
   ready(): void {
-    if (this.#phase === 'flowing') this.#turns.enter(this);
+    if (this.#phase === 'flowing') this.#scheduler.schedule(this);
   }
 
   ended(reason: MusterError): void {
@@ -79,7 +79,7 @@ export class Stream implements OpenStream, StreamListener, Worker {
   resume(): void {
     if (this.#phase !== 'full') return;
     this.#phase = 'flowing';
-    this.#turns.enter(this);
+    this.#scheduler.schedule(this);
   }
 
   close(): void {
@@ -137,7 +137,7 @@ export class Stream implements OpenStream, StreamListener, Worker {
   #sendLate(rendering: Rendering): void {
     if (this.#phase !== 'rendering') return;
     this.#phase = 'flowing';
-    if (this.#send(rendering, 'nothing')) this.#turns.enter(this);
+    if (this.#send(rendering, 'nothing')) this.#scheduler.schedule(this);
   }
 
   /** False if that was the last one. */
@@ -152,7 +152,7 @@ export class Stream implements OpenStream, StreamListener, Worker {
     }
     if (this.#isSentState(rendering.payload)) return true;
     const putOff = this.outlet.send(rendering.payload, next);
-    if (putOff > 0) this.#turns.wrote(putOff);
+    if (putOff > 0) this.#scheduler.countWrittenBytes(putOff);
     return !this.isEnded;
   }
 
@@ -176,7 +176,7 @@ export class Stream implements OpenStream, StreamListener, Worker {
   #finish(why: StreamEnd): void {
     if (this.isEnded) return;
     this.#phase = 'ended';
-    this.#turns.leave(this);
+    this.#scheduler.cancel(this);
     this.#reader?.[Symbol.dispose]();
     this.#reader = undefined;
     this.#split = [];

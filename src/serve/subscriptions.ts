@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { invariant, MusterError } from '../core/errors.ts';
 import { type HeapGauge, streamsUntil } from '../core/heap-gauge.ts';
 import type { Log } from '../core/log.ts';
-import { Turns } from '../core/scheduling/work-scheduler.ts';
+import { WorkScheduler } from '../core/scheduling/work-scheduler.ts';
 import { type Subscribed, subscribeTo } from '../graph/subscribing.ts';
 import { Answer, codeOf, maskingOf } from './answer-body.ts';
 import type { AnswerEncoder } from './answer-encoder.ts';
@@ -93,7 +93,7 @@ interface Beginning {
  */
 export class Subscriptions {
   readonly #options: SubscriptionsOptions;
-  readonly #turns: Turns;
+  readonly #scheduler: WorkScheduler;
   readonly #gate: Gate;
   readonly #groups = new StreamGroups();
   readonly #openings = new Set<AbortController>();
@@ -106,7 +106,7 @@ export class Subscriptions {
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
-    this.#turns = new Turns(options.clock);
+    this.#scheduler = new WorkScheduler(options.clock);
     this.#gate = new Gate(options.clock);
     this.#lifetimes = new Beats({ clock: options.clock, everyMs: lifetimeCheckMs, beat: (stream) => this.#expire(stream) });
   }
@@ -210,7 +210,7 @@ export class Subscriptions {
       if (entry !== undefined) stream?.end({ reason: 'GONE', last: this.#told(entry.asked, [outdated()]) });
       return ending.length > 0;
     };
-    this.#turns.enter({ work });
+    this.#scheduler.schedule({ work });
   }
 
   #refusalOf({ ready, request }: StreamAsked): MusterError | undefined {
@@ -241,7 +241,7 @@ export class Subscriptions {
     const entry: Entry = { asked, startedMs, dueMs: startedMs + this.lifetimeMs(), membership, onAbort: () => stream.close() };
     const stream: Stream = new Stream({
       outlet,
-      turns: this.#turns,
+      scheduler: this.#scheduler,
       group: membership.group,
       masking: this.#masking(asked),
       onClosed: (why) => this.#closed(stream, entry, why),

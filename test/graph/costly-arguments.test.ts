@@ -48,7 +48,7 @@ test('a text of YAML is printed in a later slice where the operation has used up
     return yaml;
   };
   const budget = { ...createBudget(() => undefined), text };
-  const context = { budget, read: { slices: { pause: () => slice.promise } } };
+  const context = { budget, read: { timeSlices: { pause: () => slice.promise } } };
   const row = { object: inShop('web'), resource: { group: '', version: 'v1', kind: 'Pod' }, kind: { group: '', kind: 'Pod' } };
   const yaml = pod.getFields().yaml?.resolve?.(row, {}, context, undefined as never);
   expect(printed).toBe(0);

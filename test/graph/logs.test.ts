@@ -32,7 +32,7 @@ async function ask(query: string, read: Logs['read']) {
       signal: new AbortController().signal,
       reportFault: () => undefined,
       look: () => undefined,
-      slices: unsliced,
+      timeSlices: unsliced,
     },
     clock: { now: () => nowMs },
     budget: createBudget(() => undefined),

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Clock } from '../../core/clock.ts';
 import { isJsonObject, type Json, jsonOf } from '../../core/json.ts';
-import { createGate } from '../../core/scheduling/concurrency-limit.ts';
+import { createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import { type Breakage, breakage } from '../classify.ts';
 import type { ExecPlugin } from '../endpoint.ts';
 
@@ -32,7 +32,7 @@ export interface ExecCluster {
 }
 
 /** At most two plugins run at a time in this process: a fleet that starts would else start a hundred interpreters at once. */
-const gate = createGate(2);
+const limit = createConcurrencyLimit(2);
 
 /**
  * Runs an `exec` plugin by kubectl's contract, without a shell and without a terminal.
@@ -50,7 +50,7 @@ export async function runExecPlugin(
     kind: 'ExecCredential',
     spec: { interactive: false, ...(plugin.provideClusterInfo ? { cluster: clusterInfo(cluster) } : {}) },
   });
-  const ran = await gate.pass(() => run(plugin, { info, clock }, signal), signal);
+  const ran = await limit.run(() => run(plugin, { info, clock }, signal), signal);
   if (ran === undefined) return failed('was ended', '');
   if (ran.result !== 'exited') return failed(ran.why, ran.stderr);
   return readCredential(ran.stdout, plugin);

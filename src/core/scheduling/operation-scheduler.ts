@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { NowOrLater } from './promise-or-value.ts';
+import type { PromiseOrValue } from './promise-or-value.ts';
 
 /** Long work in small steps: it can be interrupted at each `yield`. A step takes well below a millisecond. */
 export type Steps<T> = Generator<undefined, T, undefined>;
@@ -13,14 +13,14 @@ export function runAtOnce<T>(steps: Steps<T>): T {
 }
 
 /** Runs the long work of one operation in slices. Other operations have their slices in between. */
-export interface OperationSlices {
+export interface TimeSlices {
   /**
    * Runs the steps and returns their result: at once if the first slice is enough, else as a promise.
    *
    * The first step always runs at once, so it reads the state at the time of the call. Each later slice first checks whether the operation is over, and
    * rejects with the reason if so.
    */
-  run<T>(steps: Steps<T>): NowOrLater<T>;
+  run<T>(steps: Steps<T>): PromiseOrValue<T>;
   /** Undefined while the current slice has time left; else resolves in a later slice. Rejects with the reason once the operation is over. */
   pause(): Promise<void> | undefined;
 }
@@ -41,7 +41,7 @@ const firstMs = 1;
  * Shares the time of the process among operations with long work. All operations together get 8 ms in each event-loop turn. Then sockets are read and
  * timers run. The operation that has had the least time runs first, so a small one never waits for more than the slice of another.
  */
-export class Slices {
+export class TimeSliceScheduler {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #waiting = new Set<Operation>();
   /** When the slices of this event-loop turn end; undefined before the first one. */
@@ -53,7 +53,7 @@ export class Slices {
   }
 
   /** @param throwIfOver Called before each slice. It throws once the operation is over. */
-  operation(throwIfOver: () => void): OperationSlices {
+  createSlices(throwIfOver: () => void): TimeSlices {
     return new Operation({ slices: this, clock: this.#clock, throwIfOver });
   }
 
@@ -103,7 +103,7 @@ function microtasksDone(): Promise<void> {
 }
 
 interface OperationOptions {
-  readonly slices: Slices;
+  readonly slices: TimeSliceScheduler;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly throwIfOver: () => void;
 }
@@ -111,7 +111,7 @@ interface OperationOptions {
 /** Works until `untilMs`. Returns false once all of the work is done. */
 type Work = (untilMs: number) => boolean;
 
-class Operation implements OperationSlices {
+class Operation implements TimeSlices {
   readonly #options: OperationOptions;
   readonly #work: Work[] = [];
   #next = 0;
@@ -127,7 +127,7 @@ class Operation implements OperationSlices {
     return this.#next < this.#work.length;
   }
 
-  run<T>(steps: Steps<T>): NowOrLater<T> {
+  run<T>(steps: Steps<T>): PromiseOrValue<T> {
     const first = this.#proceed(steps, this.#sliceEndsMs());
     if (first.done) return first.value;
     return this.#later((resolve) => (endsMs) => {

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 
 /** Somebody who has work to do in small pieces. */
-export interface Worker {
+export interface ScheduledWorker {
   /** Does one piece. True if there is more. Must not throw: who waits behind it would never have its turn. */
   work(): boolean;
 }
@@ -25,12 +25,12 @@ const maxPieces = 512;
  * Shares the process among all who have something to do: they stand in one row, each does one piece and goes to its end. They begin at the end
  * of the turn in which the first one came, and stop after 4 ms, so that sockets are read and timers run between.
  */
-export class Turns {
+export class WorkScheduler {
   readonly #clock: Pick<Clock, 'monotonic'>;
   /** In the order in which they came: who is in it already keeps its place. */
-  readonly #row = new Set<Worker>();
+  readonly #row = new Set<ScheduledWorker>();
   /** Who comes into it in the next turn. */
-  readonly #next = new Set<Worker>();
+  readonly #next = new Set<ScheduledWorker>();
   #planned = false;
   /** What was left to the end of this turn, in time. */
   #putOffMs = 0;
@@ -42,7 +42,7 @@ export class Turns {
   }
 
   /** Puts it at the end of the row, unless it stands there already. */
-  enter(worker: Worker): void {
+  schedule(worker: ScheduledWorker): void {
     this.#row.add(worker);
     if (this.#planned) return;
     this.#planned = true;
@@ -50,13 +50,13 @@ export class Turns {
   }
 
   /** Puts it into the row in the next turn of the loop, with all who come in this way: before whoever they wake. */
-  enterNext(worker: Worker): void {
+  scheduleNextTurn(worker: ScheduledWorker): void {
     if (this.#next.size === 0) setImmediate(this.#enterAll);
     this.#next.add(worker);
   }
 
   /** Takes it out of the row. */
-  leave(worker: Worker): void {
+  cancel(worker: ScheduledWorker): void {
     this.#next.delete(worker);
     this.#row.delete(worker);
   }
@@ -65,12 +65,12 @@ export class Turns {
    * Counts bytes that were handed to a socket in a piece of work. They are written at the end of the turn, which is then longer by as much as the kernel
    * takes to copy them.
    */
-  wrote(bytes: number): void {
+  countWrittenBytes(bytes: number): void {
     this.#putOffMs += bytes * copyMsPerByte;
   }
 
   readonly #enterAll = (): void => {
-    for (const worker of this.#next) this.enter(worker);
+    for (const worker of this.#next) this.schedule(worker);
     this.#next.clear();
   };
 

@@ -2,7 +2,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { boundedList } from '../../core/bounded-list.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { objectAt } from '../../core/json-at.ts';
-import { afterwards, type NowOrLater } from '../../core/scheduling/promise-or-value.ts';
+import { mapPromiseOrValue, type PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import { type Listed, type Row, valuesPerLook } from '../../load/reads.ts';
 import { eventsAbout, ownedBy, podsOfWorkload } from '../../load/relations/questions.ts';
 import { maxRelationDepth, type Question, type RelatedPage, type Target } from '../../load/relations/relations.ts';
@@ -192,9 +192,9 @@ interface Following {
 }
 
 /** The object that the row names: null if there is none, or the caller may not see it. Why nobody could tell is reported beside the answer. */
-function followOne(row: Row, target: Target | undefined, { model, context, info }: Following): NowOrLater<Row | undefined> {
+function followOne(row: Row, target: Target | undefined, { model, context, info }: Following): PromiseOrValue<Row | undefined> {
   if (target === undefined) return undefined;
-  return afterwards(context.relations.one(row, { model, target }), (found) => {
+  return mapPromiseOrValue(context.relations.one(row, { model, target }), (found) => {
     if (found.row !== undefined) context.budget.charge(1);
     return foundRow(found, context, info);
   });
@@ -205,7 +205,7 @@ function followMany(
   row: Row,
   { question, page }: { readonly question: Question; readonly page: RelatedPage },
   { model, context, info }: Following,
-): NowOrLater<Listed> {
+): PromiseOrValue<Listed> {
   return context.relations.many(row, {
     model,
     question,

@@ -2,7 +2,7 @@ import type { Sight } from '../../access/access.ts';
 import type { Fault } from '../../core/faults.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { afterwards } from '../../core/scheduling/promise-or-value.ts';
+import { mapPromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { StoreEvent } from '../../store/mirror-store.ts';
 import type { MirrorReader, Mirrors, MirrorsChange } from '../../watch/mirrors.ts';
@@ -60,7 +60,7 @@ export class FollowedPods implements Disposable {
     if (this.#disposed || this.#held !== undefined) return;
     const { loader, cluster, kind, namespaces, onThrow } = this.#options;
     // At once, but for a cluster that came back.
-    const joining = afterwards(loader.load({ cluster, kind, namespaces }), (mirror) => {
+    const joining = mapPromiseOrValue(loader.load({ cluster, kind, namespaces }), (mirror) => {
       if (this.#disposed || this.#held !== undefined) return;
       if (mirror === undefined) this.#tellAbsence();
       else this.#follow(mirror);

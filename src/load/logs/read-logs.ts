@@ -4,7 +4,7 @@ import type { Fault, Gathered } from '../../core/faults.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import { createGate } from '../../core/scheduling/concurrency-limit.ts';
+import { createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
 import { singleWaitMs } from '../list-arguments.ts';
 import { type Ask, type Part, type PartsOptions, withParts } from '../parts.ts';
@@ -143,14 +143,14 @@ async function readTargets(options: ReadLogsOptions, context: ReadContext, keys:
   const rights = new Map(
     await Promise.all(clusters.map(async (cluster) => [cluster, await logRightIn(options.access, { caller, cluster }, signal)] as const)),
   );
-  const gate = createGate(maxContainers);
+  const limit = createConcurrencyLimit(maxContainers);
   const read = async ({ target, extent }: PodLogKey): Promise<PodLogView> => {
     const { cluster, ...place } = target;
     const refused = rights.get(cluster.name)?.refusal(target.namespace);
     if (refused !== undefined) return withFault(target, refused);
     const api = options.member(cluster.name)?.api;
     if (api === undefined) return withFault(target, hasLeft(cluster.name));
-    const log = await gate.pass(() => fetchLog({ api, ...place }, extent, signal), signal);
+    const log = await limit.run(() => fetchLog({ api, ...place }, extent, signal), signal);
     if (log === undefined) throw signal.reason;
     return { ...target, ...log };
   };

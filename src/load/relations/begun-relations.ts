@@ -4,7 +4,7 @@ import { apiVersionOf, type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
-import type { NowOrLater } from '../../core/scheduling/promise-or-value.ts';
+import type { PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
 import type { PathRelation } from '../../model/path-relations.ts';
 import { type Conditions, candidatesOf } from '../../store/filter/matching.ts';
@@ -176,7 +176,7 @@ export class BegunRelated implements Disposable {
     return this.#asked.relations.get(kind) ?? [];
   }
 
-  #partOf({ cluster, kind: led }: LedTo, waitMs: number): NowOrLater<Part | Fault> {
+  #partOf({ cluster, kind: led }: LedTo, waitMs: number): PromiseOrValue<Part | Fault> {
     const { model, context } = this.#asked;
     const kind = model.kinds.get(keyOfKind(led));
     if (kind === undefined) return unknownKindFault(cluster, led);

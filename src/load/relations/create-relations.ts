@@ -2,7 +2,7 @@ import { MusterError } from '../../core/errors.ts';
 import { type GroupKind, keyOfKind } from '../../core/kinds.ts';
 import type { ClusterName } from '../../core/names.ts';
 import { idOfObject } from '../../core/object-ids.ts';
-import { afterwards, allOf, type NowOrLater } from '../../core/scheduling/promise-or-value.ts';
+import { allPromiseOrValues, mapPromiseOrValue, type PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import { createSensitiveKinds } from '../../core/sensitive-kinds.ts';
 import type { Model, ModelKind } from '../../model/model.ts';
 import { type Related, selectAll } from '../../store/filter/matching.ts';
@@ -70,26 +70,26 @@ function nextDepth({ depth = 0 }: Row): number {
   );
 }
 
-function one({ options, parts, context }: Reading, { cluster, waitMs }: Row, { model, target, depth }: AskedTarget): NowOrLater<Found> {
+function one({ options, parts, context }: Reading, { cluster, waitMs }: Row, { model, target, depth }: AskedTarget): PromiseOrValue<Found> {
   context.look(1);
   const kind = model.kinds.get(keyOfKind(target.kind));
   if (kind === undefined) return { faults: [unknownKindFault(cluster, target.kind)] };
   const { namespaced } = options.mirrors.served(cluster.name, kind) ?? kind;
   const namespace = namespaced ? target.namespace : undefined;
   if (namespaced && (namespace ?? '') === '') return nothing;
-  return afterwards(parts.part({ cluster, kind, verb: 'get', named: true, namespace, waitMs }), (part) =>
+  return mapPromiseOrValue(parts.part({ cluster, kind, verb: 'get', named: true, namespace, waitMs }), (part) =>
     foundIn(part, { namespace, name: target.name, uid: target.uid }, { sensitive: options.sensitive, depth, waitMs }),
   );
 }
 
 const nothing: Found = { faults: [] };
 
-function many(reading: Reading, from: Row, asked: AskedQuestion): NowOrLater<Listed> {
-  const pause = reading.context.slices.pause();
+function many(reading: Reading, from: Row, asked: AskedQuestion): PromiseOrValue<Listed> {
+  const pause = reading.context.timeSlices.pause();
   return pause === undefined ? manyNow(reading, from, asked) : pause.then(() => manyNow(reading, from, asked));
 }
 
-function manyNow(reading: Reading, from: Row, { model, question, page, depth }: AskedQuestion): NowOrLater<Listed> {
+function manyNow(reading: Reading, from: Row, { model, question, page, depth }: AskedQuestion): PromiseOrValue<Listed> {
   const { context, options } = reading;
   context.look(looksOfPage);
   const first = checkFirst(page.first, defaultFirst);
@@ -101,7 +101,7 @@ function manyNow(reading: Reading, from: Row, { model, question, page, depth }: 
   const through = 'then' in question.related ? model.kinds.get(keyOfKind(question.related.kind)) : undefined;
   const asked = kinds.map((kind) => reading.parts.part({ cluster, kind, verb, named: question.kinds !== undefined, namespace, waitMs }));
   if (through !== undefined) asked.push(reading.parts.part({ cluster, kind: through, verb: 'list', named: true, namespace, waitMs }));
-  return afterwards(allOf(asked), (all) => {
+  return mapPromiseOrValue(allPromiseOrValues(asked), (all) => {
     const via = all.slice(kinds.length);
     const namespaces = namespace === undefined ? undefined : [namespace];
     const related = relatedOf(reading, question, via);
@@ -132,7 +132,7 @@ async function listedThrough(
 ): Promise<Listed> {
   const { namespaces } = asked.spec;
   using related = new BegunRelated(options, { model, relations, namespaces, waitMs: held.nextWaitMs(asked.waitMs), context });
-  const owners = await context.slices.run(related.ownersIn(parts, asked.spec));
+  const owners = await context.timeSlices.run(related.ownersIn(parts, asked.spec));
   await related.hold([...related.knownOf(parts.map(({ ask }) => ask)), ...owners]);
   await related.look();
   return await listedOf(options, parts, { ...asked, related });

@@ -1,5 +1,5 @@
 import type { ClusterName } from '../../core/names.ts';
-import { afterwards, type NowOrLater } from '../../core/scheduling/promise-or-value.ts';
+import { mapPromiseOrValue, type PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import type { ModelKind } from '../../model/model.ts';
 import { type Ask, type Part, type PartOptions, partOfOne } from '../parts.ts';
 import type { ReadContext } from '../reads.ts';
@@ -11,7 +11,7 @@ const partWaitMs = 10_000;
 export class RelatedParts {
   readonly #options: PartOptions;
   readonly #context: ReadContext;
-  readonly #parts = new Map<number, Map<Ask['verb'], Map<ModelKind, Map<ClusterName, Map<string, NowOrLater<Part>>>>>>();
+  readonly #parts = new Map<number, Map<Ask['verb'], Map<ModelKind, Map<ClusterName, Map<string, PromiseOrValue<Part>>>>>>();
 
   constructor(options: PartOptions, context: ReadContext) {
     this.#options = options;
@@ -19,7 +19,7 @@ export class RelatedParts {
   }
 
   /** One kind of one cluster; of a namespace alone where one is named. */
-  part(asked: AskedRelated): NowOrLater<Part> {
+  part(asked: AskedRelated): PromiseOrValue<Part> {
     const places = this.#placesOf(asked);
     const place = asked.namespace ?? '';
     const known = places.get(place);
@@ -27,7 +27,7 @@ export class RelatedParts {
     const { cluster, kind, verb, namespace, named } = asked;
     const ask: Ask = { cluster, kind, verb, named, namespaces: namespace === undefined ? undefined : [namespace] };
     const found = partOfOne(this.#options, { ask, waitMs: this.nextWaitMs(asked.waitMs), context: this.#context });
-    const part = afterwards(found, (now) => {
+    const part = mapPromiseOrValue(found, (now) => {
       places.set(place, now);
       return now;
     });
@@ -36,7 +36,7 @@ export class RelatedParts {
   }
 
   /** By namespace. Asked for each relation of each object: so it goes from map to map, without making keys. */
-  #placesOf({ cluster, kind, verb, waitMs = partWaitMs }: AskedRelated): Map<string, NowOrLater<Part>> {
+  #placesOf({ cluster, kind, verb, waitMs = partWaitMs }: AskedRelated): Map<string, PromiseOrValue<Part>> {
     const ofVerb = memberOf(memberOf(this.#parts, waitMs), verb);
     return memberOf(memberOf(ofVerb, kind), cluster.name);
   }

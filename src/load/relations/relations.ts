@@ -1,6 +1,6 @@
 import type { GroupKind } from '../../core/kinds.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
-import type { NowOrLater } from '../../core/scheduling/promise-or-value.ts';
+import type { PromiseOrValue } from '../../core/scheduling/promise-or-value.ts';
 import type { Model } from '../../model/model.ts';
 import type { Related } from '../../store/filter/matching.ts';
 import type { Order } from '../../store/query/order.ts';
@@ -63,7 +63,7 @@ export const maxRelationDepth = 5;
  * Both throw {MusterError} `TOO_COSTLY` beyond `maxRelationDepth` relations inside each other.
  */
 export interface Relations {
-  one(from: Row, asked: { readonly model: Model; readonly target: Target }): NowOrLater<Found>;
+  one(from: Row, asked: { readonly model: Model; readonly target: Target }): PromiseOrValue<Found>;
   /** @throws {MusterError} `BAD_INPUT` for a page that cannot be served. */
-  many(from: Row, asked: { readonly model: Model; readonly question: Question; readonly page: RelatedPage }): NowOrLater<Listed>;
+  many(from: Row, asked: { readonly model: Model; readonly question: Question; readonly page: RelatedPage }): PromiseOrValue<Listed>;
 }

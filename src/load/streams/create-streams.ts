@@ -6,7 +6,7 @@ import { MusterError } from '../../core/errors.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import type { Log } from '../../core/log.ts';
 import { type ClusterName, clusterName } from '../../core/names.ts';
-import { Turns } from '../../core/scheduling/work-scheduler.ts';
+import { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
 import { createSensitiveKinds, type SensitiveKinds } from '../../core/sensitive-kinds.ts';
 import type { MemberSettings } from '../../fleet/member.ts';
 import { kindByAnyName } from '../../model/any-name.ts';
@@ -42,7 +42,7 @@ export interface StreamsOptions {
   /** What all views may hold open; one of its own by default. */
   readonly sources?: SourceBudget;
   /** The row in which views tell what is new; one of its own by default. */
-  readonly turns?: Turns;
+  readonly scheduler?: WorkScheduler;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -63,11 +63,11 @@ export interface OwnedStreams extends Streams {
 /** The streams over these mirrors, until the signal aborts: then their views end, without a word to their readers. */
 export function createStreams(options: StreamsOptions, signal: AbortSignal): OwnedStreams {
   const { mirrors, access, settingsOf, sealKey, sensitiveKinds, clock, log, budget = createQueueBudget() } = options;
-  const { turns = new Turns(clock), sources = createSourceBudget() } = options;
+  const { scheduler = new WorkScheduler(clock), sources = createSourceBudget() } = options;
   const views = createClusterViews({ mirrors, access, settingsOf });
   const seal = createSeal(sealKey);
   const sensitive = createSensitiveKinds(sensitiveKinds);
-  const surroundings = { mirrors, access, views, seal, sensitive, turns, sources, clock, log };
+  const surroundings = { mirrors, access, views, seal, sensitive, scheduler, sources, clock, log };
   const changes = createViewRegistry({ surroundings, budget, maker: changesMessage }, signal);
   const jobStatus = createViewRegistry({ surroundings, budget, maker: jobStatusMessage }, signal);
   const check = (context: ReadContext, asked: Omit<Asked, 'context'>) => checkStream({ views, seal, sensitive }, { ...asked, context });

@@ -1,7 +1,7 @@
 import type { Access } from '../../access/access.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
-import type { Turns } from '../../core/scheduling/work-scheduler.ts';
+import type { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
 import type { SensitiveKinds } from '../../core/sensitive-kinds.ts';
 import type { Mirrors } from '../../watch/mirrors.ts';
 import type { ClusterViews } from '../cluster-views.ts';
@@ -16,7 +16,7 @@ export interface ViewSurroundings {
   readonly seal: Seal;
   readonly sensitive: SensitiveKinds;
   /** Where they take their turns. */
-  readonly turns: Turns;
+  readonly scheduler: WorkScheduler;
   readonly sources: SourceBudget;
   readonly clock: Clock;
   readonly log: Log;

@@ -3,7 +3,7 @@ import { MusterError } from '../../core/errors.ts';
 import { keyOfKind } from '../../core/kinds.ts';
 import { withoutValues } from '../../core/loggable-error.ts';
 import type { ClusterName } from '../../core/names.ts';
-import type { Worker } from '../../core/scheduling/work-scheduler.ts';
+import type { ScheduledWorker } from '../../core/scheduling/work-scheduler.ts';
 import type { Model } from '../../model/model.ts';
 import type { MirrorsChange } from '../../watch/mirrors.ts';
 import type { StreamScope } from '../seal.ts';
@@ -51,7 +51,7 @@ const checkEveryMs = 60_000;
  * Begins with its first reader and ends with its last; nothing is left of it then. All it does is done in pieces, in the row in which all views
  * stand: thousands of them take several turns for what concerns them all.
  */
-export class View<Message extends ChangesMessage> implements ReaderHost<Message>, MoveTarget, Worker {
+export class View<Message extends ChangesMessage> implements ReaderHost<Message>, MoveTarget, ScheduledWorker {
   readonly #options: ViewOptions<Message>;
   readonly #life = new AbortController();
   readonly #rights: ViewRights;
@@ -175,7 +175,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   #end(): void {
     if (this.#life.signal.aborted) return;
     this.#life.abort();
-    this.#options.surroundings.turns.leave(this);
+    this.#options.surroundings.scheduler.cancel(this);
     this.#sources.end();
     this.#moves.end();
     this.#options.onEnd();
@@ -198,7 +198,7 @@ export class View<Message extends ChangesMessage> implements ReaderHost<Message>
   }
 
   #stir(): void {
-    if (!this.#life.signal.aborted) this.#options.surroundings.turns.enter(this);
+    if (!this.#life.signal.aborted) this.#options.surroundings.scheduler.schedule(this);
   }
 
   /** The next piece of what there is to do. */

@@ -4,7 +4,7 @@ import { isJsonObject } from '../../core/json.ts';
 import { type Log, silentLog } from '../../core/log.ts';
 import type { ResourceVersion } from '../../core/names.ts';
 import { identityOf, type KubernetesObject } from '../../core/objects.ts';
-import type { Turns } from '../../core/scheduling/work-scheduler.ts';
+import type { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
 import { type ChangeFeed, createChangeFeed } from '../feed/change-feed.ts';
 import { type Change, changeOf } from '../feed/changes.ts';
 import type { ExactParse, Followed, MirrorStore, Stage, StageOptions, StoreReader } from '../mirror-store.ts';
@@ -23,7 +23,7 @@ interface StoreOptions {
   /** Told of readers that throw; nothing by default. */
   readonly log?: Log;
   /** The row in which readers are told what changes; one of its own by default. */
-  readonly turns?: Turns;
+  readonly scheduler?: WorkScheduler;
 }
 
 /**
@@ -32,12 +32,12 @@ interface StoreOptions {
  * Every change is made in one synchronous turn, indexes, versions and the readers' queues with it. Objects given to it belong to it: they are
  * written to until they are held, and by nobody after that. It has neither timers nor anything else to be ended.
  */
-export function createStore({ epoch, clock, policy = 'parsed', log = silentLog, turns }: StoreOptions): MirrorStore {
+export function createStore({ epoch, clock, policy = 'parsed', log = silentLog, scheduler }: StoreOptions): MirrorStore {
   const contents = createContents(clock);
   const scopes = createScopes();
   const history = createHistory(clock);
   const snapshot = (): Followed => ({ snapshot: [...objectsOf(contents)], version: scopes.version, epoch: epochOf(mirror) });
-  const feed = createChangeFeed({ clock, log, snapshot, turns });
+  const feed = createChangeFeed({ clock, log, snapshot, scheduler });
   const mirror: Mirror = {
     contents,
     scopes,

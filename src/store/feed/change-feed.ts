@@ -3,7 +3,7 @@ import type { Fault } from '../../core/faults.ts';
 import type { Log } from '../../core/log.ts';
 import { withoutValues } from '../../core/loggable-error.ts';
 import type { ResourceVersion } from '../../core/names.ts';
-import { Turns, type Worker } from '../../core/scheduling/work-scheduler.ts';
+import { type ScheduledWorker, WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
 import type { FeedReader, Followed, StoreEvent } from '../mirror-store.ts';
 import type { Change } from './changes.ts';
 import { createFeedLog } from './feed-log.ts';
@@ -40,7 +40,7 @@ interface ChangeFeedOptions {
   /** What is held now: for a `reset`. */
   readonly snapshot: () => Followed;
   /** The row in which readers are told; one of its own by default. */
-  readonly turns?: Turns | undefined;
+  readonly scheduler?: WorkScheduler | undefined;
 }
 
 const confirmedEveryMs = 30_000;
@@ -65,7 +65,7 @@ interface Own {
 const pieceMs = 1;
 
 /** A feed without readers. */
-export function createChangeFeed({ clock, log, snapshot, turns = new Turns(clock) }: ChangeFeedOptions): ChangeFeed {
+export function createChangeFeed({ clock, log, snapshot, scheduler = new WorkScheduler(clock) }: ChangeFeedOptions): ChangeFeed {
   const followers = new Set<Follower>();
   const slow = new Set<Follower>();
   const resetNow = () => ({ type: 'reset', ...snapshot() }) as const;
@@ -79,10 +79,10 @@ export function createChangeFeed({ clock, log, snapshot, turns = new Turns(clock
   const schedule = (): void => {
     if (scheduled || followers.size === 0) return;
     scheduled = true;
-    turns.enterNext(worker);
+    scheduler.scheduleNextTurn(worker);
   };
 
-  const worker: Worker = {
+  const worker: ScheduledWorker = {
     work() {
       if (scheduled) shared.close();
       if (round.length === 0) {
@@ -104,7 +104,7 @@ export function createChangeFeed({ clock, log, snapshot, turns = new Turns(clock
   const endRound = (): void => {
     shared.forgetBefore(earliest());
     // What came on its way, and whoever has more than a batch to take: each in another turn.
-    if (scheduled) turns.enterNext(worker);
+    if (scheduled) scheduler.scheduleNextTurn(worker);
     else if (followers.values().some((follower) => !follower.busy && waits(follower))) schedule();
   };
 

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Fault } from '../../core/faults.ts';
 import { type GroupKind, keyOfKind, type ServedResource } from '../../core/kinds.ts';
 import type { ClusterName, ResourceVersion } from '../../core/names.ts';
-import { createGate } from '../../core/scheduling/concurrency-limit.ts';
+import { createConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import { createStore } from '../../store/contents/store.ts';
 import type { StoreEvent, StoreReader } from '../../store/mirror-store.ts';
 import { compareVersions } from '../../store/versions.ts';
@@ -38,7 +38,7 @@ export class ClusterMirrors {
   readonly #definitions: Definitions;
   readonly #entries = new Map<string, Entry>();
   readonly #lines: MirrorLines;
-  readonly #reviews = createGate(reviewsAtOnce);
+  readonly #reviews = createConcurrencyLimit(reviewsAtOnce);
   readonly #notStreamed = new Set<string>();
   readonly #joinedMs: number;
   readonly #followed = new WeakSet<StoreReader>();
@@ -162,7 +162,7 @@ export class ClusterMirrors {
   }
 
   #create(resource: ServedResource, key: string): Mirror {
-    const { clock, log, admission, pace, turns, onReport } = this.#wide;
+    const { clock, log, admission, pace, scheduler, onReport } = this.#wide;
     const { api, breaker } = this.#server;
     const policy = this.#policyOf(key);
     const inMetadata = policy.fill === 'withheld' || policy.form === 'metadata';
@@ -170,7 +170,7 @@ export class ClusterMirrors {
       surroundings: { cluster: this.name, api, breaker, admission, pace, reviews: this.#reviews, clock, log },
       resource,
       policy,
-      store: createStore({ epoch: this.#epochOf(resource, key), clock, log, turns, policy: inMetadata ? 'metadata' : 'parsed' }),
+      store: createStore({ epoch: this.#epochOf(resource, key), clock, log, scheduler, policy: inMetadata ? 'metadata' : 'parsed' }),
       candidates: () => this.#candidates(),
       candidatesKnown: (signal) => this.#namespacesKnown(signal),
       streaming: () => this.#streaming(resource, key),

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { Log } from '../../core/log.ts';
 import type { ClusterName } from '../../core/names.ts';
-import type { Turns } from '../../core/scheduling/work-scheduler.ts';
+import type { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
 import type { ClusterPhase, MirrorsChange } from '../mirrors.ts';
 import type { Pace } from '../reflector/decode-pace.ts';
 import type { Admission } from '../reflector/list-admission.ts';
@@ -29,7 +29,7 @@ export interface FleetWide {
   readonly admission: Admission;
   readonly pace: Pace;
   /** The row in which readers of the mirrors are told what changes. */
-  readonly turns: Turns;
+  readonly scheduler: WorkScheduler;
   readonly idle: IdleMirrors;
   /** Kinds of which only metadata is mirrored, by `keyOfKind`. */
   readonly sensitiveKinds: ReadonlySet<string>;

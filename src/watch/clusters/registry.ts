@@ -4,7 +4,7 @@ import { type GroupKind, keyOfKind, type ServedResource } from '../../core/kinds
 import type { Log } from '../../core/log.ts';
 import { withoutValues } from '../../core/loggable-error.ts';
 import type { ClusterName } from '../../core/names.ts';
-import { Turns } from '../../core/scheduling/work-scheduler.ts';
+import { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
 import type { ClusterState, MirrorLease, MirrorReader, Mirrors, MirrorsChange } from '../mirrors.ts';
 import { createPace } from '../reflector/decode-pace.ts';
 import { type AdmissionLimits, admissionLimits, createAdmission } from '../reflector/list-admission.ts';
@@ -27,7 +27,7 @@ export interface MirrorsOptions {
   /** How full the heap is; one that has room for everything by default. */
   readonly heap?: HeapGauge;
   /** The row in which readers are told what changes; one of its own by default. */
-  readonly turns?: Turns;
+  readonly scheduler?: WorkScheduler;
   /** Told of what an operator may want to count. */
   readonly onReport?: (cluster: ClusterName, report: Report) => void;
 }
@@ -78,7 +78,7 @@ class Registry implements MirrorRegistry {
     maxIdleBytes = defaultIdleBytes,
     admission = admissionLimits,
     heap = roomyHeap,
-    turns,
+    scheduler,
     onReport,
   }: MirrorsOptions) {
     this.#wide = {
@@ -86,7 +86,7 @@ class Registry implements MirrorRegistry {
       log,
       admission: createAdmission(admission, heap, this.#life.signal),
       pace: createPace(clock),
-      turns: turns ?? new Turns(clock),
+      scheduler: scheduler ?? new WorkScheduler(clock),
       idle: createIdleMirrors({ clock, maxBytes: maxIdleBytes, heap }, this.#life.signal),
       sensitiveKinds: new Set(sensitiveKinds),
       onChange: (change) => this.#tell(change),

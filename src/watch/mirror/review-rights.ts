@@ -2,7 +2,7 @@ import type { V1SelfSubjectAccessReview } from '@kubernetes/client-node';
 import type { ClusterApi } from '../../cluster/cluster-api.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { ServedResource } from '../../core/kinds.ts';
-import type { Gate } from '../../core/scheduling/concurrency-limit.ts';
+import type { ConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import { storedIn } from '../../core/stored.ts';
 
 /** Namespaces tried at most for nobody's sake, for one kind at a time. */
@@ -17,7 +17,7 @@ const inFlight = 10;
 interface RightsQuestion {
   readonly api: ClusterApi;
   /** Bounds what the cluster is asked at a time, together with all that is asked beside this. */
-  readonly reviews: Gate;
+  readonly reviews: ConcurrencyLimit;
   readonly resource: ServedResource;
   readonly namespaces: readonly string[];
 }
@@ -63,7 +63,7 @@ export async function askRights(
       spec: { resourceAttributes: { namespace, verb, group, version, resource: plural } },
     };
     const path = ['apis', 'authorization.k8s.io', 'v1', 'selfsubjectaccessreviews'];
-    const answer = await reviews.pass(() => api.send({ method: 'POST', path, body }, signal), signal);
+    const answer = await reviews.run(() => api.send({ method: 'POST', path, body }, signal), signal);
     if (answer === undefined) return undefined;
     if (answer.type === 'failed') return withoutReview(answer.fault);
     const status = storedIn<V1SelfSubjectAccessReview>(answer.body)?.status;

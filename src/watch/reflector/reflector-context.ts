@@ -2,7 +2,7 @@ import type { ClusterApi } from '../../cluster/cluster-api.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { ClusterName } from '../../core/names.ts';
-import type { Gate } from '../../core/scheduling/concurrency-limit.ts';
+import type { ConcurrencyLimit } from '../../core/scheduling/concurrency-limit.ts';
 import type { Breaker } from '../server/breaker.ts';
 import type { Pace } from './decode-pace.ts';
 import type { Admission } from './list-admission.ts';
@@ -16,7 +16,7 @@ export interface Surroundings {
   readonly admission: Admission;
   readonly pace: Pace;
   /** For questions about rights. */
-  readonly reviews: Gate;
+  readonly reviews: ConcurrencyLimit;
   readonly clock: Clock;
   readonly log: Log;
 }

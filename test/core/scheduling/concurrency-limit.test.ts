@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { createGate } from '../../../src/core/scheduling/concurrency-limit.ts';
+import { createConcurrencyLimit } from '../../../src/core/scheduling/concurrency-limit.ts';
 import { turns } from '../../support/manual-clock.ts';
 
 /** Work that begins when it is let in, and ends when the test says so. */
@@ -16,15 +16,15 @@ function startWork() {
 
 test('so many run at a time, the others in the order they came, also after one that failed', async () => {
   const { begun, work, end } = startWork();
-  const gate = createGate(2);
+  const gate = createConcurrencyLimit(2);
   const { signal } = new AbortController();
-  const results = ['a', 'b', 'c', 'd'].map((name) => gate.pass(work(name), signal));
+  const results = ['a', 'b', 'c', 'd'].map((name) => gate.run(work(name), signal));
   await turns();
   expect(begun).toEqual(['a', 'b']);
   end('b', 'failed');
   await expect(results[1]).rejects.toThrow('b');
   // The place is handed on: who comes now waits for its turn.
-  const last = gate.pass(work('e'), signal);
+  const last = gate.run(work('e'), signal);
   await turns();
   expect(begun).toEqual(['a', 'b', 'c']);
   end('a');
@@ -39,15 +39,15 @@ test('so many run at a time, the others in the order they came, also after one t
 
 test('what is aborted before its turn never runs, and takes no place', async () => {
   const { begun, work, end } = startWork();
-  const gate = createGate(1);
+  const gate = createConcurrencyLimit(1);
   const life = new AbortController();
   const { signal } = new AbortController();
-  const first = gate.pass(work('a'), signal);
-  const second = gate.pass(work('b'), life.signal);
-  const third = gate.pass(work('c'), signal);
+  const first = gate.run(work('a'), signal);
+  const second = gate.run(work('b'), life.signal);
+  const third = gate.run(work('c'), signal);
   life.abort();
   expect(await second).toBeUndefined();
-  expect(await gate.pass(work('d'), life.signal)).toBeUndefined();
+  expect(await gate.run(work('d'), life.signal)).toBeUndefined();
   end('a');
   await turns();
   end('c');
@@ -57,10 +57,10 @@ test('what is aborted before its turn never runs, and takes no place', async () 
 
 test('work that is aborted while it runs keeps its place until it has ended', async () => {
   const { begun, work, end } = startWork();
-  const gate = createGate(1);
+  const gate = createConcurrencyLimit(1);
   const life = new AbortController();
-  const first = gate.pass(work('a'), life.signal);
-  const second = gate.pass(work('b'), new AbortController().signal);
+  const first = gate.run(work('a'), life.signal);
+  const second = gate.run(work('b'), new AbortController().signal);
   life.abort();
   await turns();
   expect(begun).toEqual(['a']);
@@ -72,24 +72,24 @@ test('work that is aborted while it runs keeps its place until it has ended', as
 });
 
 test('a gate lets so many in, in their order, and forgets who left the line', async () => {
-  const gate = createGate(1);
+  const gate = createConcurrencyLimit(1);
   const ran: string[] = [];
   const first = Promise.withResolvers<void>();
   const signal = new AbortController().signal;
   const leaving = new AbortController();
   const all = [
-    gate.pass(async () => {
+    gate.run(async () => {
       ran.push('a');
       await first.promise;
     }, signal),
-    gate.pass(async () => ran.push('b'), leaving.signal),
+    gate.run(async () => ran.push('b'), leaving.signal),
     gate
-      .pass(async () => {
+      .run(async () => {
         ran.push('c');
         throw new Error('c');
       }, signal)
       .catch(() => undefined),
-    gate.pass(async () => ran.push('d'), signal),
+    gate.run(async () => ran.push('d'), signal),
   ];
   leaving.abort();
   await turns();

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { Slices, type Steps } from '../../../src/core/scheduling/operation-scheduler.ts';
+import { type Steps, TimeSliceScheduler } from '../../../src/core/scheduling/operation-scheduler.ts';
 
 /** A clock that work moves on. */
 function createBusyClock() {
@@ -19,7 +19,7 @@ const never = () => undefined;
 describe('long work', () => {
   test('is done at once if it fits into the first slice', () => {
     const { clock, work } = createBusyClock();
-    const operation = new Slices(clock).operation(never);
+    const operation = new TimeSliceScheduler(clock).createSlices(never);
     function* steps(): Steps<string> {
       work(3);
       yield;
@@ -31,10 +31,10 @@ describe('long work', () => {
 
   test('takes its first step at once, and the others in slices of at most 8 ms and a step', async () => {
     const { clock, work, now } = createBusyClock();
-    const slices = new Slices(clock);
-    slices.operation(never).run(taking(work, 8));
+    const slices = new TimeSliceScheduler(clock);
+    slices.createSlices(never).run(taking(work, 8));
     const turns: number[] = [];
-    const done = slices.operation(never).run(taking(work, 100));
+    const done = slices.createSlices(never).run(taking(work, 100));
     const begun = now();
     expect(begun).toBe(9);
     for (let at = begun; now() < 108; at = now()) {
@@ -48,7 +48,7 @@ describe('long work', () => {
   test('ends when its operation is over', async () => {
     const { clock, work, now } = createBusyClock();
     const end = new AbortController();
-    const operation = new Slices(clock).operation(() => end.signal.throwIfAborted());
+    const operation = new TimeSliceScheduler(clock).createSlices(() => end.signal.throwIfAborted());
     const done = operation.run(taking(work, 1_000));
     const waits = operation.pause();
     end.abort(new Error('over'));
@@ -59,13 +59,13 @@ describe('long work', () => {
 
   test('fails its caller alone', async () => {
     const { clock, work } = createBusyClock();
-    const slices = new Slices(clock);
+    const slices = new TimeSliceScheduler(clock);
     function* failing(): Steps<void> {
       work(10);
       yield;
       throw new Error('broken');
     }
-    const [broken, fine] = [slices.operation(never).run(failing()), slices.operation(never).run(taking(work, 20))];
+    const [broken, fine] = [slices.createSlices(never).run(failing()), slices.createSlices(never).run(taking(work, 20))];
     await expect(broken).rejects.toThrow('broken');
     expect(await fine).toBe('done');
   });
@@ -73,11 +73,11 @@ describe('long work', () => {
 
 test('C9: a small operation waits for one slice, however many long ones there are', async () => {
   const { clock, work, now } = createBusyClock();
-  const slices = new Slices(clock);
-  const long = Array.from({ length: 50 }, () => slices.operation(never).run(taking(work, 1_000)));
+  const slices = new TimeSliceScheduler(clock);
+  const long = Array.from({ length: 50 }, () => slices.createSlices(never).run(taking(work, 1_000)));
   for (let turn = 0; turn < 60; turn += 1) await nextTurn();
   const cameMs = now();
-  const small = slices.operation(never);
+  const small = slices.createSlices(never);
   await small.pause();
   await small.run(taking(work, 2));
   expect(now() - cameMs).toBeLessThanOrEqual(20);
@@ -86,14 +86,14 @@ test('C9: a small operation waits for one slice, however many long ones there ar
 
 test('long operations have the same time', async () => {
   const { clock, work } = createBusyClock();
-  const slices = new Slices(clock);
+  const slices = new TimeSliceScheduler(clock);
   const usedMs = [0, 0, 0];
   for (const index of usedMs.keys()) {
     const noted = (ms: number) => {
       usedMs[index] = (usedMs[index] ?? 0) + ms;
       work(ms);
     };
-    void slices.operation(never).run(taking(noted, 10_000));
+    void slices.createSlices(never).run(taking(noted, 10_000));
   }
   for (let turn = 0; turn < 60; turn += 1) await nextTurn();
   expect(Math.max(...usedMs) - Math.min(...usedMs)).toBeLessThanOrEqual(10);
@@ -101,7 +101,7 @@ test('long operations have the same time', async () => {
 
 test('what an operation does with its results belongs to the slice', async () => {
   const { clock, work, now } = createBusyClock();
-  const operation = new Slices(clock).operation(never);
+  const operation = new TimeSliceScheduler(clock).createSlices(never);
   void operation.run(taking(work, 10));
   const completed = Array.from({ length: 20 }, async () => {
     await operation.pause();

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { Turns, type Worker } from '../../../src/core/scheduling/work-scheduler.ts';
+import { type ScheduledWorker, WorkScheduler } from '../../../src/core/scheduling/work-scheduler.ts';
 
 /** Time that passes only by work. */
 function createWork() {
   let nowMs = 0;
   const done: string[] = [];
-  const row = new Turns({ monotonic: () => nowMs });
-  const worker = (name: string, pieces: number, pieceMs = 0): Worker => ({
+  const row = new WorkScheduler({ monotonic: () => nowMs });
+  const worker = (name: string, pieces: number, pieceMs = 0): ScheduledWorker => ({
     work: () => {
       done.push(name);
       nowMs += pieceMs;
@@ -21,7 +21,7 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('nobody works before the end of the turn in which they come', async () => {
   const { row, worker, done } = createWork();
-  row.enter(worker('a', 1));
+  row.schedule(worker('a', 1));
   expect(done).toEqual([]);
   await Promise.resolve();
   expect(done).toEqual(['a']);
@@ -29,7 +29,7 @@ test('nobody works before the end of the turn in which they come', async () => {
 
 test('each does one piece and goes to the end of the row', async () => {
   const { row, worker, done } = createWork();
-  for (const name of ['a', 'b', 'c']) row.enter(worker(name, name === 'b' ? 1 : 3));
+  for (const name of ['a', 'b', 'c']) row.schedule(worker(name, name === 'b' ? 1 : 3));
   await nextTurn();
   expect(done.join('')).toBe('abcacac');
 });
@@ -37,7 +37,7 @@ test('each does one piece and goes to the end of the row', async () => {
 test('who stands in the row already keeps its place', async () => {
   const { row, worker, done } = createWork();
   const [a, b] = [worker('a', 1), worker('b', 1)];
-  for (const one of [a, b, a]) row.enter(one);
+  for (const one of [a, b, a]) row.schedule(one);
   await nextTurn();
   expect(done).toEqual(['a', 'b']);
 });
@@ -45,16 +45,16 @@ test('who stands in the row already keeps its place', async () => {
 test('who has left is passed over', async () => {
   const { row, worker, done } = createWork();
   const [a, b] = [worker('a', 1), worker('b', 1)];
-  row.enter(a);
-  row.enter(b);
-  row.leave(a);
+  row.schedule(a);
+  row.schedule(b);
+  row.cancel(a);
   await nextTurn();
   expect(done).toEqual(['b']);
 });
 
 test('a turn ends after 4 ms, so that others have theirs', async () => {
   const { row, worker, done } = createWork();
-  row.enter(worker('a', 100, 0.5));
+  row.schedule(worker('a', 100, 0.5));
   await Promise.resolve();
   expect(done.length).toBe(8);
   let others = 0;
@@ -66,17 +66,17 @@ test('a turn ends after 4 ms, so that others have theirs', async () => {
 
 test('no piece is begun that is likely to make the turn too long, judged by those before it', async () => {
   let nowMs = 0;
-  const row = new Turns({ monotonic: () => nowMs });
+  const row = new WorkScheduler({ monotonic: () => nowMs });
   // Seven small ones to each large one: four small ones and a large one would be a turn of 11.
   const pieces = Array.from({ length: 80 }, (_, place) => (place % 8 === 0 ? 7 : 1));
   let next = 0;
-  const mixed: Worker = {
+  const mixed: ScheduledWorker = {
     work: () => {
       nowMs += pieces[next++] ?? 0;
       return next < pieces.length;
     },
   };
-  row.enter(mixed);
+  row.schedule(mixed);
   const lengths: number[] = [];
   for (let before = 0; next < pieces.length; before = nowMs) {
     if (next === 0) await Promise.resolve();
@@ -89,14 +89,14 @@ test('no piece is begun that is likely to make the turn too long, judged by thos
 
 test('what is left to be written at the end of a turn counts as time', async () => {
   const { row, done } = createWork();
-  const writer: Worker = {
+  const writer: ScheduledWorker = {
     work: () => {
       done.push('a');
-      row.wrote(1 << 20);
+      row.countWrittenBytes(1 << 20);
       return done.length < 10;
     },
   };
-  row.enter(writer);
+  row.schedule(writer);
   await Promise.resolve();
   expect(done.length).toBe(2);
   await nextTurn();
@@ -105,7 +105,7 @@ test('what is left to be written at the end of a turn counts as time', async () 
 
 test('a row that never ends holds up nobody, even where time stands still', async () => {
   const { row, worker, done } = createWork();
-  row.enter(worker('endless', Number.POSITIVE_INFINITY));
+  row.schedule(worker('endless', Number.POSITIVE_INFINITY));
   await nextTurn();
   const soFar = done.length;
   expect(soFar).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { clusterName } from '../../../src/core/names.ts';
-import { type OperationSlices, runAtOnce } from '../../../src/core/scheduling/operation-scheduler.ts';
+import { runAtOnce, type TimeSlices } from '../../../src/core/scheduling/operation-scheduler.ts';
 import { graphOverMirrors } from '../../support/graph/graph-over-mirrors.ts';
 import { idleContext, readContext } from '../../support/graph/read-context.ts';
 import { controlledBy, type Inventory, inShop, relatedWorld, served } from '../../support/graph/related-world.ts';
@@ -161,7 +161,7 @@ test('a filter finds what the objects led to at its first step', async () => {
   const pods = Array.from({ length: 1_000 }, (_, index) => pod(`p${index}`, 'n1'));
   const world = relatedWorld({ north: { ...inventory, Pod: pods } });
   const nodes = world.cluster('north').mirror(served('Node'));
-  const slices: OperationSlices = {
+  const slices: TimeSlices = {
     run(steps) {
       const first = steps.next();
       if (first.done === true) return first.value;
@@ -170,7 +170,7 @@ test('a filter finds what the objects led to at its first step', async () => {
     },
     pause: () => undefined,
   };
-  const context = readContext(world, { slices });
+  const context = readContext(world, { timeSlices: slices });
   const page = await world.reads.list(context, kindOf('Pod'), { where: { path: 'node.metadata.name', eq: 'n1' } });
   expect(page.totalCount).toBe(1_000);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Fault } from '../../../src/core/faults.ts';
 import { clusterName } from '../../../src/core/names.ts';
-import { Turns } from '../../../src/core/scheduling/work-scheduler.ts';
+import { WorkScheduler } from '../../../src/core/scheduling/work-scheduler.ts';
 import { createStore } from '../../../src/store/contents/store.ts';
 import type { MirrorStore, StoreEvent } from '../../../src/store/mirror-store.ts';
 import { createManualClock, turns } from '../../support/manual-clock.ts';
@@ -477,7 +477,7 @@ test('who falls behind is not told of a failure that was over before it came', a
     return nowMs;
   };
   const clock = { ...base, monotonic };
-  const store = createStore({ epoch: 'e', clock, turns: new Turns(clock) });
+  const store = createStore({ epoch: 'e', clock, scheduler: new WorkScheduler(clock) });
   listInto(store, [], 1);
   const early = new AbortController();
   const heard: string[] = [];

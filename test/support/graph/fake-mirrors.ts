@@ -3,7 +3,7 @@ import type { Fault } from '../../../src/core/faults.ts';
 import { type GroupKind, keyOfKind, type ServedResource } from '../../../src/core/kinds.ts';
 import { type ClusterName, clusterName, parseResourceVersion } from '../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import { Turns } from '../../../src/core/scheduling/work-scheduler.ts';
+import { WorkScheduler } from '../../../src/core/scheduling/work-scheduler.ts';
 import { createStore } from '../../../src/store/contents/store.ts';
 import type { MirrorStore } from '../../../src/store/mirror-store.ts';
 import type { ClusterPhase, ClusterState, MirrorReader, Mirrors, MirrorsChange, SyncState } from '../../../src/watch/mirrors.ts';
@@ -54,7 +54,7 @@ export interface FakeMirrors extends Mirrors {
 /** No cluster yet. */
 export function createFakeMirrors(clock: Clock): FakeMirrors {
   const clusters = new Map<ClusterName, Cluster>();
-  const turns = new Turns(clock);
+  const scheduler = new WorkScheduler(clock);
   let names: ReadonlySet<ClusterName> | undefined;
   const readers = new Set<(change: MirrorsChange) => void>();
   const tell = (change: MirrorsChange) =>
@@ -73,7 +73,7 @@ export function createFakeMirrors(clock: Clock): FakeMirrors {
     },
     join(text, { version = 'v1.36.3' } = {}) {
       const name = clusterName(text);
-      const cluster = createCluster({ name, version, clock, turns, tell, leave: () => forget(name) });
+      const cluster = createCluster({ name, version, clock, scheduler, tell, leave: () => forget(name) });
       clusters.set(name, cluster);
       names = undefined;
       tell({ type: 'joined', cluster: name });
@@ -104,7 +104,7 @@ interface ClusterOptions {
   readonly name: ClusterName;
   readonly version: string;
   readonly clock: Clock;
-  readonly turns: Turns;
+  readonly scheduler: WorkScheduler;
   readonly tell: (change: MirrorsChange) => void;
   readonly leave: () => void;
 }
@@ -118,7 +118,7 @@ interface Cluster {
   whenDiscovered(signal: AbortSignal): Promise<void>;
 }
 
-function createCluster({ name, version, clock, turns, tell, leave }: ClusterOptions): Cluster {
+function createCluster({ name, version, clock, scheduler, tell, leave }: ClusterOptions): Cluster {
   const mirrors = new Map<string, FakeMirror>();
   const discovered = createGate();
   let resources: readonly ServedResource[] | undefined;
@@ -132,7 +132,7 @@ function createCluster({ name, version, clock, turns, tell, leave }: ClusterOpti
     if (known !== undefined) return known;
     const resource = served(kind);
     if (resource === undefined) throw new Error(`${name} does not serve ${keyOfKind(kind)}`);
-    const made = createMirror({ cluster: name, resource, clock, turns, tell });
+    const made = createMirror({ cluster: name, resource, clock, scheduler, tell });
     mirrors.set(keyOfKind(kind), made);
     return made;
   }
@@ -187,17 +187,17 @@ interface MirrorOptions {
   readonly cluster: ClusterName;
   readonly resource: ServedResource;
   readonly clock: Clock;
-  readonly turns: Turns;
+  readonly scheduler: WorkScheduler;
   readonly tell: (change: MirrorsChange) => void;
 }
 
 /** No two mirrors have one: that of a kind that comes again is another. */
 let epochs = 0;
 
-function createMirror({ cluster, resource, clock, turns, tell }: MirrorOptions): FakeMirror {
+function createMirror({ cluster, resource, clock, scheduler, tell }: MirrorOptions): FakeMirror {
   const secret = keyOfKind(resource) === 'Secret';
   epochs += 1;
-  const store = createStore({ epoch: `epoch-${epochs}`, clock, turns, policy: secret ? 'metadata' : 'parsed' });
+  const store = createStore({ epoch: `epoch-${epochs}`, clock, scheduler, policy: secret ? 'metadata' : 'parsed' });
   const settled = createGate();
   let state: SyncState = { phase: 'SYNCING' };
   let version = 100;

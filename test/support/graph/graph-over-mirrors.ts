@@ -4,7 +4,7 @@ import { createLocalAccess } from '../../../src/access/local-access.ts';
 import type { Fault } from '../../../src/core/faults.ts';
 import type { Log } from '../../../src/core/log.ts';
 import type { ClusterName } from '../../../src/core/names.ts';
-import { Slices } from '../../../src/core/scheduling/operation-scheduler.ts';
+import { TimeSliceScheduler } from '../../../src/core/scheduling/operation-scheduler.ts';
 import { createBudget } from '../../../src/graph/budget.ts';
 import type { GraphContext } from '../../../src/graph/context.ts';
 import { buildGraph } from '../../../src/graph/graph.ts';
@@ -79,7 +79,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
   const streams = createStreams({ ...shared, settingsOf: (name) => member(name)?.settings }, new AbortController().signal);
   const loadersOf = createLoaders(shared);
   const relationsOf = createRelations(shared);
-  const slices = new Slices(clock);
+  const timeSlices = new TimeSliceScheduler(clock);
   const logs = createLogs({ mirrors, access, model: () => model, member, clock, log });
   const schema = schemaOf(model);
   const gateway = { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 };
@@ -98,7 +98,7 @@ export function graphOverMirrors({ model = loadBaseline(), ...options }: GraphOv
       const read = {
         loaders,
         look: budget.look,
-        slices: slices.operation(() => signal.throwIfAborted()),
+        timeSlices: timeSlices.createSlices(() => signal.throwIfAborted()),
         caller: { key: caller },
         signal,
         reportFault: (fault: Fault, path: readonly (string | number)[]) => void faults.push({ fault, path }),

@@ -17,7 +17,7 @@ export function readContext({ mirrors, clock }: ReadWorld, given: Partial<Omit<R
   const { signal = new AbortController().signal } = given;
   const loaders = createLoaders({ mirrors, clock })({ signal, isMessage: false });
   signal.addEventListener('abort', () => loaders[Symbol.dispose](), { once: true });
-  return { caller: { key: 'me' }, reportFault: () => undefined, look: () => undefined, slices: unsliced, ...given, signal, loaders };
+  return { caller: { key: 'me' }, reportFault: () => undefined, look: () => undefined, timeSlices: unsliced, ...given, signal, loaders };
 }
 
 /** The context of an operation that reads no mirror. */

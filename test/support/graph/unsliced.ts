@@ -1,4 +1,4 @@
-import { type OperationSlices, runAtOnce } from '../../../src/core/scheduling/operation-scheduler.ts';
+import { runAtOnce, type TimeSlices } from '../../../src/core/scheduling/operation-scheduler.ts';
 
 /** For tests that have the loop to themselves. */
-export const unsliced: OperationSlices = { run: runAtOnce, pause: () => undefined };
+export const unsliced: TimeSlices = { run: runAtOnce, pause: () => undefined };

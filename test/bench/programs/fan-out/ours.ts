@@ -3,7 +3,7 @@ import { systemClock } from '../../../../src/core/clock.ts';
 import { silentLog } from '../../../../src/core/log.ts';
 import { parseResourceVersion } from '../../../../src/core/names.ts';
 import type { KubernetesObject } from '../../../../src/core/objects.ts';
-import { Slices } from '../../../../src/core/scheduling/operation-scheduler.ts';
+import { TimeSliceScheduler } from '../../../../src/core/scheduling/operation-scheduler.ts';
 import { createBudget } from '../../../../src/graph/budget.ts';
 import type { GraphContext } from '../../../../src/graph/context.ts';
 import { buildGraph } from '../../../../src/graph/graph.ts';
@@ -41,12 +41,12 @@ export async function startStreaming(pods: number): Promise<StreamingGateway> {
   const streams = createStreams({ ...shared, settingsOf: () => undefined, clock: systemClock, log: silentLog }, life);
   const schema = buildGraph(model);
   const gateway = { version: '0.0.0', demo: false, schemaHash: 'hash', schemaBuiltAtMs: 0 };
-  const slices = new Slices(systemClock);
+  const timeSlices = new TimeSliceScheduler(systemClock);
   const loadersOf = createLoaders({ mirrors, clock: systemClock });
   const contextOf = ({ served: _, held, isMessage, throwIfOver, ...asked }: OperationScope): BenchContext => {
     const budget = createBudget(throwIfOver);
     const loaders = held.use(loadersOf({ signal: asked.signal, isMessage }));
-    const read = { ...asked, loaders, look: budget.look, slices: slices.operation(throwIfOver) };
+    const read = { ...asked, loaders, look: budget.look, timeSlices: timeSlices.createSlices(throwIfOver) };
     return { reads, streams, read, gateway, clock: systemClock, budget };
   };
   const { serving } = await startServing({ schema: () => schema, contextOf });
