@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checked, expecting, innerOf, type Tell, translated } from '../../core/json/documents.ts';
-import { parseDuration } from '../../core/json/json-values.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
+import { parseDuration, parseInstant } from '../../core/json/json-values.ts';
+import { isJsonObject, type Json, type JsonObject, shown } from '../../core/json.ts';
 import { parseClusterName } from '../../core/names.ts';
 import { isLabelKey, isLabelValue } from '../../core/selectors.ts';
 import type { ObjectKey } from '../spec.ts';
@@ -97,13 +97,16 @@ export const labelValue = z
   .refine(isLabelValue, { error: 'expected the value of a label: at most 63 letters, digits, - _ and .', abort: true })
   .meta({ maxLength: 63 });
 
-const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
-
-/** A time as RFC 3339 text. */
+/** A time as RFC 3339 text of at most 64 characters. The day must exist: an API server refuses February 30. */
 export const time = anyText
-  .refine((read) => rfc3339.test(read) && !Number.isNaN(Date.parse(read)), expecting('a time such as 2026-01-31T12:00:00Z'))
+  .refine(isTime, expecting('a time such as 2026-01-31T12:00:00Z'))
   .meta({ format: 'date-time', maxLength: 64 })
   .register(inGraph, { scalar: 'DateTime' });
+
+/** `parseInstant` reads the letters T and Z in capitals only. */
+function isTime(read: string): boolean {
+  return parseInstant(read.toUpperCase()) !== undefined;
+}
 
 const aDuration = expecting('a duration such as 90s, 10m or 2h');
 const maxDurationMs = 100 * 365 * 86_400_000;
@@ -123,7 +126,9 @@ export const duration = translated(
     .register(inGraph, { scalar: 'Duration' }),
   {
     decode(read, tell): number | undefined {
-      const ms = Number((parseDuration(read) ?? 0n) / 1_000_000n);
+      const nanoseconds = parseDuration(read);
+      if (nanoseconds === undefined) return tell(`expected a duration such as 90s, 10m or 2h, got ${shown(read)}`);
+      const ms = Number(nanoseconds / 1_000_000n);
       return ms <= maxDurationMs ? ms : tell(`expected a duration of at most 100 years, got ${JSON.stringify(read.slice(0, 80))}`);
     },
     encode(ms) {

@@ -173,6 +173,9 @@ describe('a spec', () => {
     ['half a replica', { replicas: { total: 1.5 } }, 'replicas.total'],
     ['a time that is none', { replicas: { rescheduleAt: 'tomorrow' } }, 'replicas.rescheduleAt'],
     ['a time of no calendar', { replicas: { rescheduleAt: '2026-13-01T00:00:00Z' } }, 'replicas.rescheduleAt'],
+    ['a day of no calendar', { replicas: { rescheduleAt: '2026-02-30T00:00:00Z' } }, 'replicas.rescheduleAt'],
+    ['a time that is too long', { replicas: { rescheduleAt: `2026-01-31T12:00:00.${'1'.repeat(60)}Z` } }, 'replicas.rescheduleAt'],
+    ['a duration that is too long', { rollout: { soak: '1s'.repeat(65) } }, 'rollout.soak'],
     [
       'a label value that is none',
       { overrides: [{ labels: [{ operator: 'Add', values: { a: 'no spaces' } }] }] },
