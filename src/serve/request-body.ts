@@ -67,13 +67,13 @@ export function parseOperation(body: Uint8Array): OperationRequest {
 }
 
 /**
- * The operation in the query string of a GET: `variables` and `extensions` are JSON there, and an empty `operationName` counts as absent.
+ * The operation in the query string of a GET: `variables` and `extensions` are JSON there. A parameter without a value counts as absent.
  *
  * @throws {Refusal} 400 with what was expected.
  */
 function parseQueryString(url: string): OperationRequest {
   const { query, operationName, ...parameters } = Object.fromEntries(new URLSearchParams(url.slice('/graphql'.length)));
-  const jsonOf = (name: string) => (parameters[name] === undefined ? undefined : parseJsonText(parameters[name], `the parameter ${name}`));
+  const jsonOf = (name: string) => (parameters[name] ? parseJsonText(parameters[name], `the parameter ${name}`) : undefined);
   return operationIn({ query, operationName: operationName || null, variables: jsonOf('variables'), extensions: jsonOf('extensions') });
 }
 
