@@ -38,6 +38,8 @@ export function readDocument<S extends z.ZodType>(
   const ofWrongType = new Set<string>();
   for (const { path: keys, code, message } of read.error?.issues ?? []) {
     const at = pathBelow(path, keys);
+    // Reported already, each with a path of its own.
+    if (code === 'unrecognized_keys') continue;
     if (code === 'invalid_type') ofWrongType.add(at);
     // zod also checks the length of a value of the wrong type: of a text in place of a list, and of a list in place of a text.
     if ((code === 'too_small' || code === 'too_big') && ofWrongType.has(at)) continue;
@@ -148,7 +150,13 @@ interface Step {
   readonly key: string | number;
 }
 
-/** Copies a document without its null members and its unknown members. Reports each unknown member as a problem. */
+/**
+ * Stands for the unknown members of a structure. zod refuses it, so the checks of the structure and of those around it do not run. Without it, a
+ * misspelt `json` would have a second problem: "expected one of json, yaml and ref".
+ */
+const unknownMembers = '';
+
+/** Copies a document without its null members, and with one empty name for all unknown members of a structure. Reports each unknown member as a problem. */
 class KnownMembers {
   readonly #path: string;
   readonly #unknown: typeof unknownMember;
@@ -197,8 +205,11 @@ class KnownMembers {
     for (const key of Object.keys(value)) {
       const schema = Object.hasOwn(shape, key) ? shape[key] : undefined;
       const member = value[key] ?? null;
-      if (schema === undefined) this.#tell(this.#unknown(key, Object.keys(shape), this.#pathOf({ above, key })), { above, key });
-      else if (member !== null) members[key] = this.of(member, schema, { above, key });
+      if (schema === undefined) {
+        const at = { above, key: key === '' ? '[""]' : key };
+        this.#tell(this.#unknown(key, Object.keys(shape), this.#pathOf(at)), at);
+        members[unknownMembers] = null;
+      } else if (member !== null) members[key] = this.of(member, schema, { above, key });
     }
     return members;
   }
@@ -254,9 +265,14 @@ export function list<S extends z.core.$ZodType>(of: S, { min = 0, max }: { reado
   return (min === 0 ? members : members.min(min, bounds)).readonly();
 }
 
-/** Adds a check to a definition. A value is refused if `check` reports a problem. `check` sees only values that passed all earlier checks. */
+/**
+ * Adds a check to a definition. A value is refused if `check` reports a problem. `check` sees only values that passed all earlier checks, and have no
+ * unknown members.
+ */
 export function checked<S extends z.ZodType>(schema: S, check: (value: z.output<S>, tell: Tell) => void): S {
-  return schema.check((payload) => check(payload.value as z.output<S>, tellIn(payload)));
+  return schema.check((payload) => {
+    if (payload.issues.every(({ code }) => code !== 'unrecognized_keys')) check(payload.value as z.output<S>, tellIn(payload));
+  });
 }
 
 /** A definition of the same document whose values have another type. `decode` may report problems. */

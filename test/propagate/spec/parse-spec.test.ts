@@ -242,6 +242,16 @@ describe('a spec', () => {
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
   });
 
+  test.each([
+    ['template[0].jsom', { template: [{ jsom: json }] }],
+    ['placement.tolerations[0].kee', { placement: { tolerations: [{ kee: 'a' }] } }],
+    ['replicas.rules[0].mni', { replicas: { rules: [{ mni: 5, max: 0 }] } }],
+    ['runAs.serviceAcount', { runAs: { serviceAcount: { namespace: 'a', name: 'b' } } }],
+    ['placement[""]', { placement: { '': 1 } }],
+  ])('reports one problem for the misspelt field %s', (path, part) => {
+    expect(problemsOf({ ...least, ...part }).map(([at]) => at)).toEqual([path]);
+  });
+
   test('says which field was probably meant, and never what a long text holds', () => {
     expect(problemsOf({ ...least, overides: [] })).toEqual([['overides', 'is no field here: did you mean overrides?']]);
     const [problem] = problemsOf({ ...least, conflict: 'secret '.repeat(100) });
