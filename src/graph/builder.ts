@@ -5,7 +5,7 @@ import type { ApiStatus, Fault } from '../core/faults.ts';
 import type { Json, RawNumber } from '../core/json.ts';
 import { type GroupKind, keyOfKind } from '../core/kinds.ts';
 import type { ClusterView, Listed, OrderByInput, Row, ServedKindView, SyncView, WhereInput } from '../load/reads.ts';
-import type { ChangesMessage } from '../load/streams/streams.ts';
+import type { ChangesMessage } from '../load/streams/changes-message.ts';
 import type { Model, ModelKind, ModelType, TypeReference } from '../model/model.ts';
 import type { GatewayView, GraphContext } from './context.ts';
 import { leadingTypes, type Within } from './relations/within.ts';

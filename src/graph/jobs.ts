@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import type { Row } from '../load/reads.ts';
-import type { JobClusterCountView, JobPhaseCountView, JobStatusMessage, JobSummaryView, StreamArguments } from '../load/streams/streams.ts';
+import type { JobClusterCountView, JobPhaseCountView, JobStatusMessage, JobSummaryView } from '../load/streams/changes-message.ts';
+import type { StreamArguments } from '../load/streams/streams.ts';
 import { phaseOfJob } from '../model/columns/job-phase.ts';
 import type { ModelKind } from '../model/model.ts';
 import type { CompletionStatus } from '../propagate/propagation.ts';

@@ -1,5 +1,3 @@
-import type { Gate } from './gate.ts';
-import type { ServePlugin } from './operations.ts';
 import { Refusal } from './refusal.ts';
 
 /** How many operations are in flight in the process, whatever their transport. */
@@ -54,18 +52,4 @@ export class Admission {
       this.#whenIdle = resolve;
     });
   }
-}
-
-/** Takes a place for each request over HTTP, before its body is read. A crowd that comes in one event-loop turn waits at the gate first. */
-export function useAdmission({ admission, gate }: { readonly admission: Admission; readonly gate: Gate }): ServePlugin {
-  return {
-    onRequestParse: ({ serverContext: operation }) => {
-      const enter = () => {
-        operation.life.signal.throwIfAborted();
-        operation.place = admission.enter();
-      };
-      const passed = gate.pass();
-      return passed === undefined ? enter() : passed.then(enter);
-    },
-  };
 }

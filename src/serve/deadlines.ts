@@ -1,10 +1,4 @@
-import { OperationTypeNode } from 'graphql';
 import type { Clock } from '../core/clock.ts';
-import { MusterError } from '../core/errors.ts';
-import { operationOf, type ServePlugin } from './operations.ts';
-
-/** The share of an operation's time in which it may wait for clusters. The rest is left for reading and sending what is there. */
-const waitingShare = 0.8;
 
 /** A time that is running. Ending it twice is once. */
 export interface Deadline {
@@ -86,19 +80,4 @@ export class Deadlines {
   #first(): Entry | undefined {
     return this.#running.values().next().value;
   }
-}
-
-/** Aborts queries and mutations with `TOO_COSTLY` when their time is over. */
-export function useDeadlines({ queries, mutations }: { readonly queries: Deadlines; readonly mutations: Deadlines }): ServePlugin {
-  return {
-    onExecute: ({ executeFn, setExecuteFn }) =>
-      setExecuteFn((args) => {
-        const operation = operationOf(args);
-        const limit = operation.type === OperationTypeNode.MUTATION ? mutations : queries;
-        const tooLong = () => operation.life.abort(new MusterError('TOO_COSTLY', `expected to answer within ${limit.seconds} s`));
-        operation.deadline = limit.start(tooLong);
-        operation.waitUntilMs = limit.untilMs(waitingShare);
-        return executeFn(args);
-      }),
-  };
 }

@@ -1,7 +1,7 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse, validate } from 'graphql';
 import { refusalOfCost } from '../graph/cost.ts';
 import { documentLimits, limitRules } from '../graph/limits.ts';
-import type { ServePlugin } from './operations.ts';
+import type { OperationPlugin } from './operations.ts';
 
 /**
  * A plugin that bounds the documents of clients. Parsing counts tokens. Validation checks sizes before all other rules.
@@ -9,7 +9,7 @@ import type { ServePlugin } from './operations.ts';
  * Caches validation results per schema and document. Yoga's own validation cache joins the names of all rules for each request, which takes 3 % of the
  * time of a small request.
  */
-export function useDocumentLimits(): ServePlugin {
+export function useDocumentLimits(): OperationPlugin {
   const verdicts = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, readonly GraphQLError[]>>();
   return {
     onParse: ({ setParseFn }) =>
@@ -32,7 +32,7 @@ function verdictOf(schema: GraphQLSchema, document: DocumentNode, rest: () => re
 }
 
 /** A plugin that refuses operations that could cost too much. Building the context is the last hook before an operation runs. */
-export function useCostLimit(): ServePlugin {
+export function useCostLimit(): OperationPlugin {
   return {
     onContextBuilding: ({ context: { served, definition, document, params } }) => {
       if (served === undefined || definition === undefined || document === undefined) return;

@@ -7,28 +7,22 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql';
-import { createYoga, type YogaServerOptions } from 'graphql-yoga';
+import { createYoga, type Plugin, type YogaServerOptions } from 'graphql-yoga';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
 import type { Answer } from './answer-body.ts';
-import { createDocumentCache, createErrorCache } from './document-cache.ts';
-import type { HttpOperation } from './front.ts';
 import { maskError } from './masking.ts';
-import type { Operation, ServePlugin } from './operations.ts';
+import type { Operation, OperationPlugin } from './operations.ts';
 import type { Begun } from './outlet.ts';
+import type { ServedSchema } from './served-schema.ts';
 
-/** The current schema of the gateway. An operation takes it once, and keeps it even if the gateway changes its schema meanwhile. */
-export interface ServedSchema {
-  readonly schema: GraphQLSchema;
-  /** A hash of the printed SDL. */
-  readonly hash: string;
-  sdl(): string;
-}
-
-export interface EngineOptions extends Pick<YogaServerOptions<HttpOperation, Operation>, 'cors' | 'graphiql' | 'renderGraphiQL'> {
+/** @typeParam Http The operation of a request over HTTP, which the transport creates. */
+export interface EngineOptions<Http extends Operation>
+  extends Pick<YogaServerOptions<Http, Operation>, 'cors' | 'graphiql' | 'renderGraphiQL'> {
   readonly served: () => ServedSchema;
   readonly clock: Pick<Clock, 'monotonic'>;
   /** The plugins, in the order in which their hooks run. */
-  readonly plugins: readonly ServePlugin[];
+  readonly plugins: readonly (OperationPlugin | Plugin<Operation, Http, Operation>)[];
 }
 
 /** An operation that was parsed and validated, and whose estimated cost is within the limit. */
@@ -41,11 +35,12 @@ export interface PreparedOperation {
 }
 
 /** The only Yoga server of the gateway. Every transport uses its plugins and caches, so all transports accept and refuse the same operations. */
-export type Engine = ReturnType<typeof createEngine>;
+export type Engine<Http extends Operation = Operation> = ReturnType<typeof createEngine<Http>>;
 
 /** Creates the engine. It caches parsed documents and validation results per schema, within bounds. */
-export function createEngine({ served, clock, plugins, cors = false, graphiql = false, renderGraphiQL }: EngineOptions) {
-  const yoga = createYoga<HttpOperation, Operation>({
+export function createEngine<Http extends Operation>(options: EngineOptions<Http>) {
+  const { served, clock, plugins, cors = false, graphiql = false, renderGraphiQL } = options;
+  const yoga = createYoga<Http, Operation>({
     cors,
     graphiql,
     ...(renderGraphiQL === undefined ? {} : { renderGraphiQL }),
@@ -93,7 +88,7 @@ export function createEngine({ served, clock, plugins, cors = false, graphiql = 
 }
 
 /** Gives each operation the schema that is current when it arrives: a hot swap needs nothing more. Also chooses which operation of the document runs. */
-function useSchema(served: () => ServedSchema, clock: Pick<Clock, 'monotonic'>): ServePlugin {
+function useSchema(served: () => ServedSchema, clock: Pick<Clock, 'monotonic'>): OperationPlugin {
   return {
     onEnveloped: ({ setSchema, extendContext }) => {
       const current = served();
@@ -138,4 +133,25 @@ function chooseOperation(document: DocumentNode, name: string | undefined): Oper
       ? 'expected an operation, got fragments only'
       : 'expected operationName, as the document has several operations',
   );
+}
+
+/** Texts longer than this are parsed anew each time: 64 KiB of characters. */
+const maxTextLength = 64 << 10;
+
+/** A parsed document takes about this much per character of its text: 19 kB for 270. */
+const bytesPerCharacter = 70;
+
+/** Parsed documents by their text: at most 1,024 and 64 MiB. */
+export function createDocumentCache<T extends object>(): LRUCache<string, T> {
+  return createTextCache({ max: 1024, maxSize: 64 << 20 }, bytesPerCharacter);
+}
+
+/** Parse errors by the text that caused them: at most 256 and 4 MiB. */
+export function createErrorCache(): LRUCache<string, Error> {
+  return createTextCache({ max: 256, maxSize: 4 << 20 }, 2);
+}
+
+function createTextCache<T extends object>(bounds: { readonly max: number; readonly maxSize: number }, bytesPer: number) {
+  const sizeCalculation = (_: T, text: string) => Math.max(1, text.length * bytesPer);
+  return new LRUCache<string, T>({ ...bounds, maxEntrySize: maxTextLength * bytesPer, sizeCalculation });
 }

@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FormattedExecutionResult } from 'graphql';
 import type { Clock } from '../core/clock.ts';
 import { Beats } from './beats.ts';
-import type { OpenStream, Outlet, Payload } from './outlet.ts';
+import { eventPieces, MessageBytes, type OpenStream, type Outlet } from './outlet.ts';
 import type { Backlog, UnsentBytes } from './unsent-bytes.ts';
 
 /** So often a comment is written to each stream: proxies cut what is silent. */
@@ -10,17 +10,10 @@ const commentMs = 12_000;
 
 const comment = Buffer.from(':\n\n');
 const complete = Buffer.from('event: complete\ndata: \n\n');
-const eventBegins = Buffer.from('event: next\ndata: ');
-const eventEnds = Buffer.from('\n\n');
-
-/** An execution result as an event of graphql-sse. JSON has no line ends of its own, so one `data` line holds it. */
-export function eventOf(json: Uint8Array): Buffer {
-  return Buffer.concat([eventBegins, json, eventEnds]);
-}
 
 /** One answer as a stream of events: it, then `complete`. */
 export function asEvents(json: readonly Uint8Array[]): readonly Uint8Array[] {
-  return [eventBegins, ...json, eventEnds, complete];
+  return [...eventPieces(json), complete];
 }
 
 export const eventHeaders = {
@@ -82,7 +75,7 @@ export class EventStream implements Outlet {
   }
 
   /** Node gathers the chunks of an answer until the end of the turn by itself. */
-  send({ event }: Payload): number {
+  send({ event }: MessageBytes): number {
     this.#begin();
     this.#write(event);
     return event.length;
@@ -90,7 +83,7 @@ export class EventStream implements Outlet {
 
   end(last: FormattedExecutionResult | undefined): void {
     this.#begin();
-    if (last !== undefined) this.#write(eventOf(Buffer.from(JSON.stringify(last))));
+    if (last !== undefined) this.#write(new MessageBytes(Buffer.from(JSON.stringify(last))).event);
     this.#write(complete);
     this.#options.response.end();
   }

@@ -6,69 +6,16 @@ import type { Admission } from './admission.ts';
 import type { Answer, Answers } from './answer-body.ts';
 import { bytesFor } from './compressed-bytes.ts';
 import type { Engine } from './engine.ts';
-import { asEvents, type EventStream, type EventStreams, eventHeaders } from './event-stream.ts';
+import { asEvents, type EventStreams, eventHeaders } from './event-stream.ts';
+import type { Gate } from './gate.ts';
 import { send } from './http-answer.ts';
+import { type AnswerType, HttpOperation, type HttpPlugin } from './http-operation.ts';
 import { maskedCode } from './masking.ts';
-import type { AcceptedAnswer, AnswerType } from './media-types.ts';
-import { Operation, type ServePlugin } from './operations.ts';
 import { Begun } from './outlet.ts';
 import type { UnsentBytes } from './unsent-bytes.ts';
 
-/** The abort reason after the client has closed its connection. Such a request is not answered, logged or counted. */
-class ClientGone extends Error {
-  override readonly name = 'ClientGone';
-}
-
-/** A request to /graphql, with the HTTP details that Yoga's hooks need. Disposing it frees its place in the admission limit. */
-export class HttpOperation extends Operation {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  /** The stream of server-sent events. Undefined until `outlet` was called, and if the client does not accept a stream. */
-  events: EventStream | undefined;
-  accepted: AcceptedAnswer = { type: 'application/json', events: 'none' };
-  place: Disposable | undefined;
-  /** Yoga calls this with tasks that outlive a request. There are none. */
-  readonly waitUntil = ignored;
-
-  constructor({ req, res, caller, outlet }: HttpOperationOptions) {
-    super({
-      caller,
-      transport: 'http',
-      outlet: () => {
-        if (this.accepted.events !== 'none') this.events = outlet(this);
-        return this.events;
-      },
-    });
-    this.req = req;
-    this.res = res;
-    abortOnClose(res, this.life);
-  }
-
-  get isGone(): boolean {
-    return this.life.signal.reason instanceof ClientGone;
-  }
-
-  override [Symbol.dispose](): void {
-    super[Symbol.dispose]();
-    this.place?.[Symbol.dispose]();
-  }
-}
-
-interface HttpOperationOptions extends Pick<HttpOperation, 'req' | 'res' | 'caller'> {
-  readonly outlet: (operation: HttpOperation) => EventStream | undefined;
-}
-
-function ignored(): void {}
-
-/** Aborts the operation when the client closes its connection. A function of its own, so that the listener of a long stream keeps nothing else alive. */
-function abortOnClose(response: ServerResponse, life: AbortController): void {
-  response.once('close', () => {
-    if (!response.writableFinished) life.abort(new ClientGone());
-  });
-}
-
 export interface FrontOptions {
-  readonly handle: Engine['handle'];
+  readonly handle: Engine<HttpOperation>['handle'];
   /** The caller in local mode: the user who runs the gateway. */
   readonly caller: Caller;
   readonly streams: EventStreams;
@@ -142,8 +89,22 @@ function sendResponse(res: ServerResponse, response: Response, body: readonly Ui
   send(res, { status: response.status, headers, body });
 }
 
+/** Takes a place for each request over HTTP, before its body is read. A crowd that comes in one event-loop turn waits at the gate first. */
+export function useAdmission({ admission, gate }: { readonly admission: Admission; readonly gate: Gate }): HttpPlugin {
+  return {
+    onRequestParse: ({ serverContext: operation }) => {
+      const enter = () => {
+        operation.life.signal.throwIfAborted();
+        operation.place = admission.enter();
+      };
+      const passed = gate.pass();
+      return passed === undefined ? enter() : passed.then(enter);
+    },
+  };
+}
+
 /** A plugin that turns results into responses of the negotiated form, in Yoga's `onResultProcess`. Their bytes are encoded already. */
-export function useAnswers(answers: Pick<Answers, 'of'>): ServePlugin {
+export function useAnswers(answers: Pick<Answers, 'of'>): HttpPlugin {
   return {
     onResultProcess: ({ result, serverContext: operation, setResultProcessor }) => {
       const respond = (answer: Answer | undefined) =>

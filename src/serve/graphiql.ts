@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { FetchAPI, YogaServerOptions } from 'graphql-yoga';
 import { bytesFor, type CompressedBytes, isNamed, withBrotli } from './compressed-bytes.ts';
-import type { HttpOperation } from './front.ts';
+import type { HttpOperation, HttpPlugin } from './http-operation.ts';
 import { prefersHtml } from './media-types.ts';
-import type { Operation, ServePlugin } from './operations.ts';
+import type { Operation } from './operations.ts';
 
 /** An example query that GraphiQL shows in a tab when it opens. */
 export interface ExampleQuery {
@@ -41,7 +41,7 @@ interface Page {
 
 /** Yoga's options for the page, and the plugin that sends it compressed. A browser that has the page already gets 304. */
 export interface Graphiql extends Required<Pick<YogaServerOptions<HttpOperation, Operation>, 'graphiql' | 'renderGraphiQL'>> {
-  readonly plugin: ServePlugin;
+  readonly plugin: HttpPlugin;
 }
 
 /** Renders the page on first use and keeps its bytes. Its import takes 0.1 s and 50 MB, so a gateway that only answers queries does not load it. */

@@ -2,8 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { YogaServerOptions } from 'graphql-yoga';
 import { hostOf, isLoopback } from '../config/host.ts';
-import type { HttpOperation } from './front.ts';
-import type { Operation, ServePlugin } from './operations.ts';
+import type { HttpOperation, HttpPlugin } from './http-operation.ts';
+import type { Operation } from './operations.ts';
 import { Refusal } from './refusal.ts';
 
 export interface GuardOptions {
@@ -48,7 +48,7 @@ export function corsOf(allowOrigins: readonly string[]): NonNullable<YogaServerO
 }
 
 /** A plugin that checks the token of HTTP requests before their body is read. */
-export function useIdentity(guard: Pick<Guard, 'identify'>): ServePlugin {
+export function useIdentity(guard: Pick<Guard, 'identify'>): HttpPlugin {
   return { onRequestParse: ({ serverContext: { req } }) => guard.identify(req.headers) };
 }
 

@@ -2,8 +2,8 @@ import { type ExecutionArgs, type ExecutionResult, type GraphQLSchema, Kind, typ
 import { LRUCache } from 'lru-cache';
 import { Answer, type Answers } from './answer-body.ts';
 import { type CompressedBytes, withGzip } from './compressed-bytes.ts';
-import { Operation, operationOf, type ServePlugin } from './operations.ts';
-import type { OperationRequest } from './request-body.ts';
+import type { OperationRequest } from './operation-request.ts';
+import { Operation, type OperationPlugin, operationOf } from './operations.ts';
 
 /** Distinct documents kept per schema. */
 const maxDocuments = 8;
@@ -74,7 +74,7 @@ export interface IntrospectionOptions {
  * Answers introspection from bytes that were made once. The bytes are for all clients that send the same document: the departure of one of them does
  * not end their making. Must come after the plugins that execute.
  */
-export function useIntrospectionCache({ answers, lives }: IntrospectionOptions): ServePlugin {
+export function useIntrospectionCache({ answers, lives }: IntrospectionOptions): OperationPlugin {
   const cache = new IntrospectionCache();
   const make = async (args: ExecutionArgs, execute: Execute) => {
     using operation = new Operation(operationOf(args));

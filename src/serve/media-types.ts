@@ -1,12 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ServePlugin } from './operations.ts';
+import type { AcceptedAnswer, HttpPlugin } from './http-operation.ts';
 import { Refusal } from './refusal.ts';
 
-/** The media types of GraphQL over HTTP, except streams. */
-export type AnswerType = 'application/json' | 'application/graphql-response+json';
-
 /** A plugin that chooses the media type of the answer, and refuses requests it cannot read or answer. Yoga ignores quality values and charsets. */
-export function useNegotiation(): ServePlugin {
+export function useNegotiation(): HttpPlugin {
   return {
     onRequestParse: ({ serverContext: operation }) => {
       const { headers, method } = operation.req;
@@ -41,17 +38,6 @@ function demandJson(headers: IncomingHttpHeaders): void {
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     throw new Refusal({ status: 415, code: 'BAD_INPUT', message: `expected a body that is not compressed, got ${shownHeader(encoding)}` });
-}
-
-/** The forms of answer that the caller accepts. */
-export interface AcceptedAnswer {
-  /** The media type of an answer that is no stream. Refusals always have it, even if the caller accepts streams only. */
-  readonly type: AnswerType;
-  /**
-   * `none`: no server-sent events. `streams`: server-sent events for subscriptions only. `all`: server-sent events for every operation, because the caller
-   * prefers them.
-   */
-  readonly events: 'none' | 'streams' | 'all';
 }
 
 /**

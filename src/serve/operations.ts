@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { type DocumentNode, type ExecutionArgs, execute, type OperationDefinitionNode, type OperationTypeNode } from 'graphql';
+import type { DocumentNode, ExecutionArgs, OperationDefinitionNode, OperationTypeNode } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Caller } from '../access/access.ts';
-import { invariant } from '../core/errors.ts';
 import type { Fault } from '../core/faults.ts';
 import type { Deadline } from './deadlines.ts';
-import type { ServedSchema } from './engine.ts';
-import { FaultReport } from './fault-report.ts';
-import type { HttpOperation } from './front.ts';
+import type { FaultReport } from './fault-report.ts';
+import type { OperationRequest } from './operation-request.ts';
 import type { Outlet } from './outlet.ts';
-import type { OperationRequest } from './request-body.ts';
+import type { ServedSchema } from './served-schema.ts';
 
 /** What resolvers need to know about the operation that they run for: caller, limits, schema and resources. */
 export interface OperationScope {
@@ -86,45 +84,10 @@ export class Operation implements Asking, Disposable {
   }
 }
 
-/** A plugin of Yoga. Its hooks get the operation. The hooks for HTTP only (`onRequestParse`, `onResultProcess`) also get its request and response. */
-export type ServePlugin = Plugin<Operation, HttpOperation, Operation>;
+/** A plugin of Yoga that sees the operations of every transport. */
+export type OperationPlugin = Plugin<Operation, Operation, Operation>;
 
 /** The operation that these arguments of `execute` or `subscribe` belong to. */
 export function operationOf({ contextValue }: Pick<ExecutionArgs, 'contextValue'>): Operation {
   return contextValue as Operation;
-}
-
-/**
- * Executes queries and mutations with graphql-js. It is faster on lists than Yoga's executor, and it stops on `abortSignal`.
- *
- * An aborted operation fails with the reason of its `life`.
- *
- * @param contextOf Makes the context of the resolvers.
- */
-export function useExecution(contextOf: (scope: OperationScope) => object): ServePlugin {
-  return { onExecute: ({ setExecuteFn }) => setExecuteFn((args: ExecutionArgs) => run(args, contextOf)) };
-}
-
-async function run(args: ExecutionArgs, contextOf: (scope: OperationScope) => object) {
-  const operation = operationOf(args);
-  const { life, caller, served, deadline, waitUntilMs } = operation;
-  const { signal } = life;
-  const report = new FaultReport();
-  operation.report = report;
-  invariant(served !== undefined && waitUntilMs !== undefined, 'expected an operation with a schema and a deadline');
-  using held = new DisposableStack();
-  try {
-    const throwIfOver = () => {
-      deadline?.check();
-      signal.throwIfAborted();
-    };
-    const reportFault = report.add.bind(report);
-    const contextValue = contextOf({ caller, signal, waitUntilMs, served, held, isMessage: false, throwIfOver, reportFault });
-    const result = await execute({ ...args, contextValue, abortSignal: signal });
-    // After the deadline the result may contain the abort reason as the error of a field. Such a result is dropped.
-    if (deadline?.passed !== true) return result;
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-  throw signal.reason;
 }

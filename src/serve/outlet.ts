@@ -1,11 +1,28 @@
 import type { FormattedExecutionResult } from 'graphql';
 
-/** The bytes of one message, made once for all who get the same. */
-export interface Payload {
+const eventStart = Buffer.from('event: next\ndata: ');
+const eventEnd = Buffer.from('\n\n');
+
+/** The bytes of a result as an event of graphql-sse, in pieces. JSON has no line breaks of its own, so one `data` line holds it. */
+export function eventPieces(json: readonly Uint8Array[]): readonly Uint8Array[] {
+  return [eventStart, ...json, eventEnd];
+}
+
+/** The bytes of one message, made once for all streams that send the same message. */
+export class MessageBytes {
   /** The execution result as JSON. */
   readonly json: Buffer;
-  /** The same as an event of server-sent events, with its blank line. Made when first asked for. */
-  readonly event: Buffer;
+  #event: Buffer | undefined;
+
+  constructor(json: Buffer) {
+    this.json = json;
+  }
+
+  /** The same result as an event of server-sent events. Made when it is first read. */
+  get event(): Buffer {
+    this.#event ??= Buffer.concat(eventPieces([this.json]));
+    return this.#event;
+  }
 }
 
 /** Where the messages of one stream go: an operation of a WebSocket, or the answer to a request for server-sent events. Nothing of it throws. */
@@ -18,7 +35,7 @@ export interface Outlet {
    *
    * @returns How many bytes are written at the end of the turn only.
    */
-  send(payload: Payload, next: 'more' | 'nothing'): number;
+  send(bytes: MessageBytes, next: 'more' | 'nothing'): number;
   /** The end, said by us: a last message, if there is one, then `complete`. */
   end(last: FormattedExecutionResult | undefined): void;
 }

@@ -1,12 +1,12 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { bytesFor, type CompressedBytes, isNamed, withGzip } from './compressed-bytes.ts';
-import type { ServedSchema } from './engine.ts';
 import type { Front } from './front.ts';
 import type { Guard } from './guard.ts';
 import { type Health, verboseText } from './health.ts';
 import { type HttpAnswer, send, textAnswer } from './http-answer.ts';
 import type { Metrics } from './metrics.ts';
 import { Refusal } from './refusal.ts';
+import type { ServedSchema } from './served-schema.ts';
 import type { UnsentBytes } from './unsent-bytes.ts';
 
 export interface RouterOptions {

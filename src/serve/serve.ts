@@ -6,14 +6,15 @@ import { MusterError } from '../core/errors.ts';
 import { type HeapGauge, roomyHeap } from '../core/heap-gauge.ts';
 import type { Log } from '../core/log.ts';
 import { withoutValues } from '../core/loggable-error.ts';
-import { Admission, useAdmission } from './admission.ts';
+import { Admission } from './admission.ts';
 import { Answers } from './answer-body.ts';
 import { AnswerEncoder } from './answer-encoder.ts';
-import { Deadlines, useDeadlines } from './deadlines.ts';
+import { Deadlines } from './deadlines.ts';
 import { useCostLimit, useDocumentLimits } from './document-limits.ts';
-import { createEngine, type Engine, type ServedSchema } from './engine.ts';
+import { createEngine, type Engine } from './engine.ts';
 import { EventStreams } from './event-stream.ts';
-import { createFront, useAnswers } from './front.ts';
+import { useDeadlines, useExecution } from './execution.ts';
+import { createFront, useAdmission, useAnswers } from './front.ts';
 import { Gate } from './gate.ts';
 import { createGraphiql, type ExampleQuery } from './graphiql.ts';
 import { corsOf, createGuard, type Guard, useIdentity } from './guard.ts';
@@ -21,9 +22,10 @@ import type { Health } from './health.ts';
 import { useIntrospectionCache } from './introspection.ts';
 import { useNegotiation } from './media-types.ts';
 import { Metrics, type MetricsOptions } from './metrics.ts';
-import { type AnsweredOperation, type OperationScope, type ServePlugin, useExecution } from './operations.ts';
+import type { AnsweredOperation, OperationPlugin, OperationScope } from './operations.ts';
 import { useExactJson } from './request-body.ts';
 import { Router } from './router.ts';
+import type { ServedSchema } from './served-schema.ts';
 import type { Listening } from './server.ts';
 import { Subscriptions, useSubscriptions } from './subscriptions.ts';
 import { UnsentBytes } from './unsent-bytes.ts';
@@ -195,7 +197,7 @@ interface OperationParts extends Pick<Running, 'answers' | 'subscriptions' | 'li
 }
 
 /** The plugins that see operations of every transport. */
-export function operationPlugins({ contextOf, deadlines, mutations, subscriptions, ...parts }: OperationParts): readonly ServePlugin[] {
+export function operationPlugins({ contextOf, deadlines, mutations, subscriptions, ...parts }: OperationParts): readonly OperationPlugin[] {
   return [
     useDocumentLimits(),
     useCostLimit(),

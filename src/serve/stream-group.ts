@@ -7,16 +7,15 @@ import type { Outcome } from './answer-body.ts';
 import { answerBody, codeOf } from './answer-body.ts';
 import { type AnswerEncoder, jsonLength } from './answer-encoder.ts';
 import type { Deadline, Deadlines } from './deadlines.ts';
-import type { ServedSchema } from './engine.ts';
-import { eventOf } from './event-stream.ts';
 import { FaultReport } from './fault-report.ts';
 import type { MaskOptions } from './masking.ts';
 import type { OperationScope } from './operations.ts';
-import type { Payload } from './outlet.ts';
+import { MessageBytes } from './outlet.ts';
+import type { ServedSchema } from './served-schema.ts';
 
 /** What one message has become. */
 export type Rendering =
-  | { readonly type: 'message'; readonly payload: Payload }
+  | { readonly type: 'message'; readonly payload: MessageBytes }
   /** The message holds too many objects for one answer of this document. These messages replace it, in order. */
   | { readonly type: 'split'; readonly messages: readonly object[] }
   /** Nothing of it can be told but errors: a stream with a hole in it would be a lie, so it ends there. */
@@ -46,7 +45,7 @@ export interface StreamGroupOptions {
   /** True if the document selects fields that can change although the objects of a message do not. */
   readonly isVolatile: boolean;
   /** Told what a message has become, if that is no error. */
-  readonly onRendered: (message: object, payload: Payload) => void;
+  readonly onRendered: (message: object, payload: MessageBytes) => void;
 }
 
 /**
@@ -180,7 +179,7 @@ export class StreamGroup {
 
   #payload(message: object, json: readonly Buffer[]): Rendering {
     const [only] = json;
-    const payload = new SharedPayload(json.length === 1 && only !== undefined ? only : Buffer.concat(json));
+    const payload = new MessageBytes(json.length === 1 && only !== undefined ? only : Buffer.concat(json));
     this.#options.onRendered(message, payload);
     // The limit grows by one, so that a document that cannot afford more is executed in vain for only one message of many.
     if (message instanceof ObjectMessage && message.objectCount >= this.#mostObjects) this.#mostObjects++;
@@ -206,17 +205,3 @@ function ignored(): void {}
 
 /** Not an error: nobody is left to read for. */
 const over = new Error('the stream has ended');
-
-class SharedPayload implements Payload {
-  readonly json: Buffer;
-  #event: Buffer | undefined;
-
-  constructor(json: Buffer) {
-    this.json = json;
-  }
-
-  get event(): Buffer {
-    this.#event ??= eventOf(this.json);
-    return this.#event;
-  }
-}

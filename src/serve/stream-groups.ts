@@ -5,9 +5,9 @@ import { canonicalJson } from '../core/json/canonical-json.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { isPersonal, isVolatile } from '../graph/personal.ts';
 import type { subscribeTo } from '../graph/subscribing.ts';
-import type { ServedSchema } from './engine.ts';
+import type { OperationRequest } from './operation-request.ts';
 import type { Asking } from './operations.ts';
-import type { OperationRequest } from './request-body.ts';
+import type { ServedSchema } from './served-schema.ts';
 import { StreamGroup, type StreamGroupOptions } from './stream-group.ts';
 
 /** A subscription that was parsed, validated and found affordable. */

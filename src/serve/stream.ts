@@ -1,9 +1,9 @@
 import type { FormattedExecutionResult } from 'graphql';
 import type { MusterError } from '../core/errors.ts';
 import type { ScheduledWorker, WorkScheduler } from '../core/scheduling/work-scheduler.ts';
-import type { StreamListener, StreamReader } from '../load/streams/streams.ts';
+import type { StreamListener, StreamReader } from '../load/streams/stream-source.ts';
 import { clientError, type MaskOptions } from './masking.ts';
-import type { OpenStream, Outlet, Payload } from './outlet.ts';
+import type { MessageBytes, OpenStream, Outlet } from './outlet.ts';
 import type { Rendering, StreamGroup } from './stream-group.ts';
 
 export interface StreamOptions {
@@ -42,7 +42,7 @@ export class Stream implements OpenStream, StreamListener, ScheduledWorker {
   /** Parts of a message that had to be split, to be sent before the reader is asked for another one. */
   #split: readonly object[] = [];
   /** The state that was sent last, if this is a stream of states. */
-  #state: Payload | undefined;
+  #state: MessageBytes | undefined;
   #phase: 'opening' | 'flowing' | 'full' | 'rendering' | 'ended' = 'opening';
 
   constructor({ outlet, scheduler, group, masking, onClosed }: StreamOptions) {
@@ -157,7 +157,7 @@ export class Stream implements OpenStream, StreamListener, ScheduledWorker {
   }
 
   /** True for a state equal to the one before it: what changed is not in the document. */
-  #isSentState(payload: Payload): boolean {
+  #isSentState(payload: MessageBytes): boolean {
     if (this.#reader?.isState !== true) return false;
     if (this.#state?.json.equals(payload.json)) return true;
     this.#state = payload;

@@ -9,12 +9,12 @@ import { Answer, codeOf, maskingOf } from './answer-body.ts';
 import type { AnswerEncoder } from './answer-encoder.ts';
 import { Beats } from './beats.ts';
 import type { Deadlines } from './deadlines.ts';
-import type { ServedSchema } from './engine.ts';
 import { Gate } from './gate.ts';
 import { clientError, type MaskOptions } from './masking.ts';
-import { type AnsweredOperation, type Asking, type OperationScope, operationOf, type ServePlugin } from './operations.ts';
+import type { OperationRequest } from './operation-request.ts';
+import { type AnsweredOperation, type Asking, type OperationPlugin, type OperationScope, operationOf } from './operations.ts';
 import { Begun, type OpenStream, type Outlet } from './outlet.ts';
-import type { OperationRequest } from './request-body.ts';
+import type { ServedSchema } from './served-schema.ts';
 import { Stream, type StreamEnd } from './stream.ts';
 import { cursorVariableOf, type StreamAsked, StreamGroups } from './stream-groups.ts';
 
@@ -318,7 +318,7 @@ export class Subscriptions {
 }
 
 /** Gives subscriptions to our streams, which send messages by themselves: one execution and one encoding for all who see the same. */
-export function useSubscriptions(subscriptions: Pick<Subscriptions, 'open'>): ServePlugin {
+export function useSubscriptions(subscriptions: Pick<Subscriptions, 'open'>): OperationPlugin {
   return {
     onSubscribe: ({ setSubscribeFn }) =>
       setSubscribeFn(async (args: ExecutionArgs) => {

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
+import { parseJsonText } from './operation-request.ts';
 import { Refusal } from './refusal.ts';
-import { parseJsonText } from './request-body.ts';
 
 /** A message of a client, as far as it can be told before the protocol looks at it. */
 export interface ClientMessage {

@@ -4,9 +4,9 @@ import type { Admission } from './admission.ts';
 import { Answer, type Answers } from './answer-body.ts';
 import type { Engine, PreparedOperation } from './engine.ts';
 import { clientError } from './masking.ts';
+import type { OperationRequest } from './operation-request.ts';
 import { Operation } from './operations.ts';
 import { Begun, type OpenStream, type Outlet } from './outlet.ts';
-import type { OperationRequest } from './request-body.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 export interface SocketOperationOptions {

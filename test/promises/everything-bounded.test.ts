@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
-import { createDocumentCache, createErrorCache } from '../../src/serve/document-cache.ts';
+import { createDocumentCache, createErrorCache } from '../../src/serve/engine.ts';
 import { IntrospectionCache } from '../../src/serve/introspection.ts';
 import { type Listed, startGateway } from '../support/gateway/start-gateway.ts';
 import { pod } from '../support/workloads.ts';

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseOperation } from '../../src/serve/request-body.ts';
+import { parseOperation } from '../../src/serve/operation-request.ts';
 import { rawRequest, startServing } from '../support/serving/start-serving.ts';
 
 let edge: Awaited<ReturnType<typeof startServing>>;

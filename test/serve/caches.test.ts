@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { buildSchema, parse } from 'graphql';
 import type { LRUCache } from 'lru-cache';
 import { describe, expect, test } from 'vitest';
-import { createDocumentCache, createErrorCache } from '../../src/serve/document-cache.ts';
+import { createDocumentCache, createErrorCache } from '../../src/serve/engine.ts';
 import { IntrospectionCache } from '../../src/serve/introspection.ts';
 
 /** A text of so many characters that is like no other. */

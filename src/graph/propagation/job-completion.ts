@@ -2,15 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { MusterError } from '../../core/errors.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { ClusterView, Row } from '../../load/reads.ts';
+import type { ChangeType, JobStatusMessage, JobSummaryView } from '../../load/streams/changes-message.ts';
 import { ObjectMessage } from '../../load/streams/object-message.ts';
-import type {
-  ChangeType,
-  JobStatusMessage,
-  JobSummaryView,
-  StreamListener,
-  StreamReader,
-  StreamSource,
-} from '../../load/streams/streams.ts';
+import type { StreamListener, StreamReader, StreamSource } from '../../load/streams/stream-source.ts';
 import type { ModelKind } from '../../model/model.ts';
 import { type CompletionStatus, marks } from '../../propagate/propagation.ts';
 import type { PropagationName, PropagationView } from '../../propagate/propagations.ts';

@@ -1,5 +1,5 @@
 import { MusterError } from '../../core/errors.ts';
-import type { StreamListener, StreamReader, StreamSource } from '../../load/streams/streams.ts';
+import type { StreamListener, StreamReader, StreamSource } from '../../load/streams/stream-source.ts';
 import type { PropagationName, Propagations, PropagationView, WriteContext } from '../../propagate/propagations.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { ClusterName } from '../../core/names.ts';
 import type { MirrorsChange } from '../../watch/mirrors.ts';
 import { MirrorLoader } from '../mirror-loader.ts';
 import type { ClusterView } from '../reads.ts';
-import type { StreamListener, StreamReader } from '../streams/streams.ts';
+import type { StreamListener, StreamReader } from '../streams/stream-source.ts';
 import { FollowPlaces } from './follow-places.ts';
 import { FollowedCluster, followRightsIn } from './followed-cluster.ts';
 import type { FollowedLogs, FollowLogsOptions } from './followed-logs.ts';

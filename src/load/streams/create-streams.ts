@@ -18,9 +18,9 @@ import { createQueueBudget, type QueueBudget } from '../queue-budget.ts';
 import type { ReadContext } from '../reads.ts';
 import { createSeal, foreignCursor, type Seal, type StreamScope } from '../seal.ts';
 import { createSourceBudget, type SourceBudget } from './source-budget.ts';
+import type { ResumePoint } from './stream-cursor.ts';
 import { parseStreamCursor } from './stream-cursor.ts';
 import { changesMessage, jobStatusMessage } from './stream-message.ts';
-import type { ResumePoint } from './stream-openings.ts';
 import type { StreamArguments, Streams } from './streams.ts';
 import { type AskedStream, createViewRegistry } from './view-registry.ts';
 

@@ -36,6 +36,13 @@ export interface StreamCursor {
   readonly isUnreadable?: true;
 }
 
+/** Where a reader resumes. */
+export interface ResumePoint {
+  /** Equal for equal cursors, whoever sealed them and when. */
+  readonly digest: string;
+  readonly cursor: StreamCursor;
+}
+
 /** One kind of one cluster, as a text. */
 export function sourceKey(cluster: ClusterName, kind: GroupKind): string {
   return `${keyOfKind(kind)} ${cluster}`;

@@ -3,9 +3,9 @@ import type { KubernetesObject } from '../../core/objects.ts';
 import { compareText } from '../../core/text.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { ClusterView, Row } from '../reads.ts';
+import type { ChangeType } from './changes-message.ts';
 import { type ObjectChange, placeOf } from './changes-queue.ts';
 import { type Position, voidPosition } from './stream-cursor.ts';
-import type { ChangeType } from './streams.ts';
 
 /** What messages are about: one kind of one cluster. */
 export interface Origin {

@@ -1,10 +1,10 @@
 import type { Fault } from '../../core/faults.ts';
 import type { ModelKind } from '../../model/model.ts';
 import type { ClusterView, Row } from '../reads.ts';
+import type { ChangesMessage, ChangeType, JobStatusMessage, JobSummaryView } from './changes-message.ts';
 import type { ObjectChange } from './changes-queue.ts';
 import { ObjectMessage } from './object-message.ts';
 import { type Draft, splitDraft } from './stream-draft.ts';
-import type { ChangesMessage, ChangeType, JobStatusMessage, JobSummaryView } from './streams.ts';
 
 /** What a message has from the view that made it. */
 interface Circumstances {

@@ -1,17 +1,10 @@
 import type { ModelKind } from '../../model/model.ts';
 import { Arrears } from './arrears.ts';
-import type { Position, StreamCursor } from './stream-cursor.ts';
+import type { Position, ResumePoint, StreamCursor } from './stream-cursor.ts';
 import { ignorance, type Knowledge, type Part } from './stream-draft.ts';
 import { type Awaited, resume } from './stream-resume.ts';
 import type { Run } from './stream-run.ts';
 import type { ViewSource } from './view-source.ts';
-
-/** Where a reader resumes. */
-export interface ResumePoint {
-  /** Equal for equal cursors, whoever sealed them and when. */
-  readonly digest: string;
-  readonly cursor: StreamCursor;
-}
 
 /** What a reader is given first. */
 interface Opening<Message extends object> extends Run<Message> {

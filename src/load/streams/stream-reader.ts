@@ -2,10 +2,10 @@ import type { Caller } from '../../access/access.ts';
 import { MusterError } from '../../core/errors.ts';
 import type { QueueShare } from '../queue-budget.ts';
 import { Arrears } from './arrears.ts';
+import type { ResumePoint } from './stream-cursor.ts';
 import type { Draft, Knowledge, Part } from './stream-draft.ts';
-import type { ResumePoint } from './stream-openings.ts';
 import type { Run } from './stream-run.ts';
-import type { StreamListener, StreamReader } from './streams.ts';
+import type { StreamListener, StreamReader } from './stream-source.ts';
 
 /** The view that a reader reads now. */
 export interface ReaderHost<Message extends object> {

@@ -2,7 +2,7 @@ import type { ClusterName } from '../../core/names.ts';
 import type { KubernetesObject } from '../../core/objects.ts';
 import { jobPhases, phaseOfJob } from '../../model/columns/job-phase.ts';
 import type { SyncView } from '../reads.ts';
-import type { JobPhaseCountView, JobSummaryView } from './streams.ts';
+import type { JobPhaseCountView, JobSummaryView } from './changes-message.ts';
 
 /** How many Jobs are in each phase, in the order of `jobPhases`. */
 export type PhaseCounts = readonly number[];

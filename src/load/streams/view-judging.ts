@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.ts';
 import { MusterError } from '../../core/errors.ts';
 import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
 import { maxLooks } from '../../store/query/count-reads.ts';
-import type { ResumePoint } from './stream-openings.ts';
+import type { ResumePoint } from './stream-cursor.ts';
 import type { ViewSource } from './view-source.ts';
 
 interface ViewJudgingOptions {

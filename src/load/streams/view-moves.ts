@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
+import type { ChangesMessage } from './changes-message.ts';
 import type { ViewReader } from './stream-reader.ts';
 import type { Scope } from './stream-scope.ts';
-import type { ChangesMessage } from './streams.ts';
 import type { Verdict } from './view-rights.ts';
 
 /** A view that readers may go on in. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../../../src/core/json.ts';
 import { clusterName } from '../../../src/core/names.ts';
-import type { JobStatusMessage, JobSummaryView, StreamArguments } from '../../../src/load/streams/streams.ts';
+import type { JobStatusMessage, JobSummaryView } from '../../../src/load/streams/changes-message.ts';
+import type { StreamArguments } from '../../../src/load/streams/streams.ts';
 import { createTally } from '../../../src/load/streams/tally.ts';
 import { jobPhases } from '../../../src/model/columns/job-phase.ts';
 import { type GraphOverMirrors, graphOverMirrors } from '../../support/graph/graph-over-mirrors.ts';

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Access, Sight } from '../../../src/access/access.ts';
-import type { ChangesMessage, StreamArguments, StreamSource } from '../../../src/load/streams/streams.ts';
+import type { ChangesMessage } from '../../../src/load/streams/changes-message.ts';
+import type { StreamSource } from '../../../src/load/streams/stream-source.ts';
+import type { StreamArguments } from '../../../src/load/streams/streams.ts';
 import type { FakeCluster } from '../../support/graph/fake-mirrors.ts';
 import { type GraphOverMirrors, graphOverMirrors } from '../../support/graph/graph-over-mirrors.ts';
 import { callerNamed, type EagerReader, readEagerly } from '../../support/graph/stream-fold.ts';

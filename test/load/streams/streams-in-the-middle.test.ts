@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import type { ChangesMessage } from '../../../src/load/streams/streams.ts';
+import type { ChangesMessage } from '../../../src/load/streams/changes-message.ts';
 import { type GraphOverMirrors, graphOverMirrors } from '../../support/graph/graph-over-mirrors.ts';
 import { callerNamed, createFold, type Fold, printMessage, readByHand, readEagerly } from '../../support/graph/stream-fold.ts';
 import { loadBaseline, objectNamed, servedAs } from '../../support/kubernetes-objects.ts';

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../../../src/core/faults.ts';
 import type { KubernetesObject } from '../../../src/core/objects.ts';
-import type { ChangesMessage, JobStatusMessage, StreamArguments, StreamReader, StreamSource } from '../../../src/load/streams/streams.ts';
+import type { ChangesMessage, JobStatusMessage } from '../../../src/load/streams/changes-message.ts';
+import type { StreamReader, StreamSource } from '../../../src/load/streams/stream-source.ts';
+import type { StreamArguments } from '../../../src/load/streams/streams.ts';
 import { jobPhases, phaseOfJob } from '../../../src/model/columns/job-phase.ts';
 import type { FakeCluster } from '../../support/graph/fake-mirrors.ts';
 import { type GraphOverMirrors, graphOverMirrors } from '../../support/graph/graph-over-mirrors.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ChangesMessage, StreamArguments } from '../../../src/load/streams/streams.ts';
+import type { ChangesMessage } from '../../../src/load/streams/changes-message.ts';
+import type { StreamArguments } from '../../../src/load/streams/streams.ts';
 import { type GraphOverMirrors, graphOverMirrors } from '../../support/graph/graph-over-mirrors.ts';
 import { callerNamed, type EagerReader, readEagerly } from '../../support/graph/stream-fold.ts';
 import { loadBaseline, objectNamed, servedAs } from '../../support/kubernetes-objects.ts';

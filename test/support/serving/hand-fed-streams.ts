@@ -2,7 +2,7 @@ import { GraphQLInt, GraphQLNonNull, GraphQLObjectType, GraphQLScalarType, Graph
 import { MusterError } from '../../../src/core/errors.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { SourceCarrier } from '../../../src/graph/subscribing.ts';
-import type { StreamListener, StreamReader, StreamSource } from '../../../src/load/streams/streams.ts';
+import type { StreamListener, StreamReader, StreamSource } from '../../../src/load/streams/stream-source.ts';
 import type { OperationScope } from '../../../src/serve/operations.ts';
 
 /** One message of the test's. */

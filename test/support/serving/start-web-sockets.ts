@@ -7,7 +7,7 @@ import type { MusterError } from '../../../src/core/errors.ts';
 import { roomyHeap } from '../../../src/core/heap-gauge.ts';
 import { type Log, silentLog } from '../../../src/core/log.ts';
 import { SourceCarrier } from '../../../src/graph/subscribing.ts';
-import type { StreamListener, StreamReader } from '../../../src/load/streams/streams.ts';
+import type { StreamListener, StreamReader } from '../../../src/load/streams/stream-source.ts';
 import { Admission } from '../../../src/serve/admission.ts';
 import { Answers } from '../../../src/serve/answer-body.ts';
 import { AnswerEncoder } from '../../../src/serve/answer-encoder.ts';

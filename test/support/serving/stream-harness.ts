@@ -9,7 +9,7 @@ import { Deadlines } from '../../../src/serve/deadlines.ts';
 import { useDocumentLimits } from '../../../src/serve/document-limits.ts';
 import { createEngine } from '../../../src/serve/engine.ts';
 import { type AnsweredOperation, type Asking, Operation } from '../../../src/serve/operations.ts';
-import type { OpenStream, Outlet, Payload } from '../../../src/serve/outlet.ts';
+import type { MessageBytes, OpenStream, Outlet } from '../../../src/serve/outlet.ts';
 import type { ReadySubscription } from '../../../src/serve/stream-groups.ts';
 import { Subscriptions } from '../../../src/serve/subscriptions.ts';
 import { createManualClock, turns } from '../manual-clock.ts';
@@ -20,7 +20,7 @@ import { servedOf } from './start-serving.ts';
 class FakeOutlet implements Outlet {
   readonly transport: Outlet['transport'];
   room = Number.POSITIVE_INFINITY;
-  readonly payloads: Payload[] = [];
+  readonly payloads: MessageBytes[] = [];
   /** Absent until it was ended. */
   ending: { readonly last: FormattedExecutionResult | undefined } | undefined;
 
@@ -32,7 +32,7 @@ class FakeOutlet implements Outlet {
     return this.room > 0;
   }
 
-  send(payload: Payload, _next: 'more' | 'nothing'): number {
+  send(payload: MessageBytes, _next: 'more' | 'nothing'): number {
     this.room--;
     this.payloads.push(payload);
     return payload.json.length;
