@@ -23,13 +23,13 @@ import { createQueueBudget } from './load/queue-budget.ts';
 import { defaultSchemaLock, openSchemaLock } from './load/schema-lock-file.ts';
 import { createDocumentFetcher } from './load/unknown-kinds.ts';
 import { openClusters } from './open-clusters.ts';
-import type { Health } from './serve/health.ts';
-import type { ClusterGauges } from './serve/metrics.ts';
-import type { OperationScope } from './serve/operations.ts';
-import { measureProcessHeap } from './serve/process-heap.ts';
+import type { OperationScope } from './operations/operation.ts';
+import type { ServedSchema } from './operations/served-schema.ts';
+import { type Listening, listen } from './serve/http/listen.ts';
+import type { Health } from './serve/monitoring/health.ts';
+import type { ClusterGauges } from './serve/monitoring/metrics.ts';
+import { measureProcessHeap } from './serve/monitoring/process-heap.ts';
 import type { Serving } from './serve/serve.ts';
-import type { ServedSchema } from './serve/served-schema.ts';
-import { type Listening, listen } from './serve/server.ts';
 import { AnomalyCounts } from './watch/clusters/anomaly-counts.ts';
 import { type ClusterProgress, createMirrors, type MirrorRegistry } from './watch/clusters/registry.ts';
 import { createWriteSide, type WriteSide } from './write-side.ts';
@@ -213,7 +213,7 @@ async function prepare() {
     await Promise.all([
       import('./load/create-reads.ts'),
       import('./load/relations/create-relations.ts'),
-      import('./load/streams/create-streams.ts'),
+      import('./streams/views/create-streams.ts'),
       import('./load/logs/create-logs.ts'),
       import('./graph/live-schema.ts'),
       import('./serve/serve.ts'),

@@ -13,7 +13,7 @@ import { MusterError } from './core/errors.ts';
 import type { Log } from './core/log.ts';
 import { withoutValues } from './core/loggable-error.ts';
 import type { Gateway, GatewayOptions } from './gateway.ts';
-import { listen } from './serve/server.ts';
+import { listen } from './serve/http/listen.ts';
 
 /** A second signal within this time is the same one: npm passes on what the terminal has sent already. */
 const sameSignalMs = 1_000;

@@ -1,5 +1,5 @@
 import { keyOfKind } from '../core/kinds.ts';
-import type { ChangesMessage, ChangeType } from '../load/streams/changes-message.ts';
+import type { ChangesMessage, ChangeType } from '../streams/messages/changes-message.ts';
 import { charged } from './budget.ts';
 import type { GraphBuilder, ObjectRefOf } from './builder.ts';
 import type { GraphContext } from './context.ts';

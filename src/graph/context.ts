@@ -3,9 +3,9 @@ import type { Clock } from '../core/clock.ts';
 import type { Logs } from '../load/logs/logs.ts';
 import type { Found, ReadContext, Reads, Row } from '../load/reads.ts';
 import type { Relations } from '../load/relations/relations.ts';
-import type { Streams } from '../load/streams/streams.ts';
 import type { ObjectWrites } from '../propagate/object-writes.ts';
 import type { Propagations } from '../propagate/propagations.ts';
+import type { Streams } from '../streams/messages/streams.ts';
 import type { Budget } from './budget.ts';
 
 /** What the gateway says of itself: `Query.gateway`. */

@@ -1,11 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import type { Row } from '../load/reads.ts';
-import type { JobClusterCountView, JobPhaseCountView, JobStatusMessage, JobSummaryView } from '../load/streams/changes-message.ts';
-import type { StreamArguments } from '../load/streams/streams.ts';
 import { phaseOfJob } from '../model/columns/job-phase.ts';
 import type { ModelKind } from '../model/model.ts';
 import type { CompletionStatus } from '../propagate/propagation.ts';
 import type { PropagationName } from '../propagate/propagations.ts';
+import type { JobClusterCountView, JobPhaseCountView, JobStatusMessage, JobSummaryView } from '../streams/messages/changes-message.ts';
+import type { StreamArguments } from '../streams/messages/streams.ts';
 import { chargedList } from './budget.ts';
 import type { GraphBuilder, InputRefOf, ObjectRefOf } from './builder.ts';
 import { listed } from './changes.ts';

@@ -6,7 +6,7 @@ import {
   validateSubscriptionArgs,
 } from 'graphql';
 import { InvariantError, invariant } from '../core/errors.ts';
-import type { StreamSource } from '../load/streams/stream-source.ts';
+import type { StreamSource } from '../streams/stream-source.ts';
 
 /** A subscription whose root field has been asked: where its messages come from, and how each becomes an answer. */
 export interface Subscribed {

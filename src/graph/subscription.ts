@@ -1,6 +1,6 @@
 import { keyOfKind } from '../core/kinds.ts';
 import { isSecret } from '../core/redaction.ts';
-import type { ChangesMessage } from '../load/streams/changes-message.ts';
+import type { ChangesMessage } from '../streams/messages/changes-message.ts';
 import { maxObjects } from './budget.ts';
 import type { GraphBuilder } from './builder.ts';
 import type { ChangesTypes } from './changes.ts';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { ExampleQuery } from './graphiql.ts';
+import type { ExampleQuery } from './http/graphiql.ts';
 
 /** Files of `schema/examples` in the order in which GraphiQL opens them, with what stands in their variables. */
 const files: readonly (readonly [name: string, variables?: string])[] = [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../../src/core/faults.ts';
-import type { ChangeType } from '../../src/load/streams/changes-message.ts';
+import type { ChangeType } from '../../src/streams/messages/changes-message.ts';
 import { graphOfMessages, kindOf, messageOf, named, nowMs, rowIn, viewOf } from '../support/graph/graph-messages.ts';
 import { objectNamed } from '../support/kubernetes-objects.ts';
 

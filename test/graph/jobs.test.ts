@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
-import type { JobStatusMessage } from '../../src/load/streams/changes-message.ts';
 import { jobPhases, phaseOfJob } from '../../src/model/columns/job-phase.ts';
+import type { JobStatusMessage } from '../../src/streams/messages/changes-message.ts';
 import { graphOfMessages, kindOf, messageOf, nowMs, rowIn, viewOf } from '../support/graph/graph-messages.ts';
 import { graphOverMirrors } from '../support/graph/graph-over-mirrors.ts';
 import { objectNamed, servedAs } from '../support/kubernetes-objects.ts';

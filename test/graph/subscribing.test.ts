@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { MusterError } from '../../src/core/errors.ts';
 import type { buildGraph } from '../../src/graph/graph.ts';
 import { SourceCarrier } from '../../src/graph/subscribing.ts';
-import type { StreamSource } from '../../src/load/streams/stream-source.ts';
+import type { StreamSource } from '../../src/streams/stream-source.ts';
 import { graphOfMessages } from '../support/graph/graph-messages.ts';
 
 const refuse = (): StreamSource<never> => {

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
-import { createDocumentCache, createErrorCache } from '../../src/serve/engine.ts';
-import { IntrospectionCache } from '../../src/serve/introspection.ts';
+import { createDocumentCache, createErrorCache } from '../../src/operations/engine.ts';
+import { IntrospectionCache } from '../../src/operations/introspection-cache.ts';
 import { type Listed, startGateway } from '../support/gateway/start-gateway.ts';
 import { pod } from '../support/workloads.ts';
 

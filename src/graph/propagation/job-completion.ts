@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { MusterError } from '../../core/errors.ts';
 import type { Fault } from '../../core/faults.ts';
 import type { ClusterView, Row } from '../../load/reads.ts';
-import type { ChangeType, JobStatusMessage, JobSummaryView } from '../../load/streams/changes-message.ts';
-import { ObjectMessage } from '../../load/streams/object-message.ts';
-import type { StreamListener, StreamReader, StreamSource } from '../../load/streams/stream-source.ts';
 import type { ModelKind } from '../../model/model.ts';
 import { type CompletionStatus, marks } from '../../propagate/propagation.ts';
 import type { PropagationName, PropagationView } from '../../propagate/propagations.ts';
+import type { ChangeType, JobStatusMessage, JobSummaryView } from '../../streams/messages/changes-message.ts';
+import { ObjectMessage } from '../../streams/object-message.ts';
+import type { StreamListener, StreamReader, StreamSource } from '../../streams/stream-source.ts';
 import type { GraphContext } from '../context.ts';
 
 /** A message of the Jobs of one propagation. */

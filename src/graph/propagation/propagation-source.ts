@@ -1,6 +1,6 @@
 import { MusterError } from '../../core/errors.ts';
-import type { StreamListener, StreamReader, StreamSource } from '../../load/streams/stream-source.ts';
 import type { PropagationName, Propagations, PropagationView, WriteContext } from '../../propagate/propagations.ts';
+import type { StreamListener, StreamReader, StreamSource } from '../../streams/stream-source.ts';
 
 /**
  * The whole state of one propagation at once, then after each change of what the document selects: a state that was not taken is replaced by the next

@@ -1,6 +1,6 @@
 import { MusterError } from '../../core/errors.ts';
+import type { StreamSource } from '../../streams/stream-source.ts';
 import type { ReadContext } from '../reads.ts';
-import type { StreamSource } from '../streams/stream-source.ts';
 import type { FollowLogsOptions } from './followed-logs.ts';
 import { checkExtent, checkSelection } from './log-arguments.ts';
 import { openLogReader } from './log-reader.ts';

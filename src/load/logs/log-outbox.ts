@@ -1,8 +1,8 @@
 import type { Clock } from '../../core/clock.ts';
 import { MusterError } from '../../core/errors.ts';
 import type { Fault } from '../../core/faults.ts';
+import type { StreamListener } from '../../streams/stream-source.ts';
 import type { QueueBudget, QueueShare } from '../queue-budget.ts';
-import type { StreamListener } from '../streams/stream-source.ts';
 import { LogQueue, type QueuedLog } from './log-queue.ts';
 import type { LogLineView } from './logs.ts';
 import type { LogTarget } from './read-logs.ts';

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import type { StreamListener } from '../../../src/load/streams/stream-source.ts';
+import type { StreamListener } from '../../../src/streams/stream-source.ts';
 import { createLogWorld } from '../../support/graph/log-world.ts';
 import { readContext } from '../../support/graph/read-context.ts';
 import { turns } from '../../support/manual-clock.ts';

@@ -1,6 +1,6 @@
 import type { MusterError } from '../../../src/core/errors.ts';
 import type { LogBatchView, LogExtent, LogSelection } from '../../../src/load/logs/logs.ts';
-import type { StreamReader } from '../../../src/load/streams/stream-source.ts';
+import type { StreamReader } from '../../../src/streams/stream-source.ts';
 import { turns } from '../manual-clock.ts';
 import type { LogWorld } from './log-world.ts';
 import { idleContext } from './read-context.ts';

@@ -1,8 +1,8 @@
 import type { MusterError } from '../../../src/core/errors.ts';
 import { keyOfKind } from '../../../src/core/kinds.ts';
 import type { ReadContext } from '../../../src/load/reads.ts';
-import type { ChangesMessage } from '../../../src/load/streams/changes-message.ts';
-import type { StreamReader, StreamSource } from '../../../src/load/streams/stream-source.ts';
+import type { ChangesMessage } from '../../../src/streams/messages/changes-message.ts';
+import type { StreamReader, StreamSource } from '../../../src/streams/stream-source.ts';
 import { idleContext } from './read-context.ts';
 
 /** Who asks, in a test of streams. */

@@ -2,8 +2,8 @@ import { GraphQLInt, GraphQLNonNull, GraphQLObjectType, GraphQLScalarType, Graph
 import { MusterError } from '../../../src/core/errors.ts';
 import { clusterName } from '../../../src/core/names.ts';
 import { SourceCarrier } from '../../../src/graph/subscribing.ts';
-import type { StreamListener, StreamReader, StreamSource } from '../../../src/load/streams/stream-source.ts';
-import type { OperationScope } from '../../../src/serve/operations.ts';
+import type { OperationScope } from '../../../src/operations/operation.ts';
+import type { StreamListener, StreamReader, StreamSource } from '../../../src/streams/stream-source.ts';
 
 /** One message of the test's. */
 export interface Tick {

@@ -3,8 +3,8 @@ import { buildSchema, type GraphQLSchema, lexicographicSortSchema, printSchema }
 import { defaultLimits, type Limits } from '../../../src/config/defaults.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
+import { listen } from '../../../src/serve/http/listen.ts';
 import { type ServeOptions, serve } from '../../../src/serve/serve.ts';
-import { listen } from '../../../src/serve/server.ts';
 
 /** What a test may say of the edge beside the defaults. */
 export interface ServingChanges extends Partial<Omit<ServeOptions, 'config'>> {

@@ -1,0 +1,53 @@
+import { type DocumentNode, GraphQLError, type GraphQLSchema, parse, validate } from 'graphql';
+import { refusalOfCost } from '../graph/cost.ts';
+import { documentLimits, limitRules } from '../graph/limits.ts';
+import type { OperationPlugin } from './operation.ts';
+
+/**
+ * A plugin that bounds the documents of clients. Parsing counts tokens. Validation checks sizes before all other rules.
+ *
+ * Caches validation results per schema and document. Yoga's own validation cache joins the names of all rules for each request, which takes 3 % of the
+ * time of a small request.
+ */
+export function useDocumentLimits(): OperationPlugin {
+  const verdicts = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, readonly GraphQLError[]>>();
+  return {
+    onParse: ({ setParseFn }) =>
+      setParseFn((source, options) => notTooDeep(() => parse(source, { ...options, maxTokens: documentLimits.tokens }))),
+    onValidate: ({ validateFn, setValidationFn }) =>
+      setValidationFn((schema, document, ...rest) => {
+        const known = verdicts.get(schema) ?? new WeakMap<DocumentNode, readonly GraphQLError[]>();
+        verdicts.set(schema, known);
+        const verdict = known.get(document) ?? notTooDeep(() => verdictOf(schema, document, () => validateFn(schema, document, ...rest)));
+        known.set(document, verdict);
+        return verdict;
+      }),
+  };
+}
+
+/** Checks the limits first, and runs the standard rules only within them: for 1,000 aliases, the standard rules take 100 ms. */
+function verdictOf(schema: GraphQLSchema, document: DocumentNode, rest: () => readonly GraphQLError[]): readonly GraphQLError[] {
+  const over = validate(schema, document, limitRules);
+  return over.length > 0 ? over : rest();
+}
+
+/** A plugin that refuses operations that could cost too much. Building the context is the last hook before an operation runs. */
+export function useCostLimit(): OperationPlugin {
+  return {
+    onContextBuilding: ({ context: { served, definition, document, params } }) => {
+      if (served === undefined || definition === undefined || document === undefined) return;
+      const refusal = refusalOfCost({ schema: served.schema, document, operation: definition, variables: params?.variables });
+      if (refusal !== undefined) throw refusal;
+    },
+  };
+}
+
+/** Turns a stack overflow into a GraphQL error. graphql-js recurses: a document of 2,000 brackets overflows the stack. */
+function notTooDeep<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof RangeError) throw new GraphQLError('expected a document that is less deep');
+    throw error;
+  }
+}

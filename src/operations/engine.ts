@@ -1,0 +1,157 @@
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+} from 'graphql';
+import { createYoga, type Plugin, type YogaServerOptions } from 'graphql-yoga';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../core/clock.ts';
+import type { Begun } from '../streams/outlet.ts';
+import type { Answer } from './answers.ts';
+import { maskError } from './masking.ts';
+import type { Operation, OperationPlugin } from './operation.ts';
+import type { ServedSchema } from './served-schema.ts';
+
+/** @typeParam Http The operation of a request over HTTP, which the transport creates. */
+export interface EngineOptions<Http extends Operation>
+  extends Pick<YogaServerOptions<Http, Operation>, 'cors' | 'graphiql' | 'renderGraphiQL'> {
+  readonly served: () => ServedSchema;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** The plugins, in the order in which their hooks run. */
+  readonly plugins: readonly (OperationPlugin | Plugin<Operation, Http, Operation>)[];
+}
+
+/** An operation that was parsed and validated, and whose estimated cost is within the limit. */
+export interface PreparedOperation {
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly operationName: string | undefined;
+  /** Runs the operation. Call it only once. Returns the result of a query or mutation, or the stream of a subscription. */
+  run(): Promise<ExecutionResult | Answer | Begun>;
+}
+
+/** The only Yoga server of the gateway. Every transport uses its plugins and caches, so all transports accept and refuse the same operations. */
+export type Engine<Http extends Operation = Operation> = ReturnType<typeof createEngine<Http>>;
+
+/** Creates the engine. It caches parsed documents and validation results per schema, within bounds. */
+export function createEngine<Http extends Operation>(options: EngineOptions<Http>) {
+  const { served, clock, plugins, cors = false, graphiql = false, renderGraphiQL } = options;
+  const yoga = createYoga<Http, Operation>({
+    cors,
+    graphiql,
+    ...(renderGraphiQL === undefined ? {} : { renderGraphiQL }),
+    plugins: [useSchema(served, clock), ...plugins],
+    maskedErrors: { maskError },
+    logging: false,
+    landingPage: false,
+    multipart: false,
+    batching: false,
+    // `useExactJson` bounds bodies before they are read.
+    maxRequestBodySize: false,
+    // The router answers probes, so Yoga must not. No URL ends with a space, so no query string looks like a health check.
+    healthCheckEndpoint: ' ',
+    parserAndValidationCache: { documentCache: createDocumentCache<DocumentNode>(), errorCache: syntaxErrors(), validationCache: false },
+  });
+  return {
+    /** Answers one request to /graphql. Yoga is a proxy, so reading its property on each request would cost time. */
+    handle: yoga.handleNodeRequest,
+    /**
+     * Parses and validates an operation that did not come over HTTP, and estimates its cost. Returns the operation ready to run, or its errors.
+     *
+     * Only bugs are thrown.
+     */
+    prepare: (operation: Operation): PreparedOperation | { readonly errors: readonly unknown[] } => {
+      const { query, variables: variableValues, operationName } = operation.params ?? { query: '' };
+      const enveloped = yoga.getEnveloped(operation as Operation & { request: Request });
+      try {
+        const { schema } = enveloped;
+        const document: DocumentNode = enveloped.parse(query);
+        const errors: readonly GraphQLError[] = enveloped.validate(schema, document);
+        if (errors.length > 0) return { errors };
+        enveloped.contextFactory();
+        const run = operation.definition?.operation === OperationTypeNode.SUBSCRIPTION ? enveloped.subscribe : enveloped.execute;
+        return {
+          schema,
+          document,
+          operationName,
+          run: async () => run({ schema, document, contextValue: operation, variableValues, operationName }),
+        };
+      } catch (error) {
+        return { errors: [error] };
+      }
+    },
+  };
+}
+
+/** Gives each operation the schema that is current when it arrives: a hot swap needs nothing more. Also chooses which operation of the document runs. */
+function useSchema(served: () => ServedSchema, clock: Pick<Clock, 'monotonic'>): OperationPlugin {
+  return {
+    onEnveloped: ({ setSchema, extendContext }) => {
+      const current = served();
+      extendContext({ served: current, startedMs: clock.monotonic() });
+      setSchema(current.schema);
+    },
+    onParse:
+      () =>
+      ({ result, context, replaceParseResult }) => {
+        if (result === null || result instanceof Error) return;
+        const operation = chooseOperation(result, context.params?.operationName);
+        if (operation instanceof NoSuchOperation) replaceParseResult(operation as never);
+        else Object.assign(context, { document: result, definition: operation });
+      },
+    onExecute: ({ args: { contextValue } }) => {
+      contextValue.type = contextValue.definition?.operation;
+    },
+    onSubscribe: ({ args: { contextValue } }) => {
+      contextValue.type = OperationTypeNode.SUBSCRIPTION;
+    },
+  };
+}
+
+/** The document does not contain the requested operation. Not cached, because the same text may contain an operation of another name. */
+class NoSuchOperation extends GraphQLError {}
+
+function syntaxErrors() {
+  const cache = createErrorCache();
+  return {
+    get: (text: string) => cache.get(text),
+    set: (text: string, error: Error) => (error instanceof NoSuchOperation ? undefined : cache.set(text, error)),
+  };
+}
+
+function chooseOperation(document: DocumentNode, name: string | undefined): OperationDefinitionNode | NoSuchOperation {
+  const operation = getOperationAST(document, name);
+  if (operation) return operation;
+  if (name !== undefined) return new NoSuchOperation(`no operation named ${JSON.stringify(name.slice(0, 80))} in the document`);
+  const operations = document.definitions.filter((definition) => definition.kind === 'OperationDefinition');
+  return new NoSuchOperation(
+    operations.length === 0
+      ? 'expected an operation, got fragments only'
+      : 'expected operationName, as the document has several operations',
+  );
+}
+
+/** Texts longer than this are parsed anew each time: 64 KiB of characters. */
+const maxTextLength = 64 << 10;
+
+/** A parsed document takes about this much per character of its text: 19 kB for 270. */
+const bytesPerCharacter = 70;
+
+/** Parsed documents by their text: at most 1,024 and 64 MiB. */
+export function createDocumentCache<T extends object>(): LRUCache<string, T> {
+  return createTextCache({ max: 1024, maxSize: 64 << 20 }, bytesPerCharacter);
+}
+
+/** Parse errors by the text that caused them: at most 256 and 4 MiB. */
+export function createErrorCache(): LRUCache<string, Error> {
+  return createTextCache({ max: 256, maxSize: 4 << 20 }, 2);
+}
+
+function createTextCache<T extends object>(bounds: { readonly max: number; readonly maxSize: number }, bytesPer: number) {
+  const sizeCalculation = (_: T, text: string) => Math.max(1, text.length * bytesPer);
+  return new LRUCache<string, T>({ ...bounds, maxEntrySize: maxTextLength * bytesPer, sizeCalculation });
+}

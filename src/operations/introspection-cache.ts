@@ -1,0 +1,123 @@
+import { type ExecutionArgs, type ExecutionResult, type GraphQLSchema, Kind, type OperationDefinitionNode } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { Answer, type Answers } from './answers.ts';
+import { type CompressedBytes, withGzip } from './compressed-bytes.ts';
+import { Operation, type OperationPlugin, operationOf } from './operation.ts';
+import type { OperationRequest } from './operation-request.ts';
+
+/** Distinct documents kept per schema. */
+const maxDocuments = 8;
+
+/** Maximum bytes of all cached answers, plain and compressed: 64 MiB. An answer with the whole schema and many custom kinds takes 20 MiB. */
+const maxBytes = 64 << 20;
+
+/** Documents longer than this are answered but not kept. */
+const maxKeyLength = 64 << 10;
+
+/** True if the operation asks for nothing but the schema: the same answer for everybody, until the schema changes. */
+function isIntrospection(operation: OperationDefinitionNode): boolean {
+  return operation.selectionSet.selections.every(
+    (selection) => selection.kind === Kind.FIELD && ['__schema', '__type', '__typename'].includes(selection.name.value),
+  );
+}
+
+/**
+ * Answers to introspection, made once for each schema, document and variables. Requests share an answer while it is made, and a failed answer is not kept.
+ * The cache keeps the answers of the schema that was requested last, within a bound in bytes.
+ */
+export class IntrospectionCache {
+  #schema: WeakRef<GraphQLSchema> | undefined;
+  #kept = newCache();
+
+  /** Bytes that are kept now. */
+  get bytes(): number {
+    return this.#kept.calculatedSize;
+  }
+
+  /** The kept bytes; else a promise of those of `make`, compressed. */
+  bytesOf(schema: GraphQLSchema, request: OperationRequest, make: () => Promise<Uint8Array>): CompressedBytes | Promise<CompressedBytes> {
+    const key = JSON.stringify([request.query, request.operationName, request.variables]);
+    const kept = this.#keptOf(schema);
+    const found = kept.get(key);
+    if (found !== undefined) return found;
+    const making = make().then(withGzip);
+    if (key.length > maxKeyLength) return making;
+    // The size of the answer is known only when it is made.
+    kept.set(key, making, { size: 1 });
+    const keep = (made: CompressedBytes) => {
+      const size = made.encoded.values().reduce((sum, { length }) => sum + length, key.length * 2 + made.plain.length);
+      if (kept.peek(key) === making) kept.set(key, made, { size });
+    };
+    making.then(keep).catch(() => kept.delete(key));
+    return making;
+  }
+
+  #keptOf(schema: GraphQLSchema): LRUCache<string, CompressedBytes | Promise<CompressedBytes>> {
+    if (this.#schema?.deref() === schema) return this.#kept;
+    this.#schema = new WeakRef(schema);
+    this.#kept = newCache();
+    return this.#kept;
+  }
+}
+
+function newCache(): LRUCache<string, CompressedBytes | Promise<CompressedBytes>> {
+  return new LRUCache({ max: maxDocuments, maxSize: maxBytes });
+}
+
+export interface IntrospectionOptions {
+  readonly answers: Pick<Answers, 'of'>;
+  /** What the gateway aborts when it ends. */
+  readonly lives: Set<AbortController>;
+}
+
+/**
+ * Answers introspection from bytes that were made once. The bytes are for all clients that send the same document: the departure of one of them does
+ * not end their making. Must come after the plugins that execute.
+ */
+export function useIntrospectionCache({ answers, lives }: IntrospectionOptions): OperationPlugin {
+  const cache = new IntrospectionCache();
+  const make = async (args: ExecutionArgs, execute: Execute) => {
+    using operation = new Operation(operationOf(args));
+    Object.assign(operation, { ...operationOf(args), life: operation.life });
+    lives.add(operation.life);
+    try {
+      const answer = await answers.of(operation, await execute({ ...args, contextValue: operation }));
+      // An answer with errors names its request: it is sent, but not kept.
+      if (answer.body.errors !== undefined) throw new NotKept(answer);
+      return Buffer.concat(answer.json);
+    } finally {
+      lives.delete(operation.life);
+    }
+  };
+  return {
+    onExecute: ({ args: { contextValue }, executeFn, setExecuteFn }) => {
+      const { definition, params } = contextValue;
+      if (definition === undefined || params === undefined || !isIntrospection(definition)) return;
+      setExecuteFn((args: ExecutionArgs) => {
+        const found = cache.bytesOf(args.schema, params, () => make(args, executeFn as Execute));
+        return found instanceof Promise ? found.then(answerOf, answerIn) : answerOf(found);
+      });
+    },
+  };
+}
+
+type Execute = (args: ExecutionArgs) => Promise<ExecutionResult>;
+
+class NotKept extends Error {
+  override readonly name = 'NotKept';
+  readonly answer: Answer;
+
+  constructor(answer: Answer) {
+    super('an answer with errors');
+    this.answer = answer;
+  }
+}
+
+function answerOf(compressed: CompressedBytes): Answer {
+  return new Answer({ data: {} }, { json: [compressed.plain], compressed });
+}
+
+function answerIn(error: unknown): Answer {
+  if (!(error instanceof NotKept)) throw error;
+  return error.answer;
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import type { DocumentNode, ExecutionArgs, OperationDefinitionNode, OperationTypeNode } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import type { Caller } from '../access/access.ts';
+import type { Fault } from '../core/faults.ts';
+import type { Outlet } from '../streams/outlet.ts';
+import type { Deadline } from './deadlines.ts';
+import type { FaultReport } from './fault-report.ts';
+import type { OperationRequest } from './operation-request.ts';
+import type { ServedSchema } from './served-schema.ts';
+
+/** What resolvers need to know about the operation that they run for: caller, limits, schema and resources. */
+export interface OperationScope {
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+  /** The latest time to wait for clusters, in milliseconds of the monotonic clock. Default: no limit. */
+  readonly waitUntilMs?: number;
+  readonly served: ServedSchema;
+  /** Resources that are disposed of once the operation is answered. In a subscription: once the message is made. */
+  readonly held: DisposableStack;
+  /** True for one message of a subscription. `signal` then ends the whole subscription, not only this message. */
+  readonly isMessage: boolean;
+  /** Throws the reason of `signal` once the operation is over. Checks the deadline too, as its timer cannot fire while code blocks the event loop. */
+  throwIfOver(): void;
+  reportFault(fault: Fault, path: readonly (string | number)[]): void;
+}
+
+/** The request behind an operation: its caller, its transport and its lifetime. */
+export interface Asking {
+  readonly requestId: string;
+  readonly caller: Caller;
+  readonly transport: 'http' | 'websocket' | 'sse';
+  /** Belongs to this operation alone. Aborted when the client has gone, when the gateway ends, or when the operation exceeds its time limit. */
+  readonly life: AbortController;
+}
+
+/** One operation that was answered, for metrics and log. */
+export interface AnsweredOperation extends Pick<Asking, 'requestId' | 'caller' | 'transport'> {
+  readonly request: Pick<OperationRequest, 'query'>;
+  /** Undefined if the document could not be parsed, is invalid or is too costly. */
+  readonly operationType: OperationTypeNode | undefined;
+  /** `OK`, or the code of the first error. */
+  readonly code: string;
+  readonly faults: number;
+  /** Duration in milliseconds. For a subscription: how long its stream lasted. */
+  readonly tookMs: number;
+}
+
+/**
+ * One operation of any transport while Yoga handles it. Yoga passes it to every hook as context. Resolvers get another context, from `contextOf`.
+ *
+ * Disposing it stops the timer of its deadline. Yoga sets `params` and `request` for requests over HTTP.
+ */
+export class Operation implements Asking, Disposable {
+  readonly requestId = randomUUID();
+  readonly caller: Caller;
+  readonly life = new AbortController();
+  transport: Asking['transport'];
+  params: OperationRequest | undefined;
+  request: Request | undefined;
+  /** The time at which Yoga began to handle the operation, just before parsing, in milliseconds of the monotonic clock. */
+  startedMs = 0;
+  served: ServedSchema | undefined;
+  document: DocumentNode | undefined;
+  /** The part of the document that runs: one query, mutation or subscription. Undefined before parsing. */
+  definition: OperationDefinitionNode | undefined;
+  /** Undefined until the operation has passed validation and the cost limit. */
+  type: OperationTypeNode | undefined;
+  report: FaultReport | undefined;
+  deadline: Deadline | undefined;
+  /** The latest time to wait for clusters, in milliseconds of the monotonic clock. */
+  waitUntilMs: number | undefined;
+  /** Opens the outlet for the stream of a subscription. Returns undefined if the client cannot take a stream. */
+  readonly outlet: () => Outlet | undefined;
+
+  constructor({ caller, transport, outlet }: Pick<Operation, 'caller' | 'transport' | 'outlet'>) {
+    this.caller = caller;
+    this.transport = transport;
+    this.outlet = outlet;
+  }
+
+  [Symbol.dispose](): void {
+    this.deadline?.end();
+  }
+}
+
+/** A plugin of Yoga that sees the operations of every transport. */
+export type OperationPlugin = Plugin<Operation, Operation, Operation>;
+
+/** The operation that these arguments of `execute` or `subscribe` belong to. */
+export function operationOf({ contextValue }: Pick<ExecutionArgs, 'contextValue'>): Operation {
+  return contextValue as Operation;
+}

@@ -1,0 +1,92 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { YogaServerOptions } from 'graphql-yoga';
+import { hostOf, isLoopback } from '../../config/host.ts';
+import type { Operation } from '../../operations/operation.ts';
+import { Refusal } from '../../operations/refusal.ts';
+import type { HttpOperation, HttpPlugin } from './http-operation.ts';
+
+export interface GuardOptions {
+  /** The address that the gateway listens on. */
+  readonly host: string;
+  readonly allowOrigins: readonly string[];
+  /** The bearer token that requests must carry. Default: no token is required. */
+  readonly token?: string;
+}
+
+/** The checks that every request must pass, on every path and transport. */
+export interface Guard {
+  /**
+   * Refuses requests that a web page of another origin may have sent. Checks `Host`, which DNS rebinding cannot forge, and `Origin`. Cheap.
+   *
+   * @returns The CORS headers that let an allowed origin read the answer. Empty if the browser needs none.
+   * @throws {Refusal} 403.
+   */
+  admit(headers: IncomingHttpHeaders): Readonly<Record<string, string>>;
+  /**
+   * Checks the bearer token, if the gateway has one.
+   *
+   * @throws {Refusal} 401.
+   */
+  identify(headers: IncomingHttpHeaders): void;
+}
+
+/** Yoga's `cors` option. Lets the allowed origins read answers. Other origins get no CORS headers. */
+export function corsOf(allowOrigins: readonly string[]): NonNullable<YogaServerOptions<HttpOperation, Operation>['cors']> {
+  return (request) => {
+    const origin = request.headers.get('origin');
+    if (origin === null || !allowOrigins.includes(origin)) return false;
+    return {
+      // With a list of one origin, Yoga would not send `vary: Origin`. So the list always has at least two entries.
+      origin: [...allowOrigins, origin],
+      methods: ['GET', 'POST', 'OPTIONS'],
+      allowedHeaders: ['content-type', 'authorization'],
+      credentials: false,
+      maxAge: 600,
+    };
+  };
+}
+
+/** A plugin that checks the token of HTTP requests before their body is read. */
+export function useIdentity(guard: Pick<Guard, 'identify'>): HttpPlugin {
+  return { onRequestParse: ({ serverContext: { req } }) => guard.identify(req.headers) };
+}
+
+/** Creates the guard of local mode. It compares tokens in constant time. */
+export function createGuard({ host, allowOrigins, token }: GuardOptions): Guard {
+  const onlyLoopback = isLoopback(host);
+  const expected = token === undefined ? undefined : digest(token);
+  return {
+    admit: (headers) => {
+      const named = hostOf(headers.host ?? '');
+      if (named === undefined || (onlyLoopback && !isLoopback(named)))
+        throw new Refusal({ status: 403, code: 'FORBIDDEN', message: 'the Host header is not one of this gateway' });
+      return admitOrigin(headers, allowOrigins);
+    },
+    identify: (headers) => {
+      if (expected === undefined) return;
+      const shown = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+      // All digests have the same length, so the time of the comparison reveals neither the length nor a prefix of the token.
+      if (shown !== undefined && timingSafeEqual(digest(shown), expected)) return;
+      const message = shown === undefined ? 'expected a bearer token in the Authorization header' : 'the bearer token is not the right one';
+      throw new Refusal({ status: 401, code: 'UNAUTHENTICATED', message, headers: { 'www-authenticate': 'Bearer' } });
+    },
+  };
+}
+
+function admitOrigin({ origin, host }: IncomingHttpHeaders, allowOrigins: readonly string[]): Readonly<Record<string, string>> {
+  if (origin === undefined) return {};
+  if (isOwn(origin, host ?? '')) return {};
+  if (allowOrigins.includes(origin)) return { 'access-control-allow-origin': origin, vary: 'Origin' };
+  throw new Refusal({ status: 403, code: 'FORBIDDEN', message: 'the Origin header is neither our own nor an allowed one' });
+}
+
+/** True if the origin is our own page. Ignores the scheme, because a proxy in front of the gateway may end TLS. */
+function isOwn(origin: string, host: string): boolean {
+  const url = URL.parse(origin);
+  return url !== null && origin === url.origin && url.host === URL.parse(`${url.protocol}//${host}`)?.host;
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

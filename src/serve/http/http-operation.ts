@@ -1,0 +1,74 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Plugin } from 'graphql-yoga';
+import { Operation } from '../../operations/operation.ts';
+import type { EventStream } from '../sse/event-stream.ts';
+
+/** The media types of GraphQL over HTTP, except streams. */
+export type AnswerType = 'application/json' | 'application/graphql-response+json';
+
+/** The forms of answer that the caller accepts. */
+export interface AcceptedAnswer {
+  /** The media type of an answer that is no stream. Refusals always have it, even if the caller accepts streams only. */
+  readonly type: AnswerType;
+  /**
+   * `none`: no server-sent events. `streams`: server-sent events for subscriptions only. `all`: server-sent events for every operation, because the caller
+   * prefers them.
+   */
+  readonly events: 'none' | 'streams' | 'all';
+}
+
+/** The abort reason after the client has closed its connection. Such a request is not answered, logged or counted. */
+class ClientGone extends Error {
+  override readonly name = 'ClientGone';
+}
+
+/** A request to /graphql, with the HTTP details that Yoga's hooks need. Disposing it frees its place in the admission limit. */
+export class HttpOperation extends Operation {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** The stream of server-sent events. Undefined until `outlet` was called, and if the client does not accept a stream. */
+  events: EventStream | undefined;
+  accepted: AcceptedAnswer = { type: 'application/json', events: 'none' };
+  place: Disposable | undefined;
+  /** Yoga calls this with tasks that outlive a request. There are none. */
+  readonly waitUntil = ignored;
+
+  constructor({ req, res, caller, outlet }: HttpOperationOptions) {
+    super({
+      caller,
+      transport: 'http',
+      outlet: () => {
+        if (this.accepted.events !== 'none') this.events = outlet(this);
+        return this.events;
+      },
+    });
+    this.req = req;
+    this.res = res;
+    abortOnClose(res, this.life);
+  }
+
+  get isGone(): boolean {
+    return this.life.signal.reason instanceof ClientGone;
+  }
+
+  override [Symbol.dispose](): void {
+    super[Symbol.dispose]();
+    this.place?.[Symbol.dispose]();
+  }
+}
+
+interface HttpOperationOptions extends Pick<HttpOperation, 'req' | 'res' | 'caller'> {
+  readonly outlet: (operation: HttpOperation) => EventStream | undefined;
+}
+
+function ignored(): void {}
+
+/** Aborts the operation when the client closes its connection. A function of its own, so that the listener of a long stream keeps nothing else alive. */
+function abortOnClose(response: ServerResponse, life: AbortController): void {
+  response.once('close', () => {
+    if (!response.writableFinished) life.abort(new ClientGone());
+  });
+}
+
+/** A plugin of Yoga for requests over HTTP. Its hooks for HTTP only (`onRequestParse`, `onResultProcess`) get the request and its response. */
+export type HttpPlugin = Plugin<Operation, HttpOperation, Operation>;

@@ -1,0 +1,120 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { bytesFor, type CompressedBytes, isNamed, withGzip } from '../../operations/compressed-bytes.ts';
+import { Refusal } from '../../operations/refusal.ts';
+import type { ServedSchema } from '../../operations/served-schema.ts';
+import type { UnsentBytes } from '../../operations/unsent-bytes.ts';
+import { type Health, verboseText } from '../monitoring/health.ts';
+import type { Metrics } from '../monitoring/metrics.ts';
+import type { Front } from './graphql-handler.ts';
+import type { Guard } from './guard.ts';
+import { type HttpAnswer, send, textAnswer } from './http-answer.ts';
+
+export interface RouterOptions {
+  readonly front: Front;
+  readonly guard: Guard;
+  readonly health: Health;
+  readonly metrics: Metrics;
+  readonly served: () => ServedSchema;
+  readonly unsent: UnsentBytes;
+  readonly onRefused: (refusal: Refusal) => void;
+  readonly onBug: (error: unknown) => void;
+}
+
+type Page = (request: IncomingMessage) => HttpAnswer | Promise<HttpAnswer>;
+
+/** Leads each request to who answers it. Every request passes the guard first. */
+export class Router {
+  readonly #options: RouterOptions;
+  readonly #sdl = new WeakMap<object, Promise<CompressedBytes>>();
+  readonly #pages: ReadonlyMap<string, Page>;
+
+  constructor(options: RouterOptions) {
+    this.#options = options;
+    this.#pages = new Map<string, Page>([
+      ['/', () => ({ status: 302, headers: { location: '/graphql' } })],
+      ['/schema.graphql', (request) => this.#schema(request)],
+      ['/metrics', (request) => this.#metrics(request)],
+      ['/livez', () => textAnswer(200, 'ok\n')],
+      ['/readyz', (request) => this.#readyz(request)],
+    ]);
+  }
+
+  /** Rejects for nothing. */
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const cors = this.#options.guard.admit(request.headers);
+      const path = pathOf(request);
+      if (path === '/graphql') return await this.#graphql(request, response, cors);
+      const answer = await this.#page(path, request, cors);
+      send(response, { ...answer, headers: { ...answer.headers, ...cors } });
+      await this.#options.unsent.sent(response);
+    } catch (error) {
+      if (!(error instanceof Refusal)) this.#options.onBug(error);
+      else this.#options.onRefused(error);
+      const refusal = error instanceof Refusal ? error : undefined;
+      send(response, textAnswer(refusal?.status ?? 500, `${refusal?.message ?? 'Unexpected error.'}\n`, refusal?.headers));
+    }
+  }
+
+  #page(path: string, request: IncomingMessage, cors: OutgoingHttpHeaders): HttpAnswer | Promise<HttpAnswer> {
+    const page = this.#pages.get(path);
+    if (page === undefined) {
+      const paths = ['/graphql', ...this.#pages.keys()].join(', ');
+      return textAnswer(404, `nothing is served at this path: expected one of ${paths}\n`);
+    }
+    const allow = 'GET, HEAD, OPTIONS';
+    if (request.method === 'OPTIONS') return preflight(cors, allow);
+    if (request.method !== 'GET' && request.method !== 'HEAD') return textAnswer(405, `expected ${allow}\n`, { allow });
+    return page(request);
+  }
+
+  #graphql(request: IncomingMessage, response: ServerResponse, cors: OutgoingHttpHeaders): Promise<void> {
+    if (request.method === 'OPTIONS') response.setHeader('allow', 'GET, HEAD, POST, OPTIONS');
+    return this.#options.front(request, response, cors);
+  }
+
+  async #schema(request: IncomingMessage): Promise<HttpAnswer> {
+    this.#options.guard.identify(request.headers);
+    const served = this.#options.served();
+    const etag = `"${served.hash}"`;
+    const headers = { 'content-type': 'application/graphql; charset=utf-8', 'cache-control': 'no-cache', etag };
+    if (isNamed(request.headers['if-none-match'], etag)) return { status: 304, headers };
+    const bytes = this.#sdl.get(served.schema) ?? withGzip(Buffer.from(served.sdl()));
+    this.#sdl.set(served.schema, bytes);
+    const found = bytesFor(request.headers['accept-encoding'], await bytes);
+    return { status: 200, headers: { ...headers, ...found.headers }, body: [found.body] };
+  }
+
+  async #metrics(request: IncomingMessage): Promise<HttpAnswer> {
+    this.#options.guard.identify(request.headers);
+    const { metrics } = this.#options;
+    return textAnswer(200, await metrics.text(), { 'content-type': metrics.contentType });
+  }
+
+  #readyz(request: IncomingMessage): HttpAnswer {
+    const { health, guard } = this.#options;
+    const status = health.isReady() ? 200 : 503;
+    if (!new URLSearchParams(request.url?.split('?', 2)[1]).has('verbose'))
+      return textAnswer(status, status === 200 ? 'ok\n' : 'not ready\n');
+    // Names of clusters are for who may ask.
+    guard.identify(request.headers);
+    return textAnswer(status, verboseText(health));
+  }
+}
+
+function pathOf({ url = '/' }: IncomingMessage): string {
+  const end = url.indexOf('?');
+  return end < 0 ? url : url.slice(0, end);
+}
+
+function preflight(cors: OutgoingHttpHeaders, allow: string): HttpAnswer {
+  if (Object.keys(cors).length === 0) return { status: 204, headers: { allow } };
+  return {
+    status: 204,
+    headers: {
+      'access-control-allow-methods': allow,
+      'access-control-allow-headers': 'content-type, authorization',
+      'access-control-max-age': '600',
+    },
+  };
+}

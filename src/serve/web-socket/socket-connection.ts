@@ -1,0 +1,163 @@
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+import type { Caller } from '../../access/access.ts';
+import type { Backlog, UnsentBytes } from '../../operations/unsent-bytes.ts';
+import type { FrameWriter } from './frame-writer.ts';
+import type { OperationSocket, SocketOperation } from './socket-operation.ts';
+
+/** So much may wait to be written before a stream is held back. */
+const roomBytes = 64 << 10;
+
+/** Bytes that the kernel takes at most for a client that does not read them: `net.ipv4.tcp_wmem` of Linux. */
+const kernelBytes = 4 << 20;
+
+/** A client that reads slower may be cut: 32 KiB/s. */
+const slowestBytesPerMs = (32 << 10) / 1000;
+
+export interface ConnectionOptions {
+  readonly ws: WebSocket;
+  /** What `ws` writes to. */
+  readonly raw: Socket;
+  readonly caller: Caller;
+  readonly writer: FrameWriter;
+  readonly unsent: UnsentBytes;
+  /** When it is closed whatever happens, in milliseconds of the monotonic clock. */
+  readonly endsMs: number;
+}
+
+/** One socket of a client after 101: what is written to it, and the operations that run on it. */
+export class SocketConnection implements OperationSocket {
+  readonly caller: Caller;
+  readonly #ws: WebSocket;
+  readonly #raw: Socket;
+  readonly #writer: FrameWriter;
+  readonly #endsMs: number;
+  readonly #operations = new Set<SocketOperation>();
+  /** Its size, asked for with each message. */
+  #running = 0;
+  readonly #backlog: Backlog;
+  #awaitsPong = false;
+  #askedMs = 0;
+  /** Bytes written before the last ping, and before the last one that was answered. */
+  #askedBytes = 0;
+  #answeredBytes = 0;
+  /** Bytes that the client may have to read before it sees the last ping. */
+  #owedBytes = 0;
+
+  constructor({ ws, raw, writer, caller, endsMs, unsent }: ConnectionOptions) {
+    this.#backlog = unsent.backlog(raw);
+    this.#ws = ws;
+    this.#raw = raw;
+    this.#writer = writer;
+    this.caller = caller;
+    this.#endsMs = endsMs;
+    raw.on('drain', () => this.#drained());
+    ws.on('pong', () => {
+      this.#awaitsPong = false;
+      this.#answeredBytes = this.#askedBytes;
+    });
+    raw.once('close', () => this.#backlog[Symbol.dispose]());
+  }
+
+  /** Neither side has closed it. */
+  get isOpen(): boolean {
+    return this.#ws.readyState === this.#ws.OPEN;
+  }
+
+  get operations(): number {
+    return this.#operations.size;
+  }
+
+  joined(operation: SocketOperation): void {
+    this.#operations.add(operation);
+    this.#running = this.#operations.size;
+  }
+
+  left(operation: SocketOperation): void {
+    this.#operations.delete(operation);
+    this.#running = this.#operations.size;
+  }
+
+  hasRoom(): boolean {
+    if (this.#raw.writableLength < roomBytes) return true;
+    this.#backlog.note();
+    return false;
+  }
+
+  write(head: Buffer, json: Uint8Array, next: 'more' | 'nothing'): number {
+    if (!this.isOpen) return 0;
+    // Where there are other operations, these may have something to say in this turn too.
+    if (next === 'nothing' && this.#running === 1) return this.#writer.writeLast(this.#raw, head, json);
+    return this.#writer.write(this.#raw, head, json);
+  }
+
+  writeAnswer(head: Buffer, json: readonly Uint8Array[]): Promise<void> {
+    if (!this.isOpen) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#writer.writePieces(this.#raw, head, json, () => resolve());
+      this.#backlog.note();
+      if (!this.hasRoom()) this.#ws.pause();
+    });
+  }
+
+  /** A message of the protocol itself. Who asks for more than it reads is not read either, until it has caught up. */
+  reply(text: string): void {
+    if (!this.isOpen) return;
+    this.#ws.send(text);
+    this.#backlog.note();
+    if (!this.hasRoom()) this.#ws.pause();
+  }
+
+  /** Ends its operations, and says goodbye with at most 123 bytes of reason. Twice is once. */
+  close(code: number, reason: string): void {
+    this.endOperations();
+    if (!this.isOpen) return;
+    this.#ws.resume();
+    this.#ws.close(code, reason);
+  }
+
+  /** Cuts it, without a word. */
+  terminate(): void {
+    this.endOperations();
+    this.#ws.terminate();
+  }
+
+  endOperations(): void {
+    for (const operation of [...this.#operations]) operation.close();
+  }
+
+  /** Once per period: has it lived long enough, and is somebody there? */
+  beat(nowMs: number): void {
+    if (!this.isOpen) return;
+    if (nowMs >= this.#endsMs) this.close(4403, 'this socket has lived for an hour: connect again, and resume with `after`');
+    else if (this.#backlog.isStalled(nowMs) || this.#owesPong(nowMs)) this.terminate();
+    else if (!this.#awaitsPong) this.#ask(nowMs);
+  }
+
+  #ask(nowMs: number): void {
+    const sent = this.#raw.bytesWritten;
+    this.#awaitsPong = true;
+    this.#askedMs = nowMs;
+    this.#owedBytes = Math.min(sent - this.#answeredBytes, kernelBytes);
+    this.#askedBytes = sent;
+    this.#ws.ping();
+  }
+
+  /**
+   * True if the pong is late. It is due one period after the ping, or as much later as a slow client needs for the bytes before the ping, which the
+   * kernel has taken for it. While bytes wait here, the backlog tells whether the client is alive.
+   */
+  #owesPong(nowMs: number): boolean {
+    if (!this.#awaitsPong || this.#raw.writableLength > 0) return false;
+    return nowMs - Math.max(this.#askedMs, this.#backlog.waitedMs) >= this.#owedBytes / slowestBytesPerMs;
+  }
+
+  #drained(): void {
+    if (!this.isOpen) return;
+    this.#ws.resume();
+    // The first one may fill the socket again: next time it is the last.
+    const [first] = this.#operations;
+    for (const operation of [...this.#operations]) operation.resume();
+    if (first !== undefined && this.#operations.delete(first)) this.#operations.add(first);
+  }
+}

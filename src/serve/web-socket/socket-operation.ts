@@ -1,0 +1,203 @@
+import { type ExecutionResult, type FormattedExecutionResult, GraphQLError, type GraphQLFormattedError, OperationTypeNode } from 'graphql';
+import type { Caller } from '../../access/access.ts';
+import type { Admission } from '../../operations/admission.ts';
+import { Answer, type Answers } from '../../operations/answers.ts';
+import type { Engine, PreparedOperation } from '../../operations/engine.ts';
+import { clientError } from '../../operations/masking.ts';
+import { Operation } from '../../operations/operation.ts';
+import type { OperationRequest } from '../../operations/operation-request.ts';
+import { Begun, type OpenStream, type Outlet } from '../../streams/outlet.ts';
+import type { Subscriptions } from '../../streams/sending/subscriptions.ts';
+
+export interface SocketOperationOptions {
+  readonly engine: Pick<Engine, 'prepare'>;
+  readonly answers: Pick<Answers, 'of'>;
+  readonly subscriptions: Pick<Subscriptions, 'lifetimeMs'>;
+  readonly admission: Admission;
+  readonly onBug: (error: unknown) => void;
+}
+
+/** What an operation needs of its socket. */
+export interface OperationSocket {
+  readonly caller: Caller;
+  hasRoom(): boolean;
+  /**
+   * A message of the operation: these bytes, a result as JSON, and a closing brace. `more`: another one follows in this turn.
+   *
+   * @returns How many bytes are written at the end of the turn only.
+   */
+  write(head: Buffer, json: Uint8Array, next: 'more' | 'nothing'): number;
+  /** Sends an answer, the only message of its operation, in the same form. Resolves once the kernel has taken it, or the socket is gone. */
+  writeAnswer(head: Buffer, json: readonly Uint8Array[]): Promise<void>;
+  /** An operation begins, and is to be told of room and of the socket's end, until it says that nothing more comes of it. Each once. */
+  joined(operation: SocketOperation): void;
+  left(operation: SocketOperation): void;
+}
+
+/** Errors as the client is to get them, on their way through graphql-ws, which knows no others than its own. */
+export class ToldErrors extends GraphQLError {
+  readonly told: readonly GraphQLFormattedError[];
+
+  constructor(told: readonly GraphQLFormattedError[]) {
+    super('errors of an operation');
+    this.told = told;
+  }
+}
+
+/** Why an operation is aborted whose client does not want it any more: neither told nor logged. */
+class ClientLeft extends Error {
+  override readonly name = 'ClientLeft';
+}
+
+type Ending = { readonly result: FormattedExecutionResult | undefined } | { readonly error: ToldErrors };
+
+/**
+ * One operation of a socket. To graphql-ws it is an iterator of what it says at its end, if anything: one result of a query, the last error of a
+ * stream. The messages of a stream before that do not go through it: they would wait for each other, and each be encoded anew.
+ *
+ * `return`, by which graphql-ws says that the client has completed it or has gone, ends it at once, whatever it waits for.
+ */
+export class SocketOperation implements AsyncGenerator<ExecutionResult, undefined>, Outlet {
+  readonly transport = 'websocket';
+  readonly #socket: OperationSocket;
+  readonly #head: Buffer;
+  #life: AbortController | undefined;
+  readonly #ended = Promise.withResolvers<Ending>();
+  #isOver = false;
+  #isRead = false;
+  #said: FormattedExecutionResult | undefined;
+  #stream: OpenStream | undefined;
+
+  private constructor(socket: OperationSocket, id: string) {
+    this.#socket = socket;
+    this.#head = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`);
+  }
+
+  /** Parses, validates and begins: the operation, or what is wrong with it. Never throws. */
+  static begin(
+    options: SocketOperationOptions,
+    socket: OperationSocket,
+    asked: { readonly id: string; request(): OperationRequest },
+  ): BegunOperation | ToldErrors {
+    const begun = new SocketOperation(socket, asked.id);
+    const operation = new Operation({ caller: socket.caller, transport: 'websocket', outlet: () => begun });
+    begun.#life = operation.life;
+    try {
+      operation.params = asked.request();
+      const prepared = options.engine.prepare(operation);
+      if ('errors' in prepared) return new ToldErrors(errorsOf(options.answers.of(operation, prepared as ExecutionResult)));
+      socket.joined(begun);
+      void begun.#run(options, operation, prepared);
+      return { operation: begun, prepared };
+    } catch (error) {
+      return new ToldErrors([clientError(error, { requestId: operation.requestId, onBug: options.onBug })]);
+    }
+  }
+
+  /** The socket has room again. */
+  resume(): void {
+    this.#stream?.resume();
+  }
+
+  hasRoom(): boolean {
+    return this.#socket.hasRoom();
+  }
+
+  send({ json }: { readonly json: Uint8Array }, next: 'more' | 'nothing'): number {
+    return this.#isOver ? 0 : this.#socket.write(this.#head, json, next);
+  }
+
+  end(last: FormattedExecutionResult | undefined): void {
+    this.#end({ result: last });
+  }
+
+  /** The result it has come to, as the client is to get it. What is iterated only tells that there is one: graphql-ws knows no masked errors. */
+  get said(): FormattedExecutionResult | undefined {
+    return this.#said;
+  }
+
+  async next(): Promise<IteratorResult<ExecutionResult, undefined>> {
+    const ending = await this.#ended.promise;
+    if (this.#isRead) return { done: true, value: undefined };
+    this.#isRead = true;
+    if ('error' in ending) throw ending.error;
+    this.#said = ending.result;
+    return ending.result === undefined ? { done: true, value: undefined } : { done: false, value: {} };
+  }
+
+  async return(): Promise<IteratorResult<ExecutionResult, undefined>> {
+    this.close();
+    return { done: true, value: undefined };
+  }
+
+  async throw(): Promise<IteratorResult<ExecutionResult, undefined>> {
+    return this.return();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+  }
+
+  /** The client does not want it any more, or has gone. Twice is once. */
+  close(): void {
+    if (this.#isOver) return;
+    this.#end({ result: undefined });
+    // Of a stream it is the end too, opened or not.
+    this.#life?.abort(new ClientLeft());
+  }
+
+  async #run(options: SocketOperationOptions, operation: Operation, prepared: PreparedOperation): Promise<void> {
+    using _operation = operation;
+    try {
+      if (operation.definition?.operation === OperationTypeNode.SUBSCRIPTION) await this.#open(options, operation, prepared);
+      else await this.#answer(options, operation, prepared);
+    } catch (error) {
+      if (!this.#isOver)
+        this.#end({ error: new ToldErrors([clientError(error, { requestId: operation.requestId, onBug: options.onBug })]) });
+    }
+  }
+
+  /** Ends once the client has taken the answer: until then the operation holds its place. */
+  async #answer({ admission, answers }: SocketOperationOptions, operation: Operation, prepared: PreparedOperation): Promise<void> {
+    using _place = admission.enter();
+    const result = await prepared.run().catch((error: unknown) => ({ errors: [error as GraphQLError] }));
+    if (this.#isOver || result instanceof Begun) return;
+    const { json } = await answers.of(operation, result);
+    if (this.#isOver) return;
+    await this.#socket.writeAnswer(this.#head, json);
+    this.#end({ result: undefined });
+  }
+
+  async #open({ answers }: SocketOperationOptions, operation: Operation, prepared: PreparedOperation): Promise<void> {
+    const result = await prepared.run();
+    if (!(result instanceof Begun)) {
+      const { body } = await answers.of(operation, result);
+      this.#end({ error: new ToldErrors(body.errors ?? []) });
+      return;
+    }
+    this.#stream = result.stream;
+    // The socket may have got room before there was anybody to tell.
+    if (this.#socket.hasRoom()) result.stream.resume();
+  }
+
+  #end(ending: Ending): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#ended.resolve(ending);
+    this.#socket.left(this);
+  }
+}
+
+interface BegunOperation {
+  readonly operation: SocketOperation;
+  readonly prepared: PreparedOperation;
+}
+
+/** Answers of errors alone are small, so they are encoded at once. */
+function errorsOf(answer: Answer | Promise<Answer>): readonly GraphQLFormattedError[] {
+  return answer instanceof Answer ? (answer.body.errors ?? []) : [];
+}

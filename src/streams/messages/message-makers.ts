@@ -1,0 +1,115 @@
+import type { Fault } from '../../core/faults.ts';
+import type { ClusterView, Row } from '../../load/reads.ts';
+import type { ModelKind } from '../../model/model.ts';
+import { ObjectMessage } from '../object-message.ts';
+import type { ChangesMessage, ChangeType, JobStatusMessage, JobSummaryView } from './changes-message.ts';
+import type { ObjectChange } from './changes-queue.ts';
+import { type Draft, splitDraft } from './message-drafts.ts';
+
+/** What a message has from the view that made it. */
+interface Circumstances {
+  /** True for a message of a first state or of a resume. */
+  readonly isOpening: boolean;
+  /** Seals the cursor of the message of this draft. Called once, when the cursor is first read. */
+  readonly seal: (draft: Draft) => string;
+  /** Sums up the Jobs: asked once, when it is first read. */
+  readonly summarize: () => JobSummaryView;
+}
+
+/** How a view makes its messages. */
+export type MessageMaker<Message extends ChangesMessage> = (draft: Draft, circumstances: Circumstances) => Message;
+
+/** A message of a stream of changes. */
+export const changesMessage: MessageMaker<ChangesMessage> = (draft, circumstances) => new MadeMessage(draft, circumstances);
+
+/** A message of `jobStatus`. */
+export const jobStatusMessage: MessageMaker<JobStatusMessage> = (draft, circumstances) => new MadeJobStatusMessage(draft, circumstances);
+
+type Rows = Readonly<Record<ObjectChange['type'], readonly Row[]>>;
+
+class MadeMessage extends ObjectMessage<ChangesMessage> implements ChangesMessage {
+  readonly type: ChangeType;
+  readonly cluster: ClusterView;
+  readonly kind: ModelKind;
+  declare readonly fault?: Fault;
+  readonly #draft: Draft;
+  readonly #circumstances: Circumstances;
+  #rows: Rows | undefined;
+  #cursor: string | undefined;
+
+  constructor(draft: Draft, circumstances: Circumstances) {
+    super();
+    const { source, type, fault } = draft;
+    this.type = type;
+    this.cluster = source.cluster;
+    this.kind = source.kind;
+    if (fault !== undefined) this.fault = fault;
+    this.#draft = draft;
+    this.#circumstances = circumstances;
+  }
+
+  get objectCount(): number {
+    return this.#draft.changes.length;
+  }
+
+  get added(): readonly Row[] {
+    return this.#allRows.ADDED;
+  }
+
+  get modified(): readonly Row[] {
+    return this.#allRows.MODIFIED;
+  }
+
+  get deleted(): readonly Row[] {
+    return this.#allRows.DELETED;
+  }
+
+  get cursor(): string {
+    this.#cursor ??= this.#circumstances.seal(this.#draft);
+    return this.#cursor;
+  }
+
+  split(most: number): readonly ChangesMessage[] {
+    return splitDraft(this.#draft, most).map((draft) => this.remade(draft, this.#circumstances));
+  }
+
+  renew(): ChangesMessage | undefined {
+    if (!this.#circumstances.isOpening) return undefined;
+    this.#draft.source.refreshCluster();
+    return this.remade(this.#draft, this.#circumstances);
+  }
+
+  protected remade(draft: Draft, circumstances: Circumstances): MadeMessage {
+    return new MadeMessage(draft, circumstances);
+  }
+
+  get #allRows(): Rows {
+    this.#rows ??= rowsOf(this.#draft.source.rowMaker(), this.#draft.changes);
+    return this.#rows;
+  }
+}
+
+class MadeJobStatusMessage extends MadeMessage implements JobStatusMessage {
+  readonly #summarize: () => JobSummaryView;
+  #summary: JobSummaryView | undefined;
+
+  constructor(draft: Draft, circumstances: Circumstances) {
+    super(draft, circumstances);
+    this.#summarize = circumstances.summarize;
+  }
+
+  get summary(): JobSummaryView {
+    this.#summary ??= this.#summarize();
+    return this.#summary;
+  }
+
+  protected override remade(draft: Draft, circumstances: Circumstances): MadeJobStatusMessage {
+    return new MadeJobStatusMessage(draft, circumstances);
+  }
+}
+
+function rowsOf(rowOf: (change: ObjectChange) => Row, changes: readonly ObjectChange[]): Rows {
+  const rows: Record<ObjectChange['type'], Row[]> = { ADDED: [], MODIFIED: [], DELETED: [] };
+  for (const change of changes) rows[change.type].push(rowOf(change));
+  return rows;
+}

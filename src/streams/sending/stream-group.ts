@@ -1,0 +1,207 @@
+import type { FormattedExecutionResult } from 'graphql';
+import type { Caller } from '../../access/access.ts';
+import { MusterError } from '../../core/errors.ts';
+import type { Subscribed } from '../../graph/subscribing.ts';
+import { type AnswerEncoder, jsonLength } from '../../operations/answer-encoder.ts';
+import type { Outcome } from '../../operations/answers.ts';
+import { answerBody, codeOf } from '../../operations/answers.ts';
+import type { Deadline, Deadlines } from '../../operations/deadlines.ts';
+import { FaultReport } from '../../operations/fault-report.ts';
+import type { MaskOptions } from '../../operations/masking.ts';
+import type { OperationScope } from '../../operations/operation.ts';
+import type { ServedSchema } from '../../operations/served-schema.ts';
+import { ObjectMessage } from '../object-message.ts';
+import { MessageBytes } from '../outlet.ts';
+
+/** What one message has become. */
+export type Rendering =
+  | { readonly type: 'message'; readonly payload: MessageBytes }
+  /** The message holds too many objects for one answer of this document. These messages replace it, in order. */
+  | { readonly type: 'split'; readonly messages: readonly object[] }
+  /** Nothing of it can be told but errors: a stream with a hole in it would be a lie, so it ends there. */
+  | {
+      readonly type: 'last';
+      readonly code: string;
+      /** What a reader is told: each under its own id, which its line in the log has too. */
+      tell(masking: MaskOptions): FormattedExecutionResult;
+    };
+
+/** Characters of a message that holds several objects: 256 KiB. A longer one is split, so that a slow client has somewhere to resume. */
+const maxLength = 256 << 10;
+
+/** Characters at which counting stops. A longer message counts as this long: counting all of it would take more than a millisecond. */
+const longestCounted = 4 << 20;
+
+export interface StreamGroupOptions {
+  readonly execute: Subscribed['execute'];
+  readonly served: ServedSchema;
+  /** Of the first of them: whoever else is in the group would be given the same. */
+  readonly caller: Caller;
+  readonly contextOf: (scope: OperationScope) => object;
+  readonly encoder: AnswerEncoder;
+  /** How long one message may take to make. */
+  readonly deadlines: Deadlines;
+  readonly masking: MaskOptions;
+  /** True if the document selects fields that can change although the objects of a message do not. */
+  readonly isVolatile: boolean;
+  /** Told what a message has become, if that is no error. */
+  readonly onRendered: (message: object, payload: MessageBytes) => void;
+}
+
+/**
+ * Streams that see the same of a message: one execution and one encoding for all of them. The result is kept for as long as the message exists.
+ *
+ * A first state is an exception where the document is volatile: it is made anew for each stream, as it may be given to streams that begin much later.
+ */
+export class StreamGroup {
+  readonly #options: StreamGroupOptions;
+  readonly #renderings = new WeakMap<object, Rendering | Promise<Rendering>>();
+  readonly #life = new AbortController();
+  #members = 0;
+  /** Largest number of objects in one message that the document can afford, as far as earlier messages have shown. */
+  #mostObjects = Number.POSITIVE_INFINITY;
+  /** Characters and objects of the latest messages. Each message halves the weight of those before it. */
+  #recent = { length: 0, objects: 0 };
+  /** Halves of a message that was too long. They are rendered before they are split again, as the other half may be the long one. */
+  readonly #halves = new WeakSet<object>();
+
+  constructor(options: StreamGroupOptions) {
+    this.#options = options;
+  }
+
+  get served(): ServedSchema {
+    return this.#options.served;
+  }
+
+  join(): void {
+    this.#members++;
+  }
+
+  /** True if that was the last one: what it still reads is ended then. */
+  leave(): boolean {
+    this.#members--;
+    if (this.#members > 0) return false;
+    this.#life.abort(over);
+    return true;
+  }
+
+  /** The shared result for the message, if it was made already. */
+  made(message: object): Rendering | Promise<Rendering> | undefined {
+    return this.#renderings.get(message);
+  }
+
+  /** Renders a message. Returns a promise only if the document selects live data, or if the result is long. Neither throws nor rejects. */
+  render(message: object): Rendering | Promise<Rendering> {
+    const renewed = this.#options.isVolatile && message instanceof ObjectMessage ? message.renew() : undefined;
+    const made = (this.#halves.has(message) ? undefined : this.#split(renewed ?? message)) ?? this.#make(renewed ?? message);
+    if (renewed === undefined) this.#renderings.set(message, made);
+    return made;
+  }
+
+  /** Undefined if the message is small enough. */
+  #split(message: object): Rendering | undefined {
+    const { length, objects } = this.#recent;
+    // Three quarters of the bound, as objects differ in length.
+    const mostByLength = length === 0 ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor((0.75 * maxLength * objects) / length));
+    const most = Math.min(this.#mostObjects, mostByLength);
+    if (!(message instanceof ObjectMessage) || message.objectCount <= most) return undefined;
+    return { type: 'split', messages: message.split(most) };
+  }
+
+  /** Splits a message that was too costly as a whole. Undefined if it cannot be split. */
+  #splitCostly(message: object): Rendering | undefined {
+    if (!(message instanceof ObjectMessage) || message.objectCount < 2) return undefined;
+    this.#mostObjects = Math.min(this.#mostObjects, Math.floor(message.objectCount / 2));
+    return this.#split(message);
+  }
+
+  /** Splits a message that is too long as a whole. Undefined if it is short enough or cannot be split. */
+  #splitLong(message: object, body: FormattedExecutionResult): Rendering | undefined {
+    if (!(message instanceof ObjectMessage) || message.objectCount === 0) return undefined;
+    const length = jsonLength(listsOf(body), longestCounted);
+    this.#recent = { length: this.#recent.length / 2 + length, objects: this.#recent.objects / 2 + message.objectCount };
+    if (length <= maxLength || message.objectCount < 2) return undefined;
+    // In halves: one large object is soon alone, and the messages of the others stay large.
+    const halves = message.split(Math.ceil(message.objectCount / 2));
+    for (const half of halves) this.#halves.add(half);
+    return { type: 'split', messages: halves };
+  }
+
+  #make(message: object): Rendering | Promise<Rendering> {
+    const { execute, served, caller, contextOf, deadlines } = this.#options;
+    const deadline = deadlines.start(ignored);
+    const report = new FaultReport();
+    const held = new DisposableStack();
+    const finish = (outcome: Outcome) => {
+      held.dispose();
+      deadline.end();
+      return this.#finish(message, outcome, report);
+    };
+    try {
+      const scope = {
+        caller,
+        signal: this.#life.signal,
+        served,
+        held,
+        isMessage: true,
+        throwIfOver: checkOf(deadline, deadlines.seconds, this.#life.signal),
+        reportFault: report.add.bind(report),
+      };
+      const result = execute(message, contextOf(scope));
+      if (result instanceof Promise) return result.catch((failure: unknown) => ({ failure })).then(finish);
+      return finish(result);
+    } catch (failure) {
+      return finish({ failure });
+    }
+  }
+
+  #finish(message: object, outcome: Outcome, report: FaultReport): Rendering | Promise<Rendering> {
+    const { masking, encoder } = this.#options;
+    const bugs: unknown[] = [];
+    const { body } = answerBody(outcome, report, { ...masking, onBug: (error) => bugs.push(error) });
+    if (body.data === undefined || body.data === null) {
+      const split = codeOf(body) === 'TOO_COSTLY' ? this.#splitCostly(message) : undefined;
+      if (split !== undefined) return split;
+      return { type: 'last', code: codeOf(body), tell: (own) => answerBody(outcome, report, own).body };
+    }
+    const shorter = this.#splitLong(message, body);
+    if (shorter !== undefined) return shorter;
+    // What waits learns by this that nobody is left to wait for.
+    for (const bug of bugs) if (bug !== over) masking.onBug(bug);
+    try {
+      const json = encoder.encode(body, this.#life.signal);
+      if (!(json instanceof Promise)) return this.#payload(message, json);
+      return json.then((late) => this.#payload(message, late)).catch((failure: unknown) => this.#finish(message, { failure }, report));
+    } catch (failure) {
+      return this.#finish(message, { failure }, report);
+    }
+  }
+
+  #payload(message: object, json: readonly Buffer[]): Rendering {
+    const [only] = json;
+    const payload = new MessageBytes(json.length === 1 && only !== undefined ? only : Buffer.concat(json));
+    this.#options.onRendered(message, payload);
+    // The limit grows by one, so that a document that cannot afford more is executed in vain for only one message of many.
+    if (message instanceof ObjectMessage && message.objectCount >= this.#mostObjects) this.#mostObjects++;
+    return { type: 'message', payload };
+  }
+}
+
+/** The lists of objects in a message. All else, such as a summary, is as long in each part of a message that is split. */
+function listsOf({ data }: FormattedExecutionResult): readonly unknown[] {
+  return Object.values(data ?? {}).flatMap((field) => Object.values(field ?? {}).filter(Array.isArray));
+}
+
+/** Returns a check that throws once the message has no reader any more, or its time is over. It is made here, so that it does not hold the message. */
+function checkOf(deadline: Deadline, seconds: number, signal: AbortSignal): () => void {
+  return () => {
+    signal.throwIfAborted();
+    deadline.check();
+    if (deadline.passed) throw new MusterError('TOO_COSTLY', `expected to make a message within ${seconds} s`);
+  };
+}
+
+function ignored(): void {}
+
+/** Not an error: nobody is left to read for. */
+const over = new Error('the stream has ended');

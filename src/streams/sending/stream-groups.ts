@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import { type DocumentNode, type GraphQLSchema, Kind, type OperationDefinitionNode, visit } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { canonicalJson } from '../../core/json/canonical-json.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import { isPersonal, isVolatile } from '../../graph/personal.ts';
+import type { subscribeTo } from '../../graph/subscribing.ts';
+import type { Asking } from '../../operations/operation.ts';
+import type { OperationRequest } from '../../operations/operation-request.ts';
+import type { ServedSchema } from '../../operations/served-schema.ts';
+import { StreamGroup, type StreamGroupOptions } from './stream-group.ts';
+
+/** A subscription that was parsed, validated and found affordable. */
+export interface ReadySubscription {
+  readonly served: ServedSchema;
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  /** Asks its root field where its messages come from. What is wrong with variables or arguments is told as errors alone; nothing runs yet. */
+  subscribe(contextValue: object): ReturnType<typeof subscribeTo>;
+}
+
+/** A subscription that was asked for: what, how it was put, and by whom. */
+export interface StreamAsked {
+  readonly ready: ReadySubscription;
+  readonly request: OperationRequest;
+  readonly asking: Asking;
+}
+
+/** What a message has become is kept with it, and views keep their messages weakly. Those of a first state are dear: the newest are held. */
+const heldBytes = 8 << 20;
+/** Of a message that is dear. */
+const dearBytes = 16 << 10;
+
+/** What a group is made with, but for what follows from the document. */
+type GroupOptions = Omit<StreamGroupOptions, 'onRendered' | 'isVolatile'>;
+
+interface Held {
+  readonly group: StreamGroup;
+  readonly bytes: number;
+}
+
+/** The groups that have members. */
+export class StreamGroups {
+  readonly #held = new LRUCache<object, Held>({ maxSize: heldBytes, sizeCalculation: ({ bytes }) => bytes });
+  readonly #groups = new Map<GraphQLSchema, Map<string, StreamGroup>>();
+
+  get size(): number {
+    return this.#groups.values().reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** The group of who asks the same, a new one if there is none. Disposing leaves it, once. */
+  join(asked: StreamAsked, options: GroupOptions): { readonly group: StreamGroup } & Disposable {
+    const { schema } = asked.ready.served;
+    const ofSchema = this.#groups.get(schema) ?? new Map<string, StreamGroup>();
+    this.#groups.set(schema, ofSchema);
+    const key = keyOf(asked);
+    const group = ofSchema.get(key) ?? this.#create(asked, options);
+    ofSchema.set(key, group);
+    group.join();
+    let left = false;
+    return {
+      group,
+      [Symbol.dispose]: () => {
+        if (left) return;
+        left = true;
+        if (!group.leave()) return;
+        ofSchema.delete(key);
+        for (const [message, held] of this.#held) if (held.group === group) this.#held.delete(message);
+        if (ofSchema.size === 0) this.#groups.delete(schema);
+      },
+    };
+  }
+
+  #create({ ready: { served, document }, request }: StreamAsked, options: GroupOptions): StreamGroup {
+    const group: StreamGroup = new StreamGroup({
+      ...options,
+      isVolatile: isVolatile(served.schema, document, request.operationName),
+      onRendered: (message, { json: { length: bytes } }) => {
+        if (bytes >= dearBytes) this.#held.set(message, { group, bytes });
+      },
+    });
+    return group;
+  }
+}
+
+/** A digest: the texts of 5,000 streams would be heavy keys. */
+function keyOf({ ready: { served, document, operation }, request, asking }: StreamAsked): string {
+  const who = isPersonal(served.schema, document, request.operationName) ? asking.caller.key : null;
+  const key = [request.query, request.operationName ?? null, viewVariables(document, operation, request.variables), who];
+  return createHash('sha256').update(canonicalJson(key)).digest('base64');
+}
+
+/** The variables by which views differ, in one order: those the operation knows, but for where it begins. */
+function viewVariables(document: DocumentNode, operation: OperationDefinitionNode, variables: JsonObject = {}): Json {
+  const cursor = cursorVariableOf(document, operation);
+  const names = (operation.variableDefinitions ?? []).map(({ variable }) => variable.name.value).toSorted();
+  return names.filter((name) => name !== cursor && Object.hasOwn(variables, name)).map((name) => [name, variables[name] ?? null]);
+}
+
+const cursorVariables = new WeakMap<OperationDefinitionNode, { readonly name: string | undefined }>();
+
+/** The variable that says where to go on and nothing else: used once in the whole document, as the root field's `after`. */
+export function cursorVariableOf(document: DocumentNode, operation: OperationDefinitionNode): string | undefined {
+  const known = cursorVariables.get(operation) ?? { name: findCursorVariable(document, operation) };
+  cursorVariables.set(operation, known);
+  return known.name;
+}
+
+function findCursorVariable(document: DocumentNode, { selectionSet }: OperationDefinitionNode): string | undefined {
+  const fields = selectionSet.selections.filter((selection) => selection.kind === Kind.FIELD);
+  const after = fields.flatMap(({ arguments: given = [] }) => given).find(({ name }) => name.value === 'after')?.value;
+  if (after?.kind !== Kind.VARIABLE) return undefined;
+  let uses = 0;
+  visit(document, {
+    VariableDefinition: () => false,
+    Variable: ({ name }) => {
+      if (name.value === after.name.value) uses++;
+    },
+  });
+  return uses === 1 ? after.name.value : undefined;
+}

@@ -1,0 +1,356 @@
+import type { ExecutionArgs, FormattedExecutionResult, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import type { Clock } from '../../core/clock.ts';
+import { invariant, MusterError } from '../../core/errors.ts';
+import { type HeapGauge, streamsUntil } from '../../core/heap-gauge.ts';
+import type { Log } from '../../core/log.ts';
+import { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
+import { type Subscribed, subscribeTo } from '../../graph/subscribing.ts';
+import type { AnswerEncoder } from '../../operations/answer-encoder.ts';
+import { Answer, codeOf, maskingOf } from '../../operations/answers.ts';
+import type { Deadlines } from '../../operations/deadlines.ts';
+import { Beats } from '../../operations/interval-timer.ts';
+import { clientError, type MaskOptions } from '../../operations/masking.ts';
+import { type AnsweredOperation, type Asking, type OperationPlugin, type OperationScope, operationOf } from '../../operations/operation.ts';
+import type { OperationRequest } from '../../operations/operation-request.ts';
+import type { ServedSchema } from '../../operations/served-schema.ts';
+import { Gate } from '../../operations/turn-gate.ts';
+import { Begun, type OpenStream, type Outlet } from '../outlet.ts';
+import { cursorVariableOf, type StreamAsked, StreamGroups } from './stream-groups.ts';
+import { Stream, type StreamEnd } from './stream-sender.ts';
+
+export interface SubscriptionsOptions {
+  /** What the resolvers get. */
+  readonly contextOf: (scope: OperationScope) => object;
+  /** How long a stream may take to begin, and a message to be made. */
+  readonly deadlines: Deadlines;
+  readonly encoder: AnswerEncoder;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Told of every stream that has ended, or did not begin. */
+  readonly onAnswered: (ended: AnsweredOperation) => void;
+  readonly served: () => ServedSchema;
+  /** In the process, over all transports. */
+  readonly maxStreams: number;
+  /** From `streamsUntil` on no new stream begins; those that run go on. */
+  readonly heap: HeapGauge;
+  /** Told why each stream that had begun is over: `CLIENT`, `LIFETIME`, or a code. */
+  readonly onClosed: (reason: string) => void;
+}
+
+/** How long one stream, or one socket, may live; each up to a tenth more or less, so that clients do not come back all at once. */
+const lifetimeMs = 3_600_000;
+
+/** How exactly lifetimes are kept. */
+const lifetimeCheckMs = 12_000;
+
+/** Schemas that streams may keep alive. */
+const maxSchemas = 3;
+
+/**
+ * Characters of a stream's document and variables together, as groups are told apart by them. The variable that says where to go on does not count:
+ * it grows with the fleet, its seal bounds it, and it is let go of once the stream has begun.
+ */
+const maxRequestLength = 64 << 10;
+
+/** While it drains, streams are ended in slices of this time. */
+const sliceMs = 100;
+
+/** Codes of streams that may well begin a little later, or elsewhere, with the HTTP status that says so. */
+const unavailableStatuses: ReadonlyMap<string, number> = new Map([
+  ['OVERLOADED', 429],
+  ['SHUTTING_DOWN', 503],
+]);
+
+/** Not an error: how those below hear that nobody reads any more. */
+const over = new Error('the stream has ended');
+
+/** What is kept of an asking while its stream lives: neither variables nor what was made of them, where a large cursor may be. */
+interface Kept {
+  readonly ready: { readonly served: ServedSchema; readonly operation: OperationDefinitionNode };
+  readonly request: Pick<OperationRequest, 'query' | 'operationName'>;
+  readonly asking: Asking;
+}
+
+interface Entry {
+  readonly asked: Kept;
+  readonly startedMs: number;
+  readonly dueMs: number;
+  readonly onAbort: () => void;
+  readonly membership: Disposable;
+}
+
+type Membership = ReturnType<StreamGroups['join']>;
+
+interface Beginning {
+  readonly outlet: Outlet;
+  readonly startedMs: number;
+  readonly membership: Membership;
+}
+
+/**
+ * The streams of all transports: the same verdicts, bounds and ends, and one execution for all who see the same. What is sent to one never waits
+ * for another.
+ */
+export class Subscriptions {
+  readonly #options: SubscriptionsOptions;
+  readonly #scheduler: WorkScheduler;
+  readonly #gate: Gate;
+  readonly #groups = new StreamGroups();
+  readonly #openings = new Set<AbortController>();
+  readonly #streams = new Map<Stream, Entry>();
+  readonly #lifetimes: Beats<Stream>;
+  /** The how-many-eth schema each is. Weak: only streams keep schemas. */
+  readonly #generations = new WeakMap<GraphQLSchema, number>();
+  #generation = 0;
+  #isClosed = false;
+
+  constructor(options: SubscriptionsOptions) {
+    this.#options = options;
+    this.#scheduler = new WorkScheduler(options.clock);
+    this.#gate = new Gate(options.clock);
+    this.#lifetimes = new Beats({ clock: options.clock, everyMs: lifetimeCheckMs, beat: (stream) => this.#expire(stream) });
+  }
+
+  /** Streams that have begun and are not over. */
+  count(transport: Outlet['transport']): number {
+    return this.#streams.keys().reduce((sum, { outlet }) => (outlet.transport === transport ? sum + 1 : sum), 0);
+  }
+
+  /** Distinct views that are read. */
+  get groups(): number {
+    return this.#groups.size;
+  }
+
+  /** An hour, up to a tenth more or less by chance. Streams over server-sent events are ended after it here; for a WebSocket its owner does it. */
+  lifetimeMs(): number {
+    return lifetimeMs * (0.9 + 0.2 * this.#options.clock.random());
+  }
+
+  /**
+   * Begins a stream. Its messages go to the outlet, the first ones perhaps before this resolves, and so may its end. The asking's life belongs to
+   * the stream: aborting it is `close`, and it is aborted when the stream is over.
+   *
+   * @returns The stream; or the answer that says why there is none, such as `OVERLOADED` over the bound and `SHUTTING_DOWN` while it drains: then
+   * the outlet was given nothing.
+   * @throws The reason of the asking's life, if that is no MusterError and was aborted before the stream began.
+   */
+  async open(asked: StreamAsked, outlet: Outlet): Promise<OpenStream | Answer> {
+    const { contextOf, clock, deadlines } = this.#options;
+    const { ready, asking } = asked;
+    const { caller, life } = asking;
+    const { signal } = life;
+    const startedMs = clock.monotonic();
+    this.schemaSwapped();
+    const refusal = this.#refusalOf(asked);
+    if (refusal !== undefined) return this.#answer(asked, [refusal], startedMs);
+    this.#openings.add(life);
+    const deadline = deadlines.start(() => life.abort(new MusterError('TOO_COSTLY', `expected to begin within ${deadlines.seconds} s`)));
+    using held = new DisposableStack();
+    try {
+      await this.#gate.pass();
+      signal.throwIfAborted();
+      // What has no messages yet has no nulls to explain.
+      const scope = {
+        caller,
+        signal,
+        served: ready.served,
+        held,
+        isMessage: false,
+        throwIfOver: () => signal.throwIfAborted(),
+        reportFault: () => undefined,
+      };
+      const subscribed = await ready.subscribe(contextOf(scope));
+      signal.throwIfAborted();
+      if ('errors' in subscribed) return this.#answer(asked, subscribed.errors, startedMs);
+      return await this.#carry(keptOf(asked), subscribed.source, { outlet, startedMs, membership: this.#join(asked, subscribed) });
+    } catch (error) {
+      const reason: unknown = signal.aborted ? signal.reason : error;
+      if (signal.aborted && !(reason instanceof MusterError)) throw reason;
+      return this.#answer(asked, [reason], startedMs);
+    } finally {
+      deadline.end();
+      this.#openings.delete(life);
+    }
+  }
+
+  /** To be called when another schema serves: what still reads by one older than the newest three is ended with `GONE`. */
+  schemaSwapped(): void {
+    const { schema } = this.#options.served();
+    if (this.#generation > 0 && this.#generations.get(schema) === this.#generation) return;
+    this.#generation++;
+    this.#generations.set(schema, this.#generation);
+    const ending = this.#streams.entries().filter(([, { asked }]) => this.#isOutdated(asked));
+    this.#endInTurns([...ending].reverse());
+  }
+
+  /**
+   * Begins no more, and ends those over server-sent events with `complete`, evenly over this time; resolves when that is done. Streams of a
+   * WebSocket end with it.
+   */
+  async drain(spreadMs: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    this.#isClosed = true;
+    for (const life of this.#openings) life.abort(shuttingDown());
+    const ending = [...this.#streams.keys()].filter(({ outlet }) => outlet.transport === 'sse');
+    const startMs = clock.monotonic();
+    for (let next = 0; next < ending.length; ) {
+      const share = spreadMs < sliceMs || signal.aborted ? 1 : (clock.monotonic() - startMs) / spreadMs;
+      const due = Math.floor(share * ending.length) + 1;
+      for (const stream of ending.slice(next, due)) stream.end({ reason: 'SHUTTING_DOWN' });
+      next = due;
+      if (next < ending.length) await clock.sleep(sliceMs, signal);
+    }
+  }
+
+  /** Thousands of them end one after the other, each with its last words, while others have their turns. */
+  #endInTurns(ending: (readonly [Stream, Entry])[]): void {
+    if (ending.length === 0) return;
+    const work = (): boolean => {
+      const [stream, entry] = ending.pop() ?? [];
+      if (entry !== undefined) stream?.end({ reason: 'GONE', last: this.#told(entry.asked, [outdated()]) });
+      return ending.length > 0;
+    };
+    this.#scheduler.schedule({ work });
+  }
+
+  #refusalOf({ ready, request }: StreamAsked): MusterError | undefined {
+    const { maxStreams, heap } = this.#options;
+    if (this.#isClosed) return shuttingDown();
+    if (heap.used() >= streamsUntil)
+      return new MusterError('OVERLOADED', 'the gateway is short of memory and begins no new streams: try again later');
+    if (this.#streams.size + this.#openings.size >= maxStreams)
+      return new MusterError('OVERLOADED', `expected at most ${maxStreams} streams in the gateway: try again later`);
+    const length = heldLength(ready, request);
+    if (length > maxRequestLength)
+      return new MusterError(
+        'TOO_COSTLY',
+        `expected a subscription of at most ${maxRequestLength} characters with its variables but for that of after, got ${length}`,
+      );
+    return this.#isOutdated({ ready }) ? outdated() : undefined;
+  }
+
+  #join(asked: StreamAsked, { execute }: Subscribed): Membership {
+    const { served } = asked.ready;
+    const { contextOf, encoder, deadlines } = this.#options;
+    const { caller } = asked.asking;
+    return this.#groups.join(asked, { execute, served, caller, contextOf, encoder, deadlines, masking: this.#masking(asked) });
+  }
+
+  async #carry(asked: Kept, source: Subscribed['source'], { outlet, startedMs, membership }: Beginning): Promise<Stream> {
+    const { signal } = asked.asking.life;
+    const entry: Entry = { asked, startedMs, dueMs: startedMs + this.lifetimeMs(), membership, onAbort: () => stream.close() };
+    const stream: Stream = new Stream({
+      outlet,
+      scheduler: this.#scheduler,
+      group: membership.group,
+      masking: this.#masking(asked),
+      onClosed: (why) => this.#closed(stream, entry, why),
+    });
+    try {
+      const reader = await source.open(stream, signal);
+      if (signal.aborted && !stream.isEnded) {
+        reader[Symbol.dispose]();
+        throw signal.reason;
+      }
+      if (!stream.isEnded) this.#register(stream, entry);
+      stream.carry(reader);
+      return stream;
+    } catch (error) {
+      membership[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  #register(stream: Stream, entry: Entry): void {
+    this.#openings.delete(entry.asked.asking.life);
+    this.#streams.set(stream, entry);
+    entry.asked.asking.life.signal.addEventListener('abort', entry.onAbort);
+    if (stream.outlet.transport === 'sse') this.#lifetimes.add(stream);
+  }
+
+  #closed(stream: Stream, { asked, startedMs, onAbort, membership }: Entry, { reason, last }: StreamEnd): void {
+    const { life } = asked.asking;
+    this.#streams.delete(stream);
+    this.#lifetimes.delete(stream);
+    life.signal.removeEventListener('abort', onAbort);
+    life.abort(over);
+    membership[Symbol.dispose]();
+    this.#options.onClosed(reason);
+    this.#answered(asked, startedMs, last === undefined ? 'OK' : codeOf(last));
+  }
+
+  #expire(stream: Stream): void {
+    const entry = this.#streams.get(stream);
+    if (entry === undefined || this.#options.clock.monotonic() < entry.dueMs) return;
+    const error = new MusterError('UNAVAILABLE', 'this stream has lived for an hour: go on with `after`');
+    stream.end({ reason: 'LIFETIME', last: this.#told(entry.asked, [error]) });
+  }
+
+  #isOutdated({ ready }: Pick<Kept, 'ready'>): boolean {
+    return (this.#generations.get(ready.served.schema) ?? 0) <= this.#generation - maxSchemas;
+  }
+
+  #answer(asked: StreamAsked, errors: readonly unknown[], startedMs: number): Answer {
+    const body = this.#told(asked, errors);
+    const code = codeOf(body);
+    this.#answered(asked, startedMs, code);
+    const status = unavailableStatuses.get(code);
+    if (status === undefined) return new Answer(body);
+    // Clients that are sent away together should not come back together.
+    const retryAfter = String(1 + Math.floor(this.#options.clock.random() * 10));
+    return new Answer(body, { http: { status, headers: { 'retry-after': retryAfter } } });
+  }
+
+  #answered({ ready, request, asking }: Kept, startedMs: number, code: string): void {
+    const { requestId, caller, transport } = asking;
+    const tookMs = this.#options.clock.monotonic() - startedMs;
+    this.#options.onAnswered({ requestId, caller, transport, request, operationType: ready.operation.operation, code, faults: 0, tookMs });
+  }
+
+  #told(asked: Pick<Kept, 'asking'>, errors: readonly unknown[]): FormattedExecutionResult {
+    const masking = this.#masking(asked);
+    return { errors: errors.map((error) => clientError(error, masking)) };
+  }
+
+  #masking({ asking }: Pick<Kept, 'asking'>): MaskOptions {
+    return maskingOf(asking.requestId, this.#options.log);
+  }
+}
+
+/** Gives subscriptions to our streams, which send messages by themselves: one execution and one encoding for all who see the same. */
+export function useSubscriptions(subscriptions: Pick<Subscriptions, 'open'>): OperationPlugin {
+  return {
+    onSubscribe: ({ setSubscribeFn }) =>
+      setSubscribeFn(async (args: ExecutionArgs) => {
+        const { requestId, caller, life, served, definition, params, outlet: outletOf } = operationOf(args);
+        invariant(served !== undefined && definition !== undefined && params !== undefined, 'expected a subscription that was validated');
+        const outlet = outletOf();
+        if (outlet === undefined)
+          throw new MusterError('BAD_INPUT', 'expected a query, got a subscription: ask over WebSocket, or with Accept: text/event-stream');
+        const subscribe = (contextValue: object) => subscribeTo({ ...args, contextValue });
+        const ready = { served, document: args.document, operation: definition, subscribe };
+        const asking = { requestId, caller, transport: outlet.transport, life };
+        const opened = await subscriptions.open({ ready, request: params, asking }, outlet);
+        return opened instanceof Answer ? opened : new Begun(opened);
+      }),
+  };
+}
+
+/** Made here, where nothing else is in sight that would live as long. */
+function keptOf({ ready: { served, operation }, request: { query, operationName }, asking }: StreamAsked): Kept {
+  return { ready: { served, operation }, request: { query, ...(operationName === undefined ? {} : { operationName }) }, asking };
+}
+
+function heldLength({ document, operation }: StreamAsked['ready'], { query, variables = {} }: OperationRequest): number {
+  const cursor = cursorVariableOf(document, operation);
+  const held = Object.entries(variables).filter(([name]) => name !== cursor);
+  return query.length + (held.length === 0 ? 0 : JSON.stringify(Object.fromEntries(held)).length);
+}
+
+function shuttingDown(): MusterError {
+  return new MusterError('SHUTTING_DOWN', 'the gateway is ending');
+}
+
+function outdated(): MusterError {
+  return new MusterError('GONE', 'the schema of this stream is too old by now: go on with `after` on the one that serves');
+}

@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto';
+import type { Access } from '../../access/access.ts';
+import { boundedList } from '../../core/bounded-list.ts';
+import type { Clock } from '../../core/clock.ts';
+import { MusterError } from '../../core/errors.ts';
+import { keyOfKind } from '../../core/kinds.ts';
+import type { Log } from '../../core/log.ts';
+import { type ClusterName, clusterName } from '../../core/names.ts';
+import { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
+import { createSensitiveKinds, type SensitiveKinds } from '../../core/sensitive-kinds.ts';
+import type { MemberSettings } from '../../fleet/member.ts';
+import { type ClusterViews, createClusterViews } from '../../load/cluster-views.ts';
+import { type BegunRelations, checkArguments } from '../../load/list-arguments.ts';
+import { createQueueBudget, type QueueBudget } from '../../load/queue-budget.ts';
+import type { ReadContext } from '../../load/reads.ts';
+import { createSeal, foreignCursor, type Seal, type StreamScope } from '../../load/seal.ts';
+import { kindByAnyName } from '../../model/any-name.ts';
+import type { Model, ModelKind } from '../../model/model.ts';
+import type { Mirrors } from '../../watch/mirrors.ts';
+import { changesMessage, jobStatusMessage } from '../messages/message-makers.ts';
+import type { ResumePoint } from '../messages/stream-cursor.ts';
+import { parseStreamCursor } from '../messages/stream-cursor.ts';
+import type { StreamArguments, Streams } from '../messages/streams.ts';
+import { createSourceBudget, type SourceBudget } from './source-budget.ts';
+import { type AskedStream, createViewRegistry } from './view-registry.ts';
+
+export interface StreamsOptions {
+  readonly mirrors: Mirrors;
+  readonly access: Access;
+  /** That of the schema that serves now. */
+  readonly model: () => Model;
+  /** Calls back after each change of the model until the signal aborts: streams of kinds that are no longer in it end. */
+  readonly onModel?: (callback: () => void, signal: AbortSignal) => void;
+  /** What the config says of a cluster. Undefined if it has just left. */
+  readonly settingsOf: (name: ClusterName) => MemberSettings | undefined;
+  /** 32 bytes: what cursors are sealed with. Replicas that share it read each other's. */
+  readonly sealKey: Uint8Array;
+  /** Kinds to be treated as Secrets are, by `keyOfKind`. None by default. */
+  readonly sensitiveKinds?: readonly string[];
+  /** What all queues of all readers may hold; one of its own by default. */
+  readonly budget?: QueueBudget;
+  /** What all views may hold open; one of its own by default. */
+  readonly sources?: SourceBudget;
+  /** The row in which views tell what is new; one of its own by default. */
+  readonly scheduler?: WorkScheduler;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** How much there is of streams now: all 0 once nobody reads. */
+interface StreamCounts {
+  readonly views: number;
+  readonly readers: number;
+  /** Estimated bytes that wait for readers who are not in step. */
+  readonly queuedBytes: number;
+}
+
+/** The streams, for the one who owns them. */
+export interface OwnedStreams extends Streams {
+  counts(): StreamCounts;
+}
+
+/** The streams over these mirrors, until the signal aborts: then their views end, without a word to their readers. */
+export function createStreams(options: StreamsOptions, signal: AbortSignal): OwnedStreams {
+  const { mirrors, access, settingsOf, sealKey, sensitiveKinds, clock, log, budget = createQueueBudget() } = options;
+  const { scheduler = new WorkScheduler(clock), sources = createSourceBudget() } = options;
+  const views = createClusterViews({ mirrors, access, settingsOf });
+  const seal = createSeal(sealKey);
+  const sensitive = createSensitiveKinds(sensitiveKinds);
+  const surroundings = { mirrors, access, views, seal, sensitive, scheduler, sources, clock, log };
+  const changes = createViewRegistry({ surroundings, budget, maker: changesMessage }, signal);
+  const jobStatus = createViewRegistry({ surroundings, budget, maker: jobStatusMessage }, signal);
+  const check = (context: ReadContext, asked: Omit<Asked, 'context'>) => checkStream({ views, seal, sensitive }, { ...asked, context });
+  options.onModel?.(() => {
+    for (const registry of [changes, jobStatus]) registry.modelChanged(options.model());
+  }, signal);
+  return {
+    changes: (context, kind, args) => changes.source(check(context, { model: options.model(), kinds: [kind], args })),
+    changesOfKinds: (context, { model, kinds }, args) => changes.source(check(context, { model, kinds: kindsOf(model, kinds), args })),
+    jobStatus: (context, kind, args) => jobStatus.source(check(context, { model: options.model(), kinds: [kind], args, tallied: true })),
+    counts: () => ({
+      views: changes.views + jobStatus.views,
+      readers: changes.readers + jobStatus.readers,
+      queuedBytes: budget.bytes,
+    }),
+  };
+}
+
+interface Asked {
+  readonly context: ReadContext;
+  readonly model: Model;
+  readonly kinds: readonly ModelKind[];
+  readonly args: StreamArguments;
+  readonly tallied?: boolean;
+}
+
+interface Checkers {
+  readonly views: ClusterViews;
+  readonly seal: Seal;
+  readonly sensitive: SensitiveKinds;
+}
+
+function checkStream({ views, seal, sensitive }: Checkers, { context, model, kinds, args, tallied = false }: Asked): AskedStream {
+  const { caller } = context;
+  const { namespaces, selector, where, search, filter, after, clusters, relations } = checkArguments(args, { model, kinds, sensitive });
+  refuseRelations(relations);
+  if (tallied) refuseTally(kinds.filter((kind) => sensitive.has(kind)));
+  const point = after === undefined ? undefined : resumePointOf(seal, after, { stream: filter });
+  // Each message is about one cluster, so that "of no cluster" is told as "of no namespace of any cluster": SYNCED without an object.
+  const isEmpty = clusters?.length === 0;
+  // Whoever resumes has named what was there once: that it has left is told as it would have been told to whoever stayed.
+  const named =
+    point === undefined && clusters !== undefined
+      ? views.named(caller, clusters).map(({ name }) => name)
+      : clusters && [...new Set(clusters)].map(clusterName);
+  return {
+    caller,
+    model,
+    after: point,
+    question: {
+      kinds,
+      clusters: isEmpty ? undefined : named,
+      conditions: { namespaces: isEmpty ? [] : namespaces, selector, where, search },
+      tallied,
+      filter,
+    },
+  };
+}
+
+/** What becomes of an object is told by its status. */
+function refuseTally([kind]: readonly ModelKind[]): void {
+  if (kind === undefined) return;
+  throw new MusterError('BAD_INPUT', `expected a kind of which more is held than the metadata, got ${keyOfKind(kind)}`);
+}
+
+/** A stream tells what becomes of its own objects. */
+function refuseRelations(relations: BegunRelations): void {
+  const [name] = [...relations.values()].flat().map((relation) => relation.name);
+  if (name === undefined) return;
+  throw new MusterError(
+    'BAD_INPUT',
+    `expected no path that begins with ${name} in a stream: what becomes of the ${name} changes which objects pass, and no message would say so`,
+  );
+}
+
+/** No digest of a cursor has these words. */
+const ofOtherKey: ResumePoint = { digest: 'of another key', cursor: { scope: '', vector: new Map(), isUnreadable: true } };
+
+function resumePointOf(seal: Seal, after: string, scope: StreamScope): ResumePoint {
+  if (seal.isOfOtherKey(after, scope)) return ofOtherKey;
+  const bytes = seal.open(after, scope);
+  const cursor = parseStreamCursor(bytes);
+  if (cursor === undefined) throw foreignCursor();
+  return { digest: createHash('sha256').update(bytes).digest('base64'), cursor };
+}
+
+/** Each kind once, whatever it was called. */
+function kindsOf(model: Model, names: readonly string[]): readonly ModelKind[] {
+  if (names.length === 0) throw new MusterError('BAD_INPUT', 'expected at least one kind, got none');
+  return [...new Set(boundedList('kinds', names).map((name) => kindByAnyName(model, name)))];
+}

@@ -1,0 +1,89 @@
+import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
+import { keyOfObject } from '../../store/feed/changes.ts';
+import type { StoreEvent } from '../../store/mirror-store.ts';
+import { createChangesQueue, type ObjectChange } from '../messages/changes-queue.ts';
+import type { Tally } from '../messages/job-phase-counter.ts';
+import type { SelectedMirror } from './selected-mirror.ts';
+import { batchesOf, changeOfTransition } from './selection-changes.ts';
+
+type ObjectEvent = Extract<StoreEvent, { readonly type: 'applied' | 'deleted' }>;
+
+/**
+ * The changes of a selection since the last cut. Events of a costly selection wait, at most one for each object. `judge` or `settle` then decides whether
+ * an event adds, changes or removes an object of the selection.
+ */
+export class PendingChanges {
+  readonly #tally: Tally | undefined;
+  readonly #changes = createChangesQueue();
+  readonly #events = new Map<string, ObjectEvent>();
+
+  constructor(tally: Tally | undefined) {
+    this.#tally = tally;
+  }
+
+  /** Number of changes that are judged. */
+  get size(): number {
+    return this.#changes.size;
+  }
+
+  /** True if no event waits. */
+  get areJudged(): boolean {
+    return this.#events.size === 0;
+  }
+
+  add(event: ObjectEvent, held: SelectedMirror): void {
+    if (!held.isCostly) {
+      this.#take(event, held);
+      return;
+    }
+    const key = keyOfObject(event.object);
+    const earlier = this.#events.get(key);
+    const both = earlier === undefined ? event : merged(earlier, event);
+    if (both === undefined) this.#events.delete(key);
+    else this.#events.set(key, both);
+  }
+
+  /** Judges all waiting events, including events that arrive meanwhile. */
+  *judge(held: SelectedMirror): Steps<void> {
+    while (this.#events.size > 0) {
+      for (const [key, event] of this.#events) {
+        yield* held.judge(event.before === undefined ? [event.object] : [event.before, event.object]);
+        // The event stays in the map until it is judged. Between two steps a cut may take it, or another event of the object may replace it.
+        if (this.#events.get(key) !== event) continue;
+        this.#events.delete(key);
+        this.#take(event, held);
+      }
+    }
+  }
+
+  /** Judges the waiting events in one step. Without a mirror they are dropped. */
+  settle(held: SelectedMirror | undefined): void {
+    if (held !== undefined) for (const event of this.#events.values()) this.#take(event, held);
+    this.#events.clear();
+  }
+
+  /** All changes that are judged, in messages. */
+  take(): readonly (readonly ObjectChange[])[] {
+    return batchesOf(this.#changes);
+  }
+
+  clear(): void {
+    this.#events.clear();
+    this.#changes.clear();
+  }
+
+  #take(event: ObjectEvent, held: SelectedMirror): void {
+    const transition = held.transitionIn(event);
+    if (transition === undefined) return;
+    this.#changes.put(changeOfTransition(transition));
+    this.#tally?.changed(transition.before, transition.after);
+  }
+}
+
+/** One event from the state before the first to the state after the last. Undefined for an object that was added and deleted. */
+function merged({ before }: ObjectEvent, event: ObjectEvent): ObjectEvent | undefined {
+  if (before !== undefined) return { ...event, before };
+  if (event.type === 'deleted') return undefined;
+  const { before: _, ...fresh } = event;
+  return fresh;
+}

@@ -1,0 +1,110 @@
+import type { Sight } from '../../access/access.ts';
+import { keyOfKind } from '../../core/kinds.ts';
+import { faultOf } from '../../load/parts.ts';
+import type { ClusterView } from '../../load/reads.ts';
+import type { ModelKind } from '../../model/model.ts';
+import { ignorance, type Knowledge, type Origin, type Part } from '../messages/message-drafts.ts';
+import { type Position, parseSourceKey, type StreamCursor, voidPosition } from '../messages/stream-cursor.ts';
+import type { ViewSource } from './view-source.ts';
+import { unknownCluster } from './view-sources.ts';
+import { compareSights } from './watch-scope.ts';
+
+/** What somebody who resumes has to be told. */
+interface Resumption {
+  readonly parts: readonly Part[];
+  /** What they know of the source of each. */
+  readonly known: ReadonlyMap<Part, Knowledge>;
+  /** Of sources that they know, but that are not whole now. */
+  readonly awaited: readonly Awaited[];
+}
+
+/** A source of which nobody can tell now what was missed. */
+export interface Awaited {
+  readonly source: ViewSource;
+  readonly known: Knowledge;
+  /** What those in step know. */
+  readonly goal: Knowledge;
+}
+
+interface ResumedView {
+  /** `Scope.digest`. */
+  readonly scope: string;
+  readonly kinds: readonly ModelKind[];
+  readonly sources: ReadonlyMap<string, ViewSource>;
+}
+
+/**
+ * What the view has to say to whoever knows what the cursor says. Right after a cut.
+ *
+ * What was known in another scope is void: it may have shown more, or less. So is what belongs to the fleet no more.
+ */
+export function resume({ scope, kinds, sources }: ResumedView, cursor: StreamCursor): Resumption {
+  const known = new Map<Part, Knowledge>();
+  const awaited: Awaited[] = [];
+  const add = (part: Part | undefined, position: Position | undefined): void => {
+    if (part !== undefined) known.set(part, position === undefined ? ignorance : { position, fault: undefined });
+  };
+  for (const [key, source] of sources) {
+    const said = cursor.isUnreadable === true ? voidPosition : cursor.vector.get(key);
+    const position = said === undefined || cursor.scope === scope ? said : voidPosition;
+    if (position === undefined) add(source.whole(), undefined);
+    else {
+      const part = missedOf(source, position);
+      add(part, position);
+      if (part === undefined) awaited.push({ source, known: { position, fault: undefined }, goal: source.known });
+    }
+  }
+  for (const [key, position] of cursor.vector) if (!sources.has(key)) add(voidOf(key, kinds), position);
+  return { parts: [...known.keys()], known, awaited };
+}
+
+/**
+ * Returns what a reader that is up to date with these sources still has to be told about the sources of another view. It is nothing for a source of
+ * which both views see the same. Called right after a cut of both views.
+ */
+export function differences(from: ReadonlyMap<string, ViewSource>, to: ReadonlyMap<string, ViewSource>): readonly Part[] {
+  return [...to.values()].map((source) => {
+    const old = from.get(source.key);
+    const isSame = old !== undefined && compareSights(sightOf(old), sightOf(source)) === 'same';
+    const { after = source.known, news = { type: 'changed', batches: [] } } = (isSame ? undefined : source.whole()) ?? {};
+    return { source, before: old?.known ?? ignorance, after, news };
+  });
+}
+
+function sightOf({ sight }: ViewSource): Sight {
+  return 'code' in sight ? { type: 'none', fault: sight } : sight;
+}
+
+/** Undefined where nobody can tell now. */
+function missedOf(source: ViewSource, position: Position): Part | undefined {
+  const fault = source.voided;
+  if (fault === undefined) return source.since(position);
+  return { source, before: ignorance, after: source.known, news: { type: 'gone', fault } };
+}
+
+function voidOf(key: string, kinds: readonly ModelKind[]): Part | undefined {
+  const name = parseSourceKey(key);
+  const kind = kinds.find((one) => keyOfKind(one) === name?.kind);
+  if (name === undefined || kind === undefined) return undefined;
+  const cluster = unknownCluster(name.cluster);
+  return {
+    source: strangerOf(key, cluster, kind),
+    before: ignorance,
+    after: ignorance,
+    news: { type: 'gone', fault: faultOf({ cluster, kind }, 'GONE') },
+  };
+}
+
+/** What a cursor knows and the view does not. */
+function strangerOf(key: string, cluster: ClusterView, kind: ModelKind): Origin {
+  return {
+    key,
+    cluster,
+    kind,
+    meanBytes: 0,
+    rowMaker: () => () => {
+      throw new Error('a cluster that has left has no rows');
+    },
+    refreshCluster: () => undefined,
+  };
+}

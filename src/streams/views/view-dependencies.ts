@@ -1,0 +1,23 @@
+import type { Access } from '../../access/access.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { WorkScheduler } from '../../core/scheduling/work-scheduler.ts';
+import type { SensitiveKinds } from '../../core/sensitive-kinds.ts';
+import type { ClusterViews } from '../../load/cluster-views.ts';
+import type { Seal } from '../../load/seal.ts';
+import type { Mirrors } from '../../watch/mirrors.ts';
+import type { SourceBudget } from './source-budget.ts';
+
+/** What all views share. */
+export interface ViewSurroundings {
+  readonly mirrors: Mirrors;
+  readonly access: Access;
+  readonly views: ClusterViews;
+  readonly seal: Seal;
+  readonly sensitive: SensitiveKinds;
+  /** Where they take their turns. */
+  readonly scheduler: WorkScheduler;
+  readonly sources: SourceBudget;
+  readonly clock: Clock;
+  readonly log: Log;
+}

@@ -1,0 +1,100 @@
+import type { Clock } from '../../core/clock.ts';
+import { MusterError } from '../../core/errors.ts';
+import type { Steps } from '../../core/scheduling/operation-scheduler.ts';
+import { maxLooks } from '../../store/query/count-reads.ts';
+import type { ResumePoint } from '../messages/stream-cursor.ts';
+import type { ViewSource } from './view-source.ts';
+
+interface ViewJudgingOptions {
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** True if selecting the objects takes long. Otherwise objects are judged only when they are needed. */
+  readonly isCostly: boolean;
+  readonly sources: () => Iterable<ViewSource>;
+}
+
+/** A reader that waits for its first message. */
+interface Joining {
+  readonly after: ResumePoint | undefined;
+  end(reason: MusterError): void;
+}
+
+/** Milliseconds of one piece of work of a view. */
+export const pieceMs = 2;
+
+/** Up to this many objects that changed meanwhile are judged in the event-loop turn that needs them. */
+const fewObjects = 16;
+
+/** Decides piece by piece which objects a view selects. So no cut and no first message takes long in one event-loop turn. */
+export class ViewJudging {
+  readonly #options: ViewJudgingOptions;
+  #steps: Steps<void> | undefined;
+  #points = new Set<ResumePoint>();
+  #looks = 0;
+
+  constructor(options: ViewJudgingOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Does the next piece. False if there is more. A first state that costs more than an answer may ends the readers that wait for it, and no other reader.
+   *
+   * @throws {MusterError} `TOO_COSTLY` if no reader waits, as for a list that was read anew.
+   */
+  proceed(joining: ReadonlySet<Joining>): boolean {
+    try {
+      return this.#proceed(joining);
+    } catch (error) {
+      if (!(error instanceof MusterError) || joining.size === 0) throw error;
+      // Readers that resume may need much less. They are tried again without the others.
+      const beginning = [...joining].filter(({ after }) => after === undefined);
+      for (const reader of beginning.length > 0 ? beginning : [...joining]) reader.end(error);
+      this.forget();
+      return false;
+    }
+  }
+
+  #proceed(joining: ReadonlySet<Joining>): boolean {
+    const { clock, isCostly } = this.#options;
+    if (!isCostly) return true;
+    const endMs = clock.monotonic() + pieceMs;
+    this.#steps ??= this.#judge(joining);
+    do {
+      if (this.#steps.next().done !== true) continue;
+      this.#steps = undefined;
+      return true;
+    } while (clock.monotonic() < endMs);
+    return false;
+  }
+
+  /** Drops the verdicts. Called after a cut, when no reader waits for its first message. */
+  forget(): void {
+    if (!this.#options.isCostly) return;
+    this.#looks = 0;
+    this.#points = new Set();
+    for (const source of this.#options.sources()) source.forgetJudged();
+  }
+
+  *#judge(joining: ReadonlySet<Joining>): Steps<void> {
+    for (let judged = Number.POSITIVE_INFINITY; judged > fewObjects; ) {
+      judged = 0;
+      const points = [...joining].flatMap(({ after }) => (after === undefined || this.#points.has(after) ? [] : [after]));
+      for (const point of points) this.#points.add(point);
+      for (const source of this.#options.sources()) {
+        const positions = joining.size === 0 ? undefined : points.map(({ cursor }) => cursor.vector.get(source.key));
+        judged += yield* source.judgeObjects(this.#look, positions);
+      }
+    }
+  }
+
+  readonly #look = (looks: number): void => {
+    this.#looks += looks;
+    if (this.#looks <= maxLooks) return;
+    this.#looks = 0;
+    this.#steps = undefined;
+    throw new MusterError(
+      'TOO_COSTLY',
+      `expected a first state that looks at no more than ${maxLooks} objects, eight values that are compared counted as one: narrow it (clusters, ` +
+        'namespaces, labels), or ask for fewer conditions',
+    );
+  };
+}

@@ -1,0 +1,133 @@
+import type { Caller } from '../../access/access.ts';
+import { MusterError } from '../../core/errors.ts';
+import { withoutValues } from '../../core/loggable-error.ts';
+import type { QueueBudget } from '../../load/queue-budget.ts';
+import type { Model } from '../../model/model.ts';
+import type { ChangesMessage } from '../messages/changes-message.ts';
+import type { MessageMaker } from '../messages/message-makers.ts';
+import type { ResumePoint } from '../messages/stream-cursor.ts';
+import { ViewReader } from '../readers/view-reader.ts';
+import type { StreamSource } from '../stream-source.ts';
+import { View } from './view.ts';
+import type { ViewSurroundings } from './view-dependencies.ts';
+import type { ViewQuestion } from './view-sources.ts';
+import { type Scope, scopeOf } from './watch-scope.ts';
+
+/** A stream that was asked for, checked. */
+export interface AskedStream {
+  readonly caller: Caller;
+  /** What the question was checked against: what a filter finds depends on it. */
+  readonly model: Model;
+  readonly question: ViewQuestion;
+  readonly after: ResumePoint | undefined;
+}
+
+interface ViewRegistryOptions<Message extends ChangesMessage> {
+  readonly surroundings: ViewSurroundings;
+  readonly budget: QueueBudget;
+  readonly maker: MessageMaker<Message>;
+}
+
+/** The views of one sort of message: one for all who ask the same with the same rights. */
+interface ViewRegistry<Message extends ChangesMessage> {
+  readonly views: number;
+  readonly readers: number;
+  source(asked: AskedStream): StreamSource<Message>;
+  /** Ends the streams of kinds that the model has no more. */
+  modelChanged(model: Model): void;
+}
+
+/** No view yet. All end when the signal aborts. */
+export function createViewRegistry<Message extends ChangesMessage>(
+  { surroundings, budget, maker }: ViewRegistryOptions<Message>,
+  life: AbortSignal,
+): ViewRegistry<Message> {
+  const { mirrors, access, sources, log } = surroundings;
+  const views = new Map<string, View<Message>>();
+  const models = createNumbers<Model>();
+
+  life.addEventListener('abort', () => {
+    for (const view of [...views.values()]) view.cease();
+  });
+
+  const scopeNow = ({ kinds, clusters }: ViewQuestion, caller: Caller, signal: AbortSignal): Scope | Promise<Scope> => {
+    const asked = clusters ?? [...mirrors.members()];
+    const visible = asked.filter((name) => access.maySeeCluster(caller, name));
+    return scopeOf(access, { caller, kinds, clusters: visible, hidden: visible.length < asked.length }, signal);
+  };
+
+  const viewOf = (asked: Pick<AskedStream, 'model' | 'question'>, scope: Scope, from: 'opening' | 'moving'): View<Message> => {
+    const { model, question } = asked;
+    const key = JSON.stringify([models.of(model), question.filter, scope.digest]);
+    const known = views.get(key);
+    if (known !== undefined) return known;
+    // Who moves has had its view until now.
+    if (from === 'opening') sources.admit(question.kinds.length * (question.clusters?.length ?? mirrors.members().size));
+    const view = new View<Message>({
+      surroundings,
+      question,
+      scope,
+      maker,
+      scopeFor: (caller, signal) => scopeNow(question, caller, signal),
+      viewFor: (other) => viewOf({ model, question }, other, 'moving'),
+      onEnd: () => {
+        if (views.get(key) === view) views.delete(key);
+      },
+    });
+    views.set(key, view);
+    return view;
+  };
+
+  /** Of the clusters that there are when it is known, not of those when it was asked for. */
+  const settledScope = async ({ question, caller }: AskedStream, signal: AbortSignal): Promise<Scope> => {
+    for (;;) {
+      const members = mirrors.members();
+      const scope = scopeNow(question, caller, signal);
+      if (!(scope instanceof Promise)) return scope;
+      const known = await scope;
+      signal.throwIfAborted();
+      if (mirrors.members() === members) return known;
+    }
+  };
+
+  return {
+    get views() {
+      return views.size;
+    },
+    get readers() {
+      return views.values().reduce((sum, view) => sum + view.readers, 0);
+    },
+    source: (asked) => ({
+      async open(listener, signal) {
+        signal.throwIfAborted();
+        const scope = await settledScope(asked, signal);
+        if (life.aborted) throw new MusterError('SHUTTING_DOWN', 'the gateway is stopping');
+        if (scope.isEmpty) throw new MusterError('FORBIDDEN', 'nothing of what was asked for may be watched in any cluster');
+        const view = viewOf(asked, scope, 'opening');
+        const { caller, after } = asked;
+        const onThrow = (error: unknown) => log.error({ err: withoutValues(error) }, 'a listener of a stream threw: its stream was ended');
+        const reader = new ViewReader<Message>({ caller, listener, signal, host: view, openShare: budget.open, onThrow, after });
+        view.join(reader);
+        return reader;
+      },
+    }),
+    modelChanged(model) {
+      for (const view of [...views.values()]) view.modelChanged(model);
+    },
+  };
+}
+
+/** Tells things apart by a number each. */
+function createNumbers<T extends object>(): { of(thing: T): number } {
+  const numbers = new WeakMap<T, number>();
+  let last = 0;
+  return {
+    of(thing) {
+      const known = numbers.get(thing);
+      if (known !== undefined) return known;
+      last += 1;
+      numbers.set(thing, last);
+      return last;
+    },
+  };
+}

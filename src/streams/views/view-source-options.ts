@@ -1,0 +1,34 @@
+import type { Fault } from '../../core/faults.ts';
+import type { MirrorLoader } from '../../load/mirror-loader.ts';
+import type { ClusterView } from '../../load/reads.ts';
+import type { ModelKind } from '../../model/model.ts';
+import type { Conditions } from '../../store/filter/matching.ts';
+import type { QuerySight } from '../../store/query-source.ts';
+import type { Mirrors } from '../../watch/mirrors.ts';
+
+/** The query of a view, which is the same for each of its sources. */
+interface SourceQuestion {
+  readonly conditions: Conditions;
+  /** True if the request names clusters. A cluster that does not serve the kind is then a fault. */
+  readonly named: boolean;
+  /** True if Jobs are counted. */
+  readonly tallied: boolean;
+}
+
+export interface ViewSourceOptions {
+  readonly mirrors: Mirrors;
+  /** Of the view: holds the mirrors of all its sources. */
+  readonly loader: MirrorLoader;
+  readonly question: SourceQuestion;
+  readonly cluster: ClusterView;
+  /** The current state of the cluster. Undefined if it is no member. */
+  readonly clusterNow: () => ClusterView | undefined;
+  readonly kind: ModelKind;
+  readonly sensitive: boolean;
+  /** Visibility of the kind to the caller; a fault if the caller may see no object. */
+  readonly sight: QuerySight | Fault;
+  /** Called when there may be changes for the next cut to send. */
+  readonly onNews: () => void;
+  /** Runs an action that contains code of the selection, and handles the errors that it throws. */
+  readonly guard: (action: () => void) => void;
+}

@@ -1,0 +1,53 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { Gate } from '../../src/operations/turn-gate.ts';
+
+/** Time that passes only by what those do who are let in. */
+function createCrowd() {
+  let nowMs = 0;
+  const gate = new Gate({ monotonic: () => nowMs });
+  const done: number[] = [];
+  const come = async (name: number, workMs: number) => {
+    await gate.pass();
+    done.push(name);
+    nowMs += workMs;
+  };
+  return { come, done };
+}
+
+test('who comes alone is let in at once', async () => {
+  const { come, done } = createCrowd();
+  void come(1, 10);
+  await Promise.resolve();
+  expect(done).toEqual([1]);
+});
+
+test('of a crowd in one turn those wait who come when it has lasted long enough, and go in in their order, as many as there is time for', async () => {
+  const { come, done } = createCrowd();
+  for (let name = 0; name < 10; name++) {
+    void come(name, 1);
+    // Each comes by a callback of its own: what the last one did is done by then.
+    await Promise.resolve();
+  }
+  expect(done).toEqual([0, 1, 2]);
+  const grown: number[] = [];
+  for (let turn = 0; turn < 5; turn++) {
+    await nextTurn();
+    // Whoever comes meanwhile stands behind them.
+    if (turn === 0) void come(10, 1);
+    grown.push(done.length);
+  }
+  expect(grown).toEqual([3, 6, 9, 11, 11]);
+  expect(done).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+});
+
+test('after a quiet turn it is open again', async () => {
+  const { come, done } = createCrowd();
+  for (let round = 0; round < 5; round++) {
+    void come(round, 10);
+    await Promise.resolve();
+    expect(done.length).toBe(round + 1);
+    await nextTurn();
+    await nextTurn();
+  }
+});

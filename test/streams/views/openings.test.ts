@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { Openings } from '../../../src/streams/views/openings.ts';
+import { liveHeapBytes } from '../../support/heap.ts';
+
+const openings = () => {
+  let runs = 0;
+  const made = new Openings<object>({
+    scope: 'all',
+    kinds: [],
+    sources: () => new Map(),
+    run: () => {
+      runs += 1;
+      return { length: 0, messageAt: () => undefined };
+    },
+  });
+  return { made, runs: () => runs };
+};
+const pointOf = (digest: string) => ({ digest, cursor: { scope: 'all', vector: new Map() } });
+
+test('is one for all who begin at the same place, until something changes', () => {
+  const { made, runs } = openings();
+  const held = [made.at(undefined), made.at(pointOf('a')), made.at(undefined), made.at(pointOf('a'))];
+  expect([held[0] === held[2], held[1] === held[3], runs()]).toEqual([true, true, 2]);
+  made.forget();
+  expect([made.size, made.at(undefined) === held[0]]).toEqual([0, false]);
+});
+
+test('keeps few of places where thousands came back, and none once they have gone', async () => {
+  const { made } = openings();
+  const held = Array.from({ length: 5_000 }, (_, index) => made.at(pointOf(`place-${index}`)));
+  expect([held.length, made.size]).toEqual([5_000, 256]);
+  held.length = 0;
+  for (let round = 0; round < 20 && made.size > 0; round++) {
+    liveHeapBytes();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(made.size).toBe(0);
+});
