@@ -50,7 +50,7 @@ function sectionsOf(content: z.core.$ZodType): readonly string[] {
         structures.push({ title, schema });
       }
       const known = isStructure ? titles.get(partOf(schema)) : undefined;
-      return lineOf(name, field, known === undefined || known === title ? '' : ` Its fields are those of \`${known}\`.`);
+      return lineOf(name, field, known === undefined || known === title ? '' : ` It has the same fields as \`${known}\`.`);
     });
     sections.push(...(next.title === '' ? [] : [`### \`${next.title}\``, aboutOf(next.schema) ?? '']), lines.join('\n'));
     waiting.unshift(...structures);

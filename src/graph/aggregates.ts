@@ -10,18 +10,18 @@ import { enumsOf } from './faults.ts';
 /** Adds `Sum`, `Group` and `GroupOrder`, and to `Connection` what is computed from all that matches. */
 export function addAggregates(builder: GraphBuilder): void {
   const { pothos, types } = builder;
-  const order = enumsOf(pothos)('GroupOrder', 'Which groups come first.', orderMeanings);
+  const order = enumsOf(pothos)('GroupOrder', 'The order of groups.', orderMeanings);
   const computed = computedFrom(builder);
   const group = pothos.objectRef<GroupView>('Group').implement({
-    description: 'Objects that have the same values.',
+    description: 'The objects that have equal values at the paths of a grouping.',
     fields: (t) => ({
       keys: t.field({
         type: t.listRef('JSON', { nullable: true }),
         nullable: false,
-        description: 'The values, one for each path, as served. Null for what is missing.',
+        description: 'The values of the group, one for each path, in the form the API server serves. Null for a missing value.',
         resolve: ({ keys }) => keys,
       }),
-      count: t.exposeInt('count', { nullable: false, description: 'How many objects there are.' }),
+      count: t.exposeInt('count', { nullable: false, description: 'The number of objects in the group.' }),
       sum: t.field(computed.sum),
       min: t.field(computed.min),
       max: t.field(computed.max),
@@ -35,11 +35,14 @@ export function addAggregates(builder: GraphBuilder): void {
       type: [group],
       nullable: false,
       description:
-        'The objects of all pages by their values at these paths. One with several values, through a list, counts in the group of each.',
+        'The objects of all pages, grouped by their values at these paths. An object with several values, through a list, counts in several groups.',
       args: {
-        by: t.arg.stringList({ required: true, description: 'One to four paths, such as `cluster.region` or `spec.containers.image`.' }),
-        orderBy: t.arg({ type: order, defaultValue: 'COUNT_DESC', description: 'Which groups come first.' }),
-        first: t.arg.int({ defaultValue: 100, description: 'Most groups: 1 to 500.' }),
+        by: t.arg.stringList({
+          required: true,
+          description: 'One to four paths to group by, such as `cluster.region` or `spec.containers.image`.',
+        }),
+        orderBy: t.arg({ type: order, defaultValue: 'COUNT_DESC', description: 'The order of groups.' }),
+        first: t.arg.int({ defaultValue: 100, description: 'The maximum number of groups: 1 to 500.' }),
       },
       resolve: (listed, args, context) => mapPromiseOrValue(listed.groups(args), (groups) => charged(groups, context)),
     }),
@@ -47,47 +50,47 @@ export function addAggregates(builder: GraphBuilder): void {
 }
 
 const orderMeanings = {
-  COUNT_DESC: 'The largest first; of those as large, the smallest keys.',
-  KEY_ASC: 'The smallest keys first, what is missing last.',
+  COUNT_DESC: 'The largest groups come first. Groups of equal size are ordered by their keys, the smallest first.',
+  KEY_ASC: 'The smallest keys come first, missing values last.',
 };
 
 /** The same of all that matches and of each group. */
 function computedFrom({ pothos }: GraphBuilder) {
   const sum = pothos.objectRef<Quantity>('Sum').implement({
-    description: 'What numbers or amounts add up to.',
+    description: 'The exact sum of numbers or amounts.',
     fields: (t) => ({
       text: t.field({
         type: 'Quantity',
         nullable: false,
-        description: 'To the last digit, such as `1250m` or `1088Mi`.',
+        description: 'The sum with all its digits, such as `1250m` or `1088Mi`.',
         resolve: printQuantity,
       }),
       value: t.float({
         nullable: false,
-        description: 'As a number: integers exactly, else the nearest double.',
+        description: 'The sum as a number: exact if it is an integer, otherwise the nearest double.',
         resolve: exactNumberOfQuantity,
       }),
     }),
   });
   const args = pothos.args((arg) => ({
-    path: arg.string({ required: true, description: 'Such as `spec.replicas` or `status.capacity.cpu`.' }),
+    path: arg.string({ required: true, description: 'The path to the value, such as `spec.replicas` or `status.capacity.cpu`.' }),
   }));
   return {
     sum: {
       type: sum,
-      description: 'What the numbers or amounts at a path add up to, exactly. Null if there are none.',
+      description: 'The exact sum of the numbers or amounts at this path. Null if no object has a value.',
       args,
       resolve: (of: Aggregates, { path }: { readonly path: string }) => of.sum(path),
     },
     min: {
       type: 'JSON',
-      description: 'The smallest value at a path, as served. Null if there is none.',
+      description: 'The smallest value at this path, in the form the API server serves. Null if no object has a value.',
       args,
       resolve: (of: Aggregates, { path }: { readonly path: string }) => mapPromiseOrValue(of.min(path), orNothing),
     },
     max: {
       type: 'JSON',
-      description: 'The largest value at a path, as served. Null if there is none.',
+      description: 'The largest value at this path, in the form the API server serves. Null if no object has a value.',
       args,
       resolve: (of: Aggregates, { path }: { readonly path: string }) => mapPromiseOrValue(of.max(path), orNothing),
     },

@@ -132,14 +132,14 @@ const podOwners: ReadonlySet<string> = new Set(['Deployment.apps', 'ReplicaSet.a
 /** `Cluster.taints` has the type of a Node's taints; a model without Nodes lacks it. */
 const taint: ModelType = {
   name: 'Taint',
-  description: 'What keeps work away, unless it tolerates it.',
+  description: 'A taint keeps work away that does not tolerate it: Pods from a Node, copies of Propagations from a cluster.',
   fields: ['effect', 'key', 'value'].map((name) => ({ name, key: name, type: { scalar: 'String' } })),
 };
 
 /** `Propagation.conditions` are as those of objects; few models lack them. */
 const condition: ModelType = {
   name: 'Condition',
-  description: 'One thing that is so, or not.',
+  description: 'One aspect of the state of an object, with the status `True`, `False` or `Unknown`.',
   fields: ['lastTransitionTime', 'message', 'reason', 'status', 'type'].map((name) => ({
     name,
     key: name,

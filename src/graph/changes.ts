@@ -14,28 +14,33 @@ export interface ChangesTypes {
 /** Adds `Changes`, `ChangeType`, `ResourceChanges`, and `PodChanges` and the same for every other kind. */
 export function addChanges(builder: GraphBuilder): ChangesTypes {
   const { pothos, types } = builder;
-  const type = enumsOf(pothos)('ChangeType', 'What a message of a stream says, about one cluster and one kind.', typeMeanings);
+  const type = enumsOf(pothos)(
+    'ChangeType',
+    'The type of a message of a stream. Each message is about one kind in one cluster.',
+    typeMeanings,
+  );
   types.changes.implement({
     description:
-      'One message of a stream: about one kind of one cluster. For each of them INITIAL messages come first, then SYNCED, then LIVE ones. A message ' +
-      'has each object at most once.',
+      'One message of a stream, about one kind in one cluster. For each kind and cluster, INITIAL messages come first, then SYNCED, then LIVE ' +
+      'messages. A message contains each object at most once.',
     // Nobody asks for one without knowing of what: a field's type is always one of the object types.
     resolveType: () => 'ResourceChanges',
     fields: (t) => ({
-      type: t.field({ type, nullable: false, description: 'What it says.', resolve: (message) => message.type }),
+      type: t.field({ type, nullable: false, description: 'The type of the message.', resolve: (message) => message.type }),
       cluster: t.field({
         type: types.cluster,
         nullable: false,
-        description: 'The cluster it is about.',
+        description: 'The cluster that the message is about.',
         resolve: ({ cluster }) => cluster,
       }),
       cursor: t.exposeString('cursor', {
         nullable: false,
-        description: 'Where whoever has handled this message and all before it stands, in every cluster: `after` goes on from there.',
+        description:
+          'The position of the stream after this message, in all clusters. To resume the stream there, pass this cursor as `after`.',
       }),
       fault: t.field({
         type: types.fault,
-        description: 'Why the cluster fell behind: with FAILED only.',
+        description: 'The reason why the cluster fell behind. Null unless the type is FAILED.',
         resolve: ({ cluster, fault }) => fault && faultIn(cluster, fault),
       }),
     }),
@@ -45,10 +50,10 @@ export function addChanges(builder: GraphBuilder): ChangesTypes {
 
 function addResourceChanges({ pothos, types }: GraphBuilder): ObjectRefOf<ChangesMessage> {
   return pothos.objectRef<ChangesMessage>('ResourceChanges').implement({
-    description: 'One message of a stream of objects of several kinds: about one of them, in one cluster.',
+    description: 'One message of a stream of objects of several kinds. Each message is about one kind in one cluster.',
     interfaces: [types.changes],
     fields: (t) => ({
-      kind: t.field({ type: types.kind, nullable: false, description: 'The kind it is about.', resolve: ({ kind }) => kind }),
+      kind: t.field({ type: types.kind, nullable: false, description: 'The kind that the message is about.', resolve: ({ kind }) => kind }),
       added: t.field({ type: [types.resource], nullable: false, ...listed('added') }),
       modified: t.field({ type: [types.resource], nullable: false, ...listed('modified') }),
       deleted: t.field({ type: [types.resource], nullable: false, ...listed('deleted') }),
@@ -62,7 +67,7 @@ function addKindChanges({ pothos, types, kinds, model }: GraphBuilder): Readonly
     const item = kinds.get(kind.type);
     if (item === undefined) continue;
     const type = pothos.objectRef<ChangesMessage>(`${kind.type}Changes`).implement({
-      description: `One message of a stream of objects of the kind ${keyOfKind(kind)}: about one cluster.`,
+      description: `One message of a stream of objects of the kind ${keyOfKind(kind)}. Each message is about one cluster.`,
       interfaces: [types.changes],
       fields: (t) => ({
         added: t.field({ type: [item], nullable: false, ...listed('added') }),
@@ -86,19 +91,20 @@ export function listed(which: RowsOf) {
 }
 
 const rowsMeanings: Readonly<Record<RowsOf, string>> = {
-  added: 'What is part of the selection now and was not before; with INITIAL, what there is.',
-  modified: 'What was part of the selection and still is, as it is now.',
-  deleted: 'What is no part of the selection any more, in the last state in which it was one: each object once.',
+  added: 'Objects that match now and did not match before. In an INITIAL message: current objects.',
+  modified: 'Objects that matched before and still match, in their current state.',
+  deleted: 'Objects that were deleted or no longer match, in the last state in which they matched. Each object is sent once.',
 };
 
 const typeMeanings: Readonly<Record<ChangeType, string>> = {
   INITIAL:
-    'A part of what there is, at first or after RESET: in `added`. There may be any number of them. After a resume in the middle of them the first ones ' +
-    'also tell what has changed of the objects that were told before: in `modified` and `deleted`.',
-  SYNCED: 'What there is has been told: only now is empty empty.',
-  LIVE: 'What changed. Without any object: the cluster, which had FAILED, is true again.',
-  RESET: 'What changed is unknown: forget the objects of this kind in this cluster. INITIAL follows.',
-  BOOKMARK: 'No objects: a newer cursor; in `jobStatus` of a propagation also a change of `completion`.',
+    'Some of the current objects, in `added`, at the start or after RESET. There may be any number of these messages. After a resume in the middle of ' +
+    'them, `modified` and `deleted` of the first ones hold changes of objects that were sent before.',
+  SYNCED: 'The initial objects are complete. If there are none, no object matches.',
+  LIVE: 'Changes of objects. Without any object: the cluster had FAILED and is in sync again.',
+  RESET: 'The changes since the last message are unknown. Forget the objects of this kind in this cluster. INITIAL follows.',
+  BOOKMARK: 'A newer cursor, without objects. In `jobStatus` with `propagation`, `completion` may have changed too.',
   FAILED:
-    'The cluster fell behind: see `fault`. What it had last still stands, and LIVE or RESET follows when it is back; after the code GONE forget its objects.',
+    `The cluster fell behind: see \`fault\`. Its last known objects stay valid, and LIVE or RESET follows when it is in sync again. After the code GONE, ` +
+    'forget its objects.',
 };

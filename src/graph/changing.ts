@@ -15,27 +15,27 @@ export function addChanging(builder: GraphBuilder) {
   const { pothos } = builder;
   pothos.mutationType({
     description:
-      'Changes objects in many clusters, each with an outcome of its own: one that fails stops no other. What cannot be served at all is refused ' +
-      'before any cluster is touched.',
+      'Changes objects in many clusters. Each object and cluster has its own result, and a failure stops no other change. A request that is wrong ' +
+      'as a whole is refused before any cluster is changed.',
   });
-  const cascade = enumsOf(pothos)('Cascade', 'What becomes of the objects that a deleted object owns, as kubectl `--cascade` has it.', {
-    BACKGROUND: 'They are deleted afterwards.',
-    FOREGROUND: 'They are deleted first.',
-    ORPHAN: 'They stay.',
+  const cascade = enumsOf(pothos)('Cascade', 'How to treat the objects that a deleted object owns, as with `kubectl delete --cascade`.', {
+    BACKGROUND: 'Owned objects are deleted afterwards.',
+    FOREGROUND: 'Owned objects are deleted first.',
+    ORPHAN: 'Owned objects stay.',
   });
   const resourceRef = pothos.inputType('ResourceRef', {
-    description: 'An object of a cluster.',
+    description: 'A reference to an object in one cluster.',
     fields: (t) => ({
-      cluster: t.string({ required: true, description: 'Where it is.' }),
-      apiVersion: t.string({ required: true, description: 'Such as `apps/v1`.' }),
-      kind: t.string({ required: true, description: 'Such as `Deployment`.' }),
-      namespace: t.string({ description: 'Its namespace. Absent for cluster-scoped kinds.' }),
-      name: t.string({ required: true, description: 'Its name.' }),
-      uid: t.string({ description: 'A precondition: only an object with this uid is meant.' }),
-      resourceVersion: t.string({ description: 'A precondition: only in this version.' }),
+      cluster: t.string({ required: true, description: 'The name of the cluster.' }),
+      apiVersion: t.string({ required: true, description: 'The API version of the object, such as `apps/v1`.' }),
+      kind: t.string({ required: true, description: 'The kind of the object, such as `Deployment`.' }),
+      namespace: t.string({ description: 'The namespace of the object. Leave it out for cluster-scoped kinds.' }),
+      name: t.string({ required: true, description: 'The name of the object.' }),
+      uid: t.string({ description: 'A precondition: the object must have this uid. Default: any uid.' }),
+      resourceVersion: t.string({ description: 'A precondition: the object must have this resourceVersion. Default: any version.' }),
     }),
   });
-  const action = enumsOf(pothos)('Action', 'What a write did.', actionMeanings);
+  const action = enumsOf(pothos)('Action', 'The result of a write.', actionMeanings);
   const objectKey = addObjectKey(builder);
   addWrites(builder, { outcome: addOutcome(builder, { action, objectKey }), cascade, resourceRef });
   return { cascade, resourceRef, action, objectKey };
@@ -43,12 +43,12 @@ export function addChanging(builder: GraphBuilder) {
 
 function addObjectKey({ pothos }: GraphBuilder) {
   return pothos.objectRef<ObjectKey>('ObjectKey').implement({
-    description: 'Which object, in whatever cluster.',
+    description: 'The identity of an object within its cluster.',
     fields: (t) => ({
-      apiVersion: t.exposeString('apiVersion', { nullable: false, description: 'Such as `apps/v1`.' }),
-      kind: t.exposeString('kind', { nullable: false, description: 'Such as `Deployment`.' }),
-      namespace: t.exposeString('namespace', { description: 'Its namespace. Null for cluster-scoped kinds.' }),
-      name: t.exposeString('name', { nullable: false, description: 'Its name.' }),
+      apiVersion: t.exposeString('apiVersion', { nullable: false, description: 'The API version of the object, such as `apps/v1`.' }),
+      kind: t.exposeString('kind', { nullable: false, description: 'The kind of the object, such as `Deployment`.' }),
+      namespace: t.exposeString('namespace', { description: 'The namespace of the object. Null for cluster-scoped kinds.' }),
+      name: t.exposeString('name', { nullable: false, description: 'The name of the object.' }),
     }),
   });
 }
@@ -62,40 +62,40 @@ interface OutcomeTypes {
 
 function addOutcome({ pothos, types, model }: GraphBuilder, { action, objectKey }: OutcomeTypes): ObjectRefOf<WriteOutcome> {
   const result = pothos.objectRef<WriteResult>('Result').implement({
-    description: 'What came of one write: one object in one cluster.',
+    description: 'The result of one write: one object in one cluster.',
     fields: (t) => ({
-      cluster: t.field({ type: types.cluster, nullable: false, description: 'Where.', resolve: namedCluster }),
-      key: t.field({ type: objectKey, nullable: false, description: 'Which object.', resolve: ({ key }) => key }),
+      cluster: t.field({ type: types.cluster, nullable: false, description: 'The cluster of the object.', resolve: namedCluster }),
+      key: t.field({ type: objectKey, nullable: false, description: 'The identity of the object.', resolve: ({ key }) => key }),
       action: t.field({
         type: action,
         nullable: false,
-        description: 'What the write did; with a dry run, what it would do.',
+        description: 'The result of the write. With a dry run: the result that the write would have.',
         resolve: (r) => r.action,
       }),
       resource: t.field({
         type: types.resource,
-        description: 'The object as it was written, so that clients hold it at once. Null if it is gone, or if the write failed.',
+        description: 'The object after the write, so that clients can store it at once. Null if it was deleted or if the write failed.',
         resolve: (written, _args, context) => rowOf(written, { context, kinds: model.kinds }),
       }),
       diff: t.exposeString('diff', {
-        description: 'With a dry run: what would change, as a unified diff of YAML. Never values of Secrets.',
+        description: 'With a dry run: the changes as a unified diff of YAML, without values of Secrets. Null without a dry run.',
       }),
-      warnings: t.exposeStringList('warnings', { nullable: false, description: 'What the API server warned of.' }),
+      warnings: t.exposeStringList('warnings', { nullable: false, description: 'The warnings of the API server.' }),
       fault: t.field({
         type: types.fault,
-        description: 'Why it failed; `status` is what the API server itself said.',
+        description: 'The reason why the write failed. Its `status` is the error of the API server. Null if the write succeeded.',
         resolve: ({ cluster, fault }, _args, context) => (fault === undefined ? undefined : faultIn(clusterNamed(cluster, context), fault)),
       }),
     }),
   });
   return pothos.objectRef<WriteOutcome>('Outcome').implement({
-    description: 'What came of a mutation.',
+    description: 'The result of a mutation.',
     fields: (t) => ({
-      ok: t.exposeBoolean('ok', { nullable: false, description: 'None failed.' }),
+      ok: t.exposeBoolean('ok', { nullable: false, description: 'True if no write failed.' }),
       results: t.field({
         type: [result],
         nullable: false,
-        description: 'One for each object and cluster, in the order asked for.',
+        description: 'One result for each object and cluster, in the order of the request.',
         resolve: chargedList('results'),
       }),
     }),
@@ -127,20 +127,26 @@ type OneOf<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
 function addWrites({ pothos }: GraphBuilder, { outcome, cascade, resourceRef }: WriteTypes): void {
   const { manifest, target, patchType } = addWriteInputs(pothos, resourceRef);
-  const dryRunText = 'True: all is checked by the API servers, nothing is written, and each result has its diff.';
+  const dryRunText = 'True: the API servers check the request, and nothing is written. Each result has its diff.';
   pothos.mutationFields((t) => {
-    const targets = t.arg({ type: [target], required: true, description: 'The objects. One result for each.' });
+    const targets = t.arg({ type: [target], required: true, description: 'The objects to change. Each object has one result.' });
     const dryRun = t.arg.boolean({ defaultValue: false, description: dryRunText });
     return {
       apply: t.field({
         type: outcome,
         nullable: false,
         description:
-          'Applies manifests in clusters, server-side: only the fields that they set are changed. As `kubectl apply --server-side`.',
+          'Applies manifests in clusters with server-side apply: only the fields of the manifests are changed. As `kubectl apply --server-side`.',
         args: {
-          manifests: t.arg({ type: [manifest], required: true, description: 'What is to be there.' }),
-          clusters: t.arg.stringList({ required: true, description: 'Where: each manifest in each of them.' }),
-          force: t.arg.boolean({ defaultValue: false, description: 'True: takes fields from other managers.' }),
+          manifests: t.arg({ type: [manifest], required: true, description: 'The objects to create or change.' }),
+          clusters: t.arg.stringList({
+            required: true,
+            description: 'The names of the clusters. Each manifest is applied in each of these clusters.',
+          }),
+          force: t.arg.boolean({
+            defaultValue: false,
+            description: 'True: take over fields that other managers own. False: refuse the write if it would change such fields.',
+          }),
           dryRun,
         },
         resolve: (_root, { manifests, clusters, force, dryRun: isDry }, { writes, read }) =>
@@ -149,12 +155,12 @@ function addWrites({ pothos }: GraphBuilder, { outcome, cascade, resourceRef }: 
       patch: t.field({
         type: outcome,
         nullable: false,
-        description: 'Patches objects. As `kubectl patch`.',
+        description: 'Patches objects, as `kubectl patch`.',
         args: {
           targets,
-          type: t.arg({ type: patchType, required: true, description: 'How the patch is written.' }),
-          patch: t.arg({ type: 'JSON', required: true, description: 'The patch.' }),
-          subresource: t.arg.string({ description: 'Such as `status` or `scale`.' }),
+          type: t.arg({ type: patchType, required: true, description: 'The format of the patch.' }),
+          patch: t.arg({ type: 'JSON', required: true, description: 'The patch, in the format that `type` says.' }),
+          subresource: t.arg.string({ description: 'The subresource to patch, such as `status` or `scale`. Default: the object itself.' }),
           dryRun,
         },
         resolve: (_root, { targets: asked, dryRun: isDry, ...rest }, { writes, read }) =>
@@ -163,10 +169,14 @@ function addWrites({ pothos }: GraphBuilder, { outcome, cascade, resourceRef }: 
       delete: t.field({
         type: outcome,
         nullable: false,
-        description: 'Deletes objects. As `kubectl delete --wait=false`.',
+        description: 'Deletes objects, as `kubectl delete --wait=false`.',
         args: {
           targets,
-          cascade: t.arg({ type: cascade, defaultValue: 'BACKGROUND', description: 'What becomes of what they own.' }),
+          cascade: t.arg({
+            type: cascade,
+            defaultValue: 'BACKGROUND',
+            description: 'How to treat the objects that the deleted objects own.',
+          }),
           dryRun,
         },
         resolve: (_root, { targets: asked, cascade: how, dryRun: isDry }, { writes, read }) =>
@@ -175,15 +185,15 @@ function addWrites({ pothos }: GraphBuilder, { outcome, cascade, resourceRef }: 
       scale: t.field({
         type: outcome,
         nullable: false,
-        description: 'Sets the count of replicas. As `kubectl scale`.',
-        args: { targets, replicas: t.arg.int({ required: true, description: 'How many, 0 or more.' }), dryRun },
+        description: 'Sets the number of replicas, as `kubectl scale`.',
+        args: { targets, replicas: t.arg.int({ required: true, description: 'The number of replicas: 0 or more.' }), dryRun },
         resolve: (_root, { targets: asked, replicas, dryRun: isDry }, { writes, read }) =>
           writes.scale(read, { targets: asked.map(targetOf), replicas, dryRun: isDry === true }),
       }),
       restart: t.field({
         type: outcome,
         nullable: false,
-        description: 'Replaces the Pods of workloads one after the other. As `kubectl rollout restart`.',
+        description: 'Replaces the Pods of workloads one after the other, as `kubectl rollout restart`.',
         args: { targets, dryRun },
         resolve: (_root, { targets: asked, dryRun: isDry }, { writes, read }) =>
           writes.restart(read, { targets: asked.map(targetOf), dryRun: isDry === true }),
@@ -194,26 +204,26 @@ function addWrites({ pothos }: GraphBuilder, { outcome, cascade, resourceRef }: 
 
 function addWriteInputs(pothos: Pothos, resourceRef: WriteTypes['resourceRef']) {
   const manifest = pothos.inputType('Manifest', {
-    description: 'An object as it is to be. Of YAML: one or several documents, read as kubectl reads them.',
+    description: 'A manifest, as YAML or as JSON.',
     isOneOf: true,
     fields: (t) => ({
-      yaml: t.string({ description: 'As YAML.' }),
-      json: t.field({ type: 'JSON', description: 'As JSON, never JSON in a text.' }),
+      yaml: t.string({ description: 'One or several manifests as YAML text, read as kubectl reads it.' }),
+      json: t.field({ type: 'JSON', description: 'One manifest as a JSON value, not as text.' }),
     }),
   });
   const target = pothos.inputType('Target', {
-    description: 'An object to change.',
+    description: 'An object to change, by its id or by a reference.',
     isOneOf: true,
     fields: (t) => ({
-      id: t.id({ description: 'The id of a `Resource`.' }),
-      ref: t.field({ type: resourceRef, description: 'The object by its names.' }),
+      id: t.id({ description: 'The value of the field `id` of the object.' }),
+      ref: t.field({ type: resourceRef, description: 'A reference to the object by cluster, kind, namespace and name.' }),
     }),
   });
-  const patchType = enumsOf(pothos)('PatchType', 'How a patch is written.', {
-    JSON: 'RFC 6902: a list of operations.',
-    MERGE: 'RFC 7396.',
-    STRATEGIC: 'The merge of Kubernetes that knows the keys of lists; built-in kinds only.',
-    APPLY: 'Server-side apply, as the field manager `muster`.',
+  const patchType = enumsOf(pothos)('PatchType', 'The format of a patch.', {
+    JSON: 'A JSON patch (RFC 6902): a list of operations.',
+    MERGE: 'A JSON merge patch (RFC 7396).',
+    STRATEGIC: 'A strategic merge patch of Kubernetes, which merges lists by keys. For built-in kinds only.',
+    APPLY: 'A manifest for server-side apply, with the field manager `muster`.',
   });
   return { manifest, target, patchType };
 }
@@ -227,12 +237,12 @@ function targetOf({ id, ref }: OneOf<{ readonly id: string | number; readonly re
 }
 
 const actionMeanings = {
-  CREATED: 'It was made.',
-  CONFIGURED: 'It was changed.',
-  UNCHANGED: 'It was so already.',
-  DELETED: 'It is gone, or goes.',
-  ORPHANED: 'It stays, and is nobody of ours any more.',
-  RESTORED: 'It is as it was before.',
-  SKIPPED: 'It was left alone.',
-  FAILED: 'See `fault`.',
+  CREATED: 'The object was created.',
+  CONFIGURED: 'The object was changed.',
+  UNCHANGED: 'The object already had the requested state.',
+  DELETED: 'The object was deleted, or its deletion has begun.',
+  ORPHANED: 'The object stays in the cluster, but is no longer a copy of a Propagation.',
+  RESTORED: 'The object got its previous state back.',
+  SKIPPED: 'The object was not changed.',
+  FAILED: 'The write failed: see `fault`.',
 };

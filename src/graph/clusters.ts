@@ -8,55 +8,68 @@ import { ageSecondsOf, isoOf } from './times.ts';
 
 /** Adds `Cluster`, `ClusterPhase` and `ServedKind`. A cluster's taints have the type of a Node's, which the model brings. */
 export function addClusters({ pothos, types, outputOf }: GraphBuilder): void {
-  const phase = enumsOf(pothos)('ClusterPhase', 'How a cluster does, as far as this gateway can tell.', phaseMeanings);
+  const phase = enumsOf(pothos)('ClusterPhase', 'The state of a cluster, as far as this gateway knows it.', phaseMeanings);
   types.cluster.implement({
     description: 'A Kubernetes cluster of the fleet.',
     fields: (t) => ({
-      id: t.id({ nullable: false, description: 'Opaque; the same as long as its name is.', resolve: ({ name }) => idOfCluster(name) }),
-      name: t.exposeString('name', { nullable: false, description: 'What the fleet calls it.' }),
+      id: t.id({
+        nullable: false,
+        description: 'An opaque id of the cluster. It stays the same as long as the name does.',
+        resolve: ({ name }) => idOfCluster(name),
+      }),
+      name: t.exposeString('name', { nullable: false, description: 'The name of the cluster in the fleet.' }),
       labels: t.field({
         type: 'StringMap',
         nullable: false,
-        description: 'The labels it was given in the fleet.',
+        description: 'The labels of the cluster in the fleet.',
         ...volatile,
         resolve: asServed,
       }),
       label: t.string({
-        description: 'One of its labels.',
+        description: 'The value of one label. Null if the cluster does not have it.',
         ...volatile,
-        args: { key: t.arg.string({ required: true, description: 'The whole key, such as `example.com/team`.' }) },
+        args: { key: t.arg.string({ required: true, description: 'The full key of the label, such as `example.com/team`.' }) },
         resolve: ({ labels }, { key }) => (Object.hasOwn(labels, key) ? labels[key] : undefined),
       }),
       version: t.exposeString('version', {
-        description: 'The version of Kubernetes it runs. Null until it has answered once.',
+        description: 'The Kubernetes version of the cluster. Null until the cluster has answered once.',
         ...volatile,
       }),
-      provider: t.exposeString('provider', { description: 'Who runs its machines, such as `aws` or `gce`.', ...volatile }),
-      region: t.exposeString('region', { description: 'Where its machines stand: the region most of them are in.', ...volatile }),
-      zones: t.exposeStringList('zones', { nullable: false, description: 'The zones its machines stand in.', ...volatile }),
+      provider: t.exposeString('provider', {
+        description: 'The provider of the machines, such as `aws` or `gce`. Null if it is unknown.',
+        ...volatile,
+      }),
+      region: t.exposeString('region', { description: 'The region of most machines of the cluster. Null if it is unknown.', ...volatile }),
+      zones: t.exposeStringList('zones', { nullable: false, description: 'The zones of the machines of the cluster.', ...volatile }),
       taints: t.field({
         type: outputOf({ list: { type: 'Taint' } }),
         nullable: false,
-        description: 'What keeps work away from it, unless tolerated.',
+        description: 'The taints of the cluster. They keep away work that does not tolerate them.',
         ...volatile,
         resolve: (cluster, _args, context) => charged(cluster.taints, context),
       }),
-      phase: t.field({ type: phase, nullable: false, description: 'How it does.', ...volatile, resolve: (cluster) => cluster.phase }),
+      phase: t.field({
+        type: phase,
+        nullable: false,
+        description: 'The state of the cluster.',
+        ...volatile,
+        resolve: (cluster) => cluster.phase,
+      }),
       asOf: t.field({
         type: 'DateTime',
-        description: 'When it last gave a sign of life.',
+        description: 'The last time at which the cluster answered. Null before its first answer.',
         ...volatile,
         resolve: ({ asOfMs }) => isoOf(asOfMs),
       }),
       ageSeconds: t.float({
-        description: 'How long ago that was.',
+        description: 'The seconds since `asOf`. Null if `asOf` is null.',
         ...volatile,
         resolve: ({ asOfMs }, _args, { clock }) => ageSecondsOf(asOfMs, clock.now()),
       }),
       faults: t.field({
         type: [types.fault],
         nullable: false,
-        description: 'What it could not do, as a whole or in part.',
+        description: 'The current faults of the cluster, and of its kinds.',
         ...volatile,
         resolve: (cluster, _args, context) =>
           charged(
@@ -67,7 +80,7 @@ export function addClusters({ pothos, types, outputOf }: GraphBuilder): void {
       kinds: t.field({
         type: [types.servedKind],
         nullable: false,
-        description: 'What it serves. Empty until it has said so once.',
+        description: 'The kinds that the cluster serves. Empty until the cluster has listed them once.',
         ...personal,
         resolve: (cluster, _args, context) => charged(context.reads.servedKinds(context.read, cluster), context),
       }),
@@ -81,17 +94,30 @@ function addServedKinds(types: GraphBuilder['types']): void {
     description: 'A kind as one cluster serves it.',
     fields: (t) => ({
       kind: t.field({ type: types.kind, nullable: false, description: 'The kind.', resolve: (served) => served.kind }),
-      versions: t.exposeStringList('versions', { nullable: false, description: 'The versions that serve it, the preferred one first.' }),
-      verbs: t.exposeStringList('verbs', { nullable: false, description: 'What may be asked of it, such as `list` or `watch`.' }),
-      count: t.exposeInt('count', { description: 'How many objects are held. Null while nobody has asked for them.' }),
-      sync: t.field({ type: types.sync, nullable: false, description: 'How complete and old they are.', resolve: (served) => served.sync }),
+      versions: t.exposeStringList('versions', {
+        nullable: false,
+        description: 'The API versions of the kind in this cluster, the preferred one first.',
+      }),
+      verbs: t.exposeStringList('verbs', {
+        nullable: false,
+        description: 'The operations that the cluster supports for the kind, such as `list` or `watch`.',
+      }),
+      count: t.exposeInt('count', {
+        description: 'The number of objects in the local copy. Null if the gateway has not read the kind from this cluster.',
+      }),
+      sync: t.field({
+        type: types.sync,
+        nullable: false,
+        description: 'How complete and current the local copy is.',
+        resolve: (served) => served.sync,
+      }),
     }),
   });
 }
 
 const phaseMeanings: Readonly<Record<ClusterView['phase'], string>> = {
-  CONNECTING: 'It has not answered yet.',
-  SYNCED: 'All is well.',
-  DEGRADED: 'It answers, but something is wrong: see `faults`.',
-  UNREACHABLE: 'It does not answer. What was read before is still served.',
+  CONNECTING: 'The cluster has not answered yet.',
+  SYNCED: 'The cluster answers, and has no fault.',
+  DEGRADED: 'The cluster answers, but something is wrong: see `faults`.',
+  UNREACHABLE: 'The cluster does not answer. Objects that were read before are still served.',
 };

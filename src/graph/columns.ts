@@ -57,14 +57,21 @@ interface RolloutView {
 /** Adds `Rollout`, and the field to owners of Pods of which kubectl knows none, so that all of them may be asked alike. */
 function addRollouts({ pothos, types }: GraphBuilder): ObjectRefOf<RolloutView> {
   const rollout = pothos.objectRef<RolloutView>(rolloutType.name).implement({
-    description: 'How far a workload has come to be what its spec says, as `kubectl rollout status` decides.',
+    description: 'The progress of the rollout of a workload, as `kubectl rollout status` reports it.',
     fields: (t) => ({
-      done: t.exposeBoolean('done', { nullable: false, description: 'It is there.' }),
-      message: t.exposeString('message', { nullable: false, description: 'What is missing, or what stopped it: in the words of kubectl.' }),
+      done: t.exposeBoolean('done', { nullable: false, description: 'True if the rollout is complete.' }),
+      message: t.exposeString('message', {
+        nullable: false,
+        description: 'The work that is left, or the reason why the rollout stopped, in the words of kubectl.',
+      }),
     }),
   });
   pothos.interfaceField(types.podOwner, 'rollout', (t) =>
-    t.field({ type: rollout, description: 'How far its rollout is; null where kubectl knows none.', resolve: () => null }),
+    t.field({
+      type: rollout,
+      description: 'The progress of the rollout. Null for kinds without a `kubectl rollout status`.',
+      resolve: () => null,
+    }),
   );
   return rollout;
 }

@@ -7,37 +7,50 @@ import type { EdgeView, GraphBuilder, ObjectRefOf, PageView } from './builder.ts
 export function addConnections(builder: GraphBuilder): ObjectRefOf<Listed> {
   const { types } = builder;
   types.connection.implement({
-    description: 'One page of a list over many clusters, and how complete it is. Sums, extremes and groups are of all its pages.',
+    description:
+      'One page of a list of objects from many clusters. Its counts, sums, smallest and largest values and groups cover all pages.',
     // Nobody asks for a connection without knowing of what: a field's type is always one of the object types.
     resolveType: () => 'ResourceConnection',
     fields: (t) => ({
-      items: t.field({ type: [types.resource], nullable: false, description: 'The objects of this page.', resolve: chargedList('items') }),
-      pageInfo: t.field({ type: types.pageInfo, nullable: false, description: 'How to go on.', resolve: pageOf }),
+      items: t.field({
+        type: [types.resource],
+        nullable: false,
+        description: 'The objects of this page, in the order of the list.',
+        resolve: chargedList('items'),
+      }),
+      pageInfo: t.field({
+        type: types.pageInfo,
+        nullable: false,
+        description: 'The position of this page in the list, with the cursors to continue.',
+        resolve: pageOf,
+      }),
       totalCount: t.exposeInt('totalCount', {
         nullable: false,
-        description: 'How many objects match, on all pages. A lower bound while `faults` is not empty.',
+        description: 'The number of matching objects on all pages. If `faults` is not empty, there may be more.',
       }),
       sync: t.field({
         type: [types.sync],
         nullable: false,
-        description: 'How complete and old each part is: one for each cluster and kind asked.',
+        description: 'How complete and current the objects are. There is one entry for each requested cluster and kind.',
         resolve: chargedList('sync'),
       }),
       faults: t.field({
         type: [types.fault],
         nullable: false,
-        description: 'What is missing or old, and why: the short form of `sync`.',
+        description: 'The reasons why objects are missing or out of date: the faults of `sync` and of relations that the query follows.',
         resolve: chargedList('faults'),
       }),
     }),
   });
   types.pageInfo.implement({
-    description: 'Where a page stands in its list.',
+    description: 'The position of a page in its list.',
     fields: (t) => ({
       hasNextPage: t.exposeBoolean('hasNextPage', { nullable: false, description: 'True if there are objects after this page.' }),
       hasPreviousPage: t.exposeBoolean('hasPreviousPage', { nullable: false, description: 'True if there are objects before this page.' }),
-      startCursor: t.exposeString('startCursor', { description: 'The cursor of the first object.' }),
-      endCursor: t.exposeString('endCursor', { description: 'The cursor of the last object: `after` of the next page.' }),
+      startCursor: t.exposeString('startCursor', { description: 'The cursor of the first object of the page. Null if the page is empty.' }),
+      endCursor: t.exposeString('endCursor', {
+        description: 'The cursor of the last object of the page. To get the next page, pass it as `after`. Null if the page is empty.',
+      }),
     }),
   });
   return addConnection(builder, { type: 'Resource', item: types.resource, of: 'objects of any kind' });
@@ -61,25 +74,30 @@ interface ConnectionOf {
 
 function addConnection({ pothos, types }: GraphBuilder, { type, item, of }: ConnectionOf): ObjectRefOf<Listed> {
   const edge = pothos.objectRef<EdgeView>(`${type}Edge`).implement({
-    description: `One of a page of ${of}.`,
+    description: `One entry of a page of ${of}: an object with its cursor.`,
     fields: (t) => ({
       cursor: t.string({
         nullable: false,
-        description: 'Where it stands: `after` of what follows it.',
+        description: 'The position of the object in the list. To get the objects that follow it, pass this cursor as `after`.',
         resolve: ({ listed, row }) => listed.cursorOf(row),
       }),
-      node: t.field({ type: item, nullable: false, description: 'The object.', resolve: ({ row }) => row }),
+      node: t.field({ type: item, nullable: false, description: 'The object of this entry.', resolve: ({ row }) => row }),
     }),
   });
   return pothos.objectRef<Listed>(`${type}Connection`).implement({
-    description: `One page of ${of}, over many clusters.`,
+    description: `One page of ${of}, from many clusters.`,
     interfaces: [types.connection],
     fields: (t) => ({
-      items: t.field({ type: [item], nullable: false, description: 'The objects of this page.', resolve: chargedList('items') }),
+      items: t.field({
+        type: [item],
+        nullable: false,
+        description: 'The objects of this page, in the order of the list.',
+        resolve: chargedList('items'),
+      }),
       edges: t.field({
         type: [edge],
         nullable: false,
-        description: 'The objects of this page, each with its cursor.',
+        description: 'The objects of this page, in the order of the list, each with its cursor.',
         resolve: (listed, _args, context) =>
           charged(
             listed.items.map((row) => ({ row, listed })),

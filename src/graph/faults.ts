@@ -10,27 +10,38 @@ import { isoOf } from './times.ts';
 /** Adds `Fault`, `FaultCode`, `Retry`, `ApiError` and `ApiErrorCause`. */
 export function addFaults(builder: GraphBuilder): void {
   const { pothos, types, model } = builder;
-  const code = enumsOf(pothos)('FaultCode', 'What went wrong.', faultMeanings);
-  const retry = enumsOf(pothos)('Retry', 'Whether the same request may succeed later.', retryMeanings);
+  const code = enumsOf(pothos)('FaultCode', 'The type of a fault.', faultMeanings);
+  const retry = enumsOf(pothos)('Retry', 'When the same request may succeed.', retryMeanings);
   types.fault.implement({
-    description: 'What one cluster could not do. Data beside the results: it never fails a request.',
+    description: 'A problem of one cluster, returned next to the results. A fault never fails the request.',
     fields: (t) => ({
-      code: t.field({ type: code, nullable: false, description: 'What went wrong.', resolve: (fault) => fault.code }),
+      code: t.field({ type: code, nullable: false, description: 'The type of the fault.', resolve: (fault) => fault.code }),
       cluster: t.field({
         type: types.cluster,
         nullable: false,
-        description: 'The cluster that could not do it.',
+        description: 'The cluster that has the problem.',
         resolve: (fault, _args, context) => clusterOf(fault, context),
       }),
       kind: t.field({
         type: types.kind,
-        description: 'The kind it is about; null if it is about the cluster as a whole.',
+        description: 'The kind that the fault is about. Null if it is about the cluster as a whole.',
         resolve: ({ kind }) => (kind === undefined ? undefined : model.kinds.get(keyOfKind(kind))),
       }),
-      message: t.exposeString('message', { nullable: false, description: 'For people. Holds neither host nor secret.' }),
-      retry: t.field({ type: retry, nullable: false, description: 'Whether to ask again.', resolve: (fault) => fault.retry }),
-      since: t.field({ type: 'DateTime', description: 'Since when it holds.', resolve: ({ sinceMs }) => isoOf(sinceMs) }),
-      status: t.field({ type: types.apiError, description: 'What the API server itself said.', resolve: (fault) => fault.status }),
+      message: t.exposeString('message', {
+        nullable: false,
+        description: 'The description of the fault for people. It contains no host names and no secrets.',
+      }),
+      retry: t.field({ type: retry, nullable: false, description: 'When the same request may succeed.', resolve: (fault) => fault.retry }),
+      since: t.field({
+        type: 'DateTime',
+        description: 'The time since which the problem exists. Null if it is not known.',
+        resolve: ({ sinceMs }) => isoOf(sinceMs),
+      }),
+      status: t.field({
+        type: types.apiError,
+        description: 'The error of the API server. Null if the API server returned none.',
+        resolve: (fault) => fault.status,
+      }),
     }),
   });
   addApiErrors(builder);
@@ -38,16 +49,21 @@ export function addFaults(builder: GraphBuilder): void {
 
 function addApiErrors({ types }: GraphBuilder): void {
   types.apiError.implement({
-    description: 'The answer of an API server that refused: its Status.',
+    description: 'An error that an API server returned: its `Status` object.',
     fields: (t) => ({
-      code: t.exposeInt('code', { nullable: false, description: 'The HTTP status.' }),
-      reason: t.exposeString('reason', { nullable: false, description: 'One word for machines, such as `Forbidden`.' }),
-      message: t.exposeString('message', { nullable: false, description: 'For people.' }),
-      retryAfterSeconds: t.exposeInt('retryAfterSeconds', { description: 'How long to wait before asking again.' }),
+      code: t.exposeInt('code', { nullable: false, description: 'The HTTP status code.' }),
+      reason: t.exposeString('reason', {
+        nullable: false,
+        description: 'The reason of the error as one word for programs, such as `Forbidden`.',
+      }),
+      message: t.exposeString('message', { nullable: false, description: 'The description of the error for people.' }),
+      retryAfterSeconds: t.exposeInt('retryAfterSeconds', {
+        description: 'The number of seconds to wait before the next attempt. Null if the API server gave none.',
+      }),
       causes: t.field({
         type: [types.apiErrorCause],
         nullable: false,
-        description: 'Why, field by field.',
+        description: 'The reasons of the error, field by field.',
         resolve: chargedList('causes'),
       }),
     }),
@@ -55,9 +71,9 @@ function addApiErrors({ types }: GraphBuilder): void {
   types.apiErrorCause.implement({
     description: 'One reason why an API server refused.',
     fields: (t) => ({
-      reason: t.exposeString('reason', { description: 'One word for machines.' }),
-      field: t.exposeString('field', { description: 'The path of the field at fault.' }),
-      message: t.exposeString('message', { description: 'For people.' }),
+      reason: t.exposeString('reason', { description: 'The reason as one word for programs. Null if the API server gave none.' }),
+      field: t.exposeString('field', { description: 'The path of the field that caused the error. Null if no field did.' }),
+      message: t.exposeString('message', { description: 'The reason for people. Null if the API server gave none.' }),
     }),
   });
 }
@@ -94,28 +110,28 @@ export function enumsOf(pothos: Pothos) {
 }
 
 const faultMeanings: Readonly<Record<FaultCode, string>> = {
-  UNREACHABLE: 'Nothing can be sent to the cluster, or nothing comes back.',
+  UNREACHABLE: 'The gateway cannot connect to the cluster, or gets no answer from it.',
   TIMED_OUT: 'The cluster did not answer in time.',
-  UNAUTHENTICATED: 'The cluster does not know who asks: the credentials are wrong or have expired.',
-  FORBIDDEN: 'The cluster knows who asks, and does not allow it.',
-  NOT_SERVED: 'The cluster has no such kind.',
-  NOT_FOUND: 'The cluster has no such object.',
-  CONFLICT: 'Somebody else has changed or owns what was to be changed.',
-  INVALID: 'The cluster refuses what it was sent.',
-  THROTTLED: 'The cluster asks for patience.',
-  EXPIRED: 'What was read is too old to go on from.',
-  SYNCING: 'The first list is not whole yet.',
-  TOO_LARGE: 'More than this gateway takes.',
-  MALFORMED: 'The cluster answered something that cannot be understood.',
-  MISFIT: 'A stored value does not fit the type of its field: it is null here, and as stored in `object` and `yaml`.',
-  SERVER_ERROR: 'The cluster failed while answering.',
-  INSECURE: 'The identity of the cluster is not verified, as its kubeconfig demands.',
-  DUPLICATE: 'Another name of the fleet has the same address, or another cluster has the same uid of `kube-system`.',
-  GONE: 'The cluster or the kind has left, or another cluster answers at the address.',
+  UNAUTHENTICATED: 'The cluster does not accept the credentials: they are wrong or have expired.',
+  FORBIDDEN: 'The user does not have the permission in this cluster.',
+  NOT_SERVED: 'The cluster does not serve the kind.',
+  NOT_FOUND: 'The object does not exist in the cluster.',
+  CONFLICT: 'Another client has changed the object, or owns fields that the write would change.',
+  INVALID: 'The cluster refuses the content of the request.',
+  THROTTLED: 'The cluster limits the rate of requests.',
+  EXPIRED: 'The version that was read is too old to continue from.',
+  SYNCING: 'The first list is not complete yet.',
+  TOO_LARGE: 'The answer or the object is larger than this gateway accepts.',
+  MALFORMED: 'The cluster sent an answer that the gateway cannot read.',
+  MISFIT: 'A stored value does not fit the type of its field. The field is null. `object` and `yaml` contain the stored value.',
+  SERVER_ERROR: 'The cluster answered with an internal error.',
+  INSECURE: 'The certificate of the API server is not verified, because the kubeconfig sets `insecure-skip-tls-verify`.',
+  DUPLICATE: 'Another cluster of the fleet has the same address, or its namespace `kube-system` has the same uid.',
+  GONE: 'The cluster has left the fleet, it no longer serves the kind, or another cluster answers at its address.',
 };
 
 const retryMeanings: Readonly<Record<Retry, string>> = {
-  NOW: 'At once.',
-  LATER: 'After a while.',
-  NEVER: 'Not before somebody changes something.',
+  NOW: 'The same request may succeed at once.',
+  LATER: 'The same request may succeed after a while.',
+  NEVER: 'The same request fails until something changes, such as a permission.',
 };

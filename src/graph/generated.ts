@@ -128,7 +128,7 @@ function describe({ description }: ModelType) {
 }
 
 function descriptionOf({ group, kind }: ModelKind): string {
-  return group === '' ? `The kind ${kind}.` : `The kind ${kind} of ${group}.`;
+  return group === '' ? `An object of the kind ${kind}.` : `An object of the kind ${kind} of ${group}.`;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -50,7 +50,7 @@ interface SummaryView extends JobSummaryView {
 
 function addStream({ pothos, types }: GraphBuilder, kind: ModelKind, { state, summary, namespacedName }: StatusTypes): void {
   const changes = pothos.objectRef<JobStatusMessage>('JobStatusChanges').implement({
-    description: 'One message of the live status of Jobs: about one cluster, with a summary over all of them.',
+    description: 'One message of the live status of Jobs. It is about one cluster, and has a summary of all clusters.',
     interfaces: [types.changes],
     fields: (t) => ({
       added: t.field({ type: [state], nullable: false, ...listed('added') }),
@@ -59,7 +59,7 @@ function addStream({ pothos, types }: GraphBuilder, kind: ModelKind, { state, su
       summary: t.field({
         type: summary,
         nullable: false,
-        description: 'All matching Jobs of all clusters, exact as of this message.',
+        description: 'The summary of all matching Jobs in all clusters, exact as of this message.',
         resolve: (message) => message.summary,
       }),
     }),
@@ -68,10 +68,13 @@ function addStream({ pothos, types }: GraphBuilder, kind: ModelKind, { state, su
     t.field({
       type: changes,
       nullable: false,
-      description: 'The live status of Jobs in every cluster that serves them, with a summary in each message.',
+      description: 'The live status of Jobs in all clusters that serve them. Each message has a summary of all clusters.',
       args: {
         ...selectionArguments(t.arg, types),
-        propagation: t.arg({ type: namespacedName, description: 'Only the Jobs of this propagation; `completion` is told of them.' }),
+        propagation: t.arg({
+          type: namespacedName,
+          description: 'Only the Jobs of this Propagation. The summary then has their `completion`.',
+        }),
         after: afterArgument(t.arg),
       },
       subscribe: (_root, { propagation, ...args }, context): AsyncIterable<JobStatusMessage> | Promise<AsyncIterable<JobStatusMessage>> =>
@@ -94,38 +97,58 @@ async function jobsOfPropagation(
 
 function addJobState({ pothos, types, outputOf }: GraphBuilder, job: ObjectRefOf<Row>, phase: PhaseRef): ObjectRefOf<Row> {
   return pothos.objectRef<Row>('JobState').implement({
-    description: 'What became of one Job so far.',
+    description: 'The current state of one Job.',
     fields: (t) => ({
       id: t.id({ nullable: false, description: 'The id of the Job.', resolve: idOf }),
-      cluster: t.field({ type: types.cluster, nullable: false, description: 'Where it runs.', resolve: ({ cluster }) => cluster }),
+      cluster: t.field({
+        type: types.cluster,
+        nullable: false,
+        description: 'The cluster that runs the Job.',
+        resolve: ({ cluster }) => cluster,
+      }),
       namespace: t.string({
         nullable: false,
-        description: 'The namespace it lives in.',
+        description: 'The namespace of the Job.',
         resolve: ({ object }) => object.metadata.namespace ?? '',
       }),
-      name: t.string({ nullable: false, description: 'Its name.', resolve: ({ object }) => object.metadata.name }),
-      phase: t.field({ type: phase, nullable: false, description: 'What it is in.', resolve: ({ object }) => phaseOfJob(object) }),
-      active: t.int({ nullable: false, description: 'Pods that run or wait to.', resolve: (row) => countIn(row, 'active') }),
-      ready: t.int({ description: 'Of these, Pods that are ready.', resolve: ({ object }) => intOf(partOf(object, 'status').ready) }),
-      succeeded: t.int({ nullable: false, description: 'Pods that did their work.', resolve: (row) => countIn(row, 'succeeded') }),
-      failed: t.int({ nullable: false, description: 'Pods that failed.', resolve: (row) => countIn(row, 'failed') }),
+      name: t.string({ nullable: false, description: 'The name of the Job.', resolve: ({ object }) => object.metadata.name }),
+      phase: t.field({ type: phase, nullable: false, description: 'The phase of the Job.', resolve: ({ object }) => phaseOfJob(object) }),
+      active: t.int({
+        nullable: false,
+        description: 'The number of Pods that run or wait to run.',
+        resolve: (row) => countIn(row, 'active'),
+      }),
+      ready: t.int({
+        description: 'The number of active Pods that are ready. Null if the cluster does not report it.',
+        resolve: ({ object }) => intOf(partOf(object, 'status').ready),
+      }),
+      succeeded: t.int({ nullable: false, description: 'The number of Pods that succeeded.', resolve: (row) => countIn(row, 'succeeded') }),
+      failed: t.int({ nullable: false, description: 'The number of Pods that failed.', resolve: (row) => countIn(row, 'failed') }),
       parallelism: t.int({
-        description: 'Most Pods that may run at once.',
+        description: 'The maximum number of Pods that may run at the same time. Null if the Job does not set it.',
         resolve: ({ object }) => intOf(partOf(object, 'spec').parallelism),
       }),
       completions: t.int({
-        description: 'How many Pods have to succeed. Null if any of them that succeeds completes the Job.',
+        description: 'The number of Pods that must succeed. Null if the success of any Pod completes the Job.',
         resolve: ({ object }) => intOf(partOf(object, 'spec').completions),
       }),
-      startTime: t.field({ type: 'DateTime', description: 'When it began.', resolve: (row) => textIn(row, 'startTime') }),
-      completionTime: t.field({ type: 'DateTime', description: 'When it was complete.', resolve: (row) => textIn(row, 'completionTime') }),
+      startTime: t.field({
+        type: 'DateTime',
+        description: 'The time at which the Job started. Null if it has not started.',
+        resolve: (row) => textIn(row, 'startTime'),
+      }),
+      completionTime: t.field({
+        type: 'DateTime',
+        description: 'The time at which the Job was complete. Null if it is not.',
+        resolve: (row) => textIn(row, 'completionTime'),
+      }),
       conditions: t.field({
         type: outputOf({ list: { type: 'JobCondition' } }),
         nullable: false,
-        description: 'What it says of itself.',
+        description: 'The conditions of the status of the Job.',
         resolve: ({ object }) => conditionsOf(object),
       }),
-      job: t.field({ type: job, nullable: false, description: 'The Job itself.', resolve: (row) => row }),
+      job: t.field({ type: job, nullable: false, description: 'The whole Job.', resolve: (row) => row }),
     }),
   });
 }
@@ -137,49 +160,54 @@ interface SummaryTypes {
 
 function addSummary({ pothos, types }: GraphBuilder, { phase, completion }: SummaryTypes): ObjectRefOf<SummaryView> {
   const phaseCount = pothos.objectRef<JobPhaseCountView>('JobPhaseCount').implement({
-    description: 'How many Jobs are in one phase.',
+    description: 'The number of Jobs in one phase.',
     fields: (t) => ({
       phase: t.field({ type: phase, nullable: false, description: 'The phase.', resolve: (counted) => counted.phase }),
-      count: t.exposeInt('count', { nullable: false, description: 'How many Jobs are in it.' }),
+      count: t.exposeInt('count', { nullable: false, description: 'The number of Jobs in the phase.' }),
     }),
   });
   const clusterCount = pothos.objectRef<JobClusterCountView>('JobClusterCount').implement({
-    description: 'The Jobs of one cluster.',
+    description: 'The number of Jobs in one cluster.',
     fields: (t) => ({
       cluster: t.field({ type: types.cluster, nullable: false, description: 'The cluster.', resolve: ({ cluster }) => cluster }),
-      total: t.exposeInt('total', { nullable: false, description: 'How many match.' }),
+      total: t.exposeInt('total', { nullable: false, description: 'The number of matching Jobs in the cluster.' }),
       byPhase: t.field({
         type: [phaseCount],
         nullable: false,
-        description: 'The same by phase: every phase, in the order of `JobPhase`.',
+        description: 'The number of Jobs in each phase. Every phase has an entry, in the order of `JobPhase`.',
         resolve: chargedList('byPhase'),
       }),
-      sync: t.field({ type: types.sync, nullable: false, description: 'How complete and old they are.', resolve: ({ sync }) => sync }),
+      sync: t.field({
+        type: types.sync,
+        nullable: false,
+        description: 'How complete and current the Jobs of this cluster are.',
+        resolve: ({ sync }) => sync,
+      }),
     }),
   });
   return pothos.objectRef<SummaryView>('JobSummary').implement({
-    description: 'All matching Jobs that the caller may see, over all clusters.',
+    description: 'The summary of all matching Jobs that the caller may see, in all clusters.',
     fields: (t) => ({
-      total: t.exposeInt('total', { nullable: false, description: 'How many there are.' }),
+      total: t.exposeInt('total', { nullable: false, description: 'The number of matching Jobs.' }),
       stale: t.exposeInt('stale', {
         nullable: false,
-        description: 'How many of them are in clusters that are not SYNCED: their phase is the last known.',
+        description: 'The number of Jobs in clusters that are not SYNCED. Their phase is the last known one.',
       }),
       byPhase: t.field({
         type: [phaseCount],
         nullable: false,
-        description: 'How many are in each phase: every phase, in the order of `JobPhase`.',
+        description: 'The number of Jobs in each phase. Every phase has an entry, in the order of `JobPhase`.',
         resolve: chargedList('byPhase'),
       }),
       byCluster: t.field({
         type: [clusterCount],
         nullable: false,
-        description: 'How many are in each cluster: every cluster asked, by name.',
+        description: 'The number of Jobs in each requested cluster, ordered by the name of the cluster.',
         resolve: chargedList('byCluster'),
       }),
       completion: t.field({
         type: completion,
-        description: 'With `propagation`: whether its Jobs count as done. Null without.',
+        description: 'Whether the Jobs of the Propagation count as done. Null without the argument `propagation`.',
         ...volatile,
         resolve: (summary) => summary.completion,
       }),

@@ -6,44 +6,60 @@ import { enumsOf } from './faults.ts';
 
 /** Adds `Kind`, `KindSource` and `Column`. */
 export function addKinds({ pothos, types }: GraphBuilder): void {
-  const source = enumsOf(pothos)('KindSource', 'Where a kind comes from.', sourceMeanings);
+  const source = enumsOf(pothos)('KindSource', 'The origin of a kind.', sourceMeanings);
   const column = pothos.objectRef<Column>('Column').implement({
-    description: 'A field that is computed from each object of a kind.',
+    description: 'A field of a kind that the gateway computes from each object.',
     fields: (t) => ({
-      name: t.exposeString('name', { nullable: false, description: 'Its name in this schema, such as `phase`.' }),
+      name: t.exposeString('name', { nullable: false, description: 'The name of the field in this schema, such as `phase`.' }),
       type: t.string({
         nullable: false,
-        description: 'The name of its type in this schema, such as `Int`.',
+        description: 'The name of the type of the field in this schema, such as `Int`.',
         resolve: ({ type, enumeration }) => enumeration?.name ?? printTypeReference(type),
       }),
-      description: t.exposeString('description', { nullable: false, description: 'What it says.' }),
+      description: t.exposeString('description', { nullable: false, description: 'The description of the field.' }),
     }),
   });
   types.kind.implement({
-    description: 'A kind of object, and what it is called in this schema.',
+    description: 'A kind of objects, with its names in Kubernetes and in this schema.',
     fields: (t) => ({
-      group: t.exposeString('group', { nullable: false, description: 'Its API group; empty for the core group.' }),
-      kind: t.exposeString('kind', { nullable: false, description: 'Its name in manifests, such as `Deployment`.' }),
-      plural: t.exposeString('plural', { nullable: false, description: 'Its name in paths and for kubectl, such as `deployments`.' }),
-      shortNames: t.exposeStringList('shortNames', { nullable: false, description: 'Its short names for kubectl, such as `deploy`.' }),
+      group: t.exposeString('group', { nullable: false, description: 'The API group of the kind. Empty for the core group.' }),
+      kind: t.exposeString('kind', { nullable: false, description: 'The name of the kind in manifests, such as `Deployment`.' }),
+      plural: t.exposeString('plural', {
+        nullable: false,
+        description: 'The plural name of the kind in URL paths and for kubectl, such as `deployments`.',
+      }),
+      shortNames: t.exposeStringList('shortNames', {
+        nullable: false,
+        description: 'The short names of the kind for kubectl, such as `deploy`.',
+      }),
       categories: t.exposeStringList('categories', {
         nullable: false,
-        description: 'The groups of kinds it is listed with, such as `all`.',
+        description: 'The kubectl categories that contain the kind, such as `all`.',
       }),
-      namespaced: t.exposeBoolean('namespaced', { nullable: false, description: 'True if its objects live in namespaces.' }),
-      source: t.field({ type: source, nullable: false, description: 'Where it comes from.', resolve: (kind) => kind.source }),
-      type: t.exposeString('type', { nullable: false, description: 'Its type in this schema, such as `Deployment`.' }),
-      many: t.exposeString('many', { nullable: false, description: 'The field of `Query` that lists it, such as `deployments`.' }),
-      one: t.exposeString('one', { nullable: false, description: 'The field of `Query` that gets one, such as `deployment`.' }),
+      namespaced: t.exposeBoolean('namespaced', { nullable: false, description: 'True if objects of the kind belong to a namespace.' }),
+      source: t.field({ type: source, nullable: false, description: 'The origin of the kind.', resolve: (kind) => kind.source }),
+      type: t.exposeString('type', {
+        nullable: false,
+        description: 'The name of the type of the kind in this schema, such as `Deployment`.',
+      }),
+      many: t.exposeString('many', {
+        nullable: false,
+        description: 'The field of `Query` that lists objects of the kind, such as `deployments`.',
+      }),
+      one: t.exposeString('one', {
+        nullable: false,
+        description: 'The field of `Query` that returns one object of the kind, such as `deployment`.',
+      }),
       columns: t.field({
         type: [column],
         nullable: false,
-        description: 'Its fields that are computed from each object: paths may begin with them as with any other.',
+        description:
+          'The fields that the gateway computes from each object. Paths of filters and orders may begin with them, as with any field.',
         resolve: columnsOf,
       }),
       conflicts: t.exposeStringList('conflicts', {
         nullable: false,
-        description: 'Paths that clusters define so differently that they became `JSON`.',
+        description: 'The paths of fields that clusters define so differently that their type is `JSON`.',
       }),
     }),
   });
@@ -55,7 +71,7 @@ export function deprecationOf({ deprecated }: ModelKind): { readonly deprecation
 }
 
 const sourceMeanings: Readonly<Record<KindSource, string>> = {
-  BUILT_IN: 'Kubernetes itself.',
-  CUSTOM: 'A CustomResourceDefinition.',
-  AGGREGATED: 'An API server behind the API server.',
+  BUILT_IN: 'Kubernetes itself defines the kind.',
+  CUSTOM: 'A CustomResourceDefinition defines the kind.',
+  AGGREGATED: 'An aggregated API server serves the kind, such as metrics-server.',
 };

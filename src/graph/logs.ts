@@ -25,16 +25,17 @@ function addQuery({ pothos }: GraphBuilder, log: ObjectRefOf<PodLogView>): void 
       type: [log],
       nullable: false,
       description:
-        'Logs of containers of every cluster, by cluster, namespace, Pod and container: at most 20, each needing `get` on `pods/log`. Those of a ' +
-        'Job over all clusters: `labels: "job-name=x"`.',
+        'The logs of matching containers in all clusters, ordered by cluster, namespace, Pod and container. At most 20 containers may match. The ' +
+        'caller needs the permission `get` on `pods/log`. For the logs of a Job, use `labels: "job-name=x"`.',
       args: {
         ...containerArguments(t.arg),
         ...extentArguments(t.arg),
-        previous: t.arg.boolean({ defaultValue: false, description: "Of the container's run before this one." }),
-        tailLines: t.arg.int({ defaultValue: 200, description: 'At most so many lines of each, the last ones.' }),
+        previous: t.arg.boolean({ defaultValue: false, description: 'True: read the log of the previous run of the container.' }),
+        tailLines: t.arg.int({ defaultValue: 200, description: 'The maximum number of lines of each log, counted from its end.' }),
         limitBytes: t.arg.int({
           defaultValue: 1_048_576,
-          description: 'At most so many bytes of each, with the time of every line (31 bytes), also where it is not asked for.',
+          description:
+            'The maximum number of bytes of each log. Each line counts 31 bytes more for its time, also if `time` is not selected.',
         }),
       },
       ...personal,
@@ -53,12 +54,15 @@ function addStream({ pothos }: GraphBuilder, batch: ObjectRefOf<LogBatchView>): 
       type: batch,
       nullable: false,
       description:
-        'Follows the logs of containers of every cluster, also of Pods that appear later: at most 20 containers at a time, each needing `get` on ' +
-        '`pods/log`. Has no cursor: go on with `sinceTime`.',
+        'Follows the logs of matching containers in all clusters, also of Pods that appear later: at most 20 containers at the same time. The caller ' +
+        'needs the permission `get` on `pods/log`. The stream has no cursor: to resume it, pass `sinceTime`.',
       args: {
         ...containerArguments(t.arg),
         ...extentArguments(t.arg),
-        tailLines: t.arg.int({ defaultValue: 10, description: 'Begin with at most so many lines of each, the last ones.' }),
+        tailLines: t.arg.int({
+          defaultValue: 10,
+          description: 'The maximum number of existing lines of each log to start with, counted from its end.',
+        }),
       },
       ...personal,
       subscribe: (_root, args, { logs, read }): AsyncIterable<LogBatchView> => new SourceCarrier(logs.follow(read, args, args)),
@@ -72,12 +76,12 @@ function addField({ pothos }: GraphBuilder, pod: ObjectRefOf<Row>, log: ObjectRe
     t.field({
       type: log,
       nullable: false,
-      description: 'The log of one of its containers, read from the cluster itself: of at most 20 Pods in one answer.',
+      description: 'The log of one container of the Pod, read from the API server. One answer has the logs of at most 20 Pods.',
       args: {
-        container: t.arg.string({ description: 'Which; absent, the one that kubectl takes.' }),
-        previous: t.arg.boolean({ defaultValue: false, description: "Of the container's run before this one." }),
-        tailLines: t.arg.int({ defaultValue: 200, description: 'At most so many lines, the last ones.' }),
-        sinceSeconds: t.arg.int({ description: 'Only lines of the last so many seconds.' }),
+        container: t.arg.string({ description: 'The name of the container. Default: the container that `kubectl logs` chooses.' }),
+        previous: t.arg.boolean({ defaultValue: false, description: 'True: read the log of the previous run of the container.' }),
+        tailLines: t.arg.int({ defaultValue: 200, description: 'The maximum number of lines, counted from the end of the log.' }),
+        sinceSeconds: t.arg.int({ description: 'Only lines that are at most this many seconds old. Default: no limit.' }),
       },
       ...personal,
       resolve: (row, args, { logs, read }) => logs.readOfPod(read, row, args),
@@ -87,18 +91,22 @@ function addField({ pothos }: GraphBuilder, pod: ObjectRefOf<Row>, log: ObjectRe
 
 function containerArguments(arg: RootFields['arg']) {
   return {
-    clusters: arg.stringList({ description: 'Only these clusters; absent, all; empty, none.' }),
-    namespaces: arg.stringList({ description: 'Only these namespaces.' }),
-    labels: arg.string({ description: 'Only of Pods with such labels: what kubectl takes after `-l`.' }),
-    names: arg.stringList({ description: 'Only of Pods of these names.' }),
-    container: arg.string({ description: 'Only containers of this name; absent, all of each Pod, init and ephemeral ones too.' }),
+    clusters: arg.stringList({ description: 'Only containers in these clusters. Default: all clusters. An empty list means no cluster.' }),
+    namespaces: arg.stringList({ description: 'Only containers in these namespaces. Default: all namespaces.' }),
+    labels: arg.string({
+      description: 'Only containers of Pods that match this label selector, such as `app=web`, as `kubectl get -l` takes it.',
+    }),
+    names: arg.stringList({ description: 'Only containers of the Pods with these names. Default: all Pods.' }),
+    container: arg.string({
+      description: 'Only containers with this name. Default: all containers of each Pod, including init and ephemeral containers.',
+    }),
   };
 }
 
 function extentArguments(arg: RootFields['arg']) {
   return {
-    sinceSeconds: arg.int({ description: 'Only lines of the last so many seconds.' }),
-    sinceTime: arg({ type: 'DateTime', description: 'Only lines since then.' }),
+    sinceSeconds: arg.int({ description: 'Only lines that are at most this many seconds old. Default: no limit.' }),
+    sinceTime: arg({ type: 'DateTime', description: 'Only lines that were written since this time. Default: no limit.' }),
   };
 }
 
@@ -106,8 +114,12 @@ function addLine({ pothos }: GraphBuilder): ObjectRefOf<LogLineView> {
   return pothos.objectRef<LogLineView>('LogLine').implement({
     description: 'One line of a log.',
     fields: (t) => ({
-      time: t.field({ type: 'DateTime', description: 'When it was written, as the node says.', resolve: ({ time }) => time }),
-      text: t.exposeString('text', { nullable: false, description: 'What was written, without the end of the line.' }),
+      time: t.field({
+        type: 'DateTime',
+        description: 'The time at which the line was written, by the clock of the Node. Null if the log has no time for it.',
+        resolve: ({ time }) => time,
+      }),
+      text: t.exposeString('text', { nullable: false, description: 'The line without its line break.' }),
     }),
   });
 }
@@ -115,36 +127,41 @@ function addLine({ pothos }: GraphBuilder): ObjectRefOf<LogLineView> {
 /** Where a log comes from, in everything that tells of one. */
 function containerFields(t: FieldsOf<PodLogView | LogBatchView>, types: GraphBuilder['types']) {
   return {
-    cluster: t.field({ type: types.cluster, nullable: false, description: 'Where it runs.', resolve: ({ cluster }) => cluster }),
-    namespace: t.exposeString('namespace', { nullable: false, description: 'The namespace of its Pod.' }),
-    pod: t.exposeString('pod', { nullable: false, description: 'The name of its Pod.' }),
-    container: t.exposeString('container', { nullable: false, description: 'Its name.' }),
+    cluster: t.field({
+      type: types.cluster,
+      nullable: false,
+      description: 'The cluster that runs the container.',
+      resolve: ({ cluster }) => cluster,
+    }),
+    namespace: t.exposeString('namespace', { nullable: false, description: 'The namespace of the Pod.' }),
+    pod: t.exposeString('pod', { nullable: false, description: 'The name of the Pod.' }),
+    container: t.exposeString('container', { nullable: false, description: 'The name of the container.' }),
   };
 }
 
 function addPodLog({ pothos, types }: GraphBuilder, line: ObjectRefOf<LogLineView>): ObjectRefOf<PodLogView> {
   return pothos.objectRef<PodLogView>('PodLog').implement({
-    description: 'The log of one container, or why there is none.',
+    description: 'The log of one container, or the reason why it cannot be read.',
     fields: (t) => ({
       ...containerFields(t, types),
       lines: t.field({
         type: [line],
         nullable: false,
-        description: 'Its lines. Each counts as one object, and their text as in `text`.',
+        description: 'The lines of the log, oldest first. Each line counts as one object, and the text counts as in `text`.',
         resolve: linesOf,
       }),
       text: t.string({
         nullable: false,
-        description: `Its lines as one text, each with its end. Every ${charsPerObject} characters count as one object.`,
+        description: `The lines of the log as one text, each with its line break. Every ${charsPerObject} characters count as one object.`,
         resolve: textOf,
       }),
       truncated: t.exposeBoolean('truncated', {
         nullable: false,
-        description: 'True if there is more than `limitBytes`: the end is missing.',
+        description: 'True if the log is larger than `limitBytes`, so that its end is missing.',
       }),
       fault: t.field({
         type: types.fault,
-        description: 'Why there is none.',
+        description: 'The reason why the log cannot be read. Null if it can.',
         resolve: ({ cluster, fault }) => fault && faultIn(cluster, fault),
       }),
     }),
@@ -152,25 +169,29 @@ function addPodLog({ pothos, types }: GraphBuilder, line: ObjectRefOf<LogLineVie
 }
 
 function addBatch({ pothos, types }: GraphBuilder, line: ObjectRefOf<LogLineView>): ObjectRefOf<LogBatchView> {
-  const type = enumsOf(pothos)('LogBatchType', 'What a message of a followed log says, about one container.', batchMeanings);
+  const type = enumsOf(pothos)(
+    'LogBatchType',
+    'The type of a message of a followed log. Each message is about one container.',
+    batchMeanings,
+  );
   return pothos.objectRef<LogBatchView>('LogBatch').implement({
-    description: 'One message of a followed log: about one container.',
+    description: 'One message of a followed log. Each message is about one container.',
     fields: (t) => ({
-      type: t.field({ type, nullable: false, description: 'What it says.', resolve: (batch) => batch.type }),
+      type: t.field({ type, nullable: false, description: 'The type of the message.', resolve: (batch) => batch.type }),
       ...containerFields(t, types),
       lines: t.field({
         type: [line],
         nullable: false,
-        description: 'What was written, in order. Each line counts as one object, and every so many characters as in `PodLog.text`.',
+        description: `The new lines, oldest first. Each line counts as one object, and every ${charsPerObject} characters count as one more.`,
         resolve: linesOf,
       }),
       dropped: t.exposeInt('dropped', {
         nullable: false,
-        description: 'How many lines were lost before these, as the reader was too slow.',
+        description: 'The number of lines that were lost before these lines, because the client reads too slowly.',
       }),
       fault: t.field({
         type: types.fault,
-        description: 'Why it cannot be followed: with FAILED only.',
+        description: 'The reason why the log cannot be followed. Null unless the type is FAILED.',
         resolve: ({ cluster, fault }) => fault && faultIn(cluster, fault),
       }),
     }),
@@ -192,7 +213,7 @@ function textOf({ lines }: HasLines, _args: unknown, { budget }: GraphContext): 
 }
 
 const batchMeanings: Readonly<Record<LogBatchView['type'], string>> = {
-  LINES: 'Lines were written.',
-  ENDED: 'The container has ended: no line follows, unless it is started again.',
-  FAILED: 'It cannot be followed: see `fault`.',
+  LINES: 'New lines of the container.',
+  ENDED: 'The container has ended. No line follows unless it is started again.',
+  FAILED: 'The log cannot be followed: see `fault`.',
 };

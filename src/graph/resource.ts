@@ -24,37 +24,43 @@ export function addResource(builder: GraphBuilder): void {
     fields: (t) => ({
       id: t.id({
         nullable: false,
-        description: 'Opaque. Stands for this very object: one that is created again under its name has another id.',
+        description: 'An opaque id of this object. An object that is created again under the same name has another id.',
         resolve: idOf,
       }),
-      cluster: t.field({ type: types.cluster, nullable: false, description: 'Where it lives.', resolve: (row) => row.cluster }),
+      cluster: t.field({
+        type: types.cluster,
+        nullable: false,
+        description: 'The cluster that contains the object.',
+        resolve: (row) => row.cluster,
+      }),
       apiVersion: t.string({
         nullable: false,
-        description: 'Group and version it was read in, such as `apps/v1`.',
+        description: 'The group and version in which the object was read, such as `apps/v1`.',
         resolve: ({ resource }) => apiVersionOf(resource),
       }),
-      kind: t.string({ nullable: false, description: 'Its kind, such as `Deployment`.', resolve: ({ kind }) => kind.kind }),
+      kind: t.string({ nullable: false, description: 'The kind of the object, such as `Deployment`.', resolve: ({ kind }) => kind.kind }),
       metadata: t.field({
         type: types.objectMeta,
         nullable: false,
-        description: 'What every object has, such as name and labels.',
+        description: 'The metadata of the object, such as its name and labels.',
         resolve: (row) => row,
       }),
       sync: t.field({
         type: types.sync,
         nullable: false,
-        description: 'How complete and old the copy is that it was read from.',
+        description: 'How complete and current the local copy is that the object was read from.',
         resolve: (row) => row.sync,
       }),
       object: t.field({
         type: 'JSON',
         nullable: false,
-        description: 'All of it, also what this schema does not know. Without managedFields; of a Secret without its data.',
+        description:
+          'The whole object as JSON, including fields that this schema does not have. Without managedFields, and without the data of a Secret.',
         resolve: manifestOf,
       }),
       yaml: t.string({
         nullable: false,
-        description: `The same as YAML that kubectl reads. Counts as ${yamlCost} objects more.`,
+        description: `The content of \`object\` as YAML that kubectl reads. It counts as ${yamlCost} additional objects.`,
         resolve: yamlOf,
       }),
     }),
@@ -65,49 +71,56 @@ export function addResource(builder: GraphBuilder): void {
 
 function addMetadata({ types, outputOf }: GraphBuilder): void {
   types.objectMeta.implement({
-    description: 'What every object has.',
+    description: 'The metadata of an object.',
     fields: (t) => ({
       name: t.string({
         resolve: ({ object }) => object.metadata.name,
         nullable: false,
-        description: 'Unique for its kind in its namespace and cluster.',
+        description: 'The name of the object. It is unique for its kind in its namespace and cluster.',
       }),
       namespace: t.string({
         resolve: ({ object }) => object.metadata.namespace,
-        description: 'The namespace it lives in; null if its kind lives in none.',
+        description: 'The namespace of the object. Null for cluster-scoped kinds.',
       }),
-      uid: t.string({ resolve: ({ object }) => object.metadata.uid, description: 'Unique in its cluster for all time.' }),
+      uid: t.string({
+        resolve: ({ object }) => object.metadata.uid,
+        description: 'The uid of the object. Its cluster never uses it for another object.',
+      }),
       resourceVersion: t.string({
         resolve: ({ object }) => object.metadata.resourceVersion,
-        description: 'Opaque; another one after each change.',
+        description: 'The opaque version of the object. Each change of the object changes it.',
       }),
-      generation: t.field({ type: 'Int64', description: 'Counts the changes of what is desired.', resolve: inMetadata }),
-      creationTimestamp: t.field({ type: 'DateTime', description: 'When it was created.', resolve: inMetadata }),
+      generation: t.field({
+        type: 'Int64',
+        description: 'A number that grows with each change of the desired state. Null if the API server does not count these changes.',
+        resolve: inMetadata,
+      }),
+      creationTimestamp: t.field({ type: 'DateTime', description: 'The time at which the object was created.', resolve: inMetadata }),
       deletionTimestamp: t.field({
         type: 'DateTime',
-        description: 'When it will be gone; null unless it is being deleted.',
+        description: 'The time at which the object will be deleted. Null unless its deletion was requested.',
         resolve: inMetadata,
       }),
       finalizers: t.field({
         type: outputOf({ list: { scalar: 'String' } }),
-        description: 'Who still has to agree before it is deleted.',
+        description: 'The finalizers of the object. Its deletion waits until all of them are removed. Null if it has none.',
         resolve: inMetadata,
       }),
       ownerReferences: t.field({
         type: [types.ownerReference],
-        description: 'The objects it belongs to: it is deleted with the last of them.',
+        description: 'The owners of the object. It is deleted when the last owner is deleted. Null if it has none.',
         resolve: ownerReferencesOf,
       }),
-      labels: t.field({ type: 'StringMap', description: 'All its labels.', resolve: inMetadata }),
+      labels: t.field({ type: 'StringMap', description: 'The labels of the object. Null if it has none.', resolve: inMetadata }),
       label: t.string({
-        description: 'One of its labels.',
-        args: { key: t.arg.string({ required: true, description: 'The whole key, such as `app.kubernetes.io/name`.' }) },
+        description: 'The value of one label. Null if the object does not have it.',
+        args: { key: t.arg.string({ required: true, description: 'The full key of the label, such as `app.kubernetes.io/name`.' }) },
         resolve: ({ object }, { key }) => ownValue(object.metadata.labels, key),
       }),
       annotations: t.field({
         type: 'StringMap',
-        description: 'Its annotations.',
-        args: { keys: t.arg.stringList({ description: 'Only these; absent, all.' }) },
+        description: 'The annotations of the object. Null if it has none.',
+        args: { keys: t.arg.stringList({ description: 'Only the annotations with these keys. Default: all annotations.' }) },
         resolve({ object: { metadata } }, { keys }, { budget }) {
           if (keys == null) return metadata.annotations;
           budget.look(Math.ceil(boundedList('keys', keys).length / valuesPerLook));
@@ -115,21 +128,24 @@ function addMetadata({ types, outputOf }: GraphBuilder): void {
         },
       }),
       annotation: t.string({
-        description: 'One of its annotations.',
-        args: { key: t.arg.string({ required: true, description: 'The whole key.' }) },
+        description: 'The value of one annotation. Null if the object does not have it.',
+        args: { key: t.arg.string({ required: true, description: 'The full key of the annotation.' }) },
         resolve: ({ object }, { key }) => ownValue(object.metadata.annotations, key),
       }),
     }),
   });
   types.ownerReference.implement({
-    description: 'An object that another one belongs to, in the same cluster and namespace.',
+    description: 'A reference from an object to its owner in the same cluster. The owner is in the same namespace, or cluster-scoped.',
     fields: (t) => ({
-      apiVersion: t.string({ description: 'Its group and version.', resolve: ({ value }) => textAt(value, 'apiVersion') }),
-      kind: t.string({ description: 'Its kind.', resolve: ({ value }) => textAt(value, 'kind') }),
-      name: t.string({ description: 'Its name.', resolve: ({ value }) => textAt(value, 'name') }),
-      uid: t.string({ description: 'Its uid.', resolve: ({ value }) => textAt(value, 'uid') }),
+      apiVersion: t.string({
+        description: 'The group and version of the owner, such as `apps/v1`.',
+        resolve: ({ value }) => textAt(value, 'apiVersion'),
+      }),
+      kind: t.string({ description: 'The kind of the owner.', resolve: ({ value }) => textAt(value, 'kind') }),
+      name: t.string({ description: 'The name of the owner.', resolve: ({ value }) => textAt(value, 'name') }),
+      uid: t.string({ description: 'The uid of the owner.', resolve: ({ value }) => textAt(value, 'uid') }),
       controller: t.boolean({
-        description: 'True for the one that manages the object.',
+        description: 'True if this owner is the controller of the object. An object has at most one.',
         resolve: ({ value }) => truthAt(value, 'controller'),
       }),
     }),
@@ -151,21 +167,41 @@ function ownerReferencesOf(row: Row): readonly Within[] | undefined {
 
 function addResourceList({ types }: GraphBuilder): void {
   types.resourceList.implement({
-    description: 'Amounts by the name of the resource.',
+    description: 'Amounts of resources such as CPU and memory, by the name of the resource.',
     fields: (t) => ({
-      cpu: t.field({ type: 'Quantity', description: 'Processor time: `1` is one core.', resolve: amountOf('cpu') }),
-      memory: t.field({ type: 'Quantity', description: 'Bytes of memory.', resolve: amountOf('memory') }),
-      ephemeralStorage: t.field({ type: 'Quantity', description: 'Bytes of local disk.', resolve: amountOf('ephemeral-storage') }),
-      pods: t.field({ type: 'Quantity', description: 'How many pods.', resolve: amountOf('pods') }),
+      cpu: t.field({
+        type: 'Quantity',
+        description: 'The amount of CPU. `1` is one core. Null if it is not listed.',
+        resolve: amountOf('cpu'),
+      }),
+      memory: t.field({
+        type: 'Quantity',
+        description: 'The amount of memory in bytes, such as `512Mi`. Null if it is not listed.',
+        resolve: amountOf('memory'),
+      }),
+      ephemeralStorage: t.field({
+        type: 'Quantity',
+        description: 'The amount of local disk in bytes, such as `1Gi`. Null if it is not listed.',
+        resolve: amountOf('ephemeral-storage'),
+      }),
+      pods: t.field({ type: 'Quantity', description: 'The number of Pods. Null if it is not listed.', resolve: amountOf('pods') }),
       get: t.field({
         type: 'Quantity',
-        description: 'Any of them.',
+        description: 'The amount of the resource with this name. Null if it is not listed.',
         args: { name: t.arg.string({ required: true, description: 'The name of the resource, such as `nvidia.com/gpu`.' }) },
         resolve: storedAs<Amounts>({ scalar: 'Quantity' }, (list, { name }) => ownValue(list, name)),
       }),
-      all: t.field({ type: 'StringMap', nullable: false, description: 'All of them by name, each as text.', resolve: amountsAsTexts }),
-      cpuCores: t.float({ description: '`cpu` as a number of cores.', resolve: numberOf('cpu') }),
-      memoryBytes: t.float({ description: '`memory` as a number of bytes.', resolve: numberOf('memory') }),
+      all: t.field({
+        type: 'StringMap',
+        nullable: false,
+        description: 'The amounts of all listed resources, by name, each as text.',
+        resolve: amountsAsTexts,
+      }),
+      cpuCores: t.float({ description: 'The value of `cpu` as a number of cores. Null if it is not listed.', resolve: numberOf('cpu') }),
+      memoryBytes: t.float({
+        description: 'The value of `memory` as a number of bytes. Null if it is not listed.',
+        resolve: numberOf('memory'),
+      }),
     }),
   });
 }

@@ -21,9 +21,9 @@ export interface Connections {
 export function addRoot(builder: GraphBuilder, connections: Connections): void {
   builder.pothos.queryType({
     description:
-      `Reads from every cluster of the fleet at once. One answer holds at most ${maxObjects} objects: each element of a list counts, such as an ` +
-      'item, an edge, a kind of a cluster or a part of `sync`, and a list inside another one counts each time. What asks for more is refused as ' +
-      'a whole: `TOO_COSTLY`.',
+      `Reads objects from all clusters of the fleet at once. One answer contains at most ${maxObjects} objects. Each element of a list counts as one ` +
+      'object: an item, an edge, a kind of a cluster, an entry of `sync`. A list inside another list counts each time. A query that needs more is ' +
+      'refused as a whole with `TOO_COSTLY`.',
   });
   addFleetFields(builder);
   addResourceFields(builder, connections.any);
@@ -39,30 +39,34 @@ function addFleetFields({ pothos, types, model }: GraphBuilder): void {
     clusters: t.field({
       type: [types.cluster],
       nullable: false,
-      description: 'The clusters of the fleet, by name.',
+      description: 'The clusters of the fleet, ordered by name.',
       args: {
-        names: t.arg.stringList({ description: 'Only these.' }),
-        labels: t.arg.string({ description: 'Only those with such labels: what kubectl takes after `-l`.' }),
+        names: t.arg.stringList({ description: 'Only the clusters with these names. Default: all clusters.' }),
+        labels: t.arg.string({
+          description: 'Only clusters that match this label selector, such as `team=shop`, as `kubectl get -l` takes it.',
+        }),
       },
       resolve: (_root, filter, context) => charged(context.reads.clusters(context.read, filter), context),
     }),
     cluster: t.field({
       type: types.cluster,
-      description: 'One cluster, or null if there is none of that name.',
-      args: { name: t.arg.string({ required: true, description: 'What the fleet calls it.' }) },
+      description: 'The cluster with this name. Null if the fleet does not have it.',
+      args: { name: t.arg.string({ required: true, description: 'The name of the cluster in the fleet.' }) },
       resolve: (_root, { name }, { reads, read }) => reads.cluster(read, name),
     }),
     gateway: t.field({
       type: types.gateway,
       nullable: false,
-      description: 'This gateway itself.',
+      description: 'The gateway that answers this request.',
       resolve: (_root, _args, { gateway }) => gateway,
     }),
     kinds: t.field({
       type: [types.kind],
       nullable: false,
-      description: 'The kinds of this schema, by group and kind.',
-      args: { groups: t.arg.stringList({ description: 'Only those of these API groups; the core group is the empty text.' }) },
+      description: 'The kinds of this schema, ordered by API group and kind.',
+      args: {
+        groups: t.arg.stringList({ description: 'Only kinds of these API groups. The core group is the empty text. Default: all groups.' }),
+      },
       resolve: (_root, { groups }, context) => {
         const named = groups == null ? undefined : new Set(boundedList('groups', groups));
         const asked = [...model.kinds.values()].filter(({ group }) => named?.has(group) ?? true);
@@ -76,8 +80,8 @@ function addResourceFields({ pothos, types, model }: GraphBuilder, connection: O
   pothos.queryFields((t) => ({
     resource: t.field({
       type: types.resource,
-      description: 'The object of an id, or null if there is none.',
-      args: { id: t.arg.id({ required: true, description: 'As the field `id` of an object gives it.' }), live: liveArgument(t) },
+      description: 'The object with this id. Null if it does not exist.',
+      args: { id: t.arg.id({ required: true, description: 'The value of the field `id` of the object.' }), live: liveArgument(t) },
       resolve: async (_root, { id, live }, context, info) =>
         foundRow(await context.reads.getById(context.read, { model, id, from: live === true ? 'live' : 'mirror' }), context, info),
     }),
@@ -85,12 +89,13 @@ function addResourceFields({ pothos, types, model }: GraphBuilder, connection: O
       type: connection,
       nullable: false,
       description:
-        'Objects of several kinds, of every cluster that serves them. Of Secrets their metadata only. Without `kinds` it mirrors every kind that ' +
-        'may be listed, which is costly on first use: name the kinds.',
+        'Objects of several kinds from all clusters that serve them. Secrets come with their metadata only. Name the `kinds`: without them, the ' +
+        'gateway reads every kind that you may list, which is costly on first use.',
       args: {
         kinds: t.arg.stringList({
           description:
-            'By any of their names, such as `Pod`, `po`, `pods`, `apps.v1.deployments` or `Certificate.cert-manager.io`; absent, all, which is costly.',
+            'The kinds, by any of their names, such as `Pod`, `po`, `pods`, `apps.v1.deployments` or `Certificate.cert-manager.io`. Default: all kinds, ' +
+            'which is costly.',
         }),
         ...listArguments(t, types),
       },
@@ -101,12 +106,12 @@ function addResourceFields({ pothos, types, model }: GraphBuilder, connection: O
 }
 
 function addListField({ pothos, types }: GraphBuilder, kind: ModelKind, connection: ObjectRefOf<Listed>): void {
-  const part = isSecret(kind) ? ': their metadata only' : '';
+  const part = isSecret(kind) ? ', with their metadata only' : '';
   pothos.queryField(kind.many, (t) =>
     t.field({
       type: connection,
       nullable: false,
-      description: `Objects of the kind ${keyOfKind(kind)}, of every cluster that serves it${part}.`,
+      description: `Objects of the kind ${keyOfKind(kind)} from all clusters that serve it${part}.`,
       ...deprecationOf(kind),
       args: listArguments(t, types),
       resolve: (_root, args, { reads, read }, info) => reads.list(read, kind, { ...args, aggregated: aggregatedPaths(info) }),
@@ -117,20 +122,20 @@ function addListField({ pothos, types }: GraphBuilder, kind: ModelKind, connecti
 function addSingleField({ pothos, kinds }: GraphBuilder, kind: ModelKind): void {
   const type = kinds.get(kind.type);
   if (type === undefined) return;
-  const description = `One object of the kind ${keyOfKind(kind)}, or null if there is none${isSecret(kind) ? '. Only live' : ''}.`;
+  const description = `One object of the kind ${keyOfKind(kind)}. Null if it does not exist.${isSecret(kind) ? ' Requires `live: true`.' : ''}`;
   const options = { type, description, ...deprecationOf(kind) };
   const found = async (asked: SingleArguments, context: GraphContext, info: GraphQLResolveInfo) => {
     const { live, ...key } = asked;
     return foundRow(await context.reads.get(context.read, { kind, key, from: live === true ? 'live' : 'mirror' }), context, info);
   };
   pothos.queryField(kind.one, (t) => {
-    const cluster = t.arg.string({ required: true, description: 'The cluster it lives in.' });
-    const name = t.arg.string({ required: true, description: 'Its name.' });
+    const cluster = t.arg.string({ required: true, description: 'The name of the cluster that contains the object.' });
+    const name = t.arg.string({ required: true, description: 'The name of the object.' });
     const live = liveArgument(t);
     if (!kind.namespaced) {
       return t.field({ ...options, args: { cluster, name, live }, resolve: (_root, args, context, info) => found(args, context, info) });
     }
-    const namespace = t.arg.string({ required: true, description: 'The namespace it lives in.' });
+    const namespace = t.arg.string({ required: true, description: 'The namespace of the object.' });
     return t.field({
       ...options,
       args: { cluster, namespace, name, live },
@@ -147,7 +152,10 @@ interface SingleArguments {
 }
 
 function liveArgument(t: RootFields) {
-  return t.arg.boolean({ defaultValue: false, description: 'Ask the cluster itself, now, instead of the copy that is held.' });
+  return t.arg.boolean({
+    defaultValue: false,
+    description: 'True: read the object from the API server now. False: read it from the local copy of the gateway.',
+  });
 }
 
 /** The same for every kind, so that one component of a client serves all. */
@@ -155,14 +163,19 @@ function listArguments({ arg }: RootFields, types: GraphBuilder['types']) {
   return {
     ...selectionArguments(arg, types),
     search: searchArgument(arg),
-    orderBy: arg({ type: [types.orderBy], description: 'What comes first; then, and by default, by namespace, name and cluster.' }),
-    first: arg.int({ defaultValue: 100, description: 'Most objects on the page, over all clusters together: 1 to 500.' }),
-    after: arg.string({ description: 'A cursor: the page begins behind it.' }),
+    orderBy: arg({
+      type: [types.orderBy],
+      description:
+        'The order of the list. Objects that are equal in this order are ordered by namespace, name and cluster, as is the whole list by default.',
+    }),
+    first: arg.int({ defaultValue: 100, description: 'The maximum number of objects on the page, over all clusters together: 1 to 500.' }),
+    after: arg.string({ description: 'Continue after this cursor. Default: the first page.' }),
     waitSeconds: arg.float({
       defaultValue: 10,
       description:
-        'How long to wait for clusters whose first list is not whole yet: 0 to 60. Nothing else is ever waited for. The wait ends when four fifths of the ' +
-        'time of the operation have passed (30 s for a query by default), so that the other clusters are answered.',
+        'The maximum number of seconds to wait for clusters whose first list is not complete yet: 0 to 60. The answer waits for nothing else. The wait ' +
+        'ends early when four fifths of the time limit of the operation have passed, so that the other clusters are still answered. The time limit ' +
+        'of a query is 30 s by default.',
     }),
   };
 }

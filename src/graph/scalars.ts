@@ -13,24 +13,40 @@ export function addScalars(pothos: Pothos): ReadonlyMap<ScalarName, AnyOutput> {
     Boolean: pothos.addScalarType('Boolean', GraphQLBoolean),
     Int: pothos.addScalarType('Int', GraphQLInt),
     Float: pothos.addScalarType('Float', GraphQLFloat),
-    DateTime: pothos.scalarType('DateTime', { ...textual('DateTime'), description: 'A time as RFC 3339 text, as served.' }),
+    DateTime: pothos.scalarType('DateTime', {
+      ...textual('DateTime'),
+      description: 'A time as text in RFC 3339 format, in the form the API server serves.',
+    }),
     Quantity: pothos.scalarType('Quantity', {
       ...textual('Quantity'),
-      description: 'An amount as Kubernetes writes it, such as `250m` or `1Gi`. As served.',
+      description: 'An amount as Kubernetes writes it, such as `250m` or `1Gi`, in the form the API server serves.',
     }),
-    Bytes: pothos.scalarType('Bytes', { ...textual('Bytes'), description: 'Binary data in base64, as served.' }),
-    Duration: pothos.scalarType('Duration', { ...textual('Duration'), description: 'A length of time such as `90s` or `5m`, as served.' }),
+    Bytes: pothos.scalarType('Bytes', {
+      ...textual('Bytes'),
+      description: 'Binary data as base64 text, in the form the API server serves.',
+    }),
+    Duration: pothos.scalarType('Duration', {
+      ...textual('Duration'),
+      description: 'A length of time as text, such as `90s` or `5m`, in the form the API server serves.',
+    }),
     Int64: pothos.scalarType('Int64', {
       ...anything,
-      description: 'An integer of 64 bits: a number up to 2^53-1, beyond that its decimal text. Never rounded.',
+      description: 'An integer of 64 bits, never rounded. Up to 2^53-1 it is a JSON number, beyond that its decimal digits as text.',
       coerceOutputValue: exactInteger,
     }),
-    IntOrString: pothos.scalarType('IntOrString', { ...anything, description: 'A number or a text, such as `3` or `25%`. As served.' }),
+    IntOrString: pothos.scalarType('IntOrString', {
+      ...anything,
+      description: 'A number or a text, such as `3` or `25%`, in the form the API server serves.',
+    }),
     StringMap: pothos.scalarType('StringMap', {
       ...anything,
-      description: 'A map from text to text, such as `{"app": "web"}`. As served.',
+      description: 'A map from text to text, such as `{"app": "web"}`, in the form the API server serves.',
     }),
-    JSON: pothos.scalarType('JSON', { ...anything, description: 'Any JSON value, never JSON in a text. Integers are exact. As served.' }),
+    JSON: pothos.scalarType('JSON', {
+      ...anything,
+      description:
+        'Any JSON value, not encoded as text. Integers keep all their digits. Values of objects have the form the API server serves.',
+    }),
   };
   return new Map(scalarNames.map((name) => [name, scalars[name]]));
 }

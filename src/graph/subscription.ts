@@ -13,18 +13,19 @@ export function addSubscription(builder: GraphBuilder, changes: ChangesTypes): v
   const { pothos, types, model } = builder;
   pothos.subscriptionType({
     description:
-      'Streams what changes in every cluster of the fleet, as it changes. A message is about one kind of one cluster, and holds at most ' +
-      `${maxObjects} objects, counted as in \`Query\`. A stream that ends with an error goes on from the cursor of its last message: \`after\`.`,
+      `Streams changes from all clusters of the fleet. A message is about one kind in one cluster and contains at most ${maxObjects} objects, ` +
+      'counted as in `Query`. To resume a stream that ended with an error, pass the cursor of its last message as `after`.',
   });
   pothos.subscriptionField('resources', (t) =>
     t.field({
       type: changes.any,
       nullable: false,
-      description: 'Changes of objects of several kinds, in every cluster that serves them. Of Secrets their metadata only.',
+      description: 'Changes of objects of several kinds in all clusters that serve them. Secrets come with their metadata only.',
       args: {
         kinds: t.arg.stringList({
           required: true,
-          description: 'By any of their names, such as `Pod`, `po`, `pods`, `apps.v1.deployments` or `Certificate.cert-manager.io`.',
+          description:
+            'The kinds, by any of their names, such as `Pod`, `po`, `pods`, `apps.v1.deployments` or `Certificate.cert-manager.io`.',
         }),
         ...selectionArguments(t.arg, types),
         search: searchArgument(t.arg),
@@ -38,12 +39,12 @@ export function addSubscription(builder: GraphBuilder, changes: ChangesTypes): v
   for (const kind of model.kinds.values()) {
     const type = changes.ofKinds.get(kind.type);
     if (type === undefined) continue;
-    const part = isSecret(kind) ? ': their metadata only' : '';
+    const part = isSecret(kind) ? ', with their metadata only' : '';
     pothos.subscriptionField(kind.many, (t) =>
       t.field({
         type,
         nullable: false,
-        description: `Changes of objects of the kind ${keyOfKind(kind)}, in every cluster that serves it${part}.`,
+        description: `Changes of objects of the kind ${keyOfKind(kind)} in all clusters that serve it${part}.`,
         ...deprecationOf(kind),
         args: { ...selectionArguments(t.arg, types), search: searchArgument(t.arg), after: afterArgument(t.arg) },
         subscribe: (_root, args, { streams, read }): AsyncIterable<ChangesMessage> => new SourceCarrier(streams.changes(read, kind, args)),

@@ -6,32 +6,45 @@ import { ageSecondsOf, isoOf } from './times.ts';
 
 /** Adds `Sync` and `SyncPhase`. */
 export function addSync({ pothos, types }: GraphBuilder): void {
-  const phase = enumsOf(pothos)('SyncPhase', 'How complete and old a part of an answer is.', phaseMeanings);
+  const phase = enumsOf(pothos)('SyncPhase', 'How complete and current the objects of one kind in one cluster are.', phaseMeanings);
   types.sync.implement({
-    description: "How complete and old one cluster's part of an answer is, for one kind.",
+    description: 'How complete and current the objects of one kind in one cluster are, as the gateway knows them.',
     fields: (t) => ({
-      cluster: t.field({ type: types.cluster, nullable: false, description: 'Of which cluster.', resolve: (sync) => sync.cluster }),
-      kind: t.field({ type: types.kind, nullable: false, description: 'Of which kind.', resolve: (sync) => sync.kind }),
-      phase: t.field({ type: phase, nullable: false, description: 'How complete and old.', ...volatile, resolve: (sync) => sync.phase }),
+      cluster: t.field({
+        type: types.cluster,
+        nullable: false,
+        description: 'The cluster of the objects.',
+        resolve: (sync) => sync.cluster,
+      }),
+      kind: t.field({ type: types.kind, nullable: false, description: 'The kind of the objects.', resolve: (sync) => sync.kind }),
+      phase: t.field({
+        type: phase,
+        nullable: false,
+        description: 'How complete and current the objects are.',
+        ...volatile,
+        resolve: (sync) => sync.phase,
+      }),
       asOf: t.field({
         type: 'DateTime',
-        description: 'Up to when the content is known to be true. Null before the first whole list.',
+        description: 'The time up to which the objects are known to be correct. Null before the first complete list.',
         ...volatile,
         resolve: ({ asOfMs }) => isoOf(asOfMs),
       }),
       ageSeconds: t.float({
-        description: 'How long ago that was.',
+        description: 'The seconds since `asOf`. Null if `asOf` is null.',
         ...volatile,
         resolve: ({ asOfMs }, _args, { clock }) => ageSecondsOf(asOfMs, clock.now()),
       }),
       resourceVersion: t.string({
-        description: "The cluster's version up to which the content is true.",
+        description: 'The resourceVersion of the cluster up to which the objects are correct. Null before the first complete list.',
         ...volatile,
         resolve: (sync) => sync.version,
       }),
       fault: t.field({
         type: types.fault,
-        description: 'Why it is not `SYNCED`; or, where it is, of which namespaces alone, if no more may be listed.',
+        description:
+          'The reason why the phase is not `SYNCED`. With `SYNCED`: the fault that names the namespaces that the answer is limited to, if the ' +
+          'caller may list no others. Null otherwise.',
         ...volatile,
         resolve: ({ cluster, fault }) => fault && faultIn(cluster, fault),
       }),
@@ -40,8 +53,9 @@ export function addSync({ pothos, types }: GraphBuilder): void {
 }
 
 const phaseMeanings: Readonly<Record<SyncView['phase'], string>> = {
-  SYNCING: 'The first list is not whole yet.',
-  SYNCED: 'Exact.',
-  STALE: 'Whole, but old: see `fault`.',
-  MISSING: 'Nothing is held, or not all that was named: see `fault`. Without one nobody has asked for it yet.',
+  SYNCING: 'The first list is not complete yet.',
+  SYNCED: 'The objects are complete and current.',
+  STALE: 'The objects are complete, but may be out of date: see `fault`.',
+  MISSING:
+    'The gateway has no objects, or not those of all requested namespaces: see `fault`. Without a fault, the kind has not been read yet.',
 };

@@ -53,7 +53,7 @@ export const rollout: ModelType = { name: 'Rollout', fields: [scalarField('done'
  */
 export const embeddedObjectMeta: ModelType = {
   name: 'EmbeddedObjectMeta',
-  description: 'The metadata of an object that another one holds, such as a template: nothing in it is certain to be set.',
+  description: 'The metadata of an object inside another object, such as a Pod template. Any field may be null.',
   fields: [
     scalarField('annotations', 'StringMap'),
     { ...listField('finalizers', { scalar: 'String' }), listType: 'set' },

@@ -21,21 +21,29 @@ export type NoteView = Pick<Note, 'message' | 'path'> & { readonly severity: str
 
 /** Adds `Note` and `Severity`. */
 export function addNotes({ pothos }: GraphBuilder): ObjectRefOf<NoteView> {
-  const severity = enumsOf(pothos)('Severity', 'How grave a note is.', {
-    INFO: 'Good to know.',
-    WARNING: 'Probably not what was meant. With `strict` an error.',
-    ERROR: 'Nothing is done.',
+  const severity = enumsOf(pothos)('Severity', 'The severity of a note.', {
+    INFO: 'The note is for information only.',
+    WARNING: 'The input is probably a mistake. With `strict`, the warning counts as an error.',
+    ERROR: 'The plan is not carried out. Nothing is written.',
   });
   return pothos.objectRef<NoteView>('Note').implement({
-    description: 'Something about the input. What is about a cluster is a fault.',
+    description: 'A note about the input. Problems of clusters are faults instead.',
     fields: (t) => ({
-      severity: t.field({ type: severity, nullable: false, description: 'How grave it is.', resolve: (note) => severityOf(note.severity) }),
-      code: t.exposeString('code', { nullable: false, description: 'One word for machines, such as `UNMATCHED_OVERRIDE`.' }),
+      severity: t.field({
+        type: severity,
+        nullable: false,
+        description: 'The severity of the note.',
+        resolve: (note) => severityOf(note.severity),
+      }),
+      code: t.exposeString('code', {
+        nullable: false,
+        description: 'The type of the note as one word for programs, such as `UNMATCHED_OVERRIDE`.',
+      }),
       message: t.exposeString('message', {
         nullable: false,
-        description: 'What was expected and what came. Holds no values of manifests.',
+        description: 'The note for people, which names the expected and the given value. It contains no values of manifests.',
       }),
-      path: t.exposeString('path', { description: 'The field of the input.' }),
+      path: t.exposeString('path', { description: 'The path of the field in the input. Null if the note is about no single field.' }),
     }),
   });
 }
@@ -55,40 +63,43 @@ export function addPlans(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<P
   const { pothos, types } = builder;
   const cluster = addClusterPlan(builder, using);
   return pothos.objectRef<PropagationPlan>('PropagationPlan').implement({
-    description: 'What an intent would do, cluster by cluster, and why not there. Nothing was written for it.',
+    description:
+      'The plan of an intent: its effect in each cluster, and the reasons why clusters are not chosen. Making a plan writes nothing.',
     fields: (t) => ({
       digest: t.string({
         nullable: false,
         description:
-          'Equal as long as the plan would do the same. `propagate` with it does exactly this plan, or nothing. Empty if the plan has an error.',
+          'A hash of the plan. Plans with the same effect have the same digest. `propagate` with this digest carries out exactly this plan or ' +
+          'nothing. Empty if the plan has an error.',
         resolve: ({ ok, digest }) => (ok ? digest : ''),
       }),
-      ok: t.exposeBoolean('ok', { nullable: false, description: 'No note is an error.' }),
+      ok: t.exposeBoolean('ok', { nullable: false, description: 'True if no note is an error.' }),
       asOf: t.field({
         type: 'DateTime',
         nullable: false,
-        description: 'The age of the oldest state that was looked at.',
+        description: 'The time of the oldest state that the plan uses.',
         resolve: ({ asOfMs }) => isoOf(asOfMs) ?? '',
       }),
-      desired: t.exposeInt('desired', { description: 'Replicas that are wanted. Null without a workload.' }),
-      placed: t.exposeInt('placed', { description: 'Replicas that get a place.' }),
-      unplaced: t.exposeInt('unplaced', { nullable: false, description: 'Replicas that get none.' }),
-      waves: t.exposeStringList('waves', { nullable: false, description: 'The waves, in order.' }),
+      desired: t.exposeInt('desired', { description: 'The requested number of replicas. Null without a workload.' }),
+      placed: t.exposeInt('placed', { description: 'The number of replicas that clusters get. Null without a workload.' }),
+      unplaced: t.exposeInt('unplaced', { nullable: false, description: 'The number of requested replicas that no cluster gets.' }),
+      waves: t.exposeStringList('waves', { nullable: false, description: 'The names of the waves, in order.' }),
       clusters: t.field({
         type: [cluster],
         nullable: false,
-        description: 'Every cluster of the fleet, by name.',
+        description: 'The clusters of the fleet, ordered by name, whether they are chosen or not.',
         resolve: chargedList('clusters'),
       }),
-      notes: t.field({ type: [using.note], nullable: false, description: 'About the input.', resolve: chargedList('notes') }),
+      notes: t.field({ type: [using.note], nullable: false, description: 'The notes about the input.', resolve: chargedList('notes') }),
       sync: t.field({
         type: [types.sync],
         nullable: false,
-        description: 'How complete and old is what was looked at: one for each kind of object in each cluster that gets or has some.',
+        description:
+          'How complete and current the data of the plan is. There is one entry for each kind in each cluster that has or gets copies.',
         ...personal,
         resolve: (plan, _args, context) => charged(syncOf(plan, context), context),
       }),
-      faults: t.field({ type: [types.fault], nullable: false, description: 'What clusters could not do.', resolve: chargedList('faults') }),
+      faults: t.field({ type: [types.fault], nullable: false, description: 'The faults of the clusters.', resolve: chargedList('faults') }),
     }),
   });
 }
@@ -110,43 +121,62 @@ function addClusterPlan(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<Pl
   const object = addObjectPlan(builder, using);
   const share = addShare(builder, using.defined);
   return pothos.objectRef<PlannedCluster>('ClusterPlan').implement({
-    description: 'What a plan says of one cluster.',
+    description: 'The plan for one cluster.',
     fields: (t) => ({
       cluster: t.field({ type: types.cluster, nullable: false, description: 'The cluster.', resolve: namedCluster }),
-      chosen: t.boolean({ nullable: false, description: 'It gets copies.', resolve: ({ rendered }) => rendered !== undefined }),
-      reason: t.exposeString('reason', { description: 'Why it was not chosen, such as `TAINT`.' }),
-      detail: t.exposeString('detail', { description: 'What decided that, such as the taint.' }),
-      group: t.string({ description: 'The affinity group that chose it.', resolve: ({ rendered }) => rendered?.chosen.group }),
-      tier: t.int({ description: '0: the group itself; k: its k-th overflow.', resolve: ({ rendered }) => rendered?.chosen.tier }),
-      wave: t.int({ description: 'The wave it belongs to, from 0.', resolve: ({ rendered }) => rendered?.wave }),
+      chosen: t.boolean({
+        nullable: false,
+        description: 'True if the cluster gets copies.',
+        resolve: ({ rendered }) => rendered !== undefined,
+      }),
+      reason: t.exposeString('reason', {
+        description: 'The reason why the cluster was not chosen, such as `TAINT`. Null if it was chosen.',
+      }),
+      detail: t.exposeString('detail', { description: 'The detail that decided against the cluster, such as the taint.' }),
+      group: t.string({
+        description: 'The affinity group that chose the cluster. Null without affinity groups.',
+        resolve: ({ rendered }) => rendered?.chosen.group,
+      }),
+      tier: t.int({
+        description: 'The set of the affinity group that chose the cluster: 0 for the group itself, n for its n-th overflow.',
+        resolve: ({ rendered }) => rendered?.chosen.tier,
+      }),
+      wave: t.int({
+        description: 'The index of the wave of the cluster, from 0. Null if the cluster was not chosen.',
+        resolve: ({ rendered }) => rendered?.wave,
+      }),
       score: t.int({
-        description: 'What it was ranked by: 100 where copies are already.',
+        description: 'The score by which clusters were ranked. A cluster that already has copies has 100.',
         resolve: ({ rendered }) => rendered?.chosen.score,
       }),
       available: t.int({
-        description: 'Replicas that have room there, an estimate. Null if that is unknown or unlimited.',
+        description: 'The estimated number of replicas that have room in the cluster. Null if it is unknown or unlimited.',
         resolve: ({ rendered }) => rendered?.chosen.available,
       }),
-      share: t.field({ type: share, description: 'Its replicas. Null without a workload.', resolve: ({ rendered }) => rendered?.share }),
+      share: t.field({
+        type: share,
+        description: 'The replicas of the cluster. Null without a workload.',
+        resolve: ({ rendered }) => rendered?.share,
+      }),
       overrides: t.stringList({
         nullable: false,
-        description: 'The overrides that changed something here.',
+        description: 'The names of the overrides that changed an object in this cluster.',
         resolve: ({ rendered }) => rendered?.overrides ?? [],
       }),
       unmatched: t.stringList({
         nullable: false,
-        description: 'Those that are meant for this cluster, and changed nothing.',
+        description: 'The names of the overrides that are for this cluster but changed nothing.',
         resolve: ({ rendered }) => rendered?.unmatched ?? [],
       }),
       objects: t.field({
         type: [object],
         nullable: false,
-        description: 'What would become of each object, in the order of writes.',
+        description: 'The plan for each object, in the order of writes.',
         resolve: chargedList('objects'),
       }),
       fault: t.field({
         type: types.fault,
-        description: 'Why nothing can be said of it.',
+        description: 'The reason why the cluster could not be planned. Null if it was planned.',
         resolve: ({ cluster, fault }, _args, context) => (fault === undefined ? undefined : faultIn(clusterNamed(cluster, context), fault)),
       }),
     }),
@@ -155,67 +185,87 @@ function addClusterPlan(builder: GraphBuilder, using: PlanTypes): ObjectRefOf<Pl
 
 function addShare({ pothos }: GraphBuilder, defined: DefinedTypes): ObjectRefOf<Share> {
   return pothos.objectRef<Share>('ReplicaShare').implement({
-    description: 'How many replicas a cluster gets, and what that comes from.',
+    description: 'The number of replicas of one cluster, and the values that decided it.',
     fields: (t) => ({
-      from: t.exposeInt('from', { nullable: false, description: 'How many it had.' }),
-      to: t.exposeInt('to', { nullable: false, description: 'How many it gets.' }),
+      from: t.exposeInt('from', { nullable: false, description: 'The number of replicas that the cluster had before.' }),
+      to: t.exposeInt('to', { nullable: false, description: 'The number of replicas that the cluster gets.' }),
       strategy: t.field({
         type: defined.enum(replicaStrategy),
-        description: 'What they were divided by. Null if they were not divided.',
+        description: 'The strategy by which the replicas were divided. Null if they were not divided.',
         resolve: ({ strategy }) => (strategy === undefined ? undefined : schemaSpelling(strategy)),
       }),
-      weight: t.exposeFloat('weight', { description: 'Its weight.' }),
-      min: t.exposeInt('min', { description: 'The least it may get.' }),
-      max: t.exposeInt('max', { description: 'The most it may get.' }),
-      capacity: t.exposeInt('capacity', { description: 'How many more have room there.' }),
-      kept: t.exposeInt('kept', { nullable: false, description: 'How many of those it had stay.' }),
-      completions: t.exposeInt('completions', { description: 'Of a divided Job.' }),
+      weight: t.exposeFloat('weight', { description: 'The weight of the cluster. Null if the strategy uses no weights.' }),
+      min: t.exposeInt('min', { description: 'The minimum number of replicas that the rules set for the cluster. Null if they set none.' }),
+      max: t.exposeInt('max', { description: 'The maximum number of replicas that the rules set for the cluster. Null if they set none.' }),
+      capacity: t.exposeInt('capacity', {
+        description: 'The number of additional replicas that have room in the cluster. Null if it is unknown or unlimited.',
+      }),
+      kept: t.exposeInt('kept', { nullable: false, description: 'The number of previous replicas that stay.' }),
+      completions: t.exposeInt('completions', {
+        description: 'The number of completions that the cluster gets of a divided Job. Null for other workloads.',
+      }),
     }),
   });
 }
 
 function addObjectPlan({ pothos, types }: GraphBuilder, { changing }: PlanTypes): ObjectRefOf<PlannedObject> {
   const conflict = pothos.objectRef<FieldConflict>('FieldConflict').implement({
-    description: 'A field that somebody else manages.',
+    description: 'A field that another field manager owns.',
     fields: (t) => ({
-      manager: t.exposeString('manager', { nullable: false, description: 'Who.' }),
-      path: t.exposeString('path', { nullable: false, description: 'Which field, as the API server tells it.' }),
+      manager: t.exposeString('manager', { nullable: false, description: 'The name of the field manager.' }),
+      path: t.exposeString('path', { nullable: false, description: 'The path of the field, as the API server reports it.' }),
     }),
   });
-  const action = enumsOf(pothos)('PlanAction', 'What a plan would do to an object.', {
-    CREATE: 'It is made.',
-    UPDATE: 'It is changed.',
-    ADOPT: 'It is there already, and becomes ours.',
-    UNCHANGED: 'Nothing is written.',
-    DELETE: 'It goes.',
-    RELEASE: 'It stays, without our marks and fields.',
-    HOLD: 'It is left alone.',
+  const action = enumsOf(pothos)('PlanAction', 'The effect of a plan on one object.', {
+    CREATE: 'The object is created.',
+    UPDATE: 'The object is changed.',
+    ADOPT: 'The object already exists and becomes a copy of the Propagation.',
+    UNCHANGED: 'The object already has the planned state, and is not written.',
+    DELETE: 'The object is deleted.',
+    RELEASE: 'The object stays, without the marks and fields of Muster.',
+    HOLD: 'The object is left as it is.',
   });
   return pothos.objectRef<PlannedObject>('ObjectPlan').implement({
-    description: 'What a plan would do to one object in one cluster.',
+    description: 'The plan for one object in one cluster.',
     fields: (t) => ({
-      key: t.field({ type: changing.objectKey, nullable: false, description: 'The object.', resolve: ({ key }) => key }),
-      action: t.field({ type: action, nullable: false, description: 'What would become of it.', resolve: (planned) => planned.action }),
-      manifest: t.field({ type: 'JSON', nullable: false, description: 'What would be sent.', resolve: ({ manifest }) => manifest }),
+      key: t.field({ type: changing.objectKey, nullable: false, description: 'The identity of the object.', resolve: ({ key }) => key }),
+      action: t.field({
+        type: action,
+        nullable: false,
+        description: 'The effect of the plan on the object.',
+        resolve: (planned) => planned.action,
+      }),
+      manifest: t.field({
+        type: 'JSON',
+        nullable: false,
+        description: 'The manifest that would be sent to the API server.',
+        resolve: ({ manifest }) => manifest,
+      }),
       yaml: t.string({
         nullable: false,
-        description: 'The same as YAML.',
+        description: 'The manifest that would be sent, as YAML.',
         resolve: ({ manifest }, _args, { budget }) => budget.text(printYaml(manifest)),
       }),
       diff: t.exposeString('diff', {
-        description: 'What would change, as the API server itself says: a unified diff of YAML. Of Secrets the keys only.',
+        description:
+          'The changes that the API server reports for a dry run, as a unified diff of YAML. For Secrets, it shows keys only. Null if nothing ' +
+          'changes or no dry run was possible.',
       }),
       predicted: t.exposeBoolean('predicted', {
         nullable: false,
-        description: 'No API server could be asked, as the plan itself makes the namespace or the kind.',
+        description: 'True if no dry run was possible, because the plan itself creates the namespace or the kind.',
       }),
       conflicts: t.field({
         type: [conflict],
         nullable: false,
-        description: 'Fields that somebody else manages.',
+        description: 'The fields that other field managers own.',
         resolve: chargedList('conflicts'),
       }),
-      fault: t.field({ type: types.fault, description: 'Why it would fail.', resolve: ({ fault }) => fault }),
+      fault: t.field({
+        type: types.fault,
+        description: 'The reason why the write would fail. Null if it would succeed.',
+        resolve: ({ fault }) => fault,
+      }),
     }),
   });
 }

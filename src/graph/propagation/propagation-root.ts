@@ -43,7 +43,8 @@ export function addPropagation(builder: GraphBuilder, changing: Changing, jobs: 
       type: types.propagation,
       nullable: false,
       description:
-        'One propagation: its whole state at once, then after each change of what is selected. Ends with `GONE` once it is deleted.',
+        'The whole state of one Propagation: once at the start, then after each change of a selected field. Ends with `GONE` when the ' +
+        'Propagation is deleted.',
       args: nameArguments(t.arg),
       subscribe: (_root, name, { propagations, read }): AsyncIterable<PropagationView> =>
         new SourceCarrier(propagationSource(propagations, read, name)),
@@ -57,45 +58,60 @@ type Arguments = Parameters<Parameters<GraphBuilder['pothos']['queryField']>[1]>
 
 function nameArguments(arg: Arguments) {
   return {
-    namespace: arg.string({ required: true, description: 'Its namespace on the hub.' }),
-    name: arg.string({ required: true, description: 'Its name.' }),
+    namespace: arg.string({ required: true, description: 'The namespace of the Propagation on the hub.' }),
+    name: arg.string({ required: true, description: 'The name of the Propagation.' }),
   };
 }
 
 function addQueries({ pothos, types: { pageInfo } }: GraphBuilder, { propagation, defined, plan }: RootTypes): void {
   const input = defined.input<PropagationInput>(propagationInput);
   const connection = pothos.objectRef<PropagationPage>('PropagationConnection').implement({
-    description: 'One page of propagations.',
+    description: 'One page of Propagations.',
     fields: (t) => ({
-      items: t.field({ type: [propagation], nullable: false, description: 'By namespace and name.', resolve: chargedList('items') }),
-      pageInfo: t.field({ type: pageInfo, nullable: false, description: 'How to go on.', resolve: (page) => page }),
-      totalCount: t.exposeInt('totalCount', { nullable: false, description: 'How many there are, on all pages.' }),
+      items: t.field({
+        type: [propagation],
+        nullable: false,
+        description: 'The Propagations of this page, ordered by namespace and name.',
+        resolve: chargedList('items'),
+      }),
+      pageInfo: t.field({
+        type: pageInfo,
+        nullable: false,
+        description: 'The position of this page in the list, with the cursors to continue.',
+        resolve: (page) => page,
+      }),
+      totalCount: t.exposeInt('totalCount', { nullable: false, description: 'The number of matching Propagations on all pages.' }),
     }),
   });
   pothos.queryFields((t) => ({
     planPropagation: t.field({
       type: plan,
       nullable: false,
-      description: 'What an intent would do, cluster by cluster, and why not there. Writes nothing.',
+      description: 'The plan of an intent: its effect in each cluster, and the reasons why clusters are not chosen. Writes nothing.',
       args: { input: t.arg({ type: input, required: true, description: 'The intent.' }) },
       resolve: (_root, { input: asked }, { propagations, read }) => propagations.plan(read, asked),
     }),
     propagation: t.field({
       type: propagation,
-      description: 'One propagation, or null if there is none of that name.',
+      description: 'One Propagation. Null if it does not exist.',
       args: nameArguments(t.arg),
       resolve: (_root, name, { propagations, read }) => propagations.get(read, name),
     }),
     propagations: t.field({
       type: connection,
       nullable: false,
-      description: 'Propagations of the hub.',
+      description: 'The Propagations of the hub.',
       args: {
-        namespaces: t.arg.stringList({ description: 'Only in these namespaces of the hub.' }),
-        labels: t.arg.string({ description: 'Only those with such labels: what kubectl takes after `-l`.' }),
-        phases: t.arg({ type: [defined.enum(propagationPhase)], description: 'Only those in such a phase.' }),
-        first: t.arg.int({ defaultValue: 100, description: 'Most propagations on the page: 1 to 500.' }),
-        after: t.arg.string({ description: 'The cursor of the last one before the page.' }),
+        namespaces: t.arg.stringList({ description: 'Only Propagations in these namespaces of the hub. Default: all namespaces.' }),
+        labels: t.arg.string({
+          description: 'Only Propagations that match this label selector, such as `app=web`, as `kubectl get -l` takes it.',
+        }),
+        phases: t.arg({
+          type: [defined.enum(propagationPhase)],
+          description: 'Only Propagations in one of these phases. Default: all phases.',
+        }),
+        first: t.arg.int({ defaultValue: 100, description: 'The maximum number of Propagations on the page: 1 to 500.' }),
+        after: t.arg.string({ description: 'Continue after this cursor. Default: the first page.' }),
       },
       resolve: (_root, { phases, ...filter }, { propagations, read }) =>
         propagations.list(read, { ...filter, phases: phases?.map((phase) => resourceSpelling(phase) as PropagationPhase) }),
@@ -104,25 +120,29 @@ function addQueries({ pothos, types: { pageInfo } }: GraphBuilder, { propagation
 }
 
 function addOutcome({ pothos, types }: GraphBuilder, { propagation, plan, note }: RootTypes): ObjectRefOf<PropagationOutcome> {
-  const result = enumsOf(pothos)('PropagationResult', 'What became of a mutation.', {
-    ACCEPTED: 'It is recorded, and will be done.',
-    UNCHANGED: 'It is so already.',
-    PLAN_STALE: 'The digest is of another plan: see `plan`. Nothing was written.',
-    REFUSED: 'See `notes`. Nothing was written.',
-    NOT_FOUND: 'There is no such propagation.',
+  const result = enumsOf(pothos)('PropagationResult', 'The result of a mutation of a Propagation.', {
+    ACCEPTED: 'The change is recorded on the hub and will be carried out.',
+    UNCHANGED: 'The Propagation already has the requested state. Nothing was written.',
+    PLAN_STALE: 'The digest is not that of the current plan, which is in `plan`. Nothing was written.',
+    REFUSED: 'The request was refused for the reasons in `notes`. Nothing was written.',
+    NOT_FOUND: 'The Propagation does not exist.',
   });
   return pothos.objectRef<PropagationOutcome>('PropagationOutcome').implement({
-    description: 'What became of a mutation of a propagation.',
+    description: 'The result of a mutation of a Propagation, with the Propagation, its plan and notes.',
     fields: (t) => ({
-      result: t.field({ type: result, nullable: false, description: 'What became of it.', resolve: (outcome) => outcome.result }),
-      propagation: t.field({ type: propagation, description: 'As it is recorded now.', resolve: (outcome) => outcome.propagation }),
+      result: t.field({ type: result, nullable: false, description: 'The result of the mutation.', resolve: (outcome) => outcome.result }),
+      propagation: t.field({
+        type: propagation,
+        description: 'The Propagation as it is recorded now. Null if it does not exist.',
+        resolve: (outcome) => outcome.propagation,
+      }),
       plan: t.field({
         type: plan,
-        description: 'With `PLAN_STALE`, and with `REFUSED` if it came so far.',
+        description: 'The current plan, with `PLAN_STALE`, and with `REFUSED` if a plan was made. Null otherwise.',
         resolve: (outcome) => outcome.plan,
       }),
-      notes: t.field({ type: [note], nullable: false, description: 'About the input.', resolve: chargedList('notes') }),
-      faults: t.field({ type: [types.fault], nullable: false, description: 'What clusters could not do.', resolve: chargedList('faults') }),
+      notes: t.field({ type: [note], nullable: false, description: 'The notes about the input.', resolve: chargedList('notes') }),
+      faults: t.field({ type: [types.fault], nullable: false, description: 'The faults of the clusters.', resolve: chargedList('faults') }),
     }),
   });
 }
@@ -138,28 +158,35 @@ function addMutations({ pothos }: GraphBuilder, { defined }: RootTypes, outcome:
     propagate: t.field({
       type: outcome,
       nullable: false,
-      description: 'Records an intent on the hub, which is then done and kept true. With a digest: exactly that plan, or nothing.',
+      description:
+        'Records an intent on the hub. The gateway then carries it out and keeps its copies in sync. With a digest: carries out exactly the plan ' +
+        'with that digest, or nothing.',
       args: {
         input: t.arg({ type: defined.input<PropagationInput>(propagationInput), required: true, description: 'The intent.' }),
-        digest: t.arg.string({ description: 'Of the plan that was seen.' }),
+        digest: t.arg.string({
+          description:
+            'The digest of a plan of this intent. If the current plan has another digest, nothing is written. Default: no check.',
+        }),
       },
       resolve: (_root, { input, digest }, { propagations, read }) => propagations.propagate(read, { input, digest: checkedDigest(digest) }),
     }),
     pausePropagation: t.field({
       type: outcome,
       nullable: false,
-      description: 'Nothing new begins; what runs goes on.',
+      description: 'Pauses a Propagation: no further work starts, and work that has started continues.',
       args: nameArguments(t.arg),
       resolve: (_root, name, { propagations, read }) => propagations.pause(read, name),
     }),
     resumePropagation: t.field({
       type: outcome,
       nullable: false,
-      description: 'Goes on after a pause or too many failures; tries again what failed.',
+      description: 'Resumes a Propagation after a pause or too many failures, and tries failed clusters again.',
       args: {
         ...nameArguments(t.arg),
-        confirmPrune: t.arg.boolean({ defaultValue: false, description: 'True: the deletions that are held now may be done.' }),
-        abandon: t.arg.stringList({ description: 'Clusters whose pending deletions are given up: their copies stay for ever.' }),
+        confirmPrune: t.arg.boolean({ defaultValue: false, description: 'True: confirm the deletions that are held now.' }),
+        abandon: t.arg.stringList({
+          description: 'The names of clusters whose pending deletions are given up: their copies stay for ever. Default: none.',
+        }),
       },
       resolve: (_root, { confirmPrune, abandon, ...name }, { propagations, read }) =>
         propagations.resume(read, name, { confirmPrune: confirmPrune === true, abandon: abandon ?? [] }),
@@ -167,20 +194,28 @@ function addMutations({ pothos }: GraphBuilder, { defined }: RootTypes, outcome:
     rollbackPropagation: t.field({
       type: outcome,
       nullable: false,
-      description: 'Records an earlier revision anew. It is compensation, not a transaction: what has moved since is left, and said.',
+      description:
+        'Rolls back a Propagation: records the spec of an earlier revision as a new generation. This is compensation and not a transaction: objects ' +
+        'that others have changed since are left as they are, and reported.',
       args: {
         ...nameArguments(t.arg),
-        revision: t.arg.int({ description: 'Which. Absent: the last that differs and was not gone back from.' }),
+        revision: t.arg.int({
+          description:
+            'The number of the revision. Default: the last revision that differs from the current spec and was not rolled back itself.',
+        }),
       },
       resolve: (_root, { revision, ...name }, { propagations, read }) => propagations.rollback(read, name, revision ?? undefined),
     }),
     deletePropagation: t.field({
       type: outcome,
       nullable: false,
-      description: 'Takes it back: its copies go as `deletion` says, and it goes after them.',
+      description: 'Deletes a Propagation. Its copies are removed first, as `deletion` says.',
       args: {
         ...nameArguments(t.arg),
-        deletion: t.arg({ type: defined.input<JsonObject>(deletionDefinition), description: 'Instead of what its spec says.' }),
+        deletion: t.arg({
+          type: defined.input<JsonObject>(deletionDefinition),
+          description: 'How to remove the copies. Default: the `deletion` of the spec.',
+        }),
       },
       resolve: (_root, { deletion, ...name }, { propagations, read }) => propagations.delete(read, name, deletion ?? undefined),
     }),

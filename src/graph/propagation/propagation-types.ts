@@ -57,7 +57,7 @@ export function addPropagationTypes(builder: GraphBuilder, using: PropagationTyp
   const progress = addProgress(builder, using.defined);
   const revision = addRevision(builder);
   const propagation = pothos.objectRef<PropagationView>('Propagation').implement({
-    description: 'An intent on the hub, and what became of it: exactly as far as is known.',
+    description: 'An intent on the hub, and its state in all clusters as far as it is known.',
     fields: (t) => ({
       ...identityFields(t),
       ...decisionFields(t, { defined: using.defined, progress }),
@@ -74,34 +74,34 @@ function identityFields(t: FieldsOf<PropagationView>) {
   return {
     id: t.id({
       nullable: false,
-      description: 'Opaque; the same as long as it lives.',
+      description: 'An opaque id of the Propagation. It stays the same until the Propagation is deleted.',
       resolve: ({ propagation: { metadata } }) => Buffer.from(`propagation/${metadata.uid}`).toString('base64url'),
     }),
     namespace: t.string({
       nullable: false,
-      description: 'Its namespace on the hub.',
+      description: 'The namespace of the Propagation on the hub.',
       resolve: (view) => view.propagation.metadata.namespace,
     }),
-    name: t.string({ nullable: false, description: 'Its name.', resolve: (view) => view.propagation.metadata.name }),
+    name: t.string({ nullable: false, description: 'The name of the Propagation.', resolve: (view) => view.propagation.metadata.name }),
     labels: t.field({
       type: 'StringMap',
       nullable: false,
-      description: 'Its labels.',
+      description: 'The labels of the Propagation.',
       resolve: (view) => view.propagation.metadata.labels,
     }),
     generation: t.int({
       nullable: false,
-      description: 'Counts what was asked for.',
+      description: 'The generation: a number that grows with each change of the spec.',
       resolve: (view) => view.propagation.metadata.generation,
     }),
     spec: t.field({
       type: 'JSON',
       nullable: false,
-      description: 'What was asked for: a `PropagationInput`.',
+      description: 'The spec of the Propagation, in the form of a `PropagationInput`.',
       resolve: ({ propagation: asked }, _args, { propagations }) => propagations.inputOf(asked) as never,
     }),
     requester: t.string({
-      description: 'Who asked for this generation.',
+      description: 'The user who requested this generation. Null if it is unknown.',
       resolve: ({ propagation: { spec } }) => ('problems' in spec ? undefined : spec.requester?.user),
     }),
   };
@@ -117,30 +117,30 @@ function decisionFields(
   return {
     observedGeneration: t.int({
       nullable: false,
-      description: 'What was asked for when the rest was written. 0 before that.',
+      description: 'The generation that the status fields are about. 0 before the first status.',
       resolve: ({ propagation: { status } }) => status.observedGeneration ?? 0,
     }),
     revision: t.int({
       nullable: false,
-      description: 'Which revision it stands at. 0 before the first.',
+      description: 'The number of the current revision. 0 before the first.',
       resolve: ({ propagation: { status } }) => status.revision ?? 0,
     }),
     ...defined.fields(t, statusDefinition, { names: statusFields, of: ({ propagation: { status } }) => status }),
     phase: t.field({
       type: defined.enum(propagationPhase),
       nullable: false,
-      description: 'What it is in.',
+      description: 'The phase of the Propagation.',
       resolve: ({ phase }) => schemaSpelling(phase),
     }),
     paused: t.boolean({
       nullable: false,
-      description: 'Nothing new begins until it is resumed.',
+      description: 'True if no further work starts until the Propagation is resumed.',
       resolve: ({ isPaused }) => isPaused,
     }),
     progress: t.field({
       type: progress,
       nullable: false,
-      description: 'How far the rollout is.',
+      description: 'The progress of the rollout.',
       resolve: ({ propagation: { status } }) => status.progress ?? { wave: 0, waves: 0, clusters: 0, done: 0, failed: 0 },
     }),
   };
@@ -154,18 +154,18 @@ function figureFields(
   return {
     unplaced: t.int({
       nullable: false,
-      description: 'Replicas that have none.',
+      description: 'The number of requested replicas that no cluster gets.',
       resolve: ({ propagation: { status } }) => status.unplaced ?? 0,
     }),
     completion: t.field({
       type: completion,
-      description: 'Of its Jobs. Null without any.',
+      description: 'Whether the Jobs of the Propagation count as done. Null if it has no Jobs.',
       resolve: ({ propagation: { status } }) => status.completion,
     }),
     unknown: t.field({
       type: [types.cluster],
       nullable: false,
-      description: 'Clusters of which nobody can tell: their figures are the last known, and do not count.',
+      description: 'The clusters whose state is unknown. Their last known numbers are shown, but not counted.',
       resolve: ({ propagation: { status } }, _args, context) =>
         charged(
           (status.unknown ?? []).map((name) => viewOf(name, context)),
@@ -189,7 +189,7 @@ function partFields(t: FieldsOf<PropagationView>, { builder, using, cluster, agg
     clusters: t.field({
       type: [cluster],
       nullable: false,
-      description: 'Each cluster that has copies or is to have some, by name.',
+      description: 'The clusters that have copies or should have copies, ordered by name.',
       resolve: (view, _args, context) => charged(linesOf(view), context),
     }),
     aggregate: t.field({
@@ -201,27 +201,29 @@ function partFields(t: FieldsOf<PropagationView>, { builder, using, cluster, agg
     conditions: t.field({
       type: builder.outputOf({ list: { type: 'Condition' } }),
       nullable: false,
-      description: 'Accepted, Planned, Applied, Healthy, Complete, Progressing, Fresh; and Led, which is False while no gateway leads.',
+      description:
+        'The conditions Accepted, Planned, Applied, Healthy, Complete, Progressing, Fresh and Led. Led is False while no gateway ' +
+        'carries out Propagations.',
       resolve: ({ propagation: { status } }, _args, context) => charged(status.conditions ?? [], context),
     }),
     revisions: t.field({
       type: [revision],
       nullable: false,
-      description: 'What it was before, the newest first.',
-      args: { first: t.arg.int({ defaultValue: 10, description: 'Most revisions: 1 to 10.' }) },
+      description: 'The earlier revisions, newest first.',
+      args: { first: t.arg.int({ defaultValue: 10, description: 'The maximum number of revisions: 1 to 10.' }) },
       ...personal,
       resolve: ({ propagation: of }, { first }, context) => revisionsOf(of, first ?? 10, context),
     }),
     notes: t.field({
       type: [using.note],
       nullable: false,
-      description: 'About what was asked for.',
+      description: 'The notes about the spec.',
       resolve: ({ propagation: { status } }, _args, context) => charged(status.notes ?? [], context),
     }),
     faults: t.field({
       type: [builder.types.fault],
       nullable: false,
-      description: 'What clusters could not do.',
+      description: 'The faults of the clusters.',
       resolve: (view, _args, context) => charged(view.faults, context),
     }),
   };
@@ -254,8 +256,8 @@ function addJobsOf(
     t.field({
       type: jobs,
       nullable: false,
-      description: 'Its Jobs.',
-      args: { first: t.arg.int({ defaultValue: 20, description: 'Most Jobs: 1 to 500.' }) },
+      description: 'The Jobs among the copies of the Propagation.',
+      args: { first: t.arg.int({ defaultValue: 20, description: 'The maximum number of Jobs: 1 to 500.' }) },
       ...personal,
       resolve: (view, { first }, context, info) => jobsOf(view, { kind, first: first ?? 20, aggregated: aggregatedPaths(info) }, context),
     }),
@@ -280,40 +282,49 @@ function addCluster(builder: GraphBuilder, using: PropagationTypesUsing): Object
   const { pothos, types } = builder;
   const object = addObject(builder, using);
   return pothos.objectRef<LineView>('PropagationCluster').implement({
-    description: 'What became of an intent in one cluster.',
+    description: 'The state of a Propagation in one cluster.',
     fields: (t) => ({
       cluster: t.field({ type: types.cluster, nullable: false, description: 'The cluster.', resolve: namedCluster }),
       ...using.defined.fields(t, line, { names: lineFields, of: (source) => source }),
       objects: t.field({
         type: [object],
         nullable: false,
-        description: 'Its copies: the inventory.',
+        description: 'The copies in this cluster, as the inventory lists them.',
         resolve: ({ cluster, entries }, _args, context) =>
           charged(
             entries.map((entry) => ({ cluster, entry })),
             context,
           ),
       }),
-      fault: t.field({ type: types.fault, description: 'What it could not do.', resolve: ({ cluster, fault }) => faultOf(cluster, fault) }),
+      fault: t.field({
+        type: types.fault,
+        description: 'The fault of the cluster. Null if it has none.',
+        resolve: ({ cluster, fault }) => faultOf(cluster, fault),
+      }),
     }),
   });
 }
 
 function addObject({ pothos, types, model }: GraphBuilder, { changing, defined }: PropagationTypesUsing): ObjectRefOf<EntryView> {
   return pothos.objectRef<EntryView>('PropagatedObject').implement({
-    description: 'A copy: one object in one cluster.',
+    description: 'A copy: one object of a Propagation in one cluster.',
     fields: (t) => ({
-      key: t.field({ type: changing.objectKey, nullable: false, description: 'The object.', resolve: ({ entry }) => entry.key }),
+      key: t.field({
+        type: changing.objectKey,
+        nullable: false,
+        description: 'The identity of the object.',
+        resolve: ({ entry }) => entry.key,
+      }),
       ...defined.fields(t, entry, { names: ['state', 'uid', 'action', 'health'], of: (source) => source.entry }),
       resource: t.field({
         type: types.resource,
-        description: 'The object itself. Null if it is gone, or out of sight.',
+        description: 'The object itself. Null if it no longer exists or the caller may not read it.',
         ...personal,
         resolve: ({ cluster, entry }, _args, context) => resourceOf({ cluster, entry }, { model, context }),
       }),
       fault: t.field({
         type: types.fault,
-        description: 'Why its last write failed.',
+        description: 'The reason why the last write of the copy failed. Null if it succeeded.',
         resolve: ({ cluster, entry }) => faultOf(cluster, entry.fault),
       }),
     }),

@@ -30,27 +30,32 @@ export function viewOf(name: string, context: GraphContext): ClusterView {
 /** Adds `AggregatedStatus`. */
 export function addAggregate({ pothos, types }: GraphBuilder, { changing, defined }: AggregateUsing): ObjectRefOf<AggregatedStatus> {
   const condition = pothos.objectRef<AggregatedStatus['conditions'][number]>('ClusterCondition').implement({
-    description: 'A condition of a copy.',
+    description: 'A condition of a copy in one cluster.',
     fields: (t) => ({
-      cluster: t.field({ type: types.cluster, nullable: false, description: 'Where.', resolve: namedCluster }),
-      condition: t.field({ type: 'JSON', nullable: false, description: 'As the copy has it.', resolve: (of) => of.condition as never }),
+      cluster: t.field({ type: types.cluster, nullable: false, description: 'The cluster of the copy.', resolve: namedCluster }),
+      condition: t.field({
+        type: 'JSON',
+        nullable: false,
+        description: 'The condition as the copy has it.',
+        resolve: (of) => of.condition as never,
+      }),
     }),
   });
   return pothos.objectRef<AggregatedStatus>('AggregatedStatus').implement({
     description: 'The status of one object of the template over all clusters.',
     fields: (t) => ({
-      key: t.field({ type: changing.objectKey, nullable: false, description: 'The object.', resolve: ({ key }) => key }),
+      key: t.field({ type: changing.objectKey, nullable: false, description: 'The identity of the object.', resolve: ({ key }) => key }),
       status: t.field({
         type: 'JSON',
         nullable: false,
-        description: 'As one object would have it: counts are sums.',
+        description: 'The status that one object would have: counts are summed over all clusters.',
         resolve: ({ status }) => status,
       }),
-      observed: t.exposeBoolean('observed', { nullable: false, description: 'All copies are counted, and none is stale.' }),
+      observed: t.exposeBoolean('observed', { nullable: false, description: 'True if every copy is counted and none is stale.' }),
       health: t.field({
         type: defined.enum(healthDefinition),
         nullable: false,
-        description: 'How its copies do.',
+        description: 'The health of the copies.',
         resolve: ({ health }) => schemaSpelling(health),
       }),
       conditions: t.field({
@@ -66,7 +71,7 @@ export function addAggregate({ pothos, types }: GraphBuilder, { changing, define
 /** Adds `RolloutProgress`. */
 export function addProgress({ pothos }: GraphBuilder, defined: DefinedTypes): ObjectRefOf<RolloutProgress> {
   return pothos.objectRef<RolloutProgress>('RolloutProgress').implement({
-    description: 'How far a rollout is.',
+    description: 'The progress of a rollout.',
     fields: (t) => ({ ...defined.fields(t, progress, { of: (source) => source }) }),
   });
 }
@@ -82,16 +87,21 @@ export function addCompletion({ pothos }: GraphBuilder, defined: DefinedTypes): 
 /** Adds `PropagationRevision`. */
 export function addRevision({ pothos }: GraphBuilder): ObjectRefOf<RevisionView> {
   return pothos.objectRef<RevisionView>('PropagationRevision').implement({
-    description: 'What a propagation was.',
+    description: 'A spec that a Propagation had, with its number and plan.',
     fields: (t) => ({
-      revision: t.exposeInt('revision', { nullable: false, description: 'Its number.' }),
-      createdAt: t.field({ type: 'DateTime', nullable: false, description: 'When it was new.', resolve: ({ createdAt }) => createdAt }),
-      requester: t.exposeString('requester', { description: 'Who asked for it.' }),
-      digest: t.exposeString('digest', { nullable: false, description: 'Of its plan.' }),
+      revision: t.exposeInt('revision', { nullable: false, description: 'The number of the revision.' }),
+      createdAt: t.field({
+        type: 'DateTime',
+        nullable: false,
+        description: 'The time at which the revision was created.',
+        resolve: ({ createdAt }) => createdAt,
+      }),
+      requester: t.exposeString('requester', { description: 'The user who requested the revision. Null if it is unknown.' }),
+      digest: t.exposeString('digest', { nullable: false, description: 'The digest of the plan of the revision.' }),
       spec: t.field({
         type: 'JSON',
         nullable: false,
-        description: 'What was asked for: a `PropagationInput`.',
+        description: 'The spec of the revision, in the form of a `PropagationInput`.',
         resolve: ({ input }) => input as never,
       }),
     }),

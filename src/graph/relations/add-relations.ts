@@ -41,7 +41,9 @@ function addOwnership({ pothos, types, model }: GraphBuilder, { any, ofKinds }: 
   pothos.interfaceFields(types.resource, (t) => ({
     owner: t.field({
       type: types.resource,
-      description: `What it belongs to: its controller, else the first of its owners. At most ${maxRelationDepth} relations inside each other.`,
+      description:
+        'The owner of the object: its controller, or else the first of its owners. Null if it has no owner that the caller may read. ' +
+        `At most ${maxRelationDepth} relations may be nested.`,
       ...personal,
       resolve: (row, _args, context, info) =>
         followOne(row, targetOfOwner(ownerReferenceOf(row.object), row.object), { model, context, info }),
@@ -50,10 +52,13 @@ function addOwnership({ pothos, types, model }: GraphBuilder, { any, ofKinds }: 
       type: any,
       nullable: false,
       description:
-        'What names it as an owner. Without `kinds` it mirrors every kind that may be listed, which is costly on first use: name the kinds.',
+        'The objects that name this object as an owner. Name the `kinds`: without them, the gateway reads every kind that you may list, which is ' +
+        'costly on first use.',
       ...personal,
       args: {
-        kinds: t.arg.stringList({ description: 'By any of their names, such as `ReplicaSet` or `po`; absent, all, which is costly.' }),
+        kinds: t.arg.stringList({
+          description: 'The kinds, by any of their names, such as `ReplicaSet` or `po`. Default: all kinds, which is costly.',
+        }),
         first: t.arg.int(firstOptions),
         after: t.arg.string(afterOptions),
       },
@@ -69,7 +74,7 @@ function addOwnership({ pothos, types, model }: GraphBuilder, { any, ofKinds }: 
     t.field({
       type: events,
       nullable: false,
-      description: 'What was reported about it, the newest first.',
+      description: 'The Events about the object, newest first.',
       ...personal,
       args: { first: t.arg.int(firstOptions), after: t.arg.string(afterOptions) },
       resolve: (row, page, context, info) => followMany(row, { question: eventsAbout(row), page }, { model, context, info }),
@@ -77,12 +82,12 @@ function addOwnership({ pothos, types, model }: GraphBuilder, { any, ofKinds }: 
   );
 }
 
-const firstOptions = { defaultValue: 20, description: 'Most objects on the page: 1 to 500.' } as const;
-const afterOptions = { description: 'A cursor: the page begins behind it.' } as const;
+const firstOptions = { defaultValue: 20, description: 'The maximum number of objects on the page: 1 to 500.' } as const;
+const afterOptions = { description: 'Continue after this cursor. Default: the first page.' } as const;
 
 function addReferences(builder: GraphBuilder): void {
   const { pothos, types, model } = builder;
-  const description = 'The object itself; null if it is there no more, or another one has its name.';
+  const description = 'The referenced object. Null if it no longer exists, or if another object has its name now.';
   pothos.objectField(types.ownerReference, 'resource', (t) =>
     t.field({
       type: types.resource,
@@ -96,7 +101,7 @@ function addReferences(builder: GraphBuilder): void {
   addReferenceField(builder, {
     of: 'Endpoint',
     field: 'target',
-    description: 'The object behind it, most often a Pod.',
+    description: 'The object behind the endpoint, most often a Pod. Null if there is none.',
     referenceIn: (value) => objectAt(value, 'targetRef'),
   });
 }
@@ -130,7 +135,7 @@ function addReferenceField({ pothos, types, parts, model }: GraphBuilder, { of, 
 function addPodOwner({ pothos, types, model }: GraphBuilder, { ofKinds }: Connections): void {
   const pods = ofKinds.get('Pod');
   types.podOwner.implement({
-    description: 'A workload that keeps Pods.',
+    description: 'A workload that manages Pods.',
     resolveType: ({ kind }) => kind.type,
   });
   if (pods === undefined) return;
@@ -138,7 +143,7 @@ function addPodOwner({ pothos, types, model }: GraphBuilder, { ofKinds }: Connec
     t.field({
       type: pods,
       nullable: false,
-      description: 'Its Pods: those that it controls, a Deployment through its ReplicaSets, and that its selector selects.',
+      description: 'The Pods that the workload controls and that match its selector. A Deployment controls Pods through its ReplicaSets.',
       ...personal,
       args: { first: t.arg.int(firstOptions), after: t.arg.string(afterOptions) },
       resolve: (row, page, context, info) => followMany(row, { question: podsOfWorkload(row), page }, { model, context, info }),

@@ -34,50 +34,61 @@ export interface ToMany {
 
 /** The relations to one object that kinds have of their own. */
 export const toOne: readonly ToOne[] = [
-  { of: 'Pod', field: 'node', to: 'Node', description: 'Where it runs; null while it runs nowhere.', target: nodeOfPod },
+  { of: 'Pod', field: 'node', to: 'Node', description: 'The Node that runs the Pod. Null if the Pod is not scheduled.', target: nodeOfPod },
   {
     of: 'Pod',
     field: 'serviceAccount',
     to: 'ServiceAccount',
-    description: 'As whom it speaks to its cluster.',
+    description: 'The ServiceAccount of the Pod. Null if it does not exist.',
     target: serviceAccountOfPod,
   },
   {
     of: 'PersistentVolumeClaim',
     field: 'volume',
     to: 'PersistentVolume',
-    description: 'What it is bound to; null while it is bound to nothing.',
+    description: 'The PersistentVolume that the claim is bound to. Null if it is not bound.',
     target: volumeOfClaim,
   },
-  { of: 'HorizontalPodAutoscaler.autoscaling', field: 'target', description: 'What it scales.', target: targetOfAutoscaler },
+  {
+    of: 'HorizontalPodAutoscaler.autoscaling',
+    field: 'target',
+    description: 'The object that the autoscaler scales. Null if it does not exist.',
+    target: targetOfAutoscaler,
+  },
 ];
 
 /** The relations to many objects that kinds have of their own, but for the Pods of workloads. */
 export const toMany: readonly ToMany[] = [
-  { of: 'Pod', field: 'services', to: 'Service', description: 'The Services that select it.', question: servicesOfPod },
+  { of: 'Pod', field: 'services', to: 'Service', description: 'The Services that select the Pod.', question: servicesOfPod },
   {
     of: 'Pod',
     field: 'configMaps',
     to: 'ConfigMap',
-    description: 'The ConfigMaps that it reads, as volumes or as variables.',
+    description: 'The ConfigMaps that the Pod uses in volumes or environment variables.',
     question: configMapsOfPod,
   },
-  { of: 'Pod', field: 'claims', to: 'PersistentVolumeClaim', description: 'The claims that it mounts.', question: claimsOfPod },
-  { of: 'Node', field: 'pods', to: 'Pod', description: 'The Pods that run on it.', question: podsOfNode },
+  {
+    of: 'Pod',
+    field: 'claims',
+    to: 'PersistentVolumeClaim',
+    description: 'The PersistentVolumeClaims that the Pod mounts.',
+    question: claimsOfPod,
+  },
+  { of: 'Node', field: 'pods', to: 'Pod', description: 'The Pods that run on the Node.', question: podsOfNode },
   {
     of: 'Service',
     field: 'endpointSlices',
     to: 'EndpointSlice.discovery.k8s.io',
-    description: 'Where its endpoints stand.',
+    description: 'The EndpointSlices of the Service.',
     question: slicesOfService,
   },
-  { of: 'Service', field: 'pods', to: 'Pod', description: 'The Pods that it selects.', question: podsOfService },
+  { of: 'Service', field: 'pods', to: 'Pod', description: 'The Pods that the Service selects.', question: podsOfService },
   {
     of: 'Ingress.networking.k8s.io',
     field: 'services',
     to: 'Service',
-    description: 'The Services that it leads to.',
+    description: 'The Services that the Ingress routes to.',
     question: servicesOfIngress,
   },
-  { of: 'PersistentVolumeClaim', field: 'pods', to: 'Pod', description: 'The Pods that mount it.', question: podsOfClaim },
+  { of: 'PersistentVolumeClaim', field: 'pods', to: 'Pod', description: 'The Pods that mount the claim.', question: podsOfClaim },
 ];

@@ -45,35 +45,35 @@ const podColumns: readonly Column[] = [
     name: 'phase',
     type: { scalar: 'String' },
     nullable: false,
-    description: 'What it is in, as kubectl prints it under STATUS, such as `Running`, `Init:0/2` or `CrashLoopBackOff`.',
+    description: 'The status of the Pod as kubectl prints it under STATUS, such as `Running`, `Init:0/2` or `CrashLoopBackOff`.',
     get: phaseOfPod,
   },
   {
     name: 'ready',
     type: { scalar: 'String' },
     nullable: false,
-    description: 'How many containers are ready, of how many, such as `1/2`.',
+    description: 'The number of ready containers and the number of all containers, such as `1/2`.',
     get: readyOfPod,
   },
   {
     name: 'restarts',
     type: { scalar: 'Int' },
     nullable: false,
-    description: 'How often its containers were started again, as kubectl counts.',
+    description: 'The number of restarts of the containers, as kubectl counts them.',
     get: restartsOfPod,
   },
   {
     name: 'lastRestart',
     type: { scalar: 'DateTime' },
     nullable: true,
-    description: 'When the last of them was.',
+    description: 'The time of the last restart of a container. Null if there was none.',
     get: lastRestartOfPod,
   },
   {
     name: 'requests',
     type: { type: 'ResourceList' },
     nullable: false,
-    description: 'What it asks of its node, with init containers, sidecars and overhead counted as the scheduler does.',
+    description: 'The resources that the Pod requests from its Node. Init containers, sidecars and overhead count as in the scheduler.',
     get: podRequestsOf,
   },
 ];
@@ -84,11 +84,11 @@ const jobColumns: readonly Column[] = [
     type: { scalar: 'String' },
     enumeration: {
       name: 'JobPhase',
-      description: 'What a Job is in, as kubectl prints it: the first of these that holds.',
+      description: 'The phase of a Job, as kubectl prints it: the first of these values that applies.',
       values: jobPhaseMeanings,
     },
     nullable: false,
-    description: 'What it is in.',
+    description: 'The phase of the Job.',
     get: phaseOfJob,
   },
 ];
@@ -98,7 +98,7 @@ const nodeColumns: readonly Column[] = [
     name: 'ready',
     type: { scalar: 'Boolean' },
     nullable: false,
-    description: 'True if it says that it is ready for Pods. False too if nobody has heard from it.',
+    description: 'True if the Node reports that it is ready for Pods. False also if the Node no longer reports.',
     get: (node) => holdsCondition(node, 'Ready'),
   },
 ];
@@ -108,7 +108,7 @@ const configMapColumns: readonly Column[] = [
     name: 'dataCount',
     type: { scalar: 'Int' },
     nullable: false,
-    description: 'How many keys it has in `data` and `binaryData`.',
+    description: 'The number of keys in `data` and `binaryData`.',
     get: (configMap) => [configMap.data, configMap.binaryData].filter(isJsonObject).flatMap(Object.keys).length,
   },
 ];
@@ -118,7 +118,7 @@ const eventColumns: readonly Column[] = [
     name: 'lastSeen',
     type: { scalar: 'DateTime' },
     nullable: true,
-    description: 'When it was last seen, as kubectl prints it. The creation, if it has no other time.',
+    description: 'The time at which the event last occurred, as kubectl prints it. An event without such a time has its creation time.',
     get: lastSeenOf,
   },
 ];
@@ -137,7 +137,7 @@ function rolloutColumn(kind: GroupKind): Column {
     name: 'rollout',
     type: { type: rollout.name },
     nullable: true,
-    description: 'How far its rollout is.',
+    description: 'The progress of the rollout, as `kubectl rollout status` reports it.',
     get(object) {
       const found = workloadRolloutOf(kind, object);
       return found === undefined ? undefined : { done: found.phase === 'done', message: found.told };

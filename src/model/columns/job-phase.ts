@@ -19,10 +19,10 @@ export function phaseOfJob(job: StoredObject<V1Job>): JobPhase {
 
 /** What each of them means, for who reads the schema. */
 export const jobPhaseMeanings: Readonly<Record<JobPhase, string>> = {
-  COMPLETE: 'It did its work.',
-  FAILED: 'It has failed for good.',
-  TERMINATING: 'It is being deleted.',
-  SUSPENDED: 'It is suspended: nothing runs until somebody resumes it.',
-  FAILURE_TARGET: 'It is going to fail, once its Pods have ended.',
-  RUNNING: 'None of these: it runs, or is about to, or has done its work and its last Pods are ending.',
+  COMPLETE: 'The Job has succeeded.',
+  FAILED: 'The Job has failed and will not be tried again.',
+  TERMINATING: 'The Job is being deleted.',
+  SUSPENDED: 'The Job is suspended: no Pod runs until the Job is resumed.',
+  FAILURE_TARGET: 'The Job will count as failed as soon as its Pods have ended.',
+  RUNNING: 'The Job runs, is about to run, or has succeeded while its last Pods are still ending. This is the phase if no other applies.',
 };

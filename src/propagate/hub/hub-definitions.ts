@@ -23,10 +23,10 @@ export const hubResources: readonly CustomResource[] = [
       { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
     ],
     content: structure({
-      spec: spec.describe('What is to run where.'),
-      status: status.exactOptional().describe('What has become of it. Copies that cannot be seen count as unknown, never as ready.'),
+      spec: spec.describe('The objects to run, the clusters that get them, and the rollout.'),
+      status: status.exactOptional().describe('The state in the clusters. Copies that cannot be read count as unknown, never as ready.'),
     }).describe(
-      'One intent for many clusters: what is to run, where, how many, what differs in which cluster, and in which order it gets there.',
+      'One intent for many clusters: the objects to run, the clusters that get them, the replicas, the differences between clusters, and the rollout.',
     ),
   },
   {

@@ -12,18 +12,20 @@ const operators = { In: 'in', NotIn: 'notIn', Exists: 'exists', DoesNotExist: 'a
   Record<string, LabelRequirement['operator']>
 >;
 
-const matchOperator = choice('MatchOperator', 'How a label or a fact is compared.', {
-  In: 'It is one of the values. Of several zones, at least one is.',
-  NotIn: 'It is none of the values, or absent.',
-  Exists: 'It is present.',
-  DoesNotExist: 'It is absent.',
+const matchOperator = choice('MatchOperator', 'How a label or a fact of a cluster is compared with values.', {
+  In: 'The label or fact is one of the values. If a cluster has several zones, one of them is enough.',
+  NotIn: 'The label or fact is none of the values, or is absent.',
+  Exists: 'The label or fact is present.',
+  DoesNotExist: 'The label or fact is absent.',
 });
 
 const expression = checked(
   structure({
     key: labelKey.describe('The key of the label.'),
     operator: matchOperator.describe('How the label is compared.'),
-    values: list(labelValue, { max: 500 }).default([]).describe('The values: at least one with In and NotIn, none otherwise.'),
+    values: list(labelValue, { max: 500 })
+      .default([])
+      .describe('The values to compare with: at least one with In and NotIn, none otherwise.'),
   }),
   checkValues,
 );
@@ -112,20 +114,20 @@ function partsOf({ requirements }: LabelSelector) {
   return { matchLabels: Object.fromEntries(exact), matchExpressions };
 }
 
-const clusterField = choice('ClusterField', 'A fact of a cluster.', {
-  provider: 'Who runs the machines of the cluster.',
-  region: 'The region of the machines.',
-  zone: 'The zones of the machines: a list.',
+const clusterField = choice('ClusterField', 'A fact of a cluster that placement can use.', {
+  provider: 'The provider of the machines of the cluster.',
+  region: 'The region of the machines of the cluster.',
+  zone: 'The zones of the machines of the cluster, as a list.',
 });
 
 const fieldRequirement = checked(
   structure({
-    field: clusterField.describe('The fact.'),
+    field: clusterField.describe('The fact to compare.'),
     operator: matchOperator.describe('How the fact is compared.'),
-    values: list(anyText, { max: 100 }).default([]).describe('The values: at least one with In and NotIn, none otherwise.'),
+    values: list(anyText, { max: 100 }).default([]).describe('The values to compare with: at least one with In and NotIn, none otherwise.'),
   })
     .register(inGraph, { name: 'ClusterFieldInput' })
-    .describe('A condition on a fact of clusters.'),
+    .describe('A condition on a fact of a cluster.'),
   checkValues,
 );
 
@@ -133,18 +135,20 @@ const clusterNames = list(clusterText, { max: maxClusters });
 
 /** The fields that define a set of clusters. */
 export const setFields = {
-  clusters: clusterNames.exactOptional().describe('Only the clusters of these names. Absent: every cluster. An empty list: no cluster.'),
+  clusters: clusterNames
+    .exactOptional()
+    .describe('Only the clusters with these names. Default: all clusters. An empty list means no cluster.'),
   selector: labelSelector
     .exactOptional()
-    .describe('Only clusters with such labels. In GraphQL: what kubectl takes after `-l`, without `<` and `>`.'),
-  fields: list(fieldRequirement, { max: 20 }).exactOptional().describe('Only clusters of which these facts hold.'),
-  exclude: clusterNames.exactOptional().describe('No cluster of these names, whatever else matches.'),
+    .describe('Only clusters that match this label selector. In GraphQL it is a text as for `kubectl get -l`, without `<` and `>`.'),
+  fields: list(fieldRequirement, { max: 20 }).exactOptional().describe('Only clusters whose facts meet all these conditions.'),
+  exclude: clusterNames.exactOptional().describe('Never the clusters with these names, even if they match the other conditions.'),
 };
 
 /** A set of clusters. */
 export const clusterSet = structure(setFields)
   .register(inGraph, { name: 'ClusterSetInput' })
-  .describe('A set of clusters: those that meet every condition. Without a condition: every cluster.');
+  .describe('A set of clusters. It contains the clusters that meet every condition, and all clusters if there is no condition.');
 
 /** True if the set has at least one condition. Without one, the set contains every cluster. */
 export function isNarrow({ clusters, selector, fields = [], exclude = [] }: z.output<typeof clusterSet>): boolean {

@@ -27,37 +27,43 @@ import {
 } from './values.ts';
 
 const wave = structure({
-  name: partName.describe('A name that no other wave has.'),
+  name: partName.describe('The name of the wave. No other wave may have it.'),
   set: clusterSet
     .default({})
     .register(inGraph, { isRequired: true })
     .describe('The clusters of the wave. A cluster belongs to the first wave that matches it. Clusters without a wave come last.'),
 })
   .register(inGraph, { name: 'WaveInput' })
-  .describe('Clusters that are changed before those of later waves.');
+  .describe('A group of clusters that is changed before the clusters of later waves.');
 
 /** The fields of `rollout` as documents spell them. */
 export const rolloutFields = structure({
   waves: list(wave, { max: 100 })
     .meta(rules(['self.all(w, self.exists_one(o, o.name == w.name))', 'expected waves of different names']))
     .default([])
-    .describe('The waves, in order. Absent: one wave of all clusters.'),
+    .describe('The waves, in order. Default: one wave of all clusters.'),
   maxConcurrency: amount(1)
     .exactOptional()
-    .describe('How many clusters of a wave are changed at a time: a number, or a percentage that is rounded up. Absent: all.'),
-  maxFailures: amount(0).default(0).describe('How many clusters of a wave may fail: a number, or a percentage that is rounded up.'),
-  soak: duration.default(0).describe('How long copies must have been healthy before their cluster counts as done, such as 90s or 10m.'),
-  deadline: duration.exactOptional().describe('How long a cluster may take before it counts as failed, such as 10m. Absent: for ever.'),
-  onFailure: choice('OnFailure', 'What happens when too many clusters have failed.', {
+    .describe(
+      'The maximum number of clusters of a wave that are changed at the same time: a number, or a percentage that is rounded up. Default: all.',
+    ),
+  maxFailures: amount(0)
+    .default(0)
+    .describe('The number of clusters of a wave that may fail: a number, or a percentage that is rounded up.'),
+  soak: duration.default(0).describe('The time for which copies must be healthy before their cluster counts as done, such as 90s or 10m.'),
+  deadline: duration
+    .exactOptional()
+    .describe('The time after which a cluster that is not done counts as failed, such as 10m. Default: no limit.'),
+  onFailure: choice('OnFailure', 'The reaction to too many failed clusters.', {
     Pause: 'No further cluster is changed until the rollout is resumed.',
-    Rollback: 'The clusters that were changed get back what they had.',
-    Continue: 'The rollout goes on.',
+    Rollback: 'The clusters that were changed get their previous state back.',
+    Continue: 'The rollout continues.',
   })
     .default('Pause')
-    .describe('What happens when more clusters have failed than `maxFailures`.'),
+    .describe('The reaction when more clusters have failed than `maxFailures` allows.'),
 })
   .register(inGraph, { name: 'RolloutInput' })
-  .describe('In which order clusters are changed, and when the rollout stops.');
+  .describe('The order in which clusters are changed, and when the rollout stops.');
 
 const rollout = checked(
   translated(rolloutFields, {
@@ -78,7 +84,7 @@ const rollout = checked(
     ),
 );
 
-const cascade = choice('Cascade', 'What happens to the objects that a deleted object owns.', {
+const cascade = choice('Cascade', 'How to treat the objects that a deleted object owns.', {
   Background: 'Owned objects are deleted afterwards.',
   Foreground: 'Owned objects are deleted first.',
   Orphan: 'Owned objects stay.',
@@ -86,32 +92,35 @@ const cascade = choice('Cascade', 'What happens to the objects that a deleted ob
 
 /** What happens to copies that are removed. */
 export const deletion = structure({
-  policy: choice('DeletionPolicy', 'What happens to copies that are removed.', {
+  policy: choice('DeletionPolicy', 'Whether removed copies are deleted or stay in their cluster.', {
     Delete: 'The copies are deleted.',
     Orphan: 'The copies stay, without the marks and fields of Muster.',
   })
     .default('Delete')
-    .describe('What happens to the copies.'),
-  cascade: cascade.default('Background').describe('What happens to the objects that the copies own, as with `kubectl delete --cascade`.'),
+    .describe('Whether the copies are deleted or stay in their cluster.'),
+  cascade: cascade.default('Background').describe('How to treat the objects that the copies own, as with `kubectl delete --cascade`.'),
 })
   .register(inGraph, { name: 'DeletionInput' })
-  .describe('What happens to copies that are removed.');
+  .describe('How copies are removed.');
 
 /** How many clusters must be complete until Jobs in many clusters count as complete together. */
-export const completionMode = choice('CompletionMode', 'How complete clusters are counted.', {
-  Any: 'One cluster is complete.',
-  All: 'Every cluster is complete.',
-  Count: 'The given number of clusters is complete.',
+export const completionMode = choice('CompletionMode', 'The number of clusters that must be complete: all, any one, or a given count.', {
+  Any: 'One cluster must be complete.',
+  All: 'Every cluster must be complete.',
+  Count: 'The given number of clusters must be complete.',
 });
 
 const completion = checked(
   structure({
-    mode: completionMode.default('All').register(inGraph, { isRequired: true }).describe('How complete clusters are counted.'),
-    count: integer(1).exactOptional().describe('How many clusters must be complete: with Count only.'),
+    mode: completionMode
+      .default('All')
+      .register(inGraph, { isRequired: true })
+      .describe('The number of clusters that must be complete: all, any one, or a given count.'),
+    count: integer(1).exactOptional().describe('The number of clusters that must be complete. Only with mode Count.'),
   })
     .register(inGraph, { name: 'CompletionInput' })
     .meta({
-      description: 'When Jobs in many clusters are complete together.',
+      description: 'The condition under which Jobs in many clusters count as complete together.',
       ...rules([`has(self.count) == (has(self.mode) && self.mode == 'Count')`, 'expected a count with Count, and only there']),
     }),
   ({ mode, count }, tell) => {
@@ -122,13 +131,13 @@ const completion = checked(
 
 const suspend = checked(
   structure({
-    scheduling: flag.default(false).describe('True: clusters and numbers of replicas are not decided anew.'),
-    all: flag.default(false).describe('True: nothing is written in any cluster. Excludes `clusters`.'),
-    clusters: list(clusterText, { max: maxClusters }).default([]).describe('Nothing is written in these clusters.'),
+    scheduling: flag.default(false).describe('True: the chosen clusters and their numbers of replicas do not change.'),
+    all: flag.default(false).describe('True: no cluster is written to. Excludes `clusters`.'),
+    clusters: list(clusterText, { max: maxClusters }).default([]).describe('The names of clusters that are not written to.'),
   })
     .register(inGraph, { name: 'SuspendInput' })
     .meta({
-      description: 'Work that is suspended: scheduling, all of it, or that of some clusters.',
+      description: 'Suspends a part of the work: the choice of clusters and replicas, all writes, or the writes to some clusters.',
       ...rules(['!has(self.all) || !self.all || !has(self.clusters) || size(self.clusters) == 0', 'expected either all or clusters']),
     }),
   ({ all, clusters }, tell) => {
@@ -138,20 +147,22 @@ const suspend = checked(
 
 /** The namespace and the name of an object whose kind is known. */
 export const namespacedName = structure({
-  namespace: partName.describe('The namespace.'),
-  name: partName.describe('The name.'),
+  namespace: partName.describe('The namespace of the object.'),
+  name: partName.describe('The name of the object.'),
 })
   .register(inGraph, { name: 'NamespacedName' })
-  .describe('An object of a known kind, in a known cluster.');
+  .describe('The namespace and name of an object. Its kind and cluster follow from the place where it is used.');
 
 const runAs = translated(
   structure({
-    requester: flag.exactOptional().describe('True: the rights of the requester at the time of the request, for this generation.'),
-    serviceAccount: namespacedName.exactOptional().describe('The rights of this service account of each cluster.'),
+    requester: flag
+      .exactOptional()
+      .describe('True: use the permissions that the requester of this generation had at the time of the request.'),
+    serviceAccount: namespacedName.exactOptional().describe('Use the permissions that this service account has in each cluster.'),
   })
     .register(inGraph, { name: 'RunAsInput', isOneOf: true })
     .meta({
-      description: 'With whose rights copies are written in the clusters.',
+      description: 'The identity with which copies are written in the clusters.',
       ...rules(
         ['has(self.requester) != has(self.serviceAccount)', 'expected either requester or serviceAccount'],
         ['!has(self.requester) || self.requester', 'expected requester to be true'],
@@ -174,53 +185,57 @@ export const requester = structure({
   groups: list(anyText, { max: 1_000 }).default([]).describe('The groups of the user.'),
   extra: textLists.default({}).describe('Further attributes of the user.'),
   at: time.describe('The time of the request.'),
-}).describe('Who made the request.');
+}).describe('The user who made the request.');
 
 const fields = {
   template: template.describe('The objects to propagate: 1 to 20.'),
   dependencies: flag
     .default(false)
-    .describe('True: ConfigMaps, Secrets, ServiceAccounts and PersistentVolumeClaims that workloads refer to are propagated too.'),
-  placement: placement.describe('Which clusters get copies. `{}` is every cluster.'),
-  replicas: replicas.default(defaultReplicas).describe('How many replicas each cluster gets. Absent: the number of the template, in each.'),
-  overrides: list(override, { max: 200 }).default([]).describe('What differs in some clusters. The entries take effect in order.'),
+    .describe('True: also propagate the ConfigMaps, Secrets, ServiceAccounts and PersistentVolumeClaims that workloads refer to.'),
+  placement: placement.describe('The clusters that get copies. `{}` means all clusters.'),
+  replicas: replicas
+    .default(defaultReplicas)
+    .describe('The number of replicas in each cluster. Default: each cluster gets the number in the template.'),
+  overrides: list(override, { max: 200 }).default([]).describe('Differences for some clusters. The entries take effect in order.'),
   rollout: rollout
     .default({ waves: [], maxFailures: 0, soakMs: 0, onFailure: 'Pause' })
-    .describe('In which order clusters are changed, and when the rollout stops. Absent: all clusters at once.'),
-  conflict: choice('ConflictMode', 'What is done with an existing object that is not a copy.', {
-    Abort: 'The object is left alone: a conflict.',
-    Adopt: 'The object becomes a copy. A field of another manager is a conflict.',
-    Overwrite: 'The object becomes a copy, also its fields of other managers.',
-    CreateOnly: 'The object is left alone. Copies are never updated either.',
-    ServerSideApply: 'The fields of the template are added. The object belongs to its owner, and is never deleted.',
+    .describe('The order in which clusters are changed, and when the rollout stops. Default: all clusters at once.'),
+  conflict: choice('ConflictMode', 'How to treat an existing object that has the name of a copy but is none.', {
+    Abort: 'The object is not changed. The fault is a conflict.',
+    Adopt: 'The object becomes a copy. A field that another field manager owns is a conflict.',
+    Overwrite: 'The object becomes a copy, including fields that other field managers own.',
+    CreateOnly: 'The object is not changed. Copies are only created and never updated.',
+    ServerSideApply: 'The fields of the template are added to the object. The object stays that of its owner and is never deleted.',
   })
     .default('Abort')
-    .describe('What is done in a cluster that already has an object of the same name.'),
+    .describe('How to treat an object that already exists under the name of a copy.'),
   write: choice('WriteMode', 'How copies are written.', {
-    Apply: 'By server-side apply: only the fields of template and overrides.',
-    Replace: 'As a whole, with the values that the cluster itself has set.',
+    Apply: 'Copies are written by server-side apply: only the fields of the template and the overrides.',
+    Replace: 'Copies are written as a whole, with the values that the cluster itself has set.',
   })
     .default('Apply')
     .describe('How copies are written.'),
-  deletion: deletion.default({ policy: 'Delete', cascade: 'Background' }).describe('What happens to copies that are removed.'),
-  completion: completion.exactOptional().describe('When Jobs in many clusters are complete together. Absent: All.'),
+  deletion: deletion.default({ policy: 'Delete', cascade: 'Background' }).describe('How copies are removed.'),
+  completion: completion
+    .exactOptional()
+    .describe('The condition under which Jobs in many clusters count as complete together. Default: all clusters are complete.'),
   suspend: suspend
     .default({ scheduling: false, all: false, clusters: [] })
-    .describe('Work that is suspended: scheduling, all of it, or that of some clusters.'),
+    .describe('Suspends a part of the work: the choice of clusters and replicas, all writes, or the writes to some clusters.'),
   runAs: runAs
     .default({ type: 'requester' })
-    .describe('With whose rights copies are written in the clusters. Absent: the rights of the requester.'),
+    .describe('The identity with which copies are written in the clusters. Default: the requester.'),
   requester: requester
     .exactOptional()
     .register(inGraph, { isAbsent: true })
-    .describe('Who made the request. The gateway sets it; the admission policy next to this definition protects it.'),
-  strict: flag.default(false).describe('True: warnings of the plan are errors.'),
+    .describe('The user who made the request. The gateway sets this field, and the admission policy next to this definition protects it.'),
+  strict: flag.default(false).describe('True: warnings of the plan count as errors.'),
 };
 
 /** `spec` of a Propagation (docs/internals/propagation.md 2.1). */
 export const spec = checked(
   structure(fields).meta({
-    description: 'What is to run where.',
+    description: 'The objects to run, the clusters that get them, and the rollout.',
     ...rules([
       '!has(self.placement.affinityGroups) || self.placement.affinityGroups.all(g, !has(g.overflow) || size(g.overflow) == 0) || (has(self.replicas)' +
         " && has(self.replicas.mode) && self.replicas.mode == 'Divided' && has(self.replicas.strategy) && self.replicas.strategy != 'Weighted')",
@@ -238,7 +253,7 @@ export const propagationInput = structure({
   ...fields,
 })
   .register(inGraph, { name: 'PropagationInput' })
-  .describe('An intent: what is to run, where, how many, and what differs in which cluster.');
+  .describe('An intent: the objects to run, the clusters that get them, the replicas, and the differences between clusters.');
 
 interface Whole {
   readonly placement: z.output<typeof placement>;

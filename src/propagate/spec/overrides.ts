@@ -6,8 +6,8 @@ import { annotations, anyJson, anyObject, anyText, choice, inGraph, labels, part
 
 const maxItems = 100;
 
-const operator = choice('OverrideOperator', 'What an override does.', {
-  Add: 'Sets a value, or appends to it.',
+const operator = choice('OverrideOperator', 'The operation of an override.', {
+  Add: 'Sets a value or appends to it.',
   Replace: 'Changes a value that exists.',
   Remove: 'Removes a value.',
 });
@@ -19,32 +19,32 @@ const objects = structure({
   name: anyText.exactOptional().describe('Only the object of this name.'),
   labels: labelSelector
     .exactOptional()
-    .describe('Only objects with such labels. In GraphQL: what kubectl takes after `-l`, without `<` and `>`.'),
+    .describe('Only objects that match this label selector. In GraphQL it is a text as for `kubectl get -l`, without `<` and `>`.'),
 })
   .register(inGraph, { name: 'ObjectMatchInput' })
-  .describe('Some objects of the template: those that meet every condition.');
+  .describe('A selection of objects of the template. It contains the objects that meet every condition.');
 
 const image = checked(
   structure({
     component: choice('ImageComponent', 'A part of an image reference.', {
       registry: 'The part before the first slash, if it is a host.',
       repository: 'The path of the image.',
-      tag: 'The part after the colon. Of an image with a digest: the digest.',
+      tag: 'The part after the colon. If the image has a digest: the digest.',
       digest: 'The part after the at sign.',
-    }).describe('Which part of the reference is changed.'),
-    operator: operator.describe('What is done with the part. Add appends the value to it.'),
-    value: anyText.exactOptional().describe('The value. Not needed with Remove.'),
-    scope: choice('ContainerScope', 'Which containers.', {
-      All: 'All containers.',
-      Main: 'All but init containers.',
-      Init: 'Init containers.',
+    }).describe('The part of the image reference to change.'),
+    operator: operator.describe('The operation on the part. Add appends the value to it.'),
+    value: anyText.exactOptional().describe('The value for the part. Not needed with Remove.'),
+    scope: choice('ContainerScope', 'A group of containers of a Pod.', {
+      All: 'Every container, including init containers.',
+      Main: 'Every container except init containers.',
+      Init: 'Only init containers.',
     })
       .default('All')
-      .describe('In which containers.'),
+      .describe('The group of containers to change.'),
     containers: list(anyText, { max: maxItems })
       .exactOptional()
-      .describe('Only in the containers of these names. Absent: in all of the scope.'),
-    path: pointer.exactOptional().describe('A JSON pointer to a string of any kind of object, in place of containers.'),
+      .describe('Only the containers with these names. Default: all containers of `scope`.'),
+    path: pointer.exactOptional().describe('A JSON pointer to an image reference in an object of any kind. Excludes `containers`.'),
   })
     .register(inGraph, { name: 'ImageOverrideInput' })
     .meta({
@@ -63,18 +63,20 @@ const image = checked(
 const command = structure({
   container: anyText.describe('The name of the container.'),
   operator: operator.describe('Add appends elements, Remove removes equal elements, Replace sets the whole list.'),
-  values: list(anyText, { max: 1_000 }).describe('The elements.'),
+  values: list(anyText, { max: 1_000 }).describe('The elements to add, remove or set.'),
 })
   .register(inGraph, { name: 'CommandOverrideInput' })
-  .describe('Changes the command of a container, or its arguments.');
+  .describe('Changes the command or the arguments of a container.');
 
 const env = checked(
   structure({
-    container: anyText.exactOptional().describe('The name of the container. Absent: every container, init containers too.'),
-    operator: operator.describe('What is done with the variable.'),
+    container: anyText.exactOptional().describe('The name of the container. Default: all containers, including init containers.'),
+    operator: operator.describe('The operation on the variable.'),
     name: anyText.describe('The name of the variable.'),
-    value: anyText.exactOptional().describe('The value. Excludes `valueFrom`.'),
-    valueFrom: anyObject.exactOptional().describe('The source of the value, as containers have it: a field, a ConfigMap, a Secret.'),
+    value: anyText.exactOptional().describe('The value of the variable. Excludes `valueFrom`.'),
+    valueFrom: anyObject
+      .exactOptional()
+      .describe('The source of the value, as in a container: a field, a ConfigMap or a Secret. Excludes `value`.'),
   })
     .register(inGraph, { name: 'EnvOverrideInput' })
     .meta({
@@ -90,7 +92,7 @@ const env = checked(
 function mapOverride(values: typeof labels) {
   return structure({
     operator: operator.describe('Add sets values. Replace and Remove change only keys that exist.'),
-    values: values.describe('The keys and values. With Remove the values have no meaning.'),
+    values: values.describe('The keys and values. With Remove, only the keys count.'),
   })
     .register(inGraph, { name: 'MapOverrideInput' })
     .describe('Changes labels or annotations of an object.');
@@ -98,22 +100,22 @@ function mapOverride(values: typeof labels) {
 
 const operation = checked(
   structure({
-    op: choice('JsonPatchOp', 'An operation of RFC 6902.', {
+    op: choice('JsonPatchOp', 'An operation of a JSON patch (RFC 6902).', {
       add: 'Adds a value, or inserts it in a list.',
       remove: 'Removes a value, which must exist.',
       replace: 'Replaces a value, which must exist.',
       move: 'Moves a value, which must exist.',
       copy: 'Copies a value, which must exist.',
-      test: 'Refuses the patch unless the value is equal.',
+      test: 'Refuses the whole patch unless the value at the path is equal.',
     })
-      .describe('What the operation does.')
+      .describe('The type of the operation.')
       .register(inGraph, { isSpelledSame: true }),
     path: pointer.describe('A JSON pointer (RFC 6901), such as `/spec/replicas`.'),
-    from: pointer.exactOptional().describe('A JSON pointer: with move and copy only.'),
-    value: anyJson.exactOptional().describe('The value, with add, replace and test. Absent: null.'),
+    from: pointer.exactOptional().describe('A JSON pointer to the source. Only with move and copy.'),
+    value: anyJson.exactOptional().describe('The value for add, replace and test. Default: null.'),
   })
     .register(inGraph, { name: 'JsonPatchInput' })
-    .describe('One operation of RFC 6902.'),
+    .describe('One operation of a JSON patch (RFC 6902).'),
   ({ op, from }, tell) => {
     const needsFrom = op === 'move' || op === 'copy';
     if (needsFrom !== (from !== undefined)) tell(needsFrom ? `is required with ${op}` : `expected none with ${op}`, 'from');
@@ -124,33 +126,34 @@ const operation = checked(
 export const operations = list(operation, { max: maxPatchOperations });
 
 const fieldOverride = structure({
-  path: pointer.describe('A JSON pointer to the string.'),
-  format: choice('DocumentFormat', 'What a string holds.', { json: 'A JSON document.', yaml: 'A YAML document.' }).describe(
-    'What the string holds.',
-  ),
-  patch: operations.describe('The changes of the document: operations of RFC 6902.'),
+  path: pointer.describe('A JSON pointer to the string that contains the document.'),
+  format: choice('DocumentFormat', 'The format of a document in a string.', {
+    json: 'A JSON document.',
+    yaml: 'A YAML document.',
+  }).describe('The format of the document in the string.'),
+  patch: operations.describe('The operations of a JSON patch (RFC 6902) on the document.'),
 })
   .register(inGraph, { name: 'FieldOverrideInput' })
   .describe('Changes a document in a string, such as a configuration file in a ConfigMap.');
 
 /** One entry of `overrides`. Its parts take effect in the order in which they are declared here (docs/internals/propagation.md 3.5). */
 export const override = structure({
-  name: partName.exactOptional().describe('The name that plans show.'),
-  set: clusterSet.default({}).describe('The clusters that the entry is for. Absent: every cluster.'),
-  objects: objects.default({}).describe('The objects that the entry is for. Absent: every object of the template.'),
-  image: list(image, { max: maxItems }).default([]).describe('Parts of image references.'),
-  command: list(command, { max: maxItems }).default([]).describe('Commands of containers.'),
-  args: list(command, { max: maxItems }).default([]).describe('Arguments of containers.'),
-  env: list(env, { max: maxItems }).default([]).describe('Environment variables.'),
-  labels: list(mapOverride(labels), { max: maxItems }).default([]).describe('Labels of the objects.'),
-  annotations: list(mapOverride(annotations), { max: maxItems }).default([]).describe('Annotations of the objects.'),
-  fields: list(fieldOverride, { max: maxItems }).default([]).describe('Documents in strings.'),
-  jsonPatch: operations.default([]).describe('Operations of RFC 6902 on the object, applied as one patch.'),
-  merge: anyObject.exactOptional().describe('A merge patch (RFC 7396) on the object. Lists whose items have a key are merged by it.'),
+  name: partName.exactOptional().describe('The name of the entry, which plans show.'),
+  set: clusterSet.default({}).describe('The clusters that the entry is for. Default: all clusters.'),
+  objects: objects.default({}).describe('The objects that the entry is for. Default: all objects of the template.'),
+  image: list(image, { max: maxItems }).default([]).describe('Changes of image references.'),
+  command: list(command, { max: maxItems }).default([]).describe('Changes of the commands of containers.'),
+  args: list(command, { max: maxItems }).default([]).describe('Changes of the arguments of containers.'),
+  env: list(env, { max: maxItems }).default([]).describe('Changes of environment variables.'),
+  labels: list(mapOverride(labels), { max: maxItems }).default([]).describe('Changes of the labels of objects.'),
+  annotations: list(mapOverride(annotations), { max: maxItems }).default([]).describe('Changes of the annotations of objects.'),
+  fields: list(fieldOverride, { max: maxItems }).default([]).describe('Changes of documents in strings, such as configuration files.'),
+  jsonPatch: operations.default([]).describe('The operations of a JSON patch (RFC 6902) on the object, applied as one patch.'),
+  merge: anyObject.exactOptional().describe('A merge patch (RFC 7396) on the object. Lists whose items have a key are merged by that key.'),
 })
   .register(inGraph, { name: 'OverrideInput' })
   .describe(
-    'What differs in some clusters. The parts take effect in this order: image, command, args, env, labels, annotations, fields, jsonPatch, merge.',
+    'Differences for some clusters. They take effect in this order: image, command, args, env, labels, annotations, fields, jsonPatch, merge.',
   );
 
 /** The number of patch operations of an entry, including those in `fields`. */

@@ -6,29 +6,31 @@ import { anyText, choice, count, flag, inGraph, integer, labelKey, partName, rul
 
 const toleration = checked(
   structure({
-    key: anyText.exactOptional().describe('The key of the taint. Absent, with Exists: every taint.'),
-    operator: choice('TolerationOperator', 'How a toleration meets a taint.', {
-      Equal: 'Key and value are equal.',
-      Exists: 'The key is equal, or no key is given.',
+    key: anyText
+      .exactOptional()
+      .describe('The key of the taint. Without a key, the operator must be Exists, and every taint is tolerated.'),
+    operator: choice('TolerationOperator', 'How a toleration is compared with a taint.', {
+      Equal: 'The key and the value must be equal.',
+      Exists: 'The key must be equal. Without a key, every taint matches.',
     })
       .default('Equal')
-      .describe('How the toleration meets the taint.'),
-    value: anyText.exactOptional().describe('The value of the taint, with Equal.'),
-    effect: choice('TaintEffect', 'What a taint does.', {
-      NoSchedule: 'Nothing new comes to the cluster.',
+      .describe('How the toleration is compared with the taint.'),
+    value: anyText.exactOptional().describe('The value of the taint. Only with Equal.'),
+    effect: choice('TaintEffect', 'The effect of a taint.', {
+      NoSchedule: 'The cluster gets no new copies.',
       PreferNoSchedule: 'Other clusters are preferred.',
-      NoExecute: 'Nothing new comes to the cluster, and copies in it are removed.',
+      NoExecute: 'The cluster gets no new copies, and existing copies are removed.',
     })
       .exactOptional()
-      .describe('The effect of the taint. Absent: every effect.'),
+      .describe('The effect of the taint. Default: every effect.'),
     tolerationSeconds: integer(-(2 ** 53) + 1, 2 ** 53 - 1)
       .register(inGraph, { scalar: 'Int64' })
       .exactOptional()
-      .describe('How long a NoExecute taint is tolerated, in seconds. Absent: for ever.'),
+      .describe('The number of seconds for which a NoExecute taint is tolerated. Default: no limit.'),
   })
     .register(inGraph, { name: 'TolerationInput' })
     .meta({
-      description: 'A taint of clusters that is no obstacle: as a Toleration of Pods is for taints of Nodes.',
+      description: 'A taint of clusters that is tolerated, as a toleration of a Pod tolerates a taint of Nodes.',
       ...rules(
         [
           `(has(self.key) && self.key != '') || (has(self.operator) && self.operator == 'Exists')`,
@@ -50,24 +52,25 @@ const toleration = checked(
 );
 
 const overflow = structure({
-  name: partName.describe('A name that no other group and no other overflow of this group has.'),
+  name: partName.describe('The name of the overflow. No group and no other overflow of this group may have it.'),
   set: clusterSet.describe('The clusters of the overflow.'),
 })
   .register(inGraph, { name: 'OverflowInput' })
-  .describe('Clusters for the replicas that have no room in the clusters above.');
+  .describe('Additional clusters for replicas that have no room in the sets before.');
 
 const group = checked(
   structure({
-    name: partName.describe('A name that no other group has.'),
+    name: partName.describe('The name of the group. No other group may have it.'),
     set: clusterSet.describe('The clusters of the group.'),
     overflow: list(overflow, { max: 20 })
       .default([])
       .describe(
-        'Further clusters in order, for replicas without room in the set. Only with replicas that are Divided by Available or Aggregated.',
+        'Additional sets of clusters, in order, for replicas that have no room in `set`. Only with replicas in mode Divided and ' +
+          'strategy Available or Aggregated.',
       ),
   })
     .register(inGraph, { name: 'AffinityGroupInput' })
-    .describe('One of several sets of clusters, tried in order.'),
+    .describe('One of several sets of clusters that are tried in order.'),
   ({ name, set, overflow: tiers }, tell) => {
     checkUnique([name, ...tiers.map((tier) => tier.name)], tell, 'overflow', (index) => index - 1, 'name');
     if (tiers.length > 0 && !isNarrow(set)) tell('expected a set that is not empty above an overflow', 'overflow');
@@ -76,22 +79,22 @@ const group = checked(
 
 const spread = checked(
   structure({
-    by: choice('SpreadBy', 'What copies are spread over.', {
-      cluster: 'Clusters.',
-      region: 'Regions.',
-      zone: 'Zones: of each cluster the first in order of names.',
-      provider: 'Providers.',
-      label: 'The values of one label of clusters.',
+    by: choice('SpreadBy', 'The property of clusters over which copies are spread.', {
+      cluster: 'The cluster itself.',
+      region: 'The region of the cluster.',
+      zone: 'The zone of the cluster. If it has several, the first by name.',
+      provider: 'The provider of the cluster.',
+      label: 'The value of one label of the cluster.',
     })
       .default('cluster')
-      .describe('What the copies are spread over. Besides cluster, at most one other.'),
-    label: labelKey.meta({ minLength: 1 }).exactOptional().describe('The key of the label: with label only.'),
-    min: count.default(1).describe('The smallest number of them.'),
-    max: count.exactOptional().describe('The largest number of them. Absent: no bound.'),
+      .describe('The property over which the copies are spread. In addition to cluster, only one other property is possible.'),
+    label: labelKey.meta({ minLength: 1 }).exactOptional().describe('The key of the label. Only if `by` is label.'),
+    min: count.default(1).describe('The minimum number of different values, such as regions, that get copies.'),
+    max: count.exactOptional().describe('The maximum number of different values that get copies. Default: no limit.'),
   })
     .register(inGraph, { name: 'SpreadInput' })
     .meta({
-      description: 'Over how many clusters, regions, zones, providers or values of a label the copies are spread.',
+      description: 'The number of clusters, regions, zones, providers or label values over which the copies are spread.',
       ...rules(
         [`has(self.label) == (has(self.by) && self.by == 'label')`, 'expected a label by label, and only there'],
         ['!has(self.max) || self.max >= (has(self.min) ? self.min : 1)', 'expected max to be at least min'],
@@ -112,11 +115,13 @@ function checkBounds({ min, max }: { readonly min: number; readonly max?: number
 export const placement = checked(
   structure({
     ...setFields,
-    tolerations: list(toleration, { max: 50 }).default([]).describe('Taints of clusters that are no obstacle.'),
+    tolerations: list(toleration, { max: 50 }).default([]).describe('The taints of clusters that are tolerated.'),
     affinityGroups: list(group, { max: 20 })
       .meta(rules(['self.all(g, self.exists_one(o, o.name == g.name))', 'expected groups of different names']))
       .default([])
-      .describe('Several sets of clusters in order, in place of clusters, selector, fields and exclude: the first set that fits is used.'),
+      .describe(
+        'Several sets of clusters, tried in order. The first set that fits is used. Excludes clusters, selector, fields and exclude.',
+      ),
     spread: list(spread, { max: 5 })
       .meta(
         rules(
@@ -128,13 +133,14 @@ export const placement = checked(
         ),
       )
       .default([])
-      .describe('Over how many clusters the copies are spread, and over how many regions, zones, providers or values of a label.'),
+      .describe('The numbers of clusters, regions, zones, providers or label values over which the copies are spread.'),
   })
     .register(inGraph, { name: 'PlacementInput' })
     .meta({
-      description: 'Which clusters get copies: those that meet every condition. `{}` is every cluster.',
+      description: 'The clusters that get copies: those that meet every condition. `{}` means all clusters.',
       ...rules([
-        '!has(self.affinityGroups) || size(self.affinityGroups) == 0 || (!has(self.clusters) && !has(self.selector) && !has(self.fields) && !has(self.exclude))',
+        '!has(self.affinityGroups) || size(self.affinityGroups) == 0 || (!has(self.clusters) && !has(self.selector) && ' +
+          '!has(self.fields) && !has(self.exclude))',
         'expected either affinityGroups, or clusters, selector, fields and exclude',
       ]),
     }),
@@ -162,46 +168,49 @@ export const placement = checked(
 
 const rule = checked(
   structure({
-    set: clusterSet.default({}).describe('The clusters that the rule is for. Absent: every cluster.'),
-    weight: count.default(1).describe('The weight of each cluster, with Weighted.'),
-    min: count.default(0).describe('The smallest number of replicas in each cluster.'),
-    max: count.exactOptional().describe('The largest number of replicas in each cluster. Absent: no bound.'),
+    set: clusterSet.default({}).describe('The clusters that the rule is for. Default: all clusters.'),
+    weight: count.default(1).describe('The weight of each cluster. Only with strategy Weighted.'),
+    min: count.default(0).describe('The minimum number of replicas in each cluster.'),
+    max: count.exactOptional().describe('The maximum number of replicas in each cluster. Default: no limit.'),
   })
     .register(inGraph, { name: 'ReplicaRuleInput' })
     .meta({
       description:
-        'Weight and bounds of some clusters. Of several rules for one cluster the largest weight, the largest minimum and the smallest maximum hold.',
+        'The weight and the bounds of some clusters. If several rules match a cluster, the largest weight, the largest minimum and the ' +
+        'smallest maximum count.',
       ...rules(['!has(self.max) || self.max >= (has(self.min) ? self.min : 0)', 'expected max to be at least min']),
     }),
   checkBounds,
 );
 
 /** The way in which replicas are divided, with mode `Divided`. */
-export const replicaStrategy = choice('ReplicaStrategy', 'How divided replicas are divided.', {
-  Weighted: 'By the weights of the rules.',
-  Available: 'By the room that clusters have.',
-  Aggregated: 'By the room that clusters have, into as few clusters as possible.',
+export const replicaStrategy = choice('ReplicaStrategy', 'How replicas are divided between clusters.', {
+  Weighted: 'Replicas are divided by the weights of the rules.',
+  Available: 'Replicas are divided by the free room of the clusters.',
+  Aggregated: 'Replicas are divided by the free room of the clusters, into as few clusters as possible.',
 });
 
 /** The `replicas` of a spec: how many replicas each cluster gets. */
 export const replicas = checked(
   structure({
-    mode: choice('ReplicaMode', 'Which cluster gets how many replicas.', {
+    mode: choice('ReplicaMode', 'How the number of replicas applies to clusters.', {
       Duplicated: 'Every cluster gets the whole number.',
-      Divided: 'The clusters together get the number.',
-      External: 'An autoscaler decides: the number is never sent.',
+      Divided: 'The number is divided between the clusters.',
+      External: 'An autoscaler decides. Muster never sends the number.',
     })
       .default('Duplicated')
-      .describe('Which cluster gets how many replicas.'),
-    strategy: replicaStrategy.default('Weighted').describe('How Divided replicas are divided.'),
-    total: count.exactOptional().describe('The number of replicas. Absent: the number of the template.'),
-    rules: list(rule, { max: 500 }).default([]).describe('Weights and bounds of clusters.'),
-    rebalance: flag.default(false).describe('True: every plan divides from zero. False: only the difference moves.'),
-    rescheduleAt: time.exactOptional().describe('Divides from zero once, if this time is later than `status.scheduledAt`.'),
+      .describe('How the number of replicas applies to clusters.'),
+    strategy: replicaStrategy.default('Weighted').describe('How replicas are divided between clusters, in mode Divided.'),
+    total: count.exactOptional().describe('The number of replicas. Default: the number in the template.'),
+    rules: list(rule, { max: 500 }).default([]).describe('The weights and bounds of clusters.'),
+    rebalance: flag
+      .default(false)
+      .describe('True: every plan divides all replicas anew. False: only the difference to the previous plan is divided.'),
+    rescheduleAt: time.exactOptional().describe('Divides all replicas anew, once, if this time is later than `status.scheduledAt`.'),
   })
     .register(inGraph, { name: 'ReplicasInput' })
     .meta({
-      description: 'How many replicas each cluster gets.',
+      description: 'The number of replicas in each cluster.',
       ...rules([
         `!has(self.strategy) || self.strategy == 'Weighted' || (has(self.mode) && self.mode == 'Divided')`,
         'expected this strategy with mode Divided only',

@@ -28,34 +28,35 @@ const maxLines = 2 * maxClusters;
 /** The phases of a Propagation. `status/summarize.ts` checks them in its own order, from `Deleting` on. The first that applies is the phase. */
 export const propagationPhase = choice(
   'PropagationPhase',
-  'The phase of a propagation: the first of these that holds, from DELETING on as the description of each says.',
+  'The phase of a Propagation. If several apply, it is the first of: deleting, suspended, planning, rolling back, failed, held, paused, ' +
+    'rolling, degraded, settled.',
   {
-    Planning: 'This generation has no plan yet.',
-    Rolling: 'Copies are being written, or are not healthy yet.',
-    Paused: 'No further cluster is changed: a user paused the rollout, or too many clusters have failed.',
-    Held: 'A user must decide: a prune to confirm, a plan that no longer holds, no room to surge.',
-    RollingBack: 'Clusters get back what they had.',
-    Settled: 'Every copy is as it should be, and healthy.',
-    Degraded: 'A copy failed, is unhealthy or unknown, or replicas have no place.',
-    Failed: 'It was refused, has no plan, or was rolled back.',
-    Suspended: 'Its spec suspends it.',
-    Deleting: 'It is being deleted, and its copies with it.',
+    Planning: 'The current generation has no plan yet.',
+    Rolling: 'Copies are being written or are not healthy yet.',
+    Paused: 'No further cluster is changed, because a user paused the rollout or too many clusters have failed.',
+    Held: 'A user must decide: a prune waits to be confirmed, the plan is out of date, or there is no room for a surge.',
+    RollingBack: 'Clusters get their previous state back.',
+    Settled: 'Every copy has the planned state and is healthy.',
+    Degraded: 'A copy has failed, is unhealthy or is unknown, or replicas have no cluster.',
+    Failed: 'The spec was refused, has no plan, or was rolled back.',
+    Suspended: 'The spec suspends the Propagation.',
+    Deleting: 'The Propagation and its copies are being deleted.',
   },
 );
 
 /** The phases of the copies in one cluster. */
 const copyPhase = choice('CopyPhase', 'The phase of the copies in one cluster.', {
-  Waiting: 'The wave of the cluster has not begun.',
+  Waiting: 'The wave of the cluster has not started.',
   Applying: 'The copies are being written.',
-  Progressing: 'The copies are written, and not rolled out yet.',
-  Soaking: 'The copies are healthy, and must stay so for a while.',
-  Settled: 'The copies are as they should be, and healthy.',
+  Progressing: 'The copies are written, but not rolled out yet.',
+  Soaking: 'The copies are healthy, but not for long enough yet.',
+  Settled: 'The copies have the planned state and are healthy.',
   Failed: 'The copies could not be written or became unhealthy: see `reason`.',
   Denied: 'The cluster does not allow the write.',
-  RollingBack: 'The copies get back what they were.',
-  Draining: 'The copies are deleted as soon as others are healthy.',
+  RollingBack: 'The copies get their previous state back.',
+  Draining: 'The copies will be deleted as soon as their replacements are healthy.',
   Deleting: 'The copies are being deleted.',
-  Unknown: 'The copies cannot be seen: the last known values are shown.',
+  Unknown: 'The copies cannot be read. The last known values are shown.',
 });
 
 const reason = word([
@@ -81,41 +82,41 @@ const reason = word([
 
 /** The progress of a rollout. */
 export const progress = structure({
-  wave: count.describe('The current wave, from 0.'),
+  wave: count.describe('The index of the current wave, from 0.'),
   waves: count.describe('The number of waves.'),
   clusters: count.describe('The number of chosen clusters.'),
   done: count.describe('The number of clusters that are done.'),
   failed: count.describe('The number of clusters that failed.'),
-  since: time.exactOptional().describe('Since when the rollout waits, or too many clusters have failed.'),
-  nextCheckAt: time.exactOptional().describe('When a soak or a deadline ends.'),
+  since: time.exactOptional().describe('The time since which the rollout waits, or too many clusters have failed. Not set otherwise.'),
+  nextCheckAt: time.exactOptional().describe('The time at which a soak or a deadline ends. Not set if none is running.'),
 });
 
 const rollout = structure({
   phase: word(['Progressing', 'Succeeded', 'Failed', 'TimedOut']).describe(
-    'How far the rollout has come. Succeeded stays until another generation begins.',
+    'The phase of the rollout. Succeeded stays until another generation begins.',
   ),
-  since: time.describe('When the rollout came there.'),
-  wanted: anyText.exactOptional().describe('A hash of what was wanted. The phase counts only while that is still wanted.'),
+  since: time.describe('The time at which the rollout entered this phase.'),
+  wanted: anyText.exactOptional().describe('A hash of the wanted copies. The phase counts only while these copies are still wanted.'),
 });
 
 /** The status of one cluster. */
 export const line = structure({
   cluster: clusterText.describe('The cluster.'),
-  phase: copyPhase.describe('The phase of its copies.'),
-  reason: reason.exactOptional().describe('Why the copies are in that phase, as one word.'),
-  message: message.exactOptional().describe('The same for people. Without values of manifests.'),
-  wave: count.exactOptional().describe('The wave of the cluster, from 0.'),
+  phase: copyPhase.describe('The phase of the copies in the cluster.'),
+  reason: reason.exactOptional().describe('The reason for the phase as one word. Not set if the phase needs none.'),
+  message: message.exactOptional().describe('The reason for the phase, for people. It contains no values of manifests.'),
+  wave: count.exactOptional().describe('The index of the wave of the cluster, from 0.'),
   late: flag.exactOptional().describe('True: the cluster joined after the generation was decided. It comes after all waves.'),
-  replicas: count.exactOptional().describe('The replicas that the cluster is to have.'),
-  ready: count.exactOptional().describe('How many of them are ready.'),
-  health: health.describe('The health of its copies.'),
-  since: time.describe('Since when the copies are in that phase.'),
+  replicas: count.exactOptional().describe('The number of replicas that the cluster should have.'),
+  ready: count.exactOptional().describe('The number of ready replicas in the cluster.'),
+  health: health.describe('The health of the copies in the cluster.'),
+  since: time.describe('The time since which the copies are in this phase.'),
   asOf: time.exactOptional().describe('The time of the last known state.'),
-  fault: recordedFault.exactOptional().describe('What the cluster could not do.'),
-  generation: generation.exactOptional().describe('The generation of the copies. Absent before the first.'),
+  fault: recordedFault.exactOptional().describe('The fault of the cluster. Not set if it has none.'),
+  generation: generation.exactOptional().describe('The generation of the copies. Not set before the first.'),
   rollout: rollout
     .exactOptional()
-    .describe('How far that generation has come in this cluster. It stays while the cluster cannot be reached.'),
+    .describe('The rollout of that generation in this cluster. It stays while the cluster cannot be reached.'),
 });
 
 const condition = structure({
@@ -123,9 +124,9 @@ const condition = structure({
     'The type of the condition.',
   ),
   status: word(['True', 'False', 'Unknown']).describe('Whether the condition holds.'),
-  reason: anyText.describe('Why, as one word.'),
-  message: message.describe('Why, for people. Names the clusters that are the reason.'),
-  lastTransitionTime: time.describe('When the status changed.'),
+  reason: anyText.describe('The reason as one word.'),
+  message: message.describe('The reason for people. It names the clusters that are the reason.'),
+  lastTransitionTime: time.describe('The time at which the status changed.'),
   observedGeneration: generation.exactOptional().describe('The generation that the condition is about.'),
 });
 
@@ -151,17 +152,17 @@ const aggregated = translated(
 
 /** Whether Jobs in many clusters are complete together. */
 export const completion = structure({
-  mode: completionMode.describe('How complete clusters are counted.'),
-  needed: count.describe('How many clusters must be complete.'),
-  complete: count.describe('How many clusters are complete.'),
-  failed: count.describe('How many clusters failed.'),
-  done: flag.describe('True: enough clusters are complete. It stays true.'),
+  mode: completionMode.describe('The number of clusters that must be complete: all, any one, or a given count.'),
+  needed: count.describe('The number of clusters that must be complete.'),
+  complete: count.describe('The number of clusters that are complete.'),
+  failed: count.describe('The number of clusters that failed.'),
+  done: flag.describe('True if enough clusters are complete. It then stays true.'),
 });
 
 const prune = structure({
   digest: anyText.describe('A hash of these deletions. As annotation `muster.dev/confirm-prune` it confirms exactly them.'),
-  since: time.describe('Since when they wait.'),
-  objects: count.describe('How many objects would be deleted.'),
+  since: time.describe('The time since which the deletions wait.'),
+  objects: count.describe('The number of objects that would be deleted.'),
   clusters: list(structure({ cluster: clusterText.describe('The cluster.'), digest: anyText.describe('A hash of the deletions in it.') }), {
     max: maxLines,
   }).describe('The clusters, by name.'),
@@ -174,8 +175,8 @@ const asked = structure({
 
 const note = structure({
   severity: anyText.describe('INFO, WARNING or ERROR.'),
-  code: anyText.describe('One word for machines.'),
-  message: message.describe('What was expected, and what came.'),
+  code: anyText.describe('The type of the note as one word for programs.'),
+  message: message.describe('The note for people, which names the expected and the given value.'),
   path: anyText.exactOptional().describe('The field of the spec.'),
 });
 
@@ -183,22 +184,22 @@ const note = structure({
 export const status = structure({
   observedGeneration: generation.exactOptional().describe('The generation that the other fields are about.'),
   revision: generation.exactOptional().describe('The revision of that generation.'),
-  digest: anyText.exactOptional().describe('The digest of the plan that is followed.'),
-  scheduledAt: time.exactOptional().describe('When clusters and replicas were last decided from zero.'),
-  affinityGroup: anyText.exactOptional().describe('The affinity group in use.'),
+  digest: anyText.exactOptional().describe('The digest of the plan that is carried out.'),
+  scheduledAt: time.exactOptional().describe('The last time at which all clusters and replicas were decided anew.'),
+  affinityGroup: anyText.exactOptional().describe('The affinity group that is used. Not set without affinity groups.'),
   phase: propagationPhase.exactOptional().describe('The phase of the Propagation.'),
   paused: flag.exactOptional().describe('True: no further cluster is changed until it is resumed.'),
-  progress: progress.exactOptional().describe('How far the rollout has come.'),
+  progress: progress.exactOptional().describe('The progress of the rollout.'),
   mostObjects: count
     .exactOptional()
     .describe(
       'The largest number of copies since this generation was decided, or since a prune was confirmed. Later deletions are compared with it.',
     ),
-  desired: count.exactOptional().describe('The replicas that are wanted. Absent without a workload.'),
-  placed: count.exactOptional().describe('The replicas that clusters were given.'),
-  unplaced: count.exactOptional().describe('The replicas that no cluster takes.'),
-  ready: count.exactOptional().describe('The replicas that are ready.'),
-  unknown: list(clusterText, { max: maxLines }).exactOptional().describe('The clusters whose copies cannot be seen.'),
+  desired: count.exactOptional().describe('The requested number of replicas. Not set without a workload.'),
+  placed: count.exactOptional().describe('The number of replicas that clusters get.'),
+  unplaced: count.exactOptional().describe('The number of requested replicas that no cluster gets.'),
+  ready: count.exactOptional().describe('The number of ready replicas.'),
+  unknown: list(clusterText, { max: maxLines }).exactOptional().describe('The clusters whose copies cannot be read.'),
   clusters: list(line, { max: maxLines })
     .exactOptional()
     .describe('Each cluster that is chosen or still holds copies, by name. The copies are in its ClusterShare.'),
@@ -208,7 +209,7 @@ export const status = structure({
   aggregate: list(aggregated, { max: 200 }).exactOptional().describe('One status over all clusters for each object of the template.'),
   completion: completion.exactOptional().describe('Whether Jobs in many clusters are complete together.'),
   prune: prune.exactOptional().describe('Deletions that wait to be confirmed, or that were confirmed and are under way.'),
-  asked: asked.exactOptional().describe('The plan that was last asked for by its digest.'),
+  asked: asked.exactOptional().describe('The plan that was last requested by its digest.'),
   notes: list(note, { max: 1_000 }).exactOptional().describe('The notes of the last plan, or of a spec that was refused.'),
 });
 

@@ -42,17 +42,17 @@ const manifest = z
 const source = structure({
   json: manifest
     .exactOptional()
-    .describe('The manifest. A Secret is refused: its data would be readable for everybody who may read the Propagation.'),
-  yaml: text(1_500_000).exactOptional().describe('Manifests as YAML text, read as kubectl reads it. Secrets are refused.'),
+    .describe('The manifest. Secrets are refused, because every reader of the Propagation could read their data.'),
+  yaml: text(1_500_000).exactOptional().describe('One or several manifests as YAML text, read as kubectl reads it. Secrets are refused.'),
   ref: ref
     .exactOptional()
     .describe(
-      'An object of a cluster, which is followed. It is read with the rights that the Propagation acts with. A Secret is possible only so.',
+      'An existing object of a cluster. Muster follows its changes, and reads it with the identity of `runAs`. Secrets are possible only in this way.',
     ),
 })
   .register(inGraph, { name: 'TemplateInput', isOneOf: true })
   .meta({
-    description: 'One source of objects to propagate: one of json, yaml and ref.',
+    description: 'One source of objects to propagate: exactly one of json, yaml and ref.',
     ...rules(['(has(self.json) ? 1 : 0) + (has(self.yaml) ? 1 : 0) + (has(self.ref) ? 1 : 0) == 1', 'expected one of json, yaml and ref']),
   });
 

@@ -22,7 +22,7 @@ const integer: JsonObject = { type: 'integer', format: 'int64' };
 
 const conditions: JsonObject = {
   type: 'array',
-  description: 'What is true of the object now.',
+  description: 'The current state of the object.',
   'x-kubernetes-list-type': 'map',
   'x-kubernetes-list-map-keys': ['type'],
   items: {
@@ -42,9 +42,12 @@ const certificateDefinition = definitionOf({
     required: ['secretName', 'dnsNames'],
     properties: {
       secretName: { type: 'string', description: 'The Secret that holds the key and the certificate.' },
-      dnsNames: { type: 'array', items: text, description: 'The names that the certificate is good for.' },
+      dnsNames: { type: 'array', items: text, description: 'The host names that the certificate is valid for.' },
       issuer: { type: 'object', properties: { name: text, kind: text } },
-      renewBeforeDays: { ...integer, description: 'How long before it expires it is renewed.' },
+      renewBeforeDays: {
+        ...integer,
+        description: 'The number of days before the end of its validity at which the certificate is renewed.',
+      },
     },
   },
   status: { type: 'object', properties: { notBefore: time, notAfter: time, revision: integer, conditions } },
@@ -59,8 +62,8 @@ const widgetDefinition = definitionOf({
     type: 'object',
     required: ['size'],
     properties: {
-      size: { ...integer, description: 'How large it is, in millimetres.' },
-      colour: { type: 'string', description: 'What it is painted in.' },
+      size: { ...integer, description: 'The size in millimetres.' },
+      colour: { type: 'string', description: 'The colour of the paint.' },
       parts: { type: 'array', items: { type: 'object', properties: { name: text, count: integer } } },
     },
   },
