@@ -1,6 +1,7 @@
 import type { V2HorizontalPodAutoscaler, V2MetricValueStatus } from '@kubernetes/client-node';
 import type { Stored } from '../../core/stored.ts';
-import { type AnsweredObject, ageColumn, countText, type KindTable, type Maybe, nameColumn, type PrintedColumn } from './printed-column.ts';
+import { pathColumn } from './json-columns.ts';
+import { type AnsweredObject, ageColumn, type KindTable, type Maybe, nameColumn, type PrintedColumn } from './printed-column.ts';
 
 type Value = Stored<V2MetricValueStatus, null>;
 
@@ -34,13 +35,9 @@ const columns: readonly PrintedColumn<Autoscaler>[] = [
     fields: `spec { metrics { ${metricFields('target')} } } status { currentMetrics { ${metricFields('current')} } }`,
     cell: ({ spec, status }) => targetsText(spec?.metrics ?? [], status?.currentMetrics ?? []),
   },
-  {
-    header: 'MINPODS',
-    fields: 'spec { minReplicas }',
-    cell: ({ spec }) => (spec?.minReplicas === undefined || spec.minReplicas === null ? '<unset>' : String(spec.minReplicas)),
-  },
-  { header: 'MAXPODS', fields: 'spec { maxReplicas }', cell: ({ spec }) => countText(spec?.maxReplicas) },
-  { header: 'REPLICAS', fields: 'status { currentReplicas }', cell: ({ status }) => countText(status?.currentReplicas) },
+  pathColumn('MINPODS', 'spec.minReplicas', { absent: '<unset>' }),
+  pathColumn('MAXPODS', 'spec.maxReplicas', { absent: '0' }),
+  pathColumn('REPLICAS', 'status.currentReplicas', { absent: '0' }),
   ageColumn,
 ];
 

@@ -23,9 +23,6 @@ const createdColumn: PrintedColumn = {
   cell: ({ metadata }) => metadata.creationTimestamp ?? '<unknown>',
 };
 
-type ReplicationController = AnsweredObject<k8s.V1ReplicationController> & {
-  readonly spec?: Maybe<{ readonly podLabels?: Maybe<Readonly<Record<string, string>>> }>;
-};
 type SigningRequest = AnsweredObject<k8s.V1CertificateSigningRequest>;
 type Quota = ListedItem & {
   readonly status?: Maybe<Readonly<Record<'hard' | 'used', Maybe<{ readonly all?: Maybe<Readonly<Record<string, string>>> }>>>>;
@@ -83,28 +80,10 @@ const webhookColumns: readonly PrintedColumn[] = [nameColumn, countColumn('WEBHO
 
 const columnsByKind: Readonly<Record<string, readonly PrintedColumn[]>> = {
   Endpoints: [nameColumn, computedColumn('ENDPOINTS', 'subsets { addresses { ip } ports { port } }', endpointsText), ageColumn],
+  ConfigMap: [nameColumn, pathColumn('DATA', 'dataCount', { absent: '0' }), ageColumn],
   LimitRange: [nameColumn, createdColumn],
+  Namespace: [nameColumn, pathColumn('STATUS', 'status.phase'), ageColumn],
   PodTemplate: [nameColumn, ...templateColumns],
-  ReplicationController: [
-    nameColumn,
-    pathColumn('DESIRED', 'spec.replicas', { absent: '0' }),
-    pathColumn('CURRENT', 'status.replicas', { absent: '0' }),
-    pathColumn('READY', 'status.readyReplicas', { absent: '0' }),
-    ageColumn,
-    wide(
-      computedColumn('CONTAINERS', 'spec { template { spec { containers { name } } } }', ({ spec }: ReplicationController) =>
-        textsText(spec?.template?.spec?.containers, ({ name }) => name),
-      ),
-    ),
-    wide(
-      computedColumn('IMAGES', 'spec { template { spec { containers { image } } } }', ({ spec }: ReplicationController) =>
-        textsText(spec?.template?.spec?.containers, ({ image }) => image),
-      ),
-    ),
-    wide(
-      computedColumn('SELECTOR', 'spec { podLabels: selector }', ({ spec }: ReplicationController) => orNone(labelsText(spec?.podLabels))),
-    ),
-  ],
   ResourceQuota: [
     nameColumn,
     computedColumn('REQUEST', 'status { hard { all } used { all } }', (item: Quota) => quotaText(item, (name) => !isLimit(name))),

@@ -1,21 +1,7 @@
-import type { V1Namespace, V1Node, V1NodeSystemInfo } from '@kubernetes/client-node';
-import {
-  type AnsweredObject,
-  ageColumn,
-  countText,
-  type KindTable,
-  type ListedItem,
-  type Maybe,
-  nameColumn,
-  orNone,
-  type PrintedColumn,
-} from './printed-column.ts';
+import type { V1Node, V1NodeSystemInfo } from '@kubernetes/client-node';
+import { type AnsweredObject, ageColumn, type KindTable, type Maybe, nameColumn, orNone, type PrintedColumn } from './printed-column.ts';
 
 type Node = AnsweredObject<V1Node> & { readonly metadata: { readonly labels?: Maybe<Readonly<Record<string, string>>> } };
-
-interface ConfigMap extends ListedItem {
-  readonly dataCount: number;
-}
 
 const rolePrefix = 'node-role.kubernetes.io/';
 
@@ -40,24 +26,8 @@ const nodeColumns: readonly PrintedColumn<Node>[] = [
   { ...nodeInfoColumn('CONTAINER-RUNTIME', 'containerRuntimeVersion', '<unknown>'), isWide: true },
 ];
 
-const namespaceColumns: readonly PrintedColumn<AnsweredObject<V1Namespace>>[] = [
-  nameColumn,
-  { header: 'STATUS', fields: 'status { phase }', cell: ({ status }) => status?.phase ?? '' },
-  ageColumn,
-];
-
-const configMapColumns: readonly PrintedColumn<ConfigMap>[] = [
-  nameColumn,
-  { header: 'DATA', fields: 'dataCount', cell: ({ dataCount }) => countText(dataCount) },
-  ageColumn,
-];
-
-/** Nodes, Namespaces and ConfigMaps. */
-export const clusterTables: readonly KindTable[] = [
-  { group: '', kind: 'Node', columns: nodeColumns },
-  { group: '', kind: 'Namespace', columns: namespaceColumns },
-  { group: '', kind: 'ConfigMap', columns: configMapColumns },
-];
+/** Nodes. */
+export const nodeTable: KindTable = { group: '', kind: 'Node', columns: nodeColumns };
 
 function nodeStatus({ spec, status }: Node): string {
   // Of several of the same type the last is what kubectl shows.

@@ -1,5 +1,6 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
 import { ageOf } from '../output/kubectl-text.ts';
+import { pathColumn } from './json-columns.ts';
 import { type AnsweredObject, countText, type KindTable, type Maybe, nameColumn, type PrintedColumn } from './printed-column.ts';
 
 type Event = AnsweredObject<CoreV1Event>;
@@ -10,9 +11,9 @@ const lastSeenColumn: PrintedColumn<Event> = {
   cell: (event, { nowMs }) => ageOf(event.series ? event.series.lastObservedTime : (event.lastTimestamp ?? firstSeenOf(event)), nowMs),
 };
 
-const typeColumn: PrintedColumn<Event> = { header: 'TYPE', fields: 'type', cell: ({ type }) => type ?? '' };
+const typeColumn = pathColumn('TYPE', 'type');
 
-const reasonColumn: PrintedColumn<Event> = { header: 'REASON', fields: 'reason', cell: ({ reason }) => reason ?? '' };
+const reasonColumn = pathColumn('REASON', 'reason');
 
 const messageColumn: PrintedColumn<Event> = { header: 'MESSAGE', fields: 'message', cell: ({ message }) => (message ?? '').trim() };
 
@@ -21,12 +22,7 @@ const columns: readonly PrintedColumn<Event>[] = [
   typeColumn,
   reasonColumn,
   { header: 'OBJECT', fields: 'involvedObject { kind name }', cell: objectText },
-  {
-    header: 'SUBOBJECT',
-    isWide: true,
-    fields: 'involvedObject { fieldPath }',
-    cell: ({ involvedObject }) => involvedObject?.fieldPath ?? '',
-  },
+  { ...pathColumn('SUBOBJECT', 'involvedObject.fieldPath'), isWide: true },
   { header: 'SOURCE', isWide: true, fields: 'source { component host } reportingComponent reportingInstance', cell: sourceText },
   messageColumn,
   { header: 'FIRST SEEN', isWide: true, fields: 'firstTimestamp eventTime', cell: (event, { nowMs }) => ageOf(firstSeenOf(event), nowMs) },

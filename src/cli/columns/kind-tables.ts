@@ -2,7 +2,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { ageOf } from '../output/kubectl-text.ts';
 import { autoscalerTable } from './autoscaler-table.ts';
 import { builtInTables } from './built-in-tables.ts';
-import { clusterTables } from './cluster-tables.ts';
+import { nodeTable } from './cluster-tables.ts';
 import { eventTable } from './event-table.ts';
 import { networkTables } from './network-tables.ts';
 import { type AnsweredObject, ageColumn, type KindTable, type Maybe, nameColumn, orNone, type PrintedColumn } from './printed-column.ts';
@@ -62,7 +62,7 @@ export const kindTables: readonly KindTable[] = [
   podTable,
   ...workloadTables,
   ...networkTables,
-  ...clusterTables,
+  nodeTable,
   ...storageTables,
   autoscalerTable,
   eventTable,

@@ -1,4 +1,5 @@
 import type { V1PersistentVolume, V1PersistentVolumeClaim } from '@kubernetes/client-node';
+import { pathColumn } from './json-columns.ts';
 import { type AnsweredObject, ageColumn, type KindTable, type Maybe, nameColumn, type PrintedColumn } from './printed-column.ts';
 
 type Storage = AnsweredObject<V1PersistentVolume & V1PersistentVolumeClaim> & {
@@ -20,23 +21,13 @@ const classColumn: PrintedColumn<Storage> = {
   cell: ({ metadata, spec }) => metadata.storageClass ?? spec?.storageClassName ?? '',
 };
 
-const attributesColumn: PrintedColumn<Storage> = {
-  header: 'VOLUMEATTRIBUTESCLASS',
-  fields: 'spec { volumeAttributesClassName }',
-  cell: ({ spec }) => spec?.volumeAttributesClassName ?? '<unset>',
-};
-
-const modeColumn: PrintedColumn<Storage> = {
-  header: 'VOLUMEMODE',
-  isWide: true,
-  fields: 'spec { volumeMode }',
-  cell: ({ spec }) => spec?.volumeMode ?? '<unset>',
-};
+const attributesColumn = pathColumn('VOLUMEATTRIBUTESCLASS', 'spec.volumeAttributesClassName', { absent: '<unset>' });
+const modeColumn: PrintedColumn = { ...pathColumn('VOLUMEMODE', 'spec.volumeMode', { absent: '<unset>' }), isWide: true };
 
 const claimColumns: readonly PrintedColumn<Storage>[] = [
   nameColumn,
   statusColumn,
-  { header: 'VOLUME', fields: 'spec { volumeName }', cell: ({ spec }) => spec?.volumeName ?? '' },
+  pathColumn('VOLUME', 'spec.volumeName'),
   {
     header: 'CAPACITY',
     fields: 'spec { volumeName } status { capacity { storage: get(name: "storage") } }',
@@ -61,11 +52,7 @@ const volumeColumns: readonly PrintedColumn<Storage>[] = [
     cell: ({ spec }) => capacityText(spec?.volumeCapacity),
   },
   { header: 'ACCESS MODES', fields: 'spec { accessModes }', cell: ({ spec }) => modesText(spec?.accessModes) },
-  {
-    header: 'RECLAIM POLICY',
-    fields: 'spec { persistentVolumeReclaimPolicy }',
-    cell: ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? '',
-  },
+  pathColumn('RECLAIM POLICY', 'spec.persistentVolumeReclaimPolicy'),
   statusColumn,
   {
     header: 'CLAIM',
@@ -74,7 +61,7 @@ const volumeColumns: readonly PrintedColumn<Storage>[] = [
   },
   classColumn,
   attributesColumn,
-  { header: 'REASON', fields: 'status { reason }', cell: ({ status }) => status?.reason ?? '' },
+  pathColumn('REASON', 'status.reason'),
   ageColumn,
   modeColumn,
 ];

@@ -1,11 +1,13 @@
 import type { V1CronJob, V1DaemonSet, V1DaemonSetStatus, V1Deployment, V1DeploymentStatus, V1Job } from '@kubernetes/client-node';
 import { ageOf, humanDuration, wordOf } from '../output/kubectl-text.ts';
+import { pathColumn } from './json-columns.ts';
 import { type LabelSelector, labelsText, selectorFields, selectorText } from './label-texts.ts';
 import {
   type AnsweredObject,
   ageColumn,
   countText,
   type KindTable,
+  type ListedItem,
   type Maybe,
   nameColumn,
   orNone,
@@ -15,9 +17,18 @@ import {
 type Workload = AnsweredObject<V1Deployment & V1DaemonSet>;
 type Counter = Exclude<keyof (V1DeploymentStatus & V1DaemonSetStatus), 'conditions'>;
 type Job = AnsweredObject<V1Job> & { readonly jobPhase: string };
+type Controller = ListedItem & { readonly spec?: Maybe<{ readonly podLabels?: Maybe<Readonly<Record<string, string>>> }> };
 type CronJob = AnsweredObject<V1CronJob>;
 
-/** Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs and CronJobs. */
+/** The SELECTOR of a ReplicationController: labels, not a label selector. */
+const labelsColumn: PrintedColumn<Controller> = {
+  header: 'SELECTOR',
+  isWide: true,
+  fields: 'spec { podLabels: selector }',
+  cell: ({ spec }) => orNone(labelsText(spec?.podLabels)),
+};
+
+/** Deployments, ReplicationControllers, ReplicaSets, StatefulSets, DaemonSets, Jobs and CronJobs. */
 export const workloadTables: readonly KindTable[] = [
   {
     group: 'apps',
@@ -32,19 +43,8 @@ export const workloadTables: readonly KindTable[] = [
       selectorColumn((selector) => selectorText(selector) ?? '<invalid>'),
     ],
   },
-  {
-    group: 'apps',
-    kind: 'ReplicaSet',
-    columns: [
-      nameColumn,
-      { header: 'DESIRED', fields: 'spec { replicas }', cell: ({ spec }: Workload) => countText(spec?.replicas) },
-      statusCount('CURRENT', 'replicas'),
-      statusCount('READY', 'readyReplicas'),
-      ageColumn,
-      ...containerColumns(),
-      selectorColumn(),
-    ],
-  },
+  { group: '', kind: 'ReplicationController', columns: replicaColumns(labelsColumn) },
+  { group: 'apps', kind: 'ReplicaSet', columns: replicaColumns(selectorColumn()) },
   { group: 'apps', kind: 'StatefulSet', columns: [nameColumn, readyOfReplicas(), ageColumn, ...containerColumns()] },
   {
     group: 'apps',
@@ -69,6 +69,18 @@ export const workloadTables: readonly KindTable[] = [
   { group: 'batch', kind: 'Job', columns: jobColumns() },
   { group: 'batch', kind: 'CronJob', columns: cronJobColumns() },
 ];
+
+function replicaColumns(selector: PrintedColumn): readonly PrintedColumn[] {
+  return [
+    nameColumn,
+    pathColumn('DESIRED', 'spec.replicas', { absent: '0' }),
+    statusCount('CURRENT', 'replicas'),
+    statusCount('READY', 'readyReplicas'),
+    ageColumn,
+    ...containerColumns(),
+    selector,
+  ];
+}
 
 function jobColumns(): readonly PrintedColumn<Job>[] {
   return [
@@ -98,8 +110,8 @@ function jobColumns(): readonly PrintedColumn<Job>[] {
 function cronJobColumns(): readonly PrintedColumn<CronJob>[] {
   return [
     nameColumn,
-    { header: 'SCHEDULE', fields: 'spec { schedule }', cell: ({ spec }) => spec?.schedule ?? '' },
-    { header: 'TIMEZONE', fields: 'spec { timeZone }', cell: ({ spec }) => spec?.timeZone ?? '<none>' },
+    pathColumn('SCHEDULE', 'spec.schedule'),
+    pathColumn('TIMEZONE', 'spec.timeZone', { absent: '<none>' }),
     { header: 'SUSPEND', fields: 'spec { suspend }', cell: ({ spec }) => truthText(spec?.suspend) },
     { header: 'ACTIVE', fields: 'status { active { uid } }', cell: ({ status }) => countText(status?.active?.length) },
     {
@@ -137,8 +149,8 @@ export const readyOfDaemons: PrintedColumn<Workload> = {
   cell: ({ status }) => `${countText(status?.numberReady)}/${countText(status?.desiredNumberScheduled)}`,
 };
 
-function statusCount(header: string, field: Counter): PrintedColumn<Workload> {
-  return { header, fields: `status { ${field} }`, cell: ({ status }) => countText(status?.[field]) };
+function statusCount(header: string, field: Counter): PrintedColumn {
+  return pathColumn(header, `status.${field}`, { absent: '0' });
 }
 
 function containerColumns(): readonly PrintedColumn<Workload>[] {

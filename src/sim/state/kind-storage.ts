@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import type { KubernetesObject } from '../../core/objects.ts';
 import type { SimKind } from '../kinds/built-in-kinds.ts';
 import { parsed, type StoredObject, storedOf } from '../kinds/stored-object.ts';
 
@@ -49,14 +48,6 @@ export class KindStorage {
     if (kind.source !== 'custom' || (kind.kind === old.kind && kind.versions[0] === old.versions[0])) return;
     const printed = [...this.#objects.values()].map((object) => storedOf(kind, parsed(old, object), object.revision));
     this.reset(printed, this.#history.at(-1)?.revision ?? this.oldestRevision);
-  }
-
-  /** Reads every object in another way from now on, at the version it has. */
-  convert(conversion: (object: KubernetesObject) => KubernetesObject): void {
-    for (const [key, object] of this.#objects) {
-      this.#objects.set(key, storedOf(this.kind, conversion(parsed(this.kind, object)), object.revision));
-    }
-    this.#sorted = undefined;
   }
 
   get size(): number {
@@ -110,17 +101,6 @@ export class KindStorage {
 
   pinned(revision: number): Snapshot | undefined {
     return this.#snapshots.get(revision);
-  }
-
-  unpin(): void {
-    this.#snapshots.clear();
-  }
-
-  /** Forgets the history up to the revision, and all snapshots. */
-  compact(revision: number): void {
-    this.#history = this.#history.filter((change) => change.revision > revision);
-    this.oldestRevision = Math.max(this.oldestRevision, revision);
-    this.#snapshots.clear();
   }
 
   /** Goes back to these objects, as of the revision; no history remains. */

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import type { KubernetesObject } from '../../../src/core/objects.ts';
 import { findObject } from '../../../src/sim/administer.ts';
 import { gitVersionOf } from '../../../src/sim/create-sim-server.ts';
 import { builtInKinds } from '../../../src/sim/kinds/built-in-kinds.ts';
 import type { KindName } from '../../../src/sim/kinds/embedded-cluster.ts';
-import { parsed } from '../../../src/sim/kinds/stored-object.ts';
+import { parsed, storedOf } from '../../../src/sim/kinds/stored-object.ts';
 import type { SimServer } from '../../../src/sim/requests/sim-server.ts';
 import { removeNow } from '../../../src/sim/state/deletion.ts';
+import type { KindStorage } from '../../../src/sim/state/kind-storage.ts';
 import { createObject, patchMetadata } from '../../../src/sim/state/object-writes.ts';
 import type { Door } from './door.ts';
 import type { LaggingState } from './lagging-state.ts';
@@ -23,12 +25,11 @@ export function upset(server: SimServer, state: LaggingState, door: Door): State
     compact() {
       // The count moves on by one, as it does in a cluster where something always happens.
       state.revision += 1;
-      for (const storage of state.storages()) storage.compact(state.revision);
+      for (const storage of state.storages()) storage.reset(storage.sorted(), state.revision);
       server.tokensExpiredAt = state.revision - 1;
     },
     expireContinue() {
       server.tokensExpiredAt = state.revision;
-      for (const storage of state.storages()) storage.unpin();
     },
     failOver(behind) {
       state.lag(behind);
@@ -56,7 +57,7 @@ export function upset(server: SimServer, state: LaggingState, door: Door): State
     },
     upgrade(version, convert) {
       serveVersion(server, version);
-      if (convert !== undefined) for (const storage of state.storages()) storage.convert(convert);
+      if (convert !== undefined) for (const storage of state.storages()) convertObjects(storage, convert);
       door.cut();
     },
     churn(kind, churn) {
@@ -81,6 +82,13 @@ function churnKind(server: SimServer, kind: KindName, { updates = 0, deletes = 0
     const { uid: _uid, resourceVersion: _version, creationTimestamp: _time, ...metadata } = model.metadata;
     const name = `${first.name}-churn-${state.revision}`;
     createObject(state, storage, { ...model, metadata: { ...metadata, name } }, { manager: 'sim' });
+  }
+}
+
+/** Converts each object in place, so the history of the kind has the converted object too. */
+function convertObjects(storage: KindStorage, convert: (object: KubernetesObject) => KubernetesObject): void {
+  for (const object of storage.sorted()) {
+    Object.assign(object, storedOf(storage.kind, convert(parsed(storage.kind, object)), object.revision));
   }
 }
 
