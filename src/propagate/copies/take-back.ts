@@ -102,7 +102,7 @@ function leaveToAnother({ entry, work }: CopyToTake, object: KubernetesObject): 
   const { kind, namespace, name } = entry.key;
   const { owner, share, log } = work;
   const { source = '' } = marksOf(object);
-  const message = `it belongs to another Propagation now: ${source}`;
+  const message = `it belongs to another Propagation: ${source}`;
   log.info({ cluster: share.cluster, kind, namespace, name, propagation: `${owner.namespace}/${owner.name}` }, `not changed: ${message}`);
   return settledGone(entry, 'Skipped', message);
 }

@@ -135,7 +135,7 @@ export function foreignObjectPromises(declare: DeclarePromise): void {
     expect((await objectAt(fleet, 'south', configMapAt(fleet, 'twin')))?.data).toEqual({ theirs: '1' });
   });
 
-  declare('D10: what others made anew in the place of a copy is left alone, whatever it wears', async (fleet) => {
+  declare('D10: an object that others created in the place of a copy is not changed, whatever marks it has', async (fleet) => {
     const input = intentOf(fleet, 'anew', [configMapOf(fleet, 'anew', { a: '1' })], { placement: { clusters: ['south'] } });
     await propagated(fleet, input);
     await phaseOf(fleet, 'anew', 'SETTLED');

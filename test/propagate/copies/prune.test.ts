@@ -58,7 +58,7 @@ for (const { title, available, start } of contractServers) {
         expect([outcome.result, outcome.copies]).toEqual(['stopped', []]);
       }
       for (const manifest of manifests) expect((await bench.live(manifest))?.metadata.labels?.[marks.propagation]).toBe(owner.uid);
-      expect(bench.told).toMatchObject([{ message: expect.stringContaining('the inventory is not as it was read') }, {}]);
+      expect(bench.told).toMatchObject([{ message: expect.stringContaining('the inventory on the hub has changed since it was read') }, {}]);
     });
 
     test('the inventory has a copy as Deleting before its deletion is sent', async () => {
@@ -101,9 +101,9 @@ for (const { title, available, start } of contractServers) {
 
     test.each([
       { what: 'deleted', more: {} },
-      { what: 'let go', more: { deletion: kept } },
+      { what: 'released', more: { deletion: kept } },
       { what: 'given back', more: { goingBack: { to: 0, old: [] } } },
-    ])('what another Propagation wrote since is not $what: the entry goes, and the log is told', async ({ more }) => {
+    ])('a copy that another Propagation wrote later is not $what: its entry is removed and the log has a line', async ({ more }) => {
       using bench = await createCopyBench(server.endpoint);
       const manifest = settings(bench.namespace);
       await apply(bench, [manifest]);
@@ -172,7 +172,7 @@ for (const { title, available, start } of contractServers) {
       await bench.others({ ...manifest, metadata: { ...manifest.metadata, finalizers } }, { verb: 'merge' });
       const first = await prune(bench, [manifest]);
       const since = (await bench.live(manifest))?.metadata.deletionTimestamp;
-      const message = `being deleted since ${since}, waits for example.com/backup`;
+      const message = `its deletion began at ${since} and waits for example.com/backup`;
       expect(first.copies).toMatchObject([{ action: 'Deleted', state: 'Deleting', reason: 'ForeignFinalizer', message }]);
       expect(bench.shares.kept?.entries).toMatchObject([{ state: 'Deleting', fault: { since, message } }]);
 

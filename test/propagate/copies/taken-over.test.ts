@@ -175,7 +175,7 @@ for (const { title, available, start } of contractServers) {
       expect(JSON.stringify(bench.shares.saves)).not.toContain('b2xk');
       const outcome = await restore(bench, story);
       expect(brief(outcome).toSorted()).toEqual(['key Orphaned', 'new Deleted', 'theirs Restored', 'web Restored']);
-      expect(outcome.copies.find(({ key }) => key.name === 'key')?.message).toContain('nothing is kept');
+      expect(outcome.copies.find(({ key }) => key.name === 'key')?.message).toContain('released without its old values');
       const secret = (await bench.live(named('Secret', bench.namespace, 'key', {}))) as (KubernetesObject & JsonObject) | undefined;
       expect(secret?.data).toEqual({ a: 'b2xk', b: 'b3Vycw==' });
       expect(secret?.metadata.labels?.[marks.propagation]).toBeUndefined();
