@@ -21,7 +21,10 @@ import {
 } from './object-client.ts';
 import type { Manifest } from './spec.ts';
 
-/** etcd takes no larger request by default (its `--max-request-bytes`): the object would be refused, and only after it had crossed the network. */
+/**
+ * Maximum size of a request. etcd refuses larger requests by default (its `--max-request-bytes`), but only after they have crossed the
+ * network.
+ */
 const maxObjectBytes = 1.5 * 1024 * 1024;
 
 const patchTypes: Readonly<Record<PatchRequest['type'], string>> = {
@@ -32,16 +35,17 @@ const patchTypes: Readonly<Record<PatchRequest['type'], string>> = {
 };
 
 /**
- * The objects of one API server, as one identity.
+ * Creates a client for the objects of one API server, with one identity.
  *
- * Writes of all clients of a cluster stand in one row: 10 in flight, 256 over all clusters; dry runs are writes. An
- * object above 1.5 MiB is `TOO_LARGE` without a call. Integers beyond 2⁵³−1 are read and written exactly. Answers carry `managedFields`. An abort ends the
- * call upstream; what is answered then is a fault that nobody reads.
+ * All clients of a cluster share one write queue: 10 writes in flight per cluster, 256 in all clusters. Dry runs count as writes. An object
+ * above 1.5 MiB is `TOO_LARGE` without a call. Integers beyond 2⁵³−1 are read and written exactly. Answers contain `managedFields`.
  *
- * @param identity For whom. Absent: the cluster's own credentials.
+ * An abort ends the call at the API server. The answer is then a fault that no caller reads.
+ *
+ * @param identity The user to impersonate. Absent: the cluster's own credentials.
  */
 export function createObjectClient(api: ClusterApi, identity?: Impersonation): ObjectClient {
-  const limit = writeGateOf(api);
+  const limit = writeLimitOf(api);
   const fault = (code: Fault['code'], message: string): Fault => faultOf(breakage(code, message, 'NEVER'), { cluster: api.cluster });
   const failed = (code: Fault['code'], message: string): ObjectAnswer => ({ result: 'failed', fault: fault(code, message) });
 
@@ -103,20 +107,20 @@ export function createObjectClient(api: ClusterApi, identity?: Impersonation): O
   };
 }
 
-/** One request about one object, or about what stands beneath it. */
+/** One request about one object or one of its subresources. */
 interface Call {
   readonly address: ObjectAddress;
   readonly request: Omit<LiveRequest, 'path'>;
   readonly beneath?: string | undefined;
 }
 
-/** `/apis/apps/v1/namespaces/default/deployments/web`; an empty name is refused where the path is built. */
+/** Returns the path of an object: `/apis/apps/v1/namespaces/default/deployments/web`. The transport refuses an empty name. */
 function pathOf({ resource, namespace, name }: ObjectAddress): readonly string[] {
   const base = resource.group === '' ? ['api', resource.version] : ['apis', resource.group, resource.version];
   return [...base, ...(resource.namespaced ? ['namespaces', namespace ?? ''] : []), resource.resource, name];
 }
 
-/** Strict when dry: what a plan shows must not leave out what the write would drop with a warning. */
+/** A dry run uses strict field validation. A plan must report the fields that a real write would drop with a warning. */
 function queryOf(run: Run): Readonly<Record<string, string>> {
   const dry = { fieldValidation: 'Strict', dryRun: 'All' };
   return { fieldManager, ...(run === 'dry' ? dry : {}) };
@@ -138,19 +142,19 @@ function deleteOptions({ preconditions, cascade, run }: Pick<DeleteRequest, 'pre
   };
 }
 
-/** An API server answers 404 both for an absent object and, to a write, for an absent namespace. Only the message tells them apart. */
+/** An API server answers a write with 404 both for an absent object and for an absent namespace. Only the message distinguishes them. */
 function failureOf(fault: Fault, { resource }: ObjectAddress): ObjectAnswer {
   const isOfNamespace = resource.namespaced && fault.status?.message.startsWith('namespaces "') === true;
   return fault.code === 'NOT_FOUND' && !isOfNamespace ? { result: 'absent' } : { result: 'failed', fault };
 }
 
-/** Of a path: told with a Status or, as nothing serves it, without one. */
+/** True for a path that the API server does not know. It answers with or without a Status. */
 function isNotFound({ code }: Fault): boolean {
   return code === 'NOT_SERVED' || code === 'NOT_FOUND';
 }
 
 function isTooLarge(body: Json): boolean {
-  // Counted in characters first: most objects are far below, and their bytes need not be counted.
+  // Characters are counted first. Most objects are far below the limit, so their bytes need not be counted.
   const text = JSON.stringify(body);
   return text.length > maxObjectBytes / 3 && Buffer.byteLength(text) > maxObjectBytes;
 }
@@ -166,7 +170,7 @@ function isStatusOf(value: Json | undefined): value is JsonObject {
   return isJsonObject(value) && value.kind === 'Status' && value.status === 'Success';
 }
 
-/** A deletion is answered by the object, or by a Status that has no more of it than its uid. */
+/** Builds the object of a deletion that the server answered with a Status: only its name and uid are known. */
 function goneObject(status: JsonObject, { resource, namespace, name }: ObjectAddress): KubernetesObject {
   const uid = textAt(objectAt(status, 'details'), 'uid');
   return {
@@ -176,18 +180,18 @@ function goneObject(status: JsonObject, { resource, namespace, name }: ObjectAdd
   };
 }
 
-/** Writes in flight in one cluster, and in all together (docs/internals/propagation.md 5.1). */
-const mostPerCluster = 10;
-const mostInAll = 256;
+/** Maximum writes in flight: in one cluster, and in all clusters (docs/internals/propagation.md 5.1). */
+const maxPerCluster = 10;
+const maxInAll = 256;
 
-const everywhere = createConcurrencyLimit(mostInAll);
-// By the door itself: whoever writes to a cluster, in whatever part of this process, stands in one row.
-const ofClusters = new WeakMap<ClusterApi, ConcurrencyLimit>();
+const allWrites = createConcurrencyLimit(maxInAll);
+// The key is the API of the cluster, so all writers of this process share one queue per cluster.
+const writesOfClusters = new WeakMap<ClusterApi, ConcurrencyLimit>();
 
-/** The row in which writes to this cluster stand, whoever writes: 10 at a time, 256 in all clusters of this process. */
-function writeGateOf(api: ClusterApi): ConcurrencyLimit {
-  const held = ofClusters.get(api) ?? createConcurrencyLimit(mostPerCluster);
-  ofClusters.set(api, held);
-  // The cluster's own row first: a cluster that hangs keeps 10 of the places, not all.
-  return { run: (work, signal) => held.run(() => everywhere.run(work, signal), signal) };
+/** Returns the write queue of a cluster, shared by all writers of this process: 10 writes at a time, 256 in all clusters. */
+function writeLimitOf(api: ClusterApi): ConcurrencyLimit {
+  const ofCluster = writesOfClusters.get(api) ?? createConcurrencyLimit(maxPerCluster);
+  writesOfClusters.set(api, ofCluster);
+  // The queue of the cluster comes first. So a cluster that hangs holds at most 10 of the 256 places.
+  return { run: (work, signal) => ofCluster.run(() => allWrites.run(work, signal), signal) };
 }

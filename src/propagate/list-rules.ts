@@ -2,10 +2,13 @@ import { type GroupKind, keyOfKind } from '../core/kinds.ts';
 import type { ListRules, Model, ModelType, TypeReference } from '../model/model.ts';
 import type { ListRulesAt } from './rendering/merge-patch.ts';
 
-/** How the lists in objects of a kind merge. */
+/** Returns the merge rules for the lists in objects of a kind. */
 export type ListRulesOf = (kind: GroupKind) => ListRulesAt;
 
-/** The rules that the model knows; none for kinds and fields that it does not have. Asks for the model at each call: it may grow. */
+/**
+ * Returns the merge rules of the model. Kinds and fields that the model does not have get no rules. The model is read at each call, because
+ * it may grow.
+ */
 export function listRulesIn(model: () => Model): ListRulesOf {
   return (kind) => (path) => {
     const { types, kinds } = model();
@@ -25,7 +28,7 @@ function rulesAt(types: Model['types'], root: ModelType | undefined, path: reado
   return undefined;
 }
 
-/** The name of the object type of a field, or of the items of a list of lists; `''` for scalars. */
+/** Returns the name of the object type of a field, or of the items of (nested) lists. Empty for scalars. */
 function itemNameOf(reference: TypeReference): string {
   if ('list' in reference) return itemNameOf(reference.list);
   return 'type' in reference ? reference.type : '';

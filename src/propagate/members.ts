@@ -3,7 +3,7 @@ import type { Fault } from '../core/faults.ts';
 import type { ClusterName } from '../core/names.ts';
 import type { MemberObjects } from '../store/member-objects.ts';
 
-/** A taint of a cluster: as of a Node (core/v1 Taint). */
+/** A taint of a cluster, with the fields of a Node's taint (core/v1 Taint). */
 export interface ClusterTaint {
   readonly key: string;
   readonly value?: string;
@@ -11,17 +11,20 @@ export interface ClusterTaint {
   readonly effect: string;
 }
 
-/** What Nodes are to say of where a cluster runs, and nobody knows. */
+/** Location fields of a cluster that the intent uses and that are unknown, because its Nodes do not provide them. */
 export interface Unsaid {
-  /** Absent in the cluster, and asked for. */
+  /** The fields that the intent uses and the cluster does not have. */
   readonly fields: readonly ('provider' | 'region' | 'zone')[];
-  /** True while Nodes may yet say it: they are unread, or there are none where copies are held. False: nobody may read them. */
+  /**
+   * True while Nodes may still provide the fields: they are unread, or a cluster that holds copies has no Nodes yet. False: the gateway may
+   * not read Nodes.
+   */
   readonly mayCome: boolean;
-  /** Why nobody knows. */
+  /** Why the fields are unknown, for users. */
   readonly message: string;
 }
 
-/** What placement and overrides may ask of a cluster. */
+/** The properties of a cluster that placement and overrides can match. */
 export interface MemberCluster {
   readonly name: ClusterName;
   readonly labels: Readonly<Record<string, string>>;
@@ -30,19 +33,19 @@ export interface MemberCluster {
   readonly zones: readonly string[];
   readonly taints: readonly ClusterTaint[];
   readonly phase: 'CONNECTING' | 'SYNCED' | 'DEGRADED' | 'UNREACHABLE';
-  /** Milliseconds of the epoch of the last sign of life. */
+  /** The time of the last answer of the cluster, in milliseconds of the epoch. Absent: it has never answered. */
   readonly asOfMs?: number | undefined;
   readonly faults: readonly Fault[];
-  /** Set where a plan looks at the cluster. Absent: what is absent here is so. */
+  /** Set only in a plan. Absent in a plan: every absent location field is known to be absent. */
   readonly unsaid?: Unsaid | undefined;
 }
 
-/** The fleet as the side that writes knows it. */
+/** The clusters of the fleet, as the propagation code sees them. */
 export interface Members {
-  /** By name, in order of code units. */
+  /** Returns all clusters, sorted by name in code unit order. */
   all(): readonly MemberCluster[];
   get(name: string): MemberCluster | undefined;
-  /** Undefined if it is no member. */
+  /** Returns the API of a cluster. Undefined if the cluster is not in the fleet. */
   api(name: ClusterName): ClusterApi | undefined;
   readonly objects: MemberObjects;
 }

@@ -1,14 +1,16 @@
-/** Something about the input; a fault is about a cluster. Messages never hold the values of a manifest. */
+/**
+ * A warning, error or information about the input. A problem of a cluster is a fault instead. Messages never contain values of a manifest.
+ */
 export interface Note {
   readonly severity: 'INFO' | 'WARNING' | 'ERROR';
   readonly code: NoteCode;
-  /** What was expected and what came. */
+  /** The expected value and the given one, for users. */
   readonly message: string;
-  /** Of the field in the input: `overrides[0].jsonPatch[1].path`. */
+  /** The path of the field in the input: `overrides[0].jsonPatch[1].path`. Absent: the note is about no single field. */
   readonly path?: string;
 }
 
-/** docs/internals/propagation.md 3.8. `INVALID` is of the input itself. */
+/** The codes of notes (docs/internals/propagation.md 3.8). `INVALID` means that the input itself is wrong. */
 export type NoteCode =
   | 'INVALID'
   | 'NOTHING_CHOSEN'
@@ -30,7 +32,7 @@ export type NoteCode =
   | 'AUTOSCALED'
   | 'REQUESTER_MISSING'
   | 'PRUNE_HELD'
-  /** A source stands in a cluster of the placement, where it is never written. */
+  /** A source object is in a cluster of the placement. It is never written there. */
   | 'SOURCE_IS_TARGET'
-  /** A copy would be written to an object that the source is made from. */
+  /** A copy would overwrite an object from which the source is made. */
   | 'CIRCLE';

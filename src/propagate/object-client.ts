@@ -5,46 +5,54 @@ import type { ClusterName } from '../core/names.ts';
 import type { KubernetesObject } from '../core/objects.ts';
 import type { Cascade, Manifest, ObjectKey } from './spec.ts';
 
-/** Our field manager, and the name of our entry in `managedFields`. */
+/** The name of Muster's field manager, which also names its entries in `managedFields`. */
 export const fieldManager = 'muster';
 
-/** Which object, as the cluster serves its kind. */
+/** Identifies an object by the resource that the cluster serves for its kind. */
 export interface ObjectAddress {
-  /** Its `version` is the one that is written in. */
+  /** The resource. `version` is the version of the request body. */
   readonly resource: ServedResource;
   /** Absent for cluster-scoped kinds. */
   readonly namespace?: string | undefined;
   readonly name: string;
 }
 
-/** What one call came to. Nothing is thrown but a bug. */
+/** The result of one call. Calls throw only on bugs. */
 export type ObjectAnswer =
-  /** `isNew`: 201. `warnings`: the texts of `Warning` headers. */
+  /** `isNew`: true for status 201. `warnings`: the texts of the `Warning` headers. */
   | { readonly result: 'answered'; readonly object: KubernetesObject; readonly isNew: boolean; readonly warnings: readonly string[] }
   | { readonly result: 'absent' }
-  /** `fault.status` is the server's own; of an apply that could not be typed `INVALID` (docs/internals/propagation.md 5.1). */
+  /** `fault.status` is the Status of the server. An apply with wrong types gives `INVALID` (docs/internals/propagation.md 5.1). */
   | { readonly result: 'failed'; readonly fault: Fault };
 
-/** Only an object with this uid and version is written; 409 or 422 otherwise. */
+/**
+ * The write succeeds only for an object with this uid and resourceVersion. Otherwise the API server answers 409 or 422. Absent members are
+ * not checked.
+ */
 export interface Preconditions {
   readonly uid?: string | undefined;
   readonly resourceVersion?: string | undefined;
 }
 
-/** Nothing is written, all is checked, with `fieldValidation=Strict`. */
+/**
+ * `real` writes the object. `dry` writes nothing: the API server checks the request with `fieldValidation=Strict` and returns the result.
+ */
 export type Run = 'real' | 'dry';
 
-/** How any write is sent. */
+/** The options of every write. */
 export interface WriteTerms {
   readonly run: Run;
-  /** Asked right before it is sent, when its turn has come: a write that may not be any more is not sent, and told as `TIMED_OUT`. */
+  /**
+   * Called right before the write is sent, after its wait in the queue. If it returns false, the write is not sent and the result is a
+   * `TIMED_OUT` fault.
+   */
   readonly mayWrite?: () => boolean;
 }
 
-/** Server-side apply as `muster`. */
+/** A server-side apply with the field manager `muster`. */
 export interface ApplyRequest extends ObjectAddress, WriteTerms {
   readonly manifest: Manifest;
-  /** `resourceVersion: '1'` creates or answers 409 and never touches what is there. */
+  /** `resourceVersion: '1'` creates the object or gives 409. It never changes an existing object. */
   readonly preconditions: Preconditions;
   readonly force: boolean;
 }
@@ -65,24 +73,29 @@ export interface DeleteRequest extends ObjectAddress, WriteTerms {
   readonly cascade: Cascade;
 }
 
-/** Whether the identity may do it, as the API server says (SelfSubjectAccessReview). */
+/** An action to check with a SelfSubjectAccessReview of the API server. */
 export interface AccessReview {
   readonly resource: ServedResource;
   readonly namespace?: string | undefined;
   readonly verb: 'get' | 'create' | 'update' | 'patch' | 'delete';
 }
 
-/** The objects of one API server, one call each, as one identity. Each ends by itself after 10 s with `TIMED_OUT`. */
+/**
+ * Reads and writes objects of one API server, with one identity and one call each. A call without an answer ends after 10 s with
+ * `TIMED_OUT`.
+ */
 export interface ObjectClient {
   readonly cluster: ClusterName;
   get(address: ObjectAddress, signal: AbortSignal): Promise<ObjectAnswer>;
   apply(request: ApplyRequest, signal: AbortSignal): Promise<ObjectAnswer>;
-  /** PUT: guarded by the resourceVersion in the object. */
+  /** Replaces the object (PUT). The write is guarded by the resourceVersion in the object. */
   replace(request: ReplaceRequest, signal: AbortSignal): Promise<ObjectAnswer>;
   patch(request: PatchRequest, signal: AbortSignal): Promise<ObjectAnswer>;
-  /** `absent`: there was none. `answered`: it goes; with finalizers it is still there, with a `deletionTimestamp`. */
+  /**
+   * Deletes the object. `absent`: it did not exist. `answered`: it is deleted, or has a `deletionTimestamp` and waits for its finalizers.
+   */
   delete(request: DeleteRequest, signal: AbortSignal): Promise<ObjectAnswer>;
-  /** Whether the API server serves the kind in that version, as its discovery says live. */
+  /** Checks with a live discovery call whether the API server serves the kind in that version. */
   serves(kind: Pick<ObjectKey, 'apiVersion' | 'kind'>, signal: AbortSignal): Promise<boolean | { readonly fault: Fault }>;
   may(review: AccessReview, signal: AbortSignal): Promise<boolean | { readonly fault: Fault }>;
 }

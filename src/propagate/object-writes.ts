@@ -6,33 +6,36 @@ import type { KubernetesObject } from '../core/objects.ts';
 import type { WriteContext } from './propagations.ts';
 import type { ObjectKey } from './spec.ts';
 
-/** What came of one write, equal to the schema's `Action`. */
+/** The result of one write: `Action` of the schema. */
 export type Action = 'CREATED' | 'CONFIGURED' | 'UNCHANGED' | 'DELETED' | 'ORPHANED' | 'RESTORED' | 'SKIPPED' | 'FAILED';
 
-/** One object in one cluster. */
+/** The result for one object in one cluster. */
 export interface WriteResult {
   readonly cluster: ClusterName;
   readonly key: ObjectKey;
   readonly action: Action;
-  /** As written, redacted; with a dry run as it would be. Absent if it failed or is gone. */
+  /**
+   * The object after the write, redacted. For a dry run, the object that the write would give. Absent if the write failed or deleted the
+   * object.
+   */
   readonly written?: WrittenObject;
-  /** Of a dry run only: unified, pruned, redacted. */
+  /** A unified diff of the pruned and redacted objects. Present for dry runs only. */
   readonly diff?: string;
   readonly warnings: readonly string[];
   readonly fault?: Fault;
 }
 
-/** An object as the answer to its write had it. */
+/** The object from the answer to a write. */
 interface WrittenObject {
   readonly object: KubernetesObject;
-  /** Of a sensitive kind nothing else may be told. */
+  /** True for sensitive kinds: only the metadata may be shown. */
   readonly metadataOnly: boolean;
   readonly resource: ServedResource;
 }
 
-/** In the order asked: by manifest then cluster (apply), by target. */
+/** The results in the requested order: for `apply` by manifest, then cluster; otherwise by target. */
 export interface WriteOutcome {
-  /** None failed. */
+  /** True if no write failed. */
   readonly ok: boolean;
   readonly results: readonly WriteResult[];
 }
@@ -54,9 +57,10 @@ export type TargetInput =
     };
 
 /**
- * Changes of single objects, each with an outcome of its own: one that fails stops no other. Bad input is refused before any cluster is touched.
+ * Changes single objects. Each object has its own result, and a failed write stops no other. Bad input is refused before the first call to
+ * a cluster.
  *
- * @throws {MusterError} every method: `BAD_INPUT` for manifests and targets that cannot be served, unknown and hidden clusters among them.
+ * @throws {MusterError} Every method: `BAD_INPUT` for invalid manifests and targets, and for unknown or hidden clusters.
  */
 export interface ObjectWrites {
   apply(

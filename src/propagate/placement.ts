@@ -2,18 +2,18 @@ import type { ClusterName } from '../core/names.ts';
 import type { MemberCluster } from './members.ts';
 import type { Note } from './notes.ts';
 
-/** One cluster as placement looks at it: its facts, and what the snapshot says of it. */
+/** One cluster with the facts on which its placement depends. */
 export interface PlacementCandidate {
   readonly cluster: MemberCluster;
-  /** It is being removed from the fleet: nothing is placed there, whatever it holds. */
+  /** True if the cluster is being removed from the fleet. It is not chosen then, even if it holds copies. */
   readonly leaving: boolean;
-  /** Kinds of the template that it does not serve, as `Deployment.apps/v1`. Empty: it serves all. */
+  /** Kinds of the template that the cluster does not serve, as `Deployment.apps/v1`. Empty: it serves all kinds. */
   readonly missingKinds: readonly string[];
-  /** The inventory has copies there: filters of taints and kinds never push it out. */
+  /** True if the inventory has copies in the cluster. Then taints and missing kinds do not exclude the cluster. */
   readonly holds: boolean;
-  /** Replicas that were placed there before. */
+  /** Number of replicas in the cluster by the previous decision. */
   readonly previous: number;
-  /** Replicas that more would fit, `previous` not counted: an estimate. Absent, or Infinity: unlimited or unknown. */
+  /** Estimated number of additional replicas that fit, without `previous`. Absent or Infinity: unlimited or unknown. */
   readonly capacity?: number;
 }
 
@@ -32,19 +32,22 @@ export type RejectionReason =
   | 'CAPACITY'
   | 'LATER_GROUP'
   | 'SUSPENDED'
-  /** Where it runs is not known yet, or where those run that hold copies. */
+  /** The location of the cluster, or of a cluster that holds copies, is not known yet. */
   | 'SYNCING';
 
 export interface ChosenCluster {
   readonly cluster: ClusterName;
-  /** The affinity group that chose it. */
+  /** The affinity group that chose the cluster. */
   readonly group?: string;
-  /** 0 is the group's own set, k its k-th overflow. */
+  /** The tier of the cluster. 0: the set of the group itself. k: its k-th overflow set. */
   readonly tier: number;
   readonly score: number;
-  /** Estimate and replicas there. Absent: unlimited or unknown. */
+  /** Estimated replicas that fit in total: additional ones and previous ones. Absent: unlimited or unknown. */
   readonly available?: number;
-  /** Taken for the copies it holds: whether it fits cannot be told, as nobody knows where it runs. */
+  /**
+   * True if the cluster was chosen only because it holds copies. Its location is unknown, so it is unclear whether the placement matches
+   * it.
+   */
   readonly isKept?: true;
 }
 
@@ -55,39 +58,39 @@ export interface RejectedCluster {
   readonly detail: string;
 }
 
-/** What `select` gives: every candidate stands in exactly one of the lists. */
+/** The result of `select`. Every candidate is in exactly one of the two lists. */
 export interface Selection {
-  /** In order (docs/internals/propagation.md 3.2, "Order"). */
+  /** The chosen clusters, best first (docs/internals/propagation.md 3.2, "Order"). */
   readonly chosen: readonly ChosenCluster[];
-  /** By name. */
+  /** The other clusters, by name. */
   readonly rejected: readonly RejectedCluster[];
   readonly group?: string;
-  /** Set if nothing could be chosen: why. `chosen` is empty then. */
+  /** Why no cluster could be chosen. `chosen` is empty then. Absent: at least one cluster was chosen. */
   readonly problem?: string;
   readonly notes: readonly Note[];
 }
 
-/** What one cluster gets, and what that comes from. */
+/** The number of replicas of one cluster, and the numbers that it was computed from. */
 export interface Share {
   readonly cluster: ClusterName;
-  /** The previous count. */
+  /** The previous number of replicas. */
   readonly from: number;
   readonly to: number;
-  /** What stays of `from`. */
+  /** The number of replicas of `from` that stay. */
   readonly kept: number;
-  /** Of Divided only. */
+  /** How the replicas were divided. Present for mode Divided only. */
   readonly strategy?: 'Weighted' | 'Available' | 'Aggregated';
   readonly weight?: number;
   readonly min?: number;
   readonly max?: number;
   readonly capacity?: number;
-  /** Of divided Jobs with completions. */
+  /** The completions of a divided Job. Absent for other workloads. */
   readonly completions?: number;
 }
 
-/** What `divide` gives. */
+/** The result of `divide`. */
 export interface Division {
-  /** One for each chosen cluster, in their order; with Divided, those of 0 replicas too (`to` is 0: they get no copy). */
+  /** One entry per chosen cluster, in the order of the clusters. With mode Divided, `to` may be 0: such a cluster gets no copy. */
   readonly shares: readonly Share[];
   readonly unplaced: number;
   readonly notes: readonly Note[];

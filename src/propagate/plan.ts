@@ -6,102 +6,124 @@ import type { Note } from './notes.ts';
 import type { ChosenCluster, RejectedCluster, Share } from './placement.ts';
 import type { Manifest, ObjectKey } from './spec.ts';
 
-/** What a plan would do to one object. */
+/** The action of a plan for one object. */
 export type PlanAction = 'CREATE' | 'UPDATE' | 'ADOPT' | 'UNCHANGED' | 'DELETE' | 'RELEASE' | 'HOLD';
 
 /**
- * Why an object is left alone. `Conflict`: it exists, is not of the inventory, and `conflict` is Abort: a CONFLICT, told as such. `CreateOnly`: it is there,
- * ours or not. `Suspended`: the cluster, or all, is. `SourceMissing`: something of the template needs it, and where it is to be read it is not any more.
- * `Source`: the template is read from this very object, which counts as placed. `Circle`: the source is made from this object, by other Propagations.
+ * Why the plan holds an object, which means that it does not change it.
+ *
+ * - `Conflict`: the object exists, is not in the inventory, and `conflict` is Abort. It is reported as a `CONFLICT` fault.
+ * - `CreateOnly`: the object exists, ours or not, and `conflict` is CreateOnly.
+ * - `Suspended`: the cluster or the whole intent is suspended.
+ * - `SourceMissing`: an object of the template needs it, but it no longer exists where it is read from.
+ * - `Source`: the template is read from this object. It counts as placed.
+ * - `Circle`: other Propagations make the source from this object.
  */
 export type HoldReason = 'Conflict' | 'CreateOnly' | 'Suspended' | 'SourceMissing' | 'Source' | 'Circle';
 
-/**
- * One object as it is to be in one cluster, from the pure stages alone: rendered against what the mirrors hold.
- */
+/** One object as the pure stages of planning want it in one cluster, compared with the objects in the mirrors. */
 export interface RenderedObject {
   readonly key: ObjectKey;
-  /** A prune that must be confirmed first (`RenderedPlan.pruneHeld`) is still DELETE or RELEASE here, and HOLD where it is shown. */
+  /**
+   * The action. If a prune must be confirmed first (`RenderedPlan.pruneHeld`), this is still DELETE or RELEASE. The shown plan has HOLD
+   * instead.
+   */
   readonly action: PlanAction;
-  /** Of HOLD alone. */
+  /** The reason for HOLD. Absent for all other actions. */
   readonly held?: HoldReason;
   /**
-   * What is sent: only our fields (Apply), or the whole (Replace). Of a deletion: the key alone. Never the data of a Secret: see `secretOf`. Without our
-   * marks (label, source, generation, intent): the write adds them, and no hash knows them.
+   * The manifest to send: only Muster's fields for write mode Apply, the whole object for Replace, the key alone for a deletion.
+   *
+   * It never contains the data of a Secret: see `secretOf`. It has no marks (label, source, generation, intent): the write adds them, so no
+   * hash covers them.
    */
   readonly desired: Manifest;
   /**
-   * Paths that are somebody else's to set, and that `desired` leaves out: the count that an autoscaler owns. What stands there stays, also where it was ours
-   * before: an apply alone would drop it.
+   * Paths that `desired` leaves to other managers, such as the replica count of an autoscaler. The live values stay, even if Muster set
+   * them before; a plain apply would remove those.
    */
   readonly leaves?: readonly (readonly string[])[] | undefined;
-  /** Where the data of a Secret are to be read at the moment of the write. */
+  /** The Secret from which the data are read at the moment of the write. Absent for other objects. */
   readonly secretOf?: { readonly cluster: string; readonly namespace: string; readonly name: string } | undefined;
-  /** SHA-256 of the canonical JSON (RFC 8785) of `desired`; of a Secret also the resourceVersion of its source. */
+  /** SHA-256 of the canonical JSON (RFC 8785) of `desired`. For a Secret, the resourceVersion of its source is included. */
   readonly desiredHash: string;
-  /** What stands there now, as far as the mirror says. */
+  /** The existing object in the mirror. Absent: the mirror has none. */
   readonly live?: KubernetesObject;
-  /** The uid and the hash of `live` without status, managedFields, resourceVersion and generation. Absent: nothing stands there. */
+  /**
+   * The uid of `live`, and the hash of `live` without status, managedFields, resourceVersion and generation. Absent: there is no existing
+   * object.
+   */
   readonly liveUid?: string;
   readonly liveHash?: string;
-  /** It stands in a namespace, or is of a kind, that this plan itself creates: no dry run can tell. */
+  /** True if this plan itself creates the namespace or the kind of the object. A dry run is not possible then. */
   readonly predicted: boolean;
 }
 
-/** One chosen cluster, rendered. */
+/** The objects for one chosen cluster. */
 export interface RenderedCluster {
   readonly chosen: ChosenCluster;
-  /** Index in `waves`. */
+  /** Index in `RenderedPlan.waves`. */
   readonly wave: number;
-  /** Absent without a workload. */
+  /** The replicas of the cluster. Absent if the template has no workload. */
   readonly share?: Share;
-  /** Names of the overrides applied, `overrides[2]` for one without a name; and of those that matched the cluster without effect. */
+  /**
+   * Names of the overrides that changed an object; `overrides[2]` for an override without a name. `unmatched` has the overrides that
+   * matched the cluster and changed no object.
+   */
   readonly overrides: readonly string[];
   readonly unmatched: readonly string[];
-  /** In the order of writes (docs/internals/propagation.md 5.1); what goes stands last, in the reverse order. Empty if `fault`. */
+  /**
+   * The objects in write order (docs/internals/propagation.md 5.1). Deletions come last, in reverse write order. Empty if `fault` is set.
+   */
   readonly objects: readonly RenderedObject[];
-  /** Why nothing can be rendered here: an override that fails, mirrors that are unread. */
+  /** Why no object can be rendered for this cluster: an override fails, or a mirror is unread. */
   readonly fault?: Fault;
 }
 
-/** What goes from a cluster that is no longer chosen but still holds copies. */
+/** The removals in a cluster that is no longer chosen but still holds copies. */
 export interface LeavingCluster {
   readonly cluster: ClusterName;
   readonly objects: readonly RenderedObject[];
 }
 
-/** An object somewhere in the fleet that a template is read from. */
+/** An object in the fleet from which a template or dependency is read. */
 export interface TemplateOrigin {
   readonly cluster: ClusterName;
   readonly key: ObjectKey;
 }
 
-/** What the pure stages give: equal snapshots give equal bytes. */
+/** The result of the pure stages of planning. Equal snapshots give byte-equal plans. */
 export interface RenderedPlan {
-  /** `digestOf` the content, and of the intent that is replaced. */
+  /** `digestOf` the content and the intent that is replaced. */
   readonly digest: string;
-  /** SHA-256 over what docs/internals/propagation.md 4 names: the intent that is replaced is not in it. */
+  /** SHA-256 over the content that docs/internals/propagation.md 4 lists. The intent that is replaced is not included. */
   readonly content: string;
-  /** No note of severity ERROR. */
+  /** True if no note has the severity ERROR. */
   readonly ok: boolean;
-  /** In the order of the names of clusters. */
+  /** The chosen clusters, by name. */
   readonly clusters: readonly RenderedCluster[];
   readonly leaving: readonly LeavingCluster[];
   readonly rejected: readonly RejectedCluster[];
   readonly affinityGroup?: string;
-  /** Replicas of the workload. Absent without one. */
+  /** The wanted replicas of the workload. Absent if the template has none, or if an autoscaler owns the count. */
   readonly desired?: number;
   readonly placed?: number;
   readonly unplaced: number;
-  /** Names of waves with at least one cluster, in order; the last is `rest` for the unmatched. One unnamed wave is `all`. */
+  /**
+   * Names of the waves with at least one cluster, in order. The wave `rest` has the unmatched clusters and is last. Without named waves
+   * there is one wave, `all`.
+   */
   readonly waves: readonly string[];
-  /** Clusters that are no members now and hold copies, and that the placement may still have, by name: nothing goes from there. */
+  /** Names of clusters outside the fleet that hold copies and may still match the placement. No copies are removed from them. */
   readonly away: readonly ClusterName[];
-  /** Counts were divided as if nothing was placed: at first, under other rules, or as it was asked for (`replicas.rescheduleAt`). */
+  /**
+   * True if the replicas were divided without regard to earlier counts: for the first time, after a change of the rules, or because of
+   * `replicas.rescheduleAt`.
+   */
   readonly fromZero: boolean;
-  /** What it was made from: a change there makes it old. */
+  /** The objects from which the templates were read. A change of one of them makes the plan outdated. */
   readonly sources: readonly TemplateOrigin[];
-  /** Set if the prune this plan implies must be confirmed first (docs/internals/propagation.md 5.4): why. */
+  /** Why the prune of this plan must be confirmed first (docs/internals/propagation.md 5.4). Absent: no confirmation is needed. */
   readonly pruneHeld?: string;
   readonly notes: readonly Note[];
 }
@@ -111,13 +133,13 @@ export interface FieldConflict {
   readonly path: string;
 }
 
-/** What the API server itself says of one rendered object: a dry run of its write. */
+/** One object of the shown plan, with the result of the API server's dry run of its write. */
 export interface PlannedObject {
   readonly key: ObjectKey;
   readonly action: PlanAction;
-  /** As rendered; the values of Secrets and sensitive kinds redacted. */
+  /** The rendered manifest. Values of Secrets and sensitive kinds are redacted. */
   readonly manifest: JsonObject;
-  /** Unified, live against dry run, both pruned. Absent: nothing changes, or it could not be asked. */
+  /** A unified diff from the live object to the dry run's result, both pruned. Absent: there is no change, or no dry run was possible. */
   readonly diff?: string;
   readonly predicted: boolean;
   readonly conflicts: readonly FieldConflict[];
@@ -126,7 +148,7 @@ export interface PlannedObject {
 
 export interface PlannedCluster {
   readonly cluster: ClusterName;
-  /** Absent if it was not chosen: `reason` and `detail` say why. */
+  /** The rendered objects. Absent if the cluster was not chosen; `reason` and `detail` say why. */
   readonly rendered?: RenderedCluster;
   readonly reason?: string;
   readonly detail?: string;
@@ -134,11 +156,11 @@ export interface PlannedCluster {
   readonly fault?: Fault;
 }
 
-/** `planPropagation`: every cluster in sight, by name. */
+/** The result of `planPropagation`, with every cluster of the fleet by name. */
 export interface PropagationPlan {
   readonly digest: string;
   readonly ok: boolean;
-  /** Milliseconds of the epoch: the oldest mirror it looked at. */
+  /** The time of the last sync of the oldest mirror that was read, in milliseconds of the epoch. */
   readonly asOfMs: number;
   readonly desired?: number;
   readonly placed?: number;
@@ -149,5 +171,5 @@ export interface PropagationPlan {
   readonly faults: readonly Fault[];
 }
 
-/** `spec` as data of the custom resource: what `printSpec` gives. */
+/** `spec` as data of the custom resource: the result of `printSpec`. */
 export type SpecDocument = JsonObject & { readonly template: readonly Json[] };

@@ -6,7 +6,7 @@ import type { InventoryEntry } from './inventory.ts';
 import type { status } from './spec/status.ts';
 import type { PropagationSpec } from './spec.ts';
 
-/** What of a Propagation the hub holds beside spec and status. */
+/** The metadata of a Propagation on the hub. */
 export interface PropagationMetadata {
   readonly namespace: string;
   readonly name: string;
@@ -16,24 +16,27 @@ export interface PropagationMetadata {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly finalizers: readonly string[];
-  /** RFC 3339. Set: it is being deleted. */
+  /** RFC 3339. Absent: the Propagation is not being deleted. */
   readonly deletionTimestamp?: string;
 }
 
 /** One Propagation as read from the hub. */
 export interface Propagation {
   readonly metadata: PropagationMetadata;
-  /** As it stands in the resource. */
+  /** The unparsed resource. */
   readonly document: JsonObject;
-  /** What is wrong with it, where it is not a spec: anybody may write a resource. */
+  /** The parsed spec, or the problems if it is not valid. Kubernetes lets users write an invalid resource. */
   readonly spec: PropagationSpec | { readonly problems: readonly SpecProblem[] };
   readonly status: PropagationStatus;
 }
 
-/** What was expected and what came, at which path below `spec`. */
+/** A problem of a spec, with its path below `spec`. The message has the expected and the given value. */
 export type SpecProblem = DocumentProblem;
 
-/** `status` of a Propagation (docs/internals/propagation.md 2.2). What the fields mean: docs/propagation-fields.md. A new resource has none. */
+/**
+ * `status` of a Propagation (docs/internals/propagation.md 2.2). docs/propagation-fields.md describes the fields. A new resource has no
+ * status.
+ */
 export type PropagationStatus = z.output<typeof status>;
 
 export type PropagationPhase = NonNullable<PropagationStatus['phase']>;
@@ -44,40 +47,45 @@ export type CompletionStatus = NonNullable<PropagationStatus['completion']>;
 
 /** A prune that must be confirmed (docs/internals/propagation.md 5.4). */
 export type HeldPrune = NonNullable<PropagationStatus['prune']>;
-/** A plan that was asked for by its digest. */
+/** A plan that was requested by its digest. */
 export type AskedPlan = NonNullable<PropagationStatus['asked']>;
 
-/** One cluster's line in the status. Its objects are in its ClusterShare. */
+/** The line of one cluster in the status. The objects of the cluster are in its ClusterShare. */
 export type ClusterLine = NonNullable<PropagationStatus['clusters']>[number];
 export type CopyPhase = ClusterLine['phase'];
 /** Why a cluster is in its phase (docs/internals/propagation.md 2.2). */
 export type CopyReason = NonNullable<ClusterLine['reason']>;
-/** How far a rollout has come in one cluster. It stays while the cluster cannot be reached. `wanted`: see `wantedHashOf`. */
+/** The progress of a rollout in one cluster. It stays while the cluster cannot be reached. `wanted`: see `wantedHashOf`. */
 export type RolloutMark = NonNullable<ClusterLine['rollout']>;
 
-/** What a share adds to a line, for who shows both. */
+/** The inventory entries of one cluster, shown next to its status line. */
 export interface ClusterObjects {
   readonly cluster: string;
   readonly entries: readonly InventoryEntry[];
 }
 
-/** A ControllerRevision on the hub: what a generation was (docs/internals/propagation.md 5.5). */
+/**
+ * A revision of a Propagation: the spec of a past generation, kept as a ControllerRevision on the hub (docs/internals/propagation.md 5.5).
+ */
 export interface PropagationRevision {
   readonly revision: number;
   readonly createdAt: string;
   readonly requester?: string;
   readonly digest: string;
   readonly document: JsonObject;
-  /** It was gone back from, by somebody or after a breach, and does not stand any more. */
+  /** True if the revision was rolled back, by a user or after a breach, and is not in effect any more. */
   readonly isTakenBack: boolean;
-  /** When it was decided first, no inventory held anything: all that stands since is of it or a later one. Absent: something was held, or nobody knows. */
+  /**
+   * True if no inventory had an entry when the revision was first decided: every existing copy comes from this revision or a later one.
+   * Absent: there were entries, or it is not known.
+   */
   readonly isFromNothing?: true;
 }
 
-/** Labels, annotations and the finalizer of ours. */
+/** The labels, annotations and the finalizer that Muster writes. */
 export const marks = {
   finalizer: 'muster.dev/propagation',
-  /** Label of copies and shares: the uid of the Propagation. A hint, no proof. */
+  /** Label of copies and shares: the uid of the Propagation. A hint, not a proof. */
   propagation: 'muster.dev/propagation',
   /** Annotations of copies: `namespace/name` of the Propagation, its generation, the intent. */
   source: 'muster.dev/source',
@@ -91,10 +99,10 @@ export const marks = {
   abandon: 'muster.dev/abandon',
   rollback: 'muster.dev/rollback',
   rollbackGeneration: 'muster.dev/rollback-generation',
-  /** Annotation of a ControllerRevision that was gone back from. */
+  /** Annotation of a ControllerRevision that was rolled back. */
   takenBack: 'muster.dev/taken-back',
 } as const;
 
-/** The API of our resources. */
+/** The API group and version of Muster's resources. */
 export const musterGroup = 'muster.dev';
 export const musterVersion = 'v1alpha1';

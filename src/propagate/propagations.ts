@@ -5,37 +5,39 @@ import type { Note } from './notes.ts';
 import type { PropagationPlan } from './plan.ts';
 import type { ClusterObjects, Propagation, PropagationPhase, PropagationRevision } from './propagation.ts';
 
-/** Who asks, and until when. */
+/** The caller of a mutation or plan, and the signal that aborts it. */
 export interface WriteContext {
   readonly caller: Caller;
   readonly signal: AbortSignal;
 }
 
 /**
- * One Propagation as it is shown: its status never says more than the mirrors know, a generation not yet planned is `Planning`, and a pause or resumption holds
- * from when it was asked for.
+ * One Propagation as GraphQL shows it.
+ *
+ * The status never claims more than the mirrors show. A generation that is not planned yet is `Planning`. A pause or a resumption takes
+ * effect in the view as soon as it is requested.
  */
 export interface PropagationView {
   readonly propagation: Propagation;
   readonly phase: PropagationPhase;
-  /** Nothing new begins until it is resumed. */
+  /** True if the rollout starts no new work until it is resumed. */
   readonly isPaused: boolean;
-  /** Of the shares; by name of cluster. */
+  /** The inventory entries, by name of the cluster. */
   readonly objects: readonly ClusterObjects[];
   readonly faults: readonly Fault[];
 }
 
-/** What became of a mutation. */
+/** The result of a mutation. */
 export interface PropagationOutcome {
   readonly result: 'ACCEPTED' | 'UNCHANGED' | 'PLAN_STALE' | 'REFUSED' | 'NOT_FOUND';
   readonly propagation?: PropagationView;
-  /** With `PLAN_STALE`, and with `REFUSED` where it came to a plan. */
+  /** The new plan, for `PLAN_STALE`, and for `REFUSED` if planning got that far. */
   readonly plan?: PropagationPlan;
   readonly notes: readonly Note[];
   readonly faults: readonly Fault[];
 }
 
-/** Which Propagation. */
+/** Identifies a Propagation. */
 export interface PropagationName {
   readonly namespace: string;
   readonly name: string;
@@ -43,7 +45,7 @@ export interface PropagationName {
 
 export interface PropagationFilter {
   readonly namespaces?: readonly string[] | null | undefined;
-  /** As after kubectl's `-l`. */
+  /** A label selector as for kubectl's `-l`. */
   readonly labels?: string | null | undefined;
   readonly phases?: readonly PropagationPhase[] | null | undefined;
   readonly first?: number | null | undefined;
@@ -59,7 +61,7 @@ export interface PropagationPage {
   readonly endCursor?: string;
 }
 
-/** `PropagationInput` as it comes from GraphQL: its enum values as in the schema (`SERVER_SIDE_APPLY`). */
+/** `PropagationInput` of GraphQL. Enum values are spelled as in the schema (`SERVER_SIDE_APPLY`). */
 export interface PropagationInput {
   readonly namespace: string;
   readonly name: string;
@@ -68,22 +70,25 @@ export interface PropagationInput {
 }
 
 /**
- * Intents and what became of them. All but `plan` need a hub.
+ * The operations on Propagations. All except `plan` need a hub.
  *
- * @throws {MusterError} every method: `BAD_INPUT` for arguments that cannot be served; all but `plan` `UNAVAILABLE` without a hub (it says how to name
- * one), or if the hub does not answer.
+ * @throws {MusterError} Every method: `BAD_INPUT` for invalid arguments. All except `plan`: `UNAVAILABLE` without a hub, with a hint how to
+ * name one, or if the hub does not answer.
  */
 export interface Propagations {
-  /** Writes nothing anywhere. */
+  /** Returns the plan of an input. Writes nothing. */
   plan(context: WriteContext, input: PropagationInput): Promise<PropagationPlan>;
-  /** With a digest: exactly that plan, else `PLAN_STALE` with the new one and nothing written. Resolves once what it wrote can be read back. */
+  /**
+   * Records the intent on the hub. With a digest, it carries out exactly that plan, or returns `PLAN_STALE` with the new plan and writes
+   * nothing. Resolves when the written intent can be read.
+   */
   propagate(
     context: WriteContext,
     asked: { readonly input: PropagationInput; readonly digest?: string | null | undefined },
   ): Promise<PropagationOutcome>;
-  /** Undefined if there is none. */
+  /** Returns the Propagation. Undefined if there is none. */
   get(context: WriteContext, name: PropagationName): Promise<PropagationView | undefined>;
-  /** By namespace and name. */
+  /** Lists Propagations by namespace and name. */
   list(context: WriteContext, filter: PropagationFilter): Promise<PropagationPage>;
   pause(context: WriteContext, name: PropagationName): Promise<PropagationOutcome>;
   resume(
@@ -91,14 +96,14 @@ export interface Propagations {
     name: PropagationName,
     options: { readonly confirmPrune: boolean; readonly abandon: readonly string[] },
   ): Promise<PropagationOutcome>;
-  /** To the spec of `revision`, by default of the one before, as a new generation. */
+  /** Rolls back to the spec of `revision` as a new generation. Default: the previous revision. */
   rollback(context: WriteContext, name: PropagationName, revision: number | undefined): Promise<PropagationOutcome>;
   delete(context: WriteContext, name: PropagationName, deletion: JsonObject | undefined): Promise<PropagationOutcome>;
-  /** The newest first. */
+  /** Returns revisions, the newest first. */
   revisions(context: WriteContext, name: PropagationName, first: number): Promise<readonly PropagationRevision[]>;
   /**
-   * Calls back after each change of it or of its shares, at the end of the turn, until the signal aborts; with undefined once it is gone. The first
-   * call gives what it is now.
+   * Calls the listener with the current view, and again after each change of the Propagation or its shares, at the end of the event-loop
+   * turn. Ends when the signal aborts. The view is undefined once the Propagation is gone.
    */
   follow(
     context: WriteContext,
@@ -106,6 +111,6 @@ export interface Propagations {
     listener: (view: PropagationView | undefined) => void,
     signal: AbortSignal,
   ): Promise<void>;
-  /** A spec of the resource as the `PropagationInput` it came from, or could have. */
+  /** Returns a `PropagationInput` that gives the spec of this resource. */
   inputOf(propagation: Propagation): Json;
 }

@@ -2,10 +2,10 @@ import type { Impersonation } from '../cluster/endpoint.ts';
 import type { PropagationSpec } from './spec.ts';
 
 /**
- * For whom a Propagation is written: the account it names, else whoever asked. Undefined if nobody is known: then there is only the gateway's own account,
- * which acts for itself in local mode and never otherwise.
+ * Returns the identity with which a Propagation is written: the service account that it names, or its requester. Undefined if neither is
+ * known. Then only the gateway's own account is left, which is used in local mode only.
  *
- * Groups of an account are left to the API server, which knows them: to name them would need rights on each.
+ * Groups of a service account are omitted, because the API server adds them. Naming them would need a right for each group.
  */
 export function impersonationOf({ runAs, requester }: Pick<PropagationSpec, 'runAs' | 'requester'>): Impersonation | undefined {
   if (runAs.type === 'serviceAccount') return { user: `system:serviceaccount:${runAs.namespace}:${runAs.name}`, groups: [], extra: {} };

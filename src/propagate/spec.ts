@@ -6,12 +6,13 @@ import type { operations, override } from './spec/overrides.ts';
 import type { placement, replicas } from './spec/placement.ts';
 
 /**
- * `spec` of a Propagation (docs/internals/propagation.md 2.1), checked and with its defaults. Enum values are those of the custom resource (`ServerSideApply`), durations are
- * milliseconds. What the fields mean: the definitions in `spec/`, and docs/propagation-fields.md.
+ * `spec` of a Propagation (docs/internals/propagation.md 2.1), validated and with its defaults. Enum values are spelled as in the custom
+ * resource (`ServerSideApply`). Durations are in milliseconds. The definitions in `spec/` and docs/propagation-fields.md describe the
+ * fields.
  */
 export type PropagationSpec = z.output<typeof spec>;
 
-/** One object as in a template: with `apiVersion`, `kind` and a name. `prune` removes what a server fills in. */
+/** One object of a template, with `apiVersion`, `kind` and a name. `prune` removes the fields that a server fills in. */
 export interface Manifest extends JsonObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -20,10 +21,13 @@ export interface Manifest extends JsonObject {
 
 export type TemplateSource =
   | { readonly type: 'manifest'; readonly manifest: Manifest }
-  /** Read as `runAs` and followed. The only way to propagate a Secret. */
+  /**
+   * A reference to an existing object. It is read with the identity of `runAs`, and Muster follows its changes. The only way to propagate a
+   * Secret.
+   */
   | { readonly type: 'ref'; readonly cluster: string; readonly key: ObjectKey; readonly uid?: string };
 
-/** Names an object, in whatever cluster. `namespace` is absent for cluster-scoped kinds. */
+/** Identifies an object in any cluster. `namespace` is absent for cluster-scoped kinds. */
 export interface ObjectKey {
   readonly apiVersion: string;
   readonly kind: string;
@@ -50,25 +54,25 @@ export type ListOverride = Override['command'][number];
 export type EnvOverride = Override['env'][number];
 export type MapOverride = Override['labels'][number];
 export type OverrideOperator = MapOverride['operator'];
-/** A document in a string. */
+/** An override inside a field whose text is a JSON or YAML document. */
 export type FieldOverride = Override['fields'][number];
-/** RFC 6902. An absent `value` is null where the operation takes one. */
+/** One operation of RFC 6902. An absent `value` counts as null for operations that need one. */
 export type JsonPatchOperation = z.output<typeof operations>[number];
 
 export interface RolloutSpec extends Omit<z.output<typeof rolloutFields>, 'soak' | 'deadline'> {
   readonly soakMs: number;
-  /** Absent: for ever. */
+  /** The maximum duration of a rollout in milliseconds. Absent: unlimited. */
   readonly deadlineMs?: number;
 }
 
 export type ConflictMode = PropagationSpec['conflict'];
 export type WriteMode = PropagationSpec['write'];
 export type DeletionSpec = z.output<typeof deletion>;
-/** As kubectl's `--cascade`: what happens to the objects that the object owns. */
+/** How the objects that a deleted object owns are handled, as for kubectl's `--cascade`. */
 export type Cascade = DeletionSpec['cascade'];
 export type CompletionSpec = NonNullable<PropagationSpec['completion']>;
 
 export type RunAs = { readonly type: 'requester' } | { readonly type: 'serviceAccount'; readonly namespace: string; readonly name: string };
 
-/** An identity with the time of its request (RFC 3339). */
+/** An identity, with the time of its request (RFC 3339). */
 export type Requester = z.output<typeof requester>;

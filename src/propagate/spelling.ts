@@ -1,12 +1,12 @@
 /**
- * `SERVER_SIDE_APPLY` for `ServerSideApply`: an enum value of our resources as the schema spells it. The reverse of `resourceSpelling` for whatever
- * is such a value; a word in lower case comes out in capitals (`region`, `REGION`).
+ * Returns the schema's spelling of an enum value of Muster's resources: `SERVER_SIDE_APPLY` for `ServerSideApply`. It reverses
+ * `resourceSpelling`. A word in lower case becomes upper case (`region`, `REGION`).
  */
 export function schemaSpelling(value: string): string {
   return value.replace(/(?<=[a-z0-9])[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }
 
-/** `ServerSideApply` for `SERVER_SIDE_APPLY`: an enum value of the schema as our resources spell it. */
+/** Returns the resource spelling of an enum value of the schema: `ServerSideApply` for `SERVER_SIDE_APPLY`. */
 export function resourceSpelling(value: string): string {
   return value
     .split('_')

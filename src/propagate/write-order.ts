@@ -2,7 +2,7 @@ import { type GroupKind, keyOfKind } from '../core/kinds.ts';
 import { kindOfKey } from './object-key.ts';
 import type { ObjectKey } from './spec.ts';
 
-/** What others need comes first (docs/internals/propagation.md 5.1). */
+/** Kinds in write order: a kind comes before the kinds that need it (docs/internals/propagation.md 5.1). */
 const ranked: readonly (readonly string[])[] = [
   ['Namespace'],
   ['CustomResourceDefinition.apiextensions.k8s.io'],
@@ -32,12 +32,15 @@ const ranked: readonly (readonly string[])[] = [
 
 const ranks: ReadonlyMap<string, number> = new Map(ranked.flatMap((keys, rank) => keys.map((key): [string, number] => [key, rank])));
 
-/** When objects of a kind are written: lower ones first; equal ones together. What is deleted goes in the reverse order. */
+/**
+ * Returns the write rank of a kind. Lower ranks are written first, equal ranks together. Deletions use the reverse order. Kinds without a
+ * place in the list are written last.
+ */
 export function writeRankOf(kind: GroupKind): number {
   return ranks.get(keyOfKind(kind)) ?? ranked.length;
 }
 
-/** In the order in which they are written; of one rank in the order they came. */
+/** Sorts objects by write rank. Objects of one rank keep their order. */
 export function inWriteOrder<T extends { readonly key: ObjectKey }>(objects: readonly T[]): readonly T[] {
   return objects.toSorted((a, b) => writeRankOf(kindOfKey(a.key)) - writeRankOf(kindOfKey(b.key)));
 }
