@@ -58,7 +58,10 @@ for (const { title, available, start } of contractServers) {
         expect([outcome.result, outcome.copies]).toEqual(['stopped', []]);
       }
       for (const manifest of manifests) expect((await bench.live(manifest))?.metadata.labels?.[marks.propagation]).toBe(owner.uid);
-      expect(bench.told).toMatchObject([{ message: expect.stringContaining('the inventory on the hub has changed since it was read') }, {}]);
+      expect(bench.told).toMatchObject([
+        { message: expect.stringContaining('the inventory on the hub has changed since it was read') },
+        {},
+      ]);
     });
 
     test('the inventory has a copy as Deleting before its deletion is sent', async () => {
