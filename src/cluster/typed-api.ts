@@ -51,8 +51,10 @@ export async function callTyped<T>(
     answer = await api.send({ ...liveRequestOf(request, path), ...(as === undefined ? {} : { as }) }, signal);
     if (answer.type === 'failed') throw new Error(answer.fault.message);
     const bytes = Buffer.from(answer.body);
-    // client-node turns any JSON into an empty object of the expected kind. So an answer without a kind is refused here.
-    if (typeof JSON.parse(bytes.toString())?.kind !== 'string') throw new Error('expected an object of Kubernetes');
+    // client-node turns any JSON into an empty object of the expected kind. So an answer without a kind is refused here, and a Status, such as a
+    // refusal that a proxy passes on with code 200: an empty Lease would be free to take.
+    const kind: unknown = JSON.parse(bytes.toString())?.kind;
+    if (typeof kind !== 'string' || kind === 'Status') throw new Error('expected an object of Kubernetes');
     return new ResponseContext(answer.status, { 'content-type': 'application/json' }, new SelfDecodingBody(Promise.resolve(bytes)));
   };
   try {

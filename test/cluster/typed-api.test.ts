@@ -154,7 +154,8 @@ describe('a typed call', () => {
     expect(await called).toMatchObject({ result: 'failed', fault: { code: 'TIMED_OUT', message: 'no answer within 10 s' } });
   });
 
-  test.each(['null', '"text"', '3', '{}', 'no JSON', ''])('fails with MALFORMED if the answer is %j', async (body) => {
+  const refusal = '{"kind":"Status","apiVersion":"v1","status":"Failure","code":404}';
+  test.each(['null', '"text"', '3', '{}', 'no JSON', '', refusal])('fails with MALFORMED if the answer is %j', async (body) => {
     const api = {
       cluster: 'south',
       send: async () => ({ type: 'answered', status: 200, body: Buffer.from(body) }),
