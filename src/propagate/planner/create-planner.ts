@@ -13,7 +13,7 @@ import { renderPlan } from './render-plan.ts';
 import { type DryRuns, showPlan } from './show-plan.ts';
 import { type Snapshot, withLive } from './snapshot.ts';
 
-/** The planner of a gateway. It holds nothing: what it reads it reads for each request. */
+/** Creates the planner of a gateway. It has no state: each request reads its own snapshot. */
 export function createPlanner(ports: PlannerPorts): Planner {
   return {
     render: async (request) => renderPlan(await gatherSnapshot(ports, request), ports),
@@ -40,8 +40,8 @@ interface Asked {
 }
 
 /**
- * The plan with the API servers' word on it. Where a mirror turns out to be behind, what stands there is taken from a live read, all is rendered again, and
- * those objects are asked about once more.
+ * Renders the plan and sends its dry runs. If a dry run shows that a mirror is outdated, the objects concerned are read live, everything is
+ * rendered again, and their dry runs are repeated once.
  */
 async function askAll(ports: PlannerPorts, request: PlanRequest, gathered: Snapshot): Promise<Asked> {
   const first = renderPlan(gathered, ports);
@@ -79,7 +79,7 @@ function staleIn(answers: DryRuns): ReadonlyMap<string, ReadonlyMap<string, Mirr
   return new Map(stale.filter(([, fresh]) => fresh.size > 0));
 }
 
-/** What was asked again has its last answer, or none. */
+/** Joins the answers. An object with a repeated dry run keeps only its second answer, if there is one. */
 function joined(before: DryRuns, behind: ReadonlyMap<string, ReadonlyMap<string, unknown>>, again: DryRuns): DryRuns {
   const clusters = [...before].map(([cluster, of]): [string, ReadonlyMap<string, DryRun>] => {
     const kept = [...of].filter(([text]) => behind.get(cluster)?.has(text) !== true);

@@ -4,16 +4,16 @@ import type { HoldReason, PlanAction } from '../plan.ts';
 import { marks } from '../propagation.ts';
 import type { ConflictMode, DeletionSpec } from '../spec.ts';
 
-/** What one copy is to become is decided by. */
+/** The facts that decide the action for one copy. */
 interface CopyFacts {
   readonly live: Exclude<MirroredObject, { readonly result: 'unread' }>;
-  /** Of the inventory, if it has the object. */
+  /** The inventory entry of the object. Undefined: the inventory does not have it. */
   readonly entry: InventoryEntry | undefined;
   readonly conflict: ConflictMode;
   readonly isSuspended: boolean;
-  /** The relation of the object to the source of the copy. Absent if it is another object. */
+  /** The relation of the existing object to the source of the copy. Absent: the object is neither the source nor closes a circle. */
   readonly standsAs?: 'Source' | 'Circle' | undefined;
-  /** True if what stands there is what was last sent, and that is what would be sent again. */
+  /** Returns true if the existing object equals the last write and the wanted manifest equals it too. */
   readonly isSame: (entry: InventoryEntry) => boolean;
 }
 
@@ -21,7 +21,7 @@ type CopyDecision =
   | { readonly action: Exclude<PlanAction, 'HOLD' | 'DELETE' | 'RELEASE'> }
   | { readonly action: 'HOLD'; readonly held: HoldReason };
 
-/** What happens to an object that is wanted in a cluster (docs/internals/propagation.md 5.2). */
+/** Decides the action for a wanted object in one cluster (docs/internals/propagation.md 5.2). */
 export function decideCopy({ live, entry, conflict, isSuspended, standsAs, isSame }: CopyFacts): CopyDecision {
   if (standsAs !== undefined) return { action: 'HOLD', held: standsAs };
   if (isSuspended) return { action: 'HOLD', held: 'Suspended' };
@@ -31,15 +31,16 @@ export function decideCopy({ live, entry, conflict, isSuspended, standsAs, isSam
   return conflict === 'Abort' ? { action: 'HOLD', held: 'Conflict' } : { action: 'ADOPT' };
 }
 
-/** Deletion, or letting go of what is shared or is to stay. */
+/** Decides whether a copy is deleted or released. Shared objects, and all objects with policy Orphan, are released. */
 export function decideRemoval(entry: InventoryEntry, { policy }: DeletionSpec): 'DELETE' | 'RELEASE' {
-  // Until its first write is known to be done, what is to be shared is only announced.
+  // Before its first write is confirmed, a shared object is recognized by its announcement only.
   const isShared = entry.state === 'Shared' || entry.takenOver?.as === 'Shared';
   return policy === 'Orphan' || isShared ? 'RELEASE' : 'DELETE';
 }
 
 /**
- * The uid is the proof. Before it was saved, after a crash between two writes, the intent is: it was saved first, and no stranger's object carries it.
+ * True if the object is our copy. The proof is the uid. If a crash came before the uid was saved, the proof is the intent token: the
+ * inventory saved it before the first write, so no foreign object has it.
  */
 function isOurs({ object }: Extract<MirroredObject, { readonly result: 'held' }>, { uid, intent }: InventoryEntry): boolean {
   if (uid !== undefined) return object.metadata.uid === uid;

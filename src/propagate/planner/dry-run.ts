@@ -18,39 +18,43 @@ import { own } from '../rendering/own.ts';
 import type { Manifest } from '../spec.ts';
 import type { PlannerPorts, PlanRequest } from './planner.ts';
 
-/** So long a cluster is asked, for all its copies together. */
+/** Time limit for all dry runs of one cluster together. */
 const maxMs = 10_000;
 
-/** What an API server says of one object that would be written. */
+/** The result of the dry run of one object. */
 export type DryRun =
-  /** The cluster does not serve the kind: nothing could be asked. */
+  /** The cluster does not serve the kind, so no dry run was possible. */
   | { readonly result: 'unserved' }
-  /** So it would be. `before`: what stands there, read where the mirror holds no fields of it. */
+  /**
+   * The API server accepts the write. `object` is the object after the write. `before` is the existing object, read live for kinds whose
+   * mirrors hold no fields.
+   */
   | {
       readonly result: 'accepted';
       readonly object: KubernetesObject;
       readonly conflicts: readonly FieldConflict[];
       readonly before?: KubernetesObject;
     }
-  /** Fields of ours are owned by others. */
+  /** Other managers own fields that Muster wants to set. */
   | { readonly result: 'conflict'; readonly fault: Fault; readonly conflicts: readonly FieldConflict[] }
-  /** The mirror is behind: what stands there now. */
+  /** The mirror is outdated. `live` is the current object. */
   | { readonly result: 'stale'; readonly live: MirroredObject }
   | { readonly result: 'failed'; readonly fault: Fault };
 
-/** What is asked of one cluster. */
+/** The dry runs of one cluster. */
 interface DryRunQuestion {
   readonly cluster: ClusterName;
   readonly objects: readonly RenderedObject[];
-  /** What the inventory has there. */
+  /** The inventory of the cluster. */
   readonly share: ClusterShare | undefined;
 }
 
 /**
- * Asks the API server of one cluster about every object that would be written there: one dry run of its write, under the guards that the write has, so
- * that a mirror which is behind is found out. By `textOfKey`; what has not to be asked, or cannot be told, is not among the answers.
+ * Sends one dry run to a cluster for each object that the plan would write there. The dry run has the same guards as the write, so an
+ * outdated mirror is detected.
  *
- * Ends after 10 s: what has no answer by then is `TIMED_OUT`. A cluster that is known to be unreachable is not asked.
+ * Returns the results by `textOfKey`. Objects that need no dry run, or allow none, are missing. Ends after 10 s: objects without an answer
+ * by then get `TIMED_OUT`. A cluster that is known to be unreachable gets no calls.
  */
 export async function dryRunCluster(
   ports: PlannerPorts,
@@ -83,7 +87,7 @@ export async function dryRunCluster(
 }
 
 interface Deadline extends Disposable {
-  /** Aborts with the request, or when the time is over. */
+  /** Aborts with the request or at the deadline. */
   readonly signal: AbortSignal;
   readonly hasPassed: () => boolean;
 }
@@ -101,7 +105,7 @@ function startDeadline(clock: Clock, signal: AbortSignal): Deadline {
   };
 }
 
-/** True for what would be written, where an answer means something. */
+/** True for objects that would be written and allow a meaningful dry run. */
 function isAsked({ action, predicted }: RenderedObject): boolean {
   return !predicted && (action === 'CREATE' || action === 'UPDATE' || action === 'ADOPT');
 }
@@ -110,7 +114,7 @@ interface Asking {
   readonly ports: PlannerPorts;
   readonly request: PlanRequest;
   readonly client: ObjectClient;
-  /** What the inventory has of an object, by `textOfKey`. */
+  /** The inventory entries, by `textOfKey`. */
   readonly entries: ReadonlyMap<string, InventoryEntry>;
 }
 
@@ -131,7 +135,10 @@ interface Called {
   readonly signal: AbortSignal;
 }
 
-/** With what no mirror holds, read now as the actor: the data of a Secret, and what stands there of what is hidden. Neither is kept or told. */
+/**
+ * Adds the values that no mirror holds, read live with the identity of the intent: the data of a Secret, and the existing object of a kind
+ * with hidden values. They are never stored or shown.
+ */
 async function wholeOf(
   { ports, client, request: { spec } }: Asking,
   object: RenderedObject,
@@ -165,7 +172,7 @@ async function dryRunWhole(asking: Asking, object: RenderedObject, { address, si
   const others = conflicts.filter(({ manager }) => manager !== fieldManager);
   if (conflicts.length === 0) return { result: 'failed', fault: answer.fault };
   if (!isForced(asking, object, others)) return { result: 'conflict', fault: answer.fault, conflicts: others };
-  // What it would be once the fields are taken.
+  // The object after Muster has taken the conflicting fields.
   const forced = await write.call(true, signal);
   if (forced.result === 'answered') return { result: 'accepted', object: forced.object, conflicts: others };
   return { result: 'conflict', fault: answer.fault, conflicts: others };
@@ -175,14 +182,18 @@ type Write =
   | { readonly result: 'write'; readonly call: (force: boolean, signal: AbortSignal) => Promise<ObjectAnswer> }
   | { readonly result: 'known'; readonly dryRun: DryRun };
 
-/** The write that the copy would get, but dry: guarded by what the mirror says (docs/internals/propagation.md 5.1). */
+/**
+ * Returns the dry run of the write that the copy would get, guarded by the uid and version in the mirror (docs/internals/propagation.md
+ * 5.1).
+ */
 function writeOf({ client, request, entries }: Asking, object: RenderedObject, address: ObjectAddress): Write {
   const { key, desired, live } = object;
   if (live === undefined) {
     const guard = { manifest: desired, preconditions: { resourceVersion: '1' }, run: 'dry' } as const;
     return { result: 'write', call: (force, signal) => client.apply({ ...address, ...guard, force }, signal) };
   }
-  // What is left to others stays as it is, also where the write gives it up first: so it is asked as if it were sent.
+  // Fields left to other managers keep their values, even if the write first gives up their ownership. The dry run includes these values
+  // for that reason.
   const manifest = withLeft(withMarksOf(desired, live), object, live);
   const { uid, resourceVersion } = live.metadata;
   if (request.spec.write === 'Apply' || isShared(request, entries.get(textOfKey(key)))) {
@@ -208,7 +219,7 @@ function isShared({ spec: { conflict } }: PlanRequest, entry: InventoryEntry | u
   return entry === undefined ? conflict === 'ServerSideApply' : entry.state === 'Shared';
 }
 
-/** Our marks stay what they are: they are in no plan. */
+/** Keeps the existing marks, so that the dry run shows no change of marks. */
 function withMarksOf(manifest: Manifest, { metadata }: KubernetesObject): Manifest {
   const kept = (map: Readonly<Record<string, string>>, names: readonly string[]) =>
     Object.fromEntries(Object.entries(map).filter(([name]) => names.includes(name)));
@@ -224,13 +235,16 @@ function withMarksOf(manifest: Manifest, { metadata }: KubernetesObject): Manife
   };
 }
 
-/** What was ours before is taken back, whoever has it now (docs/internals/propagation.md 7); all else with Overwrite alone. */
+/**
+ * True if the write may overwrite these fields of other managers: Muster sent all of them before (docs/internals/propagation.md 7), or
+ * `conflict` is Overwrite.
+ */
 function isForced({ request: { spec }, entries }: Asking, { key }: RenderedObject, others: readonly FieldConflict[]): boolean {
   const sent = entries.get(textOfKey(key))?.sent ?? '';
   return spec.conflict === 'Overwrite' || others.every(({ path }) => hasPath(sent, path));
 }
 
-/** What stands there now, as a mirror would hold it. */
+/** Turns a live read into an object as a mirror would hold it. */
 function liveRead(ports: PlannerPorts, { key }: RenderedObject, answer: ObjectAnswer): DryRun {
   const nowMs = ports.clock.now();
   switch (answer.result) {

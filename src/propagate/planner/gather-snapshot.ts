@@ -19,12 +19,12 @@ import { madeKindOf, makesOf, type TemplateMakes } from './template-makes.ts';
 import { knownMembers, whenWhereaboutsAreRead } from './whereabouts.ts';
 
 /**
- * Everything that a plan of this request is made from, as of now.
+ * Gathers the snapshot from which the plan of this request is made.
  *
- * Mirrors are asked of the clusters that may be chosen or hold copies, Nodes where something hangs on where clusters run; those never read before are
- * waited for, at most 10 s, all together.
+ * It needs the mirrors of the clusters that may be chosen or hold copies, and Nodes where the intent depends on the location of clusters.
+ * It waits for mirrors that were never read before, at most 10 s for all together.
  *
- * @throws {MusterError} `UNAVAILABLE` if the inventory has to be read from the hub, and cannot.
+ * @throws {MusterError} `UNAVAILABLE` if the inventory must be read from the hub, and the hub does not answer.
  */
 export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest): Promise<Snapshot> {
   const { members, clock } = ports;
@@ -46,7 +46,7 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
   signal.throwIfAborted();
   const question = { replicas: spec.replicas, manifests: templates.objects.map(({ manifest }) => manifest) };
   const clusters = looks.map((look) => readCluster(ports, look, question));
-  // Who leaves meanwhile is still looked at here, in vain: a cluster stands in one place.
+  // A cluster that leaves the fleet during the wait stays in this list only. So each cluster appears once.
   const seen = new Set(looks.map(({ cluster }) => cluster.name));
   const left = shares.filter(({ cluster }) => !seen.has(cluster));
   return {
@@ -68,7 +68,7 @@ export async function gatherSnapshot(ports: PlannerPorts, request: PlanRequest):
   };
 }
 
-/** The template with the clusters that its source is made from. */
+/** Adds the clusters from which other Propagations make the source of the template. */
 function withMakers({ hub }: PlannerPorts, own: Pick<PlanRequest, 'namespace' | 'name'>, object: TemplateObject): TemplateObject {
   const { source } = object;
   return source === undefined || hub === undefined ? object : { ...object, source: { ...source, madeFrom: madeFrom(source, own, hub) } };
@@ -85,7 +85,7 @@ async function sharesOf({ hub }: PlannerPorts, { existing, shares, namespace, si
 
 function decisionOf({ status, decided }: ExistingPropagation, { spec, purpose }: PlanRequest): PreviousDecision {
   const { clusters = [], affinityGroup, scheduledAt, mostObjects } = status;
-  // Those that are on their way out were not chosen any more.
+  // Clusters whose copies are being removed were not chosen by the previous decision.
   const chosen = clusters.filter(({ phase }) => phase !== 'Draining' && phase !== 'Deleting');
   return {
     replicas: new Map(chosen.map(({ cluster, replicas = 0 }) => [cluster, replicas])),
@@ -96,14 +96,14 @@ function decisionOf({ status, decided }: ExistingPropagation, { spec, purpose }:
   };
 }
 
-/** What is to be looked at in one cluster. */
+/** The objects and kinds to read in one cluster. */
 interface Look {
   readonly cluster: MemberCluster;
   readonly share: ClusterShare | undefined;
-  /** It may be chosen. */
+  /** True if the placement may choose the cluster. */
   readonly isInSight: boolean;
   readonly missingKinds: readonly string[];
-  /** Of the template and of the inventory, each once. */
+  /** The keys of the template and of the inventory, without duplicates. */
   readonly keys: readonly ObjectKey[];
   readonly kinds: readonly GroupKind[];
 }
@@ -137,7 +137,7 @@ function looksAt({ members, served, request, objects, shares }: Looking): readon
   });
 }
 
-/** True if any set of the placement has the cluster, or may have it: the filters after that can only take it away. */
+/** True if a set of the placement contains the cluster, or may contain it. Later filters can only exclude it. */
 function mayBeChosen(placement: Placement, cluster: MemberCluster): boolean {
   return placementSetsIn(placement).some((set) => matchesSet(set, cluster) || isOpen(set, cluster));
 }
@@ -169,20 +169,23 @@ function readCluster(
   };
 }
 
-/** Mirrors hold the version that the server prefers. */
+/** True if the key names another version than the mirror holds. Mirrors hold the preferred version of the server. */
 function isOtherVersion({ objects }: Members, cluster: ClusterName, key: ObjectKey): boolean {
   const served = objects.served(cluster, key);
   return served === 'absent' || (served !== undefined && served.version !== served.versions[0]);
 }
 
-/** What a cluster does not serve stands nowhere in it, also if it once did. */
+/**
+ * Reads an object from the mirror. If the cluster does not serve the kind, the object counts as absent, even if the kind was served
+ * earlier.
+ */
 function readObject({ members: { objects }, clock }: PlannerPorts, cluster: ClusterName, key: ObjectKey): MirroredObject {
   const read = objects.read(cluster, kindOfKey(key), placeOfKey(key));
   return read.result === 'unread' && read.fault.code === 'NOT_SERVED' ? { result: 'absent', asOfMs: clock.now() } : read;
 }
 
 function uniqueKeys(keys: readonly ObjectKey[]): readonly ObjectKey[] {
-  // Of two versions of one kind the template's stays: it comes first.
+  // For two versions of one kind, the key of the template wins: it comes first.
   const unique = new Map<string, ObjectKey>();
   for (const key of keys) {
     const text = textOfKey(key);

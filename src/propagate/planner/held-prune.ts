@@ -3,16 +3,18 @@ import { type ClusterShare, isOnItsWay } from '../inventory.ts';
 import { textOfKey } from '../object-key.ts';
 import type { LeavingCluster, RenderedCluster, RenderedObject } from '../plan.ts';
 
-/** What a prune is judged by. */
+/** The facts that decide whether a prune is held. */
 interface PruneFacts {
-  /** All of the inventory. */
+  /** The whole inventory. */
   readonly shares: readonly ClusterShare[];
   readonly clusters: readonly RenderedCluster[];
-  /** Also of clusters that are no members: what stands there goes when they are back. */
+  /** Includes clusters outside the fleet: their copies are removed when they are back. */
   readonly leaving: readonly LeavingCluster[];
-  /** Clusters that are no members, and whose copies stay. */
+  /** Clusters outside the fleet whose copies stay. */
   readonly away: readonly ClusterName[];
-  /** The most objects that stood at once since this generation was decided (`PropagationStatus.mostObjects`). Absent: what stands now. */
+  /**
+   * The largest number of existing copies since this generation was decided (`PropagationStatus.mostObjects`). Absent: the current number.
+   */
   readonly mostObjects?: number | undefined;
 }
 
@@ -20,9 +22,11 @@ const mostPercent = 30;
 const mostUnasked = 3;
 
 /**
- * Why what would go must be confirmed first (docs/internals/propagation.md 5.4): nothing is wanted anywhere any more, or more than 30 % and more than 3 of the objects
- * of the inventory would be deleted, together with what went since the generation was decided, so that what goes one by one is held as well. Nothing is held
- * where all that goes is on its way out already. Undefined: it may go.
+ * Returns why a prune must be confirmed first (docs/internals/propagation.md 5.4). Undefined: no confirmation is needed.
+ *
+ * A prune is held if the intent wants no object in any cluster any more. It is also held if it would delete more than three copies and more
+ * than 30 % of the inventory. Copies deleted since the generation was decided count too, so that deletions one by one are held as well.
+ * Copies that are being deleted already are not counted.
  */
 export function heldPrune({ shares, clusters, leaving, away, mostObjects = 0 }: PruneFacts): string | undefined {
   const entries = shares.flatMap((share) => share.entries);
@@ -44,14 +48,14 @@ export function heldPrune({ shares, clusters, leaving, away, mostObjects = 0 }: 
   return lost === going ? now : `${now}, and ${lost} of ${most} be gone since this was decided`;
 }
 
-/** How many objects of the inventory are not on their way out. */
+/** Returns the number of inventory entries that are not being deleted. */
 export function standingIn(shares: Iterable<ClusterShare>): number {
   let sum = 0;
   for (const { entries } of shares) sum += entries.filter((entry) => !isOnItsWay(entry)).length;
   return sum;
 }
 
-/** True for what is not wanted any more. */
+/** True for objects that the intent does not want any more. */
 export function isRemoval({ action }: Pick<RenderedObject, 'action'>): boolean {
   return action === 'DELETE' || action === 'RELEASE';
 }

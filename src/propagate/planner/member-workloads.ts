@@ -13,20 +13,21 @@ const nodes: GroupKind = { group: '', kind: 'Node' };
 const pods: GroupKind = { group: '', kind: 'Pod' };
 const autoscalers: GroupKind = { group: 'autoscaling', kind: 'HorizontalPodAutoscaler' };
 
-/** What is divided where, or scaled. */
+/** The workloads of a template and how their replicas are set. */
 export interface WorkloadQuestion {
   readonly replicas: Pick<PropagationSpec['replicas'], 'mode'>;
   readonly manifests: readonly Manifest[];
 }
 
-/** The kinds whose mirrors say how much room there is for replicas that are divided, and whether somebody else counts them. */
+/** Returns the kinds to read for free capacity and for autoscalers. Only templates with workloads need them. */
 export function kindsAsked({ replicas: { mode }, manifests }: WorkloadQuestion): readonly GroupKind[] {
   if (mode === 'External' || !manifests.some((manifest) => workloadCountOf(manifest) !== undefined)) return [];
   return mode === 'Divided' ? [nodes, pods, autoscalers] : [autoscalers];
 }
 
 /**
- * How many replicas more of each workload would fit in a cluster, by its index: only of what is divided, and only where Nodes and Pods are read.
+ * Returns how many additional replicas of each workload fit in a cluster, by the workload's index. Empty unless the mode is Divided and
+ * Nodes and Pods have been read.
  */
 export function capacitiesIn(members: Members, cluster: ClusterName, question: WorkloadQuestion): ReadonlyMap<number, number> {
   const workloads = [...question.manifests.entries()].filter(([, manifest]) => workloadCountOf(manifest) !== undefined);
@@ -38,13 +39,13 @@ export function capacitiesIn(members: Members, cluster: ClusterName, question: W
   return new Map(workloads.map(([index, manifest]) => [index, replicasIn(rooms, podSpecOf(manifest))]));
 }
 
-/** By `textOfKey`: the workloads that a HorizontalPodAutoscaler of the cluster scales. Empty while those are not read. */
+/** Returns the workloads that a HorizontalPodAutoscaler of the cluster scales, by `textOfKey`. Empty while autoscalers are unread. */
 export function autoscaledIn(members: Members, cluster: ClusterName, question: WorkloadQuestion): ReadonlySet<string> {
   if (kindsAsked(question).length === 0) return new Set();
   return new Set((members.objects.all(cluster, autoscalers) ?? []).map(scaledBy));
 }
 
-/** By `textOfKey`: what an autoscaler scales. */
+/** Returns the `textOfKey` of the workload that an autoscaler scales. */
 export function scaledBy({ metadata, spec }: Stored<V2HorizontalPodAutoscaler>): string {
   const namespace = metadata?.namespace;
   const target = spec?.scaleTargetRef;
@@ -52,7 +53,7 @@ export function scaledBy({ metadata, spec }: Stored<V2HorizontalPodAutoscaler>):
   return textOfKey({ apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) });
 }
 
-/** True for an autoscaler of whatever version. */
+/** True for a HorizontalPodAutoscaler of any version. */
 export function isAutoscaler({ apiVersion, kind }: Manifest): boolean {
   return kind === autoscalers.kind && apiVersion.startsWith(`${autoscalers.group}/`);
 }

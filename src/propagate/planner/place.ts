@@ -21,37 +21,40 @@ import { holdsCopies } from './whereabouts.ts';
 export interface PlacedCluster {
   readonly chosen: ChosenCluster;
   readonly entry: SnapshotCluster;
-  /** By index in `Snapshot.templates`: what each workload gets there. */
+  /** The replicas of each workload in the cluster, by its index in `Snapshot.templates`. */
   readonly counts: ReadonlyMap<number, WorkloadCount>;
-  /** Of all workloads together. Absent without one. */
+  /** The replicas of all workloads together. Absent if the template has no workload. */
   readonly share?: Share;
-  /** Why it cannot be told now what it is to have: nobody knows where it runs, and something hangs on that. */
+  /**
+   * Why the copies of the cluster cannot be rendered now: its location is unknown and the intent depends on it. Absent: the location is
+   * known or does not matter.
+   */
   readonly doubt?: Fault;
 }
 
-/** Who gets what. */
+/** The result of placement: the chosen clusters with their replicas. */
 export interface Placing {
   /** By name. */
   readonly clusters: readonly PlacedCluster[];
   /** By name. */
   readonly rejected: readonly RejectedCluster[];
   readonly affinityGroup?: string;
-  /** Set if nothing could be chosen: why. */
+  /** Why no cluster could be chosen. Absent: at least one was chosen. */
   readonly problem?: string;
-  /** Absent without a workload. */
+  /** The wanted replicas of all workloads. Absent if the template has no workload, or if an autoscaler owns the count. */
   readonly desired?: number;
   readonly placed?: number;
   readonly unplaced: number;
-  /** Divided as if nothing was placed. */
+  /** True if the replicas were divided without regard to the previous counts. */
   readonly fromZero: boolean;
   readonly notes: readonly Note[];
 }
 
 /**
- * Chooses clusters, and divides replicas among them.
+ * Chooses clusters and divides the replicas among them.
  *
- * What was divided before is kept as it is until it has to be planned again: another placement, other rules or counts, a `rescheduleAt` whose time has come,
- * or a cluster that left. Of several workloads that are divided each is divided by the same rules.
+ * An earlier division stays until a new one is needed: after a change of placement, rules or counts, when `rescheduleAt` has passed, or
+ * when a cluster left the fleet. Several divided workloads are each divided by the same rules.
  */
 export function place(snapshot: Snapshot): Placing {
   const { spec, previous } = snapshot;
@@ -97,7 +100,7 @@ function divideAmong({ snapshot, workloads, fresh, selection }: Dividing): Placi
       rulesChanged,
     }),
   }));
-  // Replicas that an autoscaler sets are not divided, and their wanted number is unknown.
+  // Replicas of an autoscaler are not divided, and the wanted number is unknown.
   const isCounted = workloads.length > 0 && spec.replicas.mode !== 'External';
   const clusters = chosen.clusters.map((one, at): PlacedCluster => {
     const shares = divisions.map(({ index, division }) => ({ index, share: division.shares[at] }));
@@ -122,7 +125,10 @@ function divideAmong({ snapshot, workloads, fresh, selection }: Dividing): Placi
   };
 }
 
-/** A total is of one workload (docs/internals/propagation.md 2.1). */
+/**
+ * Returns an error note if `replicas.total` is used with several workloads. It is the count of a single workload
+ * (docs/internals/propagation.md 2.1).
+ */
 function sharedTotal({ replicas: { total } }: PropagationSpec, workloads: readonly Workload[]): readonly Note[] {
   if (total === undefined || workloads.length < 2) return [];
   const message = `expected one workload in the template, as it is the count of one, got ${workloads.length}`;
@@ -136,7 +142,7 @@ function doubtAbout(spec: PropagationSpec, { chosen, entry: { cluster } }: Chose
   return chosen.isKept === true || isOfOthers ? { doubt: copyFault(cluster.name, 'SYNCING', unsaid.message) } : {};
 }
 
-/** Of replicas that are divided it is their count, of duplicated ones what all clusters are to have together. */
+/** Returns the wanted replicas of all clusters together: the count for mode Divided, the count times the clusters for mode Duplicated. */
 function desiredIn(
   { replicas: { mode } }: PropagationSpec,
   { desired, clusters }: { readonly desired: number; readonly clusters: number },
@@ -164,7 +170,7 @@ function totalOf(workloads: readonly Workload[]): number {
 }
 
 function candidateOf({ previous }: Snapshot, { cluster, missingKinds, capacities, share }: SnapshotCluster): PlacementCandidate {
-  // What fits is asked of the workload there is least room for.
+  // The capacity of a cluster is that of the workload that fits least often.
   const capacity = capacities.size === 0 ? undefined : Math.min(...capacities.values());
   return {
     cluster,
@@ -203,14 +209,17 @@ function chosenAmong(dividing: Dividing): Chosen {
   };
 }
 
-/** It is not judged anew: what nobody knows of where it runs does not matter. */
+/** Returns the choice of a cluster that keeps its replicas. Its location is not checked again, so an unknown location does not matter. */
 function steadyChoice(cluster: ChosenCluster['cluster'], selected: ChosenCluster | undefined): ChosenCluster {
   if (selected === undefined) return { cluster, tier: 0, score: 100 };
   const { isKept: _isKept, ...choice } = selected;
   return choice;
 }
 
-/** The clusters that have the replicas, as long as nothing asks for another division: labels and room that changed move nothing (docs/internals/propagation.md 3.2). */
+/**
+ * Returns the clusters of the previous division if nothing requires a new one. Changed labels and capacity do not move replicas
+ * (docs/internals/propagation.md 3.2). Undefined: divide again.
+ */
 function keptClusters({
   snapshot: { spec, previous, clusters },
   workloads,
@@ -263,7 +272,7 @@ function withCounts(
   return { chosen, entry, counts: new Map(counts), ...(share === undefined ? {} : { share }) };
 }
 
-/** What all workloads get together; how it came about is told of the first. */
+/** Adds up the replicas of all workloads. The other numbers, such as the weight, are those of the first workload. */
 function jointShare(shares: readonly Share[]): Share | undefined {
   const [first] = shares;
   if (first === undefined || shares.length === 1) return first;

@@ -5,7 +5,7 @@ import type { LeavingCluster, RenderedCluster, RenderedObject } from '../plan.ts
 import { printSpec } from '../spec/definition.ts';
 import type { PropagationSpec } from '../spec.ts';
 
-/** What a digest stands for. */
+/** The content of a plan that its digest covers. */
 export interface DigestedPlan {
   readonly spec: PropagationSpec;
   readonly clusters: readonly RenderedCluster[];
@@ -19,8 +19,13 @@ export interface ReplacedIntent {
 }
 
 /**
- * SHA-256 over what docs/internals/propagation.md 4 names: the spec, but not who asked and when; of each cluster its count and wave; of each object its action, the hash
- * of what is sent, and uid and hash of what stands there. So capacities, scores and times do not move it. The intent that is replaced is not in it.
+ * Returns SHA-256 over the content of a plan (docs/internals/propagation.md 4):
+ *
+ * - the spec without its requester,
+ * - the replicas and the wave of each cluster,
+ * - the action and the manifest hash of each object, with uid and hash of the existing object.
+ *
+ * Capacities, scores and times do not change it. The intent that is replaced is not included.
  */
 export function contentDigestOf({ spec, clusters, leaving }: DigestedPlan): string {
   const { requester: _requester, ...asked } = spec;
@@ -28,7 +33,7 @@ export function contentDigestOf({ spec, clusters, leaving }: DigestedPlan): stri
     return [cluster, share?.to ?? null, share?.completions ?? null, wave, fault === undefined, objects.map(linesOf)];
   });
   const going = leaving.map(({ cluster, objects }): Json => [cluster, objects.map(linesOf)]);
-  // Lists of texts and numbers are canonical as they are printed: no keys, and no numbers but small whole ones.
+  // Lists of texts and small whole numbers have no keys to sort, so their plain JSON is canonical already.
   const text = `[${canonicalJson(printSpec(asked))},${JSON.stringify(chosen)},${JSON.stringify(going)}]`;
   return sha256OfText(text);
 }

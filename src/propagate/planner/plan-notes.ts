@@ -9,19 +9,20 @@ import type { Placing } from './place.ts';
 import type { ClusterCopies } from './render-copies.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** What the pure stages came to, as far as notes are made of it. */
+/** The results of the pure stages from which notes are made. */
 interface NotedPlan {
   readonly snapshot: Snapshot;
   readonly placing: Placing;
-  /** Of the clusters of `placing`, in their order; as `clusters` is. */
+  /** The copies of each cluster, in the order of `placing.clusters` and of `clusters`. */
   readonly copies: readonly ClusterCopies[];
   readonly clusters: readonly RenderedCluster[];
   readonly pruneHeld: string | undefined;
 }
 
 /**
- * All that is to be said about the input, each once: errors of what cannot be done, warnings of what somebody may not have meant. Where a plan is decided
- * and `strict`, warnings are errors, but for a prune that is to be confirmed: that stops by itself.
+ * Returns all notes about the input, without duplicates: errors for impossible input, warnings for probable mistakes.
+ *
+ * For a new decision with `strict`, warnings become errors. The exception is a prune that must be confirmed: it stops the plan anyway.
  */
 export function notesOf(plan: NotedPlan): readonly Note[] {
   const { snapshot, placing, copies } = plan;
@@ -39,18 +40,21 @@ export function notesOf(plan: NotedPlan): readonly Note[] {
   return weigh(snapshot, uniqueNotes(all));
 }
 
-/** True if nothing is wrong. */
+/** True if no note is an error. */
 export function isOk(notes: readonly Note[]): boolean {
   return notes.every(({ severity }) => severity !== 'ERROR');
 }
 
-/** Warnings as errors, where that was asked for. A generation that was decided goes on: what changed since then is nobody's mistake. */
+/**
+ * Turns warnings into errors if the spec is `strict`. Not for a generation that was decided already, because later changes in the fleet are
+ * no mistake of its author.
+ */
 export function weigh({ spec, purpose }: Pick<Snapshot, 'spec' | 'purpose'>, notes: readonly Note[]): readonly Note[] {
   if (!spec.strict || purpose === 'keep') return notes;
   return notes.map((note) => (note.severity === 'WARNING' && note.code !== 'PRUNE_HELD' ? { ...note, severity: 'ERROR' } : note));
 }
 
-/** Each once, where it came first. */
+/** Removes duplicates and keeps the first of each. */
 export function uniqueNotes(notes: readonly Note[]): readonly Note[] {
   return [...new Map(notes.map((note) => [JSON.stringify([note.severity, note.code, note.path, note.message]), note])).values()];
 }
@@ -96,7 +100,10 @@ function problemOf({ problem }: Placing): readonly Note[] {
   return problem === undefined ? [] : [{ severity: 'ERROR', code: 'NOTHING_CHOSEN', message: problem, path: 'placement' }];
 }
 
-/** Of a plan that is decided it is an error; later the fault of the cluster that joined says it. */
+/**
+ * Returns the note of a failed override: an error in a new decision. Later it is information only, because the cluster that joined has the
+ * fault.
+ */
 function failedOverride({ path, message }: Extract<ClusterCopies, { readonly result: 'failed' }>, { purpose }: Snapshot): Note {
   return { severity: purpose === 'decide' ? 'ERROR' : 'INFO', code: 'OVERRIDE_FAILED', message, path };
 }

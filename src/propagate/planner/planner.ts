@@ -12,69 +12,80 @@ import type { PropagationSpec } from '../spec.ts';
 import type { ReplacedIntent } from './plan-digest.ts';
 import type { HubRecords } from './sources.ts';
 
-/** Whose rights a Propagation is read and written with. */
+/** The identity with whose rights a Propagation reads and writes. */
 type Actor = Pick<PropagationSpec, 'runAs' | 'requester'>;
 
-/** The objects of a cluster as that actor may reach them. Undefined if the cluster is no member. */
+/** Returns a client for the objects of a cluster with that identity. Undefined if the cluster is not in the fleet. */
 export type ClientOf = (cluster: ClusterName, actor: Actor) => ObjectClient | undefined;
 
-/** What is to be planned. */
+/** A request for a plan. */
 export interface PlanRequest {
-  /** Of the Propagation. */
+  /** The namespace of the Propagation. */
   readonly namespace: string;
   readonly name: string;
   readonly spec: PropagationSpec;
   /**
-   * `decide`: a query, a mutation, or a generation not planned yet: what is wrong is an error note, and nothing may be done. `keep`: a generation
-   * decided before: a cluster that left, or for which an override fails, stops no other.
+   * `decide`: a query, a mutation, or a generation without a plan yet. Mistakes are error notes, and the plan must not be carried out.
+   *
+   * `keep`: a generation that was decided before. A cluster that left, or an override that fails for one cluster, does not stop the other
+   * clusters.
    */
   readonly purpose: 'decide' | 'keep';
-  /** Absent: there is no such Propagation yet. */
+  /** The state of the Propagation on the hub. Absent: it does not exist yet. */
   readonly existing?: ExistingPropagation;
   /** The intent to replace, as a part of the digest. Absent if there is no such intent yet, or if the digest covers the content only. */
   readonly replaced?: ReplacedIntent;
-  /** The inventory. Absent: read from the hub, if there is an `existing`. */
+  /** The inventory. Absent: it is read from the hub if `existing` is set. */
   readonly shares?: readonly ClusterShare[];
   readonly signal: AbortSignal;
 }
 
-/** A spec that was decided before, and the inventory of the clusters to look at. */
+/** A spec that was decided before, and the inventory of the clusters to read. */
 export type PlacedRequest = Omit<PlanRequest, 'purpose' | 'shares'> & { readonly shares: readonly ClusterShare[] };
 
 export interface ExistingPropagation {
   readonly uid: string;
-  /** Its clusters, counts, affinity group and `scheduledAt` are what steady planning begins with. */
+  /** The previous clusters, counts, affinity group and `scheduledAt`. A new division starts from them. */
   readonly status: PropagationStatus;
-  /** The spec which that status was decided for: that of the last revision. Absent: the same as now. */
+  /** The spec of the last revision, to which that status belongs. Absent: the spec has not changed. */
   readonly decided?: PropagationSpec;
 }
 
 /**
- * Says what a Propagation would do where. Writes nothing. The digests of all three are made alike: over what the mirrors say, and what a live read
- * added where a dry run found a mirror behind.
+ * Plans a Propagation: what it would do in each cluster. Writes nothing.
  *
- * An abort rejects with the signal's reason.
+ * All methods compute digests in the same way: from the mirrors, plus live reads where a dry run showed that a mirror was outdated. An
+ * abort rejects with the signal's reason.
  */
 export interface Planner {
-  /** From the mirrors alone, but for the live reads of what a template refers to: no dry run. Waits at most 10 s for mirrors never read before. */
+  /**
+   * Renders a plan from the mirrors, without dry runs. Only referenced templates are read live. Waits at most 10 s for mirrors that were
+   * never read before.
+   */
   render(request: PlanRequest): Promise<RenderedPlan>;
-  /** The copies that this spec placed, by the hashes in the inventory: to restore what is deleted or changed before the next generation begins there. */
+  /**
+   * Renders the copies that this spec placed, matched by the hashes in the inventory. They restore deleted or changed copies before the
+   * next generation reaches the cluster.
+   */
   renderPlaced(request: PlacedRequest): Promise<ReadonlyMap<ClusterName, readonly RenderedObject[]>>;
-  /** With one dry run for each copy that would be written, and the preflight if a breach is to be rolled back (`rollout.onFailure`). */
+  /** Renders a plan with one dry run per copy to write. It includes the preflight if a breach is rolled back (`rollout.onFailure`). */
   plan(request: PlanRequest): Promise<PropagationPlan>;
-  /** As `plan`, and asks each cluster whether the actor may do it all (docs/internals/propagation.md 5.5): what it may not is a note `PREFLIGHT_FAILED`. */
+  /**
+   * Plans like `plan`, and checks in each cluster whether the identity may do everything (docs/internals/propagation.md 5.5). A missing
+   * right is a note `PREFLIGHT_FAILED`.
+   */
   preflight(request: PlanRequest): Promise<PropagationPlan>;
 }
 
-/** What a planner works with. */
+/** The services that a planner uses. */
 export interface PlannerPorts {
   readonly members: Members;
-  /** Where inventories stand, and the cluster which dependencies of written templates are found in. Absent: there is no hub. */
+  /** The hub: its inventories, and the cluster in which the dependencies of manifests are found. Absent: there is no hub. */
   readonly hub?: HubRecords & { readonly shares: ShareStore };
   readonly clientOf: ClientOf;
-  /** How lists merge: `listRulesIn` the model. */
+  /** The merge rules for lists: `listRulesIn` the model. */
   readonly listRulesOf: ListRulesOf;
-  /** The kinds of which no value is shown. */
+  /** The kinds whose values are never shown. */
   readonly sensitiveKinds: { has(kind: GroupKind): boolean };
   readonly clock: Clock;
   readonly log: Log;

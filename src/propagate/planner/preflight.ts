@@ -9,10 +9,11 @@ import type { PlannerPorts, PlanRequest } from './planner.ts';
 import { nameOf, preflightNote } from './refusal-notes.ts';
 
 /**
- * Whether each cluster can do all that it is to do, and take it back (docs/internals/propagation.md 5.5): it answers, nothing is in conflict or refused, and the actor may
- * use every verb that either needs. One note for each cluster and obstacle; none: go.
+ * Checks whether each cluster can carry out the plan and undo it (docs/internals/propagation.md 5.5): it answers, no object is in conflict
+ * or refused, and the identity has all rights that both need. Returns one note per cluster and obstacle. An empty list means that the plan
+ * can start.
  *
- * @param plan With its dry runs.
+ * @param plan The plan with the results of its dry runs.
  */
 export async function preflightNotes(
   ports: PlannerPorts,
@@ -44,7 +45,7 @@ async function reviewCluster(
   { cluster, objects }: ClusterWork,
 ): Promise<readonly Note[]> {
   const client = clientOf(cluster, spec);
-  // A cluster that is no member any more is asked nothing, and holds nothing up.
+  // A cluster that has left the fleet gets no calls and blocks nothing.
   if (client === undefined) return [];
   const reviews = new Map<string, AccessReview>();
   for (const { key, action } of objects) {
@@ -64,7 +65,7 @@ function obstacleOf({ verb, resource, namespace }: AccessReview, allowed: false 
   return allowed === false ? `not allowed to ${what}` : `whether ${what} is allowed is not known: ${describeFault(allowed.fault)}`;
 }
 
-/** What the write takes, and what undoing it would. */
+/** Returns the rights that a write and its undoing need. */
 function verbsOf(action: RenderedObject['action'], write: WriteMode): readonly AccessReview['verb'][] {
   switch (action) {
     case 'CREATE':

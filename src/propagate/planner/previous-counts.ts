@@ -5,19 +5,21 @@ import { workloadCountOf } from '../placing/workload-count.ts';
 import type { ObjectKey } from '../spec.ts';
 import type { PreviousDecision, SnapshotCluster } from './snapshot.ts';
 
-/** One workload of the template, and how many of it there are to be. */
+/** One workload of the template with its wanted number of replicas. */
 export interface CountedWorkload {
   readonly index: number;
   readonly key: ObjectKey;
   readonly count: number;
 }
 
-/** Replicas that a workload, by its index, had in a cluster. */
+/** Returns the previous replicas of a workload (by its index) in a cluster. */
 export type PreviousCounts = (cluster: string, index: number) => number;
 
 /**
- * What steady division begins with. Of several workloads a decision keeps the sum alone: what of it each had is what its copies say, where those make up
- * that sum. Where they do not, as their mirror is unread or somebody changed them, it is what the other clusters leave of the workload.
+ * Returns the counts from which a new division starts.
+ *
+ * For several workloads, a decision records only their sum per cluster. The counts of the existing copies are used if they add up to that
+ * sum. Otherwise, because a mirror is unread or someone changed a copy, a cluster gets what the other clusters leave of the workload.
  */
 export function previousCounts(
   previous: PreviousDecision | undefined,
@@ -42,12 +44,12 @@ export function previousCounts(
   return (cluster, index) => all.get(cluster)?.get(index) ?? 0;
 }
 
-/** By index, as the copies stand; of one that is not there 0. */
+/** Returns the counts of the existing copies, by index. 0 for a missing copy. */
 function countsIn({ live }: SnapshotCluster, workloads: readonly CountedWorkload[]): ReadonlyMap<number, number> {
   return new Map(
     workloads.map(({ index, key }) => {
       const copy = live.get(textOfKey(key));
-      // Items of lists do not say what they are.
+      // Items of lists have no kind and apiVersion.
       const stands = copy?.result === 'held' ? { ...copy.object, apiVersion: key.apiVersion, kind: key.kind } : undefined;
       return [index, (stands === undefined ? undefined : workloadCountOf(stands))?.count ?? 0];
     }),

@@ -7,7 +7,7 @@ import type { Manifest, ObjectKey } from '../spec.ts';
 import type { PlannerPorts, PlanRequest } from './planner.ts';
 import { type FoundTemplate, invalid, type MissingTemplate, missing, readLive, templateOf } from './read-live.ts';
 
-/** How long mirrors that were never read before are waited for. */
+/** Maximum wait for mirrors that were never read before. */
 export const maxWaitMs = 10_000;
 
 interface Need {
@@ -16,15 +16,15 @@ interface Need {
   readonly usedBy: readonly number[];
 }
 
-/** What came of dependencies, by key; and where each was looked for, whether or not it is there. */
+/** The result of reading dependencies, by key. `sources` has every place that was read, whether or not the object exists. */
 export interface ReadDependencies {
   readonly results: readonly (FoundTemplate | MissingTemplate)[];
   readonly sources: readonly TemplateOrigin[];
 }
 
 /**
- * What the objects of a template depend on, by key, as far as the template does not have it itself: read live as the actor, from the cluster that each is from.
- * What several use is there once.
+ * Reads the dependencies of a template that the template itself does not contain, sorted by key. Each is read live, with the identity of
+ * the intent, from the cluster of the object that needs it. A dependency with several users is returned once.
  */
 export async function readDependencies(
   ports: PlannerPorts,
@@ -60,7 +60,10 @@ async function readNeed(ports: PlannerPorts, request: PlanRequest, { key, from, 
   }
 }
 
-/** The names of what is needed under whatever name come from the mirror; each is then read as the actor, as all else is. */
+/**
+ * Finds dependencies that are selected by labels. Their names come from the mirror. Each is then read with the identity of the intent, like
+ * all others.
+ */
 async function labelledNeeds(
   { members }: PlannerPorts,
   { signal }: PlanRequest,
@@ -82,7 +85,7 @@ async function labelledNeeds(
   });
 }
 
-/** By key; what several objects use once. */
+/** Returns the dependencies sorted by key. A dependency of several objects is listed once. */
 function needsOf(own: readonly Omit<FoundTemplate, 'type'>[], labelled: readonly (readonly ObjectKey[])[]): readonly Need[] {
   const have = new Set(own.map(({ object }) => textOfKey(keyOfManifest(object.manifest))));
   const needs = new Map<string, Need>();

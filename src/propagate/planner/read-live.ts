@@ -13,29 +13,29 @@ import type { Manifest, ObjectKey } from '../spec.ts';
 import type { PlannerPorts, PlanRequest } from './planner.ts';
 import type { MissingDependency, TemplateObject } from './snapshot.ts';
 
-/** One object that is to be propagated, and the cluster where what it needs is looked for; none without a hub. */
+/** An object to propagate, and the cluster of its dependencies. `from` is undefined for a manifest without a hub. */
 export interface FoundTemplate {
   readonly type: 'found';
   readonly object: TemplateObject;
   readonly from: ClusterName | undefined;
 }
 
-/** One that is not to be had, and why. */
+/** A template or dependency that could not be read, and why. */
 export interface MissingTemplate {
   readonly type: 'missing';
   readonly note: Note;
   readonly fault?: Fault;
-  /** Of a dependency that is not there: copies of it are not taken away for that. */
+  /** Set for a dependency that does not exist. Its copies are not removed because of that. */
   readonly dependency?: MissingDependency;
 }
 
-/** What a live read came to, as the actor. Messages name the object and the cluster. */
+/** The result of a live read with the identity of the intent. Messages name the object and the cluster. */
 type LiveRead =
   | { readonly result: 'read'; readonly object: KubernetesObject; readonly key: ObjectKey; readonly resource: ServedResource }
   | { readonly result: 'absent'; readonly message: string }
   | { readonly result: 'failed'; readonly message: string; readonly fault: Fault };
 
-/** Reads what is named, from the cluster itself. A key without namespace of a kind that stands in one is of the Propagation's own. */
+/** Reads an object live from its cluster. For a namespaced kind, a key without a namespace means the namespace of the Propagation. */
 export async function readLive(
   { members, clientOf }: PlannerPorts,
   { spec, signal, namespace }: PlanRequest,
@@ -65,8 +65,8 @@ export async function readLive(
 }
 
 /**
- * The object as a template: pruned, without what kubectl and we keep there about who wrote it. Of a Secret nothing but its metadata and type, and where its
- * data are to be read.
+ * Turns an object into a template: pruned, without the notes of kubectl and Muster about its writer. Of a Secret, only metadata and type
+ * remain, with the reference from which its data are read.
  */
 export function templateOf(
   { object, key, resource }: Extract<LiveRead, { readonly result: 'read' }>,
@@ -96,7 +96,7 @@ export function templateOf(
 const ourLabels: readonly string[] = [marks.propagation];
 const tracks: readonly string[] = ['kubectl.kubernetes.io/last-applied-configuration', marks.source, marks.generation, marks.intent];
 
-/** Metadata without what kubectl and we keep there about who wrote the object: it is not of the object's meaning. */
+/** Removes the annotations and labels in which kubectl and Muster note who wrote the object. They are no content of the object. */
 function withoutTraces(metadata: JsonObject): JsonObject {
   const { labels, annotations, ...rest } = metadata;
   return { ...rest, ...filled('labels', labels, ourLabels), ...filled('annotations', annotations, tracks) };
@@ -108,12 +108,12 @@ function filled(name: string, map: JsonObject[string], without: readonly string[
   return Object.keys(left).length === 0 ? {} : { [name]: left };
 }
 
-/** That what stands at the path could not be read. */
+/** Returns the result for a template or dependency that could not be read. */
 export function missing(path: string, answer: Exclude<LiveRead, { readonly result: 'read' }>): MissingTemplate {
   return { type: 'missing', note: invalid(path, answer.message), ...(answer.result === 'failed' ? { fault: answer.fault } : {}) };
 }
 
-/** That the input is wrong at the path. */
+/** Returns an error note for wrong input at the path. */
 export function invalid(path: string, message: string): Note {
   return { severity: 'ERROR', code: 'INVALID', message, path };
 }

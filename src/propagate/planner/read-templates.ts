@@ -10,25 +10,26 @@ import { type FoundTemplate, invalid, type MissingTemplate, missing, readLive, t
 import type { MissingDependency, TemplateObject } from './snapshot.ts';
 import { madeKindOf, makesOf, type TemplateMakes } from './template-makes.ts';
 
-/** What a template came to. With an error among the notes something is missing in `objects`. */
+/** The objects of a template. If `notes` contains an error, `objects` is incomplete. */
 interface ReadTemplates {
   readonly objects: readonly TemplateObject[];
-  /** Dependencies that are not there. */
+  /** Dependencies that do not exist. */
   readonly missing: readonly MissingDependency[];
   readonly notes: readonly Note[];
   readonly faults: readonly Fault[];
-  /** Where references and dependencies were looked for, whether or not they are there. */
+  /** Every place from which a reference or dependency was read, whether or not the object exists. */
   readonly sources: readonly TemplateOrigin[];
 }
 
-/** No more objects go to one cluster (docs/internals/propagation.md 2.1). */
+/** Maximum number of objects for one cluster (docs/internals/propagation.md 2.1). */
 const maxObjects = 200;
 
 /**
- * The objects of a template, in its order, and after them by their keys what they depend on, if that is asked for.
+ * Reads the objects of a template, in its order. Their dependencies follow by key, if the spec asks for them.
  *
- * What is referred to, and dependencies, are read live as the actor: what he may not see enters no plan. Of a Secret nothing stays but its metadata and type.
- * Dependencies come from the cluster of the reference that needs them, those of written manifests from the hub. What the template has itself is not looked for.
+ * References and dependencies are read live with the identity of the intent, so objects that it may not read never enter a plan. Of a
+ * Secret, only metadata and type are kept. A dependency is read from the cluster of the reference that needs it, or from the hub if a
+ * manifest needs it. Dependencies that the template contains itself are not read.
  */
 export async function readTemplates(ports: PlannerPorts, request: PlanRequest): Promise<ReadTemplates> {
   const { spec, signal } = request;
@@ -101,14 +102,17 @@ async function readSource(
   }
 }
 
-/** A kind that stands in namespaces and names none goes to the Propagation's own, as kubectl takes the current one. Others stand in none. */
+/**
+ * Sets the namespace of a manifest. A namespaced object without a namespace gets that of the Propagation, like with kubectl's current
+ * namespace. A cluster-scoped object loses its namespace.
+ */
 function inPlace(
   { members }: PlannerPorts,
   { namespace }: PlanRequest,
   { manifest, makes }: { readonly manifest: Manifest; readonly makes: TemplateMakes },
 ): Manifest {
   const namespaced = madeKindOf(makes, manifest)?.namespaced ?? isNamespaced(members, manifest);
-  // Nobody serves it: no cluster is chosen, and it stays as it was written.
+  // No cluster serves the kind, so no cluster will be chosen. The manifest stays unchanged.
   if (namespaced === undefined) return manifest;
   const { namespace: given, ...metadata } = manifest.metadata;
   if (!namespaced) return given === undefined ? manifest : { ...manifest, metadata: { ...metadata, name: manifest.metadata.name } };

@@ -8,7 +8,10 @@ import type { DryRun } from './dry-run.ts';
 import type { DryRuns } from './show-plan.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** What the API servers refuse of the input: what all of them refuse is an error; what some refuse a warning, or an error if a breach is rolled back. */
+/**
+ * Returns a note for each object of the template that API servers refuse. It is an error if all of them refuse it, or if a breach is rolled
+ * back. Otherwise it is a warning.
+ */
 export function refusalNotes({ spec, templates }: Pick<Snapshot, 'spec' | 'templates'>, answers: DryRuns): readonly Note[] {
   return templates.flatMap(({ manifest, path }): readonly Note[] => {
     const key = keyOfManifest(manifest);
@@ -25,7 +28,7 @@ export function refusalNotes({ spec, templates }: Pick<Snapshot, 'spec' | 'templ
 }
 
 interface Words {
-  /** Clusters that answered. */
+  /** The number of clusters that answered. */
   readonly asked: number;
   readonly refused: readonly { readonly cluster: string; readonly message: string }[];
 }
@@ -43,8 +46,8 @@ function wordsOn(text: string, answers: DryRuns): Words {
 }
 
 /**
- * Why a cluster does not take the object. What the plan itself makes first, a namespace or a kind, was not asked about; so what is missing then has to be
- * made by others, and a quota is not raised by waiting either.
+ * Reasons that count as a refusal. Objects in a namespace or of a kind that the plan itself creates have no dry run. So a missing namespace
+ * or kind must be created by others, and waiting does not raise a quota.
  */
 const refusals: ReadonlySet<CopyReason> = new Set([
   'Invalid',
@@ -65,12 +68,12 @@ function isSilent(answer: DryRun): boolean {
   return answer.result === 'failed' && reasonOf(answer.fault) === 'Unreachable';
 }
 
-/** `Deployment default/web`. */
+/** Returns the kind and name of an object for messages: `Deployment default/web`. */
 export function nameOf({ kind, namespace, name }: ObjectKey): string {
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
 }
 
-/** Of what keeps a cluster from doing all that it is to do. */
+/** Returns the note for an obstacle that keeps a cluster from carrying out the plan. */
 export function preflightNote(cluster: ClusterName, message: string): Note {
   return { severity: 'ERROR', code: 'PREFLIGHT_FAILED', message: `cluster ${cluster}: ${message}` };
 }

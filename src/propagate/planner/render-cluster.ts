@@ -16,7 +16,7 @@ import type { Snapshot, SnapshotCluster } from './snapshot.ts';
 import { isSourceEntry } from './sources.ts';
 import { madeKindOf, makesOf, type TemplateMakes } from './template-makes.ts';
 
-/** What all clusters of a plan have in common. */
+/** The inputs that all clusters of a plan share. */
 export interface PlanGround extends Sight {
   readonly snapshot: Snapshot;
   readonly makes: TemplateMakes;
@@ -24,8 +24,11 @@ export interface PlanGround extends Sight {
 }
 
 /**
- * One chosen cluster: what is meant for it against what stands there, and what of the inventory is not meant for it any more. Where a mirror is not read
- * nothing is rendered: what is there might be a stranger's. Neither is anything where it is in doubt what it is to have.
+ * Renders one chosen cluster: compares the wanted copies with the existing objects, and adds removals for inventory entries that are not
+ * wanted any more.
+ *
+ * It renders no object if a mirror is unread, because an existing object could then belong to another owner. It also renders none while the
+ * wanted copies are in doubt.
  */
 export function renderCluster(ground: PlanGround, placed: PlacedCluster, copies: ClusterCopies): RenderedCluster {
   const { chosen, entry, share, doubt } = placed;
@@ -50,21 +53,21 @@ export function renderCluster(ground: PlanGround, placed: PlacedCluster, copies:
   return { ...base, overrides, unmatched, objects: [...wanted, ...removalsOf(ground.snapshot, going, { entry, missing: copies.missing })] };
 }
 
-/** What goes from a cluster that is not chosen. Undefined if the inventory has nothing there. */
+/** Renders the removals in a cluster that is not chosen. Undefined if the inventory has no copy there. */
 export function renderLeaving(snapshot: Snapshot, entry: SnapshotCluster): LeavingCluster | undefined {
   const entries = entry.share?.entries ?? [];
   if (entries.length === 0) return undefined;
   return { cluster: entry.cluster.name, objects: removalsOf(snapshot, entries, { entry }) };
 }
 
-/** What goes from a cluster that is no member any more: as far as anybody can tell all that the inventory has there. */
+/** Renders the removals in a cluster that left the fleet: all copies that the inventory has there. */
 export function renderLost(snapshot: Snapshot, share: Snapshot['left'][number]): LeavingCluster {
   return { cluster: share.cluster, objects: removalsOf(snapshot, share.entries, { lost: share.cluster }) };
 }
 
 function faultOf({ live, cluster }: SnapshotCluster): Fault | undefined {
   for (const object of live.values()) if (object.result === 'unread') return object.fault;
-  // Of what nothing was asked nothing is known, as where a cluster joined while the snapshot was taken.
+  // No object was read, as for a cluster that joined while the snapshot was taken. Its content is unknown.
   return live.size === 0 ? (cluster.faults[0] ?? unknown(cluster.name)) : undefined;
 }
 
@@ -107,7 +110,10 @@ function renderCopy(ground: PlanGround, { entry: cluster, copy, entries }: CopyA
   };
 }
 
-/** A cluster may be a member under several names, so the uid counts too. */
+/**
+ * Returns how the existing object relates to the source of the copy. One cluster may be in the fleet under several names, so equal uids
+ * count too.
+ */
 function standsAs({ source }: RenderedCopy, cluster: ClusterName, live: Standing): 'Source' | 'Circle' | undefined {
   if (source === undefined) return undefined;
   if (source.cluster === cluster) return 'Source';
@@ -119,12 +125,12 @@ const nowhere: Standing = { result: 'absent', asOfMs: 0 };
 
 type Standing = Exclude<MirroredObject, { readonly result: 'unread' }>;
 
-/** What is not known to stand there is written as if nothing did: such a write touches nothing that is there. */
+/** Treats an unread object as absent. A write that creates never changes an existing object. */
 function standing(live: MirroredObject | undefined): Standing {
   return live === undefined || live.result === 'unread' ? nowhere : live;
 }
 
-/** True if the same was sent, and stands there as the server took it. */
+/** True if the same manifest was written before, and the existing object still has the values that the server made of it. */
 function isSame(
   ground: PlanGround,
   {
@@ -148,7 +154,7 @@ function isSuspended({ spec: { suspend } }: Snapshot, cluster: ClusterName): boo
   return suspend.all || suspend.clusters.includes(cluster);
 }
 
-/** It stands in what this plan itself makes in the cluster. */
+/** True if this plan itself creates the namespace or the kind of the object in the cluster. */
 function isPredicted({ makes }: PlanGround, { live }: SnapshotCluster, key: RenderedObject['key']): boolean {
   if (makes.kinds.size + makes.namespaces.size === 0) return false;
   const isMade = (text: string) => live.get(text)?.result === 'absent';
@@ -168,16 +174,16 @@ function liveFactsOf(live: MirroredObject): Pick<RenderedObject, 'live' | 'liveU
   return { live: live.object, ...(uid === undefined ? {} : { liveUid: uid }), liveHash: liveHashOf(live.object) };
 }
 
-/** What is there where things go. */
+/** The facts about a cluster from which copies are removed. */
 interface Removing {
-  /** Absent: the cluster is no member, and `lost` names it. */
+  /** The cluster in the snapshot. Absent: it is outside the fleet, and `lost` has its name. */
   readonly entry?: SnapshotCluster;
   readonly lost?: ClusterName;
-  /** `textOfKey` of what is still needed there. */
+  /** The `textOfKey`s of dependencies that are still needed there, but missing at their source. */
   readonly missing?: ReadonlySet<string> | undefined;
 }
 
-/** In the reverse order of writes. */
+/** Returns the removals in reverse write order. */
 function removalsOf(snapshot: Snapshot, entries: readonly InventoryEntry[], removing: Removing): readonly RenderedObject[] {
   const removals = entries.map((entry): RenderedObject => {
     const { key } = entry;
@@ -187,7 +193,7 @@ function removalsOf(snapshot: Snapshot, entries: readonly InventoryEntry[], remo
       key,
       ...removalOf(snapshot, entry, removing),
       desired,
-      // What stays as it is was written as it is to be.
+      // A held copy keeps the hash of its last write.
       desiredHash: (isMissing(removing, key) ? entry.appliedHash : undefined) ?? sha256Of(desired),
       ...liveFactsOf(removing.entry?.live.get(textOfKey(key)) ?? nowhere),
       predicted: false,

@@ -15,13 +15,13 @@ import type { PlacedCluster } from './place.ts';
 import type { Snapshot, TemplateObject } from './snapshot.ts';
 import type { SourceObject } from './sources.ts';
 
-/** One object as it is meant for a cluster, whatever stands there. */
+/** One wanted object for a cluster, whether or not an object exists there. */
 export interface RenderedCopy {
   readonly key: ObjectKey;
-  /** `textOfKey` of it. */
+  /** The `textOfKey` of `key`. */
   readonly text: string;
   readonly manifest: Manifest;
-  /** SHA-256 of the manifest; of a Secret with the version of its source. */
+  /** SHA-256 of the manifest. For a Secret, the version of its source is included. */
   readonly hash: string;
   readonly secretOf?: TemplateObject['secretOf'];
   readonly leaves?: RenderedObject['leaves'];
@@ -37,26 +37,32 @@ interface CopySource extends SourceObject {
   readonly isAltered: boolean;
 }
 
-/** What is meant for a cluster. */
+/** The wanted copies of one cluster. */
 export type ClusterCopies =
   | {
       readonly result: 'rendered';
-      /** In the order of writes. */
+      /** The copies in write order. */
       readonly copies: readonly RenderedCopy[];
-      /** `textOfKey` of what is needed here and missing at its source: what there is of it stays. */
+      /** The `textOfKey`s of dependencies that are needed here but missing at their source. Their existing copies stay. */
       readonly missing?: ReadonlySet<string>;
-      /** Names of the overrides that had an effect on some object, and of those that matched the cluster and had none; in their order. */
+      /**
+       * Names of the overrides that changed an object, in their order. `unmatched` has those that matched the cluster but changed no
+       * object.
+       */
       readonly applied: readonly string[];
       readonly unmatched: readonly string[];
       readonly notes: readonly Note[];
     }
-  /** An override that fails: where in the input, and why. */
+  /** An override failed. `path` is its path in the input. */
   | { readonly result: 'failed'; readonly path: string; readonly message: string };
 
-/** What is meant for one cluster after the other. What does not differ between clusters is rendered once, and shared. */
+/** Renders the copies of one cluster. Objects that do not differ between clusters are rendered once and shared. */
 export type CopyRenderer = (placed: Pick<PlacedCluster, 'entry' | 'counts'>) => ClusterCopies;
 
-/** A renderer for one snapshot: the count first, then the overrides, which beat it (docs/internals/propagation.md 1). */
+/**
+ * Creates a renderer for one snapshot. It sets the replica count first and then applies the overrides, so an override of the count wins
+ * (docs/internals/propagation.md 1).
+ */
 export function createCopyRenderer(
   { spec, templates, missing = [] }: Pick<Snapshot, 'spec' | 'templates' | 'missing'>,
   listRulesOf: ListRulesOf,
@@ -100,7 +106,7 @@ export function createCopyRenderer(
 interface Wanted {
   readonly cluster: MemberCluster;
   readonly counts: ReadonlyMap<number, WorkloadCount>;
-  /** Indices of the overrides that match the cluster: those read nothing else of it. */
+  /** Indices of the overrides that match the cluster. An override uses nothing else of the cluster. */
   readonly matching: readonly number[];
 }
 
@@ -119,12 +125,15 @@ type ObjectCopy =
     }
   | Extract<ClusterCopies, { readonly result: 'failed' }>;
 
-/** A workload that gets nothing is left out beside one that gets something, and a dependency where none of its users goes. */
+/**
+ * True if the object is wanted in the cluster. A workload with 0 replicas is omitted if another workload has replicas there. A dependency
+ * is omitted if none of its users is there.
+ */
 function isWanted({ usedBy }: TemplateObject, index: number, wanted: Pick<Wanted, 'counts'>): boolean {
   return isNeeded(usedBy ?? [index], wanted);
 }
 
-/** True if one of these objects of the template goes there. */
+/** True if at least one of these objects of the template is wanted in the cluster. */
 function isNeeded(users: readonly number[], { counts }: Pick<Wanted, 'counts'>): boolean {
   return users.some((at) => counts.get(at)?.count !== 0 || [...counts.values()].every(({ count }) => count === 0));
 }
@@ -163,7 +172,7 @@ function renderObject(
   };
 }
 
-/** True if the manifest says something else than its template, which the paths of `leaves` may lack. */
+/** True if the manifest differs from its template in other fields than the paths of `leaves`. */
 function isAltered({ manifest: template }: TemplateObject, manifest: Manifest, leaves: RenderedObject['leaves'] = []): boolean {
   return !equalJson(
     manifest,
@@ -171,7 +180,10 @@ function isAltered({ manifest: template }: TemplateObject, manifest: Manifest, l
   );
 }
 
-/** With the count that was divided or asked for; without any where an autoscaler owns it; else as the template has it. */
+/**
+ * Sets the replica count of the manifest: the divided or requested one. Removes it if an autoscaler owns the count. Otherwise the count of
+ * the template stays.
+ */
 function countedManifest(manifest: Manifest, count: WorkloadCount | undefined, { mode, total }: Snapshot['spec']['replicas']): Manifest {
   if (count === undefined) return manifest;
   const field = countFieldOf(manifest);
@@ -179,7 +191,7 @@ function countedManifest(manifest: Manifest, count: WorkloadCount | undefined, {
   return mode === 'Duplicated' && total === undefined ? manifest : withCount(manifest, count);
 }
 
-/** The count that an autoscaler owns, unless an override sets it all the same. */
+/** Returns the path of the count that an autoscaler owns. Undefined if an override sets the count anyway. */
 function leftPathsOf(
   manifest: Manifest,
   count: WorkloadCount | undefined,
@@ -195,7 +207,7 @@ function joinCopies(
 ): Extract<ClusterCopies, { readonly result: 'rendered' }> {
   const applied = new Set(objects.flatMap((object) => object.applied));
   const unmatched = new Set(objects.flatMap((object) => object.unmatched));
-  // That a ConfigMap has no image is no news to who changed that of the Deployment beside it.
+  // An override of an image has no effect on a ConfigMap. That needs no note if the same override changed another object.
   const isNews = ({ path }: Note, object: { readonly unmatched: readonly string[] }) => {
     const name = nameOf(path, overrides);
     return name === undefined || !applied.has(name) || !object.unmatched.includes(name);
@@ -209,7 +221,7 @@ function joinCopies(
   };
 }
 
-/** What the override is called that the path is in. */
+/** Returns the name of the override that contains the path. */
 function nameOf(path: string | undefined, overrides: readonly Override[]): string | undefined {
   const [whole, index] = /^overrides\[(\d+)\]/.exec(path ?? '') ?? [];
   return whole === undefined ? undefined : (overrides[Number(index)]?.name ?? whole);

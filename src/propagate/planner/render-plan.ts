@@ -16,10 +16,10 @@ import type { Snapshot } from './snapshot.ts';
 import { makesOf } from './template-makes.ts';
 
 /**
- * The pure stages: prune, select, divide, override, own, plan (docs/internals/propagation.md 1), from one snapshot. No clock, network, chance or order of maps: equal
- * snapshots give equal bytes.
+ * Runs the pure stages of planning on one snapshot: prune, select, divide, override, own, plan (docs/internals/propagation.md 1). They use
+ * no clock, network, randomness or map order, so equal snapshots give byte-equal plans.
  *
- * With an error note it says as much as it can: of a template that could not be read nothing is rendered, and nothing leaves either.
+ * A snapshot with an error note gives an incomplete plan: nothing is rendered and no copy is removed.
  */
 export function renderPlan(snapshot: Snapshot, sight: Sight): RenderedPlan {
   if (snapshot.notes.some(({ severity }) => severity === 'ERROR')) return unreadable(snapshot);
@@ -43,7 +43,10 @@ export function renderPlan(snapshot: Snapshot, sight: Sight): RenderedPlan {
 
 const nothing: ClusterCopies = { result: 'rendered', copies: [], applied: [], unmatched: [], notes: [] };
 
-/** That no member is chosen is wrong only while it is decided: later it may be that those which were chosen are away. */
+/**
+ * Ignores the problem that no cluster was chosen for a generation that was decided before: the chosen clusters may be outside the fleet for
+ * now.
+ */
 function withAway(snapshot: Snapshot, placing: Placing): Placing {
   if (snapshot.purpose === 'decide' || awayIn(snapshot).length === 0) return placing;
   const { problem: _problem, ...rest } = placing;
@@ -88,13 +91,16 @@ function digestsIn({ replaced }: Snapshot, digested: DigestedPlan): Pick<Rendere
   return { content, digest: digestOf(content, replaced) };
 }
 
-/** Of clusters that are no members: those which the placement may have, as far as their names tell, and which leave. */
+/** Returns the shares of clusters outside the fleet that may still match the placement, as far as their names show. */
 function awayIn({ spec: { placement }, left }: Snapshot): readonly ClusterShare[] {
   const sets = placementSetsIn(placement);
   return left.filter(({ cluster }) => sets.some((set) => mayHave(set, cluster)));
 }
 
-/** Members that are not chosen, and clusters that are none and that the placement cannot have any more, together by name. */
+/**
+ * Returns the clusters from which copies are removed, by name: members that are not chosen, and clusters outside the fleet that cannot
+ * match the placement any more.
+ */
 function leavingOf(snapshot: Snapshot, { clusters }: Placing): readonly LeavingCluster[] {
   const chosen = new Set(clusters.map((placed) => placed.chosen.cluster));
   const members = snapshot.clusters.filter(({ cluster }) => !chosen.has(cluster.name)).map((entry) => renderLeaving(snapshot, entry));
@@ -127,15 +133,18 @@ function unreadable(snapshot: Snapshot): RenderedPlan {
   };
 }
 
-/** In which wave which cluster is. */
+/** The assignment of clusters to waves. */
 interface PlannedWaves {
-  /** Those with at least one cluster, in order. What no wave matched is in the last, `rest`; without waves all are in one, `all`. */
+  /**
+   * Names of the waves with at least one cluster, in order. Clusters that match no wave are in the last one, `rest`. Without waves, all
+   * clusters are in `all`.
+   */
   readonly names: readonly string[];
-  /** Index in `names`, of every cluster given. */
+  /** The index in `names` for every cluster. */
   readonly waveOf: ReadonlyMap<string, number>;
 }
 
-/** The first wave that matches a cluster has it (docs/internals/propagation.md 2.1). */
+/** Assigns each cluster to the first wave that matches it (docs/internals/propagation.md 2.1). */
 function planWaves({ waves }: Pick<RolloutSpec, 'waves'>, clusters: readonly MemberCluster[]): PlannedWaves {
   const all = [...waves.map(({ name, set }) => ({ name, set })), { name: waves.length === 0 ? 'all' : 'rest', set: {} }];
   const first = new Map(clusters.map((cluster) => [cluster.name, all.findIndex(({ set }) => matchesSet(set, cluster))]));

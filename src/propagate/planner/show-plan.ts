@@ -16,20 +16,20 @@ import { isRemoval } from './held-prune.ts';
 import type { PlannerPorts } from './planner.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** What the API servers said, by cluster and by `textOfKey`. */
+/** The results of dry runs, by cluster and `textOfKey`. */
 export type DryRuns = ReadonlyMap<string, ReadonlyMap<string, DryRun>>;
 
 interface ShownPlan {
   readonly snapshot: Snapshot;
   readonly rendered: RenderedPlan;
   readonly answers: DryRuns;
-  /** All of them: the last word on `ok`. */
+  /** All notes of the plan. They decide `ok`. */
   readonly notes: readonly Note[];
-  /** uid of the Propagation, if it exists. */
+  /** The uid of the Propagation. Absent: it does not exist yet. */
   readonly uid?: string | undefined;
 }
 
-/** The plan as it is shown: every cluster in sight by name, values that must not be seen left out. */
+/** Returns the plan for users: every cluster by name, with sensitive values removed. */
 export function showPlan(
   { snapshot, rendered, answers, notes, uid }: ShownPlan,
   { sensitiveKinds }: Pick<PlannerPorts, 'sensitiveKinds'>,
@@ -77,7 +77,7 @@ interface ShownObject {
   readonly cluster: ClusterName;
   readonly object: RenderedObject;
   readonly dryRun: DryRun | undefined;
-  /** What goes waits for somebody to confirm it. */
+  /** True if removals wait for a confirmation. */
   readonly isHeld: boolean;
   readonly owner: Parameters<typeof isMarkedFor>[1];
 }
@@ -105,7 +105,10 @@ function showObject(
   };
 }
 
-/** Items of lists do not say what they are, and mirrors of what is hidden hold no fields: then what was read counts. */
+/**
+ * Returns the existing object with kind and apiVersion, which items of lists lack. For kinds with hidden values, mirrors hold no fields, so
+ * the object that was read live is used.
+ */
 function namedLive({ live, key: { apiVersion, kind } }: RenderedObject, read: KubernetesObject | undefined): KubernetesObject | undefined {
   const object = read ?? live;
   return object === undefined ? undefined : { ...object, apiVersion, kind };
@@ -114,12 +117,12 @@ function namedLive({ live, key: { apiVersion, kind } }: RenderedObject, read: Ku
 interface FaultScene {
   readonly held: RenderedObject['held'];
   readonly cluster: ClusterName;
-  /** It carries our marks. */
+  /** True if the object carries marks of this Propagation. */
   readonly isLost: boolean;
   readonly isSensitive: boolean;
 }
 
-/** Why the object would not be written as it is meant, in words without values. */
+/** Returns why the object would not be written as wanted, without values of the manifest. */
 function faultOf({ held, cluster, isLost, isSensitive }: FaultScene, dryRun: DryRun | undefined): Fault | undefined {
   if (held === 'Conflict')
     return copyFault(
@@ -143,7 +146,7 @@ function faultOf({ held, cluster, isLost, isSensitive }: FaultScene, dryRun: Dry
   }
 }
 
-/** What a cluster said to none of the questions, if it said nothing: then it is its own fault, and no object's alone. */
+/** Returns the fault of a cluster that did not answer its dry runs. It belongs to the cluster, not to a single object. */
 function silenceOf(answers: ReadonlyMap<string, DryRun> | undefined): Fault | undefined {
   const faults = [...(answers?.values() ?? [])].flatMap((answer) => (answer.result === 'failed' ? [answer.fault] : []));
   return faults.find(({ code, status }) => code === 'UNREACHABLE' || (code === 'TIMED_OUT' && status === undefined));

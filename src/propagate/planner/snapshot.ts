@@ -9,86 +9,88 @@ import type { ReplacedIntent } from './plan-digest.ts';
 import type { PlanRequest } from './planner.ts';
 import type { SourceObject } from './sources.ts';
 
-/** All that a plan is made from: equal snapshots give equal plans. Nobody changes what is in it. */
+/** All inputs of a plan. Equal snapshots give equal plans. A snapshot is never changed. */
 export interface Snapshot {
   readonly namespace: string;
   readonly name: string;
   readonly spec: PropagationSpec;
   readonly purpose: PlanRequest['purpose'];
-  /** Of the template, and of what it depends on; no key twice. */
+  /** The objects of the template and their dependencies. Each key occurs once. */
   readonly templates: readonly TemplateObject[];
-  /** What objects of the template depend on, and what is not where it is to be read. Copies of it stay. Absent: nothing. */
+  /** Dependencies that do not exist where they should be read. Their existing copies stay. Absent: none. */
   readonly missing?: readonly MissingDependency[];
-  /** What was found out while it was gathered. With an error among them `templates` is not whole, and nothing can be rendered. */
+  /** Notes from gathering the snapshot. If one is an error, `templates` is incomplete and no plan can be rendered. */
   readonly notes: readonly Note[];
   readonly faults: readonly Fault[];
-  /** Every member, by name. */
+  /** Every cluster of the fleet, by name. */
   readonly clusters: readonly SnapshotCluster[];
-  /** Of clusters that are no members any more, by name. */
+  /** The shares of clusters that left the fleet, by name. */
   readonly left: readonly ClusterShare[];
   readonly previous?: PreviousDecision;
-  /** Absent if there is no such intent yet. */
+  /** The intent that the plan replaces. Absent: there is none yet. */
   readonly replaced?: ReplacedIntent;
-  /** What the templates were read from, and what they need that is not there: a change there makes the plan old. */
+  /** The objects from which templates were read, including missing dependencies. A change of one of them makes the plan outdated. */
   readonly sources: readonly TemplateOrigin[];
-  /** Milliseconds of the epoch: as of when the oldest mirror that was read is true. */
+  /** The time of the last sync of the oldest mirror that was read, in milliseconds of the epoch. */
   readonly asOfMs: number;
-  /** Milliseconds of the epoch. */
+  /** The time of the snapshot, in milliseconds of the epoch. */
   readonly nowMs: number;
 }
 
-/** One object to be propagated, before anything is changed for a cluster. */
+/** One object to propagate, before any change for a cluster. */
 export interface TemplateObject {
-  /** Pruned, with the namespace that it goes to; a Secret without data. */
+  /** The pruned manifest with its target namespace. A Secret has no data here. */
   readonly manifest: Manifest;
-  /** Where it stands in the input: `template[0]`; what it depends on: `dependencies`. */
+  /** The path in the input: `template[0]`. For a dependency: `dependencies`. */
   readonly path: string;
-  /** Of a Secret alone: where its data are to be read, and the version of it that was seen. */
+  /** The Secret from which the data are read, for Secrets only. `sourceVersion` is the version that was seen. */
   readonly secretOf?: RenderedObject['secretOf'];
   readonly sourceVersion?: string;
   /** Absent if the intent itself contains the manifest. */
   readonly source?: SourceObject;
-  /** Of a dependency: the indices of the template's objects that use it. It goes where one of them goes. */
+  /** For a dependency: the indices of the template's objects that use it. The dependency is placed wherever one of them is. */
   readonly usedBy?: readonly number[];
 }
 
-/** A dependency that is not there (any more). */
+/** A dependency that does not exist, or does not exist any more. */
 export interface MissingDependency {
   readonly key: ObjectKey;
   /** The indices of the template's objects that use it. */
   readonly usedBy: readonly number[];
 }
 
-/** One member as the plan looks at it. */
+/** The facts about one cluster of the fleet. */
 export interface SnapshotCluster {
   readonly cluster: MemberCluster;
-  /** Kinds of the template that it does not serve, as `Deployment.apps/v1`. Empty also while it has not said what it serves. */
+  /**
+   * Kinds of the template that the cluster does not serve, as `Deployment.apps/v1`. Also empty before discovery of the cluster is complete.
+   */
   readonly missingKinds: readonly string[];
-  /** Replicas of the workload at that index of `templates` that more would fit. Absent: unlimited or unknown. */
+  /** Additional replicas that fit, by the workload's index in `templates`. Absent: unlimited or unknown. */
   readonly capacities: ReadonlyMap<number, number>;
-  /** By `textOfKey`: of all that may be written or deleted there. Empty where nothing can be. */
+  /** The existing objects that may be written or deleted, by `textOfKey`. Empty if there are none to write or delete. */
   readonly live: ReadonlyMap<string, MirroredObject>;
-  /** By `textOfKey`: what the mirror holds in another version than the template's, so that fields cannot be compared. */
+  /** The `textOfKey`s of objects that the mirror holds in another version than the template's. Their fields cannot be compared. */
   readonly otherVersions: ReadonlySet<string>;
-  /** By `textOfKey`: workloads whose count an autoscaler owns there. */
+  /** The `textOfKey`s of workloads whose count an autoscaler of the cluster owns. */
   readonly autoscaled: ReadonlySet<string>;
   readonly share?: ClusterShare;
 }
 
-/** What was decided last. */
+/** The last decision about this intent. */
 export interface PreviousDecision {
-  /** Replicas by cluster that was chosen; 0 without a workload. */
+  /** The replicas of each chosen cluster. 0 if the template has no workload. */
   readonly replicas: ReadonlyMap<string, number>;
   readonly affinityGroup?: string;
-  /** RFC 3339. */
+  /** The time of the last division (RFC 3339). */
   readonly scheduledAt?: string;
-  /** The most objects that stood at once since. Absent where it is decided anew. */
+  /** The largest number of existing copies since that decision. Absent for a new decision. */
   readonly mostObjects?: number;
-  /** The spec it was decided for. */
+  /** The spec of that decision. */
   readonly spec: PropagationSpec;
 }
 
-/** The snapshot with other words about some objects of one cluster: what a live read said, as of now. */
+/** Returns the snapshot with current objects of one cluster, from live reads. */
 export function withLive(snapshot: Snapshot, cluster: string, fresh: ReadonlyMap<string, MirroredObject>): Snapshot {
   const clusters = snapshot.clusters.map((entry) =>
     entry.cluster.name === cluster ? { ...entry, live: new Map([...entry.live, ...fresh]) } : entry,

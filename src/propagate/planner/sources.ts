@@ -6,7 +6,7 @@ import type { Propagation } from '../propagation.ts';
 import type { ObjectKey, PropagationSpec } from '../spec.ts';
 import { madeKindOf, makesOf, type TemplateMakes } from './template-makes.ts';
 
-/** An object that a template refers to, or that the template depends on. A source is never its own copy: no write or deletion of ours may reach it. */
+/** An object to which a template refers, or on which it depends. A source is never its own copy: Muster must not write or delete it. */
 export interface SourceObject {
   readonly cluster: ClusterName;
   readonly key: ObjectKey;

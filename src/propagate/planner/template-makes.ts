@@ -4,23 +4,23 @@ import { itemsOf, type Stored } from '../../core/stored.ts';
 import { kindOfKey } from '../object-key.ts';
 import type { Manifest, ObjectKey } from '../spec.ts';
 
-/** What a template makes for others to stand in or to be of: before it is there no API server can say anything about those. */
+/** The namespaces and kinds that a template itself creates. Before they exist, API servers cannot check objects that need them. */
 export interface TemplateMakes {
   /** Names of Namespaces. */
   readonly namespaces: ReadonlySet<string>;
-  /** Kinds that its CustomResourceDefinitions define, by `keyOfKind`. */
+  /** Kinds that the template's CustomResourceDefinitions define, by `keyOfKind`. */
   readonly kinds: ReadonlyMap<string, MadeKind>;
 }
 
 interface MadeKind {
   readonly namespaced: boolean;
-  /** `apiVersion`s. */
+  /** The `apiVersion`s in which the kind is served. */
   readonly apiVersions: ReadonlySet<string>;
-  /** Of the definition. */
+  /** The key of the CustomResourceDefinition. */
   readonly definition: ObjectKey;
 }
 
-/** Whatever the manifests define or open, by their own words. */
+/** Collects the namespaces and kinds that the manifests create. */
 export function makesOf(manifests: readonly Manifest[]): TemplateMakes {
   const namespaces = new Set<string>();
   const kinds = new Map<string, MadeKind>();
@@ -41,7 +41,7 @@ export function makesOf(manifests: readonly Manifest[]): TemplateMakes {
   return { namespaces, kinds };
 }
 
-/** The kind, if the template itself defines it in that version. */
+/** Returns the kind if the template itself defines it in that version. */
 export function madeKindOf({ kinds }: TemplateMakes, key: Pick<ObjectKey, 'apiVersion' | 'kind'>): MadeKind | undefined {
   const made = kinds.get(keyOfKind(kindOfKey(key)));
   return made?.apiVersions.has(key.apiVersion) ? made : undefined;

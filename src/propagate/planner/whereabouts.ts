@@ -4,14 +4,15 @@ import type { MemberCluster, Members, Unsaid } from '../members.ts';
 import { valuesOf } from '../placing/cluster-set.ts';
 import type { ClusterFieldRequirement } from '../spec.ts';
 
-/** What says where a cluster runs, unless the config does. */
+/** The kind that provides the location of a cluster, unless the config sets it. */
 export const nodes: GroupKind = { group: '', kind: 'Node' };
 
 type Field = ClusterFieldRequirement['field'];
 
 /**
- * Resolves once the Nodes of all clusters are read, or known not to be readable, whose provider, region or zones are asked for and not known; after
- * `waitMs`, or when the signal aborts. At once where nothing is asked.
+ * Waits for the Nodes of all clusters whose provider, region or zones the intent uses and the gateway does not know.
+ *
+ * Resolves when they are read or known to be unreadable, after `waitMs`, or when the signal aborts. Resolves at once if no field is used.
  */
 export async function whenWhereaboutsAreRead(
   members: Members,
@@ -29,7 +30,7 @@ export async function whenWhereaboutsAreRead(
   signal.throwIfAborted();
 }
 
-/** Every member, with what nobody knows of where it runs, of that which is asked for. By name. */
+/** Returns every cluster of the fleet by name. A cluster whose location is needed but unknown has `unsaid`. */
 export function knownMembers(
   members: Members,
   { fields, shares }: { readonly fields: readonly Field[]; readonly shares: readonly ClusterShare[] },
@@ -46,7 +47,10 @@ function absentOf(cluster: MemberCluster, fields: readonly Field[]): readonly Fi
   return fields.filter((field) => valuesOf(cluster, field).length === 0);
 }
 
-/** Undefined: it is so. Nodes that are not there say nothing; where copies are held they may be about to come. */
+/**
+ * Returns the unknown fields of a cluster. Undefined: the fields are known to be absent. A cluster that holds copies but has no Nodes may
+ * get Nodes soon, so its fields count as unknown.
+ */
 function unsaidOf(
   { objects }: Members,
   { name }: MemberCluster,
@@ -65,7 +69,7 @@ function unsaidOf(
   return { fields, mayCome, message: `${what} not known: Nodes are unread${fault === undefined ? '' : `: ${fault.message}`}` };
 }
 
-/** True if something of ours stands in the cluster, or may, by the inventory. */
+/** True if the inventory has copies in the cluster, written or announced. */
 export function holdsCopies({ entries }: Pick<ClusterShare, 'entries'>): boolean {
   return entries.length > 0;
 }

@@ -11,11 +11,13 @@ import { createShown, type ObjectWritesOptions, outcomeOf, tell } from './write-
 import { addressOf, checkCount, visibleCluster, type WriteTarget } from './write-targets.ts';
 
 /**
- * Applies each manifest in each cluster: in one cluster one after the other, Namespaces first, then CustomResourceDefinitions, then the others in the order
- * given; the clusters side by side. Results are in the order given. What is true in one cluster alone is stripped, its version too: an export of one cluster can be applied in another, and who must not overwrite
- * others is kept from it by the owners of fields, or patches a target with a `resourceVersion`.
+ * Applies each manifest in each cluster. Clusters are written at the same time. In one cluster, the writes run one after another:
+ * Namespaces first, then CustomResourceDefinitions, then the others in the given order. Results are in the given order.
  *
- * @throws {MusterError} `BAD_INPUT` for manifests that cannot be read: which, at which path, what was expected.
+ * Fields that are valid in one cluster only are removed, the resourceVersion included. So an export of one cluster can be applied to
+ * another one. To avoid overwriting others, rely on field ownership, or patch a target with a `resourceVersion`.
+ *
+ * @throws {MusterError} `BAD_INPUT` for manifests that cannot be read, with their index, the path and what was expected.
  */
 export async function applyManifests(
   options: ObjectWritesOptions,
@@ -38,13 +40,16 @@ export async function applyManifests(
       return results;
     }),
   );
-  // By manifest, then cluster.
+  // Results are ordered by manifest, then by cluster.
   const results = manifests.flatMap((manifest) => columns.flatMap((column) => column.get(manifest) ?? []));
   if (!dryRun) tell(options.log, { context, verb: force ? 'apply --force' : 'apply', results });
   return outcomeOf(results, signal);
 }
 
-/** What others need goes first. Between all others the order that was given says what comes before what. */
+/**
+ * Returns the rank of a manifest: Namespaces and CustomResourceDefinitions first. All other kinds share one rank, so their given order
+ * stays.
+ */
 function applyRankOf({ apiVersion, kind }: Manifest): number {
   return Math.min(writeRankOf({ group: groupOf(apiVersion), kind }), writeRankOf({ group: '', kind: 'ServiceAccount' }));
 }
@@ -82,7 +87,7 @@ async function applyOne(
   }
   const run = dryRun ? 'dry' : 'real';
   const shown = createShown(isSensitive(kind));
-  // The body must name the namespace that the path does, and none where there is none.
+  // The namespace in the body must equal that of the path, or be absent for cluster-scoped kinds.
   const { namespace: _written, ...rest } = metadata;
   const sent: Manifest = { ...manifest, metadata: address.namespace === undefined ? rest : { ...rest, namespace: address.namespace } };
   return writeOne(

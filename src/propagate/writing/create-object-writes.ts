@@ -12,7 +12,7 @@ import { absence, failure, type OneWrite, writeOne } from './write-one.ts';
 import { createShown, type ObjectWritesOptions, outcomeOf, tell } from './write-outcome.ts';
 import { type Addressed, addressOf, readTargets, type WriteTarget } from './write-targets.ts';
 
-/** Changes of single objects. Each real write is logged with its caller, without values. */
+/** Creates the operations on single objects. Each real write is logged with its caller and without values. */
 export function createObjectWrites(options: ObjectWritesOptions): ObjectWrites {
   const change = (context: WriteContext, asked: Asked, attempt: Attempt) => changeTargets(options, { context, ...asked }, attempt);
   return {
@@ -70,7 +70,7 @@ interface AskedIn extends Asked {
   readonly context: WriteContext;
 }
 
-/** Each target with a write of its own, side by side; the row of each cluster bounds them. */
+/** Changes each target with a write of its own, at the same time. The write queue of each cluster limits them. */
 async function changeTargets(options: ObjectWritesOptions, asked: AskedIn, attempt: Attempt): Promise<WriteOutcome> {
   const { context, dryRun } = asked;
   return eachTarget(options, asked, (one, target) => {
@@ -79,7 +79,7 @@ async function changeTargets(options: ObjectWritesOptions, asked: AskedIn, attem
   });
 }
 
-/** Under the uid and version that were asked for; whatever they are otherwise. */
+/** Deletes each target, guarded only by the uid and version that the target has. */
 async function deleteTargets(options: ObjectWritesOptions, asked: AskedIn, cascade: Cascade): Promise<WriteOutcome> {
   const { context, dryRun } = asked;
   return eachTarget(options, asked, async ({ client, address, key, shown, run }, { preconditions }) => {

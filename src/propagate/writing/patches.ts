@@ -6,13 +6,13 @@ import type { ObjectAddress, PatchRequest } from '../object-client.ts';
 import { operations } from '../spec/overrides.ts';
 import type { WriteTarget } from './write-targets.ts';
 
-/** As the schema names them. */
+/** The types of patches, spelled as in the schema. */
 export type PatchType = 'JSON' | 'MERGE' | 'STRATEGIC' | 'APPLY';
 
 /**
- * Refuses what no API server would take, before any cluster is touched.
+ * Refuses patches that no API server accepts, before the first call to a cluster.
  *
- * @throws {MusterError} `BAD_INPUT`: what was expected and what came. Never values.
+ * @throws {MusterError} `BAD_INPUT` with the expected and the given shape, never with values.
  */
 export function checkPatch(type: PatchType, patch: Json): void {
   if (type !== 'JSON') {
@@ -26,8 +26,7 @@ export function checkPatch(type: PatchType, patch: Json): void {
 }
 
 /**
- * The patch with what must hold of the object: its uid and version, if the target names them. The API server then refuses another object with 409
- * or 422.
+ * Adds the uid and version of the target to the patch, if the target has them. The API server then refuses another object with 409 or 422.
  */
 export function guardedPatch({
   type,
@@ -52,7 +51,7 @@ export function guardedPatch({
     case 'STRATEGIC':
       return { type: 'strategic', patch: withMetadata(patch as JsonObject, guards) };
     case 'APPLY': {
-      // An apply names what it applies to, in the body as in the path.
+      // An apply names its object in the body as well as in the path.
       const named = { apiVersion: apiVersionOf(address.resource), kind: address.resource.kind, ...(patch as JsonObject) };
       return { type: 'apply', patch: withMetadata(named, { ...guards, name: address.name }) };
     }

@@ -8,10 +8,10 @@ import type { ObjectAddress, ObjectAnswer, ObjectClient, Preconditions, Run } fr
 
 const restartable: ReadonlySet<string> = new Set(['Deployment.apps', 'StatefulSet.apps', 'DaemonSet.apps']);
 
-/** The annotation of the pod template by which `kubectl rollout restart` has all Pods replaced. */
+/** The annotation of the pod template with which `kubectl rollout restart` replaces all Pods. */
 const restartedAt = 'kubectl.kubernetes.io/restartedAt';
 
-/** What restarts a workload: as kubectl does it, and for whom kubectl does it. */
+/** Returns the patch that restarts a workload, for the same kinds and in the same way as kubectl. */
 export function restartPatch({
   kind,
   cluster,
@@ -30,12 +30,12 @@ export function restartPatch({
   if (valueAt(before, 'spec', 'paused') === true) {
     return { fault: { ...about, message: 'expected a Deployment that is not paused: resume it first' } };
   }
-  // By the second, as kubectl writes it.
+  // kubectl writes the time in seconds.
   const time = `${at.toISOString().slice(0, 19)}Z`;
   return { patch: { spec: { template: { metadata: { annotations: { [restartedAt]: time } } } } } };
 }
 
-/** One change of a count. */
+/** One change of a replica count. */
 interface Scaling {
   readonly client: ObjectClient;
   readonly address: ObjectAddress;
@@ -45,7 +45,10 @@ interface Scaling {
   readonly preconditions: Preconditions;
 }
 
-/** Sets the count through the subresource `scale`, as kubectl does: whoever may do that need not be allowed more. @returns the object itself. */
+/**
+ * Sets the replica count through the subresource `scale`, like kubectl. Callers then need only the right for that subresource. Returns the
+ * object itself.
+ */
 export async function scaledBy(
   { client, address, run, replicas, before, preconditions }: Scaling,
   signal: AbortSignal,
@@ -60,7 +63,7 @@ export async function scaledBy(
   return after.result === 'answered' ? { ...after, isNew: false, warnings: answer.warnings } : after;
 }
 
-/** As it would be: few kinds keep their count elsewhere, and of these nothing else can be said. */
+/** Returns the object with the new count. Few kinds keep their count at another path; for those the object stays unchanged. */
 function withReplicas(object: KubernetesObject, replicas: number): KubernetesObject {
   const { spec } = object;
   return numberAt(object, 'spec', 'replicas') === undefined || !isJsonObject(spec) ? object : { ...object, spec: { ...spec, replicas } };

@@ -13,9 +13,9 @@ export interface OneWrite {
   readonly address: ObjectAddress;
   readonly key: ObjectKey;
   readonly run: Run;
-  /** What may be told of the object and of its change. */
+  /** Removes values that may not be shown, from the object, its diff and its fault. */
   readonly shown: {
-    /** True if nothing but the metadata of objects may be. */
+    /** True if only the metadata of the object may be shown. */
     readonly metadataOnly: boolean;
     object(object: KubernetesObject): KubernetesObject;
     diff(before: KubernetesObject | undefined, after: KubernetesObject | undefined): string | undefined;
@@ -24,9 +24,10 @@ export interface OneWrite {
 }
 
 /**
- * Writes one object, and says what that changed: by what stood there before, read live. Who may not read it is told CONFIGURED, without a diff.
+ * Writes one object and compares it with the existing one, which is read live first. A caller who may not read it gets CONFIGURED, without
+ * a diff.
  *
- * @param attempt The write itself. Not called if the object is absent and `needed`.
+ * @param attempt Makes the write, given the existing object. Undefined: the object is absent or not readable.
  */
 export async function writeOne(
   { client, address, key, run, shown }: OneWrite,
@@ -51,7 +52,7 @@ export async function writeOne(
   };
 }
 
-/** A dry run has no version of its own: so content decides, as far as somebody may have meant it. */
+/** Returns the action of a write. A dry run has no new resourceVersion, so the content decides. */
 function actionOf(answer: Extract<ObjectAnswer, { readonly result: 'answered' }>, before: KubernetesObject | undefined): Action {
   if (answer.isNew) return 'CREATED';
   if (before === undefined || before.metadata.uid !== answer.object.metadata.uid) return 'CONFIGURED';
@@ -61,12 +62,12 @@ function actionOf(answer: Extract<ObjectAnswer, { readonly result: 'answered' }>
   return isSame ? 'UNCHANGED' : 'CONFIGURED';
 }
 
-/** A write that failed: nothing was changed by it. */
+/** Returns the result of a failed write, which changed nothing. */
 export function failure(cluster: ClusterName, key: ObjectKey, fault: Fault): WriteResult {
   return { cluster, key, action: 'FAILED', warnings: [], fault };
 }
 
-/** There is no such object, or the caller may not know of it. */
+/** Returns the fault for an object that does not exist, or whose existence the caller may not know. */
 export function absence(cluster: ClusterName, { apiVersion, kind, namespace, name }: ObjectKey): Fault {
   const where = namespace === undefined ? '' : ` in the namespace ${JSON.stringify(namespace.slice(0, 80))}`;
   const message = `there is no ${kind} named ${JSON.stringify(name.slice(0, 80))}${where}`;

@@ -12,25 +12,29 @@ import type { WriteContext } from '../propagations.ts';
 import { diffOf } from '../rendering/diff.ts';
 import type { OneWrite } from './write-one.ts';
 
-/** What changes of single objects work with. */
+/** The services that changes of single objects use. */
 export interface ObjectWritesOptions {
   readonly members: Members;
   readonly access: Access;
-  /** The objects of a cluster, written as the caller. Undefined if it is no member. */
+  /** Returns a client that writes as the caller. Undefined if the cluster is not in the fleet. */
   readonly clientOf: (cluster: ClusterName, caller: Caller) => ObjectClient | undefined;
-  /** Kinds of which no value may be shown. */
+  /** True for kinds whose values may not be shown. */
   readonly isSensitive: (kind: GroupKind) => boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** @throws the reason of the abort: nobody is there to be told. */
+/**
+ * Combines the results of all writes.
+ *
+ * @throws The reason of the abort, because no caller is left to receive the results.
+ */
 export function outcomeOf(results: readonly WriteResult[], signal: AbortSignal): WriteOutcome {
   signal.throwIfAborted();
   return { ok: results.every(({ action }) => action !== 'FAILED'), results };
 }
 
-/** One line for each write that was sent: who did what to which object, without values. */
+/** Logs one line per write: the caller, the action and the object, without values. */
 export function tell(
   log: Log,
   { context, verb, results }: { readonly context: WriteContext; readonly verb: string; readonly results: readonly WriteResult[] },
@@ -41,7 +45,10 @@ export function tell(
   }
 }
 
-/** What may be told of objects of a kind: no `managedFields`; of a sensitive one neither values nor what they change to, nor a server's words about them. */
+/**
+ * Creates the functions that remove values which may not be shown. `managedFields` are always removed. For a sensitive kind, only metadata
+ * remains: no diff and no message of the server.
+ */
 export function createShown(isSensitive: boolean): OneWrite['shown'] {
   return {
     metadataOnly: isSensitive,

@@ -10,32 +10,32 @@ import type { ObjectAddress, Preconditions } from '../object-client.ts';
 import type { TargetInput } from '../object-writes.ts';
 import type { ObjectKey } from '../spec.ts';
 
-/** One object that somebody wants changed, its cluster known. */
+/** One object to change, with a known cluster. */
 export interface WriteTarget {
   readonly cluster: ClusterName;
   readonly kind: GroupKind;
-  /** Absent where an id was given: that in which the cluster serves the kind. */
+  /** The version to use. Absent if the target has an id: then the version that the cluster serves. */
   readonly apiVersion?: string;
   readonly namespace?: string;
   readonly name: string;
   readonly preconditions: Preconditions;
 }
 
-/** Where a target stands in its cluster, or why nobody can tell. */
+/** The address of a target in its cluster, or why it is unknown. */
 export type Addressed =
   | { readonly result: 'addressed'; readonly address: ObjectAddress; readonly key: ObjectKey }
   | { readonly result: 'failed'; readonly key: ObjectKey; readonly fault: Fault };
 
-/** Most writes that one mutation may ask for. */
+/** Maximum number of writes in one mutation. */
 const maxWrites = 1_000;
 
-/** A cluster that has not answered yet may take so long. */
+/** Maximum wait for the discovery of a cluster that has not answered yet. */
 const discoveryMs = 10_000;
 
 /**
- * What targets mean, before any cluster is touched.
+ * Parses targets, before the first call to a cluster.
  *
- * @throws {MusterError} `BAD_INPUT` for more than 1,000 of them, for a name that is none, for an id that is none, for unknown and hidden clusters.
+ * @throws {MusterError} `BAD_INPUT` for more than 1,000 targets, an invalid name or id, and unknown or hidden clusters.
  */
 export function readTargets(
   targets: readonly TargetInput[],
@@ -48,15 +48,19 @@ export function readTargets(
   });
 }
 
-/** @throws {MusterError} `BAD_INPUT` above the bound. */
+/**
+ * Checks the number of writes.
+ *
+ * @throws {MusterError} `BAD_INPUT` above the maximum.
+ */
 export function checkCount(count: number): void {
   if (count > maxWrites) throw new MusterError('BAD_INPUT', `expected at most ${maxWrites} writes in one mutation, got ${count}`);
 }
 
 /**
- * The cluster of that name.
+ * Returns the cluster with this name.
  *
- * @throws {MusterError} `BAD_INPUT` if it is unknown or hidden: which, and what was probably meant.
+ * @throws {MusterError} `BAD_INPUT` if it is unknown or hidden, with the most similar visible name as a hint.
  */
 export function visibleCluster(
   name: string,
@@ -109,7 +113,7 @@ function checkNames({ namespace, name }: { readonly namespace: string; readonly 
   );
 }
 
-/** How the cluster serves the target's kind. Waits for a cluster that has not answered yet, at most 10 s. */
+/** Finds the resource that the cluster serves for the target's kind. Waits for a cluster that has not answered yet, at most 10 s. */
 export async function addressOf(target: WriteTarget, members: Members, signal: AbortSignal): Promise<Addressed> {
   const { cluster, kind } = target;
   const about = { cluster, kind };
@@ -134,7 +138,10 @@ export async function addressOf(target: WriteTarget, members: Members, signal: A
   return addressed(target, served);
 }
 
-/** A namespaced object without a namespace stands in `default`, as for kubectl; one of a cluster-scoped kind in none. */
+/**
+ * Returns the address. A namespaced object without a namespace is in `default`, as for kubectl. An object of a cluster-scoped kind has no
+ * namespace.
+ */
 function addressed({ namespace = 'default', name }: WriteTarget, resource: ServedResource): Addressed {
   const place = resource.namespaced ? { namespace } : {};
   const key = { apiVersion: apiVersionOf(resource), kind: resource.kind, ...place, name };
