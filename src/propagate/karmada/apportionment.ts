@@ -11,7 +11,7 @@ const tieBreaks = {
   nameDescending: (a: Seated, b: Seated) => compareText(b.name, a.name),
 } as const satisfies Readonly<Record<string, TieBreak>>;
 
-/** AllocateWebsterSeats: so many more seats beside the first ones. Nobody to give them to: null. */
+/** Karmada's AllocateWebsterSeats: distributes `newSeats` in addition to the initial seats. Null if there is no party to give them to. */
 export function apportionSeats({
   newSeats,
   votes,
@@ -27,7 +27,10 @@ export function apportionSeats({
   return { seats: parties.length === 0 ? null : countsOf(seat(newSeats, parties, tieBreaks[tieBreak])) };
 }
 
-/** Dispenser: so many more replicas by weight beside the first ones. Weights that come to nothing leave everything as it was. */
+/**
+ * Karmada's Dispenser: distributes `newReplicas` by weight, in addition to the initial replicas. If all weights are 0, the initial replicas
+ * stay.
+ */
 export function dispense({
   newReplicas,
   weights,
@@ -47,13 +50,15 @@ export function dispense({
   return { assignment: countsOf(given), tieBreak: order };
 }
 
-/** Who comes first of two clusters with an equal claim and as many replicas: by name, backwards for every second UID. */
+/**
+ * Returns the order of two clusters with equal claims: fewer replicas first, then by name. Every second UID reverses the order of names.
+ */
 export function tieBreakOf(uid: string): TieBreak {
   if (!isOdd(uid)) return fewestSeatsThenName;
   return (a, b) => a.seats - b.seats || compareText(b.name, a.name);
 }
 
-/** By the FNV-1a hash of 32 bits of the UTF-8 text; no UID is even. */
+/** True if the 32-bit FNV-1a hash of the UTF-8 text is odd. An empty UID counts as even. */
 function isOdd(uid: string): boolean {
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(uid)) hash = Math.imul(hash ^ byte, 0x01000193);

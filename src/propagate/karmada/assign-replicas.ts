@@ -8,17 +8,17 @@ import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
 import type { KarmadaPlacement } from './karmada-placement.ts';
 import { type ReplicaScheduling, replicasSpecOf, type TargetCluster } from './replica-scheduling.ts';
 
-/** A cluster that the scheduler selected, in its order. */
+/** A cluster that Karmada's scheduler selected. Candidates are in the order of the scheduler. */
 export interface Candidate extends KarmadaCluster {
   readonly name: string;
-  /** What an estimator says would fit. */
+  /** The number of additional replicas that fit, from an estimator. */
   readonly allocatableReplicas?: number;
-  /** That, and what is there. */
+  /** `allocatableReplicas` plus the replicas that are there already. */
   readonly availableReplicas?: number;
   readonly overflowOrder?: number;
 }
 
-/** What AssignReplicas takes: the strategy stands in the placement, or alone. */
+/** The input of AssignReplicas. The strategy is a part of the placement, or given alone. */
 interface Assignment {
   readonly candidates: readonly Candidate[];
   readonly replicas?: number;
@@ -30,18 +30,23 @@ interface Assignment {
   readonly fresh?: boolean;
 }
 
-/** How many replicas each cluster gets; or why none does. `unschedulable`: more room would help. Not set where tiers of clusters are exhausted. */
+/**
+ * The replicas of each cluster, or why none can be assigned. `unschedulable`: more capacity would help. It is absent if all overflow tiers
+ * are full.
+ */
 type Assigned =
   | { readonly clusters: readonly TargetCluster[] }
   | { readonly error: true; readonly errorText: string; readonly unschedulable?: true };
 
-/** AssignReplicas. No cluster to assign to is an error. */
+/** Karmada's AssignReplicas. An empty list of candidates is an error. */
 export function assignReplicas(assignment: Assignment): Assigned {
   if (assignment.candidates.length === 0) return { error: true, errorText: 'there is no cluster to schedule to' };
   return assignByStrategy(assignment);
 }
 
-/** One strategy, whatever the candidates. All or nothing: where we place what fits, nothing is placed. */
+/**
+ * Assigns replicas by one strategy. If not all of them fit, none are assigned, as in Karmada. Muster's own division assigns those that fit.
+ */
 export function assignByStrategy(assignment: Assignment): Assigned {
   const { candidates, replicas: count = 0, placement, resourceUID = '', fresh = false } = assignment;
   const replicas = replicasSpecOf(assignment.replicaScheduling ?? placement?.replicaScheduling);
@@ -55,7 +60,10 @@ export function assignByStrategy(assignment: Assignment): Assigned {
   return { clusters: shares.map(({ cluster, to }) => ({ name: cluster, replicas: to })) };
 }
 
-/** dynamicDivideReplicas: so many more replicas over what is available, in its order, beside what is scheduled. */
+/**
+ * Karmada's dynamicDivideReplicas: distributes `targetReplicas` over the available replicas, in the order of the clusters, in addition to
+ * the scheduled ones.
+ */
 export function dynamicDivide({
   strategy,
   targetReplicas,

@@ -6,7 +6,7 @@ import { labelSelector } from '../spec/cluster-sets.ts';
 import type { ClusterFieldRequirement, ClusterSet } from '../spec.ts';
 import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
 
-/** ClusterAffinity (policy/v1alpha1): present parts are ANDed, no names are any. */
+/** Karmada's ClusterAffinity (policy/v1alpha1). All present members must match. An empty list of names matches every cluster. */
 export interface ClusterAffinity {
   readonly clusterNames?: readonly string[] | null;
   readonly exclude?: readonly string[] | null;
@@ -14,17 +14,17 @@ export interface ClusterAffinity {
   readonly fieldSelector?: { readonly matchExpressions?: readonly FieldExpression[] | null } | null;
 }
 
-/** core/v1 NodeSelectorRequirement. */
+/** NodeSelectorRequirement (core/v1). */
 interface FieldExpression {
   readonly key?: string;
   readonly operator?: string;
   readonly values?: readonly string[] | null;
 }
 
-/** No cluster is in it: what a part that cannot be read comes to, without an error. */
+/** A set without clusters. An affinity with an unreadable member becomes this set, without an error. */
 const nobody: ClusterSet = { clusters: [] };
 
-/** The affinity as a set of ours. */
+/** Converts the affinity to a `ClusterSet`. */
 export function setOfAffinity({ clusterNames, exclude, labelSelector: labels, fieldSelector }: ClusterAffinity): ClusterSet {
   const read = labels === undefined || labels === null ? undefined : readDocument(labelSelector, labels);
   if (read !== undefined && 'problems' in read) return nobody;
@@ -43,14 +43,14 @@ export function setOfAffinity({ clusterNames, exclude, labelSelector: labels, fi
   };
 }
 
-/** ClusterMatches: is the cluster in the affinity? */
+/** Karmada's ClusterMatches: true if the cluster matches the affinity. */
 export function matchesCluster({ affinity, cluster }: { readonly affinity?: ClusterAffinity; readonly cluster: KarmadaCluster }): {
   readonly matches: boolean;
 } {
   return { matches: matchesSet(setOfAffinity(affinity ?? {}), memberOf(cluster)) };
 }
 
-/** A requirement on zones against a list of them. */
+/** Compares a requirement on zones with a list of zones. */
 export function matchZones({ requirement, zones }: { readonly requirement: FieldExpression; readonly zones?: readonly string[] | null }): {
   readonly matches: boolean;
 } {
@@ -58,14 +58,17 @@ export function matchZones({ requirement, zones }: { readonly requirement: Field
   return { matches: typeof read !== 'string' && meetsField(read, memberOf({ zones: zones ?? [] })) };
 }
 
-/** What field selectors may ask of a cluster besides its zones. */
+/** Returns the fields of a cluster that a field selector can match, except its zones. */
 export function clusterFields({ cluster }: { readonly cluster: KarmadaCluster }): { readonly fields: Readonly<Record<string, string>> } {
   const member = memberOf(cluster);
   const fields = (['provider', 'region'] as const).flatMap((field) => valuesOf(member, field).map((value) => [field, value]));
   return { fields: Object.fromEntries(fields) };
 }
 
-/** A field that no cluster has fails In and Exists and passes the others; what is no requirement matches nobody. */
+/**
+ * Converts a field requirement. A field that clusters do not have fails In and Exists and passes the other operators. An invalid
+ * requirement matches no cluster.
+ */
 function requirementOf({ key = '', operator = '', values }: FieldExpression): ClusterFieldRequirement | 'anybody' | 'nobody' {
   const known = operators.find((name) => name === operator);
   if (known === undefined || key === '') return 'nobody';

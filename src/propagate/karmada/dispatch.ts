@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../core/json.ts';
 import { textAt } from '../../core/json-at.ts';
 
-/** Suspension (policy/v1alpha1 and, with `scheduling`, of a binding). */
+/** Karmada's Suspension (policy/v1alpha1). `scheduling` occurs in bindings only. */
 interface Suspension {
   readonly dispatching?: boolean;
   readonly dispatchingOnClusters?: { readonly clusterNames?: readonly string[] | null } | null;
   readonly scheduling?: boolean;
 }
 
-/** True if nothing is to be written to that cluster. */
+/** True if no writes to the cluster are allowed. */
 export function suspendDispatching({ suspension, cluster }: { readonly suspension?: Suspension | null; readonly cluster: string }): {
   readonly suspended: boolean;
 } {
@@ -18,7 +18,10 @@ export function suspendDispatching({ suspension, cluster }: { readonly suspensio
 
 const conflictAnnotation = 'work.karmada.io/conflict-resolution';
 
-/** The annotations of the Work: what the resource says of conflicts, if it is a word for it, else the policy, else abort. */
+/**
+ * Returns the annotations of the Work with the conflict resolution. A valid annotation of the resource wins, then the policy. Default:
+ * abort.
+ */
 export function conflictResolution({
   object,
   policyConflictResolution,
@@ -34,7 +37,10 @@ export function conflictResolution({
   return { workAnnotations: { ...workAnnotations, [conflictAnnotation]: resolution } };
 }
 
-/** The suspension of a binding after its policy was read again: the policy's, with the binding's own `scheduling`; null if nothing is left. */
+/**
+ * Returns the suspension of a binding after a change of its policy: that of the policy, with the binding's own `scheduling`. Null if
+ * neither has one.
+ */
 export function mergeSuspension({
   bindingSuspension,
   policySuspension,

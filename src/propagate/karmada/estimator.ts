@@ -2,7 +2,7 @@ import type { Json } from '../../core/json.ts';
 import { type NodeRoom, onePod, replicasOf } from '../placing/node-rooms.ts';
 import { amountsIn, minus, plus, type ResourceAmounts, times, timesIn } from '../placing/resource-amounts.ts';
 
-/** ResourceSummary of a Cluster. */
+/** ResourceSummary of a Karmada Cluster. */
 interface KarmadaResourceSummary {
   readonly allocatable?: Json;
   readonly allocated?: Json;
@@ -10,7 +10,7 @@ interface KarmadaResourceSummary {
   readonly allocatableModelings?: readonly { readonly grade?: number; readonly count?: number }[] | null;
 }
 
-/** What one replica asks for. */
+/** The resource requests of one replica. */
 interface ReplicaRequirements {
   readonly resourceRequest?: Json;
 }
@@ -32,18 +32,18 @@ interface AssumedWorkload {
 interface Estimate {
   readonly cluster: EstimatedCluster;
   readonly replicaRequirements?: ReplicaRequirements | null;
-  /** Workloads that are placed already but not running yet. */
+  /** Workloads that are placed but not running yet. */
   readonly assumedWorkloads?: readonly AssumedWorkload[] | null;
 }
 
-/** getAllowedPodNumber. */
+/** Karmada's getAllowedPodNumber. */
 export function allowedPods({ resourceSummary }: { readonly resourceSummary?: KarmadaResourceSummary | null }): {
   readonly allowedPods: number;
 } {
   return { allowedPods: freePods(summaryOf(resourceSummary ?? {}, [])) };
 }
 
-/** By the sums of the cluster. */
+/** Estimates replicas from the resource sums of the cluster. */
 export function replicasFromSummary({
   resourceSummary,
   replicaRequirements,
@@ -54,7 +54,7 @@ export function replicasFromSummary({
   return { replicas: replicasInSummary(summaryOf(resourceSummary ?? {}, []), requestsOf(replicaRequirements)) };
 }
 
-/** By its nodes counted by size; an error where they are not. */
+/** Estimates replicas from the numbers of nodes per grade. An error if the cluster has no such numbers. */
 export function replicasFromModels(
   estimate: Estimate,
 ): { readonly replicas: number } | { readonly error: true; readonly errorText: string } {
@@ -62,7 +62,7 @@ export function replicasFromModels(
   return replicas === undefined ? { error: true, errorText: 'the cluster has no usable resource models' } : { replicas };
 }
 
-/** What the general estimator says: by models where there are, else by the sums; never more than Pods are free. */
+/** Karmada's general estimator: uses the models if there are any, otherwise the sums. The result is at most the number of free Pods. */
 export function maxAvailableReplicas(estimate: Estimate): { readonly replicas: number } {
   const { cluster, replicaRequirements, assumedWorkloads } = estimate;
   const { resourceSummary } = cluster;
@@ -86,7 +86,10 @@ function gradeOf({ grade = 0, ranges }: ResourceModel) {
   return { grade, minimums: amountsIn(Object.fromEntries((ranges ?? []).map(({ name, min = '0' }) => [name, min]))) };
 }
 
-/** The rooms with one workload placed, each of its components on the first nodes that take it; at one that does not fit it ends. */
+/**
+ * Returns the free capacity after placing one workload. Each component is placed on the first nodes with room. Placing ends at the first
+ * component that does not fit.
+ */
 function afterPlacing(rooms: readonly NodeRoom[], { components }: AssumedWorkload): readonly NodeRoom[] {
   let left = rooms;
   for (const { replicas = 0, replicaRequirements } of components ?? []) {
@@ -135,19 +138,19 @@ function requestsOf(requirements: ReplicaRequirements | null | undefined): Resou
   return amountsIn(requirements?.resourceRequest);
 }
 
-/** Nodes of about one size. */
+/** Nodes of similar size. */
 interface NodeGrade {
   readonly grade: number;
-  /** What each of them has free at least. */
+  /** The minimum free resources of each node. */
   readonly minimums: ResourceAmounts;
 }
 
-/** Pods that a Node takes, where nobody says otherwise (Kubernetes, "Considerations for large clusters"). */
+/** Default number of Pods per Node (Kubernetes, "Considerations for large clusters"). */
 const podsPerNode = 110;
 
 /**
- * The Nodes counted by grade as rooms, each as small as its grade allows, lowest grade first. Undefined if that says nothing: no grades, or a count below
- * zero.
+ * Returns the free capacity of the nodes of each grade, lowest grade first. Each node counts with the minimum of its grade. Undefined if
+ * there are no grades, or if a count is negative.
  */
 export function roomsOfGrades(
   grades: readonly NodeGrade[],
@@ -162,25 +165,25 @@ export function roomsOfGrades(
     }));
 }
 
-/** What a cluster has in all, and what of it is taken, or is being taken. */
+/** The resource sums of a cluster: in total, in use, and reserved by Pods that are being scheduled. */
 interface ResourceSummary {
   readonly allocatable: ResourceAmounts;
   readonly allocated: ResourceAmounts;
   readonly allocating: ResourceAmounts;
 }
 
-/** Pods that the cluster still takes; ≥ 0. */
+/** Returns how many more Pods fit in the cluster. At least 0. */
 export function freePods({ allocatable, allocated, allocating }: ResourceSummary): number {
   const podsIn = (amounts: ResourceAmounts): number => amounts.get('pods') ?? 0;
   return Math.max(0, podsIn(allocatable) - podsIn(allocated) - podsIn(allocating));
 }
 
-/** How often the requests fit into the sums, whatever lies in pieces: at most `freePods`, unless they ask for nothing else. */
+/** Returns how often the requests fit into the sums, without regard to fragmentation. At most `freePods` if the requests include Pods. */
 export function replicasInSummary(summary: ResourceSummary, requests: ResourceAmounts): number {
   return timesIn(minus(minus(summary.allocatable, summary.allocated), summary.allocating), requests);
 }
 
-/** The least of what several estimates say. Undefined if none knows. */
+/** Returns the smallest estimate. Undefined if all estimates are unknown. */
 export function leastOf(estimates: readonly (number | undefined)[]): number | undefined {
   const known = estimates.filter((estimate) => estimate !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);

@@ -4,7 +4,7 @@ import type { Stored } from '../../core/stored.ts';
 import type { MemberCluster } from '../members.ts';
 import { taintsIn } from '../placing/tolerations.ts';
 
-/** What placement reads of a Cluster of Karmada. */
+/** The fields of a Karmada Cluster that placement reads. */
 export interface KarmadaCluster {
   readonly name?: string | undefined;
   readonly labels?: Readonly<Record<string, string>> | null;
@@ -14,7 +14,10 @@ export interface KarmadaCluster {
   readonly taints?: readonly Stored<V1Taint>[] | null;
 }
 
-/** The cluster as our stages look at it. One without a name gets one, so that it can be looked at alone. */
+/**
+ * Converts a Karmada Cluster to the `MemberCluster` of Muster's placement. A cluster without a name gets the name `unnamed`, so it can be
+ * checked alone.
+ */
 export function memberOf({ name = '', labels, provider = '', region = '', zones, taints }: KarmadaCluster): MemberCluster {
   return {
     name: parseClusterName(name) ?? clusterName('unnamed'),

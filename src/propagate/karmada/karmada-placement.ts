@@ -5,7 +5,7 @@ import type { Spread } from '../spec.ts';
 import { type ClusterAffinity, setOfAffinity } from './cluster-affinity.ts';
 import type { ReplicaScheduling } from './replica-scheduling.ts';
 
-/** Placement (policy/v1alpha1). */
+/** Karmada's Placement (policy/v1alpha1). */
 export interface KarmadaPlacement {
   readonly clusterAffinity?: ClusterAffinity | null;
   readonly clusterAffinities?: readonly ClusterAffinityTerm[] | null;
@@ -14,7 +14,7 @@ export interface KarmadaPlacement {
   readonly replicaScheduling?: ReplicaScheduling | null;
 }
 
-/** ClusterAffinityTerm, with where to go on when there is no room. */
+/** Karmada's ClusterAffinityTerm, with the affinities to use when its clusters are full. */
 interface ClusterAffinityTerm extends ClusterAffinity {
   readonly affinityName?: string;
   readonly overflowAffinities?: readonly (ClusterAffinity & { readonly affinityName?: string })[] | null;
@@ -26,7 +26,7 @@ export interface SpreadConstraint {
   readonly maxGroups?: number;
 }
 
-/** Where clusters are looked for, given the name of the affinity in use. Nothing named: everywhere. */
+/** Returns the sets of clusters to choose from, for the affinity in use. Without affinities: all clusters. */
 export function groundOf({ clusterAffinity, clusterAffinities }: KarmadaPlacement, observedAffinityName = ''): Ground {
   if (clusterAffinity !== undefined && clusterAffinity !== null) return { set: setOfAffinity(clusterAffinity), overflow: [] };
   const term = (clusterAffinities ?? []).find(({ affinityName = '' }) => affinityName === observedAffinityName);
@@ -35,7 +35,10 @@ export function groundOf({ clusterAffinity, clusterAffinities }: KarmadaPlacemen
   return { name: observedAffinityName, set: setOfAffinity(term), overflow };
 }
 
-/** The constraints as a spread of ours. No maximum is none at all: 0. Those on labels are left out, as they say nothing. */
+/**
+ * Converts spread constraints. A missing maximum is 0, which means unlimited. Constraints on labels are omitted, because Karmada ignores
+ * them.
+ */
 export function spreadOf(constraints: readonly SpreadConstraint[] | null | undefined): readonly Spread[] {
   return (constraints ?? []).flatMap(({ spreadByField, minGroups = 0, maxGroups = 0 }) => {
     const by = fields.find((field) => field === spreadByField);

@@ -10,13 +10,13 @@ import { type ClusterAffinity, setOfAffinity } from './cluster-affinity.ts';
 import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
 import { applyOverriders, type Overriders } from './overriders.ts';
 
-/** OverridePolicy and ClusterOverridePolicy (policy/v1alpha1). */
+/** Karmada's OverridePolicy and ClusterOverridePolicy (policy/v1alpha1). */
 interface OverridePolicy {
   readonly metadata: { readonly name: string; readonly namespace?: string };
   readonly spec: {
     readonly resourceSelectors?: readonly ResourceSelector[] | null;
     readonly overrideRules?: readonly OverrideRule[] | null;
-    /** The older form of a single rule. Ignored where there are rules. */
+    /** The older form of a single rule. Ignored if `overrideRules` is not empty. */
     readonly targetCluster?: ClusterAffinity | null;
     readonly overriders?: Overriders | null;
   };
@@ -31,12 +31,12 @@ interface ResourceSelector {
 }
 
 interface OverrideRule {
-  /** Absent: every cluster. */
+  /** The clusters of the rule. Absent: all clusters. */
   readonly targetCluster?: ClusterAffinity | null;
   readonly overriders: Overriders;
 }
 
-/** One rule that applies, and whose it is. */
+/** One rule that applies, with the name of its policy. */
 interface MatchedOverriders {
   readonly policy: string;
   readonly namespace?: string;
@@ -49,7 +49,10 @@ interface PolicyRequest {
   readonly cluster: KarmadaCluster;
 }
 
-/** The rules that apply to the object in that cluster, in the order they are applied: policies that select it less closely first, then by name. */
+/**
+ * Returns the rules for the object in the cluster, in the order of their application: policies that select the object less specifically
+ * first, then by name.
+ */
 export function matchPolicies({ policies, object, cluster }: PolicyRequest): { readonly apply: readonly MatchedOverriders[] } {
   const member = memberOf(cluster);
   const ranked = policies
@@ -73,7 +76,7 @@ function rulesOf({ overrideRules, targetCluster, overriders }: OverridePolicy['s
   return rules.length > 0 ? rules : [{ targetCluster: targetCluster ?? null, overriders: overriders ?? {} }];
 }
 
-/** What the policies make of the object: those of the cluster's scope first; those of a namespace for objects in one. */
+/** Applies the policies to the object. ClusterOverridePolicies come first. OverridePolicies apply to namespaced objects only. */
 export function applyPolicies({
   object,
   cluster,
@@ -97,7 +100,10 @@ function applyAll(request: PolicyRequest): { readonly object: Manifest; readonly
   return { object, names: [...new Set(apply.map(({ policy }) => policy))] };
 }
 
-/** 0 if no selector selects the object; 1 for all of a kind or no selectors at all, 2 by labels, 3 by name: the closest counts. */
+/**
+ * Returns how specifically a policy selects the object: 0 not at all, 1 by kind or without selectors, 2 by labels, 3 by name. The most
+ * specific selector counts.
+ */
 function policyPriority({ spec }: OverridePolicy, object: Manifest): number {
   const selectors = spec.resourceSelectors ?? [];
   return selectors.length === 0 ? 1 : Math.max(...selectors.map((selector) => selectorPriority(selector, object)));

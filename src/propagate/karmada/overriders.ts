@@ -10,7 +10,7 @@ import { containersOf } from '../rendering/pod-specs.ts';
 import type { FieldOverride, JsonPatchOperation, Manifest, MapOverride, Override, OverrideOperator } from '../spec.ts';
 import { memberOf } from './karmada-cluster.ts';
 
-/** Overriders (policy/v1alpha1): what is changed, without where. Values that Karmada calls `value` hold whatever their form takes. */
+/** Karmada's Overriders (policy/v1alpha1): the changes, without their target clusters. The type of `value` depends on the overrider. */
 export interface Overriders {
   readonly imageOverrider?: readonly ImageOverrider[] | null;
   readonly commandOverrider?: readonly CommandOverrider[] | null;
@@ -62,9 +62,9 @@ interface PlaintextOverrider {
 type Patches = { readonly patches: ReturnType<typeof printEdits> };
 
 /**
- * The object with one block of overriders, in Karmada's order: image, command, args, labels, annotations, fields, plaintext.
+ * Applies one block of overriders, in Karmada's order: image, command, args, labels, annotations, fields, plaintext.
  *
- * @throws {MusterError} `BAD_INPUT` where Karmada fails: a path that is not there, an image that is none.
+ * @throws {MusterError} `BAD_INPUT` where Karmada fails: for a missing path or an invalid image.
  */
 export function applyOverriders({ object, overriders }: { readonly object: Manifest; readonly overriders: Overriders }): {
   readonly object: Manifest;
@@ -77,12 +77,12 @@ export function applyOverriders({ object, overriders }: { readonly object: Manif
   return { object: outcome.object };
 }
 
-/** What an image overrider comes to, as operations of RFC 6902. Throws as `applyOverriders` does. */
+/** Returns the RFC 6902 operations of an image overrider. Throws like `applyOverriders`. */
 export function imagePatches({ object, imageOverrider }: { readonly object: Manifest; readonly imageOverrider: ImageOverrider }): Patches {
   return { patches: printEdits(editsIn(imageEdits(object, imageOverrider))) };
 }
 
-/** What a command overrider comes to. */
+/** Returns the RFC 6902 operations of a command overrider. */
 export function commandPatches({
   object,
   commandOverrider,
@@ -93,12 +93,12 @@ export function commandPatches({
   return { patches: printEdits(editsIn(listEdits(object, 'command', commandOverrider))) };
 }
 
-/** What an arguments overrider comes to. */
+/** Returns the RFC 6902 operations of an arguments overrider. */
 export function argsPatches({ object, argsOverrider }: { readonly object: Manifest; readonly argsOverrider: CommandOverrider }): Patches {
   return { patches: printEdits(editsIn(listEdits(object, 'args', argsOverrider))) };
 }
 
-/** The labels after these overriders. */
+/** Returns the labels after these overriders. */
 export function applyLabels({
   object,
   labelsOverrider,
@@ -111,7 +111,7 @@ export function applyLabels({
   return { labels: objectAt(applyOverriders({ object, overriders: { labelsOverrider } }).object, 'metadata', 'labels') };
 }
 
-/** The annotations after these overriders. */
+/** Returns the annotations after these overriders. */
 export function applyAnnotations({
   object,
   annotationsOverrider,
@@ -131,12 +131,12 @@ function editsIn(edits: ItemEdits): readonly Edit[] {
   return edits.edits;
 }
 
-/** The kinds whose containers Karmada changes; it passes over any other in silence. */
+/** The kinds whose containers Karmada changes. It ignores other kinds without an error. */
 const podKinds: ReadonlySet<string> = new Set(['Pod', 'ReplicaSet', 'Deployment', 'StatefulSet', 'DaemonSet', 'Job']);
 
 const nothing: ItemEdits = { result: 'edits', edits: [], warnings: [] };
 
-/** Every image is replaced, also by itself where the value does not fit. */
+/** Returns the edits of an image overrider. Every image gets an edit; if the value does not fit, the image is replaced with itself. */
 function imageEdits(object: Manifest, { predicate, ...overrider }: ImageOverrider): ItemEdits {
   const edits: Edit[] = [];
   for (const path of predicate?.path === undefined ? imagePathsOf(object) : [predicate.path]) {
@@ -177,14 +177,14 @@ function withoutDigestBesideTag(edit: Edit): Edit {
   return { ...edit, value: printImageReference(tagged) };
 }
 
-/** Main containers only, and Replace does nothing. */
+/** Returns the edits of a command or args overrider. Only main containers change. `replace` has no effect. */
 function listEdits(object: Manifest, field: 'command' | 'args', { containerName, operator, value }: CommandOverrider): ItemEdits {
   if (operator === 'replace' || !podKinds.has(object.kind)) return nothing;
   const edits = overrideList(object, field, { container: containerName, operator: operators[operator], values: value ?? [] });
   return edits.result === 'failed' ? edits : { ...edits, edits: edits.edits.filter(({ path }) => path.at(-3) === 'containers') };
 }
 
-/** What is left of a block when images and lists are done. */
+/** Converts the overriders that remain after images, commands and args. */
 function overrideOf({ labelsOverrider, annotationsOverrider, fieldOverrider, plaintext }: Overriders): Override {
   const fields = fieldOverrider ?? [];
   return {
@@ -198,7 +198,7 @@ function overrideOf({ labelsOverrider, annotationsOverrider, fieldOverrider, pla
     annotations: (annotationsOverrider ?? []).map(mapOverrideOf),
     fields: fields.flatMap((field) => fieldOverrideOf(field) ?? []),
     jsonPatch: [
-      // A field without a patch of either kind is emptied.
+      // Karmada empties a field without a JSON or YAML patch.
       ...fields
         .filter((field) => fieldOverrideOf(field) === undefined)
         .map(({ fieldPath }): JsonPatchOperation => ({ op: 'replace', path: fieldPath, value: '' })),
@@ -211,7 +211,7 @@ function mapOverrideOf({ operator, value }: MapOverrider): MapOverride {
   return { operator: operators[operator], values: value ?? {} };
 }
 
-/** With patches of both kinds, those of YAML. */
+/** Converts a field overrider. If it has both JSON and YAML patches, the YAML patches are used. */
 function fieldOverrideOf({ fieldPath, json, yaml }: FieldOverrider): FieldOverride | undefined {
   const format = (yaml ?? []).length > 0 ? 'yaml' : 'json';
   const patches = (format === 'yaml' ? yaml : json) ?? [];

@@ -2,7 +2,7 @@ import type { ReplicasSpec } from '../spec.ts';
 import type { ClusterAffinity } from './cluster-affinity.ts';
 import { setOfAffinity } from './cluster-affinity.ts';
 
-/** ReplicaSchedulingStrategy (policy/v1alpha1). */
+/** Karmada's ReplicaSchedulingStrategy (policy/v1alpha1). */
 export interface ReplicaScheduling {
   readonly replicaSchedulingType?: string;
   readonly replicaDivisionPreference?: string;
@@ -12,26 +12,26 @@ export interface ReplicaScheduling {
   } | null;
 }
 
-/** A cluster with replicas. */
+/** A cluster with its number of replicas. */
 export interface TargetCluster {
   readonly name: string;
   readonly replicas?: number;
 }
 
-/** No strategy is Duplicated; one without a type is none that is known. */
+/** True for the type Duplicated and for a missing strategy. A strategy without a type is unknown, so it is not Duplicated. */
 export function isDuplicated(scheduling: ReplicaScheduling | null | undefined): boolean {
   return scheduling === null || scheduling === undefined || scheduling.replicaSchedulingType === 'Duplicated';
 }
 
-/** Weighted by fixed weights, or by none given. */
+/** True for division by fixed weights. Missing weights count as fixed. */
 export function isStaticWeighted({ replicaSchedulingType, replicaDivisionPreference, weightPreference }: ReplicaScheduling): boolean {
   if (replicaSchedulingType !== 'Divided' || replicaDivisionPreference !== 'Weighted') return false;
   return (weightPreference?.dynamicWeight ?? '') === '';
 }
 
 /**
- * How replicas are divided, as a spec of ours. Fixed weights are always divided from zero; a weight of 0 is as good as no rule. Undefined: a strategy that
- * is none.
+ * Converts the strategy to a `ReplicasSpec`. Fixed weights are always divided from zero, and a weight of 0 equals a missing rule.
+ * Undefined: the strategy is unknown.
  */
 export function replicasSpecOf(scheduling: ReplicaScheduling | null | undefined): ReplicasSpec | undefined {
   if (scheduling === null || scheduling === undefined || isDuplicated(scheduling)) return replicasSpec('Duplicated', 'Weighted');

@@ -5,9 +5,9 @@ import { groupKindOf } from '../rendering/pod-specs.ts';
 import { prune } from '../rendering/prune.ts';
 
 /**
- * What goes into the Work, and what is then put in place of the observed object.
+ * Returns the manifest of the Work (`pruned`), and the object that replaces the observed one (`sent`).
  *
- * @throws {MusterError} `BAD_INPUT` where nothing can be kept as Karmada keeps it.
+ * @throws {MusterError} `BAD_INPUT` if the fields to retain cannot be retained like in Karmada.
  */
 export function prepareReplace({ desired, observed }: { readonly desired: JsonObject; readonly observed: JsonObject }): {
   readonly pruned: JsonObject;

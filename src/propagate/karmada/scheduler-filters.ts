@@ -8,7 +8,7 @@ import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
 import { groundOf, type KarmadaPlacement, spreadOf } from './karmada-placement.ts';
 import type { TargetCluster } from './replica-scheduling.ts';
 
-/** What a filter of the scheduler looks at. */
+/** The input of a scheduler filter. */
 interface FilterInput {
   readonly cluster: KarmadaCluster & { readonly apiEnablements?: readonly ApiEnablement[] | null };
   readonly binding: {
@@ -27,30 +27,30 @@ interface ApiEnablement {
   readonly resources?: readonly { readonly kind?: string }[] | null;
 }
 
-/** Success: the cluster stays. */
+/** The result of a filter. `Success`: the cluster stays a candidate. */
 interface FilterResult {
   readonly result: 'Success' | 'Unschedulable';
 }
 
-/** TaintToleration: what is there already stays. */
+/** Karmada's filter TaintToleration. A cluster that has the workload already passes. */
 export function filterTaintToleration(input: FilterInput): FilterResult {
   const tolerations = (input.binding.placement?.clusterTolerations ?? []).flatMap((value) => tolerationIn(value) ?? []);
   return resultOf(isTarget(input) || untoleratedTaint(memberOf(input.cluster).taints, tolerations) === undefined);
 }
 
-/** ClusterAffinity: the affinity in use, or, of workloads, where it overflows to. */
+/** Karmada's filter ClusterAffinity: the cluster matches the affinity in use, or, for workloads, one of its overflow affinities. */
 export function filterClusterAffinity({ cluster, binding, observedAffinityName }: FilterInput): FilterResult {
   const isWorkload = (binding.replicas ?? 0) > 0 || (binding.replicaRequirements ?? null) !== null;
   return resultOf(tierOf(memberOf(cluster), groundOf(binding.placement ?? {}, observedAffinityName), isWorkload) !== undefined);
 }
 
-/** SpreadConstraint: the cluster stands in some group of each sort. */
+/** Karmada's filter SpreadConstraint: the cluster has a value for each field to spread by. */
 export function filterSpreadConstraint({ cluster, binding }: FilterInput): FilterResult {
   const member = memberOf(cluster);
   return resultOf(spreadOf(binding.placement?.spreadConstraints).every((spread) => groupOf(member, spread) !== undefined));
 }
 
-/** APIEnablement: it serves the kind, or has it already. */
+/** Karmada's filter APIEnablement: the cluster serves the kind, or has the object already. */
 export function filterAPIEnablement(input: FilterInput): FilterResult {
   const { apiVersion = '', kind = '' } = input.binding.resource ?? {};
   const serves = (input.cluster.apiEnablements ?? []).some(
@@ -59,17 +59,17 @@ export function filterAPIEnablement(input: FilterInput): FilterResult {
   return resultOf(isTarget(input) || serves);
 }
 
-/** ClusterEviction: nothing is being evicted from it. */
+/** Karmada's filter ClusterEviction: no eviction from the cluster is in progress. */
 export function filterClusterEviction({ cluster, binding }: FilterInput): FilterResult {
   return resultOf(!(binding.gracefulEvictionTasks ?? []).some(({ fromCluster }) => fromCluster === cluster.name));
 }
 
-/** ClusterLocality: 100 where it is already. */
+/** Karmada's score ClusterLocality: 100 for a cluster that has the workload already, otherwise 0. */
 export function scoreClusterLocality(input: FilterInput): { readonly score: number } {
   return { score: isTarget(input) ? 100 : 0 };
 }
 
-/** GetMatchingTolerations: those that are used, as they came. */
+/** Karmada's GetMatchingTolerations: returns the tolerations that match a taint, unchanged. */
 export function matchingTolerations({
   taints,
   tolerations,

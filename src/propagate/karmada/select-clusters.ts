@@ -8,7 +8,7 @@ import { type KarmadaCluster, memberOf } from './karmada-cluster.ts';
 import { groundOf, type KarmadaPlacement, type SpreadConstraint, spreadOf } from './karmada-placement.ts';
 import { isDuplicated, isStaticWeighted, type ReplicaScheduling } from './replica-scheduling.ts';
 
-/** ClusterDetailInfo: a cluster that passed the filters. */
+/** Karmada's ClusterDetailInfo: a cluster that passed the filters. */
 interface DetailedCluster extends KarmadaCluster {
   readonly name: string;
   readonly score?: number;
@@ -22,10 +22,10 @@ interface Selecting {
   readonly replicas?: number;
 }
 
-/** Names in order, or that nothing could be selected. */
+/** The selected clusters in order, or an error if none could be selected. */
 type Selected = { readonly clusters: readonly string[] } | { readonly error: true; readonly errorText: string };
 
-/** The groups that together have clusters enough; none: null. */
+/** Returns groups that together have enough clusters. Null if there are none. */
 export function selectGroups({
   groups,
   minGroups = 0,
@@ -41,7 +41,7 @@ export function selectGroups({
   return { groups: picked.length === 0 ? null : picked.map(({ name }) => name) };
 }
 
-/** Clusters of the best regions, whose scores are known. */
+/** Returns clusters of the best regions. The scores of the regions are given. */
 export function selectByRegion({
   regions,
   spreadConstraints,
@@ -54,12 +54,12 @@ export function selectByRegion({
   return namesOf(takeGroups(groups, { group: rangeOf(spread, 'region'), cluster: rangeOf(spread, 'cluster') }));
 }
 
-/** SelectBestClusters, of clusters that are in order. */
+/** Karmada's SelectBestClusters. The clusters must be sorted. */
 export function selectBest({ clusters, placement = {}, replicas = 0 }: Selecting): Selected {
   return namesOf(takeBest(clusters.map(locatedOf), placement, replicas));
 }
 
-/** GroupClustersWithScore: the order of the clusters, and how many groups of each sort there are. */
+/** Karmada's GroupClustersWithScore: returns the order of the clusters and the number of groups for each field. */
 export function groupClusters({ clusters, placement = {} }: Selecting): {
   readonly order: readonly string[];
   readonly providers: number;
@@ -94,7 +94,7 @@ interface Scoring {
   readonly minGroups?: number;
 }
 
-/** The score of one group of clusters, which are in order. */
+/** Returns the score of one group of clusters. The clusters must be sorted. */
 export function scoreOfGroup({ clusters, ...scoring }: Scoring & { readonly clusters: readonly DetailedCluster[] }): {
   readonly score: number;
 } {
@@ -104,7 +104,7 @@ export function scoreOfGroup({ clusters, ...scoring }: Scoring & { readonly clus
   return { score: groupScore(clusters.map(locatedOf), demand) };
 }
 
-/** Is the first group as good as the second? */
+/** Compares the scores of two groups: true if the first one is at least as high. */
 export function compareGroupScore({
   group1,
   group2,
@@ -117,7 +117,7 @@ export function compareGroupScore({
   return { group1ScoreAtLeastGroup2: (first ?? 0) >= (second ?? 0) };
 }
 
-/** The order of clusters, with or without a look at what is available. */
+/** Returns the order of clusters. Available replicas count only if `thenByAvailableReplicasDescending` is true. */
 export function sortClusters({
   clusters,
   thenByAvailableReplicasDescending = false,
@@ -129,7 +129,7 @@ export function sortClusters({
   return { order: sorted(located).map(({ name }) => name) };
 }
 
-/** SelectClusters of what has no replicas: there is room everywhere. */
+/** Karmada's SelectClusters for a resource without replicas: every cluster has room for it. */
 export function selectClusters({
   clusters,
   placement = {},
@@ -144,7 +144,7 @@ export function selectClusters({
   return 'clusters' in selected ? { clusterSet: selected.clusters } : selected;
 }
 
-/** Order, regions with their scores, and what is selected. */
+/** Returns the order of the clusters, the regions with their scores, and the selection. */
 export function selectSpread({ clusters, placement = {}, replicas = 0 }: Selecting): {
   readonly sorted: readonly string[];
   readonly regions: Readonly<Record<string, { readonly score: number; readonly clusters: readonly string[] }>>;
@@ -161,7 +161,7 @@ export function selectSpread({ clusters, placement = {}, replicas = 0 }: Selecti
   };
 }
 
-/** The tier of a cluster in no set at all. */
+/** The tier of a cluster that is in no set. */
 const afterAll = 1000;
 
 function locatedOf(cluster: DetailedCluster): Located {
@@ -173,7 +173,10 @@ function sorted(clusters: readonly Located[]): readonly Located[] {
   return [...clusters].sort(compareEligible);
 }
 
-/** Only cluster and region select; the others filter beside them, and alone they fail. */
+/**
+ * Selects clusters. Only the fields `cluster` and `region` select; the others only filter, and without one of those two the selection
+ * fails.
+ */
 function takeBest(ordered: readonly Located[], placement: KarmadaPlacement, replicas: number): Taken<Located> {
   const constraints = spreadOf(placement.spreadConstraints);
   if (constraints.length === 0 || isSpreadIgnored(placement)) return { result: 'taken', clusters: ordered };
@@ -210,7 +213,10 @@ function isTopologyIgnored(placement: KarmadaPlacement): boolean {
   return constraints.every(({ by }) => by === 'cluster') || isSpreadIgnored(placement);
 }
 
-/** Fixed weights, or no weights at all; an empty preference is neither. */
+/**
+ * True if Karmada ignores spread constraints: for division by fixed weights or without a weight preference, but not with an empty
+ * preference.
+ */
 function isSpreadIgnored({ replicaScheduling }: KarmadaPlacement): boolean {
   if (replicaScheduling === undefined || replicaScheduling === null || !isStaticWeighted(replicaScheduling)) return false;
   const { weightPreference } = replicaScheduling;

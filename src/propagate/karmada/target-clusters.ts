@@ -10,12 +10,12 @@ import type { ReplicaScheduling, TargetCluster } from './replica-scheduling.ts';
 
 type Targets = readonly TargetCluster[];
 
-/** Clusters with their replicas. */
+/** A list of clusters with their replicas. */
 interface TargetList {
   readonly clusters: Targets;
 }
 
-/** Clusters without replicas are named too: `candidates`, also called `clusters`. */
+/** Adds the other clusters with 0 replicas. They are given as `candidates` or as `clusters`. */
 export function attachZeroReplicaClusters({
   candidates,
   clusters,
@@ -29,14 +29,14 @@ export function attachZeroReplicaClusters({
   return mergeRequiredBy({ scheduled: targetClusters ?? [], requiredBy: [others] });
 }
 
-/** Both lists; the counts of a cluster in both add up. */
+/** Merges both lists and adds up the replicas of clusters in both. */
 export function mergeTargetClusters(lists: { readonly old?: Targets | null; readonly new?: Targets | null }): TargetList {
   const old = (lists.old ?? []).map(({ name, replicas = 0 }) => ({ name, previous: replicas }));
   const more = new Map((lists.new ?? []).map(({ name, replicas = 0 }) => [name, replicas]));
   return { clusters: [...addUp(old, more)].map(([name, replicas]) => ({ name, replicas })) };
 }
 
-/** What is scheduled, and where it is required; the first count of a cluster stays. */
+/** Merges the scheduled clusters with those of dependents. The first count of a cluster wins. */
 export function mergeRequiredBy({
   scheduled,
   requiredBy,
@@ -51,7 +51,7 @@ export function mergeRequiredBy({
   return { clusters: [...merged.values()] };
 }
 
-/** IsBindingReplicasChanged. */
+/** Karmada's IsBindingReplicasChanged. */
 export function replicasChanged({
   replicas = 0,
   clusters,
@@ -68,7 +68,7 @@ export function replicasChanged({
 
 const modes = ['Duplicated', 'Divided'] as const;
 
-/** RescheduleRequired. */
+/** Karmada's RescheduleRequired. */
 export function rescheduleRequired({
   rescheduleTriggeredAt,
   lastScheduledTime,
@@ -80,9 +80,9 @@ export function rescheduleRequired({
 }
 
 /**
- * The completions of a Job by the replicas of its clusters. Empty for a Job without completions.
+ * Divides the completions of a Job in proportion to the replicas of its clusters. Empty for a Job without completions.
  *
- * @throws {MusterError} `BAD_INPUT` if they are no whole number.
+ * @throws {MusterError} `BAD_INPUT` if the completions are no integer.
  */
 export function divideJobCompletions({ job, clusters }: { readonly job: JsonObject; readonly clusters?: Targets | null }): {
   readonly completions: Targets;
@@ -95,7 +95,7 @@ export function divideJobCompletions({ job, clusters }: { readonly job: JsonObje
   return { completions: [...divided].map(([name, replicas]) => ({ name, replicas })) };
 }
 
-/** Completions are divided with replicas, where there are some. */
+/** True if the completions must be divided: the replicas are divided and there is at least one. */
 export function needReviseJobCompletions({
   replicas = 0,
   placement,
@@ -109,9 +109,9 @@ export function needReviseJobCompletions({
 }
 
 /**
- * The object with that count; one whose count does not stand there stays as it is.
+ * Sets the replica count. An object without a count stays unchanged.
  *
- * @throws {MusterError} `BAD_INPUT` if the count that stands there is no whole number, or the kind has none.
+ * @throws {MusterError} `BAD_INPUT` if the existing count is no integer, or the kind has no count.
  */
 export function reviseReplicas({ object, replicas }: { readonly object: JsonObject; readonly replicas: number }): {
   readonly object: JsonObject;

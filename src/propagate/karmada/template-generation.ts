@@ -3,9 +3,9 @@ import type { JsonObject } from '../../core/json.ts';
 import { textAt } from '../../core/json-at.ts';
 
 /**
- * The generation of the template that Karmada wrote an object from, as its annotation says.
+ * Returns the generation of the template from which Karmada wrote an object, from its annotation.
  *
- * @throws {MusterError} `BAD_INPUT` if there is none, or it is no number.
+ * @throws {MusterError} `BAD_INPUT` if the annotation is missing or not a number.
  */
 export function templateGenerationOf(object: JsonObject): number {
   const text = textAt(object, 'metadata', 'annotations', 'resourcetemplate.karmada.io/generation') ?? '';

@@ -40,8 +40,8 @@ interface Asked {
 }
 
 /**
- * Renders the plan and sends its dry runs. If a dry run shows that a mirror is outdated, the objects concerned are read live, everything is
- * rendered again, and their dry runs are repeated once.
+ * Renders the plan and sends its dry runs. If a dry run shows that a mirror is outdated, the objects concerned are read live and the whole
+ * plan is rendered again. Their dry runs are then repeated once.
  */
 async function askAll(ports: PlannerPorts, request: PlanRequest, gathered: Snapshot): Promise<Asked> {
   const first = renderPlan(gathered, ports);

@@ -272,7 +272,7 @@ function withCounts(
   return { chosen, entry, counts: new Map(counts), ...(share === undefined ? {} : { share }) };
 }
 
-/** Adds up the replicas of all workloads. The other numbers, such as the weight, are those of the first workload. */
+/** Adds up the replicas of all workloads. The weight and the bounds are those of the first workload. */
 function jointShare(shares: readonly Share[]): Share | undefined {
   const [first] = shares;
   if (first === undefined || shares.length === 1) return first;
