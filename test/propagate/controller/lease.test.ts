@@ -1,9 +1,18 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type Log, silentLog } from '../../../src/core/log.ts';
 import { lead, type Term } from '../../../src/propagate/controller/lease.ts';
+import { callHub } from '../../../src/propagate/hub/hub.ts';
 import { createManualClock, type ManualClock, turns } from '../../support/manual-clock.ts';
 import { type CallFate, createLeaseServer, type LeaseServer } from '../../support/propagate/lease-server.ts';
+
+// The first typed call imports client-node. On a busy machine that takes longer than `turns`, and the first test would not see its Lease taken.
+beforeAll(async () => {
+  const hub = createLeaseServer(createManualClock()).hub();
+  const place = { namespace: 'muster-system', name: 'muster' };
+  const { signal } = new AbortController();
+  await callHub(hub, ({ CoordinationV1Api }, transport) => new CoordinationV1Api(transport).readNamespacedLease(place), signal);
+});
 
 interface Candidate {
   readonly isLeading: boolean;
